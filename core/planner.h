@@ -1,0 +1,218 @@
+// core/planner.h: what every path planner can do, whatever its algorithm.
+//
+// A planner answers for one (team knowledge, movement class, goal) and keeps its search between
+// ticks. It reads the world through a `const fm_view *` only. It never reads a clock: it is handed
+// a number of expansions and a deadline to ask about (fm_work), stops when either is used up, and
+// goes on from the same unit of work next time.
+//
+//                  set_goal / knowledge_changed / forget / set_starts
+//      ┌───────────────────────────────┬───────────────────────┐
+//      v                               │                       │
+//   RUNNING ───────── advance ──────> FOUND (or PARTIAL)    UNREACHABLE
+//      └───────────────────────────────────────────────────────^
+//
+//   RUNNING      more expansions are needed
+//   FOUND        next_step() leads along a shortest path on what is known
+//   PARTIAL      real-time planners: next_step() is a good move, not yet a proven one
+//   UNREACHABLE  no path on what is known; any change of knowledge withdraws it
+//   EXHAUSTED    search memory ran out; next_step() has no answer
+//
+// Shared planners (ops->shared) search backward from the goal and answer for any number of
+// agents; the others search from their one agent. Each answers for the cells that set_starts()
+// named last.
+//
+// Order within a tick, each at most once: knowledge_changed (or forget), set_starts, then any
+// number of advance, then next_step / state_at / path / inspect, which change nothing.
+//
+// Adding a planner: write core/<name>.c with one `const fm_planner_ops`, declare it at the end of
+// this file and add it to the catalogue in planner.c. tests/test_planners.c then checks it against
+// a reference search, like all the others.
+
+#pragma once
+
+#include "core/slab.h"
+#include "core/view.h"
+
+typedef enum fm_plan_state {
+    FM_PLAN_RUNNING,
+    FM_PLAN_FOUND,
+    FM_PLAN_PARTIAL,
+    FM_PLAN_UNREACHABLE,
+    FM_PLAN_EXHAUSTED,
+} fm_plan_state;
+
+// How advance() learns that time is up. NULL function: never.
+typedef struct fm_deadline {
+    bool (*passed)(void *context);
+    void *context;
+} fm_deadline;
+
+// Units of work between two looks at the deadline.
+#define FM_DEADLINE_STRIDE 32u
+
+// What a worker lends to a planner for one call.
+typedef struct fm_work {
+    fm_slab *slab;            // this worker's; pages come from here and go back here
+    uint32_t expansions_max;  // advance() stops when `expansions` has grown by this much
+    uint32_t expansions;      // added to by advance() and knowledge_changed()
+    fm_deadline deadline;
+    bool cut;                 // set by advance() when it stopped because of the deadline
+    void *scratch;            // this worker's, for planners that keep nothing; see fm_scratch
+} fm_work;
+
+// One cell whose status or weight, as the team knows it, is not what it was.
+typedef struct fm_change {
+    fm_cell cell;
+    bool blocked; // known blocked now
+    bool cheaper; // some step through it may cost less than before (also: freed)
+    bool dearer;  // some step through it may cost more than before (also: blocked)
+} fm_change;
+
+typedef enum fm_queue_kind {
+    FM_QUEUE_BUCKET,
+    FM_QUEUE_HEAP,
+} fm_queue_kind;
+
+typedef enum fm_ties {
+    FM_TIES_DEFAULT, // whatever the planner does best
+    FM_TIES_SMALLER_G,
+    FM_TIES_LARGER_G,
+} fm_ties;
+
+typedef struct fm_planner_options {
+    fm_queue_kind queue;
+    fm_ties ties;
+    uint32_t lookahead; // expansions per episode of real-time planners; 0: what the grant allows
+} fm_planner_options;
+
+typedef struct fm_planner_ops fm_planner_ops;
+
+// A planner as a user names it: "dstar-lite" or "dstar-lite:queue=heap,ties=larger-g".
+typedef struct fm_planner_spec {
+    const fm_planner_ops *ops;
+    fm_planner_options options;
+} fm_planner_spec;
+
+// What inspect() reports of one cell. Fields that an algorithm does not have are
+// FM_COST_INFINITE (costs), 0 (key) or FM_CELL_NONE (parent).
+typedef struct fm_inspection {
+    fm_cell cell;
+    bool open;
+    bool closed;   // expanded by the current search
+    uint32_t g;
+    uint32_t h;    // the heuristic in use, learned where the algorithm learns
+    uint32_t rhs;
+    uint64_t key;  // as the open list orders it
+    fm_cell parent;
+} fm_inspection;
+
+typedef void fm_inspect_fn(const fm_inspection *cell, void *context);
+
+struct fm_planner_ops {
+    // As written in configs and messages, e.g. "adaptive-astar".
+    const char *name;
+
+    // One line for people.
+    const char *summary;
+
+    // Bytes of private state. The caller allocates and zeroes them, then calls init().
+    size_t size;
+
+    // One instance answers for all agents with the same (knowledge, class, goal).
+    bool shared;
+
+    // Needs equal weights and FM_CONNECT_8, such as jump points. The catalogue's caller checks.
+    bool uniform_only;
+
+    // May report PARTIAL moves before a search is complete.
+    bool real_time;
+
+    // Sets up the private state. `view` and `memory` outlive the planner; `goal` is inside the
+    // map. May allocate. On failure nothing needs undoing.
+    // Returns FM_OK or FM_ERR_NO_MEMORY.
+    fm_status (*init)(void *self, const fm_view *view, const fm_planner_options *options,
+                      const fm_memory *memory, fm_cell goal);
+
+    // Releases what the planner holds: pages to `slab`, the rest to the memory of init(). Not the
+    // private state itself: the caller owns that.
+    void (*fini)(void *self, fm_slab *slab);
+
+    // A new goal inside the map; the agents stay where they are. May keep what is still true.
+    void (*set_goal)(void *self, fm_cell goal, fm_slab *slab);
+
+    // The agents that want answers stand here now. count is 1 unless ops->shared; at least 1.
+    // `cells` is the caller's and good only during the call.
+    void (*set_starts)(void *self, const fm_cell *cells, uint32_t count);
+
+    // The view has changed in these cells, and already holds the new values. Robust against
+    // duplicates and against cells that changed back. Work done is added to work->expansions.
+    void (*knowledge_changed)(void *self, const fm_change *changes, uint32_t count, fm_work *work);
+
+    // The view has changed in ways nobody can list any more: drop all that was searched or learned.
+    void (*forget)(void *self, fm_slab *slab);
+
+    // Works until every start has its answer, until work->expansions_max expansions are done, or
+    // until the deadline has passed (looked at every FM_DEADLINE_STRIDE units). Tests for the end
+    // of the search before it tests for the end of the grant, so a search that needs exactly
+    // expansions_max expansions is finished by them. At least one unit of progress per call.
+    // Returns the state of the start that is furthest behind.
+    fm_plan_state (*advance)(void *self, fm_work *work);
+
+    // The answer for an agent that stands on `start`, one of the starts set last.
+    fm_plan_state (*state_at)(const void *self, fm_cell start);
+
+    // The cell to step to from `start`: a legal neighbour, `start` itself at the goal, or
+    // FM_CELL_NONE when there is no answer (yet). Deterministic ties.
+    fm_cell (*next_step)(const void *self, fm_cell start);
+
+    // Copies the path from `start` to the goal, both included. Returns its length in cells, which
+    // may exceed capacity; then the tail is cut off. 0 when there is no complete path.
+    uint32_t (*path)(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity);
+
+    // For an unreachable goal: the reachable cell with the smallest distance to the goal by
+    // fm_view_distance(), ties by path length, when this search knows it; else FM_CELL_NONE.
+    // May be NULL.
+    fm_cell (*nearest)(const void *self, fm_cell start);
+
+    // Visits every cell that holds search state, in a fixed order.
+    void (*inspect)(const void *self, fm_inspect_fn *visit, void *context);
+
+    // Bytes of memory held, private state included.
+    size_t (*bytes)(const void *self);
+};
+
+// Every planner there is, NULL-terminated.
+extern const fm_planner_ops *const fm_planner_catalogue[];
+
+/// Finds a planner by name. NULL if there is none.
+const fm_planner_ops *fm_planner_by_name(const char *name);
+
+/// Reads "name" or "name:key=value,key=value". Keys: queue = bucket | heap, ties = smaller-g |
+/// larger-g, lookahead = expansions (0..1000000).
+///
+/// @param error  receives, on failure, a sentence that names what was wrong (NUL-terminated, cut
+///               to error_size); may be NULL
+/// @return FM_OK, FM_ERR_NO_PLANNER or FM_ERR_BAD_VALUE; *spec is left alone on failure
+FM_CHECKED fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *spec, char *error,
+                                           size_t error_size);
+
+/// Writes a spec so that fm_planner_spec_parse() reads it back. Always NUL-terminated.
+void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size);
+
+static inline bool fm_work_must_stop(fm_work *work, uint32_t expansions_at_start)
+{
+    uint32_t done = work->expansions - expansions_at_start;
+    if (done >= work->expansions_max) {
+        return true;
+    }
+    if (done % FM_DEADLINE_STRIDE == FM_DEADLINE_STRIDE - 1 && work->deadline.passed != NULL &&
+        work->deadline.passed(work->deadline.context)) {
+        work->cut = true;
+        return true;
+    }
+    return false;
+}
+
+extern const fm_planner_ops fm_dstar_lite;              // core/dstar_lite.c
+extern const fm_planner_ops fm_repeated_forward_astar;  // core/forward_astar.c
+extern const fm_planner_ops fm_adaptive_astar;          // core/forward_astar.c

@@ -1,0 +1,293 @@
+// core/world.h: the whole state of one simulation, and the commands that change it.
+//
+// Everything the next tick depends on is in here, and nothing else is: no clock, no sockets, no
+// globals. Two worlds with equal content that are given equal commands and equal tick records stay
+// equal. Ids are handed out in the order of the commands.
+//
+// Owner: the tick thread. Workers see a world only inside a parallel stage (core/tick.h).
+
+#pragma once
+
+#include "core/knowledge.h"
+#include "core/workers.h"
+
+#define FM_AGENTS_MAX  (1u << 20) // agents of one world, whatever its rules say
+#define FM_TEAMS_MAX   (1u << 16) // teams of one world
+#define FM_ALL_TEAMS   0u         // in place of a team id: the truth, everybody
+#define FM_RECTS_MAX   4096u      // rectangles of one terrain command
+#define FM_COMMAND_CELLS_MAX (1u << 20) // cells of one command
+
+// Names an agent from its birth to its death; a stale id can be told from a live one. All zero
+// means "no agent". On the wire: generation << 32 | index1.
+typedef struct fm_agent_id {
+    uint32_t index1;     // slot in fm_world.agents, plus one
+    uint32_t generation; // grows each time the slot is given out; 0 the first time
+} fm_agent_id;
+
+static inline uint64_t fm_agent_id_pack(fm_agent_id id)
+{
+    return (uint64_t)id.generation << 32 | id.index1;
+}
+
+static inline fm_agent_id fm_agent_id_unpack(uint64_t packed)
+{
+    return (fm_agent_id){.index1 = (uint32_t)packed, .generation = (uint32_t)(packed >> 32)};
+}
+
+//   IDLE ── order ──> MOVING <──> WAITING          (searching, or no grant yet)
+//    ^                  │  ^         │
+//    └── order ends ────┘  └── BLOCKED             (goal unreachable, order says wait)
+//
+// X(enumerator, name on the wire)
+#define FM_AGENT_STATE_LIST(X)                                                                     \
+    X(FM_AGENT_IDLE, "idle")                                                                       \
+    X(FM_AGENT_MOVING, "moving")                                                                   \
+    X(FM_AGENT_WAITING, "waiting")                                                                 \
+    X(FM_AGENT_BLOCKED, "blocked")
+
+typedef enum fm_agent_state {
+#define X(enumerator, name) enumerator,
+    FM_AGENT_STATE_LIST(X)
+#undef X
+} fm_agent_state;
+
+// X(enumerator, name on the wire)
+#define FM_ORDER_KIND_LIST(X)                                                                      \
+    X(FM_ORDER_MOVE, "move")                                                                       \
+    X(FM_ORDER_STOP, "stop")
+
+typedef enum fm_order_kind {
+#define X(enumerator, name) enumerator,
+    FM_ORDER_KIND_LIST(X)
+#undef X
+} fm_order_kind;
+
+// What an order does when its goal cannot be reached on what the team knows.
+// X(enumerator, name on the wire)
+#define FM_ON_UNREACHABLE_LIST(X)                                                                  \
+    X(FM_UNREACHABLE_NEAREST, "nearest")                                                           \
+    X(FM_UNREACHABLE_FAIL, "fail")                                                                 \
+    X(FM_UNREACHABLE_WAIT, "wait")
+
+typedef enum fm_on_unreachable {
+#define X(enumerator, name) enumerator,
+    FM_ON_UNREACHABLE_LIST(X)
+#undef X
+} fm_on_unreachable;
+
+// Every order ends exactly once, with one of these.
+// X(enumerator, name on the wire)
+#define FM_ORDER_END_LIST(X)                                                                       \
+    X(FM_END_ARRIVED, "arrived")                                                                   \
+    X(FM_END_NEAREST, "nearest_reached")                                                           \
+    X(FM_END_UNREACHABLE, "unreachable")                                                           \
+    X(FM_END_REPLACED, "replaced")                                                                 \
+    X(FM_END_CANCELLED, "cancelled")                                                               \
+    X(FM_END_DIED, "died")                                                                         \
+    X(FM_END_EXHAUSTED, "out_of_memory")
+
+typedef enum fm_order_end {
+#define X(enumerator, name) enumerator,
+    FM_ORDER_END_LIST(X)
+#undef X
+} fm_order_end;
+
+// Rules of a world, fixed when it is made. Start from fm_world_rules_default().
+typedef struct fm_world_rules {
+    fm_connectivity connectivity;
+    fm_step_costs steps;     // FM_STEPS_1 exactly with FM_CONNECT_4
+    fm_sense_rules sense;
+    fm_planner_spec planner; // of agents that are not given another
+    bool omniscient;         // teams know the whole map from the start and see every edit
+    uint32_t agents_max;     // 1..FM_AGENTS_MAX
+    uint32_t teams_max;      // 1..FM_TEAMS_MAX
+} fm_world_rules;
+
+/// 8 neighbours, 10/14, sight radius 5 (square, no line of sight), dstar-lite, 65536 agents,
+/// 4096 teams.
+fm_world_rules fm_world_rules_default(void);
+
+typedef struct fm_rect {
+    uint32_t x, y;          // north-west corner
+    uint32_t width, height; // cells, at least 1
+} fm_rect;
+
+typedef enum fm_command_kind {
+    FM_COMMAND_TEAM,    // planner (ops NULL: the world's)
+    FM_COMMAND_SPAWN,   // team, cells (one agent each), planner (ops NULL: the team's)
+    FM_COMMAND_REMOVE,  // agents
+    FM_COMMAND_ORDER,   // agents, order, on_unreachable, cells: one goal for all, or one each
+    FM_COMMAND_TERRAIN, // cells, rects, terrain, cost
+} fm_command_kind;
+
+// Arrays belong to the caller and are only read during fm_world_apply(). Values may come straight
+// from a client: fm_world_apply() checks them all before it changes anything.
+typedef struct fm_command {
+    fm_command_kind kind;
+    uint32_t team;
+    const fm_agent_id *agents;
+    uint32_t agent_count;
+    const fm_cell *cells;
+    uint32_t cell_count;
+    const fm_rect *rects;
+    uint32_t rect_count;
+    fm_order_kind order;
+    fm_on_unreachable on_unreachable;
+    fm_terrain terrain; // FM_COMMAND_TERRAIN: 0 (FM_TERRAIN_UNKNOWN) keeps each cell's terrain
+    uint8_t cost;       // FM_COMMAND_TERRAIN: 0 keeps each cell's cost
+    fm_planner_spec planner;
+} fm_command;
+
+// What a command did. On failure nothing was changed.
+typedef struct fm_command_result {
+    fm_status status;
+    uint32_t failed_index;  // which agent, cell or rectangle was refused; 0 otherwise
+    uint32_t team;          // FM_COMMAND_TEAM: the new team
+    uint64_t first_order;   // FM_COMMAND_ORDER move: id of the first agent's order, the others count on
+    uint32_t changed_count; // agents spawned, removed or ordered; cells that changed
+    // FM_COMMAND_SPAWN: room for cell_count ids, given by the caller; may be NULL.
+    fm_agent_id *spawned;
+} fm_command_result;
+
+// An agent as a view shows it.
+typedef struct fm_agent_look {
+    fm_agent_id id;
+    uint32_t team;
+    fm_cell cell;
+    fm_agent_state state; // FM_AGENT_IDLE for agents of other teams: their plans are their own
+} fm_agent_look;
+
+typedef struct fm_order_ended {
+    uint64_t order;
+    fm_agent_id agent;
+    uint32_t team;
+    fm_order_end reason;
+    fm_cell cell; // where the agent stood
+} fm_order_ended;
+
+typedef enum fm_leave_reason {
+    FM_LEAVE_FOG,     // no longer seen
+    FM_LEAVE_REMOVED, // no longer there
+} fm_leave_reason;
+
+typedef struct fm_agent_left {
+    fm_agent_id id;
+    fm_leave_reason reason;
+} fm_agent_left;
+
+// What one view (a team's, or FM_ALL_TEAMS) has to be told after a tick. Sorted by agent slot;
+// cells in order of learning. Good until the next fm_world_apply() or fm_tick_run().
+typedef struct fm_changes {
+    const fm_agent_look *entered;
+    const fm_agent_look *changed; // moved or changed state, and were in view before
+    const fm_agent_left *left;
+    const fm_learned *cells;
+    const fm_order_ended *ended; // of the view's own orders
+    uint32_t entered_count;
+    uint32_t changed_count;
+    uint32_t left_count;
+    uint32_t cell_count;
+    uint32_t ended_count;
+} fm_changes;
+
+// Everything about one agent, for people who debug.
+typedef struct fm_agent_report {
+    fm_agent_id id;
+    uint32_t team;
+    fm_cell cell;
+    fm_agent_state state;
+    bool has_order;
+    uint64_t order;
+    fm_cell goal;            // of the order
+    fm_cell goal_substitute; // nearest reachable cell it walks to instead; FM_CELL_NONE
+    fm_on_unreachable on_unreachable;
+    char planner[96];             // spec
+    fm_plan_state plan_state;
+    uint32_t planner_agents;      // agents that share the planner
+    uint64_t planner_expansions;  // since the planner began
+    uint32_t open_count, closed_count; // cells
+    size_t planner_bytes;         // search memory
+    size_t knowledge_bytes;       // of the team
+    uint64_t known_count;         // cells the team knows
+    uint64_t moves;               // since birth
+    uint64_t replans;             // changes of knowledge that made it search again
+} fm_agent_report;
+
+typedef struct fm_world_counts {
+    uint64_t tick;           // ticks completed
+    uint32_t teams;
+    uint32_t agents;         // alive
+    uint32_t agents_by_state[4];
+    uint32_t planners;
+    uint64_t orders_given;
+    uint64_t orders_ended[FM_END_EXHAUSTED + 1];
+    uint64_t expansions;
+    uint64_t moves;
+    uint64_t cells_edited;
+    uint64_t first_move_ticks_sum;   // over orders whose agent has made its first move
+    uint64_t first_move_count;
+    uint32_t first_move_histogram[65]; // ticks from order to first move; [64] counts 64 and more
+    uint64_t search_bytes;           // of all planners
+    uint64_t knowledge_bytes;        // of all teams
+} fm_world_counts;
+
+typedef struct fm_world fm_world;
+
+/// Makes a world.
+///
+/// @param grid    becomes the world's own on success
+/// @param memory  outlives the world; thread-safe
+/// @return FM_OK, FM_ERR_BAD_VALUE (rules contradict each other or the map) or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid,
+                                     const fm_memory *memory, fm_world **out);
+
+/// Releases the world, its grid and its agents. NULL is allowed. A world whose fm_memory can be
+/// dropped as a whole need not be destroyed at all.
+void fm_world_destroy(fm_world *world);
+
+/// Does one command, whole or not at all. Between ticks only; the command belongs to the tick that
+/// follows. Orders whose agents stand on their goal end in that tick.
+void fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result);
+
+/// Says whether anybody wants fm_world_changes() for a team (or FM_ALL_TEAMS). Has no effect on the
+/// simulation or its digest. A view starts with what fm_world_snapshot_*() say at this moment.
+///
+/// @return FM_OK, FM_ERR_NO_TEAM or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_watch(fm_world *world, uint32_t team, bool wanted);
+
+/// The changes that the last tick brought to a watched view.
+fm_changes fm_world_changes(const fm_world *world, uint32_t team);
+
+/// How a cell looks to a view. `team` must exist (asserted) or be FM_ALL_TEAMS.
+fm_learned fm_world_look_up(const fm_world *world, uint32_t team, fm_cell cell);
+
+/// The agents in a watched view, by slot, as of the last tick or watch.
+///
+/// @param agents  receives up to `capacity`
+/// @return how many there are, which may exceed capacity
+uint32_t fm_world_agents_in_view(const fm_world *world, uint32_t team, fm_agent_look *agents,
+                                 uint32_t capacity);
+
+/// @return FM_OK or FM_ERR_NO_AGENT
+FM_CHECKED fm_status fm_world_inspect(const fm_world *world, fm_agent_id id,
+                                      fm_agent_report *report);
+
+/// Visits the search of an agent's planner. @return FM_OK, FM_ERR_NO_AGENT, or FM_ERR_NOT_READY
+/// when the agent has no planner
+FM_CHECKED fm_status fm_world_inspect_search(const fm_world *world, fm_agent_id id,
+                                             fm_inspect_fn *visit, void *context);
+
+/// The path an agent is on, from its cell to its goal; see fm_planner_ops.path.
+/// @return length in cells, 0 when there is none or no such agent
+uint32_t fm_world_agent_path(const fm_world *world, fm_agent_id id, fm_cell *cells,
+                             uint32_t capacity);
+
+void fm_world_counts_get(const fm_world *world, fm_world_counts *counts);
+
+const fm_grid *fm_world_grid(const fm_world *world);
+const fm_world_rules *fm_world_rules_get(const fm_world *world);
+bool fm_world_has_team(const fm_world *world, uint32_t team);
+
+/// What a team's planners see; FM_ALL_TEAMS gives the truth. Good until the next tick or command.
+/// NULL when there is no such team.
+const fm_view *fm_world_view(const fm_world *world, uint32_t team);
