@@ -1,0 +1,120 @@
+// clients/c/mirror.h: a copy of a subscribed view, kept up to date by keyframes and deltas.
+//
+// A mirror belongs to one subscription. fm_mirror_apply() takes each notification as it comes; what
+// the mirror holds between two of them is the view as of `tick`. A delta that does not fit what the
+// mirror holds (an agent that moves but never came in) is refused as FM_ERR_BAD_MESSAGE: the two
+// sides are out of step, and the only cure is a keyframe, that is, a new subscription.
+//
+// Memory   two bytes per cell of the rectangle, 20 to 30 per agent; bounded by the protocol's
+// limits. Threads  one at a time.
+
+#pragma once
+
+#include "clients/c/object.h"
+#include "core/world.h"
+#include "proto/protocol.h"
+
+// An agent as the view shows it.
+typedef struct fm_mirror_agent {
+    uint64_t id;
+    uint32_t team;
+    fm_cell cell;
+    fm_agent_state state;
+} fm_mirror_agent;
+
+// The entry `load` of a delta. All zero for roles that do not get it.
+typedef struct fm_mirror_load {
+    uint64_t tick_us;   // microseconds the tick took
+    uint64_t search_us; // microseconds of its search stage
+    uint64_t expansions;
+    uint64_t moved;  // agents that moved
+    uint64_t agents; // alive
+} fm_mirror_load;
+
+// An order that ended.
+typedef struct fm_mirror_ended {
+    uint64_t order;
+    uint64_t agent;
+    fm_order_end reason;
+    fm_cell cell; // where the agent stood
+} fm_mirror_ended;
+
+// What an owner may want to hear of while a notification is applied. All members may be NULL; they
+// must not change the mirror.
+typedef struct fm_mirror_ops {
+    /// An agent in view moved or changed state; `agent` is as it is now.
+    void (*moved)(void *context, const fm_mirror_agent *agent, fm_cell from);
+    /// An order of the view ended.
+    void (*ended)(void *context, const fm_mirror_ended *ended);
+} fm_mirror_ops;
+
+// Readers may look at every field; only mirror.c writes.
+typedef struct fm_mirror {
+    const fm_mirror_ops *ops; // may be NULL
+    void *context;
+
+    uint64_t subscription; // 0 takes whatever comes first
+    uint64_t world;
+    uint64_t team; // 0: everything
+    uint64_t tick; // ticks completed
+    fm_rect rect;  // the part of the map that is shown; width 0 before the first keyframe
+
+    uint16_t *looks;      // rect.width * rect.height, row by row: fm_look_pack() of each cell
+    uint64_t known_count; // cells that are not unknown
+
+    fm_mirror_agent *agents; // in no order
+    uint32_t agent_count;
+    uint32_t agent_capacity;
+    uint32_t *slots; // by index1 of the id: position in `agents` plus one, 0 for none
+    uint32_t slot_capacity;
+
+    uint64_t keyframes; // counts since fm_mirror_init()
+    uint64_t deltas;
+    uint64_t moves;                       // entries of `moved`
+    uint64_t ended[FM_END_EXHAUSTED + 1]; // orders that ended, by reason
+    fm_mirror_load load;                  // of the last delta that had one
+    bool over;                            // world_ended came
+} fm_mirror;
+
+/// @param subscription  as the subscribe request answered; 0: adopt that of the first keyframe
+/// @param ops           outlives the mirror; may be NULL
+void fm_mirror_init(fm_mirror *mirror, uint64_t subscription, const fm_mirror_ops *ops,
+                    void *context);
+
+void fm_mirror_fini(fm_mirror *mirror);
+
+/// Whether a notification is meant for this mirror. Keyframes come before the subscribe answer
+/// does, or after; either is served by a mirror with subscription 0.
+bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
+                     const msgpack_object *params);
+
+/// Takes a keyframe, delta or world_ended; ignores what fm_mirror_wants() does not want.
+///
+/// @return FM_OK, FM_ERR_BAD_MESSAGE (does not fit: the mirror must not be used on) or
+///         FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
+                                     const msgpack_object *params);
+
+/// The look of a cell: 0 unknown, else (cost - 1) << 4 | terrain. 0 outside the rectangle.
+static inline uint32_t fm_mirror_look(const fm_mirror *mirror, uint32_t x, uint32_t y)
+{
+    uint32_t column = x - mirror->rect.x, row = y - mirror->rect.y;
+    return column < mirror->rect.width && row < mirror->rect.height
+               ? mirror->looks[(size_t)row * mirror->rect.width + column]
+               : 0;
+}
+
+/// The terrain in a look.
+static inline fm_terrain fm_look_terrain(uint32_t look)
+{
+    return (fm_terrain)(look & 15);
+}
+
+/// Whether a look is one that an agent can stand on.
+static inline bool fm_look_is_free(uint32_t look)
+{
+    return fm_look_terrain(look) == FM_TERRAIN_GROUND;
+}
+
+/// @return NULL when no such agent is in view; good until the next fm_mirror_apply()
+const fm_mirror_agent *fm_mirror_find(const fm_mirror *mirror, uint64_t id);
