@@ -17,8 +17,8 @@ fm_status fm_bitmap_init(fm_bitmap *bitmap, uint32_t width, uint32_t height, boo
         return FM_ERR_NO_MEMORY;
     }
     memset(words, margin ? 0xff : 0, size);
-    *bitmap = (fm_bitmap){
-        .width = width, .height = height, .pitch = pitch, .size = size, .words = words};
+    *bitmap =
+        (fm_bitmap){.width = width, .height = height, .pitch = pitch, .size = size, .words = words};
     fm_bitmap_clear(bitmap);
     return FM_OK;
 }

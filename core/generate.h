@@ -28,13 +28,14 @@ typedef struct fm_generate_options {
     // maze: walls are cells, corridors lie on the odd lattice, carved by a randomized depth-first
     // search; then this many blocked interior cells, drawn uniformly, pillars included, are opened.
     uint32_t walls_removed;
-    uint32_t room_side;     // rooms: cells between two walls, at least 2; each shared wall has a door
-                            // with probability 9/10
+    uint32_t room_side; // rooms: cells between two walls, at least 2; each shared wall has a door
+                        // with probability 9/10
     uint32_t blocked_permille; // random: share of cells blocked, 0..1000
-    uint32_t players;       // skirmish: 2..FM_GENERATE_PLAYERS_MAX
+    uint32_t players;          // skirmish: 2..FM_GENERATE_PLAYERS_MAX
 } fm_generate_options;
 
-/// 512 x 512 skirmish for 4 players with seed 1; walls_removed 750, room_side 16, blocked_permille 300.
+/// 512 x 512 skirmish for 4 players with seed 1; walls_removed 750, room_side 16, blocked_permille
+/// 300.
 fm_generate_options fm_generate_options_default(void);
 
 /// Makes a map. A skirmish map is symmetric under exchange of its players (by rotation or

@@ -34,9 +34,9 @@ typedef enum fm_terrain {
 
 // Fields are public because searches read them in their innermost loop. Only grid.c writes them.
 typedef struct fm_grid {
-    uint32_t width;  // cells
-    uint32_t height; // cells
-    bool weighted;   // some cell has cost other than FM_COST_FLOOR, or had
+    uint32_t width;   // cells
+    uint32_t height;  // cells
+    bool weighted;    // some cell has cost other than FM_COST_FLOOR, or had
     uint8_t *terrain; // width * height, row-major: cell (x, y) at y * width + x
     uint8_t *cost;    // likewise
     fm_bitmap blocked;

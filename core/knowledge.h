@@ -1,12 +1,13 @@
 // core/knowledge.h: what one team knows of the map.
 //
 // Two bitmaps say it all for planning: `known` (this cell has been seen) and `blocked` (seen, and
-// cannot be entered). Unknown cells count as free (the free-space assumption), so `blocked` alone is
-// the map that planners search. What a team saw stays as it was seen: an edit out of sight changes
-// nothing here until somebody looks again.
+// cannot be entered). Unknown cells count as free (the free-space assumption), so `blocked` alone
+// is the map that planners search. What a team saw stays as it was seen: an edit out of sight
+// changes nothing here until somebody looks again.
 //
 // Every change that matters to a planner is appended to a log; each planner reads on from its own
-// cursor. The log keeps the last FM_KNOWLEDGE_LOG_MAX changes; a planner that fell behind starts over.
+// cursor. The log keeps the last FM_KNOWLEDGE_LOG_MAX changes; a planner that fell behind starts
+// over.
 //
 // Threads: sensing writes, one worker per knowledge; everything else reads.
 
@@ -50,8 +51,8 @@ typedef struct fm_knowledge {
     uint8_t *seen;                // terrain as last seen; NULL until the map is first edited
     fm_view view;                 // of `blocked` and `weights`: what planners get
 
-    uint64_t version;    // changes ever logged
-    fm_change *log;      // ring of the newest, entry v at v % capacity
+    uint64_t version; // changes ever logged
+    fm_change *log;   // ring of the newest, entry v at v % capacity
     uint32_t log_capacity;
     fm_learned *learned; // since fm_knowledge_forget_learned(), in order of learning
     uint32_t learned_count;

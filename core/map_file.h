@@ -6,8 +6,8 @@
 //     map
 //     H rows of W letters
 //
-// Letters read: . G ground, @ out of bounds, O wall, T trees, S swamp, W water. Rows may end in LF or
-// CRLF. Written: fm_terrain_letter(). Costs other than 1 have no letter and are not written.
+// Letters read: . G ground, @ out of bounds, O wall, T trees, S swamp, W water. Rows may end in LF
+// or CRLF. Written: fm_terrain_letter(). Costs other than 1 have no letter and are not written.
 // Source: N. Sturtevant, "Benchmarks for Grid-Based Pathfinding", IEEE TCIAIG 2012.
 
 #pragma once
@@ -47,7 +47,8 @@ typedef struct fm_problem {
 /// Reads a problem file ("version 1", then one tab- or space-separated line per problem: bucket,
 /// map, map width, map height, start x, start y, goal x, goal y, optimal length).
 ///
-/// @param problems  receives an array from `memory`, to be released with *count * sizeof(fm_problem);
+/// @param problems  receives an array from `memory`, to be released with *count *
+/// sizeof(fm_problem);
 ///                  NULL when there are none
 /// @return FM_OK, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_scen_read(const char *text, size_t size, const fm_memory *memory,

@@ -47,17 +47,21 @@ typedef struct fm_deadline {
     void *context;
 } fm_deadline;
 
+#define FM_LOOKAHEAD_MAX     1000000u // expansions per episode
+#define FM_PLANNER_SPEC_SIZE 128u     // bytes of a planner's name with options, NUL included
+
 // Units of work between two looks at the deadline.
 #define FM_DEADLINE_STRIDE 32u
 
 // What a worker lends to a planner for one call.
 typedef struct fm_work {
-    fm_slab *slab;            // this worker's; pages come from here and go back here
-    uint32_t expansions_max;  // advance() stops when `expansions` has grown by this much
-    uint32_t expansions;      // added to by advance() and knowledge_changed()
+    fm_slab *slab;           // this worker's; pages come from here and go back here
+    uint32_t expansions_max; // advance() stops when `expansions` has grown by this much
+    uint32_t expansions;     // added to by advance() and knowledge_changed(): work charged
+    uint32_t secondary; // the part of it that was not the expansion of a cell: repair, re-keying
     fm_deadline deadline;
-    bool cut;                 // set by advance() when it stopped because of the deadline
-    void *scratch;            // this worker's, for planners that keep nothing; see fm_scratch
+    bool cut;      // set by advance() when it stopped because of the deadline
+    void *scratch; // this worker's, for planners that keep nothing; see fm_scratch
 } fm_work;
 
 // One cell whose status or weight, as the team knows it, is not what it was.
@@ -98,11 +102,11 @@ typedef struct fm_planner_spec {
 typedef struct fm_inspection {
     fm_cell cell;
     bool open;
-    bool closed;   // expanded by the current search
+    bool closed; // expanded by the current search
     uint32_t g;
-    uint32_t h;    // the heuristic in use, learned where the algorithm learns
+    uint32_t h; // the heuristic in use, learned where the algorithm learns
     uint32_t rhs;
-    uint64_t key;  // as the open list orders it
+    uint64_t key; // as the open list orders it
     fm_cell parent;
 } fm_inspection;
 
@@ -213,6 +217,6 @@ static inline bool fm_work_must_stop(fm_work *work, uint32_t expansions_at_start
     return false;
 }
 
-extern const fm_planner_ops fm_dstar_lite;              // core/dstar_lite.c
-extern const fm_planner_ops fm_repeated_forward_astar;  // core/forward_astar.c
-extern const fm_planner_ops fm_adaptive_astar;          // core/forward_astar.c
+extern const fm_planner_ops fm_dstar_lite;             // core/dstar_lite.c
+extern const fm_planner_ops fm_repeated_forward_astar; // core/forward_astar.c
+extern const fm_planner_ops fm_adaptive_astar;         // core/forward_astar.c

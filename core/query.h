@@ -41,11 +41,11 @@ fm_query_state fm_query_advance(fm_query *query, fm_work *work);
 
 typedef struct fm_query_answer {
     fm_query_state state;
-    const fm_cell *cells; // from first to last; good until fm_query_destroy()
-    uint32_t cell_count;  // 0 when there is no path at all
-    uint64_t cost;        // integer cost of the path
+    const fm_cell *cells;                    // from first to last; good until fm_query_destroy()
+    uint32_t cell_count;                     // 0 when there is no path at all
+    uint64_t cost;                           // integer cost of the path
     uint32_t straight_count, diagonal_count; // steps
-    double length;        // true units
+    double length;                           // true units
     uint64_t expansions;
 } fm_query_answer;
 

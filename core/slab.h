@@ -12,9 +12,9 @@
 
 #include "core/memory.h"
 
-#define FM_SLAB_BLOCK_MAX  8192u        // bytes; the largest block
-#define FM_SLAB_STEP       64u          // bytes; block sizes are rounded up to a multiple
-#define FM_SLAB_CHUNK_SIZE (64u << 10)  // bytes taken from memory at a time
+#define FM_SLAB_BLOCK_MAX  8192u       // bytes; the largest block
+#define FM_SLAB_STEP       64u         // bytes; block sizes are rounded up to a multiple
+#define FM_SLAB_CHUNK_SIZE (64u << 10) // bytes taken from memory at a time
 #define FM_SLAB_CLASSES    (FM_SLAB_BLOCK_MAX / FM_SLAB_STEP)
 
 typedef struct fm_slab_block fm_slab_block;

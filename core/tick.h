@@ -39,18 +39,18 @@ typedef struct fm_cut {
 // All that a tick depends on besides the world and the commands before it. The journal stores
 // exactly this.
 typedef struct fm_tick_record {
-    uint64_t tick;               // number of the tick, from 1
-    uint64_t expansions_budget;  // shared by all planners
-    uint32_t rounds;             // rounds that were begun
-    const fm_cut *cuts;          // by round, then by planner slot
+    uint64_t tick;              // number of the tick, from 1
+    uint64_t expansions_budget; // shared by all planners
+    uint32_t rounds;            // rounds that were begun
+    const fm_cut *cuts;         // by round, then by planner slot
     uint32_t cut_count;
-    uint64_t digest;             // of the world after the tick
+    uint64_t digest; // of the world after the tick
 } fm_tick_record;
 
 // How time comes in. Functions are called from several workers at once.
 typedef struct fm_tick_clock {
-    fm_deadline deadline;                 // of the search stage; .passed NULL: none
-    uint64_t (*now_ns)(void *context);    // for the report's stage times only; may be NULL
+    fm_deadline deadline;              // of the search stage; .passed NULL: none
+    uint64_t (*now_ns)(void *context); // for the report's stage times only; may be NULL
     void *now_context;
 } fm_tick_clock;
 
@@ -73,12 +73,12 @@ typedef enum fm_stage {
 } fm_stage;
 
 typedef struct fm_tick_report {
-    fm_tick_record record;       // its cuts are good until the next tick
-    uint64_t expansions;         // done in this tick
-    uint32_t planners_searched;  // planners that wanted to search
-    uint32_t planners_unfinished; // and still want to
-    uint32_t moved_count;        // agents that changed cell
-    uint32_t ended_count;        // orders that ended
+    fm_tick_record record;             // its cuts are good until the next tick
+    uint64_t expansions;               // done in this tick
+    uint32_t planners_searched;        // planners that wanted to search
+    uint32_t planners_unfinished;      // and still want to
+    uint32_t moved_count;              // agents that changed cell
+    uint32_t ended_count;              // orders that ended
     uint64_t stage_ns[FM_STAGE_COUNT]; // for graphs and the pacer, never for decisions in here
 } fm_tick_report;
 

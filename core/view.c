@@ -25,7 +25,8 @@ static uint8_t moves_of(uint32_t pattern, fm_connectivity connectivity)
         int dx = fm_direction_dx[d], dy = fm_direction_dy[d];
         bool legal = !pattern_blocks(pattern, dx, dy);
         if (d & 1) {
-            bool beside_x = pattern_blocks(pattern, dx, 0), beside_y = pattern_blocks(pattern, 0, dy);
+            bool beside_x = pattern_blocks(pattern, dx, 0),
+                 beside_y = pattern_blocks(pattern, 0, dy);
             switch (connectivity) {
             case FM_CONNECT_4:
                 legal = false;

@@ -18,9 +18,9 @@
 
 // How a step may be made; a rule of the world.
 typedef enum fm_connectivity {
-    FM_CONNECT_4,           // straight steps only
-    FM_CONNECT_8,           // a diagonal needs both cells beside it free (MovingAI)
-    FM_CONNECT_8_CORNERS,   // a diagonal needs one of the two free (corner cutting)
+    FM_CONNECT_4,         // straight steps only
+    FM_CONNECT_8,         // a diagonal needs both cells beside it free (MovingAI)
+    FM_CONNECT_8_CORNERS, // a diagonal needs one of the two free (corner cutting)
 } fm_connectivity;
 
 // What steps cost; a rule of the world.

@@ -11,10 +11,10 @@
 #include "core/knowledge.h"
 #include "core/workers.h"
 
-#define FM_AGENTS_MAX  (1u << 20) // agents of one world, whatever its rules say
-#define FM_TEAMS_MAX   (1u << 16) // teams of one world
-#define FM_ALL_TEAMS   0u         // in place of a team id: the truth, everybody
-#define FM_RECTS_MAX   4096u      // rectangles of one terrain command
+#define FM_AGENTS_MAX        (1u << 20) // agents of one world, whatever its rules say
+#define FM_TEAMS_MAX         (1u << 16) // teams of one world
+#define FM_ALL_TEAMS         0u         // in place of a team id: the truth, everybody
+#define FM_RECTS_MAX         4096u      // rectangles of one terrain command
 #define FM_COMMAND_CELLS_MAX (1u << 20) // cells of one command
 
 // Names an agent from its birth to its death; a stale id can be told from a live one. All zero
@@ -95,7 +95,7 @@ typedef enum fm_order_end {
 // Rules of a world, fixed when it is made. Start from fm_world_rules_default().
 typedef struct fm_world_rules {
     fm_connectivity connectivity;
-    fm_step_costs steps;     // FM_STEPS_1 exactly with FM_CONNECT_4
+    fm_step_costs steps; // FM_STEPS_1 exactly with FM_CONNECT_4
     fm_sense_rules sense;
     fm_planner_spec planner; // of agents that are not given another
     bool omniscient;         // teams know the whole map from the start and see every edit
@@ -141,9 +141,10 @@ typedef struct fm_command {
 // What a command did. On failure nothing was changed.
 typedef struct fm_command_result {
     fm_status status;
-    uint32_t failed_index;  // which agent, cell or rectangle was refused; 0 otherwise
-    uint32_t team;          // FM_COMMAND_TEAM: the new team
-    uint64_t first_order;   // FM_COMMAND_ORDER move: id of the first agent's order, the others count on
+    uint32_t failed_index; // which agent, cell or rectangle was refused; 0 otherwise
+    uint32_t team;         // FM_COMMAND_TEAM: the new team
+    uint64_t
+        first_order; // FM_COMMAND_ORDER move: id of the first agent's order, the others count on
     uint32_t changed_count; // agents spawned, removed or ordered; cells that changed
     // FM_COMMAND_SPAWN: room for cell_count ids, given by the caller; may be NULL.
     fm_agent_id *spawned;
@@ -201,22 +202,22 @@ typedef struct fm_agent_report {
     fm_cell goal;            // of the order
     fm_cell goal_substitute; // nearest reachable cell it walks to instead; FM_CELL_NONE
     fm_on_unreachable on_unreachable;
-    char planner[96];             // spec
+    char planner[96]; // spec
     fm_plan_state plan_state;
-    uint32_t planner_agents;      // agents that share the planner
-    uint64_t planner_expansions;  // since the planner began
+    uint32_t planner_agents;           // agents that share the planner
+    uint64_t planner_expansions;       // since the planner began
     uint32_t open_count, closed_count; // cells
-    size_t planner_bytes;         // search memory
-    size_t knowledge_bytes;       // of the team
-    uint64_t known_count;         // cells the team knows
-    uint64_t moves;               // since birth
-    uint64_t replans;             // changes of knowledge that made it search again
+    size_t planner_bytes;              // search memory
+    size_t knowledge_bytes;            // of the team
+    uint64_t known_count;              // cells the team knows
+    uint64_t moves;                    // since birth
+    uint64_t replans;                  // changes of knowledge that made it search again
 } fm_agent_report;
 
 typedef struct fm_world_counts {
-    uint64_t tick;           // ticks completed
+    uint64_t tick; // ticks completed
     uint32_t teams;
-    uint32_t agents;         // alive
+    uint32_t agents; // alive
     uint32_t agents_by_state[4];
     uint32_t planners;
     uint64_t orders_given;
@@ -224,11 +225,11 @@ typedef struct fm_world_counts {
     uint64_t expansions;
     uint64_t moves;
     uint64_t cells_edited;
-    uint64_t first_move_ticks_sum;   // over orders whose agent has made its first move
+    uint64_t first_move_ticks_sum; // over orders whose agent has made its first move
     uint64_t first_move_count;
     uint32_t first_move_histogram[65]; // ticks from order to first move; [64] counts 64 and more
-    uint64_t search_bytes;           // of all planners
-    uint64_t knowledge_bytes;        // of all teams
+    uint64_t search_bytes;             // of all planners
+    uint64_t knowledge_bytes;          // of all teams
 } fm_world_counts;
 
 typedef struct fm_world fm_world;

@@ -1,0 +1,772 @@
+// core/dstar_lite.c: D* Lite, an incremental search from the goal that survives both the agent's
+// moves and the map's changes.
+//
+// Every touched cell keeps two estimates of its distance to the goal: g, and rhs, which looks one
+// step ahead: rhs(u) = min over moves of c(u, v) + g(v). Where the two agree the cell is
+// consistent; the open list holds exactly the others, and expanding one makes it consistent again.
+// A changed cell only makes the rhs of its surroundings wrong, so a repair costs what the change
+// affects, not the map.
+//
+// Keys are f = min(g, rhs) + h + km, where h is the distance to the agents. When the agents move, h
+// shrinks; instead of touching every key, km grows by as much (`rebase`), and a key that turns out
+// to be too small is renewed when it comes up.
+//
+// One search serves many agents: h is then the distance to the box around them, and the search goes
+// on until the last of them is settled. With one agent the box is its cell, and this is the plain
+// algorithm.
+//
+// Open list: buckets on 2f + (over- or consistent ? 1 : 0), newest first; or a binary heap with
+// ties to the smaller or larger g. `inspect` shows all of it.
+//
+// Sources: S. Koenig, M. Likhachev, "D* Lite", AAAI 2002; "Fast Replanning for Navigation in
+// Unknown Terrain", IEEE TRO 2005 (the optimized version, which updates rhs incrementally); the
+// bucket key and the larger-g triple follow the conditions of the authors' later work on
+// tie-breaking.
+
+#include "core/planner.h"
+
+#include "core/bucket_queue.h"
+#include "core/heap.h"
+#include "core/pages.h"
+
+struct node {
+    uint32_t g;
+    uint32_t rhs;
+    uint32_t place; // buckets: the key it is queued under, or FM_BUCKET_KEY_NONE; heap: see heap.h
+};
+
+// How the open list orders cells. A constant wherever it is passed, so each has loops of its own.
+enum order {
+    ORDER_BUCKET,
+    ORDER_HEAP_SMALLER_G,
+    ORDER_HEAP_LARGER_G,
+};
+
+struct box {
+    int32_t left, top, right, bottom; // cells, all inside
+};
+
+struct dstar {
+    const fm_view *view;
+    const fm_memory *memory;
+    enum order order;
+    uint32_t key_shift; // 1 where costs may be odd: makes room for the last bit of a bucket's key
+    fm_cell goal;
+
+    fm_pages pages;
+    fm_bucket_queue buckets;
+    fm_heap heap;
+    uint32_t queued; // cells in `buckets`, leftovers not counted
+
+    uint32_t km;
+    struct box box;      // around the agents when keys were last rebased
+    struct box next_box; // around the agents now
+    fm_cell *starts;
+    uint32_t start_count, start_capacity;
+    uint32_t settled_count;    // the first so many starts are known to be settled
+    struct node *start_node;   // of starts[settled_count], NULL while its page is not touched
+    uint32_t start_node_pages; // page count when that was looked up
+
+    uint64_t top;    // nothing on the open list has a smaller key
+    bool done;       // every start is settled
+    bool begun;      // the goal has been queued
+    bool exhausted;  // memory ran out
+    uint32_t rekeys; // not charged yet; four cost as much as an expansion
+};
+
+static const struct node blank_in_buckets = {FM_COST_INFINITE, FM_COST_INFINITE,
+                                             FM_BUCKET_KEY_NONE};
+static const struct node blank_in_heap = {FM_COST_INFINITE, FM_COST_INFINITE, 0};
+
+// A cell with everything needed to reach its neighbours.
+struct spot {
+    fm_page *page;
+    uint32_t position;
+    fm_cell cell;
+    struct node *node;
+};
+
+FM_INLINE struct node *node_at(const fm_page *page, uint32_t position)
+{
+    return (struct node *)(void *)page->nodes + position;
+}
+
+FM_INLINE struct spot spot_at(fm_page *page, uint32_t position)
+{
+    return (struct spot){page, position, fm_page_cell(page, position), node_at(page, position)};
+}
+
+static struct node *find_node(const struct dstar *d, fm_cell cell)
+{
+    fm_page *page = fm_pages_find(&d->pages, cell);
+    return page == NULL ? NULL : node_at(page, fm_page_position(cell));
+}
+
+// The neighbour in direction i; a page is taken for it if need be. node is NULL when memory is out.
+FM_INLINE struct spot neighbour(struct dstar *d, const struct spot *u, uint32_t i, fm_slab *slab)
+{
+    fm_page_step step = fm_page_steps[u->position][i];
+    fm_page *page = u->page->near[step.page];
+    if (__builtin_expect(page == NULL, 0)) {
+        page = fm_pages_get_near(&d->pages, u->page, step.page, slab);
+        if (page == NULL) {
+            d->exhausted = true;
+            return (struct spot){0};
+        }
+    }
+    return (struct spot){page, step.position, fm_cell_step(u->cell, i),
+                         node_at(page, step.position)};
+}
+
+// ---- keys
+// ------------------------------------------------------------------------------------------
+
+FM_INLINE int32_t larger(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+FM_INLINE uint32_t distance_to_box(const fm_view *view, const struct box *box, fm_cell cell)
+{
+    int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
+    int32_t dx = larger(0, larger(box->left - x, x - box->right));
+    int32_t dy = larger(0, larger(box->top - y, y - box->bottom));
+    if (view->connectivity == FM_CONNECT_4) {
+        return view->step[0] * (uint32_t)(dx + dy);
+    }
+    int32_t low = dx < dy ? dx : dy, high = dx < dy ? dy : dx;
+    return view->step[0] * (uint32_t)(high - low) + view->step[1] * (uint32_t)low;
+}
+
+FM_INLINE uint64_t key_of(const struct dstar *d, enum order order, fm_cell cell,
+                          const struct node *node)
+{
+    bool under = node->g < node->rhs;
+    uint32_t least = under ? node->g : node->rhs;
+    uint32_t f = least + distance_to_box(d->view, &d->box, cell) + d->km;
+    switch (order) {
+    case ORDER_BUCKET:
+        return f << d->key_shift | (uint32_t)!under;
+    case ORDER_HEAP_SMALLER_G:
+        return (uint64_t)f << 32 | least;
+    case ORDER_HEAP_LARGER_G:
+        return (uint64_t)f << 32 | (under ? node->g : 0xffffffffu - node->rhs);
+    }
+    FM_UNREACHABLE();
+}
+
+// ---- open list
+// -------------------------------------------------------------------------------------
+
+static inline uint32_t *heap_place(const void *context, uint32_t ref)
+{
+    const fm_pages *pages = context;
+    return &node_at(fm_node_page(pages, ref), fm_node_position(ref))->place;
+}
+
+// Puts an inconsistent cell where its key says, takes a consistent one out.
+FM_INLINE void update(struct dstar *d, enum order order, const struct spot *u, fm_slab *slab)
+{
+    struct node *node = u->node;
+    uint32_t ref = fm_node_ref(u->page, u->position);
+    if (node->g != node->rhs) {
+        uint64_t key = key_of(d, order, u->cell, node);
+        if (order == ORDER_BUCKET) {
+            if (node->place != (uint32_t)key) {
+                d->queued += node->place == FM_BUCKET_KEY_NONE;
+                node->place = (uint32_t)key;
+                d->exhausted |= !fm_bucket_queue_push(&d->buckets, (uint32_t)key, ref, slab);
+            }
+        } else {
+            d->exhausted |= !fm_heap_set(&d->heap, key, ref, heap_place, &d->pages);
+        }
+    } else if (order == ORDER_BUCKET) {
+        d->queued -= node->place != FM_BUCKET_KEY_NONE;
+        node->place = FM_BUCKET_KEY_NONE;
+    } else {
+        fm_heap_remove(&d->heap, ref, heap_place, &d->pages);
+    }
+}
+
+// The cell with the smallest key. False when the open list is empty.
+FM_INLINE bool top_of(struct dstar *d, enum order order, uint64_t *key, uint32_t *ref,
+                      fm_slab *slab)
+{
+    if (order != ORDER_BUCKET) {
+        if (d->heap.count == 0) {
+            return false;
+        }
+        *key = d->heap.entries[0].key;
+        *ref = d->heap.entries[0].ref;
+        return true;
+    }
+    for (;;) {
+        uint32_t found = fm_bucket_queue_top(&d->buckets, ref);
+        if (found == FM_BUCKET_KEY_NONE) {
+            return false;
+        }
+        *key = found;
+        if (node_at(fm_node_page(&d->pages, *ref), fm_node_position(*ref))->place == found) {
+            return true;
+        }
+        fm_bucket_queue_pop(&d->buckets, slab); // a leftover
+    }
+}
+
+static bool is_queued_under(const void *context, uint32_t key, uint32_t ref)
+{
+    const struct dstar *d = context;
+    return node_at(fm_node_page(&d->pages, ref), fm_node_position(ref))->place == key;
+}
+
+// Leftovers cost memory. Two of them for each queued cell is the most we keep.
+static void sweep_leftovers(struct dstar *d, fm_slab *slab)
+{
+    if (d->order == ORDER_BUCKET && d->buckets.live > 3 * d->queued + 256) {
+        fm_bucket_queue_sweep(&d->buckets, slab, is_queued_under, d);
+    }
+}
+
+// ---- the search
+// ------------------------------------------------------------------------------------
+
+// rhs from the definition. Pages that were never touched hold nothing but infinity.
+static uint32_t best_successor(const struct dstar *d, const struct spot *u)
+{
+    uint32_t best = FM_COST_INFINITE;
+    for (uint32_t moves = fm_view_moves(d->view, u->cell); moves != 0; moves &= moves - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(moves);
+        fm_page_step step = fm_page_steps[u->position][i];
+        const fm_page *page = u->page->near[step.page];
+        if (page == NULL) {
+            page = fm_pages_find(&d->pages, fm_cell_step(u->cell, i));
+            if (page == NULL) {
+                continue;
+            }
+        }
+        uint32_t cost = fm_view_cost(d->view, u->cell, i, fm_cell_step(u->cell, i)) +
+                        node_at(page, step.position)->g;
+        best = cost < best ? cost : best;
+    }
+    return best;
+}
+
+FM_INLINE void expand_over(struct dstar *d, enum order order, const struct spot *u, fm_slab *slab)
+{
+    uint32_t g = u->node->g = u->node->rhs;
+    update(d, order, u, slab);
+    for (uint32_t moves = fm_view_moves(d->view, u->cell); moves != 0; moves &= moves - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(moves);
+        struct spot v = neighbour(d, u, i, slab);
+        if (v.node == NULL) {
+            return;
+        }
+        uint32_t cost = fm_view_cost(d->view, u->cell, i, v.cell) + g;
+        if (v.node->rhs > cost) {
+            v.node->rhs = cost;
+            update(d, order, &v, slab);
+        }
+    }
+}
+
+static void expand_under(struct dstar *d, enum order order, const struct spot *u, fm_slab *slab)
+{
+    uint32_t g = u->node->g;
+    u->node->g = FM_COST_INFINITE;
+    for (uint32_t moves = fm_view_moves(d->view, u->cell); moves != 0; moves &= moves - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(moves);
+        struct spot v = neighbour(d, u, i, slab);
+        if (v.node == NULL) {
+            return;
+        }
+        if (v.cell != d->goal && v.node->rhs == fm_view_cost(d->view, u->cell, i, v.cell) + g) {
+            v.node->rhs = best_successor(d, &v);
+            update(d, order, &v, slab);
+        }
+    }
+    if (u->cell != d->goal && u->node->rhs == g) {
+        u->node->rhs = best_successor(d, u);
+    }
+    update(d, order, u, slab);
+}
+
+// Whether a start's rhs is its true distance. `top` is the smallest key of the open list.
+FM_INLINE bool is_settled(const struct dstar *d, enum order order, fm_cell start,
+                          const struct node *node, uint64_t top)
+{
+    return node != NULL && node->rhs < FM_COST_INFINITE && top >= key_of(d, order, start, node) &&
+           node->rhs <= node->g;
+}
+
+// Whether all starts are settled. Settled ones stay so until the map changes, so it looks at the
+// first other one only.
+FM_INLINE bool all_settled(struct dstar *d, enum order order, uint64_t top)
+{
+    while (d->settled_count < d->start_count) {
+        fm_cell start = d->starts[d->settled_count];
+        if (d->start_node == NULL && d->start_node_pages != d->pages.page_count) {
+            d->start_node = find_node(d, start);
+            d->start_node_pages = d->pages.page_count;
+        }
+        if (!is_settled(d, order, start, d->start_node, top)) {
+            return false;
+        }
+        d->settled_count += 1;
+        d->start_node = NULL;
+        d->start_node_pages = 0;
+    }
+    return true;
+}
+
+FM_INLINE void run(struct dstar *d, enum order order, fm_work *work)
+{
+    uint32_t expansions_at_start = work->expansions;
+    while (!d->exhausted) {
+        uint32_t ref;
+        if (!top_of(d, order, &d->top, &ref, work->slab)) {
+            d->top = UINT64_MAX;
+            d->done = true;
+            return;
+        }
+        if (all_settled(d, order, d->top)) {
+            d->done = true;
+            return;
+        }
+        if (fm_work_must_stop(work, expansions_at_start)) {
+            return;
+        }
+        struct spot u = spot_at(fm_node_page(&d->pages, ref), fm_node_position(ref));
+        if (key_of(d, order, u.cell, u.node) > d->top) {
+            if (order == ORDER_BUCKET) {
+                fm_bucket_queue_pop(&d->buckets, work->slab);
+            }
+            update(d, order, &u, work->slab);
+            d->rekeys += 1;
+            work->expansions += d->rekeys % 4 == 0;
+            work->secondary += d->rekeys % 4 == 0;
+            continue;
+        }
+        if (order == ORDER_BUCKET) {
+            fm_bucket_queue_pop(&d->buckets, work->slab);
+            u.node->place = FM_BUCKET_KEY_NONE;
+            d->queued -= 1;
+        }
+        if (u.node->g > u.node->rhs) {
+            expand_over(d, order, &u, work->slab);
+        } else {
+            expand_under(d, order, &u, work->slab);
+        }
+        work->expansions += 1;
+    }
+}
+
+static void run_buckets(struct dstar *d, fm_work *work)
+{
+    run(d, ORDER_BUCKET, work);
+}
+
+static void run_heap_smaller_g(struct dstar *d, fm_work *work)
+{
+    run(d, ORDER_HEAP_SMALLER_G, work);
+}
+
+static void run_heap_larger_g(struct dstar *d, fm_work *work)
+{
+    run(d, ORDER_HEAP_LARGER_G, work);
+}
+
+static void update_in_any_order(struct dstar *d, const struct spot *u, fm_slab *slab)
+{
+    switch (d->order) {
+    case ORDER_BUCKET:
+        update(d, ORDER_BUCKET, u, slab);
+        return;
+    case ORDER_HEAP_SMALLER_G:
+        update(d, ORDER_HEAP_SMALLER_G, u, slab);
+        return;
+    case ORDER_HEAP_LARGER_G:
+        update(d, ORDER_HEAP_LARGER_G, u, slab);
+        return;
+    }
+}
+
+// Forgets the search, not the goal or the starts.
+static void start_over(struct dstar *d, fm_slab *slab)
+{
+    fm_bucket_queue_clear(&d->buckets, slab);
+    d->heap.count = 0;
+    fm_pages_clear(&d->pages, slab);
+    d->queued = 0;
+    d->km = 0;
+    d->top = 0;
+    d->done = false;
+    d->begun = false;
+    d->exhausted = false;
+    d->settled_count = 0;
+    d->start_node = NULL;
+    d->start_node_pages = 0;
+}
+
+static void begin(struct dstar *d, fm_slab *slab)
+{
+    fm_page *page = fm_pages_get(&d->pages, d->goal, slab);
+    d->begun = true;
+    d->box = d->next_box;
+    if (page == NULL) {
+        d->exhausted = true;
+        return;
+    }
+    struct spot goal = spot_at(page, fm_page_position(d->goal));
+    goal.node->rhs = 0;
+    update_in_any_order(d, &goal, slab);
+}
+
+// Keys were computed for the old box. The heuristic to the new one is smaller by at most the
+// distance between the boxes, so adding that to km keeps every stored key a lower bound.
+static void rebase(struct dstar *d, fm_slab *slab)
+{
+    const struct box *to = &d->next_box;
+    const int32_t xs[2] = {to->left, to->right}, ys[2] = {to->top, to->bottom};
+    uint32_t farthest = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        fm_cell corner = fm_cell_at((uint32_t)xs[i & 1], (uint32_t)ys[i >> 1]);
+        uint32_t distance = distance_to_box(d->view, &d->box, corner);
+        farthest = distance > farthest ? distance : farthest;
+    }
+    d->km += farthest;
+    d->box = *to;
+    if (d->km > FM_COST_INFINITE / 4) { // keys would outgrow 32 bits; once in a very long life
+        start_over(d, slab);
+        begin(d, slab);
+    }
+}
+
+// ---- planner interface
+// -----------------------------------------------------------------------------
+
+static fm_status dstar_init(void *self, const fm_view *view, const fm_planner_options *options,
+                            const fm_memory *memory, fm_cell goal)
+{
+    struct dstar *d = self;
+    bool heap = options->queue == FM_QUEUE_HEAP;
+    d->view = view;
+    d->memory = memory;
+    d->goal = goal;
+    d->order = !heap                                ? ORDER_BUCKET
+               : options->ties == FM_TIES_SMALLER_G ? ORDER_HEAP_SMALLER_G
+                                                    : ORDER_HEAP_LARGER_G;
+    d->key_shift = (view->step[0] | view->step[1]) & 1;
+    fm_pages_init(&d->pages, heap ? &blank_in_heap : &blank_in_buckets, sizeof(struct node),
+                  memory);
+    fm_bucket_queue_init(&d->buckets, memory);
+    fm_heap_init(&d->heap, memory);
+    return FM_OK;
+}
+
+static void dstar_fini(void *self, fm_slab *slab)
+{
+    struct dstar *d = self;
+    fm_bucket_queue_fini(&d->buckets, slab);
+    fm_heap_fini(&d->heap);
+    fm_pages_fini(&d->pages, slab);
+    fm_memory_release(d->memory, d->starts, d->start_capacity * sizeof *d->starts);
+}
+
+static void dstar_forget(void *self, fm_slab *slab)
+{
+    struct dstar *d = self;
+    d->key_shift = (d->view->step[0] | d->view->step[1]) & 1;
+    start_over(d, slab);
+}
+
+// Every distance is to the goal, so a new one leaves nothing to keep.
+static void dstar_set_goal(void *self, fm_cell goal, fm_slab *slab)
+{
+    struct dstar *d = self;
+    d->goal = goal;
+    start_over(d, slab);
+}
+
+static void dstar_set_starts(void *self, const fm_cell *cells, uint32_t count)
+{
+    struct dstar *d = self;
+    if (count > d->start_capacity) {
+        uint32_t capacity = count <= 1 ? 1 : count + count / 2;
+        fm_cell *starts = fm_memory_allocate(d->memory, capacity * sizeof *starts);
+        if (starts == NULL) {
+            d->exhausted = true;
+            return;
+        }
+        fm_memory_release(d->memory, d->starts, d->start_capacity * sizeof *d->starts);
+        d->starts = starts;
+        d->start_capacity = capacity;
+    }
+    memcpy(d->starts, cells, count * sizeof *cells);
+    d->start_count = count;
+    d->settled_count = 0;
+    d->start_node = NULL;
+    d->start_node_pages = 0;
+    d->done = false;
+
+    struct box box = {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN};
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t x = (int32_t)fm_cell_x(cells[i]), y = (int32_t)fm_cell_y(cells[i]);
+        box.left = x < box.left ? x : box.left;
+        box.right = larger(box.right, x);
+        box.top = y < box.top ? y : box.top;
+        box.bottom = larger(box.bottom, y);
+    }
+    d->next_box = box;
+}
+
+// Recomputes the rhs of a cell from its definition.
+static void repair(struct dstar *d, fm_page *page, fm_cell cell, fm_slab *slab)
+{
+    struct spot u = spot_at(page, fm_page_position(cell));
+    uint32_t rhs = best_successor(d, &u);
+    if (rhs != u.node->rhs) {
+        u.node->rhs = rhs;
+        update_in_any_order(d, &u, slab);
+        d->done = false;
+    }
+}
+
+// All edges that a change of cell b can touch join two of the nine cells around it: those incident
+// to b, and the diagonals that squeeze past its corners. So it is enough to renew the rhs of these
+// nine. What only became dearer cannot matter to a cell that no search has reached.
+static void repair_around(struct dstar *d, const fm_change *change, fm_slab *slab)
+{
+    struct node *node = find_node(d, change->cell);
+    bool reached = node != NULL && (node->g < FM_COST_INFINITE || node->rhs < FM_COST_INFINITE);
+    if (!reached && !change->cheaper) {
+        return;
+    }
+    int64_t x = fm_cell_x(change->cell), y = fm_cell_y(change->cell);
+    for (uint32_t i = 0; i <= FM_DIRECTION_COUNT; i++) {
+        int64_t ux = i < FM_DIRECTION_COUNT ? x + fm_direction_dx[i] : x;
+        int64_t uy = i < FM_DIRECTION_COUNT ? y + fm_direction_dy[i] : y;
+        if (ux < 0 || uy < 0 || ux >= d->view->width || uy >= d->view->height) {
+            continue;
+        }
+        fm_cell cell = fm_cell_at((uint32_t)ux, (uint32_t)uy);
+        if (cell == d->goal) {
+            continue;
+        }
+        fm_page *page = fm_pages_find(&d->pages, cell);
+        if (page == NULL && change->cheaper && d->pages.page_count > 0) {
+            // A cell next to what was searched may have become reachable.
+            struct fm_page probe = {.corner =
+                                        cell & ~((FM_PAGE_SIDE - 1) << 12 | (FM_PAGE_SIDE - 1))};
+            struct spot u = {&probe, fm_page_position(cell), cell, NULL};
+            if (best_successor(d, &u) == FM_COST_INFINITE) {
+                continue;
+            }
+            page = fm_pages_get(&d->pages, cell, slab);
+            d->exhausted |= page == NULL;
+        }
+        if (page != NULL) {
+            repair(d, page, cell, slab);
+        }
+    }
+}
+
+static void dstar_knowledge_changed(void *self, const fm_change *changes, uint32_t count,
+                                    fm_work *work)
+{
+    struct dstar *d = self;
+    if (!d->begun || d->exhausted) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        repair_around(d, &changes[i], work->slab);
+    }
+    if (!d->done) {
+        d->top = 0;
+        d->settled_count = 0;
+        d->start_node = NULL;
+        d->start_node_pages = 0;
+    }
+}
+
+static fm_plan_state dstar_advance(void *self, fm_work *work)
+{
+    struct dstar *d = self;
+    if (!d->begun && !d->exhausted) {
+        begin(d, work->slab);
+    }
+    if (!d->done && !d->exhausted) {
+        uint32_t ref;
+        uint64_t top = UINT64_MAX;
+        // Look before rebasing: most moves along a path leave nothing to do, and km is better kept
+        // small.
+        if (d->order == ORDER_BUCKET) {
+            top_of(d, ORDER_BUCKET, &top, &ref, work->slab);
+            d->done = all_settled(d, ORDER_BUCKET, top);
+        } else if (d->order == ORDER_HEAP_SMALLER_G) {
+            top_of(d, ORDER_HEAP_SMALLER_G, &top, &ref, work->slab);
+            d->done = all_settled(d, ORDER_HEAP_SMALLER_G, top);
+        } else {
+            top_of(d, ORDER_HEAP_LARGER_G, &top, &ref, work->slab);
+            d->done = all_settled(d, ORDER_HEAP_LARGER_G, top);
+        }
+        d->top = top;
+    }
+    if (!d->done && !d->exhausted) {
+        if (memcmp(&d->box, &d->next_box, sizeof d->box) != 0) {
+            rebase(d, work->slab);
+        }
+        switch (d->order) {
+        case ORDER_BUCKET:
+            run_buckets(d, work);
+            break;
+        case ORDER_HEAP_SMALLER_G:
+            run_heap_smaller_g(d, work);
+            break;
+        case ORDER_HEAP_LARGER_G:
+            run_heap_larger_g(d, work);
+            break;
+        }
+        sweep_leftovers(d, work->slab);
+    }
+    if (d->exhausted) {
+        return FM_PLAN_EXHAUSTED;
+    }
+    if (!d->done) {
+        return FM_PLAN_RUNNING;
+    }
+    return d->settled_count == d->start_count ? FM_PLAN_FOUND : FM_PLAN_UNREACHABLE;
+}
+
+static bool is_settled_in_any_order(const struct dstar *d, fm_cell start, const struct node *node)
+{
+    switch (d->order) {
+    case ORDER_BUCKET:
+        return is_settled(d, ORDER_BUCKET, start, node, d->top);
+    case ORDER_HEAP_SMALLER_G:
+        return is_settled(d, ORDER_HEAP_SMALLER_G, start, node, d->top);
+    case ORDER_HEAP_LARGER_G:
+        return is_settled(d, ORDER_HEAP_LARGER_G, start, node, d->top);
+    }
+    FM_UNREACHABLE();
+}
+
+static fm_plan_state dstar_state_at(const void *self, fm_cell start)
+{
+    const struct dstar *d = self;
+    if (d->exhausted) {
+        return FM_PLAN_EXHAUSTED;
+    }
+    const struct node *node = find_node(d, start);
+    if (d->done) {
+        return node != NULL && node->rhs < FM_COST_INFINITE ? FM_PLAN_FOUND : FM_PLAN_UNREACHABLE;
+    }
+    return is_settled_in_any_order(d, start, node) ? FM_PLAN_FOUND : FM_PLAN_RUNNING;
+}
+
+// The best neighbour; among equals the one nearest to the goal as the crow flies, which wastes
+// fewer moves than the first in some fixed order (3 % on game maps).
+static fm_cell best_step(const struct dstar *d, fm_cell cell)
+{
+    fm_cell best = FM_CELL_NONE;
+    uint32_t best_cost = FM_COST_INFINITE, best_square = 0;
+    for (uint32_t moves = fm_view_moves(d->view, cell); moves != 0; moves &= moves - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(moves);
+        fm_cell next = fm_cell_step(cell, i);
+        const struct node *node = find_node(d, next);
+        if (node == NULL || node->g >= FM_COST_INFINITE) {
+            continue;
+        }
+        uint32_t cost = fm_view_cost(d->view, cell, i, next) + node->g;
+        uint32_t dx = fm_cell_dx(next, d->goal), dy = fm_cell_dy(next, d->goal);
+        uint32_t square = dx * dx + dy * dy;
+        if (cost < best_cost || (cost == best_cost && square < best_square)) {
+            best = next;
+            best_cost = cost;
+            best_square = square;
+        }
+    }
+    return best;
+}
+
+static fm_cell dstar_next_step(const void *self, fm_cell start)
+{
+    const struct dstar *d = self;
+    if (start == d->goal) {
+        return start;
+    }
+    return dstar_state_at(d, start) == FM_PLAN_FOUND ? best_step(d, start) : FM_CELL_NONE;
+}
+
+static uint32_t dstar_path(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity)
+{
+    const struct dstar *d = self;
+    if (start != d->goal && dstar_state_at(d, start) != FM_PLAN_FOUND) {
+        return 0;
+    }
+    uint32_t length = 0;
+    for (fm_cell cell = start; cell != FM_CELL_NONE; cell = best_step(d, cell)) {
+        if (length < capacity) {
+            cells[length] = cell;
+        }
+        length += 1;
+        if (cell == d->goal) {
+            return length;
+        }
+    }
+    return 0;
+}
+
+static void dstar_inspect(const void *self, fm_inspect_fn *visit, void *context)
+{
+    const struct dstar *d = self;
+    for (uint32_t slot = 0; slot < d->pages.page_count; slot++) {
+        const fm_page *page = d->pages.by_slot[slot];
+        for (uint32_t position = 0; position < FM_PAGE_CELLS; position++) {
+            const struct node *node = node_at(page, position);
+            if (node->g == FM_COST_INFINITE && node->rhs == FM_COST_INFINITE) {
+                continue;
+            }
+            bool open = node->g != node->rhs;
+            fm_cell cell = fm_page_cell(page, position);
+            uint64_t key = !open                      ? 0
+                           : d->order == ORDER_BUCKET ? node->place
+                                                      : d->heap.entries[node->place - 1].key;
+            fm_inspection inspection = {.cell = cell,
+                                        .open = open,
+                                        .closed = !open,
+                                        .g = node->g,
+                                        .h = distance_to_box(d->view, &d->box, cell),
+                                        .rhs = node->rhs,
+                                        .key = key,
+                                        .parent =
+                                            cell == d->goal ? FM_CELL_NONE : best_step(d, cell)};
+            visit(&inspection, context);
+        }
+    }
+}
+
+static size_t dstar_bytes(const void *self)
+{
+    const struct dstar *d = self;
+    return sizeof *d + fm_pages_bytes(&d->pages) + fm_bucket_queue_bytes(&d->buckets) +
+           fm_heap_bytes(&d->heap) + d->start_capacity * sizeof *d->starts;
+}
+
+const fm_planner_ops fm_dstar_lite = {
+    .name = "dstar-lite",
+    .summary = "incremental search from the goal; shared by agents with the same goal",
+    .size = sizeof(struct dstar),
+    .shared = true,
+    .init = dstar_init,
+    .fini = dstar_fini,
+    .set_goal = dstar_set_goal,
+    .set_starts = dstar_set_starts,
+    .knowledge_changed = dstar_knowledge_changed,
+    .forget = dstar_forget,
+    .advance = dstar_advance,
+    .state_at = dstar_state_at,
+    .next_step = dstar_next_step,
+    .path = dstar_path,
+    .inspect = dstar_inspect,
+    .bytes = dstar_bytes,
+};

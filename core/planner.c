@@ -1,0 +1,119 @@
+// core/planner.c: the catalogue of planners, and how users name them.
+
+#include "core/planner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const fm_planner_ops *const fm_planner_catalogue[] = {
+    &fm_dstar_lite,
+    NULL,
+};
+
+const fm_planner_ops *fm_planner_by_name(const char *name)
+{
+    for (uint32_t i = 0; fm_planner_catalogue[i] != NULL; i++) {
+        if (strcmp(fm_planner_catalogue[i]->name, name) == 0) {
+            return fm_planner_catalogue[i];
+        }
+    }
+    return NULL;
+}
+
+static fm_status fail(char *error, size_t error_size, fm_status status, const char *format,
+                      const char *name)
+{
+    if (error != NULL && error_size > 0) {
+        snprintf(error, error_size, format, name);
+    }
+    return status;
+}
+
+static bool read_lookahead(const char *value, uint32_t *lookahead)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || number > FM_LOOKAHEAD_MAX) {
+        return false;
+    }
+    *lookahead = (uint32_t)number;
+    return true;
+}
+
+// One "key=value". Returns false when the value does not fit; *known tells about the key.
+static bool read_option(const char *key, const char *value, fm_planner_options *options,
+                        bool *known)
+{
+    *known = true;
+    if (strcmp(key, "queue") == 0) {
+        options->queue = strcmp(value, "heap") == 0 ? FM_QUEUE_HEAP : FM_QUEUE_BUCKET;
+        return strcmp(value, "heap") == 0 || strcmp(value, "bucket") == 0;
+    }
+    if (strcmp(key, "ties") == 0) {
+        options->ties = strcmp(value, "larger-g") == 0 ? FM_TIES_LARGER_G : FM_TIES_SMALLER_G;
+        return strcmp(value, "larger-g") == 0 || strcmp(value, "smaller-g") == 0;
+    }
+    if (strcmp(key, "lookahead") == 0) {
+        return read_lookahead(value, &options->lookahead);
+    }
+    *known = false;
+    return false;
+}
+
+fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *spec, char *error,
+                                size_t error_size)
+{
+    char copy[FM_PLANNER_SPEC_SIZE];
+    if (strlen(text) >= sizeof copy) {
+        return fail(error, error_size, FM_ERR_BAD_VALUE, "planner '%.40s...' is too long", text);
+    }
+    strcpy(copy, text);
+    char *rest = strchr(copy, ':');
+    if (rest != NULL) {
+        *rest++ = '\0';
+    }
+    fm_planner_spec result = {.ops = fm_planner_by_name(copy)};
+    if (result.ops == NULL) {
+        return fail(error, error_size, FM_ERR_NO_PLANNER, "there is no planner '%s'", copy);
+    }
+    char *place = NULL;
+    for (char *key = rest == NULL ? NULL : strtok_r(rest, ",", &place); key != NULL;
+         key = strtok_r(NULL, ",", &place)) {
+        char *value = strchr(key, '=');
+        if (value == NULL) {
+            return fail(error, error_size, FM_ERR_BAD_VALUE, "planner option '%s' has no value",
+                        key);
+        }
+        *value++ = '\0';
+        bool known;
+        if (!read_option(key, value, &result.options, &known)) {
+            return known ? fail(error, error_size, FM_ERR_BAD_VALUE,
+                                "planner option has no such value: '%s'", value)
+                         : fail(error, error_size, FM_ERR_BAD_VALUE,
+                                "there is no planner option '%s'", key);
+        }
+    }
+    *spec = result;
+    return FM_OK;
+}
+
+void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size)
+{
+    const fm_planner_options *options = &spec->options;
+    char lookahead[32] = "";
+    if (options->lookahead != 0) {
+        snprintf(lookahead, sizeof lookahead, "lookahead=%u,", options->lookahead);
+    }
+    char list[FM_PLANNER_SPEC_SIZE];
+    snprintf(list, sizeof list, "%s%s%s", options->queue == FM_QUEUE_HEAP ? "queue=heap," : "",
+             options->ties == FM_TIES_DEFAULT     ? ""
+             : options->ties == FM_TIES_SMALLER_G ? "ties=smaller-g,"
+                                                  : "ties=larger-g,",
+             lookahead);
+    size_t length = strlen(list);
+    if (length > 0) {
+        list[length - 1] = '\0'; // the last comma
+    }
+    snprintf(text, size, "%s%s%s", spec->ops->name, length > 0 ? ":" : "", list);
+}
