@@ -17,9 +17,9 @@
 #include <msgpack.h>
 
 #define FM_PROTOCOL_NUMBER 1u
-#define FM_UINT_MAX        9007199254740991.0 // 2^53 - 1: the largest number every client can hold
-#define FM_MAP_BYTES_MAX   (17u << 20)        // bytes of a .map file: 4096 x 4096 and its line ends
-#define FM_ERROR_TEXT_SIZE 240u               // bytes of an error's message, NUL included
+#define FM_UINT_MAX        UINT64_C(9007199254740991) // 2^53 - 1: every client can hold it exactly
+#define FM_MAP_BYTES_MAX   (17u << 20) // bytes of a .map file: 4096 x 4096 and its line ends
+#define FM_ERROR_TEXT_SIZE 240u        // bytes of an error's message, NUL included
 
 typedef enum fm_role {
 #define FM_ROLE(enumerator, name, text) enumerator,
@@ -100,7 +100,7 @@ const char *fm_role_name(fm_role role);
 /// Finds a role by name. @return true when there is one
 bool fm_role_by_name(const char *name, fm_role *role);
 
-// ---- writing; all append to a msgpack_sbuffer and cannot fail but for memory (returns false) ------
+// ---- writing; all append to a msgpack_sbuffer and cannot fail but for memory (returns false) ----
 
 /// [0, id, method, [ -- the caller packs one map after it.
 bool fm_pack_request(msgpack_packer *packer, uint64_t id, fm_method method);
@@ -117,7 +117,7 @@ bool fm_pack_notification(msgpack_packer *packer, fm_notification notification);
 /// A text as msgpack str.
 bool fm_pack_text(msgpack_packer *packer, const char *text);
 
-// ---- looks of cells ------------------------------------------------------------------------------
+// ---- looks of cells -----------------------------------------------------------------------------
 
 static inline uint32_t fm_look_pack(fm_learned learned)
 {
