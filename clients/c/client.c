@@ -1,0 +1,769 @@
+// clients/c/client.c: requests out, answers and notifications in. See fogmarch.h.
+//
+// Requests in flight lie in a ring: request `id` at slot id % capacity. Ids count up, so the ring
+// is a window from the oldest request without an answer to the newest; answers may come in any
+// order.
+//
+// Bytes in are fed to the frame scanner as they come and unpacked when a message is whole, into a
+// zone that is used again for the next. Texts in an unpacked message point into the input buffer,
+// which stays put until the callback returns.
+
+#include "clients/c/fogmarch.h"
+
+#include "clients/c/connect.h"
+#include "clients/c/object.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READ_SIZE          (64u << 10) // bytes asked for at a time
+#define READS_PER_TURN_MAX 64u         // then the event loop gets a turn
+#define KEEP_BUFFER_MAX    (1u << 20)  // bytes of an empty output buffer that are kept
+#define FIRST_CAPACITY     64u         // requests
+#define MESSAGE_SIZE_MIN   1024u       // bytes that any server accepts
+
+struct pending {
+    bool waits; // false: answered, or never made
+    fm_method method;
+    fm_client_reply_fn *on_reply;
+    void *context;
+    uint64_t deadline_ms;
+    uint32_t timeout_ms;
+};
+
+struct fm_client {
+    int fd;
+    fm_client_options options;
+    char name[65], token[257]; // what options.name and options.token point to
+    fm_client_error error;     // of the last failure
+    bool broken;               // for good; `broken_error` says why
+    fm_client_error broken_error;
+    int write_errno; // sending failed; what the server still said is read first
+    bool delivering; // inside a callback
+    fm_client_notification_fn *on_notification;
+    void *notification_context;
+
+    struct pending *ring;
+    uint32_t capacity;  // a power of two
+    uint32_t oldest_id; // no request before it waits
+    uint32_t next_id;
+    uint32_t in_flight;
+    uint64_t earliest_ms; // no deadline lies before it
+
+    msgpack_sbuffer out;
+    msgpack_packer packer; // into `out`
+    size_t sent_size;      // bytes of `out` that are gone already
+
+    uint8_t *in;
+    size_t in_capacity;
+    size_t in_begin;   // where the message being received begins
+    size_t in_scanned; // bytes that the scanner has seen
+    size_t in_end;
+    fm_scanner scanner;
+    msgpack_zone zone; // of the message being delivered
+
+    const uint8_t *message; // being delivered
+    size_t message_size;
+    msgpack_sbuffer reply_bytes; // of the last fm_client_call(): its result points here
+    msgpack_zone reply_zone;
+
+    uint64_t message_size_max; // that the server accepts, from hello
+    fm_client_traffic traffic;
+};
+
+// ---- life
+// ----------------------------------------------------------------------------------------
+
+fm_client_options fm_client_options_default(void)
+{
+    return (fm_client_options){
+        .name = "fogmarch-client",
+        .connect_timeout_ms = 5000,
+        .timeout_ms = 30000,
+        .requests_max = 65536,
+        .unsent_max = 64u << 20,
+        .limits = {.size_max = 256u << 20, .depth_max = 16, .elements_max = 40u << 20},
+    };
+}
+
+fm_status fm_client_connect(const char *address, const fm_client_options *options, fm_client **out,
+                            fm_client_error *error)
+{
+    fm_client_error unwanted;
+    error = error == NULL ? &unwanted : error;
+    fm_client_options chosen = options == NULL ? fm_client_options_default() : *options;
+    int fd;
+    fm_status status = fm_connect(address, chosen.connect_timeout_ms, &fd, error);
+    if (status != FM_OK) {
+        return status;
+    }
+    status = fm_client_adopt(fd, &chosen, out);
+    return status == FM_OK ? FM_OK
+                           : fm_client_error_set(error, status, "%s", fm_status_text(status));
+}
+
+fm_status fm_client_adopt(int fd, const fm_client_options *options, fm_client **out)
+{
+    fm_client *client = calloc(1, sizeof *client);
+    struct pending *ring = calloc(FIRST_CAPACITY, sizeof *ring);
+    if (client == NULL || ring == NULL) {
+        free(client);
+        free(ring);
+        close(fd);
+        return FM_ERR_NO_MEMORY;
+    }
+    client->fd = fd;
+    client->options = options == NULL ? fm_client_options_default() : *options;
+    snprintf(client->name, sizeof client->name, "%s", client->options.name);
+    if (client->options.token != NULL) {
+        snprintf(client->token, sizeof client->token, "%s", client->options.token);
+    }
+    client->options.name = client->name;
+    client->options.token = client->token;
+    client->ring = ring;
+    client->capacity = FIRST_CAPACITY;
+    client->earliest_ms = UINT64_MAX;
+    client->message_size_max = 64u << 10; // until hello says how much
+    msgpack_sbuffer_init(&client->out);
+    msgpack_packer_init(&client->packer, &client->out, msgpack_sbuffer_write);
+    fm_scanner_init(&client->scanner, &client->options.limits);
+    msgpack_sbuffer_init(&client->reply_bytes);
+    if (!msgpack_zone_init(&client->zone, MSGPACK_ZONE_CHUNK_SIZE) ||
+        !msgpack_zone_init(&client->reply_zone, MSGPACK_ZONE_CHUNK_SIZE)) {
+        fm_client_destroy(client);
+        return FM_ERR_NO_MEMORY;
+    }
+    (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    *out = client;
+    return FM_OK;
+}
+
+static void answer_all(fm_client *client);
+
+// The first reason stays.
+static void break_connection(fm_client *client, const char *reason)
+{
+    if (!client->broken) {
+        client->broken = true;
+        fm_client_error_set(&client->broken_error, FM_ERR_IO, "connection lost: %s", reason);
+    }
+}
+
+void fm_client_destroy(fm_client *client)
+{
+    if (client == NULL) {
+        return;
+    }
+    FM_ASSERT(!client->delivering);
+    break_connection(client, "closed by this side");
+    answer_all(client);
+    close(client->fd);
+    free(client->ring);
+    free(client->in);
+    msgpack_sbuffer_destroy(&client->out);
+    msgpack_sbuffer_destroy(&client->reply_bytes);
+    msgpack_zone_destroy(&client->zone);
+    msgpack_zone_destroy(&client->reply_zone);
+    free(client);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+// ---- requests in flight
+// --------------------------------------------------------------------------
+
+static struct pending *slot_of(const fm_client *client, uint32_t id)
+{
+    return &client->ring[id & (client->capacity - 1)];
+}
+
+// Makes room for one more request. The window may be wide because one old request waits still.
+static fm_status reserve_slot(fm_client *client)
+{
+    uint32_t span = client->next_id - client->oldest_id;
+    if (span < client->capacity) {
+        return FM_OK;
+    }
+    struct pending *ring = calloc((size_t)client->capacity * 2, sizeof *ring);
+    if (ring == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < span; i++) {
+        uint32_t id = client->oldest_id + i;
+        ring[id & (client->capacity * 2 - 1)] = *slot_of(client, id);
+    }
+    free(client->ring);
+    client->ring = ring;
+    client->capacity *= 2;
+    return FM_OK;
+}
+
+// Takes a request out of the ring and tells its owner. A request is answered here and nowhere else.
+static void answer(fm_client *client, uint32_t id, const fm_client_error *error,
+                   const msgpack_object *result)
+{
+    struct pending request = *slot_of(client, id); // a copy: the callback may grow the ring
+    slot_of(client, id)->waits = false;
+    client->in_flight--;
+    while (client->oldest_id != client->next_id && !slot_of(client, client->oldest_id)->waits) {
+        client->oldest_id++;
+    }
+    if (request.on_reply != NULL) {
+        client->delivering = true;
+        request.on_reply(request.context, id, error, result);
+        client->delivering = false;
+    }
+}
+
+// After the end of the connection.
+static void answer_all(fm_client *client)
+{
+    while (client->in_flight > 0) {
+        answer(client, client->oldest_id, &client->broken_error, NULL);
+    }
+}
+
+static bool waits(const fm_client *client, uint64_t id)
+{
+    return id <= UINT32_MAX &&
+           (uint32_t)id - client->oldest_id < client->next_id - client->oldest_id &&
+           slot_of(client, (uint32_t)id)->waits;
+}
+
+// ---- sending
+// -------------------------------------------------------------------------------------
+
+static fm_status fail(fm_client *client, const fm_client_error *error)
+{
+    client->error = *error;
+    return error->status;
+}
+
+static size_t unsent_size(const fm_client *client)
+{
+    return client->out.size - client->sent_size;
+}
+
+static void forget_sent(fm_client *client)
+{
+    if (unsent_size(client) == 0) {
+        client->sent_size = 0;
+        msgpack_sbuffer_clear(&client->out);
+        if (client->out.alloc > KEEP_BUFFER_MAX) {
+            msgpack_sbuffer_destroy(&client->out);
+            msgpack_sbuffer_init(&client->out);
+        }
+    } else if (client->sent_size > client->out.size / 2) {
+        client->out.size -= client->sent_size;
+        memmove(client->out.data, client->out.data + client->sent_size, client->out.size);
+        client->sent_size = 0;
+    }
+}
+
+fm_status fm_client_flush(fm_client *client)
+{
+    while (!client->broken && client->write_errno == 0 && unsent_size(client) > 0) {
+        ssize_t size = send(client->fd, client->out.data + client->sent_size, unsent_size(client),
+                            MSG_NOSIGNAL);
+        if (size >= 0) {
+            client->sent_size += (size_t)size;
+            client->traffic.bytes_out += (size_t)size;
+        } else if (errno == EAGAIN) {
+            break;
+        } else if (errno != EINTR) {
+            client->write_errno = errno;
+            client->sent_size = client->out.size;
+        }
+    }
+    forget_sent(client);
+    return client->broken ? fail(client, &client->broken_error) : FM_OK;
+}
+
+static bool pack(fm_client *client, uint32_t id, fm_method method, const fm_params *params)
+{
+    static const fm_params none;
+    params = params == NULL ? &none : params;
+    return !params->failed && fm_pack_request(&client->packer, id, method) &&
+           msgpack_pack_map(&client->packer, params->count) == 0 &&
+           (params->entries.size == 0 ||
+            msgpack_sbuffer_write(&client->out, params->entries.data, params->entries.size) == 0);
+}
+
+static bool is_full(const fm_client *client, const fm_params *params)
+{
+    size_t size = params == NULL ? 0 : params->entries.size;
+    return client->next_id - client->oldest_id >= client->options.requests_max ||
+           unsent_size(client) + size > client->options.unsent_max;
+}
+
+fm_status fm_client_send(fm_client *client, fm_method method, const fm_params *params,
+                         fm_client_reply_fn *on_reply, void *context, uint64_t *id)
+{
+    if (client->broken) {
+        return fail(client, &client->broken_error);
+    }
+    if (is_full(client, params)) {
+        return fm_client_error_set(&client->error, FM_ERR_BUSY,
+                                   "%u requests and %zu bytes wait for the server already",
+                                   client->in_flight, unsent_size(client));
+    }
+    size_t size_before = client->out.size;
+    if (reserve_slot(client) != FM_OK || !pack(client, client->next_id, method, params)) {
+        client->out.size = size_before;
+        return fm_client_error_set(&client->error, FM_ERR_NO_MEMORY, "%s",
+                                   fm_status_text(FM_ERR_NO_MEMORY));
+    }
+    uint64_t deadline_ms = now_ms() + client->options.timeout_ms;
+    *slot_of(client, client->next_id) = (struct pending){
+        .waits = true,
+        .method = method,
+        .on_reply = on_reply,
+        .context = context,
+        .deadline_ms = deadline_ms,
+        .timeout_ms = client->options.timeout_ms,
+    };
+    if (deadline_ms < client->earliest_ms) {
+        client->earliest_ms = deadline_ms;
+    }
+    if (id != NULL) {
+        *id = client->next_id;
+    }
+    client->next_id++;
+    client->in_flight++;
+    client->traffic.messages_out++;
+    return fm_client_flush(client);
+}
+
+// ---- receiving
+// -----------------------------------------------------------------------------------
+
+// The server's {code, name, message}.
+static void read_error(const msgpack_object *sent, fm_client_error *error)
+{
+    uint64_t code = fm_object_uint(sent, "code", FM_ERR_BAD_MESSAGE);
+    bool known = code > FM_OK && code <= FM_ERR_IO;
+    fm_client_error_set(error, known ? (fm_status)code : FM_ERR_BAD_MESSAGE, "%s",
+                        "the server gave no reason");
+    error->code = code;
+    char message[FM_ERROR_TEXT_SIZE];
+    fm_object_text(sent, "name", error->name, sizeof error->name);
+    if (fm_object_text(sent, "message", message, sizeof message)) {
+        memcpy(error->message, message, sizeof message);
+    }
+}
+
+static const char *deliver_response(fm_client *client, const msgpack_object_array *message)
+{
+    if (message->size != 4 || message->ptr[1].type != MSGPACK_OBJECT_POSITIVE_INTEGER) {
+        return "the server sent an answer that is not one";
+    }
+    uint64_t id = message->ptr[1].via.u64;
+    if (!waits(client, id)) {
+        return NULL; // too late: it has been given up already
+    }
+    if (message->ptr[2].type == MSGPACK_OBJECT_NIL) {
+        answer(client, (uint32_t)id, NULL, &message->ptr[3]);
+    } else {
+        fm_client_error error;
+        read_error(&message->ptr[2], &error);
+        answer(client, (uint32_t)id, &error, NULL);
+    }
+    return NULL;
+}
+
+static bool find_notification(const msgpack_object *name, fm_notification *notification)
+{
+    for (uint32_t i = 0; i < FM_NOTIFICATION_COUNT; i++) {
+        const char *known = fm_notification_name((fm_notification)i);
+        if (strlen(known) == name->via.str.size &&
+            memcmp(known, name->via.str.ptr, name->via.str.size) == 0) {
+            *notification = (fm_notification)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *deliver_notification(fm_client *client, const msgpack_object_array *message)
+{
+    if (message->size != 3 || message->ptr[1].type != MSGPACK_OBJECT_STR ||
+        message->ptr[2].type != MSGPACK_OBJECT_ARRAY || message->ptr[2].via.array.size != 1 ||
+        message->ptr[2].via.array.ptr[0].type != MSGPACK_OBJECT_MAP) {
+        return "the server sent a notification that is not one";
+    }
+    fm_notification notification;
+    if (client->on_notification != NULL && find_notification(&message->ptr[1], &notification)) {
+        client->delivering = true;
+        client->on_notification(client->notification_context, notification,
+                                &message->ptr[2].via.array.ptr[0]);
+        client->delivering = false;
+    }
+    return NULL;
+}
+
+// @return NULL, or what is wrong with the message
+static const char *deliver(fm_client *client)
+{
+    msgpack_object object;
+    size_t offset = 0;
+    msgpack_unpack_return unpacked = msgpack_unpack(
+        (const char *)client->message, client->message_size, &offset, &client->zone, &object);
+    if (unpacked == MSGPACK_UNPACK_NOMEM_ERROR) {
+        return "not enough memory for a message";
+    }
+    if (unpacked != MSGPACK_UNPACK_SUCCESS || object.type != MSGPACK_OBJECT_ARRAY ||
+        object.via.array.size == 0 ||
+        object.via.array.ptr[0].type != MSGPACK_OBJECT_POSITIVE_INTEGER) {
+        return "the server sent something else than MessagePack-RPC";
+    }
+    switch (object.via.array.ptr[0].via.u64) {
+    case FM_MESSAGE_RESPONSE:
+        return deliver_response(client, &object.via.array);
+    case FM_MESSAGE_NOTIFICATION:
+        return deliver_notification(client, &object.via.array);
+    default:
+        return "the server sent something else than answers and notifications";
+    }
+}
+
+// Finds the messages in what was received.
+static void scan(fm_client *client)
+{
+    while (!client->broken && client->in_scanned < client->in_end) {
+        client->in_scanned += fm_scanner_feed(&client->scanner, client->in + client->in_scanned,
+                                              client->in_end - client->in_scanned);
+        switch (client->scanner.state) {
+        case FM_SCAN_MORE:
+            break;
+        case FM_SCAN_DONE:
+            client->message = client->in + client->in_begin;
+            client->message_size = client->in_scanned - client->in_begin;
+            client->traffic.messages_in++;
+            const char *wrong = deliver(client);
+            msgpack_zone_clear(&client->zone);
+            if (wrong != NULL) {
+                break_connection(client, wrong);
+            }
+            client->in_begin = client->in_scanned;
+            fm_scanner_reset(&client->scanner);
+            break;
+        case FM_SCAN_BAD:
+        case FM_SCAN_LARGE:
+            break_connection(client, client->scanner.reason);
+            break;
+        }
+    }
+}
+
+// Room for READ_SIZE bytes behind in_end.
+static bool reserve_input(fm_client *client)
+{
+    if (client->in_begin > 0) {
+        client->in_end -= client->in_begin;
+        client->in_scanned -= client->in_begin;
+        memmove(client->in, client->in + client->in_begin, client->in_end);
+        client->in_begin = 0;
+    }
+    if (client->in_capacity - client->in_end >= READ_SIZE) {
+        return true;
+    }
+    size_t capacity = client->in_capacity == 0 ? 2 * READ_SIZE : client->in_capacity * 2;
+    uint8_t *in = realloc(client->in, capacity);
+    if (in == NULL) {
+        break_connection(client, "not enough memory for a message");
+        return false;
+    }
+    client->in = in;
+    client->in_capacity = capacity;
+    return true;
+}
+
+// Reads once and delivers. @return whether there may be more
+static bool read_once(fm_client *client)
+{
+    if (!reserve_input(client)) {
+        return false;
+    }
+    size_t room = client->in_capacity - client->in_end;
+    ssize_t size = recv(client->fd, client->in + client->in_end, room, 0);
+    if (size < 0 && errno == EAGAIN) {
+        return false;
+    }
+    if (size < 0) {
+        if (errno != EINTR) {
+            break_connection(client, strerror(errno));
+        }
+        return !client->broken;
+    }
+    if (size == 0) {
+        break_connection(client, "the server hung up");
+        return false;
+    }
+    client->traffic.bytes_in += (size_t)size;
+    client->in_end += (size_t)size;
+    scan(client);
+    return !client->broken && (size_t)size == room;
+}
+
+fm_status fm_client_on_readable(fm_client *client)
+{
+    FM_ASSERT(!client->delivering);
+    uint32_t reads = 0;
+    while (!client->broken && reads < READS_PER_TURN_MAX && read_once(client)) {
+        reads++;
+    }
+    if (client->write_errno != 0 && reads < READS_PER_TURN_MAX) {
+        break_connection(client, strerror(client->write_errno));
+    }
+    if (client->broken) {
+        answer_all(client);
+        return fail(client, &client->broken_error);
+    }
+    return FM_OK;
+}
+
+// ---- time
+// ----------------------------------------------------------------------------------------
+
+int fm_client_timeout_ms(const fm_client *client)
+{
+    if (client->in_flight == 0) {
+        return -1;
+    }
+    uint64_t now = now_ms();
+    if (client->broken || client->write_errno != 0 || client->earliest_ms <= now) {
+        return 0;
+    }
+    uint64_t left = client->earliest_ms - now;
+    return left < INT32_MAX ? (int)left : INT32_MAX;
+}
+
+static void give_up(fm_client *client, uint32_t id)
+{
+    const struct pending *request = slot_of(client, id);
+    fm_client_error error;
+    fm_client_error_set(&error, FM_ERR_IO, "no answer to %s within %u ms",
+                        fm_method_name(request->method), request->timeout_ms);
+    snprintf(error.name, sizeof error.name, "timeout");
+    answer(client, id, &error, NULL);
+}
+
+void fm_client_expire(fm_client *client)
+{
+    FM_ASSERT(!client->delivering);
+    if (client->broken || client->write_errno != 0) {
+        (void)!fm_client_on_readable(client); // answers everything
+        return;
+    }
+    uint64_t now = now_ms();
+    if (now < client->earliest_ms) {
+        return;
+    }
+    client->earliest_ms = UINT64_MAX;
+    uint32_t end = client->next_id; // requests that callbacks make have time yet
+    for (uint32_t id = client->oldest_id; id != end; id++) {
+        if (waits(client, id) && slot_of(client, id)->deadline_ms <= now) {
+            give_up(client, id);
+        } else if (waits(client, id) && slot_of(client, id)->deadline_ms < client->earliest_ms) {
+            client->earliest_ms = slot_of(client, id)->deadline_ms;
+        }
+    }
+}
+
+fm_status fm_client_wait(fm_client *client, int timeout_ms)
+{
+    FM_ASSERT(!client->delivering);
+    if (client->broken) {
+        answer_all(client);
+        return fail(client, &client->broken_error);
+    }
+    int due_ms = fm_client_timeout_ms(client);
+    if (timeout_ms < 0 || (due_ms >= 0 && due_ms < timeout_ms)) {
+        timeout_ms = due_ms;
+    }
+    struct pollfd poller = {.fd = client->fd, .events = fm_client_events(client)};
+    int ready = poll(&poller, 1, timeout_ms);
+    if (ready > 0 && (poller.revents & POLLOUT) != 0) {
+        (void)!fm_client_flush(client); // a failure shows when reading
+    }
+    if (ready > 0 && (poller.revents & ~POLLOUT) != 0) {
+        (void)!fm_client_on_readable(client);
+    }
+    fm_client_expire(client);
+    return client->broken ? fail(client, &client->broken_error) : FM_OK;
+}
+
+// ---- blocking use
+// --------------------------------------------------------------------------------
+
+struct call {
+    fm_client *client;
+    bool done;
+    bool failed;
+    fm_client_error error;
+    msgpack_object message; // the whole answer, in reply_bytes and reply_zone
+};
+
+// Keeps a copy of the answer, since reading goes on in the buffer that it lies in.
+static void on_call_reply(void *context, uint64_t id, const fm_client_error *error,
+                          const msgpack_object *result)
+{
+    (void)id;
+    (void)result;
+    struct call *call = context;
+    fm_client *client = call->client;
+    call->done = true;
+    call->failed = error != NULL;
+    if (error != NULL) {
+        call->error = *error;
+        return;
+    }
+    size_t offset = 0;
+    msgpack_sbuffer_clear(&client->reply_bytes);
+    msgpack_zone_clear(&client->reply_zone);
+    if (msgpack_sbuffer_write(&client->reply_bytes, (const char *)client->message,
+                              client->message_size) != 0 ||
+        msgpack_unpack(client->reply_bytes.data, client->reply_bytes.size, &offset,
+                       &client->reply_zone, &call->message) != MSGPACK_UNPACK_SUCCESS) {
+        call->failed = true;
+        fm_client_error_set(&call->error, FM_ERR_NO_MEMORY, "%s", fm_status_text(FM_ERR_NO_MEMORY));
+    }
+}
+
+fm_status fm_client_call(fm_client *client, fm_method method, const fm_params *params,
+                         const msgpack_object **result)
+{
+    FM_ASSERT(!client->delivering);
+    struct call call = {.client = client};
+    fm_status status = fm_client_send(client, method, params, on_call_reply, &call, NULL);
+    if (status != FM_OK) {
+        return status;
+    }
+    while (!call.done) {
+        (void)!fm_client_wait(client, -1); // a broken connection answers the call
+    }
+    if (call.failed) {
+        return fail(client, &call.error);
+    }
+    if (result != NULL) {
+        // The object lives in the zone, unlike `call`.
+        *result = &call.message.via.array.ptr[3];
+    }
+    return FM_OK;
+}
+
+fm_status fm_client_hello(fm_client *client, fm_client_welcome *welcome)
+{
+    fm_params params;
+    fm_params_init(&params);
+    fm_params_uint(&params, FM_FIELD_PROTOCOL, FM_PROTOCOL_NUMBER);
+    fm_params_text(&params, FM_FIELD_CLIENT, client->name);
+    if (client->token[0] != '\0') {
+        fm_params_text(&params, FM_FIELD_TOKEN, client->token);
+    }
+    const msgpack_object *result;
+    fm_status status = fm_client_call(client, FM_METHOD_HELLO, &params, &result);
+    fm_params_fini(&params);
+    if (status != FM_OK) {
+        return status;
+    }
+    const msgpack_object *limits = fm_object_get(result, "limits");
+    uint64_t size_max = fm_object_uint(limits, "message_size", client->message_size_max);
+    client->message_size_max = size_max > MESSAGE_SIZE_MIN ? size_max : MESSAGE_SIZE_MIN;
+    if (welcome != NULL) {
+        fm_object_text(result, "server", welcome->server, sizeof welcome->server);
+        fm_object_text(result, "role", welcome->role, sizeof welcome->role);
+        welcome->protocol = fm_object_uint(result, "protocol", 0);
+        welcome->session = fm_object_uint(result, "session", 0);
+        welcome->message_size = client->message_size_max;
+        welcome->agents_max = fm_object_uint(limits, "agents", 65536);
+        welcome->cells_max = fm_object_uint(limits, "cells", 65536);
+    }
+    return FM_OK;
+}
+
+fm_status fm_client_upload(fm_client *client, const char *bytes, size_t size, uint64_t *upload)
+{
+    size_t piece_max =
+        client->message_size_max / 2 < (256u << 10) ? client->message_size_max / 2 : 256u << 10;
+    fm_params params;
+    fm_params_init(&params);
+    fm_status status =
+        size > 0 ? FM_OK
+                 : fm_client_error_set(&client->error, FM_ERR_BAD_VALUE, "the map is empty");
+    uint64_t number = 0;
+    for (size_t offset = 0; offset < size && status == FM_OK;) {
+        size_t piece = size - offset < piece_max ? size - offset : piece_max;
+        fm_params_clear(&params);
+        if (offset == 0) {
+            fm_params_uint(&params, FM_FIELD_TOTAL, size);
+        } else {
+            fm_params_uint(&params, FM_FIELD_UPLOAD, number);
+        }
+        fm_params_uint(&params, FM_FIELD_OFFSET, offset);
+        fm_params_bytes(&params, FM_FIELD_DATA, bytes + offset, piece);
+        const msgpack_object *result;
+        status = fm_client_call(client, FM_METHOD_MAP_UPLOAD, &params, &result);
+        if (status == FM_OK) {
+            number = fm_object_uint(result, "upload", number);
+            offset += piece;
+        }
+    }
+    fm_params_fini(&params);
+    if (status == FM_OK) {
+        *upload = number;
+    }
+    return status;
+}
+
+// ---- small things
+// --------------------------------------------------------------------------------
+
+void fm_client_on_notification(fm_client *client, fm_client_notification_fn *on_notification,
+                               void *context)
+{
+    client->on_notification = on_notification;
+    client->notification_context = context;
+}
+
+void fm_client_set_timeout(fm_client *client, uint32_t timeout_ms)
+{
+    client->options.timeout_ms = timeout_ms;
+}
+
+int fm_client_fd(const fm_client *client)
+{
+    return client->fd;
+}
+
+short fm_client_events(const fm_client *client)
+{
+    return (short)(POLLIN | (unsent_size(client) > 0 ? POLLOUT : 0));
+}
+
+const fm_client_error *fm_client_error_last(const fm_client *client)
+{
+    return &client->error;
+}
+
+uint32_t fm_client_in_flight(const fm_client *client)
+{
+    return client->in_flight;
+}
+
+fm_client_traffic fm_client_traffic_get(const fm_client *client)
+{
+    return client->traffic;
+}

@@ -1,0 +1,364 @@
+// clients/c/mirror.c: see mirror.h.
+//
+// A delta is applied in the order leave, enter, moved, cells, ended, so that a slot whose agent
+// died and whose next one was born in the same (merged) delta ends up with the new one.
+
+#include "clients/c/mirror.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEYFRAME_AGENT_SIZE 5u // numbers per entry of `agents` and `enter`
+#define MOVED_SIZE          4u
+#define LEAVE_SIZE          2u
+#define CELLS_RUN_SIZE      4u
+#define ENDED_SIZE          5u
+#define LOAD_SIZE           5u
+
+void fm_mirror_init(fm_mirror *mirror, uint64_t subscription, const fm_mirror_ops *ops,
+                    void *context)
+{
+    *mirror = (fm_mirror){.subscription = subscription, .ops = ops, .context = context};
+}
+
+void fm_mirror_fini(fm_mirror *mirror)
+{
+    free(mirror->looks);
+    free(mirror->agents);
+    free(mirror->slots);
+    *mirror = (fm_mirror){.ops = NULL};
+}
+
+bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
+                     const msgpack_object *params)
+{
+    uint64_t subscription = fm_object_uint(params, "subscription", 0);
+    switch (notification) {
+    case FM_NOTIFY_KEYFRAME:
+        return mirror->subscription == 0 || mirror->subscription == subscription;
+    case FM_NOTIFY_DELTA:
+    case FM_NOTIFY_WORLD_ENDED:
+        return mirror->subscription != 0 && mirror->subscription == subscription;
+    case FM_NOTIFY_GOING_DOWN:
+    case FM_NOTIFICATION_COUNT:
+        break;
+    }
+    return false;
+}
+
+// ---- agents
+// --------------------------------------------------------------------------------------
+
+static fm_mirror_agent *find(const fm_mirror *mirror, uint64_t id)
+{
+    uint32_t slot = fm_agent_id_unpack(id).index1;
+    if (slot >= mirror->slot_capacity || mirror->slots[slot] == 0) {
+        return NULL;
+    }
+    fm_mirror_agent *agent = &mirror->agents[mirror->slots[slot] - 1];
+    return agent->id == id ? agent : NULL;
+}
+
+const fm_mirror_agent *fm_mirror_find(const fm_mirror *mirror, uint64_t id)
+{
+    return find(mirror, id);
+}
+
+// Room for one more agent, in slot `slot`.
+static fm_status reserve_agent(fm_mirror *mirror, uint32_t slot)
+{
+    if (slot >= mirror->slot_capacity) {
+        uint32_t capacity = mirror->slot_capacity == 0 ? 1024 : mirror->slot_capacity;
+        while (capacity <= slot) {
+            capacity *= 2;
+        }
+        uint32_t *slots = realloc(mirror->slots, capacity * sizeof *slots);
+        if (slots == NULL) {
+            return FM_ERR_NO_MEMORY;
+        }
+        memset(slots + mirror->slot_capacity, 0,
+               (capacity - mirror->slot_capacity) * sizeof *slots);
+        mirror->slots = slots;
+        mirror->slot_capacity = capacity;
+    }
+    if (mirror->agent_count == mirror->agent_capacity) {
+        uint32_t capacity = mirror->agent_capacity == 0 ? 256 : mirror->agent_capacity * 2;
+        fm_mirror_agent *agents = realloc(mirror->agents, capacity * sizeof *agents);
+        if (agents == NULL) {
+            return FM_ERR_NO_MEMORY;
+        }
+        mirror->agents = agents;
+        mirror->agent_capacity = capacity;
+    }
+    return FM_OK;
+}
+
+static bool read_place(fm_numbers numbers, uint32_t at, fm_cell *cell)
+{
+    uint64_t x = fm_numbers_at(numbers, at), y = fm_numbers_at(numbers, at + 1);
+    *cell = fm_cell_at((uint32_t)x & 0xfffu, (uint32_t)y & 0xfffu);
+    return x < FM_SIDE_MAX && y < FM_SIDE_MAX;
+}
+
+// id, team, x, y, state
+static fm_status add_agent(fm_mirror *mirror, fm_numbers numbers, uint32_t at)
+{
+    uint64_t id = fm_numbers_at(numbers, at), team = fm_numbers_at(numbers, at + 1);
+    uint64_t state = fm_numbers_at(numbers, at + 4);
+    uint32_t slot = fm_agent_id_unpack(id).index1;
+    fm_cell cell;
+    if (slot == 0 || slot > FM_AGENTS_MAX || team > FM_TEAMS_MAX || state > FM_AGENT_BLOCKED ||
+        !read_place(numbers, at + 2, &cell)) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    fm_status status = reserve_agent(mirror, slot);
+    if (status != FM_OK) {
+        return status;
+    }
+    if (mirror->slots[slot] != 0) {
+        return FM_ERR_BAD_MESSAGE; // came in twice
+    }
+    mirror->agents[mirror->agent_count++] = (fm_mirror_agent){
+        .id = id,
+        .team = (uint32_t)team,
+        .cell = cell,
+        .state = (fm_agent_state)state,
+    };
+    mirror->slots[slot] = mirror->agent_count;
+    return FM_OK;
+}
+
+static fm_status add_agents(fm_mirror *mirror, fm_numbers numbers)
+{
+    if (numbers.count % KEYFRAME_AGENT_SIZE != 0) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; i < numbers.count && status == FM_OK; i += KEYFRAME_AGENT_SIZE) {
+        status = add_agent(mirror, numbers, i);
+    }
+    return status;
+}
+
+static fm_status remove_agents(fm_mirror *mirror, fm_numbers numbers)
+{
+    if (numbers.count % LEAVE_SIZE != 0) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    for (uint32_t i = 0; i < numbers.count; i += LEAVE_SIZE) {
+        fm_mirror_agent *agent = find(mirror, fm_numbers_at(numbers, i));
+        if (agent == NULL) {
+            return FM_ERR_BAD_MESSAGE;
+        }
+        const fm_mirror_agent *last = &mirror->agents[--mirror->agent_count];
+        mirror->slots[fm_agent_id_unpack(last->id).index1] = (uint32_t)(agent - mirror->agents) + 1;
+        mirror->slots[fm_agent_id_unpack(agent->id).index1] = 0;
+        *agent = *last;
+    }
+    return FM_OK;
+}
+
+static fm_status move_agents(fm_mirror *mirror, fm_numbers numbers)
+{
+    if (numbers.count % MOVED_SIZE != 0) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    for (uint32_t i = 0; i < numbers.count; i += MOVED_SIZE) {
+        fm_mirror_agent *agent = find(mirror, fm_numbers_at(numbers, i));
+        uint64_t state = fm_numbers_at(numbers, i + 3);
+        fm_cell cell;
+        if (agent == NULL || state > FM_AGENT_BLOCKED || !read_place(numbers, i + 1, &cell)) {
+            return FM_ERR_BAD_MESSAGE;
+        }
+        fm_cell from = agent->cell;
+        agent->cell = cell;
+        agent->state = (fm_agent_state)state;
+        mirror->moves += cell != from;
+        if (mirror->ops != NULL && mirror->ops->moved != NULL) {
+            mirror->ops->moved(mirror->context, agent, from);
+        }
+    }
+    return FM_OK;
+}
+
+static fm_status end_orders(fm_mirror *mirror, fm_numbers numbers)
+{
+    if (numbers.count % ENDED_SIZE != 0) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    for (uint32_t i = 0; i < numbers.count; i += ENDED_SIZE) {
+        uint64_t reason = fm_numbers_at(numbers, i + 2);
+        fm_mirror_ended ended = {
+            .order = fm_numbers_at(numbers, i),
+            .agent = fm_numbers_at(numbers, i + 1),
+            .reason = (fm_order_end)reason,
+        };
+        if (reason > FM_END_EXHAUSTED || !read_place(numbers, i + 3, &ended.cell)) {
+            return FM_ERR_BAD_MESSAGE;
+        }
+        mirror->ended[reason]++;
+        if (mirror->ops != NULL && mirror->ops->ended != NULL) {
+            mirror->ops->ended(mirror->context, &ended);
+        }
+    }
+    return FM_OK;
+}
+
+// ---- cells
+// ---------------------------------------------------------------------------------------
+
+static bool is_look(uint64_t look)
+{
+    return look <= UINT16_MAX && (look & 15) < FM_TERRAIN_COUNT;
+}
+
+// x, y, count, look ... each within one row of the rectangle
+static fm_status change_cells(fm_mirror *mirror, fm_numbers numbers)
+{
+    if (numbers.count % CELLS_RUN_SIZE != 0) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    const fm_rect *rect = &mirror->rect;
+    for (uint32_t i = 0; i < numbers.count; i += CELLS_RUN_SIZE) {
+        uint64_t column = fm_numbers_at(numbers, i) - rect->x;
+        uint64_t row = fm_numbers_at(numbers, i + 1) - rect->y;
+        uint64_t count = fm_numbers_at(numbers, i + 2), look = fm_numbers_at(numbers, i + 3);
+        if (column >= rect->width || row >= rect->height || count > rect->width - column ||
+            !is_look(look)) {
+            return FM_ERR_BAD_MESSAGE;
+        }
+        uint16_t *looks = mirror->looks + row * rect->width + column;
+        for (uint64_t k = 0; k < count; k++) {
+            mirror->known_count += (uint64_t)(look != 0) - (uint64_t)(looks[k] != 0);
+            looks[k] = (uint16_t)look;
+        }
+    }
+    return FM_OK;
+}
+
+// count, look ... over the whole rectangle, row by row
+static fm_status fill_cells(fm_mirror *mirror, fm_numbers numbers)
+{
+    uint64_t left = (uint64_t)mirror->rect.width * mirror->rect.height;
+    uint16_t *looks = mirror->looks;
+    if (numbers.count % 2 != 0) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    mirror->known_count = 0;
+    for (uint32_t i = 0; i < numbers.count; i += 2) {
+        uint64_t count = fm_numbers_at(numbers, i), look = fm_numbers_at(numbers, i + 1);
+        if (count > left || !is_look(look)) {
+            return FM_ERR_BAD_MESSAGE;
+        }
+        for (uint64_t k = 0; k < count; k++) {
+            *looks++ = (uint16_t)look;
+        }
+        left -= count;
+        mirror->known_count += look != 0 ? count : 0;
+    }
+    return left == 0 ? FM_OK : FM_ERR_BAD_MESSAGE;
+}
+
+// ---- whole notifications
+// -------------------------------------------------------------------------
+
+static bool read_rect(fm_numbers numbers, fm_rect *rect)
+{
+    if (numbers.count != 4) {
+        return false;
+    }
+    uint64_t x = fm_numbers_at(numbers, 0), y = fm_numbers_at(numbers, 1);
+    uint64_t width = fm_numbers_at(numbers, 2), height = fm_numbers_at(numbers, 3);
+    *rect = (fm_rect){(uint32_t)x, (uint32_t)y, (uint32_t)width, (uint32_t)height};
+    return x < FM_SIDE_MAX && y < FM_SIDE_MAX && width >= 1 && width <= FM_SIDE_MAX - x &&
+           height >= 1 && height <= FM_SIDE_MAX - y;
+}
+
+static fm_status apply_keyframe(fm_mirror *mirror, const msgpack_object *params)
+{
+    fm_rect rect;
+    if (!read_rect(fm_object_numbers(params, "rect"), &rect)) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    uint16_t *looks = malloc((size_t)rect.width * rect.height * sizeof *looks);
+    if (looks == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    free(mirror->looks);
+    mirror->looks = looks;
+    mirror->rect = rect;
+    mirror->subscription = fm_object_uint(params, "subscription", 0);
+    mirror->world = fm_object_uint(params, "world", 0);
+    mirror->team = fm_object_uint(params, "team", 0);
+    mirror->tick = fm_object_uint(params, "tick", 0);
+    mirror->keyframes++;
+    mirror->agent_count = 0;
+    if (mirror->slots != NULL) {
+        memset(mirror->slots, 0, mirror->slot_capacity * sizeof *mirror->slots);
+    }
+    fm_status status = fill_cells(mirror, fm_object_numbers(params, "cells"));
+    return status == FM_OK ? add_agents(mirror, fm_object_numbers(params, "agents")) : status;
+}
+
+static void read_load(fm_mirror *mirror, fm_numbers numbers)
+{
+    if (numbers.count >= LOAD_SIZE) {
+        mirror->load = (fm_mirror_load){
+            .tick_us = fm_numbers_at(numbers, 0),
+            .search_us = fm_numbers_at(numbers, 1),
+            .expansions = fm_numbers_at(numbers, 2),
+            .moved = fm_numbers_at(numbers, 3),
+            .agents = fm_numbers_at(numbers, 4),
+        };
+    }
+}
+
+static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
+{
+    // One row per entry that changes something, in the order in which they are applied.
+    static const struct {
+        const char *name;
+        fm_status (*apply)(fm_mirror *mirror, fm_numbers numbers);
+    } entries[] = {
+        {"leave", remove_agents}, {"enter", add_agents}, {"moved", move_agents},
+        {"cells", change_cells},  {"ended", end_orders},
+    };
+    if (mirror->looks == NULL) {
+        return FM_ERR_BAD_MESSAGE; // there was no keyframe
+    }
+    uint64_t tick = fm_object_uint(params, "tick", 0);
+    if (tick < mirror->tick) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    mirror->tick = tick;
+    mirror->deltas++;
+    for (size_t i = 0; i < FM_COUNT_OF(entries); i++) {
+        fm_status status = entries[i].apply(mirror, fm_object_numbers(params, entries[i].name));
+        if (status != FM_OK) {
+            return status;
+        }
+    }
+    read_load(mirror, fm_object_numbers(params, "load"));
+    return FM_OK;
+}
+
+fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
+                          const msgpack_object *params)
+{
+    if (!fm_mirror_wants(mirror, notification, params)) {
+        return FM_OK;
+    }
+    switch (notification) {
+    case FM_NOTIFY_KEYFRAME:
+        return apply_keyframe(mirror, params);
+    case FM_NOTIFY_DELTA:
+        return apply_delta(mirror, params);
+    case FM_NOTIFY_WORLD_ENDED:
+        mirror->over = true;
+        return FM_OK;
+    case FM_NOTIFY_GOING_DOWN:
+    case FM_NOTIFICATION_COUNT:
+        break;
+    }
+    return FM_OK;
+}
