@@ -53,9 +53,8 @@ typedef struct fm_problem {
 /// map, map width, map height, start x, start y, goal x, goal y, optimal length). Blank lines are
 /// skipped. The map's name holds no blanks and is not kept.
 ///
-/// @param problems  receives an array from `memory`, to be released with *count *
-/// sizeof(fm_problem);
-///                  NULL when there are none
+/// @param problems  receives an array from `memory`, to be released with its size of
+///                  *count * sizeof(fm_problem); NULL when there are none
 /// @param count     receives their number
 /// @param error     receives what was wrong and where; may be NULL
 /// @return FM_OK, FM_ERR_BAD_FORMAT, FM_ERR_LIMIT or FM_ERR_NO_MEMORY; on failure neither
