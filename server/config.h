@@ -1,0 +1,129 @@
+// server/config.h: the settings of the server, as one plain value.
+//
+// The list of settings is server/config.def: a member of fm_config is called like its key, holds
+// a value that was checked against the range given there, and never changes while the server runs.
+// server/options.h fills it from flags, environment and file; nothing else reads those.
+//
+// Types of members: TEXT is a char array, empty for "none"; BOOL a bool; UINT a uint64_t; REAL a
+// double; CHOICE the enum that the list names. Bytes, counts, hertz, milliseconds (_ms) and
+// seconds (_s) are told apart by the placeholder in the list.
+
+#pragma once
+
+#include "core/base.h"
+#include "core/status.h"
+#include "core/workers.h"
+#include "proto/scanner.h"
+#include "server/log.h"
+
+#include <stdio.h>
+
+#define FM_CONFIG_TEXT_MAX   255u // bytes of a text, NUL not counted
+#define FM_CONFIG_ERROR_SIZE 512u // bytes of an error text, NUL included
+#define FM_PLANNER_TEXT_MAX  95u  // bytes of a planner's description
+#define FM_TOKEN_MIN         16u  // bytes of a token
+#define FM_TOKEN_MAX         256u // bytes of a token; the protocol takes no longer ones
+
+// What a world does when its ticks come late.
+// X(enumerator, name)
+#define FM_OVERLOAD_LIST(X)                                                                        \
+    X(FM_OVERLOAD_SLIP, "slip")       /* the next tick starts late; time runs slower */            \
+    X(FM_OVERLOAD_SKIP, "skip")       /* ticks that were missed are left out and counted */        \
+    X(FM_OVERLOAD_DEGRADE, "degrade") /* less search per tick until ticks are in time again */
+
+typedef enum fm_overload {
+#define X(enumerator, name) enumerator,
+    FM_OVERLOAD_LIST(X)
+#undef X
+} fm_overload;
+
+typedef struct fm_config {
+#define FM_CONFIG_TEXT(member, default_text, size_max, check, placeholder, text)                   \
+    char member[(size_max) + 1];
+#define FM_CONFIG_BOOL(member, default_text, text)                                bool member;
+#define FM_CONFIG_UINT(member, default_text, minimum, maximum, placeholder, text) uint64_t member;
+#define FM_CONFIG_REAL(member, default_text, minimum, maximum, placeholder, text) double member;
+#define FM_CONFIG_CHOICE(member, default_text, type, names, placeholder, text)    type member;
+#include "server/config.def"
+    char token[FM_TOKEN_MAX + 1]; // secret for the role admin; empty: none. Never printed.
+} fm_config;
+
+typedef enum fm_config_kind {
+    FM_CONFIG_KIND_TEXT,
+    FM_CONFIG_KIND_BOOL,
+    FM_CONFIG_KIND_UINT,
+    FM_CONFIG_KIND_REAL,
+    FM_CONFIG_KIND_CHOICE,
+} fm_config_kind;
+
+enum {
+    FM_CONFIG_KEY_COUNT = 0
+#define FM_CONFIG_TEXT(member, ...)   +1
+#define FM_CONFIG_BOOL(member, ...)   +1
+#define FM_CONFIG_UINT(member, ...)   +1
+#define FM_CONFIG_REAL(member, ...)   +1
+#define FM_CONFIG_CHOICE(member, ...) +1
+#include "server/config.def"
+};
+
+// One entry of the list.
+typedef struct fm_config_key {
+    const char *name; // as in the file, such as "tick_hz"
+    fm_config_kind kind;
+    size_t offset;            // of the member in fm_config
+    const char *default_text; // as a user would write it
+    double minimum, maximum;  // UINT and REAL: value; TEXT: bytes
+    const char *const *names; // CHOICE: by value, NULL at the end
+    /// TEXT: further check. @return true, or false with a sentence in `error`
+    bool (*check)(const char *text, char *error);
+    const char *placeholder; // in help; BOOL: NULL
+    const char *text;        // one or two sentences
+} fm_config_key;
+
+/// All keys, in the order of the list.
+extern const fm_config_key fm_config_keys[FM_CONFIG_KEY_COUNT];
+
+/// Title of the group that a key is the first of; NULL for the others.
+const char *fm_config_group_title(const fm_config_key *key);
+
+/// Finds a key by its name. @return NULL when there is none
+const fm_config_key *fm_config_key_find(const char *name);
+
+/// Every key at its default, no token.
+fm_config fm_config_default(void);
+
+/// Sets one key from text, as it stands in a file, a flag or a variable.
+///
+/// @param error  receives, on failure, what is wrong with the text, such as
+///               "'fast' is not a number"; room for FM_CONFIG_ERROR_SIZE
+/// @return FM_OK, or FM_ERR_BAD_VALUE: *config is left alone
+FM_CHECKED fm_status fm_config_set(fm_config *config, const fm_config_key *key, const char *text,
+                                   char *error);
+
+/// Writes one key's value so that fm_config_set() reads it back. Always NUL-terminated.
+///
+/// @param size  at least FM_CONFIG_TEXT_MAX + 1 (asserted)
+void fm_config_format(const fm_config *config, const fm_config_key *key, char *text, size_t size);
+
+/// Writes all keys as a YAML file with a comment for each. The token is left out.
+/// (server/config_print.c)
+void fm_config_print(const fm_config *config, FILE *out);
+
+/// Writes the help text of every key's flag. (server/config_print.c)
+void fm_config_print_flags(FILE *out);
+
+/// Splits "127.0.0.1:80" or "[::1]:80". Only numeric addresses are taken, so that starting a
+/// server never waits for a name server.
+///
+/// @param address      receives the address without brackets; room for FM_CONFIG_TEXT_MAX + 1
+/// @param port         receives 0..65535
+/// @param is_loopback  receives whether only this machine can connect
+/// @return FM_OK or FM_ERR_BAD_VALUE: out-parameters are left alone
+FM_CHECKED fm_status fm_listen_parse(const char *listen, char *address, uint16_t *port,
+                                     bool *is_loopback);
+
+/// Name of a policy, as in the file and on the wire.
+const char *fm_overload_name(fm_overload overload);
+
+/// Finds a policy by name (not NUL-terminated). @return true when there is one
+bool fm_overload_by_name(const char *name, size_t size, fm_overload *overload);

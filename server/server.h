@@ -1,0 +1,13 @@
+// server/server.h: the whole server as one call.
+
+#pragma once
+
+#include "server/config.h"
+
+/// Listens, serves clients and runs worlds until SIGTERM or SIGINT; then says going_down, ends
+/// the ticks, writes out what waits for clients (grace_s at most) and returns. Everything that
+/// goes wrong is logged.
+///
+/// @param config  read only; outlives the call
+/// @return exit code of the process: 0 after a clean end, 1 when it could not start or go on
+int fm_server_run(const fm_config *config);
