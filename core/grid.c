@@ -19,7 +19,8 @@ fm_status fm_grid_create(uint32_t width, uint32_t height, const fm_memory *memor
     grid->terrain = fm_memory_allocate(memory, cell_count);
     grid->cost = fm_memory_allocate(memory, cell_count);
     if (grid->terrain == NULL || grid->cost == NULL ||
-        fm_bitmap_init(&grid->blocked, width, height, true, memory) != FM_OK) {
+        fm_bitmap_init(&grid->blocked, width, height, true, memory) != FM_OK ||
+        fm_bitmap_init(&grid->blocked_transposed, height, width, true, memory) != FM_OK) {
         fm_grid_destroy(grid);
         return FM_ERR_NO_MEMORY;
     }
@@ -37,6 +38,7 @@ void fm_grid_destroy(fm_grid *grid)
     size_t cell_count = (size_t)grid->width * grid->height;
     const fm_memory *memory = grid->memory;
     fm_bitmap_fini(&grid->blocked, memory);
+    fm_bitmap_fini(&grid->blocked_transposed, memory);
     fm_memory_release(memory, grid->terrain, cell_count);
     fm_memory_release(memory, grid->cost, cell_count);
     fm_memory_release(memory, grid, sizeof *grid);
@@ -57,10 +59,13 @@ bool fm_grid_set(fm_grid *grid, fm_cell cell, fm_terrain terrain, uint8_t cost)
     grid->terrain[i] = (uint8_t)terrain;
     grid->cost[i] = cost;
     grid->weighted = grid->weighted || cost != FM_COST_FLOOR;
+    fm_cell transposed = fm_cell_at(fm_cell_y(cell), fm_cell_x(cell));
     if (is_blocked) {
         fm_bitmap_set(&grid->blocked, cell);
+        fm_bitmap_set(&grid->blocked_transposed, transposed);
     } else {
         fm_bitmap_reset(&grid->blocked, cell);
+        fm_bitmap_reset(&grid->blocked_transposed, transposed);
     }
     grid->free_count += (uint64_t)was_blocked - (uint64_t)is_blocked;
     return true;

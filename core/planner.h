@@ -61,7 +61,7 @@ typedef struct fm_work {
     uint32_t secondary; // the part of it that was not the expansion of a cell: repair, re-keying
     fm_deadline deadline;
     bool cut;      // set by advance() when it stopped because of the deadline
-    void *scratch; // this worker's, for planners that keep nothing; see fm_scratch
+    struct fm_scratch *scratch; // this worker's, for searches that keep nothing; see scratch.h
 } fm_work;
 
 // One cell whose status or weight, as the team knows it, is not what it was.

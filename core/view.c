@@ -70,6 +70,7 @@ void fm_view_set_rules(fm_view *view, fm_connectivity connectivity, fm_step_cost
 fm_view fm_view_of_grid(const fm_grid *grid, fm_connectivity connectivity, fm_step_costs steps)
 {
     fm_view view = {.blocked = &grid->blocked,
+                    .blocked_transposed = &grid->blocked_transposed,
                     .weights = grid->weighted ? grid->cost : NULL,
                     .width = grid->width,
                     .height = grid->height};
