@@ -155,11 +155,10 @@ static void put_quoted(struct line *line, const char *bytes, size_t size, fm_log
         }
         i += length;
     }
-    if (line->full) { // there is room for it in the reserve
-        line->bytes[line->size++] = '"';
-        return;
-    }
     put(line, "\"", 1);
+    if (line->full) { // there is room for this one in the reserve
+        line->bytes[line->size++] = '"';
+    }
 }
 
 // Whether a text can stand in a line without quotes.

@@ -22,5 +22,5 @@
 /// @param errors       for errors, one line each
 /// @param exit_code    receives the exit code when the process is to end now
 /// @return true when the server is to be started
-bool fm_options_read(char *const *arguments, char *const *environment, fm_config *config, FILE *out,
-                     FILE *errors, int *exit_code);
+bool fm_options_read(const char *const *arguments, const char *const *environment,
+                     fm_config *config, FILE *out, FILE *errors, int *exit_code);

@@ -1,0 +1,43 @@
+// server/main.c: fogmarchd, from the command line to the exit code. What the server does begins in
+// server/server.h.
+
+#include "server/log.h"
+#include "server/options.h"
+#include "server/server.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void warn_of_open_token_file(const fm_config *config)
+{
+    struct stat info;
+    bool is_open = config->token_file[0] != '\0' && stat(config->token_file, &info) == 0 &&
+                   (info.st_mode & S_IROTH) != 0;
+    if (is_open) {
+        fm_log(FM_LOG_WARNING, "every user of this machine can read the token file",
+               fm_log_text("file", config->token_file));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    fm_config config;
+    int exit_code;
+    (void)argc;
+    if (!fm_options_read((const char *const *)argv + 1, (const char *const *)environ, &config,
+                         stdout, stderr, &exit_code)) {
+        return exit_code;
+    }
+    fm_log_start(&(fm_log_options){
+        .level = config.log_level,
+        .format = config.log_format,
+        .file = STDERR_FILENO,
+    });
+    fm_log(FM_LOG_INFO, "fogmarchd starts", fm_log_text("version", FOGMARCH_VERSION),
+           fm_log_uint("pid", (uint64_t)getpid()), fm_log_text("listen", config.listen));
+    warn_of_open_token_file(&config);
+    exit_code = fm_server_run(&config);
+    fm_log(FM_LOG_INFO, "fogmarchd ends", fm_log_int("exit_code", exit_code));
+    fm_log_stop();
+    return exit_code;
+}
