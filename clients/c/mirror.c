@@ -342,6 +342,15 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
     return FM_OK;
 }
 
+// Tells the owner, when all went well.
+static fm_status finish(const fm_mirror *mirror, fm_notification notification, fm_status status)
+{
+    if (status == FM_OK && mirror->ops != NULL && mirror->ops->updated != NULL) {
+        mirror->ops->updated(mirror->context, mirror, notification);
+    }
+    return status;
+}
+
 fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
                           const msgpack_object *params)
 {
@@ -350,9 +359,9 @@ fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
     }
     switch (notification) {
     case FM_NOTIFY_KEYFRAME:
-        return apply_keyframe(mirror, params);
+        return finish(mirror, notification, apply_keyframe(mirror, params));
     case FM_NOTIFY_DELTA:
-        return apply_delta(mirror, params);
+        return finish(mirror, notification, apply_delta(mirror, params));
     case FM_NOTIFY_WORLD_ENDED:
         mirror->over = true;
         return FM_OK;

@@ -39,6 +39,8 @@ typedef struct fm_mirror_ended {
     fm_cell cell; // where the agent stood
 } fm_mirror_ended;
 
+struct fm_mirror;
+
 // What an owner may want to hear of while a notification is applied. All members may be NULL; they
 // must not change the mirror.
 typedef struct fm_mirror_ops {
@@ -46,6 +48,8 @@ typedef struct fm_mirror_ops {
     void (*moved)(void *context, const fm_mirror_agent *agent, fm_cell from);
     /// An order of the view ended.
     void (*ended)(void *context, const fm_mirror_ended *ended);
+    /// A keyframe or delta has been applied as a whole.
+    void (*updated)(void *context, const struct fm_mirror *mirror, fm_notification notification);
 } fm_mirror_ops;
 
 // Readers may look at every field; only mirror.c writes.

@@ -1,0 +1,24 @@
+// clients/cli/commands.h: the subcommands, each at the bottom of the file named here.
+
+#pragma once
+
+#include "clients/cli/cli.h"
+
+extern const fm_cli_command fm_cli_ping;    // server_commands.c
+extern const fm_cli_command fm_cli_stats;   // server_commands.c
+extern const fm_cli_command fm_cli_worlds;  // world_commands.c
+extern const fm_cli_command fm_cli_info;    // world_commands.c
+extern const fm_cli_command fm_cli_destroy; // world_commands.c
+extern const fm_cli_command fm_cli_pause;   // world_commands.c
+extern const fm_cli_command fm_cli_resume;  // world_commands.c
+extern const fm_cli_command fm_cli_step;    // world_commands.c
+extern const fm_cli_command fm_cli_create;  // create.c
+extern const fm_cli_command fm_cli_team;    // agent_commands.c
+extern const fm_cli_command fm_cli_remove;  // agent_commands.c
+extern const fm_cli_command fm_cli_order;   // agent_commands.c
+extern const fm_cli_command fm_cli_spawn;   // spawn.c
+extern const fm_cli_command fm_cli_terrain; // terrain.c
+extern const fm_cli_command fm_cli_path;    // path.c
+extern const fm_cli_command fm_cli_inspect; // inspect.c
+extern const fm_cli_command fm_cli_watch;   // watch.c
+extern const fm_cli_command fm_cli_play;    // play.c

@@ -1,0 +1,132 @@
+// clients/cli/create.c: `create`, from a map file or a generator, with all rules of a world.
+
+#include "clients/cli/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Reads a whole map file. Its owner is the process.
+static char *read_map(const fm_cli *cli, const char *path, size_t *size)
+{
+    char *bytes = fm_cli_need(cli, malloc(FM_MAP_BYTES_MAX + 1));
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (file == NULL) {
+        fm_cli_die(cli, "%s: %s", path, strerror(errno));
+    }
+    errno = 0;
+    *size = fread(bytes, 1, FM_MAP_BYTES_MAX + 1, file);
+    if (ferror(file)) {
+        fm_cli_die(cli, "%s: %s", path, strerror(errno));
+    }
+    if (*size > FM_MAP_BYTES_MAX) {
+        fm_cli_die(cli, "%s: more than %u MiB is no map", path, FM_MAP_BYTES_MAX >> 20);
+    }
+    if (file != stdin) {
+        fclose(file);
+    }
+    return bytes;
+}
+
+static void upload_map(fm_cli *cli, const char *path)
+{
+    size_t size;
+    uint64_t upload;
+    char *bytes = read_map(cli, path, &size);
+    if (fm_client_upload(cli->client, bytes, size, &upload) != FM_OK) {
+        fm_cli_die_of_client(cli);
+    }
+    free(bytes);
+    fm_params_uint(&cli->params, FM_FIELD_UPLOAD, upload);
+}
+
+static void print_world(const msgpack_object *result)
+{
+    char name[65];
+    fm_object_text(result, "name", name, sizeof name);
+    printf("world %llu: %s, %llux%llu cells\n",
+           (unsigned long long)fm_object_uint(result, "world", 0), name,
+           (unsigned long long)fm_object_uint(result, "width", 0),
+           (unsigned long long)fm_object_uint(result, "height", 0));
+    fm_numbers bases = fm_object_numbers(result, "bases");
+    for (uint32_t i = 0; i + 1 < bases.count; i += 2) {
+        printf("base %u: %llu,%llu\n", i / 2 + 1, (unsigned long long)fm_numbers_at(bases, i),
+               (unsigned long long)fm_numbers_at(bases, i + 1));
+    }
+}
+
+static int run_create(fm_cli *cli)
+{
+    const char *map = fm_cli_value(cli, "map");
+    if ((map == NULL) == (fm_cli_value(cli, "generate") == NULL)) {
+        fm_cli_usage_error(cli, "one of --map FILE and --generate KIND is needed");
+    }
+    fm_cli_connect(cli);
+    if (map != NULL) {
+        upload_map(cli, map);
+    }
+    fm_params_text(&cli->params, FM_FIELD_NAME, cli->arguments[0]);
+    fm_cli_pack_options(cli);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_CREATE);
+    if (!fm_cli_print_json(cli, result)) {
+        print_world(result);
+    }
+    return 0;
+}
+
+static const fm_cli_option options[] = {
+    {"map", 'm', FM_CLI_TEXT, "FILE", "MovingAI .map file; - for standard input", 0},
+    {"generate", 'g', FM_CLI_TEXT, "KIND", "open, maze, rooms, random or skirmish",
+     FM_FIELD_GENERATOR},
+    {"width", 0, FM_CLI_UINT, "CELLS", "generated: width, up to 4096; 512", FM_FIELD_WIDTH},
+    {"height", 0, FM_CLI_UINT, "CELLS", "generated: height, up to 4096; 512", FM_FIELD_HEIGHT},
+    {"seed", 's', FM_CLI_UINT, "N", "generated: the same seed makes the same map; 1",
+     FM_FIELD_SEED},
+    {"players", 0, FM_CLI_UINT, "N", "skirmish: bases, 2 to 8; 4", FM_FIELD_PLAYERS},
+    {"walls-removed", 0, FM_CLI_UINT, "N", "maze: walls opened again; 750", FM_FIELD_WALLS_REMOVED},
+    {"room-side", 0, FM_CLI_UINT, "CELLS", "rooms: cells between two walls; 16",
+     FM_FIELD_ROOM_SIDE},
+    {"blocked", 0, FM_CLI_UINT, "PERMILLE", "random: blocked cells of 1000; 300",
+     FM_FIELD_BLOCKED_PERMILLE},
+    {"neighbours", 0, FM_CLI_UINT, "N", "4 or 8 directions; 8", FM_FIELD_NEIGHBOURS},
+    {"corner-cutting", 0, FM_CLI_FLAG, NULL,
+     "a diagonal step needs one free cell beside it,\nnot two", FM_FIELD_CORNER_CUTTING},
+    {"step-costs", 0, FM_CLI_TEXT, "COSTS", "1, 10/14 or 70/99; 1 with 4 neighbours, else\n10/14",
+     FM_FIELD_STEP_COSTS},
+    {"sense-radius", 0, FM_CLI_UINT, "CELLS", "how far agents see, up to 64; 5",
+     FM_FIELD_SENSE_RADIUS},
+    {"sense-shape", 0, FM_CLI_TEXT, "SHAPE",
+     "square, diamond or disc; diamond with 4\nneighbours, else square", FM_FIELD_SENSE_SHAPE},
+    {"line-of-sight", 0, FM_CLI_FLAG, NULL, "blocked cells hide what lies behind them",
+     FM_FIELD_LINE_OF_SIGHT},
+    {"omniscient", 0, FM_CLI_FLAG, NULL, "teams know the whole map from the start",
+     FM_FIELD_OMNISCIENT},
+    {"planner", 'p', FM_CLI_TEXT, "SPEC", "planner of agents that are given no other",
+     FM_FIELD_PLANNER},
+    {"agents-max", 0, FM_CLI_UINT, "N", "agents at most; 65536", FM_FIELD_AGENTS_MAX},
+    {"teams-max", 0, FM_CLI_UINT, "N", "teams at most; 4096", FM_FIELD_TEAMS_MAX},
+    {"tick-hz", 0, FM_CLI_REAL, "RATE", "ticks per second; from the server's config",
+     FM_FIELD_TICK_HZ},
+    {"budget-ms", 0, FM_CLI_REAL, "TIME", "milliseconds a tick may take; from the\nserver's config",
+     FM_FIELD_BUDGET_MS},
+    {"overload", 0, FM_CLI_TEXT, "POLICY",
+     "slip, skip or degrade when ticks are late;\nfrom the server's config", FM_FIELD_OVERLOAD},
+    {"paused", 0, FM_CLI_FLAG, NULL, "begin paused", FM_FIELD_PAUSED},
+    {.name = NULL},
+};
+
+const fm_cli_command fm_cli_create = {
+    .name = "create",
+    .arguments = "NAME",
+    .summary = "make a world from a map file or a generator",
+    .details =
+        "Makes a world called NAME (letters, digits, . _ -) and prints its number, its size and\n"
+        "the bases of its players, if it has any.",
+    .examples = "fogmarch create arena --generate skirmish --players 2 --seed 7\n"
+                "fogmarch create ramparts --map Ramparts.map --line-of-sight --tick-hz 20",
+    .options = options,
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .run = run_create,
+};

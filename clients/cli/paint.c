@@ -1,0 +1,233 @@
+// clients/cli/paint.c: see paint.h.
+
+#include "clients/cli/paint.h"
+
+#include <stdlib.h>
+
+#define SAMPLES_MAX      4u // cells looked at per pixel and direction; the rest is as good as them
+#define COLOUR_FOG       0x101318u
+#define UPPER_HALF_BLOCK 0x2580u
+
+// How the map is laid over pixels.
+struct frame {
+    const fm_rect *rect;
+    uint32_t width, height; // pixels
+    uint32_t left, top;     // pixels left free before the map
+};
+
+uint32_t fm_paint_team_colour(uint32_t team)
+{
+    static const uint32_t colours[] = {0x4cc2ff, 0xff5a4f, 0xffd23f, 0x7be05a,
+                                       0xd783ff, 0xff9b3d, 0x40e0c8, 0xff7ab8};
+    return colours[(team - 1) % FM_COUNT_OF(colours)];
+}
+
+static uint32_t terrain_colour(fm_terrain terrain)
+{
+    switch (terrain) {
+    case FM_TERRAIN_UNKNOWN:
+        return COLOUR_FOG;
+    case FM_TERRAIN_GROUND:
+        return 0x8d8468;
+    case FM_TERRAIN_OUT:
+        return 0x23252b;
+    case FM_TERRAIN_TREES:
+        return 0x2f6b3a;
+    case FM_TERRAIN_SWAMP:
+        return 0x55602e;
+    case FM_TERRAIN_WATER:
+        return 0x2b5c94;
+    case FM_TERRAIN_WALL:
+        return 0x4a4440;
+    case FM_TERRAIN_COUNT:
+        break;
+    }
+    return COLOUR_FOG;
+}
+
+static char terrain_letter(fm_terrain terrain)
+{
+    switch (terrain) {
+    case FM_TERRAIN_UNKNOWN:
+        return ' ';
+    case FM_TERRAIN_GROUND:
+        return '.';
+    case FM_TERRAIN_TREES:
+        return 'T';
+    case FM_TERRAIN_SWAMP:
+        return 'S';
+    case FM_TERRAIN_WATER:
+        return '~';
+    case FM_TERRAIN_OUT:
+    case FM_TERRAIN_WALL:
+    case FM_TERRAIN_COUNT:
+        break;
+    }
+    return '#';
+}
+
+// `share` of 256 of colour b in colour a.
+static uint32_t mix(uint32_t a, uint32_t b, uint32_t share)
+{
+    uint32_t mixed = 0;
+    for (uint32_t shift = 0; shift <= 16; shift += 8) {
+        uint32_t part = (a >> shift & 255) * (256 - share) + (b >> shift & 255) * share;
+        mixed |= (part >> 8) << shift;
+    }
+    return mixed;
+}
+
+// Dear ground is darker; what no team knows lies in fog; what a team knows has a touch of its
+// colour.
+static uint32_t cell_colour(const fm_scene *scene, uint32_t x, uint32_t y)
+{
+    uint32_t look = fm_mirror_look(scene->view, x, y);
+    uint32_t colour = terrain_colour(fm_look_terrain(look));
+    uint32_t cost = look >> 4;
+    if (cost > 0) {
+        colour = mix(colour, 0x5a3d22, cost >= 8 ? 200 : 60 + 17 * cost);
+    }
+    if (scene->team_count == 0) {
+        return colour;
+    }
+    bool known = false;
+    for (uint32_t i = 0; i < scene->team_count; i++) {
+        if (fm_mirror_look(&scene->teams[i], x, y) != 0) {
+            known = true;
+            colour = mix(colour, fm_paint_team_colour((uint32_t)scene->teams[i].team), 24);
+        }
+    }
+    return known ? colour : mix(colour, COLOUR_FOG, 176);
+}
+
+// First cell of pixel `pixel` of `pixels` that share `cells`.
+static uint32_t first_cell(uint32_t pixel, uint32_t pixels, uint32_t cells)
+{
+    return (uint32_t)((uint64_t)pixel * cells / pixels);
+}
+
+static uint32_t pixel_colour(const fm_scene *scene, const struct frame *frame, uint32_t px,
+                             uint32_t py)
+{
+    const fm_rect *rect = frame->rect;
+    uint32_t x0 = first_cell(px, frame->width, rect->width);
+    uint32_t x1 = first_cell(px + 1, frame->width, rect->width);
+    uint32_t y0 = first_cell(py, frame->height, rect->height);
+    uint32_t y1 = first_cell(py + 1, frame->height, rect->height);
+    uint32_t columns = x1 > x0 ? x1 - x0 : 1, rows = y1 > y0 ? y1 - y0 : 1;
+    uint32_t across = columns < SAMPLES_MAX ? columns : SAMPLES_MAX;
+    uint32_t down = rows < SAMPLES_MAX ? rows : SAMPLES_MAX;
+    uint32_t sums[3] = {0, 0, 0};
+    for (uint32_t j = 0; j < down; j++) {
+        for (uint32_t i = 0; i < across; i++) {
+            uint32_t colour = cell_colour(scene, rect->x + x0 + i * columns / across,
+                                          rect->y + y0 + j * rows / down);
+            sums[0] += colour >> 16 & 255;
+            sums[1] += colour >> 8 & 255;
+            sums[2] += colour & 255;
+        }
+    }
+    uint32_t count = across * down;
+    return (sums[0] / count) << 16 | (sums[1] / count) << 8 | (sums[2] / count);
+}
+
+// The largest frame of the map's proportions in so many pixels, in the middle of them.
+static struct frame fit(const fm_rect *rect, uint32_t width_max, uint32_t height_max)
+{
+    struct frame frame = {.rect = rect, .width = width_max, .height = height_max};
+    if ((uint64_t)rect->width * height_max > (uint64_t)rect->height * width_max) {
+        frame.height = (uint32_t)((uint64_t)rect->height * width_max / rect->width);
+    } else {
+        frame.width = (uint32_t)((uint64_t)rect->width * height_max / rect->height);
+    }
+    frame.width = frame.width == 0 ? 1 : frame.width;
+    frame.height = frame.height == 0 ? 1 : frame.height;
+    frame.left = (width_max - frame.width) / 2;
+    return frame;
+}
+
+// The pixel that shows a cell; false when it lies outside.
+static bool find_pixel(const struct frame *frame, fm_cell cell, uint32_t *px, uint32_t *py)
+{
+    uint32_t column = fm_cell_x(cell) - frame->rect->x, row = fm_cell_y(cell) - frame->rect->y;
+    if (column >= frame->rect->width || row >= frame->rect->height) {
+        return false;
+    }
+    *px =
+        (uint32_t)(((uint64_t)column * 2 + 1) * frame->width / (2 * (uint64_t)frame->rect->width));
+    *py = (uint32_t)(((uint64_t)row * 2 + 1) * frame->height / (2 * (uint64_t)frame->rect->height));
+    return true;
+}
+
+static void paint_pixels(fm_canvas *canvas, uint32_t first_row, uint32_t rows,
+                         const fm_scene *scene)
+{
+    struct frame frame = fit(&scene->view->rect, canvas->columns, rows * 2);
+    uint32_t stride = frame.width, px, py;
+    // One row more than there is, for the lower half of the last character.
+    uint32_t *pixels = calloc((size_t)stride * (frame.height + 1), sizeof *pixels);
+    if (pixels == NULL) {
+        return; // this picture is not shown; the next one may be
+    }
+    for (py = 0; py < frame.height; py++) {
+        for (px = 0; px < frame.width; px++) {
+            pixels[(size_t)py * stride + px] = pixel_colour(scene, &frame, px, py);
+        }
+    }
+    for (uint32_t i = 0; i < scene->view->agent_count; i++) {
+        const fm_mirror_agent *agent = &scene->view->agents[i];
+        if (find_pixel(&frame, agent->cell, &px, &py)) {
+            uint32_t colour = fm_paint_team_colour(agent->team);
+            pixels[(size_t)py * stride + px] =
+                agent->state == FM_AGENT_IDLE ? mix(colour, 0x202020, 90) : colour;
+        }
+    }
+    for (py = 0; py < frame.height; py += 2) {
+        for (px = 0; px < frame.width; px++) {
+            uint32_t upper = pixels[(size_t)py * stride + px];
+            uint32_t lower =
+                py + 1 < frame.height ? pixels[(size_t)(py + 1) * stride + px] : FM_CANVAS_DEFAULT;
+            fm_canvas_put(canvas, frame.left + px, first_row + py / 2,
+                          (fm_glyph){UPPER_HALF_BLOCK, upper, lower});
+        }
+    }
+    free(pixels);
+}
+
+// Letters are twice as high as wide, so a row of them stands for two pixels' height.
+static void paint_letters(fm_canvas *canvas, uint32_t first_row, uint32_t rows,
+                          const fm_scene *scene)
+{
+    const fm_rect *rect = &scene->view->rect;
+    struct frame frame = fit(rect, canvas->columns, rows * 2);
+    uint32_t px, py;
+    for (py = 0; py < frame.height / 2; py++) {
+        for (px = 0; px < frame.width; px++) {
+            uint32_t x = rect->x + first_cell(px, frame.width, rect->width);
+            uint32_t y = rect->y + first_cell(2 * py, frame.height, rect->height);
+            fm_terrain terrain = fm_look_terrain(fm_mirror_look(scene->view, x, y));
+            fm_canvas_put(canvas, frame.left + px, first_row + py,
+                          (fm_glyph){(uint32_t)terrain_letter(terrain), FM_CANVAS_DEFAULT,
+                                     FM_CANVAS_DEFAULT});
+        }
+    }
+    for (uint32_t i = 0; i < scene->view->agent_count; i++) {
+        const fm_mirror_agent *agent = &scene->view->agents[i];
+        if (find_pixel(&frame, agent->cell, &px, &py) && py / 2 < frame.height / 2) {
+            fm_canvas_put(canvas, frame.left + px, first_row + py / 2,
+                          (fm_glyph){'0' + agent->team % 10, FM_CANVAS_DEFAULT, FM_CANVAS_DEFAULT});
+        }
+    }
+}
+
+void fm_paint_scene(fm_canvas *canvas, uint32_t first_row, uint32_t rows, const fm_scene *scene)
+{
+    if (rows == 0 || canvas->columns == 0 || scene->view->rect.width == 0) {
+        return;
+    }
+    if (canvas->colours == FM_COLOURS_NONE) {
+        paint_letters(canvas, first_row, rows, scene);
+    } else {
+        paint_pixels(canvas, first_row, rows, scene);
+    }
+}

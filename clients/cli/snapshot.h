@@ -1,0 +1,27 @@
+// clients/cli/snapshot.h: one look at a world, taken from the keyframe of a short subscription.
+
+#pragma once
+
+#include "clients/c/mirror.h"
+#include "clients/cli/cli.h"
+#include "clients/cli/parse.h"
+
+/// Takes a look, or dies.
+///
+/// @param team    whose view; 0: everything
+/// @param rect    part of the map; NULL: all of it
+/// @param mirror  receives the view, to be released with fm_mirror_fini()
+void fm_snapshot_take(fm_cli *cli, uint64_t world, uint64_t team, const fm_rect *rect,
+                      fm_mirror *mirror);
+
+/// Adds the ids of a team's agents (team 0: everybody's), smallest first.
+void fm_snapshot_agents(const fm_cli *cli, const fm_mirror *mirror, uint64_t team,
+                        fm_id_list *list);
+
+/// The free cells that can be reached from `from` by straight steps, nearest first, at most
+/// `count_max`. When `from` itself is not free, the search starts at the free cell nearest to it.
+///
+/// @param cells  receives them, to be released with free(); NULL when there are none
+/// @return how many
+uint32_t fm_snapshot_flood(const fm_cli *cli, const fm_mirror *mirror, fm_cell from,
+                           uint32_t count_max, fm_cell **cells);

@@ -1,0 +1,230 @@
+// clients/cli/spawn.c: `spawn`: agents on given cells, or on free ones that it picks.
+//
+// The server puts agents where it is told and nowhere else. Random places are drawn here, from the
+// cells that a keyframe shows free and empty.
+
+#include "clients/cli/commands.h"
+
+#include "clients/cli/snapshot.h"
+#include "core/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELLS_AT_ONCE 16384u // of one request
+
+struct places {
+    fm_cell *cells;
+    uint32_t count;
+};
+
+static struct places read_places(fm_cli *cli)
+{
+    struct places places = {.cells = fm_cli_need(cli, malloc(FM_CLI_GIVEN_MAX * sizeof(fm_cell)))};
+    for (const char *at; (at = fm_cli_value_at(cli, "at", places.count)) != NULL; places.count++) {
+        if (!fm_parse_cell(at, &places.cells[places.count])) {
+            fm_cli_usage_error(cli, "--at: '%s' is not of the form X,Y", at);
+        }
+    }
+    return places;
+}
+
+// All free cells of a rectangle.
+static struct places free_places(const fm_cli *cli, const fm_mirror *mirror)
+{
+    const fm_rect *rect = &mirror->rect;
+    struct places places = {
+        .cells = fm_cli_need(cli, malloc((size_t)rect->width * rect->height * sizeof(fm_cell)))};
+    for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
+        for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
+            if (fm_look_is_free(fm_mirror_look(mirror, x, y))) {
+                places.cells[places.count++] = fm_cell_at(x, y);
+            }
+        }
+    }
+    return places;
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+    fm_cell left = *(const fm_cell *)a, right = *(const fm_cell *)b;
+    return (left > right) - (left < right);
+}
+
+// Drops the cells that agents stand on; keeps the order of the others.
+static void drop_taken(const fm_cli *cli, const fm_mirror *mirror, struct places *places)
+{
+    fm_cell *taken = fm_cli_need(cli, malloc((mirror->agent_count + 1) * sizeof *taken));
+    for (uint32_t i = 0; i < mirror->agent_count; i++) {
+        taken[i] = mirror->agents[i].cell;
+    }
+    qsort(taken, mirror->agent_count, sizeof *taken, compare_cells);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < places->count; i++) {
+        if (bsearch(&places->cells[i], taken, mirror->agent_count, sizeof *taken, compare_cells) ==
+            NULL) {
+            places->cells[kept++] = places->cells[i];
+        }
+    }
+    places->count = kept;
+    free(taken);
+}
+
+// Brings `count` random cells to the front.
+static void shuffle(struct places *places, uint32_t count, fm_random *random)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t other = i + fm_random_below(random, places->count - i);
+        fm_cell cell = places->cells[i];
+        places->cells[i] = places->cells[other];
+        places->cells[other] = cell;
+    }
+}
+
+static fm_cell base_of(fm_cli *cli, uint64_t world, uint64_t base)
+{
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
+    fm_numbers bases = fm_object_numbers(fm_cli_call(cli, FM_METHOD_WORLD_INFO), "bases");
+    if (base > bases.count / 2) {
+        fm_cli_die(cli, "--base: the world has %u bases", bases.count / 2);
+    }
+    uint32_t at = (uint32_t)(base - 1) * 2;
+    return fm_cell_at((uint32_t)fm_numbers_at(bases, at) & 0xfffu,
+                      (uint32_t)fm_numbers_at(bases, at + 1) & 0xfffu);
+}
+
+// Draws places as --rect, --base and --near say.
+static struct places draw_places(fm_cli *cli, uint64_t world, uint32_t count)
+{
+    const char *rect_text = fm_cli_value(cli, "rect"), *near_text = fm_cli_value(cli, "near");
+    fm_rect rect;
+    fm_cell near = FM_CELL_NONE;
+    if (rect_text != NULL && !fm_parse_rect(rect_text, &rect)) {
+        fm_cli_usage_error(cli, "--rect: '%s' is not of the form X,Y,WIDTH,HEIGHT", rect_text);
+    }
+    if (near_text != NULL && !fm_parse_cell(near_text, &near)) {
+        fm_cli_usage_error(cli, "--near: '%s' is not of the form X,Y", near_text);
+    }
+    uint64_t base = fm_cli_uint(cli, "base", 1, 8, 0);
+    if (base != 0) {
+        near = base_of(cli, world, base);
+    }
+    fm_mirror mirror;
+    fm_snapshot_take(cli, world, 0, rect_text == NULL ? NULL : &rect, &mirror);
+    struct places places;
+    if (near == FM_CELL_NONE) {
+        places = free_places(cli, &mirror);
+    } else {
+        // Twice as many as wanted, so that the crowd has gaps to move in; and what is taken
+        // already.
+        places.count =
+            fm_snapshot_flood(cli, &mirror, near, 2 * count + mirror.agent_count, &places.cells);
+    }
+    drop_taken(cli, &mirror, &places);
+    fm_mirror_fini(&mirror);
+    if (places.count < count) {
+        fm_cli_die(cli, "only %u free cells are there for %u agents", places.count, count);
+    }
+    fm_random random = fm_random_seed(fm_cli_uint(cli, "seed", 0, (uint64_t)FM_UINT_MAX, 1));
+    shuffle(&places, count, &random);
+    places.count = count;
+    return places;
+}
+
+static void add_spawned(const fm_cli *cli, const msgpack_object *result, fm_id_list *spawned)
+{
+    fm_numbers agents = fm_object_numbers(result, "agents");
+    for (uint32_t i = 0; i < agents.count; i++) {
+        if (!fm_id_list_add(spawned, fm_numbers_at(agents, i))) {
+            fm_cli_die(cli, "%s", fm_status_text(FM_ERR_NO_MEMORY));
+        }
+    }
+}
+
+// Ids as short as they can be told: "1-20,33".
+static void print_ids(const fm_id_list *list)
+{
+    for (uint32_t i = 0; i < list->count;) {
+        uint32_t end = i + 1;
+        while (end < list->count && list->ids[end] == list->ids[end - 1] + 1) {
+            end++;
+        }
+        printf("%s%llu", i == 0 ? "" : ",", (unsigned long long)list->ids[i]);
+        if (end - i > 1) {
+            printf("-%llu", (unsigned long long)list->ids[end - 1]);
+        }
+        i = end;
+    }
+}
+
+static void print_spawned(const fm_cli *cli, const fm_id_list *spawned)
+{
+    if (cli->json) {
+        printf("{\"agents\":[");
+        for (uint32_t i = 0; i < spawned->count; i++) {
+            printf("%s%llu", i == 0 ? "" : ",", (unsigned long long)spawned->ids[i]);
+        }
+        puts("]}");
+        return;
+    }
+    printf("%u agents: ", spawned->count);
+    print_ids(spawned);
+    putchar('\n');
+}
+
+static int run_spawn(fm_cli *cli)
+{
+    uint64_t team = fm_cli_uint(cli, "team", 1, FM_TEAMS_MAX, 0);
+    uint32_t count = (uint32_t)fm_cli_uint(cli, "count", 1, FM_AGENTS_MAX, 0);
+    if (team == 0) {
+        fm_cli_usage_error(cli, "--team N is needed ('fogmarch team' makes one)");
+    }
+    if ((count == 0) == (fm_cli_value(cli, "at") == NULL)) {
+        fm_cli_usage_error(cli, "one of --at X,Y and --count N is needed");
+    }
+    fm_cli_connect(cli);
+    uint64_t world = fm_cli_world_option(cli);
+    struct places places = count == 0 ? read_places(cli) : draw_places(cli, world, count);
+    const char *planner = fm_cli_value(cli, "planner");
+    fm_id_list spawned = {.ids = NULL};
+    for (uint32_t i = 0; i < places.count; i += CELLS_AT_ONCE) {
+        uint32_t left = places.count - i;
+        fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
+        fm_params_uint(&cli->params, FM_FIELD_TEAM, team);
+        fm_params_cells(&cli->params, FM_FIELD_CELLS, places.cells + i,
+                        left < CELLS_AT_ONCE ? left : CELLS_AT_ONCE);
+        if (planner != NULL) {
+            fm_params_text(&cli->params, FM_FIELD_PLANNER, planner);
+        }
+        add_spawned(cli, fm_cli_call(cli, FM_METHOD_AGENT_SPAWN), &spawned);
+    }
+    print_spawned(cli, &spawned);
+    free(places.cells);
+    free(spawned.ids);
+    return 0;
+}
+
+static const fm_cli_option options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"team", 't', FM_CLI_UINT, "N", "whose agents", 0},
+    {"at", 'a', FM_CLI_TEXT, "X,Y", "put one here; may be given many times", 0},
+    {"count", 'n', FM_CLI_UINT, "N", "put so many on random free cells", 0},
+    {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "... of this rectangle", 0},
+    {"base", 'b', FM_CLI_UINT, "N", "... around base N of a skirmish map", 0},
+    {"near", 0, FM_CLI_TEXT, "X,Y", "... around this cell", 0},
+    {"seed", 's', FM_CLI_UINT, "N", "the same seed draws the same cells; 1", 0},
+    {"planner", 'p', FM_CLI_TEXT, "SPEC", "their planner; the team's", 0},
+    {.name = NULL},
+};
+
+const fm_cli_command fm_cli_spawn = {
+    .name = "spawn",
+    .arguments = "",
+    .summary = "put agents of a team into a world",
+    .details = "Puts agents on the cells given, or on random free ones, and prints their ids.",
+    .examples = "fogmarch spawn --team 1 --at 10,12 --at 11,12\n"
+                "fogmarch spawn --team 2 --count 100 --base 2",
+    .options = options,
+    .run = run_spawn,
+};

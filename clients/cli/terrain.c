@@ -1,0 +1,75 @@
+// clients/cli/terrain.c: `terrain`: edits cells and rectangles of the true map.
+
+#include "clients/cli/commands.h"
+
+#include "clients/cli/parse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Sorts the arguments into cells and rectangles.
+static void pack_places(fm_cli *cli)
+{
+    static fm_cell cells[FM_CLI_GIVEN_MAX];
+    static uint64_t sides[4 * FM_CLI_GIVEN_MAX];
+    uint32_t cell_count = 0, rect_count = 0;
+    for (int i = 1; i < cli->argument_count; i++) {
+        fm_rect rect;
+        if (fm_parse_cell(cli->arguments[i], &cells[cell_count])) {
+            cell_count++;
+        } else if (fm_parse_rect(cli->arguments[i], &rect)) {
+            memcpy(&sides[4 * rect_count++], (uint64_t[]){rect.x, rect.y, rect.width, rect.height},
+                   4 * sizeof *sides);
+        } else {
+            fm_cli_usage_error(cli, "'%s' is neither X,Y nor X,Y,WIDTH,HEIGHT", cli->arguments[i]);
+        }
+    }
+    if (cell_count > 0) {
+        fm_params_cells(&cli->params, FM_FIELD_CELLS, cells, cell_count);
+    }
+    if (rect_count > 0) {
+        fm_params_uints(&cli->params, FM_FIELD_RECTS, sides, 4 * rect_count);
+    }
+}
+
+static int run_terrain(fm_cli *cli)
+{
+    const char *set = cli->arguments[0];
+    uint64_t cost = 0;
+    if (strncmp(set, "cost=", 5) == 0 && fm_parse_uint(set + 5, FM_COST_MAX, &cost) && cost > 0) {
+        set = "cost";
+    } else if (strcmp(set, "blocked") != 0 && strcmp(set, "free") != 0) {
+        fm_cli_usage_error(cli, "'%s' is neither blocked, free nor cost=N with N in 1..%u", set,
+                           FM_COST_MAX);
+    }
+    fm_cli_connect(cli);
+    uint64_t world = fm_cli_world_option(cli);
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
+    fm_params_text(&cli->params, FM_FIELD_SET, set);
+    if (cost > 0) {
+        fm_params_uint(&cli->params, FM_FIELD_COST, cost);
+    }
+    pack_places(cli);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_TERRAIN_SET);
+    if (!fm_cli_print_json(cli, result)) {
+        printf("%llu cells changed\n", (unsigned long long)fm_object_uint(result, "changed", 0));
+    }
+    return 0;
+}
+
+const fm_cli_command fm_cli_terrain = {
+    .name = "terrain",
+    .arguments = "blocked|free|cost=N PLACE...",
+    .summary = "edit the map of a world",
+    .details =
+        "Changes cells of the true map; teams learn of it when they look. A PLACE is a cell\n"
+        "X,Y or a rectangle X,Y,WIDTH,HEIGHT. cost=N (1 to 250) makes cells N times as dear\n"
+        "as open floor and leaves them as passable as they are.",
+    .examples = "fogmarch terrain blocked 40,10,1,20\n"
+                "fogmarch terrain free 40,15 40,16\n"
+                "fogmarch terrain cost=4 0,0,64,64",
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
+    .arguments_min = 2,
+    .arguments_max = FM_CLI_GIVEN_MAX,
+    .run = run_terrain,
+};
