@@ -55,30 +55,30 @@ static bool address_text(const char *text, char *error)
 
 // clang-format off
 const fm_config_key fm_config_keys[FM_CONFIG_KEY_COUNT] = {
-#define FM_CONFIG_TEXT(member, default_text_, size_max, check_, placeholder_, text_)               \
+#define FM_CONFIG_TEXT(member, default_text_, size_max, check_, value_name_, text_)               \
     {.name = #member, .kind = FM_CONFIG_KIND_TEXT, .offset = offsetof(fm_config, member),          \
      .default_text = default_text_, .maximum = size_max, .check = check_,                          \
-     .placeholder = placeholder_, .text = text_},
+     .value_name = value_name_, .text = text_},
 #define FM_CONFIG_BOOL(member, default_text_, text_)                                               \
     {.name = #member, .kind = FM_CONFIG_KIND_BOOL, .offset = offsetof(fm_config, member),          \
      .default_text = default_text_, .text = text_},
-#define FM_CONFIG_UINT(member, default_text_, minimum_, maximum_, placeholder_, text_)             \
+#define FM_CONFIG_UINT(member, default_text_, minimum_, maximum_, value_name_, text_)             \
     {.name = #member, .kind = FM_CONFIG_KIND_UINT, .offset = offsetof(fm_config, member),          \
      .default_text = default_text_, .minimum = minimum_, .maximum = maximum_,                      \
-     .placeholder = placeholder_, .text = text_},
-#define FM_CONFIG_REAL(member, default_text_, minimum_, maximum_, placeholder_, text_)             \
+     .value_name = value_name_, .text = text_},
+#define FM_CONFIG_REAL(member, default_text_, minimum_, maximum_, value_name_, text_)             \
     {.name = #member, .kind = FM_CONFIG_KIND_REAL, .offset = offsetof(fm_config, member),          \
      .default_text = default_text_, .minimum = minimum_, .maximum = maximum_,                      \
-     .placeholder = placeholder_, .text = text_},
-#define FM_CONFIG_CHOICE(member, default_text_, type, names_, placeholder_, text_)                 \
+     .value_name = value_name_, .text = text_},
+#define FM_CONFIG_CHOICE(member, default_text_, type, names_, value_name_, text_)                 \
     {.name = #member, .kind = FM_CONFIG_KIND_CHOICE, .offset = offsetof(fm_config, member),        \
-     .default_text = default_text_, .names = names_, .placeholder = placeholder_, .text = text_},
+     .default_text = default_text_, .names = names_, .value_name = value_name_, .text = text_},
 #include "server/config.def"
 };
 // clang-format on
 
 // Choices are read and written as unsigned numbers, whatever their enum is called.
-#define FM_CONFIG_CHOICE(member, default_text, type, names, placeholder, text)                     \
+#define FM_CONFIG_CHOICE(member, default_text, type, names, value_name, text)                      \
     _Static_assert(sizeof(type) == sizeof(unsigned), "a choice is as large as an unsigned");
 #include "server/config.def"
 

@@ -6,7 +6,7 @@
 //
 // Types of members: TEXT is a char array, empty for "none"; BOOL a bool; UINT a uint64_t; REAL a
 // double; CHOICE the enum that the list names. Bytes, counts, hertz, milliseconds (_ms) and
-// seconds (_s) are told apart by the placeholder in the list.
+// seconds (_s) are told apart by the value_name in the list.
 
 #pragma once
 
@@ -38,12 +38,12 @@ typedef enum fm_overload {
 } fm_overload;
 
 typedef struct fm_config {
-#define FM_CONFIG_TEXT(member, default_text, size_max, check, placeholder, text)                   \
+#define FM_CONFIG_TEXT(member, default_text, size_max, check, value_name, text)                    \
     char member[(size_max) + 1];
-#define FM_CONFIG_BOOL(member, default_text, text)                                bool member;
-#define FM_CONFIG_UINT(member, default_text, minimum, maximum, placeholder, text) uint64_t member;
-#define FM_CONFIG_REAL(member, default_text, minimum, maximum, placeholder, text) double member;
-#define FM_CONFIG_CHOICE(member, default_text, type, names, placeholder, text)    type member;
+#define FM_CONFIG_BOOL(member, default_text, text)                               bool member;
+#define FM_CONFIG_UINT(member, default_text, minimum, maximum, value_name, text) uint64_t member;
+#define FM_CONFIG_REAL(member, default_text, minimum, maximum, value_name, text) double member;
+#define FM_CONFIG_CHOICE(member, default_text, type, names, value_name, text)    type member;
 #include "server/config.def"
     char token[FM_TOKEN_MAX + 1]; // secret for the role admin; empty: none. Never printed.
 } fm_config;
@@ -76,8 +76,8 @@ typedef struct fm_config_key {
     const char *const *names; // CHOICE: by value, NULL at the end
     /// TEXT: further check. @return true, or false with a sentence in `error`
     bool (*check)(const char *text, char *error);
-    const char *placeholder; // in help; BOOL: NULL
-    const char *text;        // one or two sentences
+    const char *value_name; // in help; BOOL: NULL
+    const char *text;       // one or two sentences
 } fm_config_key;
 
 /// All keys, in the order of the list.

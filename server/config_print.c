@@ -93,8 +93,8 @@ void fm_config_print_flags(FILE *out)
         for (const char *letter = key->name; *letter != '\0'; letter++) {
             fputc(*letter == '_' ? '-' : *letter, out);
         }
-        if (key->placeholder != NULL) {
-            fprintf(out, " %s", key->placeholder);
+        if (key->value_name != NULL) {
+            fprintf(out, " %s", key->value_name);
         }
         fputc('\n', out);
         describe(key, text, sizeof text);

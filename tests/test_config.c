@@ -273,7 +273,7 @@ static void test_help_names_every_flag(void **state)
     assert_string_equal(outcome.errors, "");
     for (uint32_t i = 0; i < FM_CONFIG_KEY_COUNT; i++) {
         to_flag(&fm_config_keys[i], "", flag, sizeof flag);
-        *strchr(flag, '=') = fm_config_keys[i].placeholder != NULL ? ' ' : '\n';
+        *strchr(flag, '=') = fm_config_keys[i].value_name != NULL ? ' ' : '\n';
         assert_non_null(strstr(outcome.out, flag));
     }
     for (const char *line = outcome.out; line != NULL; line = strchr(line, '\n')) {
