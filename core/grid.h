@@ -41,7 +41,7 @@ typedef struct fm_grid {
     uint8_t *cost;    // likewise
     fm_bitmap blocked;
     fm_bitmap blocked_transposed; // the same with x and y exchanged, for jump points
-    uint64_t free_count; // cells that can be entered
+    uint64_t free_count;          // cells that can be entered
     const fm_memory *memory;
 } fm_grid;
 

@@ -60,7 +60,7 @@ typedef struct fm_work {
     uint32_t expansions;     // added to by advance() and knowledge_changed(): work charged
     uint32_t secondary; // the part of it that was not the expansion of a cell: repair, re-keying
     fm_deadline deadline;
-    bool cut;      // set by advance() when it stopped because of the deadline
+    bool cut;                   // set by advance() when it stopped because of the deadline
     struct fm_scratch *scratch; // this worker's, for searches that keep nothing; see scratch.h
 } fm_work;
 

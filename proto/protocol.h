@@ -52,10 +52,10 @@ typedef enum fm_notification {
 // One parameter as received. Text, bytes and arrays point into the message.
 typedef struct fm_value {
     bool present;
-    uint64_t number;   // UINT; BOOL as 0 or 1
-    double real;       // REAL (integers are taken too)
-    const char *bytes; // TEXT (UTF-8, no NUL inside, not NUL-terminated) and BYTES
-    uint32_t size;     // of `bytes`
+    uint64_t number;                // UINT; BOOL as 0 or 1
+    double real;                    // REAL (integers are taken too)
+    const char *bytes;              // TEXT (UTF-8, no NUL inside, not NUL-terminated) and BYTES
+    uint32_t size;                  // of `bytes`
     const msgpack_object *elements; // UINTS: each checked to be a number below 2^53
     uint32_t count;                 // of `elements`
 } fm_value;
@@ -77,7 +77,8 @@ typedef struct fm_request {
 ///
 /// @param message  any msgpack value; `request` points into it
 /// @param request  on failure id is set when the message had one, so that it can be answered
-/// @param error    receives a sentence such as "agent.order: field 'goal': 2 numbers wanted, got 3";
+/// @param error    receives a sentence such as "agent.order: field 'goal': 2 numbers wanted, got
+/// 3";
 ///                 room for FM_ERROR_TEXT_SIZE
 /// @return FM_OK; FM_ERR_BAD_MESSAGE (not a request or notification: hang up), FM_ERR_NO_METHOD or
 ///         FM_ERR_BAD_FIELD (answer with an error)

@@ -2,8 +2,8 @@
 //
 // The scanner walks over raw bytes and finds where a message ends. It holds no more than a stack of
 // counters, one per open array or map, and refuses a message as soon as its bytes, its depth or the
-// elements that its headers promise pass the limits, however the bytes are cut: it can stop and go on
-// at any byte. What it accepts, msgpack-c can unpack; only then is it unpacked.
+// elements that its headers promise pass the limits, however the bytes are cut: it can stop and go
+// on at any byte. What it accepts, msgpack-c can unpack; only then is it unpacked.
 //
 //   FM_SCAN_MORE ── bytes ──> FM_SCAN_DONE ── fm_scanner_reset ──> FM_SCAN_MORE
 //        └───────── bytes ──> FM_SCAN_BAD, FM_SCAN_LARGE   (for good: hang up)
@@ -36,15 +36,15 @@ typedef enum fm_scan_state {
 typedef struct fm_scanner {
     fm_scan_limits limits;
     fm_scan_state state;
-    const char *reason;    // static text for FM_SCAN_BAD and FM_SCAN_LARGE
-    uint64_t size;         // bytes of this message so far
-    uint64_t elements;     // promised by this message's headers so far
-    uint32_t depth;        // open arrays and maps
+    const char *reason;                  // static text for FM_SCAN_BAD and FM_SCAN_LARGE
+    uint64_t size;                       // bytes of this message so far
+    uint64_t elements;                   // promised by this message's headers so far
+    uint32_t depth;                      // open arrays and maps
     uint64_t left[FM_SCANNER_DEPTH_MAX]; // values still to come in each
-    uint64_t skip;         // bytes of a text or binary still to come
-    uint32_t header_size;  // bytes of the header still to come
-    uint64_t header_value; // what of it came so far, big-endian
-    uint8_t header_byte;   // first byte of the value whose header is being read
+    uint64_t skip;                       // bytes of a text or binary still to come
+    uint32_t header_size;                // bytes of the header still to come
+    uint64_t header_value;               // what of it came so far, big-endian
+    uint8_t header_byte;                 // first byte of the value whose header is being read
 } fm_scanner;
 
 /// @param limits  depth_max is asserted to be in range
