@@ -5,20 +5,28 @@
 #define TEXT_COLUMNS 80u // lines end before this column
 #define FLAG_INDENT  10u // columns before the text of a flag
 
-// What is said of a key: its text, then range or choices, then its default.
+// The values a key can have, such as "0.1 to 1000, "; empty for texts.
+static void describe_values(const fm_config_key *key, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (key->kind == FM_CONFIG_KIND_UINT || key->kind == FM_CONFIG_KIND_REAL) {
+        snprintf(text, size, "%.15g to %.15g, ", key->minimum, key->maximum);
+    }
+    for (uint32_t i = 0; key->kind == FM_CONFIG_KIND_CHOICE && key->names[i] != NULL; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s, ", key->names[i]);
+    }
+}
+
+// What is said of a key: its text, then the values it can have, then its default.
 static void describe(const fm_config_key *key, char *text, size_t size)
 {
-    size_t used = (size_t)snprintf(text, size, "%s ", key->text);
-    if (key->kind == FM_CONFIG_KIND_UINT || key->kind == FM_CONFIG_KIND_REAL) {
-        used += (size_t)snprintf(text + used, size - used, "Range %.15g to %.15g, default ",
-                                 key->minimum, key->maximum);
-    } else {
-        used += (size_t)snprintf(text + used, size - used, "Default ");
-    }
-    bool has_default = key->default_text[0] != '\0';
-    used +=
-        (size_t)snprintf(text + used, size - used, "%s.", has_default ? key->default_text : "none");
-    FM_ASSERT(used < size);
+    char values[256];
+    describe_values(key, values, sizeof values);
+    int used = key->default_text[0] == '\0' ? snprintf(text, size, "%s", key->text)
+                                            : snprintf(text, size, "%s (%sdefault %s)", key->text,
+                                                       values, key->default_text);
+    FM_ASSERT(used >= 0 && (size_t)used < size);
 }
 
 // Writes words, each line behind `prefix`.

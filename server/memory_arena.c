@@ -1,9 +1,11 @@
 // server/memory_arena.c: see memory_arena.h.
 //
 // With jemalloc, every call names the arena and turns the thread's cache off: a cached block would
-// be handed to the next world, and would still be in the cache when its arena is destroyed. What is
-// asked for here are slab chunks and arrays of 64 KiB and more, which jemalloc never caches
-// (opt.tcache_max is 32 KiB).
+// be handed to the next world, and would still be in the cache when its arena is destroyed. A cache
+// for each arena and thread would avoid that, but gains nothing where the memory is: jemalloc
+// caches blocks up to 32 KiB, and a world asks for slab chunks and arrays of 64 KiB and more.
+// Measured on two shared cores, one thread, release plus allocate: 255 ns at 64 KiB with and
+// without such a cache; at 64 bytes 71 ns without and 29 ns with it, which slabs make rare.
 
 #include "server/memory_arena.h"
 

@@ -278,7 +278,7 @@ static void test_help_names_every_flag(void **state)
     }
     for (const char *line = outcome.out; line != NULL; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (strcspn(line, "\n") > 88) {
+        if (strcspn(line, "\n") > 79) {
             fail_msg("too wide: %.*s", (int)strcspn(line, "\n"), line);
         }
     }
