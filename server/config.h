@@ -10,8 +10,7 @@
 
 #pragma once
 
-#include "core/base.h"
-#include "core/status.h"
+#include "core/planner.h"
 #include "core/workers.h"
 #include "proto/scanner.h"
 #include "server/log.h"
@@ -20,7 +19,6 @@
 
 #define FM_CONFIG_TEXT_MAX   255u // bytes of a text, NUL not counted
 #define FM_CONFIG_ERROR_SIZE 512u // bytes of an error text, NUL included
-#define FM_PLANNER_TEXT_MAX  95u  // bytes of a planner's description
 #define FM_TOKEN_MIN         16u  // bytes of a token
 #define FM_TOKEN_MAX         256u // bytes of a token; the protocol takes no longer ones
 

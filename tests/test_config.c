@@ -74,7 +74,7 @@ static void other_value(const fm_config_key *key, char *text, size_t size)
     case FM_CONFIG_KIND_TEXT:
         snprintf(text, size, "%s",
                  strcmp(key->name, "listen") == 0       ? "[::1]:7000"
-                 : strcmp(key->name, "planner") == 0    ? "adaptive-astar"
+                 : strcmp(key->name, "planner") == 0    ? "dstar-lite:queue=heap"
                  : strcmp(key->name, "token_file") == 0 ? token_path
                                                         : "a \"quoted\" \\ file: #1");
         return;
@@ -322,6 +322,7 @@ static const struct {
     {"listen: localhost:1\n",
      ":1: listen: 'localhost:1' is not a numeric ADDRESS:PORT such as 127.0.0.1:7421 or "
      "[::1]:7421"},
+    {"planner: teleport\n", ":1: planner: there is no planner 'teleport'"},
     {"port_file: \"a\\nb\"\n", ":1: port_file: control characters are not allowed"},
     {"port_file: \"a\\0b\"\n", ":1: port_file: a single short value is expected"},
     {"listen: [1\n", ":2: did not find expected ',' or ']'"},
