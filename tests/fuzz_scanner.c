@@ -1,0 +1,85 @@
+// tests/fuzz_scanner.c: any bytes at all: the scanner agrees with msgpack-c and with itself, and
+// what it accepts the request check answers.
+//
+// libFuzzer target. The first byte chooses how the rest is cut into pieces. Built with
+// FOGMARCH_FUZZ (preset fuzz); the seeds in corpus/scanner/ are written by
+// corpus/make_scanner_seeds.c.
+//
+//   cmake --build --preset fuzz --target fuzz_scanner && build/fuzz/tests/fuzz_scanner CORPUS...
+
+#include "proto/protocol.h"
+#include "proto/scanner.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+// Small enough that a promise which passes costs msgpack-c no more than a few MiB.
+static const fm_scan_limits limits = {
+    .size_max = 1u << 16,
+    .depth_max = FM_SCANNER_DEPTH_MAX,
+    .elements_max = 1u << 16,
+};
+
+struct outcome {
+    fm_scan_state state;
+    size_t taken; // bytes
+};
+
+static struct outcome scan(const uint8_t *bytes, size_t size, size_t piece)
+{
+    fm_scanner scanner;
+    fm_scanner_init(&scanner, &limits);
+    size_t at = 0;
+    while (at < size && scanner.state == FM_SCAN_MORE) {
+        at += fm_scanner_feed(&scanner, bytes + at, piece < size - at ? piece : size - at);
+    }
+    return (struct outcome){scanner.state, at};
+}
+
+static void check_request(const msgpack_object *message)
+{
+    fm_request request;
+    char error[FM_ERROR_TEXT_SIZE] = "";
+    fm_status status = fm_request_check(message, &request, error);
+    FM_ASSERT(status == FM_OK || error[0] != '\0');
+    FM_ASSERT(request.id <= UINT32_MAX);
+}
+
+static void check_against_msgpack(const uint8_t *bytes, size_t size, struct outcome outcome)
+{
+    if (outcome.state == FM_SCAN_LARGE) {
+        return; // its headers promise so much that msgpack-c is not to be asked
+    }
+    msgpack_unpacked unpacked;
+    msgpack_unpacked_init(&unpacked);
+    size_t offset = 0;
+    msgpack_unpack_return result =
+        msgpack_unpack_next(&unpacked, (const char *)bytes, size, &offset);
+    switch (outcome.state) {
+    case FM_SCAN_DONE:
+        FM_ASSERT(result == MSGPACK_UNPACK_SUCCESS && offset == outcome.taken);
+        check_request(&unpacked.data);
+        break;
+    case FM_SCAN_MORE:
+        FM_ASSERT(result == MSGPACK_UNPACK_CONTINUE);
+        break;
+    case FM_SCAN_BAD:
+        FM_ASSERT(result == MSGPACK_UNPACK_PARSE_ERROR);
+        break;
+    case FM_SCAN_LARGE:
+        break;
+    }
+    msgpack_unpacked_destroy(&unpacked);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    if (size < 2) {
+        return 0;
+    }
+    size_t piece = 1u + bytes[0];
+    bytes++, size--;
+    struct outcome whole = scan(bytes, size, size), pieces = scan(bytes, size, piece);
+    FM_ASSERT(whole.state == pieces.state && whole.taken == pieces.taken);
+    check_against_msgpack(bytes, size, whole);
+    return 0;
+}
