@@ -27,8 +27,7 @@ static const char *const log_format_names[] = {
         NULL,
 };
 
-// ---- checks of single texts
-// ----------------------------------------------------------------------
+// ---- checks of single texts ---------------------------------------------------------------------
 
 static bool any_text(const char *text, char *error)
 {
@@ -50,27 +49,32 @@ static bool address_text(const char *text, char *error)
     return false;
 }
 
-// ---- the table
-// -----------------------------------------------------------------------------------
+static bool planner_text(const char *text, char *error)
+{
+    fm_planner_spec spec;
+    return fm_planner_spec_parse(text, &spec, error, FM_CONFIG_ERROR_SIZE) == FM_OK;
+}
+
+// ---- the table ----------------------------------------------------------------------------------
 
 // clang-format off
 const fm_config_key fm_config_keys[FM_CONFIG_KEY_COUNT] = {
-#define FM_CONFIG_TEXT(member, default_text_, size_max, check_, value_name_, text_)               \
+#define FM_CONFIG_TEXT(member, default_text_, size_max, check_, value_name_, text_)                \
     {.name = #member, .kind = FM_CONFIG_KIND_TEXT, .offset = offsetof(fm_config, member),          \
      .default_text = default_text_, .maximum = size_max, .check = check_,                          \
      .value_name = value_name_, .text = text_},
 #define FM_CONFIG_BOOL(member, default_text_, text_)                                               \
     {.name = #member, .kind = FM_CONFIG_KIND_BOOL, .offset = offsetof(fm_config, member),          \
      .default_text = default_text_, .text = text_},
-#define FM_CONFIG_UINT(member, default_text_, minimum_, maximum_, value_name_, text_)             \
+#define FM_CONFIG_UINT(member, default_text_, minimum_, maximum_, value_name_, text_)              \
     {.name = #member, .kind = FM_CONFIG_KIND_UINT, .offset = offsetof(fm_config, member),          \
      .default_text = default_text_, .minimum = minimum_, .maximum = maximum_,                      \
      .value_name = value_name_, .text = text_},
-#define FM_CONFIG_REAL(member, default_text_, minimum_, maximum_, value_name_, text_)             \
+#define FM_CONFIG_REAL(member, default_text_, minimum_, maximum_, value_name_, text_)              \
     {.name = #member, .kind = FM_CONFIG_KIND_REAL, .offset = offsetof(fm_config, member),          \
      .default_text = default_text_, .minimum = minimum_, .maximum = maximum_,                      \
      .value_name = value_name_, .text = text_},
-#define FM_CONFIG_CHOICE(member, default_text_, type, names_, value_name_, text_)                 \
+#define FM_CONFIG_CHOICE(member, default_text_, type, names_, value_name_, text_)                  \
     {.name = #member, .kind = FM_CONFIG_KIND_CHOICE, .offset = offsetof(fm_config, member),        \
      .default_text = default_text_, .names = names_, .value_name = value_name_, .text = text_},
 #include "server/config.def"
@@ -122,8 +126,7 @@ fm_config fm_config_default(void)
     return config;
 }
 
-// ---- text to value
-// -------------------------------------------------------------------------------
+// ---- text to value ------------------------------------------------------------------------------
 
 __attribute__((format(printf, 2, 3))) static fm_status refuse(char *error, const char *format, ...)
 {
@@ -226,8 +229,7 @@ fm_status fm_config_set(fm_config *config, const fm_config_key *key, const char 
     FM_UNREACHABLE();
 }
 
-// ---- value to text
-// -------------------------------------------------------------------------------
+// ---- value to text ------------------------------------------------------------------------------
 
 // The shortest text that reads back as the same number.
 static void format_real(double value, char *text, size_t size)
@@ -262,8 +264,7 @@ void fm_config_format(const fm_config *config, const fm_config_key *key, char *t
     FM_UNREACHABLE();
 }
 
-// ---- small vocabularies
-// --------------------------------------------------------------------------
+// ---- small vocabularies -------------------------------------------------------------------------
 
 static bool port_parse(const char *text, uint16_t *port)
 {

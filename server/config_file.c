@@ -63,8 +63,7 @@ struct file {
     char complaint[FM_CONFIG_ERROR_SIZE / 4]; // first that libcyaml said
 };
 
-// ---- reading
-// -------------------------------------------------------------------------------------
+// ---- reading ------------------------------------------------------------------------------------
 
 static fm_status read_bytes(struct file *file)
 {
@@ -88,8 +87,7 @@ static fm_status read_bytes(struct file *file)
     return is_read ? FM_OK : FM_ERR_IO;
 }
 
-// ---- where the keys are
-// --------------------------------------------------------------------------
+// ---- where the keys are -------------------------------------------------------------------------
 
 static void remember_key(struct file *file, const yaml_event_t *event)
 {
@@ -166,8 +164,7 @@ static fm_status find_keys(struct file *file)
     return status;
 }
 
-// ---- checking against the schema
-// -----------------------------------------------------------------
+// ---- checking against the schema ----------------------------------------------------------------
 
 // Keeps the first complaint; what follows is the way there.
 __attribute__((format(printf, 3, 0))) static void
@@ -265,8 +262,7 @@ static fm_status check_schema(struct file *file, fm_config_entry *entries)
     return FM_OK;
 }
 
-// ---- what others call
-// ----------------------------------------------------------------------------
+// ---- what others call ---------------------------------------------------------------------------
 
 fm_status fm_config_file_read(const char *path, fm_config_entry *entries, char *error)
 {

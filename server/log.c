@@ -50,8 +50,7 @@ static const char *level_name(fm_log_level level)
     FM_UNREACHABLE();
 }
 
-// ---- building a line
-// -----------------------------------------------------------------------------
+// ---- building a line ----------------------------------------------------------------------------
 
 static void put(struct line *line, const char *bytes, size_t size)
 {
@@ -282,8 +281,7 @@ static void write_line(fm_log_level level, const char *message, const fm_log_fie
     send(&line);
 }
 
-// ---- what others call
-// ----------------------------------------------------------------------------
+// ---- what others call ---------------------------------------------------------------------------
 
 void fm_log_start(const fm_log_options *options)
 {

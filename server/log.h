@@ -65,8 +65,7 @@ void fm_log_stop(void);
 /// Whether lines of this level are written, for fields that cost something to find out.
 bool fm_log_enabled(fm_log_level level);
 
-// ---- fields
-// --------------------------------------------------------------------------------------
+// ---- fields -------------------------------------------------------------------------------------
 
 typedef enum fm_log_kind {
     FM_LOG_KIND_TEXT,
@@ -130,8 +129,7 @@ static inline fm_log_field fm_log_status(const char *key, fm_status status)
     return fm_log_text(key, fm_status_text(status));
 }
 
-// ---- lines
-// ---------------------------------------------------------------------------------------
+// ---- lines --------------------------------------------------------------------------------------
 
 // Counts the lines of one call site that may repeat without end (a client can cause it again and
 // again). Static storage, zeroed: static fm_log_site slow_readers;

@@ -34,8 +34,7 @@ struct options {
     int exit_code; // of the gravest error
 };
 
-// ---- errors
-// --------------------------------------------------------------------------------------
+// ---- errors -------------------------------------------------------------------------------------
 
 __attribute__((format(printf, 3, 4))) static void complain(struct options *options, int exit_code,
                                                            const char *format, ...)
@@ -93,8 +92,7 @@ static void complain_about(struct options *options, const fm_config_key *key,
     FM_UNREACHABLE();
 }
 
-// ---- the command line
-// ----------------------------------------------------------------------------
+// ---- the command line ---------------------------------------------------------------------------
 
 // Whether an argument is this flag; `value` receives what follows "=", or NULL.
 static bool is_flag(const char *argument, const char *name, const char **value)
@@ -184,8 +182,7 @@ static void read_command_line(struct options *options, const char *const *argume
     }
 }
 
-// ---- environment and file
-// ------------------------------------------------------------------------
+// ---- environment and file -----------------------------------------------------------------------
 
 static const char *variable(const struct options *options, const char *name)
 {
@@ -238,8 +235,7 @@ static void set_keys(struct options *options)
     }
 }
 
-// ---- token, and what keys demand of each other
-// ---------------------------------------------------
+// ---- token, and what keys demand of each other --------------------------------------------------
 
 // Takes a token, without the line end. Not one byte of it is ever repeated in an error.
 static const char *take_token(struct options *options, const char *text, size_t size)
@@ -320,8 +316,7 @@ static void check_remote(struct options *options)
     complain_about(options, key, options->sources[key - fm_config_keys], text);
 }
 
-// ---- what needs no server
-// ------------------------------------------------------------------------
+// ---- what needs no server -----------------------------------------------------------------------
 
 static void print_help(FILE *out)
 {

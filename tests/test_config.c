@@ -117,8 +117,7 @@ static void write_yaml(const fm_config_key *key, const char *value)
     fclose(file);
 }
 
-// ---- sources
-// -------------------------------------------------------------------------------------
+// ---- sources ------------------------------------------------------------------------------------
 
 // For each key and each set of sources that give it: the strongest has another value than the
 // default, all weaker ones spell the default out. Then the other way round.
@@ -209,8 +208,7 @@ static void test_config_from_environment(void **state)
     outcome_fini(&outcome);
 }
 
-// ---- what is printed
-// -----------------------------------------------------------------------------
+// ---- what is printed ----------------------------------------------------------------------------
 
 static void assert_same_settings(const fm_config *left, const fm_config *right)
 {
@@ -294,8 +292,7 @@ static void test_version(void **state)
     outcome_fini(&outcome);
 }
 
-// ---- errors
-// --------------------------------------------------------------------------------------
+// ---- errors -------------------------------------------------------------------------------------
 
 // Mistakes in a file; the message begins with the file's name, and goes on as given here.
 static const struct {
@@ -410,8 +407,7 @@ static void test_mistakes_elsewhere(void **state)
                   "fogmarchd: FOGMARCH_BUDGET_MS: 'x' is not a number\n");
 }
 
-// ---- tokens and addresses
-// ------------------------------------------------------------------------
+// ---- tokens and addresses -----------------------------------------------------------------------
 
 static void test_remote_needs_a_token(void **state)
 {
@@ -521,8 +517,7 @@ static void test_overload_names(void **state)
     assert_false(fm_overload_by_name("", 0, &overload));
 }
 
-// ---- the files that come with the program
-// --------------------------------------------------------
+// ---- the files that come with the program -------------------------------------------------------
 
 static void test_shipped_configs(void **state)
 {
