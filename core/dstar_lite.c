@@ -67,11 +67,10 @@ struct dstar {
     struct node *start_node;   // of starts[settled_count], NULL while its page is not touched
     uint32_t start_node_pages; // page count when that was looked up
 
-    uint64_t top;    // nothing on the open list has a smaller key
-    bool done;       // every start is settled
-    bool begun;      // the goal has been queued
-    bool exhausted;  // memory ran out
-    uint32_t rekeys; // not charged yet; four cost as much as an expansion
+    uint64_t top;   // nothing on the open list has a smaller key
+    bool done;      // every start is settled
+    bool begun;     // the goal has been queued
+    bool exhausted; // memory ran out
 };
 
 static const struct node blank_in_buckets = {FM_COST_INFINITE, FM_COST_INFINITE,
@@ -341,9 +340,8 @@ FM_INLINE void run(struct dstar *d, enum order order, fm_work *work)
                 fm_bucket_queue_pop(&d->buckets, work->slab);
             }
             update(d, order, &u, work->slab);
-            d->rekeys += 1;
-            work->expansions += d->rekeys % 4 == 0;
-            work->secondary += d->rekeys % 4 == 0;
+            work->expansions += 1;
+            work->secondary += 1;
             continue;
         }
         if (order == ORDER_BUCKET) {

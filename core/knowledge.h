@@ -15,8 +15,8 @@
 
 #include "core/planner.h"
 
-#define FM_KNOWLEDGE_LOG_MAX 65536u // changes kept for planners that are behind
-#define FM_SENSE_RADIUS_MAX  64u    // cells
+#define FM_KNOWLEDGE_LOG_MAX (1u << 20) // changes kept for planners that are behind
+#define FM_SENSE_RADIUS_MAX  64u        // cells
 
 typedef enum fm_sense_shape {
     FM_SENSE_SQUARE,  // max(dx, dy) <= radius
@@ -38,21 +38,33 @@ typedef struct fm_learned {
     uint8_t cost;
 } fm_learned;
 
+// What an agent sees from where it stands, as offsets; the same for every knowledge of a world.
+typedef struct fm_sight fm_sight;
+
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_sight_create(fm_sense_rules rules, const fm_memory *memory, fm_sight **out);
+
+/// NULL is allowed.
+void fm_sight_destroy(fm_sight *sight);
+
 typedef struct fm_knowledge {
     const fm_grid *truth;
+    const fm_sight *sight;
     const fm_memory *memory;
-    fm_sense_rules sense;
-    uint32_t half_width[FM_SENSE_RADIUS_MAX + 1]; // of the shape, by |dy|
+    bool omniscient;   // knows everything always
+    bool keep_learned; // somebody wants `learned`
 
     fm_bitmap known;
     fm_bitmap blocked;
     fm_bitmap blocked_transposed; // x and y exchanged; empty unless the rules are FM_CONNECT_8
     uint8_t *weights;             // as seen, 1 where unknown; NULL while the grid is unweighted
-    uint8_t *seen;                // terrain as last seen; NULL until the map is first edited
+    fm_bitmap stale;              // known, but edited since; empty until the map is first edited
+    uint8_t *seen;                // terrain as last seen, of stale cells; NULL likewise
     fm_view view;                 // of `blocked` and `weights`: what planners get
 
-    uint64_t version; // changes ever logged
-    fm_change *log;   // ring of the newest, entry v at v % capacity
+    uint64_t version;   // changes ever logged
+    uint64_t log_begin; // version of the oldest change still in the log
+    fm_change *log;     // change v at v - log_begin
     uint32_t log_capacity;
     fm_learned *learned; // since fm_knowledge_forget_learned(), in order of learning
     uint32_t learned_count;
@@ -61,11 +73,12 @@ typedef struct fm_knowledge {
     uint64_t digest;      // of all that was ever learned, in order
 } fm_knowledge;
 
-/// Makes an empty knowledge (nothing seen) or, with `omniscient`, one that has seen all.
+/// Makes an empty knowledge (nothing seen) or, with `omniscient`, one that has seen all and sees
+/// every edit at once.
 ///
-/// @param truth, memory  outlive it
+/// @param truth, sight, memory  outlive it
 /// @return FM_OK or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_knowledge_create(const fm_grid *truth, fm_sense_rules sense,
+FM_CHECKED fm_status fm_knowledge_create(const fm_grid *truth, const fm_sight *sight,
                                          fm_connectivity connectivity, fm_step_costs steps,
                                          bool omniscient, const fm_memory *memory,
                                          fm_knowledge **out);
@@ -73,31 +86,41 @@ FM_CHECKED fm_status fm_knowledge_create(const fm_grid *truth, fm_sense_rules se
 /// Releases it. NULL is allowed.
 void fm_knowledge_destroy(fm_knowledge *knowledge);
 
-/// Someone of the team stands on `cell` and looks around.
-///
-/// @return FM_OK, or FM_ERR_NO_MEMORY when the lists could not grow (what was seen is then known
-///         all the same; planners of the team are told to start over)
-FM_CHECKED fm_status fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell);
+/// Someone of the team stands on `cell` and looks around. When a list cannot grow for want of
+/// memory, what was seen is known all the same, and planners of the team start over.
+void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell);
 
 /// Before the true map is edited for the first time, and when it becomes weighted: makes room to
 /// remember how cells looked. Serial stages only.
 ///
 /// @return FM_OK or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_knowledge_prepare_for_edits(fm_knowledge *knowledge, bool weighted);
+FM_CHECKED fm_status fm_knowledge_prepare_for_edits(fm_knowledge *knowledge);
+FM_CHECKED fm_status fm_knowledge_prepare_for_weights(fm_knowledge *knowledge);
+
+/// The true map has turned weighted: planners' costs change scale. All planners must start over.
+void fm_knowledge_use_weights(fm_knowledge *knowledge, fm_connectivity connectivity,
+                              fm_step_costs steps);
+
+/// A cell of the true map has just been edited; `terrain_before` is what it was. Serial stages
+/// only, after fm_knowledge_prepare_for_edits().
+void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain_before);
 
 /// Drops the list of what was learned, once it has been streamed.
 void fm_knowledge_forget_learned(fm_knowledge *knowledge);
 
+/// Drops the log, once every planner has read it to the end.
+void fm_knowledge_trim_log(fm_knowledge *knowledge);
+
 /// Adds 1 bits to `visible` for every cell that someone on `cell` sees now.
 void fm_knowledge_look(const fm_knowledge *knowledge, fm_cell cell, fm_bitmap *visible);
 
-/// The changes logged since version `since`.
+/// The changes logged since version `since`, oldest first.
 ///
-/// @param changes  receives up to `capacity` of them, oldest first
-/// @return how many there are (may exceed capacity: ask again from since + capacity), or
-///         UINT32_MAX when the log no longer reaches back that far
-uint32_t fm_knowledge_changes(const fm_knowledge *knowledge, uint64_t since, fm_change *changes,
-                              uint32_t capacity);
+/// @param count  receives how many there are
+/// @param complete  receives false when the log no longer reaches back that far: start over
+/// @return them, good until the next sense or edit
+const fm_change *fm_knowledge_changes(const fm_knowledge *knowledge, uint64_t since,
+                                      uint32_t *count, bool *complete);
 
 /// How a cell looks to the team: FM_TERRAIN_UNKNOWN, or terrain and cost as last seen.
 fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell);

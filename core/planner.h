@@ -203,6 +203,9 @@ FM_CHECKED fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *sp
 /// Writes a spec so that fm_planner_spec_parse() reads it back. Always NUL-terminated.
 void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size);
 
+/// Whether advance() has to return now. `expansions_at_start` is what work->expansions was when it
+/// was called. Between two calls work->expansions must grow, or a replay, which has the count alone
+/// to go by, would stop somewhere else than the deadline did.
 static inline bool fm_work_must_stop(fm_work *work, uint32_t expansions_at_start)
 {
     uint32_t done = work->expansions - expansions_at_start;

@@ -4,8 +4,7 @@
 //   -------  -----------  ----------------------  -----------------------------------------------
 //   sense    workers      truth                   one team's knowledge each
 //   assign   tick thread  everything              agents, planners made and dropped, orders ended
-//   sync     workers      knowledge (const)       one planner each: changes, starts
-//   search   workers      knowledge (const)       one planner each, within its grant; in rounds
+//   search   workers      knowledge (const)       one planner or flood each; in rounds
 //   choose   workers      planners (const)        one agent each: next cell
 //   move     tick thread  everything              agents, orders ended
 //   observe  workers      everything (const)      one watched view each
@@ -18,10 +17,13 @@
 // planners the deadline cut short; serial stages walk agents in slot order; parallel stages leave
 // nothing behind that depends on who ran them. tests/test_determinism.c holds this to the bit.
 //
-// Grants: the planners that want to search share the budget equally; what they leave over is
-// shared again by those still searching, for FM_SEARCH_ROUNDS_MAX rounds at most. The deadline
-// stops every planner within FM_DEADLINE_STRIDE units. Which planners it stopped, and where, is the
-// tick's record: with it a replay grants exactly what was used, and needs no clock.
+// Grants: in round 0 every planner is told what changed and where its agents stand, and may do a
+// few expansions; that is all that most repairs need. The planners that want more share what is
+// left of the budget equally, and what they leave over is shared again, for FM_SEARCH_ROUNDS_MAX
+// rounds at most. The deadline stops every planner within FM_DEADLINE_STRIDE units, and those whose
+// turn has not come search nothing in this tick. The order of turns rotates from tick to tick, so
+// that none is always last. Which planners the deadline stopped, and where, is the tick's record:
+// with it a replay does exactly the same work, and needs no clock.
 
 #pragma once
 
@@ -31,10 +33,12 @@
 
 // A planner that the deadline stopped before its grant was used up.
 typedef struct fm_cut {
-    uint32_t planner;    // slot
+    uint32_t planner;    // slot; FM_CUT_FLOOD + team for a team's flood (core/reach.h)
     uint32_t round;      // 0..FM_SEARCH_ROUNDS_MAX - 1
-    uint32_t expansions; // done in that round
+    uint32_t expansions; // done in that round; 0: its turn never came
 } fm_cut;
+
+#define FM_CUT_FLOOD 0x80000000u
 
 // All that a tick depends on besides the world and the commands before it. The journal stores
 // exactly this.
@@ -58,7 +62,6 @@ typedef struct fm_tick_clock {
 #define FM_STAGE_LIST(X)                                                                           \
     X(FM_STAGE_SENSE, "sense")                                                                     \
     X(FM_STAGE_ASSIGN, "assign")                                                                   \
-    X(FM_STAGE_SYNC, "sync")                                                                       \
     X(FM_STAGE_SEARCH, "search")                                                                   \
     X(FM_STAGE_CHOOSE, "choose")                                                                   \
     X(FM_STAGE_MOVE, "move")                                                                       \

@@ -1,0 +1,108 @@
+// core/inspect.c: what people who debug, and the counters of `stats`, are told of a world.
+
+#include "core/world_state.h"
+
+static void count_cell(const fm_inspection *cell, void *context)
+{
+    fm_agent_report *report = context;
+    report->open_count += cell->open;
+    report->closed_count += cell->closed;
+}
+
+// The planner that leads the agent now: to its goal, or to the substitute.
+static const struct fm_planner *leading_planner(const fm_world *world, const struct fm_agent *agent)
+{
+    uint32_t slot = agent->detour != FM_SLOT_NONE ? agent->detour : agent->planner;
+    return slot == FM_SLOT_NONE ? NULL : &world->planners[slot];
+}
+
+fm_status fm_world_inspect(const fm_world *world, fm_agent_id id, fm_agent_report *report)
+{
+    const struct fm_agent *agent = fm_world_find(world, id);
+    if (agent == NULL) {
+        return FM_ERR_NO_AGENT;
+    }
+    const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+    *report = (fm_agent_report){
+        .id = id,
+        .team = agent->team,
+        .cell = agent->cell,
+        .state = (fm_agent_state)agent->state,
+        .has_order = agent->order.id != 0,
+        .order = agent->order.id,
+        .goal = agent->order.id != 0 ? agent->order.goal : FM_CELL_NONE,
+        .goal_substitute = agent->order.substitute,
+        .on_unreachable = agent->order.on_unreachable,
+        .plan_state = (fm_plan_state)agent->plan_state,
+        .knowledge_bytes = fm_knowledge_bytes(knowledge),
+        .known_count = knowledge->known_count,
+        .moves = agent->moves,
+    };
+    fm_planner_spec_format(&agent->spec, report->planner, sizeof report->planner);
+    const struct fm_planner *planner = leading_planner(world, agent);
+    if (planner != NULL) {
+        const fm_planner_ops *ops = planner->spec.ops;
+        report->planner_agents = planner->users;
+        report->planner_expansions = planner->expansions;
+        report->replans = planner->replans;
+        report->planner_bytes = ops->bytes(planner->self);
+        ops->inspect(planner->self, count_cell, report);
+    }
+    return FM_OK;
+}
+
+fm_status fm_world_inspect_search(const fm_world *world, fm_agent_id id, fm_inspect_fn *visit,
+                                  void *context)
+{
+    const struct fm_agent *agent = fm_world_find(world, id);
+    if (agent == NULL) {
+        return FM_ERR_NO_AGENT;
+    }
+    const struct fm_planner *planner = leading_planner(world, agent);
+    if (planner == NULL) {
+        return FM_ERR_NOT_READY;
+    }
+    planner->spec.ops->inspect(planner->self, visit, context);
+    return FM_OK;
+}
+
+uint32_t fm_world_agent_path(const fm_world *world, fm_agent_id id, fm_cell *cells,
+                             uint32_t capacity)
+{
+    const struct fm_agent *agent = fm_world_find(world, id);
+    const struct fm_planner *planner = agent == NULL ? NULL : leading_planner(world, agent);
+    return planner == NULL ? 0
+                           : planner->spec.ops->path(planner->self, agent->cell, cells, capacity);
+}
+
+void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
+{
+    *counts = world->counts;
+    counts->tick = world->tick;
+    counts->teams = world->team_count;
+    counts->agents = world->agent_count;
+    counts->planners = world->planner_count;
+    counts->orders_given = world->orders_given;
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        if (world->agents[slot].alive) {
+            counts->agents_by_state[world->agents[slot].state] += 1;
+        }
+    }
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        const struct fm_planner *planner = &world->planners[slot];
+        if (planner->in_use) {
+            counts->search_bytes += planner->spec.ops->bytes(planner->self);
+        }
+    }
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        counts->knowledge_bytes += fm_knowledge_bytes(world->teams[i].knowledge);
+    }
+}
+
+const fm_view *fm_world_view(const fm_world *world, uint32_t team)
+{
+    if (!fm_world_has_team(world, team)) {
+        return NULL;
+    }
+    return team == FM_ALL_TEAMS ? &world->truth : &fm_team_of(world, team)->knowledge->view;
+}
