@@ -34,13 +34,11 @@ static size_t rss_bytes(void)
     return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+// Compares every byte with its neighbour at once, which also a thread sanitizer does quickly.
 static void check_block(const struct block *block)
 {
-    for (size_t i = 0; i < block->size; i++) {
-        if (block->bytes[i] != block->pattern) {
-            fail_msg("byte %zu of %zu was overwritten", i, block->size);
-        }
-    }
+    assert_int_equal(block->bytes[0], block->pattern);
+    assert_memory_equal(block->bytes, block->bytes + 1, block->size - 1);
 }
 
 // Small ones, slab chunks, and arrays that grow.
