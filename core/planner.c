@@ -8,6 +8,10 @@
 
 const fm_planner_ops *const fm_planner_catalogue[] = {
     &fm_dstar_lite,
+    &fm_repeated_forward_astar,
+    &fm_repeated_backward_astar,
+    &fm_adaptive_astar,
+    &fm_mpgaa_star,
     NULL,
 };
 
