@@ -38,55 +38,87 @@ void fm_snapshot_agents(const fm_cli *cli, const fm_mirror *mirror, uint64_t tea
     }
 }
 
-// The free cell nearest to `from`, ring by ring; FM_CELL_NONE when there is none.
-static fm_cell nearest_free(const fm_mirror *mirror, fm_cell from)
+// ---- parts of the map
+// ----------------------------------------------------------------------------
+
+static size_t position(const fm_mirror *mirror, fm_cell cell)
 {
-    int64_t x0 = fm_cell_x(from), y0 = fm_cell_y(from);
-    for (int64_t radius = 0; radius < FM_SIDE_MAX; radius++) {
-        for (int64_t y = y0 - radius; y <= y0 + radius; y++) {
-            bool edge = y == y0 - radius || y == y0 + radius;
-            for (int64_t x = x0 - radius; x <= x0 + radius;
-                 x += edge || radius == 0 ? 1 : 2 * radius) {
-                if (x >= 0 && y >= 0 && x < FM_SIDE_MAX && y < FM_SIDE_MAX &&
-                    fm_look_is_free(fm_mirror_look(mirror, (uint32_t)x, (uint32_t)y))) {
-                    return fm_cell_at((uint32_t)x, (uint32_t)y);
-                }
+    return (size_t)(fm_cell_y(cell) - mirror->rect.y) * mirror->rect.width +
+           (fm_cell_x(cell) - mirror->rect.x);
+}
+
+// Walks over the free cells around `from` that have no label yet, and gives them one.
+//
+// @param queue  receives the cells, nearest first; room for all of the rectangle
+// @return how many
+static uint32_t spread(const fm_mirror *mirror, fm_cell from, uint32_t count_max, uint32_t label,
+                       uint32_t *labels, fm_cell *queue)
+{
+    const fm_rect *rect = &mirror->rect;
+    uint32_t count = 0;
+    queue[count++] = from;
+    labels[position(mirror, from)] = label;
+    for (uint32_t head = 0; head < count && count < count_max; head++) {
+        for (uint32_t d = 0; d < FM_DIRECTION_COUNT && count < count_max; d += 2) {
+            uint32_t x = fm_cell_x(queue[head]) + (uint32_t)fm_direction_dx[d];
+            uint32_t y = fm_cell_y(queue[head]) + (uint32_t)fm_direction_dy[d];
+            // Left of the rectangle or above it the difference wraps and is large.
+            if (x - rect->x >= rect->width || y - rect->y >= rect->height ||
+                !fm_look_is_free(fm_mirror_look(mirror, x, y))) {
+                continue;
+            }
+            fm_cell next = fm_cell_at(x, y);
+            if (labels[position(mirror, next)] == 0) {
+                labels[position(mirror, next)] = label;
+                queue[count++] = next;
             }
         }
     }
-    return FM_CELL_NONE;
+    return count;
+}
+
+static uint32_t distance(fm_cell a, fm_cell b)
+{
+    uint32_t dx = fm_cell_dx(a, b), dy = fm_cell_dy(a, b);
+    return dx > dy ? dx : dy;
+}
+
+fm_cell fm_snapshot_mainland(const fm_cli *cli, const fm_mirror *mirror, fm_cell near)
+{
+    const fm_rect *rect = &mirror->rect;
+    size_t area = (size_t)rect->width * rect->height;
+    uint32_t *labels = fm_cli_need(cli, calloc(area, sizeof *labels));
+    fm_cell *queue = fm_cli_need(cli, malloc(area * sizeof *queue));
+    uint32_t label = 0, largest_size = 0;
+    fm_cell nearest = FM_CELL_NONE;
+    for (size_t i = 0; i < area; i++) {
+        fm_cell cell = fm_cell_at(rect->x + (uint32_t)(i % rect->width),
+                                  rect->y + (uint32_t)(i / rect->width));
+        if (labels[i] != 0 || !fm_look_is_free(mirror->looks[i])) {
+            continue;
+        }
+        uint32_t size = spread(mirror, cell, UINT32_MAX, ++label, labels, queue);
+        if (size <= largest_size) {
+            continue;
+        }
+        largest_size = size;
+        nearest = cell;
+        for (uint32_t k = 0; k < size; k++) {
+            nearest = distance(queue[k], near) < distance(nearest, near) ? queue[k] : nearest;
+        }
+    }
+    free(queue);
+    free(labels);
+    return nearest;
 }
 
 uint32_t fm_snapshot_flood(const fm_cli *cli, const fm_mirror *mirror, fm_cell from,
                            uint32_t count_max, fm_cell **cells)
 {
-    const fm_rect *rect = &mirror->rect;
-    size_t area = (size_t)rect->width * rect->height;
-    *cells = NULL;
-    from = nearest_free(mirror, from);
-    if (from == FM_CELL_NONE || count_max == 0) {
-        return 0;
-    }
-    fm_cell *queue = fm_cli_need(cli, malloc(area * sizeof *queue));
-    bool *seen = fm_cli_need(cli, calloc(area, sizeof *seen));
-    uint32_t count = 0;
-    queue[count++] = from;
-    seen[(size_t)(fm_cell_y(from) - rect->y) * rect->width + (fm_cell_x(from) - rect->x)] = true;
-    for (uint32_t head = 0; head < count && count < count_max; head++) {
-        for (uint32_t d = 0; d < FM_DIRECTION_COUNT && count < count_max; d += 2) {
-            uint32_t x = fm_cell_x(queue[head]) + (uint32_t)fm_direction_dx[d];
-            uint32_t y = fm_cell_y(queue[head]) + (uint32_t)fm_direction_dy[d];
-            uint32_t column = x - rect->x, row = y - rect->y; // wraps below the rectangle
-            if (column >= rect->width || row >= rect->height ||
-                seen[(size_t)row * rect->width + column] ||
-                !fm_look_is_free(fm_mirror_look(mirror, x, y))) {
-                continue;
-            }
-            seen[(size_t)row * rect->width + column] = true;
-            queue[count++] = fm_cell_at(x, y);
-        }
-    }
-    free(seen);
-    *cells = queue;
+    size_t area = (size_t)mirror->rect.width * mirror->rect.height;
+    uint32_t *labels = fm_cli_need(cli, calloc(area, sizeof *labels));
+    *cells = fm_cli_need(cli, malloc(area * sizeof **cells));
+    uint32_t count = spread(mirror, from, count_max, 1, labels, *cells);
+    free(labels);
     return count;
 }

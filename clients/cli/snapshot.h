@@ -18,10 +18,15 @@ void fm_snapshot_take(fm_cli *cli, uint64_t world, uint64_t team, const fm_rect 
 void fm_snapshot_agents(const fm_cli *cli, const fm_mirror *mirror, uint64_t team,
                         fm_id_list *list);
 
-/// The free cells that can be reached from `from` by straight steps, nearest first, at most
-/// `count_max`. When `from` itself is not free, the search starts at the free cell nearest to it.
+/// The cell nearest to `near` of the largest connected part of the free cells: not in a closet of
+/// the map. FM_CELL_NONE when no cell is free.
+fm_cell fm_snapshot_mainland(const fm_cli *cli, const fm_mirror *mirror, fm_cell near);
+
+/// The free cells that can be reached from `from` by straight steps, `from` included even if it is
+/// not free; nearest first, at most `count_max`.
 ///
-/// @param cells  receives them, to be released with free(); NULL when there are none
+/// @param from   inside the mirror's rectangle
+/// @param cells  receives them, to be released with free()
 /// @return how many
 uint32_t fm_snapshot_flood(const fm_cli *cli, const fm_mirror *mirror, fm_cell from,
                            uint32_t count_max, fm_cell **cells);

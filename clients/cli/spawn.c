@@ -1,7 +1,7 @@
 // clients/cli/spawn.c: `spawn`: agents on given cells, or on free ones that it picks.
 //
 // The server puts agents where it is told and nowhere else. Random places are drawn here, from the
-// cells that a keyframe shows free and empty.
+// cells that a keyframe shows free and empty, in the largest connected part of the map.
 
 #include "clients/cli/commands.h"
 
@@ -25,22 +25,6 @@ static struct places read_places(fm_cli *cli)
     for (const char *at; (at = fm_cli_value_at(cli, "at", places.count)) != NULL; places.count++) {
         if (!fm_parse_cell(at, &places.cells[places.count])) {
             fm_cli_usage_error(cli, "--at: '%s' is not of the form X,Y", at);
-        }
-    }
-    return places;
-}
-
-// All free cells of a rectangle.
-static struct places free_places(const fm_cli *cli, const fm_mirror *mirror)
-{
-    const fm_rect *rect = &mirror->rect;
-    struct places places = {
-        .cells = fm_cli_need(cli, malloc((size_t)rect->width * rect->height * sizeof(fm_cell)))};
-    for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
-        for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
-            if (fm_look_is_free(fm_mirror_look(mirror, x, y))) {
-                places.cells[places.count++] = fm_cell_at(x, y);
-            }
         }
     }
     return places;
@@ -112,19 +96,17 @@ static struct places draw_places(fm_cli *cli, uint64_t world, uint32_t count)
     }
     fm_mirror mirror;
     fm_snapshot_take(cli, world, 0, rect_text == NULL ? NULL : &rect, &mirror);
-    struct places places;
-    if (near == FM_CELL_NONE) {
-        places = free_places(cli, &mirror);
-    } else {
-        // Twice as many as wanted, so that the crowd has gaps to move in; and what is taken
-        // already.
-        places.count =
-            fm_snapshot_flood(cli, &mirror, near, 2 * count + mirror.agent_count, &places.cells);
+    struct places places = {.cells = NULL};
+    fm_cell from = fm_snapshot_mainland(cli, &mirror, near == FM_CELL_NONE ? 0 : near);
+    if (from != FM_CELL_NONE) {
+        // Around a place: twice as many as wanted, so that the crowd has gaps to move in.
+        uint32_t count_max = near == FM_CELL_NONE ? UINT32_MAX : 2 * count + mirror.agent_count;
+        places.count = fm_snapshot_flood(cli, &mirror, from, count_max, &places.cells);
     }
     drop_taken(cli, &mirror, &places);
     fm_mirror_fini(&mirror);
     if (places.count < count) {
-        fm_cli_die(cli, "only %u free cells are there for %u agents", places.count, count);
+        fm_cli_die(cli, "there is room for %u agents, not for %u", places.count, count);
     }
     fm_random random = fm_random_seed(fm_cli_uint(cli, "seed", 0, (uint64_t)FM_UINT_MAX, 1));
     shuffle(&places, count, &random);
@@ -209,7 +191,10 @@ static const fm_cli_option options[] = {
     FM_CLI_OPTION_WORLD,
     {"team", 't', FM_CLI_UINT, "N", "whose agents", 0},
     {"at", 'a', FM_CLI_TEXT, "X,Y", "put one here; may be given many times", 0},
-    {"count", 'n', FM_CLI_UINT, "N", "put so many on random free cells", 0},
+    {"count", 'n', FM_CLI_UINT, "N",
+     "put so many on random free cells, all in the\n"
+     "largest connected part of the map",
+     0},
     {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "... of this rectangle", 0},
     {"base", 'b', FM_CLI_UINT, "N", "... around base N of a skirmish map", 0},
     {"near", 0, FM_CLI_TEXT, "X,Y", "... around this cell", 0},
