@@ -1,5 +1,6 @@
-// tests/support.h: what many tests need: cmocka with its prerequisites, the seed of this run, whole
-// files in memory, and the benchmark maps, which a checkout may or may not have beside it.
+// tests/support.h: what many tests need: cmocka with its prerequisites, the seed of this run,
+// memory that runs out, whole files, and the benchmark maps, which a checkout may or may not have
+// beside it.
 //
 // Environment
 //   FOGMARCH_SEED  seed of the random tests; without it every run draws another one and prints it
@@ -24,7 +25,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-#include "core/base.h"
+#include "core/memory.h"
 
 /// The seed of this run: FOGMARCH_SEED, or a fresh one. The same for the whole process, printed
 /// the first time it is asked for.
@@ -49,6 +50,47 @@ static inline uint64_t fm_test_seed(void)
     print_message("[ SEED     ] to repeat this run: FOGMARCH_SEED=%llu\n",
                   (unsigned long long)seed);
     return seed;
+}
+
+// Memory that gives so many blocks and then no more, and that counts what it has given. For one
+// thread.
+typedef struct fm_test_memory {
+    fm_memory memory; // hand this one out
+    uint64_t left;    // blocks it will still give
+    uint64_t held;    // blocks given and not yet taken back
+} fm_test_memory;
+
+static inline void *fm_test_memory_allocate(void *context, size_t size)
+{
+    fm_test_memory *test = context;
+    if (test->left == 0) {
+        return NULL;
+    }
+    char *block = malloc(size + 16); // the size goes in front, where release can check it
+    if (block == NULL) {
+        fail_msg("malloc(%zu) failed", size + 16);
+    }
+    test->left -= 1;
+    test->held += 1;
+    memcpy(block, &size, sizeof size);
+    return block + 16;
+}
+
+static inline void fm_test_memory_release(void *context, void *block, size_t size)
+{
+    fm_test_memory *test = context;
+    size_t allocated_size;
+    memcpy(&allocated_size, (char *)block - 16, sizeof allocated_size);
+    assert_int_equal(size, allocated_size);
+    test->held -= 1;
+    free((char *)block - 16);
+}
+
+/// Prepares memory that gives `left` blocks; UINT64_MAX for as many as are wanted.
+static inline void fm_test_memory_init(fm_test_memory *test, uint64_t left)
+{
+    *test = (fm_test_memory){.memory = {fm_test_memory_allocate, fm_test_memory_release, test},
+                             .left = left};
 }
 
 /// Reads a whole file. The caller frees the bytes, which are followed by a NUL that `size` does

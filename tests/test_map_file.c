@@ -191,57 +191,32 @@ static void a_nul_is_an_ordinary_wrong_letter(void **state)
     assert_non_null(strstr(error.message, "Byte 0x00"));
 }
 
-// Gives `left` blocks, then none.
-struct scarce {
-    int left;
-    int held;
-};
-
-static void *scarce_allocate(void *context, size_t size)
-{
-    struct scarce *scarce = context;
-    if (scarce->left == 0) {
-        return NULL;
-    }
-    scarce->left -= 1;
-    scarce->held += 1;
-    return malloc(size);
-}
-
-static void scarce_release(void *context, void *block, size_t size)
-{
-    (void)size;
-    ((struct scarce *)context)->held -= 1;
-    free(block);
-}
-
 static void without_memory_nothing_is_left_behind(void **state)
 {
     (void)state;
     const char *map = "type octile\nheight 1\nwidth 3\nmap\n.@.\n";
     const char *scen = "version 1\n0 m 3 1 0 0 2 0 2\n";
-    for (int left = 0;; left++) {
-        struct scarce scarce = {.left = left};
-        fm_memory memory = {scarce_allocate, scarce_release, &scarce};
+    fm_status status = FM_ERR_NO_MEMORY;
+    for (uint64_t left = 0; status != FM_OK; left++) {
+        fm_test_memory scarce;
+        fm_test_memory_init(&scarce, left);
         fm_text_error error = {.line = 9, .column = 9};
         fm_grid *grid = NULL;
-        fm_status status = fm_map_read(map, strlen(map), &memory, &grid, &error);
-        if (status == FM_OK) {
-            fm_grid_destroy(grid);
-            assert_int_equal(scarce.held, 0);
-            break;
+        status = fm_map_read(map, strlen(map), &scarce.memory, &grid, &error);
+        if (status != FM_OK) {
+            assert_int_equal(status, FM_ERR_NO_MEMORY);
+            assert_int_equal(error.line, 0);
+            assert_null(grid);
         }
-        assert_int_equal(status, FM_ERR_NO_MEMORY);
-        assert_int_equal(error.line, 0);
-        assert_null(grid);
+        fm_grid_destroy(grid);
         assert_int_equal(scarce.held, 0);
     }
-    struct scarce scarce = {.left = 0};
-    fm_memory memory = {scarce_allocate, scarce_release, &scarce};
+    fm_test_memory scarce;
+    fm_test_memory_init(&scarce, 0);
     fm_problem *problems = NULL;
     uint32_t count;
     fm_text_error error = {.line = 9};
-    assert_int_equal(fm_scen_read(scen, strlen(scen), &memory, &problems, &count, &error),
+    assert_int_equal(fm_scen_read(scen, strlen(scen), &scarce.memory, &problems, &count, &error),
                      FM_ERR_NO_MEMORY);
     assert_int_equal(error.line, 0);
     assert_null(problems);
