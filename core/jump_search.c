@@ -24,7 +24,8 @@
 
 #include "core/jump_search.h"
 
-#define DIAGONAL_MAX   64u   // steps of one diagonal jump
+#define DIAGONAL_MAX   32u   // steps of one diagonal jump
+#define SWEEP_STEPS    16u   // after which a sweep loads its words anew
 #define NODES_AT_FIRST 1024u // places in the table when a search begins, a power of two
 #define NODES_MAX      (1u << 25)
 #define OPEN_AT_FIRST  1024u
@@ -39,11 +40,17 @@ struct node {
     uint32_t expanded : 8; // directions it was reached from and expanded for
 };
 
+struct lines {
+    const uint8_t *first; // line 0
+    ptrdiff_t pitch;      // bytes from a line to the next
+};
+
 struct fm_jump_search {
     const fm_memory *memory;
     const fm_view *view;
     fm_cell start, goal;
     int32_t goal_x, goal_y;
+    struct lines rows, columns; // of the view
 
     struct node *store; // room for tables of NODES_AT_FIRST, twice, four times ... places in a row
     uint32_t store_capacity;
@@ -215,20 +222,15 @@ static void reach(fm_jump_search *s, fm_cell cell, uint32_t g, uint32_t d, fm_ce
     push(s, (uint64_t)(g + h) << 34 | (uint64_t)(h >> s->h_shift) << 24 | cell);
 }
 
-static void reach_goal(fm_jump_search *s, uint32_t g, fm_cell parent)
-{
-    if (g < s->best) {
-        s->best = g;
-        s->goal_parent = parent;
-    }
-}
-
 // ---- scanning -----------------------------------------------------------------------------------
 
-struct stop {
-    int32_t at; // first cell of interest; -1 is the margin
-    bool wall;  // it is blocked; else a turn is forced there
-};
+// Rows of a bitmap, or of its transposed copy, as bytes: a word of cells may then begin at any
+// eighth cell.
+FM_INLINE struct lines lines_of(const fm_bitmap *blocked)
+{
+    return (struct lines){.first = (const uint8_t *)fm_bitmap_row(blocked, 0),
+                          .pitch = (ptrdiff_t)(blocked->pitch * sizeof(uint64_t))};
+}
 
 FM_INLINE uint64_t load(const uint8_t *bytes)
 {
@@ -237,101 +239,221 @@ FM_INLINE uint64_t load(const uint8_t *bytes)
     return word;
 }
 
-// Toward higher x. A load begins at the byte of the current cell, so it sees 56 cells beyond it;
-// the margin stops every scan.
-FM_INLINE struct stop scan_up(const fm_bitmap *blocked, int32_t line, int32_t at)
+// The word in which a scan from cell `at` begins. Toward higher x (`up`) it starts with the byte of
+// that cell, toward lower x it ends with it, so it shows at least 56 cells beyond it.
+FM_INLINE const uint8_t *word_at(const struct lines *lines, int32_t line, int32_t at, bool up)
 {
-    size_t pitch = (size_t)blocked->pitch * sizeof(uint64_t);
-    const uint8_t *row = (const uint8_t *)fm_bitmap_row(blocked, line) + (at >> 3);
-    uint32_t seen = ((uint32_t)at & 7) + 1; // bits up to the current cell
-    for (;;) {
-        uint64_t before = load(row - pitch), here = load(row), after = load(row + pitch);
-        uint64_t stops = here | (before << 1 & ~before) | (after << 1 & ~after);
-        stops >>= seen;
+    return lines->first + line * lines->pitch + (at >> 3) - (up ? 0 : 7);
+}
+
+// Bits of that word to drop: the cell itself, and those behind it.
+FM_INLINE uint32_t bits_behind(int32_t at, bool up)
+{
+    uint32_t bit = (uint32_t)at & 7;
+    return up ? bit + 1 : 8 - bit;
+}
+
+// The cells just past the end of a wall. The first cell of a word is never one: what lies before it
+// is not known, and it is behind the scan anyway.
+FM_INLINE uint64_t wall_ends(uint64_t word, bool up)
+{
+    return (up ? word << 1 : word >> 1) & ~word;
+}
+
+FM_INLINE uint64_t drop(uint64_t word, uint32_t count, bool up)
+{
+    return up ? word >> count : word << count;
+}
+
+FM_INLINE uint32_t first_bit(uint64_t word, bool up)
+{
+    return (uint32_t)(up ? __builtin_ctzll(word) : __builtin_clzll(word));
+}
+
+struct stop {
+    uint32_t steps; // to the first cell of interest
+    bool wall;      // it is blocked; else a turn is forced there
+};
+
+FM_INLINE struct stop stop_in(uint64_t stops, uint64_t here, bool up)
+{
+    uint32_t n = first_bit(stops, up);
+    bool wall = up ? here >> n & 1 : here << n >> 63;
+    return (struct stop){.steps = n + 1, .wall = wall};
+}
+
+// The first stop in a line, `behind` bits into a word. The margin stops every scan.
+FM_INLINE struct stop scan_from(const uint8_t *word, ptrdiff_t pitch, uint32_t behind, bool up)
+{
+    for (uint32_t passed = 0;; passed += 56, word += up ? 7 : -7) {
+        uint64_t here = load(word);
+        uint64_t ends = wall_ends(load(word - pitch), up) | wall_ends(load(word + pitch), up);
+        uint64_t stops = drop(here | ends, behind, up);
         if (stops != 0) {
-            int32_t n = __builtin_ctzll(stops);
-            return (struct stop){.at = at + 1 + n, .wall = here >> seen >> n & 1};
+            struct stop stop = stop_in(stops, drop(here, behind, up), up);
+            stop.steps += passed;
+            return stop;
         }
-        at += 56;
-        row += 7;
     }
 }
 
-// Toward lower x. A load ends with the byte of the current cell.
-FM_INLINE struct stop scan_down(const fm_bitmap *blocked, int32_t line, int32_t at)
+// The same, where there is no stop in the rest of the word.
+static __attribute__((noinline)) struct stop scan_on(const uint8_t *word, ptrdiff_t pitch,
+                                                     uint32_t behind, bool up)
 {
-    size_t pitch = (size_t)blocked->pitch * sizeof(uint64_t);
-    const uint8_t *row = (const uint8_t *)fm_bitmap_row(blocked, line) + (at >> 3) - 7;
-    uint32_t seen = 8 - ((uint32_t)at & 7);
-    for (;;) {
-        uint64_t before = load(row - pitch), here = load(row), after = load(row + pitch);
-        uint64_t stops = here | (before >> 1 & ~before) | (after >> 1 & ~after);
-        stops <<= seen;
-        if (stops != 0) {
-            int32_t n = __builtin_clzll(stops);
-            return (struct stop){.at = at - 1 - n, .wall = here << seen << n >> 63};
-        }
-        at -= 56;
-        row -= 7;
-    }
+    uint32_t bytes = (behind - 1) / 8;
+    word += up ? bytes : -(ptrdiff_t)bytes;
+    behind -= bytes * 8;
+    return up ? scan_from(word, pitch, behind, true) : scan_from(word, pitch, behind, false);
+}
+
+FM_INLINE struct stop scan(const struct lines *lines, int32_t line, int32_t at, bool up)
+{
+    return scan_from(word_at(lines, line, at, up), lines->pitch, bits_behind(at, up), up);
 }
 
 // ---- jumping ------------------------------------------------------------------------------------
 
-// From (x, y), reached at cost g, in straight direction d.
-FM_INLINE void jump_straight(fm_jump_search *s, uint32_t x, uint32_t y, uint32_t g, uint32_t d,
-                             fm_cell parent)
+// The cell so many steps from another, which may be beyond the margin as long as nobody looks at
+// it.
+FM_INLINE fm_cell cell_along(fm_cell cell, uint32_t d, uint32_t steps)
 {
-    bool vertical = d == FM_NORTH || d == FM_SOUTH;
-    bool up = d == FM_EAST || d == FM_SOUTH;
-    int32_t line = (int32_t)(vertical ? x : y), at = (int32_t)(vertical ? y : x);
-    const fm_bitmap *blocked = vertical ? s->view->blocked_transposed : s->view->blocked;
-    struct stop stop = up ? scan_up(blocked, line, at) : scan_down(blocked, line, at);
+    return cell + steps * (uint32_t)(fm_direction_dy[d] * 4096 + fm_direction_dx[d]);
+}
 
-    if (__builtin_expect(line == (vertical ? s->goal_x : s->goal_y), 0)) {
-        int32_t goal = vertical ? s->goal_y : s->goal_x;
-        bool passed = up ? goal > at && goal < stop.at + !stop.wall
-                         : goal < at && goal > stop.at - !stop.wall;
-        if (passed) {
-            reach_goal(s, g + s->view->step[0] * (uint32_t)(up ? goal - at : at - goal), parent);
-            return;
-        }
+// Looks for the goal in straight direction d from a cell on its row or column, up to the first
+// stop: from a forced turn on, the search goes on from there.
+static void look_for_goal(fm_jump_search *s, fm_cell cell, uint32_t g, uint32_t d, fm_cell parent)
+{
+    const bool vertical = d == FM_NORTH || d == FM_SOUTH, up = d == FM_EAST || d == FM_SOUTH;
+    int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
+    int32_t distance = vertical ? s->goal_y - y : s->goal_x - x;
+    uint32_t steps = (uint32_t)(up ? distance : -distance);
+    struct stop stop = vertical ? scan(&s->columns, x, y, up) : scan(&s->rows, y, x, up);
+    if (steps < stop.steps + !stop.wall && g + steps * s->view->step[0] < s->best) {
+        s->best = g + steps * s->view->step[0];
+        s->goal_parent = parent;
     }
+}
+
+FM_INLINE void jump_straight(fm_jump_search *s, fm_cell cell, uint32_t g, uint32_t d)
+{
+    const bool vertical = d == FM_NORTH || d == FM_SOUTH, up = d == FM_EAST || d == FM_SOUTH;
+    int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
+    if (vertical ? x == s->goal_x : y == s->goal_y) {
+        look_for_goal(s, cell, g, d, cell);
+    }
+    struct stop stop = vertical ? scan(&s->columns, x, y, up) : scan(&s->rows, y, x, up);
     if (!stop.wall) {
-        uint32_t steps = (uint32_t)(up ? stop.at - at : at - stop.at);
-        fm_cell cell =
-            vertical ? fm_cell_at(x, (uint32_t)stop.at) : fm_cell_at((uint32_t)stop.at, y);
-        reach(s, cell, g + s->view->step[0] * steps, d, parent);
+        reach(s, cell_along(cell, d, stop.steps), g + s->view->step[0] * stop.steps, d, cell);
     }
 }
 
-// Bits of fm_bitmap_window() that must be free for a diagonal step.
-FM_INLINE uint32_t corner_mask(uint32_t d)
+// The scans to one side of a diagonal. They begin one cell farther on each next line, so each
+// line's word is loaded once and serves three of them.
+struct sweep {
+    const uint8_t *word; // of the line in `here`
+    ptrdiff_t pitch;     // to the next line
+    uint64_t here, ahead;
+    uint64_t ends_behind, ends_here;
+    uint32_t behind;
+    uint32_t count;
+    struct {
+        uint32_t from;    // steps on the diagonal
+        uint32_t steps;   // and then on the line
+    } found[SWEEP_STEPS]; // where a turn is forced
+};
+
+FM_INLINE void sweep_begin(struct sweep *sweep, const struct lines *lines, int32_t line, int32_t at,
+                           bool up, bool forward)
 {
-    bool east = d == FM_NORTH_EAST || d == FM_SOUTH_EAST;
-    bool south = d == FM_SOUTH_EAST || d == FM_SOUTH_WEST;
-    uint32_t beside_x = east ? 5 : 3, beside_y = south ? 7 : 1;
-    return 1u << beside_x | 1u << beside_y | 1u << (beside_x + beside_y - 4);
+    sweep->word = word_at(lines, line, at, up);
+    sweep->pitch = forward ? lines->pitch : -lines->pitch;
+    sweep->behind = bits_behind(at, up);
+    sweep->here = load(sweep->word);
+    sweep->ahead = load(sweep->word + sweep->pitch);
+    sweep->ends_here = wall_ends(sweep->here, up);
+    sweep->count = 0;
 }
 
-FM_INLINE void jump_diagonal(fm_jump_search *s, uint32_t x, uint32_t y, uint32_t g, uint32_t d,
-                             fm_cell parent)
+// Whether the cell next on the line and the two beside the path's on the next line are free.
+FM_INLINE bool sweep_may_step(const struct sweep *sweep, bool up)
 {
-    for (uint32_t steps = 0; steps < DIAGONAL_MAX; steps++) {
-        if (fm_bitmap_window(s->view->blocked, fm_cell_at(x, y)) & corner_mask(d)) {
-            return;
-        }
-        x += d == FM_NORTH_EAST || d == FM_SOUTH_EAST ? 1u : UINT32_MAX;
-        y += d == FM_SOUTH_EAST || d == FM_SOUTH_WEST ? 1u : UINT32_MAX;
-        g += s->view->step[1];
-        if (__builtin_expect(fm_cell_at(x, y) == s->goal, 0)) {
-            reach_goal(s, g, parent);
-            return;
-        }
-        jump_straight(s, x, y, g, (d - 1) & 7, parent);
-        jump_straight(s, x, y, g, (d + 1) & 7, parent);
+    uint64_t next = sweep->here | sweep->ahead;
+    uint64_t any = up ? next >> sweep->behind | sweep->ahead >> (sweep->behind - 1)
+                      : next << sweep->behind | sweep->ahead << (sweep->behind - 1);
+    return !(up ? any & 1 : any >> 63);
+}
+
+// A step on the diagonal, and a look along the new line.
+FM_INLINE void sweep_step(struct sweep *sweep, uint32_t from, bool up)
+{
+    sweep->word += sweep->pitch;
+    sweep->ends_behind = sweep->ends_here;
+    sweep->here = sweep->ahead;
+    sweep->ends_here = wall_ends(sweep->here, up);
+    sweep->ahead = load(sweep->word + sweep->pitch);
+    sweep->behind += 1;
+
+    uint64_t ends = sweep->ends_behind | wall_ends(sweep->ahead, up);
+    uint64_t here = drop(sweep->here, sweep->behind, up);
+    uint64_t stops = here | drop(ends, sweep->behind, up);
+    struct stop stop;
+    if (__builtin_expect(stops != 0, 1)) {
+        stop = stop_in(stops, here, up);
+    } else {
+        stop = scan_on(sweep->word, sweep->pitch, sweep->behind, up);
     }
-    reach(s, fm_cell_at(x, y), g, d, parent);
+    sweep->found[sweep->count].from = from;
+    sweep->found[sweep->count].steps = stop.steps;
+    sweep->count += !stop.wall; // without a branch: half of them would be guessed wrong
+}
+
+FM_INLINE void jump_diagonal(fm_jump_search *s, fm_cell cell, uint32_t g, uint32_t d)
+{
+    const bool east = d == FM_NORTH_EAST || d == FM_SOUTH_EAST;
+    const bool south = d == FM_SOUTH_EAST || d == FM_SOUTH_WEST;
+    const uint32_t horizontal = east ? FM_EAST : FM_WEST, vertical = south ? FM_SOUTH : FM_NORTH;
+    const fm_cell parent = cell;
+    const uint32_t diagonal_cost = s->view->step[1], straight_cost = s->view->step[0];
+
+    for (uint32_t piece = 0; piece < DIAGONAL_MAX / SWEEP_STEPS; piece++) {
+        int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
+        struct sweep across, along;
+        sweep_begin(&across, &s->rows, y, x, east, south);
+        sweep_begin(&along, &s->columns, x, y, south, east);
+        uint32_t steps = 0;
+        while (steps < SWEEP_STEPS && sweep_may_step(&across, east)) {
+            steps += 1;
+            sweep_step(&across, steps, east);
+            sweep_step(&along, steps, south);
+        }
+
+        int32_t to_row = south ? s->goal_y - y : y - s->goal_y;
+        int32_t to_column = east ? s->goal_x - x : x - s->goal_x;
+        int32_t nearer = to_row < to_column ? to_row : to_column;
+        if (nearer > 0 && nearer <= (int32_t)steps) {
+            look_for_goal(s, cell_along(cell, d, (uint32_t)nearer),
+                          g + (uint32_t)nearer * diagonal_cost,
+                          nearer == to_row ? horizontal : vertical, parent);
+        }
+        for (uint32_t i = 0; i < across.count; i++) {
+            uint32_t from = across.found[i].from, on = across.found[i].steps;
+            reach(s, cell_along(cell_along(cell, d, from), horizontal, on),
+                  g + from * diagonal_cost + on * straight_cost, horizontal, parent);
+        }
+        for (uint32_t i = 0; i < along.count; i++) {
+            uint32_t from = along.found[i].from, on = along.found[i].steps;
+            reach(s, cell_along(cell_along(cell, d, from), vertical, on),
+                  g + from * diagonal_cost + on * straight_cost, vertical, parent);
+        }
+        if (steps < SWEEP_STEPS) {
+            return;
+        }
+        cell = cell_along(cell, d, steps);
+        g += steps * diagonal_cost;
+    }
+    reach(s, cell, g, d, parent);
 }
 
 // Directions in which a path that arrives in direction d may leave, as a set of bits. `around` has
@@ -375,8 +497,7 @@ static uint32_t blocked_around(const fm_view *view, fm_cell cell)
 static void expand(fm_jump_search *s, struct node *node)
 {
     fm_cell cell = node->cell;
-    uint32_t g = node->g, x = fm_cell_x(cell), y = fm_cell_y(cell);
-    uint32_t set = 0xff;
+    uint32_t g = node->g, set = 0xff;
     if (cell != s->start) {
         uint32_t around = blocked_around(s->view, cell);
         set = leaving_any(around, node->arrivals) & ~leaving_any(around, node->expanded);
@@ -386,28 +507,28 @@ static void expand(fm_jump_search *s, struct node *node)
     for (; set != 0; set &= set - 1) {
         switch ((fm_direction)__builtin_ctz(set)) {
         case FM_NORTH:
-            jump_straight(s, x, y, g, FM_NORTH, cell);
+            jump_straight(s, cell, g, FM_NORTH);
             break;
         case FM_NORTH_EAST:
-            jump_diagonal(s, x, y, g, FM_NORTH_EAST, cell);
+            jump_diagonal(s, cell, g, FM_NORTH_EAST);
             break;
         case FM_EAST:
-            jump_straight(s, x, y, g, FM_EAST, cell);
+            jump_straight(s, cell, g, FM_EAST);
             break;
         case FM_SOUTH_EAST:
-            jump_diagonal(s, x, y, g, FM_SOUTH_EAST, cell);
+            jump_diagonal(s, cell, g, FM_SOUTH_EAST);
             break;
         case FM_SOUTH:
-            jump_straight(s, x, y, g, FM_SOUTH, cell);
+            jump_straight(s, cell, g, FM_SOUTH);
             break;
         case FM_SOUTH_WEST:
-            jump_diagonal(s, x, y, g, FM_SOUTH_WEST, cell);
+            jump_diagonal(s, cell, g, FM_SOUTH_WEST);
             break;
         case FM_WEST:
-            jump_straight(s, x, y, g, FM_WEST, cell);
+            jump_straight(s, cell, g, FM_WEST);
             break;
         case FM_NORTH_WEST:
-            jump_diagonal(s, x, y, g, FM_NORTH_WEST, cell);
+            jump_diagonal(s, cell, g, FM_NORTH_WEST);
             break;
         case FM_DIRECTION_COUNT:
             FM_UNREACHABLE();
@@ -473,8 +594,9 @@ void fm_jump_search_begin(fm_jump_search *search, const fm_view *view, fm_cell s
     uint32_t h_bits = h_max == 0 ? 0 : 32 - (uint32_t)__builtin_clz(h_max);
     s->h_shift = h_bits > 10 ? h_bits - 10 : 0;
 
-    if (start == goal) {
-        reach_goal(s, 0, start);
+    if (start == goal && cost_bound > 0) {
+        s->best = 0;
+        s->goal_parent = start;
     } else if (!fm_view_is_blocked(view, start)) {
         reach(s, start, 0, FM_NORTH, start);
     }
@@ -484,6 +606,8 @@ fm_jump_state fm_jump_search_advance(fm_jump_search *search, fm_work *work)
 {
     fm_jump_search *s = search;
     uint32_t expansions_at_start = work->expansions;
+    s->rows = lines_of(s->view->blocked);
+    s->columns = lines_of(s->view->blocked_transposed);
     while (!s->exhausted) {
         if (s->open_count == 0 || s->open[0] >> 34 >= s->best) {
             return s->goal_parent != FM_CELL_NONE ? FM_JUMP_FOUND : FM_JUMP_UNREACHABLE;
@@ -553,6 +677,36 @@ uint32_t fm_jump_search_turns(const fm_jump_search *search, fm_cell *cells, uint
     return count;
 }
 
+bool fm_jump_search_may_have_seen(const fm_jump_search *search, fm_cell cell)
+{
+    int32_t left = INT32_MAX, right = -1, top = INT32_MAX, bottom = -1;
+    for (uint32_t i = 0; i <= search->mask; i++) {
+        const struct node *node = &search->nodes[i];
+        if (node->search == search->search && node->expanded != 0) {
+            int32_t x = (int32_t)fm_cell_x(node->cell), y = (int32_t)fm_cell_y(node->cell);
+            left = x < left ? x : left;
+            right = x > right ? x : right;
+            top = y < top ? y : top;
+            bottom = y > bottom ? y : bottom;
+        }
+    }
+    // From each of these lines a scan may have gone to the end of the map.
+    const int32_t beyond = DIAGONAL_MAX + 1;
+    int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
+    return (x >= left - beyond && x <= right + beyond) ||
+           (y >= top - beyond && y <= bottom + beyond);
+}
+
+// The cell from which a path steps onto a jump point.
+static fm_cell cell_before(const fm_jump_search *s, const struct node *node)
+{
+    if (node->cell == s->start) {
+        return FM_CELL_NONE;
+    }
+    fm_cell parent = node->parent, before = point_before(s, node->cell, &parent);
+    return fm_cell_step(node->cell, fm_turn_direction(node->cell, before));
+}
+
 void fm_jump_search_inspect(const fm_jump_search *search, fm_inspect_fn *visit, void *context)
 {
     for (uint32_t i = 0; i <= search->mask; i++) {
@@ -569,7 +723,7 @@ void fm_jump_search_inspect(const fm_jump_search *search, fm_inspect_fn *visit, 
             .h = h,
             .rhs = FM_COST_INFINITE,
             .key = node->g + h,
-            .parent = node->cell == search->start ? FM_CELL_NONE : node->parent,
+            .parent = cell_before(search, node),
         };
         visit(&cell, context);
     }
@@ -579,4 +733,18 @@ size_t fm_jump_search_bytes(const fm_jump_search *search)
 {
     return sizeof *search + search->store_capacity * sizeof *search->store +
            search->open_capacity * sizeof *search->open;
+}
+
+uint32_t fm_turns_expand(const fm_cell *turns, uint32_t count, fm_cell *cells, uint32_t capacity)
+{
+    uint32_t length = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t steps = i + 1 < count ? fm_turn_steps(turns[i], turns[i + 1]) : 1;
+        uint32_t d = i + 1 < count ? fm_turn_direction(turns[i], turns[i + 1]) : FM_NORTH;
+        for (uint32_t j = 0; j < steps && length + j < capacity; j++) {
+            cells[length + j] = cell_along(turns[i], d, j);
+        }
+        length += steps;
+    }
+    return length;
 }

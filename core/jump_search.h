@@ -63,6 +63,10 @@ uint32_t fm_jump_search_cost(const fm_jump_search *search);
 /// @return how many there are, which may exceed capacity; 1 when the start is the goal
 uint32_t fm_jump_search_turns(const fm_jump_search *search, fm_cell *cells, uint32_t capacity);
 
+/// Whether what the search has done so far may depend on a cell. Says yes too often rather than too
+/// seldom: it looks at the expanded jump points' bounds, not at each scan. For searches under way.
+bool fm_jump_search_may_have_seen(const fm_jump_search *search, fm_cell cell);
+
 /// Visits the jump points of the search, in a fixed order.
 void fm_jump_search_inspect(const fm_jump_search *search, fm_inspect_fn *visit, void *context);
 
@@ -88,3 +92,9 @@ static inline uint32_t fm_turn_direction(fm_cell from, fm_cell to)
     uint32_t down = 1 + (fm_cell_y(to) > fm_cell_y(from)) - (fm_cell_y(to) < fm_cell_y(from));
     return directions[down][right];
 }
+
+/// The cells of a path from its turning points.
+///
+/// @param cells  receives the first `capacity` of them, turns[0] first
+/// @return how many there are, which may exceed capacity
+uint32_t fm_turns_expand(const fm_cell *turns, uint32_t count, fm_cell *cells, uint32_t capacity);

@@ -12,6 +12,7 @@ const fm_planner_ops *const fm_planner_catalogue[] = {
     &fm_repeated_backward_astar,
     &fm_adaptive_astar,
     &fm_mpgaa_star,
+    &fm_repeated_jps,
     NULL,
 };
 

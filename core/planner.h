@@ -225,3 +225,4 @@ extern const fm_planner_ops fm_repeated_forward_astar;  // core/forward_astar.c
 extern const fm_planner_ops fm_repeated_backward_astar; // core/forward_astar.c
 extern const fm_planner_ops fm_adaptive_astar;          // core/forward_astar.c
 extern const fm_planner_ops fm_mpgaa_star;              // core/forward_astar.c
+extern const fm_planner_ops fm_repeated_jps;            // core/repeated_jps.c

@@ -126,6 +126,11 @@ bool fm_reach_advance(fm_reach *reach, fm_work *work)
     return true;
 }
 
+size_t fm_reach_bytes(const fm_reach *reach)
+{
+    return reach->reached.size + reach->stack_capacity * sizeof *reach->stack;
+}
+
 // ---- the nearest cell
 // ------------------------------------------------------------------------------
 

@@ -37,6 +37,9 @@ void fm_reach_fini(fm_reach *reach);
 /// Floods on; every run of cells counts as one expansion. Returns whether the flood is over.
 bool fm_reach_advance(fm_reach *reach, fm_work *work);
 
+/// Bytes held, the fm_reach itself left out.
+size_t fm_reach_bytes(const fm_reach *reach);
+
 /// Of the cells of a bitmap the one nearest to `goal` by fm_view_distance(); ties go to the smaller
 /// straight-line distance, then to the smaller cell number. FM_CELL_NONE when the bitmap is empty.
 fm_cell fm_reach_nearest(const fm_view *view, const fm_bitmap *cells, fm_cell goal);

@@ -1,0 +1,473 @@
+// core/repeated_jps.c: plans anew, from scratch and by jump points, whenever its path may no longer
+// be a shortest one; in between it keeps the path and nothing else.
+//
+// A jump-point search takes some microseconds, less than an incremental search often needs to
+// repair what it keeps. The path is stored as its turning points, so an agent costs a few hundred
+// bytes. The memory of the search belongs to the worker (core/scratch.h); only a search that the
+// grant cuts short stays with its planner until it is over.
+//
+// When is a path no longer a shortest one? When it is blocked, and when a freed cell lies so near
+// that a path through it might be shorter: no path through cell b costs less than the distances to
+// b and from b to the goal. What is blocked elsewhere only makes other paths longer.
+//
+// A search under way begins again when a cell changes that it may have looked at.
+//
+//   SEARCH ── path found ──> FOUND
+//      └───── no path ─────> NEAREST ── nearest reachable cell known ──> UNREACHABLE
+
+#include "core/planner.h"
+
+#include "core/nearest.h"
+#include "core/scratch.h"
+
+struct jps {
+    const fm_view *view;
+    const fm_memory *memory;
+    fm_cell start, goal;
+    fm_plan_state state;
+    bool begun; // `search` is under way, for the goal or for `nearest_search`
+
+    fm_jump_search *search;     // kept from one grant to the next
+    fm_nearest *nearest_search; // not NULL: there is no path, and the nearest cell is wanted
+    fm_cell nearest;            // of an unreachable goal
+
+    fm_cell *turns; // from where the path was planned, to the goal
+    uint32_t turn_count, turn_capacity;
+    uint32_t ahead; // the first turn that the agent has not reached yet
+};
+
+// ---- the path -----------------------------------------------------------------------------------
+
+// Steps in one straight or diagonal line, and what they look like from a cell: `along` them and
+// `across`, so that one picture fits all eight directions.
+struct line {
+    int32_t x, y;   // where it begins
+    int32_t dx, dy; // of each step
+    int32_t steps;
+};
+
+static struct line line_of(fm_cell from, fm_cell to)
+{
+    uint32_t d = fm_turn_direction(from, to);
+    return (struct line){.x = (int32_t)fm_cell_x(from),
+                         .y = (int32_t)fm_cell_y(from),
+                         .dx = fm_direction_dx[d],
+                         .dy = fm_direction_dy[d],
+                         .steps = (int32_t)fm_turn_steps(from, to)};
+}
+
+// The cell where line i of the path begins, counted from `ahead`: where the agent stands, or a
+// turn.
+static fm_cell line_begin(const struct jps *p, uint32_t i)
+{
+    return i == p->ahead ? p->start : p->turns[i - 1];
+}
+
+static bool line_contains(const struct line *line, fm_cell cell)
+{
+    int32_t x = (int32_t)fm_cell_x(cell) - line->x, y = (int32_t)fm_cell_y(cell) - line->y;
+    int32_t steps = line->dx != 0 ? x * line->dx : y * line->dy;
+    return steps >= 0 && steps <= line->steps && x == steps * line->dx && y == steps * line->dy;
+}
+
+// Whether a wall in the cell would stop someone on the line: on it, or beside one of its diagonal
+// steps.
+static bool line_needs(const struct line *line, fm_cell cell)
+{
+    if (line_contains(line, cell)) {
+        return true;
+    }
+    if (line->dx == 0 || line->dy == 0) {
+        return false;
+    }
+    int32_t along_x = ((int32_t)fm_cell_x(cell) - line->x) * line->dx;
+    int32_t along_y = ((int32_t)fm_cell_y(cell) - line->y) * line->dy;
+    int32_t low = along_x < along_y ? along_x : along_y;
+    return (along_x == along_y + 1 || along_y == along_x + 1) && low >= 0 && low < line->steps;
+}
+
+struct bounds {
+    int32_t left, right, top, bottom; // cells, all inside
+};
+
+static bool line_touches(const struct line *line, const struct bounds *bounds)
+{
+    int32_t end_x = line->x + line->dx * line->steps, end_y = line->y + line->dy * line->steps;
+    return (line->x >= bounds->left || end_x >= bounds->left) &&
+           (line->x <= bounds->right || end_x <= bounds->right) &&
+           (line->y >= bounds->top || end_y >= bounds->top) &&
+           (line->y <= bounds->bottom || end_y <= bounds->bottom);
+}
+
+static struct bounds bounds_of_blocked(const fm_change *changes, uint32_t count)
+{
+    struct bounds bounds = {INT32_MAX, -1, INT32_MAX, -1};
+    for (uint32_t i = 0; i < count; i++) {
+        if (changes[i].blocked) {
+            int32_t x = (int32_t)fm_cell_x(changes[i].cell),
+                    y = (int32_t)fm_cell_y(changes[i].cell);
+            bounds.left = x < bounds.left ? x : bounds.left;
+            bounds.right = x > bounds.right ? x : bounds.right;
+            bounds.top = y < bounds.top ? y : bounds.top;
+            bounds.bottom = y > bounds.bottom ? y : bounds.bottom;
+        }
+    }
+    return bounds;
+}
+
+static bool path_is_blocked(const struct jps *p, const fm_change *changes, uint32_t count)
+{
+    struct bounds bounds = bounds_of_blocked(changes, count);
+    for (uint32_t i = p->ahead; i < p->turn_count; i++) {
+        struct line line = line_of(line_begin(p, i), p->turns[i]);
+        if (!line_touches(&line, &bounds)) {
+            continue;
+        }
+        for (uint32_t j = 0; j < count; j++) {
+            if (changes[j].blocked && line_needs(&line, changes[j].cell)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static uint32_t path_cost(const struct jps *p)
+{
+    uint32_t cost = 0;
+    for (uint32_t i = p->ahead; i < p->turn_count; i++) {
+        fm_cell from = line_begin(p, i);
+        cost += p->view->step[fm_turn_direction(from, p->turns[i]) & 1] *
+                fm_turn_steps(from, p->turns[i]);
+    }
+    return cost;
+}
+
+// A freed cell also frees the diagonals past its corners, which begin and end one straight step
+// from it.
+static bool path_may_shorten(const struct jps *p, const fm_change *changes, uint32_t count)
+{
+    uint32_t cost = FM_COST_INFINITE, slack = 2 * p->view->step[0];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!changes[i].cheaper) {
+            continue;
+        }
+        cost = cost == FM_COST_INFINITE ? path_cost(p) : cost;
+        if (fm_view_distance(p->view, p->start, changes[i].cell) +
+                fm_view_distance(p->view, changes[i].cell, p->goal) <
+            cost + slack) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether `cell` is on what is left of the path; then it goes on from there.
+static bool follow(struct jps *p, fm_cell cell)
+{
+    for (uint32_t i = p->ahead; i < p->turn_count; i++) {
+        struct line line = line_of(line_begin(p, i), p->turns[i]);
+        if (line_contains(&line, cell)) {
+            p->start = cell;
+            p->ahead = cell == p->turns[i] ? i + 1 : i;
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- searching ----------------------------------------------------------------------------------
+
+// Whatever was found or tried does not count any more. Memory held stays for the next search.
+static void restart(struct jps *p)
+{
+    fm_nearest_destroy(p->nearest_search);
+    p->nearest_search = NULL;
+    p->nearest = FM_CELL_NONE;
+    p->turn_count = 0;
+    p->ahead = 0;
+    p->begun = false;
+    p->state = FM_PLAN_RUNNING;
+}
+
+static void give_search_back(struct jps *p, fm_scratch *scratch)
+{
+    if (scratch != NULL) {
+        fm_scratch_give(scratch, p->search);
+    } else {
+        fm_jump_search_destroy(p->search);
+    }
+    p->search = NULL;
+    fm_nearest_destroy(p->nearest_search);
+    p->nearest_search = NULL;
+    p->begun = false;
+}
+
+static bool begin(struct jps *p, fm_scratch *scratch)
+{
+    if (p->search == NULL && scratch != NULL) {
+        p->search = fm_scratch_take(scratch);
+    } else if (p->search == NULL && fm_jump_search_create(p->memory, &p->search) != FM_OK) {
+        p->search = NULL;
+    }
+    if (p->search == NULL) {
+        return false;
+    }
+    fm_jump_search_begin(p->search, p->view, p->start, p->goal, FM_COST_INFINITE);
+    p->begun = true;
+    return true;
+}
+
+static fm_plan_state take_path(struct jps *p)
+{
+    uint32_t count = fm_jump_search_turns(p->search, p->turns, p->turn_capacity);
+    if (count > p->turn_capacity) {
+        fm_cell *turns = fm_memory_allocate(p->memory, count * sizeof *turns);
+        if (turns == NULL) {
+            return FM_PLAN_EXHAUSTED;
+        }
+        fm_memory_release(p->memory, p->turns, p->turn_capacity * sizeof *p->turns);
+        p->turns = turns;
+        p->turn_capacity = count;
+        fm_jump_search_turns(p->search, p->turns, count);
+    }
+    p->turn_count = count;
+    p->ahead = 1;
+    return FM_PLAN_FOUND;
+}
+
+static fm_plan_state search_nearest(struct jps *p, fm_work *work)
+{
+    switch (fm_nearest_advance(p->nearest_search, p->search, work, &p->nearest)) {
+    case FM_JUMP_RUNNING:
+        return FM_PLAN_RUNNING;
+    case FM_JUMP_FOUND:
+        return FM_PLAN_UNREACHABLE;
+    case FM_JUMP_UNREACHABLE:
+    case FM_JUMP_EXHAUSTED:
+        return FM_PLAN_EXHAUSTED;
+    }
+    FM_UNREACHABLE();
+}
+
+static fm_plan_state search_goal(struct jps *p, fm_work *work)
+{
+    uint32_t expansions_at_start = work->expansions;
+    switch (fm_jump_search_advance(p->search, work)) {
+    case FM_JUMP_RUNNING:
+        return FM_PLAN_RUNNING;
+    case FM_JUMP_FOUND:
+        return take_path(p);
+    case FM_JUMP_UNREACHABLE:
+        break;
+    case FM_JUMP_EXHAUSTED:
+        return FM_PLAN_EXHAUSTED;
+    }
+    if (fm_nearest_create(p->view, p->start, p->goal, p->memory, &p->nearest_search) != FM_OK) {
+        return FM_PLAN_EXHAUSTED;
+    }
+    // What is left of the grant goes to the second search.
+    uint32_t expansions_max = work->expansions_max;
+    work->expansions_max -= work->expansions - expansions_at_start;
+    fm_plan_state state = search_nearest(p, work);
+    work->expansions_max = expansions_max;
+    return state;
+}
+
+// ---- planner interface --------------------------------------------------------------------------
+
+static fm_status jps_init(void *self, const fm_view *view, const fm_planner_options *options,
+                          const fm_memory *memory, fm_cell goal)
+{
+    (void)options;
+    struct jps *p = self;
+    *p = (struct jps){.view = view,
+                      .memory = memory,
+                      .start = FM_CELL_NONE,
+                      .goal = goal,
+                      .nearest = FM_CELL_NONE,
+                      .state = FM_PLAN_RUNNING};
+    return FM_OK;
+}
+
+static void jps_fini(void *self, fm_slab *slab)
+{
+    (void)slab;
+    struct jps *p = self;
+    give_search_back(p, NULL);
+    fm_memory_release(p->memory, p->turns, p->turn_capacity * sizeof *p->turns);
+}
+
+static void jps_set_goal(void *self, fm_cell goal, fm_slab *slab)
+{
+    (void)slab;
+    struct jps *p = self;
+    p->goal = goal;
+    restart(p);
+}
+
+static void jps_forget(void *self, fm_slab *slab)
+{
+    (void)slab;
+    restart(self);
+}
+
+static void jps_set_starts(void *self, const fm_cell *cells, uint32_t count)
+{
+    struct jps *p = self;
+    FM_ASSERT(count == 1);
+    if (cells[0] == p->start || (p->state == FM_PLAN_FOUND && follow(p, cells[0]))) {
+        return;
+    }
+    p->start = cells[0];
+    restart(p);
+}
+
+static bool any_may_have_been_seen(const struct jps *p, const fm_change *changes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (fm_jump_search_may_have_seen(p->search, changes[i].cell)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void jps_knowledge_changed(void *self, const fm_change *changes, uint32_t count,
+                                  fm_work *work)
+{
+    (void)work;
+    struct jps *p = self;
+    bool keep = count == 0;
+    switch (p->state) {
+    case FM_PLAN_RUNNING:
+        keep = keep || !p->begun ||
+               (p->nearest_search == NULL && !any_may_have_been_seen(p, changes, count));
+        break;
+    case FM_PLAN_FOUND:
+        keep =
+            keep || (!path_is_blocked(p, changes, count) && !path_may_shorten(p, changes, count));
+        break;
+    case FM_PLAN_UNREACHABLE: // there may be a way now, or the nearest cell be another
+    case FM_PLAN_EXHAUSTED:
+    case FM_PLAN_PARTIAL:
+        break;
+    }
+    if (!keep) {
+        restart(p);
+    }
+}
+
+static fm_plan_state jps_advance(void *self, fm_work *work)
+{
+    struct jps *p = self;
+    if (p->state != FM_PLAN_RUNNING) {
+        return p->state;
+    }
+    if (!p->begun && !begin(p, work->scratch)) {
+        p->state = FM_PLAN_EXHAUSTED;
+        return p->state;
+    }
+    p->state = p->nearest_search != NULL ? search_nearest(p, work) : search_goal(p, work);
+    if (p->state != FM_PLAN_RUNNING) {
+        give_search_back(p, work->scratch);
+    }
+    return p->state;
+}
+
+static fm_plan_state jps_state_at(const void *self, fm_cell start)
+{
+    const struct jps *p = self;
+    if (start == p->goal) {
+        return FM_PLAN_FOUND;
+    }
+    return start == p->start ? p->state : FM_PLAN_RUNNING;
+}
+
+static fm_cell jps_next_step(const void *self, fm_cell start)
+{
+    const struct jps *p = self;
+    if (start == p->goal) {
+        return start;
+    }
+    if (start != p->start || p->state != FM_PLAN_FOUND) {
+        return FM_CELL_NONE;
+    }
+    return fm_cell_step(start, fm_turn_direction(start, p->turns[p->ahead]));
+}
+
+static uint32_t jps_path(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity)
+{
+    const struct jps *p = self;
+    if (start != p->start || p->state != FM_PLAN_FOUND) {
+        return 0;
+    }
+    // From the agent to the turn ahead of it, and on from there.
+    const fm_cell first[2] = {start, p->turns[p->ahead < p->turn_count ? p->ahead : 0]};
+    if (p->ahead == p->turn_count) {
+        return fm_turns_expand(first, 1, cells, capacity);
+    }
+    uint32_t length = fm_turns_expand(first, 2, cells, capacity) - 1;
+    uint32_t used = length < capacity ? length : capacity;
+    return length + fm_turns_expand(&p->turns[p->ahead], p->turn_count - p->ahead,
+                                    used < capacity ? cells + used : NULL, capacity - used);
+}
+
+static fm_cell jps_nearest(const void *self, fm_cell start)
+{
+    const struct jps *p = self;
+    return start == p->start && p->state == FM_PLAN_UNREACHABLE ? p->nearest : FM_CELL_NONE;
+}
+
+// While a search is under way, its jump points; afterwards the turns that are left.
+static void jps_inspect(const void *self, fm_inspect_fn *visit, void *context)
+{
+    const struct jps *p = self;
+    if (p->begun && p->nearest_search == NULL) {
+        fm_jump_search_inspect(p->search, visit, context);
+        return;
+    }
+    uint32_t g = 0;
+    for (uint32_t i = p->ahead; i < p->turn_count; i++) {
+        fm_cell from = line_begin(p, i), cell = p->turns[i];
+        uint32_t d = fm_turn_direction(from, cell);
+        g += p->view->step[d & 1] * fm_turn_steps(from, cell);
+        uint32_t h = fm_view_distance(p->view, cell, p->goal);
+        fm_inspection turn = {.cell = cell,
+                              .closed = true,
+                              .g = g,
+                              .h = h,
+                              .rhs = FM_COST_INFINITE,
+                              .key = g + h,
+                              .parent = fm_cell_step(cell, d ^ 4)};
+        visit(&turn, context);
+    }
+}
+
+static size_t jps_bytes(const void *self)
+{
+    const struct jps *p = self;
+    return sizeof *p + p->turn_capacity * sizeof *p->turns +
+           (p->search == NULL ? 0 : fm_jump_search_bytes(p->search)) +
+           (p->nearest_search == NULL ? 0 : fm_nearest_bytes(p->nearest_search));
+}
+
+const fm_planner_ops fm_repeated_jps = {
+    .name = "repeated-jps",
+    .summary = "jump-point search from scratch whenever the path breaks; equal costs, 8 neighbours",
+    .size = sizeof(struct jps),
+    .uniform_only = true,
+    .init = jps_init,
+    .fini = jps_fini,
+    .set_goal = jps_set_goal,
+    .set_starts = jps_set_starts,
+    .knowledge_changed = jps_knowledge_changed,
+    .forget = jps_forget,
+    .advance = jps_advance,
+    .state_at = jps_state_at,
+    .next_step = jps_next_step,
+    .path = jps_path,
+    .nearest = jps_nearest,
+    .inspect = jps_inspect,
+    .bytes = jps_bytes,
+};
