@@ -124,8 +124,8 @@ static void add_octave(const fm_skirmish_plan *plan, struct candidate *candidate
 }
 
 // Adds the noise, one octave after the other. After each, all octaves to come add less than it did,
-// and candidates that they cannot bring near again are dropped: on 4096 x 4096 cells that saves
-// three quarters of the noise.
+// and candidates that they cannot bring near again are dropped, which saves half of the octaves
+// (counted on 512 x 512 and on 4096 x 4096 cells, the latter in about 4 s).
 //
 // @param alone_suffices  stop when one candidate is left, with whatever noise it has by then
 static uint32_t disturb(const struct painter *painter, struct candidate *candidates, uint32_t count,
