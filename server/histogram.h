@@ -1,0 +1,28 @@
+// server/histogram.h: counts values in buckets whose width grows with the value, so that any
+// quantile is known within 1.6 % from a fixed amount of memory.
+//
+// Values below 64 have a bucket each. Above, every power of two is split into 64 buckets of equal
+// width. Values from 2^40 up (18 minutes in nanoseconds) count as 2^40 - 1.
+//
+// Threads: one at a time.
+
+#pragma once
+
+#include "core/base.h"
+
+#define FM_HISTOGRAM_VALUE_MAX (((uint64_t)1 << 40) - 1)
+#define FM_HISTOGRAM_BUCKETS   (64u * 35u)
+
+typedef struct fm_histogram {
+    uint64_t count;
+    uint64_t max; // exact
+    uint32_t buckets[FM_HISTOGRAM_BUCKETS];
+} fm_histogram;
+
+void fm_histogram_add(fm_histogram *histogram, uint64_t value);
+
+/// The smallest value that at least `share` of all values do not exceed, rounded up to the end of
+/// its bucket, but never above the largest value. 0 when there are none.
+///
+/// @param share  0..1 (asserted); 0.99 for p99
+uint64_t fm_histogram_quantile(const fm_histogram *histogram, double share);

@@ -1,0 +1,151 @@
+// tests/test_pacer.c: the pacer with a made-up clock.
+//
+// Goal    ticks stay on their schedule; each overload policy does what its name says and counts it;
+//         the grant follows the measured cost of an expansion; the deadline leaves room for the
+//         stages after the search.
+// Method  simulated ticks of a chosen length, no waiting.
+
+#include "tests/support.h"
+
+#include "server/clock.h"
+#include "server/pacer.h"
+
+#define MS FM_NS_PER_MS
+
+static fm_tick_report report_of(uint64_t before, uint64_t search, uint64_t expansions)
+{
+    fm_tick_report report = {.expansions = expansions};
+    report.stage_ns[FM_STAGE_SENSE] = before;
+    report.stage_ns[FM_STAGE_SEARCH] = search;
+    return report;
+}
+
+static void schedule_does_not_drift(void **state)
+{
+    (void)state;
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 30, 20, FM_OVERLOAD_SLIP, 0);
+    for (uint32_t tick = 0; tick < 3000; tick++) {
+        uint64_t due = fm_pacer_due_ns(&pacer);
+        fm_pacer_begin(&pacer, due + tick % 7 * MS); // woken a little late each time
+    }
+    uint64_t due = fm_pacer_due_ns(&pacer);
+    assert_in_range(due, 100000 * MS - MS, 100000 * MS + MS);
+    assert_int_equal(pacer.late_ticks, 0);
+}
+
+static void slip_moves_the_schedule(void **state)
+{
+    (void)state;
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 10, 50, FM_OVERLOAD_SLIP, 0);
+    fm_pacer_begin(&pacer, 0);
+    fm_pacer_begin(&pacer, 450 * MS); // due at 100
+    assert_int_equal(fm_pacer_due_ns(&pacer), 550 * MS);
+    assert_int_equal(pacer.late_ticks, 1);
+    assert_int_equal(pacer.skipped_ticks, 0);
+}
+
+static void skip_leaves_ticks_out(void **state)
+{
+    (void)state;
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 10, 50, FM_OVERLOAD_SKIP, 0);
+    fm_pacer_begin(&pacer, 0);
+    fm_pacer_begin(&pacer, 450 * MS); // due at 100: the ticks of 100, 200 and 300 are left out
+    assert_int_equal(fm_pacer_due_ns(&pacer), 500 * MS);
+    assert_int_equal(pacer.skipped_ticks, 3);
+    assert_int_equal(pacer.late_ticks, 1);
+}
+
+static void degrade_cuts_the_budget_until_in_time(void **state)
+{
+    (void)state;
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 10, 50, FM_OVERLOAD_DEGRADE, 0);
+    fm_pace full = fm_pacer_begin(&pacer, 0);
+    uint64_t last = 0;
+    for (uint32_t tick = 0; tick < 3; tick++) { // due at 100, 200, 300
+        fm_pace pace = fm_pacer_begin(&pacer, 450 * MS);
+        assert_true(pace.expansions < full.expansions);
+        assert_true(pace.expansions > last); // the further behind, the less
+        assert_true(pace.deadline_ns - pace.start_ns < full.deadline_ns - full.start_ns);
+        last = pace.expansions;
+    }
+    assert_int_equal(pacer.degraded_ticks, 3);
+    fm_pace pace = fm_pacer_begin(&pacer, 450 * MS); // due at 400
+    assert_int_equal(pace.expansions, full.expansions);
+    assert_int_equal(fm_pacer_due_ns(&pacer), 500 * MS);
+}
+
+static void degrade_slips_when_hopeless(void **state)
+{
+    (void)state;
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 10, 50, FM_OVERLOAD_DEGRADE, 0);
+    fm_pacer_begin(&pacer, 3600 * 1000 * MS);
+    uint64_t behind = 3600 * 1000 * MS - fm_pacer_due_ns(&pacer);
+    assert_true(behind <= FM_PACER_BEHIND_MAX * 100 * MS);
+}
+
+static void grant_follows_the_measured_cost(void **state)
+{
+    (void)state;
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 10, 50, FM_OVERLOAD_SLIP, 0);
+    uint64_t now = 0;
+    fm_pace pace = {0};
+    for (uint32_t tick = 0; tick < 200; tick++) {
+        now += 100 * MS;
+        pace = fm_pacer_begin(&pacer, now);
+        fm_tick_report report = report_of(4 * MS, 10 * MS, 50000); // 200 ns each
+        fm_pacer_end(&pacer, &pace, &report, now + 20 * MS);       // 6 ms after the search
+    }
+    // 50 ms less 4 before, 6 after and 0.5 in reserve, at 200 ns.
+    assert_in_range(pace.expansions, 196000, 199000);
+    assert_in_range(pace.deadline_ns - pace.start_ns, 43 * MS, 44 * MS);
+}
+
+static void other_stages_cannot_starve_the_search(void **state)
+{
+    (void)state;
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 10, 50, FM_OVERLOAD_SLIP, 0);
+    fm_pace pace = {0};
+    for (uint32_t tick = 0; tick < 200; tick++) {
+        pace = fm_pacer_begin(&pacer, tick * 100 * MS);
+        fm_tick_report report = report_of(40 * MS, 1 * MS, 5000);
+        fm_pacer_end(&pacer, &pace, &report, pace.start_ns + 90 * MS);
+    }
+    assert_true(pace.expansions >= 10000);
+    assert_true(pace.deadline_ns > pace.start_ns + 40 * MS);
+}
+
+static void quiet_ticks_teach_nothing(void **state)
+{
+    (void)state;
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 10, 50, FM_OVERLOAD_SLIP, 0);
+    double before = pacer.ns_per_expansion;
+    fm_pace pace = fm_pacer_begin(&pacer, 0);
+    fm_tick_report report = report_of(0, MS, 3);
+    fm_pacer_end(&pacer, &pace, &report, MS);
+    assert_true(pacer.ns_per_expansion == before);
+    assert_int_equal(fm_pacer_overrun_ns(&pacer, 49 * MS), 0);
+    assert_int_equal(fm_pacer_overrun_ns(&pacer, 53 * MS), 3 * MS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(schedule_does_not_drift),
+        cmocka_unit_test(slip_moves_the_schedule),
+        cmocka_unit_test(skip_leaves_ticks_out),
+        cmocka_unit_test(degrade_cuts_the_budget_until_in_time),
+        cmocka_unit_test(degrade_slips_when_hopeless),
+        cmocka_unit_test(grant_follows_the_measured_cost),
+        cmocka_unit_test(other_stages_cannot_starve_the_search),
+        cmocka_unit_test(quiet_ticks_teach_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
