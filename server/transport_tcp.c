@@ -1,0 +1,291 @@
+// server/transport_tcp.c: plain TCP behind server/transport.h.
+//
+// Each message is one uv_write() of its frames; libuv tries the socket at once and queues the
+// rest. Bytes that come in land in one buffer that all connections share, because the loop reads
+// one at a time and the owner takes what it needs before it returns.
+
+#include "server/transport.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BACKLOG          511
+#define SEND_BUFFER_SIZE (256 << 10) // of the socket: a slow reader is noticed after this much
+
+struct fm_tcp_listener {
+    uv_tcp_t handle; // handle.data points back here
+    uv_buf_t read_buffer;
+    fm_accept_fn *accept;
+    void *context;
+};
+
+struct tcp_transport {
+    fm_transport base;
+    uv_tcp_t handle; // handle.data points back here
+    uv_buf_t read_buffer;
+    uv_shutdown_t shutdown;
+    bool finishing;
+};
+
+struct write_job {
+    uv_write_t request; // request.data points back here
+    fm_frame *frames[FM_SEND_FRAMES_MAX];
+    uint32_t frame_count;
+};
+
+static struct tcp_transport *tcp_of(fm_transport *transport)
+{
+    return (struct tcp_transport *)transport;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct tcp_transport *tcp = handle->data;
+    if (tcp->base.events != NULL) {
+        tcp->base.events->closed(tcp->base.owner);
+    }
+    free(tcp);
+}
+
+static void tcp_close(fm_transport *transport)
+{
+    struct tcp_transport *tcp = tcp_of(transport);
+    if (!uv_is_closing((uv_handle_t *)&tcp->handle)) {
+        uv_close((uv_handle_t *)&tcp->handle, on_closed);
+    }
+}
+
+// ---- receiving ---------------------------------------------------------------------------------
+
+static void on_alloc(uv_handle_t *handle, size_t suggested_size, uv_buf_t *buffer)
+{
+    (void)suggested_size;
+    struct tcp_transport *tcp = handle->data;
+    *buffer = tcp->read_buffer;
+}
+
+static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+    struct tcp_transport *tcp = stream->data;
+    if (size < 0) {
+        tcp_close(&tcp->base);
+    } else if (size > 0 && !tcp->finishing) {
+        tcp->base.events->received(tcp->base.owner, (const uint8_t *)buffer->base, (size_t)size);
+    }
+}
+
+static void tcp_pause(fm_transport *transport)
+{
+    uv_read_stop((uv_stream_t *)&tcp_of(transport)->handle);
+}
+
+static void tcp_resume(fm_transport *transport)
+{
+    struct tcp_transport *tcp = tcp_of(transport);
+    if (!uv_is_closing((uv_handle_t *)&tcp->handle) &&
+        uv_read_start((uv_stream_t *)&tcp->handle, on_alloc, on_read) < 0) {
+        tcp_close(transport);
+    }
+}
+
+// ---- sending -----------------------------------------------------------------------------------
+
+static void write_job_destroy(struct write_job *job)
+{
+    for (uint32_t i = 0; i < job->frame_count; i++) {
+        fm_frame_drop(job->frames[i]);
+    }
+    free(job);
+}
+
+static void on_written(uv_write_t *request, int error)
+{
+    struct write_job *job = request->data;
+    struct tcp_transport *tcp = request->handle->data;
+    write_job_destroy(job);
+    if (uv_is_closing((uv_handle_t *)&tcp->handle)) {
+        return;
+    }
+    if (error < 0) {
+        tcp_close(&tcp->base);
+    } else if (!tcp->finishing) {
+        tcp->base.events->sent(tcp->base.owner);
+    }
+}
+
+static fm_status tcp_send(fm_transport *transport, fm_frame *const *frames, uint32_t frame_count)
+{
+    FM_ASSERT(frame_count >= 1 && frame_count <= FM_SEND_FRAMES_MAX);
+    struct tcp_transport *tcp = tcp_of(transport);
+    if (tcp->finishing || uv_is_closing((uv_handle_t *)&tcp->handle)) {
+        return FM_ERR_IO;
+    }
+    struct write_job *job = malloc(sizeof *job);
+    if (job == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    uv_buf_t buffers[FM_SEND_FRAMES_MAX];
+    job->request.data = job;
+    job->frame_count = frame_count;
+    for (uint32_t i = 0; i < frame_count; i++) {
+        job->frames[i] = fm_frame_hold(frames[i]);
+        buffers[i] = uv_buf_init(frames[i]->bytes, (unsigned)frames[i]->size);
+    }
+    if (uv_write(&job->request, (uv_stream_t *)&tcp->handle, buffers, frame_count, on_written) <
+        0) {
+        write_job_destroy(job);
+        return FM_ERR_IO;
+    }
+    return FM_OK;
+}
+
+static size_t tcp_unsent_size(const fm_transport *transport)
+{
+    const struct tcp_transport *tcp = (const struct tcp_transport *)transport;
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&tcp->handle);
+}
+
+static void on_shut_down(uv_shutdown_t *request, int error)
+{
+    struct tcp_transport *tcp = request->handle->data;
+    if (error < 0) {
+        tcp_close(&tcp->base);
+    }
+}
+
+// The write side ends first and the read side goes on until the peer hangs up: closing a socket
+// with unread bytes in it would make the system throw away our last answer.
+static void tcp_finish(fm_transport *transport)
+{
+    struct tcp_transport *tcp = tcp_of(transport);
+    if (tcp->finishing || uv_is_closing((uv_handle_t *)&tcp->handle)) {
+        return;
+    }
+    tcp->finishing = true;
+    tcp_resume(transport);
+    if (uv_shutdown(&tcp->shutdown, (uv_stream_t *)&tcp->handle, on_shut_down) < 0) {
+        tcp_close(transport);
+    }
+}
+
+static const fm_transport_ops tcp_ops = {
+    .send = tcp_send,
+    .unsent_size = tcp_unsent_size,
+    .pause = tcp_pause,
+    .resume = tcp_resume,
+    .finish = tcp_finish,
+    .close = tcp_close,
+};
+
+// ---- accepting ---------------------------------------------------------------------------------
+
+static bool address_is_loopback(const struct sockaddr_storage *address)
+{
+    if (address->ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+        return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+    }
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+    const uint8_t *bytes = in6->sin6_addr.s6_addr;
+    return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr) ||
+           (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr) && bytes[12] == 127);
+}
+
+static void describe_peer(struct tcp_transport *tcp)
+{
+    struct sockaddr_storage address = {0};
+    int size = sizeof address;
+    if (uv_tcp_getpeername(&tcp->handle, (struct sockaddr *)&address, &size) < 0) {
+        return;
+    }
+    tcp->base.is_loopback = address_is_loopback(&address);
+    uv_ip_name((const struct sockaddr *)&address, tcp->base.peer, sizeof tcp->base.peer);
+}
+
+static void on_connection(uv_stream_t *stream, int error)
+{
+    fm_tcp_listener *listener = stream->data;
+    if (error < 0) {
+        return; // such as too many open files: the connection waits in the backlog
+    }
+    struct tcp_transport *tcp = calloc(1, sizeof *tcp);
+    if (tcp == NULL) {
+        return;
+    }
+    tcp->base.ops = &tcp_ops;
+    tcp->read_buffer = listener->read_buffer;
+    uv_tcp_init(stream->loop, &tcp->handle); // cannot fail: makes no socket yet
+    tcp->handle.data = tcp;
+    if (uv_accept(stream, (uv_stream_t *)&tcp->handle) < 0) {
+        tcp_close(&tcp->base);
+        return;
+    }
+    int send_buffer_size = SEND_BUFFER_SIZE;
+    uv_tcp_nodelay(&tcp->handle, 1);
+    uv_send_buffer_size((uv_handle_t *)&tcp->handle, &send_buffer_size);
+    describe_peer(tcp);
+    listener->accept(listener->context, &tcp->base);
+    tcp_resume(&tcp->base);
+}
+
+static void on_listener_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void fm_tcp_listener_destroy(fm_tcp_listener *listener)
+{
+    if (listener != NULL) {
+        uv_close((uv_handle_t *)&listener->handle, on_listener_closed);
+    }
+}
+
+static bool parse_address(const char *address, uint16_t port, struct sockaddr_storage *out)
+{
+    return uv_ip4_addr(address, port, (struct sockaddr_in *)out) == 0 ||
+           uv_ip6_addr(address, port, (struct sockaddr_in6 *)out) == 0;
+}
+
+static uint16_t port_of(const fm_tcp_listener *listener)
+{
+    struct sockaddr_storage address = {0};
+    int size = sizeof address;
+    if (uv_tcp_getsockname(&listener->handle, (struct sockaddr *)&address, &size) < 0) {
+        return 0;
+    }
+    return ntohs(address.ss_family == AF_INET ? ((struct sockaddr_in *)&address)->sin_port
+                                              : ((struct sockaddr_in6 *)&address)->sin6_port);
+}
+
+fm_status fm_tcp_listen(uv_loop_t *loop, const char *address, uint16_t port, uv_buf_t read_buffer,
+                        fm_accept_fn *accept, void *context, uint16_t *port_taken,
+                        fm_tcp_listener **out, const char **error)
+{
+    struct sockaddr_storage socket_address = {0};
+    if (!parse_address(address, port, &socket_address)) {
+        *error = "not a numeric address";
+        return FM_ERR_BAD_VALUE;
+    }
+    fm_tcp_listener *listener = calloc(1, sizeof *listener);
+    if (listener == NULL) {
+        *error = "out of memory";
+        return FM_ERR_NO_MEMORY;
+    }
+    listener->read_buffer = read_buffer;
+    listener->accept = accept;
+    listener->context = context;
+    uv_tcp_init(loop, &listener->handle);
+    listener->handle.data = listener;
+    int result = uv_tcp_bind(&listener->handle, (struct sockaddr *)&socket_address, 0);
+    if (result == 0) {
+        result = uv_listen((uv_stream_t *)&listener->handle, BACKLOG, on_connection);
+    }
+    if (result < 0) {
+        *error = uv_strerror(result);
+        fm_tcp_listener_destroy(listener);
+        return FM_ERR_IO;
+    }
+    *port_taken = port_of(listener);
+    *out = listener;
+    return FM_OK;
+}
