@@ -1,0 +1,556 @@
+// server/conductor.c: see conductor.h. Here: the thread, its queues, and which world ticks when.
+// What a job does is in jobs.c, what a tick tells the loop in publish.c.
+
+#include "server/conductor.h"
+
+#include "server/clock.h"
+#include "server/jobs.h"
+#include "server/publish.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define JOBS_AT_LEAST  64u                // of a world in one round, whatever is due
+#define SMALL_TICK_NS  500000.0           // worlds whose ticks are shorter ...
+#define SMALL_AGENTS   1000u              // ... and that have fewer agents run one per worker
+#define QUERY_SLICE_NS (FM_NS_PER_MS / 4) // queries get at least this between two ticks
+
+struct fm_conductor {
+    const fm_config *config;
+    void (*on_event)(void *context);
+    void *context;
+
+    pthread_mutex_t lock; // guards this group, every host's inbox and every host's summary
+    pthread_cond_t arrived;
+    fm_event *outbox_first, *outbox_last;
+    fm_host **posted; // hosts whose inbox is not empty; owned
+    uint32_t posted_count, posted_capacity;
+    bool stop;
+
+    // The thread's own.
+    pthread_t thread;
+    fm_workers *workers;
+    fm_scratch scratches[FM_WORKERS_MAX]; // for path queries; by worker
+    fm_host **hosts;                      // owned array
+    uint32_t host_count, host_capacity;
+    fm_host **due; // of this round; room for host_capacity
+    uint32_t due_count;
+};
+
+// ---- queues ------------------------------------------------------------------------------------
+
+static void append(fm_event **first, fm_event **last, fm_event *event)
+{
+    event->next = NULL;
+    if (*first == NULL) {
+        *first = event;
+    } else {
+        (*last)->next = event;
+    }
+    *last = event;
+}
+
+void fm_conductor_emit(fm_conductor *conductor, fm_event *event)
+{
+    pthread_mutex_lock(&conductor->lock);
+    bool was_empty = conductor->outbox_first == NULL;
+    append(&conductor->outbox_first, &conductor->outbox_last, event);
+    pthread_mutex_unlock(&conductor->lock);
+    if (was_empty) {
+        conductor->on_event(conductor->context);
+    }
+}
+
+void fm_conductor_finish(fm_conductor *conductor, fm_job *job, fm_status status)
+{
+    fm_host *host = job->host;
+    job->status = status;
+    job->tick = host->tick;
+    atomic_fetch_sub(&host->jobs_waiting, 1);
+    fm_conductor_emit(conductor, &job->event);
+}
+
+fm_event *fm_conductor_receive(fm_conductor *conductor)
+{
+    pthread_mutex_lock(&conductor->lock);
+    fm_event *first = conductor->outbox_first;
+    conductor->outbox_first = NULL;
+    pthread_mutex_unlock(&conductor->lock);
+    return first;
+}
+
+static bool may_be_refused(fm_job_kind kind)
+{
+    return kind != FM_JOB_ADD && kind != FM_JOB_REMOVE && kind != FM_JOB_WATCH &&
+           kind != FM_JOB_UNWATCH;
+}
+
+// Room for one more host in the list of those that have something in their inbox. The lock is held.
+static bool posted_reserve(fm_conductor *conductor)
+{
+    if (conductor->posted_count < conductor->posted_capacity) {
+        return true;
+    }
+    uint32_t capacity = conductor->posted_capacity == 0 ? 64 : conductor->posted_capacity * 2;
+    fm_host **posted = realloc(conductor->posted, capacity * sizeof(fm_host *));
+    if (posted == NULL) {
+        return false;
+    }
+    conductor->posted = posted;
+    conductor->posted_capacity = capacity;
+    return true;
+}
+
+fm_status fm_conductor_post(fm_conductor *conductor, fm_job *job)
+{
+    fm_host *host = job->host;
+    if (may_be_refused(job->kind) &&
+        atomic_load(&host->jobs_waiting) >= conductor->config->inbox_commands_max) {
+        return FM_ERR_BUSY;
+    }
+    pthread_mutex_lock(&conductor->lock);
+    if (!posted_reserve(conductor)) {
+        pthread_mutex_unlock(&conductor->lock);
+        return FM_ERR_BUSY;
+    }
+    if (host->inbox_first == NULL) {
+        conductor->posted[conductor->posted_count++] = host;
+    }
+    append(&host->inbox_first, &host->inbox_last, &job->event);
+    atomic_fetch_add(&host->jobs_waiting, 1);
+    pthread_cond_signal(&conductor->arrived);
+    pthread_mutex_unlock(&conductor->lock);
+    return FM_OK;
+}
+
+fm_host_summary fm_conductor_summary(fm_conductor *conductor, const fm_host *host)
+{
+    pthread_mutex_lock(&conductor->lock);
+    fm_host_summary summary = host->summary;
+    pthread_mutex_unlock(&conductor->lock);
+    return summary;
+}
+
+static void update_summary(fm_conductor *conductor, fm_host *host)
+{
+    fm_host_summary summary = {
+        .tick = host->tick,
+        .agents = host->agents,
+        .teams = host->teams,
+        .paused = host->paused,
+        .tick_hz = host->tick_hz,
+        .budget_ms = host->budget_ms,
+    };
+    pthread_mutex_lock(&conductor->lock);
+    host->summary = summary;
+    pthread_mutex_unlock(&conductor->lock);
+}
+
+// ---- hosts -------------------------------------------------------------------------------------
+
+static bool hosts_reserve(fm_conductor *conductor)
+{
+    if (conductor->host_count < conductor->host_capacity) {
+        return true;
+    }
+    uint32_t capacity = conductor->host_capacity == 0 ? 16 : conductor->host_capacity * 2;
+    fm_host **hosts = realloc(conductor->hosts, capacity * sizeof(fm_host *));
+    if (hosts == NULL) {
+        return false;
+    }
+    conductor->hosts = hosts;
+    fm_host **due = realloc(conductor->due, capacity * sizeof(fm_host *));
+    if (due == NULL) {
+        return false;
+    }
+    conductor->due = due;
+    conductor->host_capacity = capacity;
+    return true;
+}
+
+static void add_host(fm_conductor *conductor, fm_job *job, uint64_t now_ns)
+{
+    fm_host *host = job->host;
+    if (!hosts_reserve(conductor)) {
+        fm_conductor_finish(conductor, job, FM_ERR_NO_MEMORY);
+        return;
+    }
+    conductor->hosts[conductor->host_count++] = host;
+    fm_pacer_init(&host->pacer, host->tick_hz, host->budget_ms, host->overload, now_ns);
+    fm_conductor_finish(conductor, job, FM_OK);
+}
+
+static void remove_host(fm_conductor *conductor, fm_job *job)
+{
+    fm_host *host = job->host;
+    fm_jobs_abandon(conductor, host, FM_ERR_NO_WORLD);
+    for (uint32_t i = 0; i < conductor->host_count; i++) {
+        if (conductor->hosts[i] == host) {
+            conductor->hosts[i] = conductor->hosts[--conductor->host_count];
+            break;
+        }
+    }
+    fm_conductor_finish(conductor, job, FM_OK);
+}
+
+// ---- ticking -----------------------------------------------------------------------------------
+
+static bool deadline_passed(void *context)
+{
+    const fm_pace *pace = context;
+    return fm_clock_now_ns() >= pace->deadline_ns;
+}
+
+static uint64_t now_ns_for_stages(void *context)
+{
+    (void)context;
+    return fm_clock_now_ns();
+}
+
+static void record_tick(fm_host *host, const fm_tick_report *report, uint64_t tick_ns)
+{
+    host->tick_ns += 0.2 * ((double)tick_ns - host->tick_ns);
+    fm_histogram_add(&host->tick_histogram, tick_ns / 1000);
+    fm_histogram_add(&host->overrun_histogram, fm_pacer_overrun_ns(&host->pacer, tick_ns) / 1000);
+    for (uint32_t stage = 0; stage < FM_STAGE_COUNT; stage++) {
+        host->stage_ns[stage] += report->stage_ns[stage];
+    }
+}
+
+static void tick_host(fm_conductor *conductor, fm_host *host, fm_workers *workers,
+                      const fm_pace *pace)
+{
+    fm_jobs_detach_queries(host);
+    fm_tick_clock clock = {
+        .deadline = {.passed = deadline_passed, .context = (void *)pace},
+        .now_ns = now_ns_for_stages,
+    };
+    fm_tick_report report;
+    fm_tick_run(host->world, workers, pace->expansions, &clock, &report);
+    host->tick = report.record.tick;
+    host->digest = report.record.digest;
+    update_summary(conductor, host);
+
+    fm_load load = {
+        .tick_us = (fm_clock_now_ns() - pace->start_ns) / 1000,
+        .search_us = report.stage_ns[FM_STAGE_SEARCH] / 1000,
+        .expansions = report.expansions,
+        .moved = report.moved_count,
+        .agents = host->agents,
+    };
+    fm_publish_tick(conductor, host, &load);
+    uint64_t end_ns = fm_clock_now_ns();
+    record_tick(host, &report, end_ns - pace->start_ns);
+    fm_pacer_end(&host->pacer, pace, &report, end_ns);
+}
+
+static void finish_step(fm_conductor *conductor, fm_host *host)
+{
+    fm_job *step = host->step;
+    if (step != NULL && --step->step.left == 0) {
+        host->step = NULL;
+        step->step.digest = host->digest;
+        fm_conductor_finish(conductor, step, FM_OK);
+    }
+}
+
+static void tick_due_host(fm_conductor *conductor, fm_host *host, fm_workers *workers)
+{
+    uint64_t now_ns = fm_clock_now_ns();
+    fm_pace pace = host->paused ? fm_pacer_begin_step(&host->pacer, now_ns)
+                                : fm_pacer_begin(&host->pacer, now_ns);
+    tick_host(conductor, host, workers, &pace);
+    finish_step(conductor, host);
+}
+
+static void tick_small_hosts(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    fm_conductor *conductor = context;
+    for (uint32_t i = begin; i < end; i++) {
+        tick_due_host(conductor, conductor->due[i], NULL);
+    }
+}
+
+static bool is_due(const fm_host *host, uint64_t now_ns)
+{
+    return host->paused ? host->step != NULL : fm_pacer_due_ns(&host->pacer) <= now_ns;
+}
+
+// Small worlds go to the front of `due`. Returns how many there are.
+static uint32_t collect_due(fm_conductor *conductor, uint64_t now_ns)
+{
+    uint32_t small_count = 0;
+    conductor->due_count = 0;
+    for (uint32_t i = 0; i < conductor->host_count; i++) {
+        fm_host *host = conductor->hosts[i];
+        if (!is_due(host, now_ns)) {
+            continue;
+        }
+        conductor->due[conductor->due_count++] = host;
+        if (host->tick_ns < SMALL_TICK_NS && host->agents < SMALL_AGENTS) {
+            conductor->due[conductor->due_count - 1] = conductor->due[small_count];
+            conductor->due[small_count++] = host;
+        }
+    }
+    return small_count;
+}
+
+static void run_due_ticks(fm_conductor *conductor, uint64_t now_ns)
+{
+    uint32_t small_count = collect_due(conductor, now_ns);
+    if (small_count > 1) {
+        fm_workers_run(conductor->workers, small_count, 1, tick_small_hosts, conductor);
+    }
+    for (uint32_t i = small_count > 1 ? small_count : 0; i < conductor->due_count; i++) {
+        tick_due_host(conductor, conductor->due[i], conductor->workers);
+    }
+}
+
+// When the next tick is due; UINT64_MAX when no world ticks.
+static uint64_t next_due_ns(const fm_conductor *conductor)
+{
+    uint64_t next = UINT64_MAX;
+    for (uint32_t i = 0; i < conductor->host_count; i++) {
+        const fm_host *host = conductor->hosts[i];
+        uint64_t due_ns = host->paused ? UINT64_MAX : fm_pacer_due_ns(&host->pacer);
+        if (host->step != NULL) {
+            due_ns = 0;
+        }
+        next = due_ns < next ? due_ns : next;
+    }
+    return next;
+}
+
+// ---- jobs --------------------------------------------------------------------------------------
+
+// A step under way holds up what comes after it, so that pipelined requests are done in order. Only
+// the end of the world, which is always the last job, does not wait for it.
+static bool must_wait(const fm_host *host)
+{
+    return host->step != NULL && ((const fm_job *)host->backlog_last)->kind != FM_JOB_REMOVE;
+}
+
+static fm_job *pop_backlog(fm_host *host)
+{
+    fm_job *job = (fm_job *)host->backlog_first;
+    host->backlog_first = job->event.next;
+    return job;
+}
+
+static void run_backlog(fm_conductor *conductor, fm_host *host)
+{
+    bool worked = false;
+    for (uint32_t done = 0; host->backlog_first != NULL && !must_wait(host); done++) {
+        uint64_t now_ns = fm_clock_now_ns();
+        if (done >= JOBS_AT_LEAST && next_due_ns(conductor) <= now_ns) {
+            break;
+        }
+        fm_job *job = pop_backlog(host);
+        if (job->kind == FM_JOB_REMOVE) {
+            remove_host(conductor, job);
+            return; // the loop may have released the host by now
+        }
+        fm_jobs_run(conductor, host, job, now_ns);
+        worked = true;
+    }
+    if (worked) {
+        update_summary(conductor, host);
+    }
+}
+
+// From the last to the first, because a world that ends is replaced in the list by the last one.
+static void run_backlogs(fm_conductor *conductor)
+{
+    for (uint32_t i = conductor->host_count; i-- > 0;) {
+        run_backlog(conductor, conductor->hosts[i]);
+    }
+}
+
+// Moves a host's inbox to its backlog. The lock is held.
+static void take_inbox(fm_host *host)
+{
+    if (host->backlog_first == NULL) {
+        host->backlog_first = host->inbox_first;
+    } else {
+        host->backlog_last->next = host->inbox_first;
+    }
+    host->backlog_last = host->inbox_last;
+    host->inbox_first = NULL;
+}
+
+// Takes in what the loop has posted. New worlds, whose first job says so, join the others.
+static void take_posted(fm_conductor *conductor)
+{
+    pthread_mutex_lock(&conductor->lock);
+    while (conductor->posted_count > 0) {
+        fm_host *host = conductor->posted[--conductor->posted_count];
+        take_inbox(host);
+        if (((fm_job *)host->backlog_first)->kind == FM_JOB_ADD) {
+            pthread_mutex_unlock(&conductor->lock);
+            add_host(conductor, pop_backlog(host), fm_clock_now_ns());
+            pthread_mutex_lock(&conductor->lock);
+        }
+    }
+    pthread_mutex_unlock(&conductor->lock);
+}
+
+// ---- the thread --------------------------------------------------------------------------------
+
+// Lets path queries search until the next tick is due, for query_budget_ms at most, but for a
+// little while in any case. Returns whether some are still running.
+static bool run_queries(fm_conductor *conductor)
+{
+    uint64_t now_ns = fm_clock_now_ns();
+    uint64_t end_ns = now_ns + (uint64_t)(conductor->config->query_budget_ms * 1e6);
+    uint64_t due_ns = next_due_ns(conductor);
+    end_ns = due_ns < end_ns ? due_ns : end_ns;
+    end_ns = end_ns < now_ns + QUERY_SLICE_NS ? now_ns + QUERY_SLICE_NS : end_ns;
+    bool running = false;
+    for (uint32_t i = 0; i < conductor->host_count; i++) {
+        running |= fm_jobs_search(conductor, conductor->hosts[i], conductor->workers,
+                                  conductor->scratches, end_ns);
+    }
+    return running;
+}
+
+static bool has_backlog(const fm_conductor *conductor)
+{
+    for (uint32_t i = 0; i < conductor->host_count; i++) {
+        const fm_host *host = conductor->hosts[i];
+        if (host->backlog_first != NULL && !must_wait(host)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Sleeps until something was posted, stop was called, or `until_ns`. Returns whether to stop.
+static bool wait_for_work(fm_conductor *conductor, uint64_t until_ns)
+{
+    struct timespec until = {
+        .tv_sec = (time_t)(until_ns / FM_NS_PER_S),
+        .tv_nsec = (long)(until_ns % FM_NS_PER_S),
+    };
+    pthread_mutex_lock(&conductor->lock);
+    int result = 0;
+    while (!conductor->stop && conductor->posted_count == 0 && result != ETIMEDOUT) {
+        result = until_ns == UINT64_MAX
+                     ? pthread_cond_wait(&conductor->arrived, &conductor->lock)
+                     : pthread_cond_timedwait(&conductor->arrived, &conductor->lock, &until);
+    }
+    bool stop = conductor->stop;
+    pthread_mutex_unlock(&conductor->lock);
+    return stop;
+}
+
+static void say_stopped(fm_conductor *conductor)
+{
+    static fm_event stopped = {.kind = FM_EVENT_STOPPED};
+    take_posted(conductor);
+    for (uint32_t i = 0; i < conductor->host_count; i++) {
+        fm_jobs_abandon(conductor, conductor->hosts[i], FM_ERR_GOING_DOWN);
+    }
+    fm_conductor_emit(conductor, &stopped);
+}
+
+static void *conduct(void *context)
+{
+    fm_conductor *conductor = context;
+    bool stop = false;
+    while (!stop) {
+        take_posted(conductor);
+        run_backlogs(conductor);
+        run_due_ticks(conductor, fm_clock_now_ns());
+        bool busy = run_queries(conductor) || has_backlog(conductor);
+        stop = wait_for_work(conductor, busy ? 0 : next_due_ns(conductor));
+    }
+    say_stopped(conductor);
+    return NULL;
+}
+
+// ---- beginning and end -------------------------------------------------------------------------
+
+// Condition variables look at the same clock as everything else.
+static void init_locks(fm_conductor *conductor)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&conductor->arrived, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&conductor->lock, NULL);
+}
+
+static void release(fm_conductor *conductor)
+{
+    fm_workers_destroy(conductor->workers);
+    for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
+        fm_scratch_fini(&conductor->scratches[i]);
+    }
+    pthread_cond_destroy(&conductor->arrived);
+    pthread_mutex_destroy(&conductor->lock);
+    free(conductor->posted);
+    free(conductor->hosts);
+    free(conductor->due);
+    free(conductor);
+}
+
+static uint32_t worker_count_of(const fm_config *config)
+{
+    if (config->workers > 0) {
+        return (uint32_t)config->workers;
+    }
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (processors < 1) {
+        return 1;
+    }
+    return processors > FM_WORKERS_MAX ? FM_WORKERS_MAX : (uint32_t)processors;
+}
+
+fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *context),
+                              void *context, fm_conductor **out)
+{
+    fm_conductor *conductor = calloc(1, sizeof *conductor);
+    if (conductor == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    conductor->config = config;
+    conductor->on_event = on_event;
+    conductor->context = context;
+    init_locks(conductor);
+    for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
+        fm_scratch_init(&conductor->scratches[i], &fm_memory_libc);
+    }
+    if (fm_workers_create(worker_count_of(config), &conductor->workers) != FM_OK ||
+        pthread_create(&conductor->thread, NULL, conduct, conductor) != 0) {
+        release(conductor);
+        return FM_ERR_NO_MEMORY;
+    }
+    *out = conductor;
+    return FM_OK;
+}
+
+void fm_conductor_stop(fm_conductor *conductor)
+{
+    pthread_mutex_lock(&conductor->lock);
+    conductor->stop = true;
+    pthread_cond_signal(&conductor->arrived);
+    pthread_mutex_unlock(&conductor->lock);
+}
+
+void fm_conductor_destroy(fm_conductor *conductor)
+{
+    if (conductor != NULL) {
+        pthread_join(conductor->thread, NULL);
+        release(conductor);
+    }
+}
+
+uint32_t fm_conductor_worker_count(const fm_conductor *conductor)
+{
+    return fm_workers_count(conductor->workers);
+}

@@ -1,0 +1,114 @@
+// server/host.h: the home of one world: the world, its memory, its inbox, its pace.
+//
+//   CREATING ── made, off the loop ──> LIVE ── world.destroy ──> ENDING ── memory dropped ──> gone
+//       └── failed ──> gone
+//
+// The members are in groups by who may touch them. What both threads read is written before the
+// host is added, or guarded by the conductor's lock.
+
+#pragma once
+
+#include "core/generate.h"
+#include "core/world.h"
+#include "server/histogram.h"
+#include "server/job.h"
+#include "server/memory_arena.h"
+#include "server/pacer.h"
+
+#include <stdatomic.h>
+
+#define FM_WORLD_NAME_MAX   64u   // bytes
+#define FM_WATCHES_MAX      4096u // views of one world that are watched at once
+#define FM_HOST_QUERIES_MAX 256u  // path queries of one world that run at once
+
+typedef struct fm_scene fm_scene;
+
+typedef enum fm_host_state {
+    FM_HOST_CREATING,
+    FM_HOST_LIVE,
+    FM_HOST_ENDING,
+} fm_host_state;
+
+// A view that the conductor publishes.
+typedef struct fm_host_watch {
+    uint32_t team;
+    uint64_t serial;
+    bool lost; // a publication was left out: the loop is behind; a snapshot is due
+} fm_host_watch;
+
+// What a world looks like from outside, for world.list and the like.
+typedef struct fm_host_summary {
+    uint64_t tick;
+    uint32_t agents, teams;
+    bool paused;
+    double tick_hz, budget_ms;
+} fm_host_summary;
+
+struct fm_host {
+    // ---- fixed once the world is made; both threads read ----------------------------------------
+    uint64_t number;
+    char name[FM_WORLD_NAME_MAX + 1];
+    uint32_t width, height; // cells
+    fm_world_rules rules;
+    fm_overload overload;
+    fm_cell bases[FM_GENERATE_PLAYERS_MAX];
+    uint32_t base_count;
+    fm_memory_arena *arena;
+
+    // ---- the event loop's -----------------------------------------------------------------------
+    fm_host_state state;
+    fm_scene *scenes; // views that somebody subscribed to
+
+    // ---- guarded by the conductor's lock --------------------------------------------------------
+    fm_event *inbox_first, *inbox_last;
+    fm_host_summary summary;
+
+    // ---- counted by both ------------------------------------------------------------------------
+    atomic_uint jobs_waiting;            // in the inbox or taken out of it but not done
+    atomic_size_t published_unread_size; // bytes of publications that the loop has not taken in
+
+    // ---- the conductor's ------------------------------------------------------------------------
+    fm_world *world;
+    fm_pacer pacer;
+    double tick_hz, budget_ms;
+    bool paused;
+    fm_event *backlog_first, *backlog_last; // taken from the inbox
+    fm_job *step;                           // world.step that is under way; holds up the backlog
+    fm_job *queries[FM_HOST_QUERIES_MAX];
+    uint32_t query_count;
+    fm_host_watch *watches; // owned
+    uint32_t watch_count, watch_capacity;
+    uint64_t tick;
+    uint64_t digest;
+    uint32_t agents, teams; // as commands made and removed them; counting them takes long
+    double tick_ns;         // smoothed
+    // Since the world began, or since stats began them anew.
+    uint64_t stage_ns[FM_STAGE_COUNT]; // sums
+    uint32_t first_moves_before[65];   // what core/ had counted then
+    fm_histogram tick_histogram;       // microseconds
+    fm_histogram overrun_histogram;    // microseconds
+};
+
+// What world.create asks for.
+typedef struct fm_host_options {
+    char name[FM_WORLD_NAME_MAX + 1];
+    char *map; // owned by the options; NULL: generate
+    size_t map_size;
+    fm_generate_options generate;
+    fm_world_rules rules;
+    double tick_hz, budget_ms;
+    fm_overload overload;
+    bool paused;
+    size_t memory_max; // bytes
+} fm_host_options;
+
+/// Reads or generates the map and makes the world. Takes its time: not on the event loop.
+///
+/// @param out    receives the host, state FM_HOST_CREATING; left alone on failure
+/// @param error  receives a sentence; room for FM_ERROR_TEXT_SIZE; empty when the status says it
+/// all
+FM_CHECKED fm_status fm_host_create(const fm_host_options *options, fm_host **out, char *error);
+
+/// Releases the world by dropping its memory. After the conductor and the loop are done with it.
+/// Takes its time. NULL is allowed.
+void fm_host_destroy(fm_host *host);

@@ -1,0 +1,150 @@
+// server/job.h: everything that crosses between the event loop and the conductor.
+//
+// A job goes from the loop to a world's inbox, is done by the conductor between two ticks, and
+// comes back with its result. A publication goes one way: what a tick changed in a watched view.
+// Both begin with an fm_event, so one queue carries them to the loop in the order they happened.
+//
+//   loop:  create ──> fm_conductor_post ──┐                       ┌──> answered, destroyed
+//                                         v                       │
+//   conductor:                        inbox ──> done ──> fm_conductor_receive
+//
+// Ownership: whoever holds the pointer. A job owns its arrays.
+
+#pragma once
+
+#include "core/query.h"
+#include "core/tick.h"
+#include "proto/protocol.h"
+#include "server/histogram.h"
+
+typedef struct fm_host fm_host;
+
+typedef enum fm_event_kind {
+    FM_EVENT_JOB,
+    FM_EVENT_PUBLICATION,
+    FM_EVENT_STOPPED, // the conductor's last word
+} fm_event_kind;
+
+typedef struct fm_event {
+    struct fm_event *next;
+    fm_event_kind kind;
+} fm_event;
+
+typedef enum fm_job_kind {
+    FM_JOB_ADD,     // the world begins; its first job
+    FM_JOB_REMOVE,  // the world ends; its last job
+    FM_JOB_COMMAND, // a command of core/world.h
+    FM_JOB_PAUSE,
+    FM_JOB_RESUME,
+    FM_JOB_STEP,
+    FM_JOB_QUERY,
+    FM_JOB_STATS,
+    FM_JOB_INSPECT,
+    FM_JOB_WATCH,   // begin to publish a view; answered after a snapshot was published
+    FM_JOB_UNWATCH, // stop
+} fm_job_kind;
+
+// The arrays that job->command.command points to, and what spawn gives back.
+typedef struct fm_job_command {
+    fm_command command;
+    fm_command_result result;
+    fm_agent_id *agents; // all owned
+    fm_cell *cells;
+    fm_rect *rects;
+    fm_agent_id *spawned;
+} fm_job_command;
+
+typedef struct fm_job_query {
+    uint32_t team; // FM_ALL_TEAMS: the truth
+    fm_cell from, to;
+    uint64_t expansions_max;
+    fm_query *query; // the conductor's while it runs, then holds the answer
+    fm_query_answer answer;
+    bool detached; // has its own copy of the view
+} fm_job_query;
+
+typedef struct fm_quantiles {
+    uint64_t count;
+    double p50, p99, p999, max;
+} fm_quantiles;
+
+// What `stats` says of a world.
+typedef struct fm_world_stats {
+    fm_world_counts counts;
+    fm_quantiles tick_ms, overrun_ms, order_to_first_move_ticks;
+    double stages_ms[FM_STAGE_COUNT]; // mean over the ticks counted
+    uint64_t late_ticks, skipped_ticks, degraded_ticks;
+    double ns_per_expansion;
+} fm_world_stats;
+
+typedef struct fm_job_inspect {
+    fm_agent_id agent;
+    bool has_rect;
+    fm_rect rect;
+    fm_agent_report report;
+    fm_cell *path; // owned
+    uint32_t path_count;
+    fm_inspection *search; // owned; cells in the rectangle
+    uint32_t search_count;
+} fm_job_inspect;
+
+typedef struct fm_job {
+    fm_event event; // first
+    fm_job_kind kind;
+    fm_host *host;
+
+    // Who wants to know; session 0: nobody.
+    uint64_t session;
+    uint64_t request;
+    fm_method method;
+    bool is_notification; // they did not ask for an answer
+
+    fm_status status; // what came of it
+    uint64_t tick;    // ticks completed when it was done
+    union {
+        struct fm_creation *creation; // ADD: the loop's
+        fm_job_command command;
+        struct {
+            double tick_hz, budget_ms; // 0: as they are
+        } pace;
+        struct {
+            uint32_t left;
+            uint64_t digest;
+        } step;
+        fm_job_query query;
+        struct {
+            bool reset;            // begin the histograms anew afterwards
+            fm_world_stats *world; // owned
+        } stats;
+        fm_job_inspect inspect;
+        struct {
+            uint32_t team;
+            uint64_t serial; // of the scene that wants it
+        } watch;
+    };
+} fm_job;
+
+// The numbers of a delta's `load`.
+typedef struct fm_load {
+    uint64_t tick_us, search_us, expansions, moved, agents;
+} fm_load;
+
+// What one view has to be told after a tick, or all that it shows. Arrays lie in the same block.
+typedef struct fm_publication {
+    fm_event event; // first
+    fm_host *host;
+    uint32_t team;
+    uint64_t serial; // of the watch that it answers to
+    uint64_t tick;   // ticks completed
+    size_t size;     // of the block
+    bool is_snapshot;
+    fm_load load;
+    fm_changes changes; // a snapshot has `entered` only
+    uint16_t *looks;    // snapshot: of every cell, row by row
+} fm_publication;
+
+/// @return NULL when memory is out
+fm_job *fm_job_create(fm_job_kind kind, fm_host *host);
+
+/// NULL is allowed. Either thread, once nobody else knows the job.
+void fm_job_destroy(fm_job *job);

@@ -1,0 +1,201 @@
+// server/publish.c: see publish.h.
+
+#include "server/publish.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- blocks ------------------------------------------------------------------------------------
+
+// Sizes are multiples of 8, so that arrays that follow each other are aligned.
+static size_t padded(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+static void *copy_array(char **cursor, const void *array, size_t count, size_t size)
+{
+    void *copy = *cursor;
+    if (count > 0) {
+        memcpy(copy, array, count * size);
+    }
+    *cursor += padded(count * size);
+    return copy;
+}
+
+static fm_publication *block_create(const fm_host *host, const fm_host_watch *watch,
+                                    size_t arrays_size)
+{
+    size_t size = padded(sizeof(fm_publication)) + arrays_size;
+    fm_publication *block = malloc(size);
+    if (block != NULL) {
+        *block = (fm_publication){
+            .event = {.kind = FM_EVENT_PUBLICATION},
+            .host = (fm_host *)host,
+            .team = watch->team,
+            .serial = watch->serial,
+            .tick = host->tick,
+            .size = size,
+        };
+    }
+    return block;
+}
+
+static char *block_arrays(fm_publication *block)
+{
+    return (char *)block + padded(sizeof *block);
+}
+
+static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch *watch,
+                                        const fm_changes *changes)
+{
+    size_t size = padded(changes->entered_count * sizeof *changes->entered) +
+                  padded(changes->changed_count * sizeof *changes->changed) +
+                  padded(changes->left_count * sizeof *changes->left) +
+                  padded(changes->cell_count * sizeof *changes->cells) +
+                  padded(changes->ended_count * sizeof *changes->ended);
+    fm_publication *block = block_create(host, watch, size);
+    if (block == NULL) {
+        return NULL;
+    }
+    char *cursor = block_arrays(block);
+    fm_changes *copy = &block->changes;
+    *copy = *changes;
+    copy->entered =
+        copy_array(&cursor, changes->entered, changes->entered_count, sizeof *changes->entered);
+    copy->changed =
+        copy_array(&cursor, changes->changed, changes->changed_count, sizeof *changes->changed);
+    copy->left = copy_array(&cursor, changes->left, changes->left_count, sizeof *changes->left);
+    copy->cells = copy_array(&cursor, changes->cells, changes->cell_count, sizeof *changes->cells);
+    copy->ended = copy_array(&cursor, changes->ended, changes->ended_count, sizeof *changes->ended);
+    return block;
+}
+
+static void copy_looks(const fm_host *host, uint32_t team, uint16_t *looks)
+{
+    for (uint32_t y = 0; y < host->height; y++) {
+        for (uint32_t x = 0; x < host->width; x++) {
+            fm_learned learned = fm_world_look_up(host->world, team, fm_cell_at(x, y));
+            *looks++ = (uint16_t)fm_look_pack(learned);
+        }
+    }
+}
+
+static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watch *watch)
+{
+    uint32_t agent_count = fm_world_agents_in_view(host->world, watch->team, NULL, 0);
+    size_t agents_size = padded(agent_count * sizeof(fm_agent_look));
+    size_t looks_size = (size_t)host->width * host->height * sizeof(uint16_t);
+    fm_publication *block = block_create(host, watch, agents_size + looks_size);
+    if (block == NULL) {
+        return NULL;
+    }
+    fm_agent_look *agents = (fm_agent_look *)block_arrays(block);
+    fm_world_agents_in_view(host->world, watch->team, agents, agent_count);
+    block->is_snapshot = true;
+    block->changes.entered = agents;
+    block->changes.entered_count = agent_count;
+    block->looks = (uint16_t *)(block_arrays(block) + agents_size);
+    copy_looks(host, watch->team, block->looks);
+    return block;
+}
+
+static void emit(fm_conductor *conductor, fm_host *host, fm_publication *block)
+{
+    atomic_fetch_add(&host->published_unread_size, block->size);
+    fm_conductor_emit(conductor, &block->event);
+}
+
+// ---- ticks -------------------------------------------------------------------------------------
+
+static bool is_empty(const fm_changes *changes)
+{
+    return changes->entered_count == 0 && changes->changed_count == 0 && changes->left_count == 0 &&
+           changes->cell_count == 0 && changes->ended_count == 0;
+}
+
+// When the loop is behind, or memory is out, the view goes on with a snapshot later: blocks that
+// nobody takes in must not pile up.
+static void publish_watch(fm_conductor *conductor, fm_host *host, fm_host_watch *watch,
+                          const fm_load *load)
+{
+    size_t unread_size = atomic_load(&host->published_unread_size);
+    if (watch->lost && unread_size > 0) {
+        return;
+    }
+    fm_changes changes = fm_world_changes(host->world, watch->team);
+    if (!watch->lost && is_empty(&changes)) {
+        return;
+    }
+    fm_publication *block = NULL;
+    if (unread_size < FM_PUBLISHED_UNREAD_MAX) {
+        block =
+            watch->lost ? block_of_snapshot(host, watch) : block_of_changes(host, watch, &changes);
+    }
+    watch->lost = block == NULL;
+    if (block != NULL) {
+        block->load = *load;
+        emit(conductor, host, block);
+    }
+}
+
+void fm_publish_tick(fm_conductor *conductor, fm_host *host, const fm_load *load)
+{
+    for (uint32_t i = 0; i < host->watch_count; i++) {
+        publish_watch(conductor, host, &host->watches[i], load);
+    }
+}
+
+// ---- watching ----------------------------------------------------------------------------------
+
+static fm_status reserve(fm_host *host)
+{
+    if (host->watch_count == FM_WATCHES_MAX) {
+        return FM_ERR_LIMIT;
+    }
+    if (host->watch_count < host->watch_capacity) {
+        return FM_OK;
+    }
+    uint32_t capacity = host->watch_capacity == 0 ? 8 : host->watch_capacity * 2;
+    fm_host_watch *watches = realloc(host->watches, capacity * sizeof *watches);
+    if (watches == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    host->watches = watches;
+    host->watch_capacity = capacity;
+    return FM_OK;
+}
+
+fm_status fm_publish_watch(fm_conductor *conductor, fm_host *host, uint32_t team, uint64_t serial)
+{
+    fm_status status = reserve(host);
+    if (status != FM_OK) {
+        return status;
+    }
+    status = fm_world_watch(host->world, team, true);
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_host_watch watch = {.team = team, .serial = serial};
+    fm_publication *block = block_of_snapshot(host, &watch);
+    if (block == NULL) {
+        fm_status ignored = fm_world_watch(host->world, team, false);
+        (void)ignored; // unwatching cannot fail for a team that exists
+        return FM_ERR_NO_MEMORY;
+    }
+    host->watches[host->watch_count++] = watch;
+    emit(conductor, host, block);
+    return FM_OK;
+}
+
+void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial)
+{
+    for (uint32_t i = 0; i < host->watch_count; i++) {
+        if (host->watches[i].team == team && host->watches[i].serial == serial) {
+            host->watches[i] = host->watches[--host->watch_count];
+            fm_status ignored = fm_world_watch(host->world, team, false);
+            (void)ignored;
+            return;
+        }
+    }
+}
