@@ -1,0 +1,78 @@
+// server/handlers.h: what each method does, as one table indexed by fm_method.
+//
+// A method has up to two halves. `take` runs when the request comes in, with fields that were
+// checked against proto/protocol.def: it answers at once, or turns the request into a job. `answer`
+// packs the result of that job when it comes back. In between the session may have gone.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "server/session.h"
+
+#define FM_AGENTS_PER_REQUEST 65536u // as in proto/protocol.def
+#define FM_CELLS_PER_REQUEST  65536u // likewise; each is two numbers
+
+/// Handles one unpacked message.
+void fm_handlers_receive(fm_session *session, const msgpack_object *message);
+
+/// Answers the request that a job was made for, and releases the job.
+void fm_handlers_job_done(fm_hub *hub, fm_job *job);
+
+/// Asserts that every method has its handler.
+void fm_handlers_check(void);
+
+// ---- for server/handlers*.c only ---------------------------------------------------------------
+
+/// What `take` returns when something else than the status's own text should be said: the text
+/// goes into `error`, which has room for FM_ERROR_TEXT_SIZE and is empty at first.
+typedef fm_status fm_take_fn(fm_session *session, const fm_request *request, char *error);
+
+/// Packs the result of a job that was done.
+typedef void fm_answer_fn(msgpack_packer *packer, const fm_job *job);
+
+typedef struct fm_handler {
+    fm_take_fn *take;
+    fm_answer_fn *answer; // NULL: `take` answers
+} fm_handler;
+
+/// The handlers of world.*, and of team.*, agent.*, terrain.*, path.* and debug.*.
+fm_take_fn fm_take_world_create, fm_take_world_list, fm_take_world_info, fm_take_world_destroy,
+    fm_take_world_pause, fm_take_world_resume, fm_take_world_step, fm_take_map_upload;
+fm_answer_fn fm_answer_tick, fm_answer_step;
+fm_take_fn fm_take_team_create, fm_take_agent_spawn, fm_take_agent_remove, fm_take_agent_order,
+    fm_take_terrain_set, fm_take_path_query, fm_take_debug_inspect;
+fm_answer_fn fm_answer_team_create, fm_answer_agent_spawn, fm_answer_agent_remove,
+    fm_answer_agent_order, fm_answer_terrain_set, fm_answer_path_query, fm_answer_debug_inspect;
+
+/// The world that field `world` names. @return FM_OK or FM_ERR_NO_WORLD
+FM_CHECKED fm_status fm_handlers_host(fm_session *session, const fm_request *request,
+                                      fm_host **out);
+
+/// Whether a session may act for, or see, a team. FM_ALL_TEAMS stands for everything.
+bool fm_handlers_may_see(const fm_session *session, uint32_t team);
+
+/// Makes a job that will be answered to this request. NULL when memory is out.
+fm_job *fm_handlers_make_job(fm_session *session, const fm_request *request, fm_job_kind kind,
+                             fm_host *host);
+
+/// Hands a job over. Takes it in any case.
+/// @return FM_OK or FM_ERR_BUSY
+FM_CHECKED fm_status fm_handlers_post(fm_session *session, fm_job *job);
+
+/// Field `rect`, or the whole map. @return FM_OK or FM_ERR_OFF_GRID
+FM_CHECKED fm_status fm_handlers_rect(const fm_host *host, const fm_request *request, fm_rect *rect,
+                                      char *error);
+
+/// Packing of what many results have.
+void fm_pack_key_uint(msgpack_packer *packer, const char *key, uint64_t number);
+void fm_pack_key_text(msgpack_packer *packer, const char *key, const char *text);
+void fm_pack_key_bool(msgpack_packer *packer, const char *key, bool flag);
+void fm_pack_key_real(msgpack_packer *packer, const char *key, double real);
+
+/// An array of x, y.
+void fm_pack_key_cells(msgpack_packer *packer, const char *key, const fm_cell *cells,
+                       uint32_t count);
+
+/// Whether a TEXT value is this word.
+bool fm_value_is(const fm_value *value, const char *word);

@@ -1,0 +1,110 @@
+// server/hub.c: see hub.h.
+
+#include "server/hub.h"
+
+#include "server/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number)
+{
+    uint32_t low = 0, high = hub->session_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (hub->sessions[middle]->number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < hub->session_count && hub->sessions[low]->number == number;
+    return found ? hub->sessions[low] : NULL;
+}
+
+fm_host *fm_hub_find_host(const fm_hub *hub, uint64_t number)
+{
+    uint32_t low = 0, high = hub->host_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (hub->hosts[middle]->number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < hub->host_count && hub->hosts[low]->number == number;
+    return found ? hub->hosts[low] : NULL;
+}
+
+fm_host *fm_hub_find_host_by_name(const fm_hub *hub, const char *name, size_t size)
+{
+    for (uint32_t i = 0; i < hub->host_count; i++) {
+        const char *other = hub->hosts[i]->name;
+        if (strlen(other) == size && memcmp(other, name, size) == 0) {
+            return hub->hosts[i];
+        }
+    }
+    return NULL;
+}
+
+bool fm_hub_add_session(fm_hub *hub, fm_session *session)
+{
+    if (hub->session_count == hub->session_capacity) {
+        uint32_t capacity = hub->session_capacity == 0 ? 16 : hub->session_capacity * 2;
+        fm_session **sessions = realloc(hub->sessions, capacity * sizeof(fm_session *));
+        if (sessions == NULL) {
+            return false;
+        }
+        hub->sessions = sessions;
+        hub->session_capacity = capacity;
+    }
+    hub->sessions[hub->session_count++] = session;
+    return true;
+}
+
+bool fm_hub_reserve_host(fm_hub *hub)
+{
+    uint32_t needed = hub->host_count + hub->creation_count + 1;
+    if (needed <= hub->host_capacity) {
+        return true;
+    }
+    uint32_t capacity = needed < 8 ? 16 : needed * 2;
+    fm_host **hosts = realloc(hub->hosts, capacity * sizeof(fm_host *));
+    if (hosts == NULL) {
+        return false;
+    }
+    hub->hosts = hosts;
+    hub->host_capacity = capacity;
+    return true;
+}
+
+void fm_hub_add_host(fm_hub *hub, fm_host *host)
+{
+    FM_ASSERT(hub->host_count < hub->host_capacity);
+    hub->hosts[hub->host_count++] = host;
+}
+
+void fm_hub_drop_session(fm_hub *hub, const fm_session *session)
+{
+    for (uint32_t i = 0; i < hub->session_count; i++) {
+        if (hub->sessions[i] == session) {
+            memmove(&hub->sessions[i], &hub->sessions[i + 1],
+                    (hub->session_count - i - 1) * sizeof(fm_session *));
+            hub->session_count--;
+            return;
+        }
+    }
+}
+
+void fm_hub_drop_host(fm_hub *hub, const fm_host *host)
+{
+    for (uint32_t i = 0; i < hub->host_count; i++) {
+        if (hub->hosts[i] == host) {
+            memmove(&hub->hosts[i], &hub->hosts[i + 1],
+                    (hub->host_count - i - 1) * sizeof(fm_host *));
+            hub->host_count--;
+            return;
+        }
+    }
+}

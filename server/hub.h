@@ -1,0 +1,62 @@
+// server/hub.h: what the parts of the event loop share: who is connected, which worlds there are,
+// and what was counted.
+//
+// Sessions and worlds are kept in the order of their numbers, which only grow, so a number is found
+// by halving. Nothing here is known to any other thread.
+
+#pragma once
+
+#include "server/conductor.h"
+#include "server/config.h"
+#include "server/host.h"
+
+#include <uv.h>
+
+#define FM_SCENES_SIZE_MAX ((size_t)1 << 30) // bytes of the cells of all scenes
+
+typedef struct fm_session fm_session;
+
+typedef struct fm_hub_counts {
+    uint64_t messages, bytes_in, bytes_out;
+    uint64_t deltas_merged, keyframes_forced, protocol_errors;
+} fm_hub_counts;
+
+typedef struct fm_hub {
+    const fm_config *config;
+    uv_loop_t *loop;
+    fm_conductor *conductor;
+    uint64_t start_ns;
+    bool going_down;
+    void (*on_session_gone)(struct fm_hub *hub); // after a session was released
+
+    fm_session **sessions; // owned array
+    uint32_t session_count, session_capacity;
+    fm_host **hosts; // owned array; state FM_HOST_LIVE
+    uint32_t host_count, host_capacity;
+    struct fm_creation *creations; // worlds being made
+    uint32_t creation_count;
+
+    uint64_t session_last, host_last, serial_last, upload_last; // numbers given out
+    size_t uploads_size;                                        // bytes of all uploads
+    size_t scenes_size;                                         // bytes of the cells of all scenes
+    fm_hub_counts counts;
+} fm_hub;
+
+/// @return NULL when there is no such session any more
+fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number);
+
+/// @return NULL when there is no such world
+fm_host *fm_hub_find_host(const fm_hub *hub, uint64_t number);
+fm_host *fm_hub_find_host_by_name(const fm_hub *hub, const char *name, size_t size);
+
+/// Adds one whose number is higher than all others'. @return false when memory is out
+bool fm_hub_add_session(fm_hub *hub, fm_session *session);
+
+/// Makes room for all worlds that are being made and one more. @return false when memory is out
+bool fm_hub_reserve_host(fm_hub *hub);
+
+/// Adds a world whose number is higher than all others', for which room was made.
+void fm_hub_add_host(fm_hub *hub, fm_host *host);
+
+void fm_hub_drop_session(fm_hub *hub, const fm_session *session);
+void fm_hub_drop_host(fm_hub *hub, const fm_host *host);

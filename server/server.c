@@ -1,0 +1,314 @@
+// server/server.c: see server.h. One libuv loop, from the first listener to the last close.
+//
+//   STARTING ── listening ──> SERVING ── signal ──> STOPPING ── conductor stopped ──> FLUSHING ──>
+//   end
+//
+//   STOPPING  nobody is accepted any more, clients have heard going_down, running ticks are
+//   finished FLUSHING  what waits for clients is written, for grace_s at most; then everybody is
+//   hung up on
+
+#include "server/server.h"
+
+#include "server/clock.h"
+#include "server/creation.h"
+#include "server/handlers.h"
+#include "server/hub.h"
+#include "server/log.h"
+#include "server/stream.h"
+#include "server/transport.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_BUFFER_SIZE (64u << 10)
+#define CHECK_PERIOD_MS  100u // how often time-outs are looked at
+
+struct server {
+    fm_hub hub; // first
+    uv_loop_t loop;
+    uv_signal_t terminate, interrupt;
+    uv_async_t event;
+    uv_timer_t check, grace;
+    fm_tcp_listener *listener;
+    char *read_buffer; // owned
+    bool stopped;      // the conductor has said its last word
+    bool closing;      // only handles of our own are left, and they are closing
+};
+
+// ---- the end -----------------------------------------------------------------------------------
+
+static void close_own_handles(struct server *server)
+{
+    if (!server->closing) {
+        server->closing = true;
+        uv_close((uv_handle_t *)&server->terminate, NULL);
+        uv_close((uv_handle_t *)&server->interrupt, NULL);
+        uv_close((uv_handle_t *)&server->event, NULL);
+        uv_close((uv_handle_t *)&server->check, NULL);
+        uv_close((uv_handle_t *)&server->grace, NULL);
+    }
+}
+
+static void end_if_all_are_gone(struct server *server)
+{
+    if (server->stopped && server->hub.session_count == 0) {
+        close_own_handles(server);
+    }
+}
+
+static void on_session_gone(fm_hub *hub)
+{
+    end_if_all_are_gone((struct server *)hub);
+}
+
+static void on_grace_over(uv_timer_t *timer)
+{
+    struct server *server = timer->data;
+    for (uint32_t i = 0; i < server->hub.session_count; i++) {
+        fm_session_hang_up(server->hub.sessions[i], "server goes down");
+    }
+}
+
+static void flush(struct server *server)
+{
+    server->stopped = true;
+    for (uint32_t i = 0; i < server->hub.session_count; i++) {
+        fm_session_finish(server->hub.sessions[i], "server goes down");
+    }
+    uint64_t grace_ms = (uint64_t)(server->hub.config->grace_s * 1000);
+    uv_timer_start(&server->grace, on_grace_over, grace_ms, 0);
+    end_if_all_are_gone(server);
+}
+
+static void announce_end(struct server *server)
+{
+    msgpack_sbuffer buffer;
+    msgpack_packer packer;
+    msgpack_sbuffer_init(&buffer);
+    msgpack_packer_init(&packer, &buffer, msgpack_sbuffer_write);
+    fm_pack_notification(&packer, FM_NOTIFY_GOING_DOWN);
+    msgpack_pack_map(&packer, 2);
+    fm_pack_key_uint(&packer, "in_ms", (uint64_t)(server->hub.config->grace_s * 1000));
+    fm_pack_key_text(&packer, "reason", "the server was told to stop");
+    fm_frame *frame = fm_frame_take(&buffer);
+    for (uint32_t i = 0; frame != NULL && i < server->hub.session_count; i++) {
+        fm_session_send(server->hub.sessions[i], &frame, 1);
+    }
+    fm_frame_drop(frame);
+}
+
+static void stop(struct server *server)
+{
+    server->hub.going_down = true;
+    fm_tcp_listener_destroy(server->listener);
+    server->listener = NULL;
+    announce_end(server);
+    fm_conductor_stop(server->hub.conductor);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    struct server *server = signal->data;
+    if (server->hub.going_down) {
+        fm_log(FM_LOG_WARNING, "ended at once", fm_log_text("signal", strsignal(number)));
+        _exit(1);
+    }
+    fm_log(FM_LOG_INFO, "going down", fm_log_text("signal", strsignal(number)),
+           fm_log_uint("sessions", server->hub.session_count),
+           fm_log_uint("worlds", server->hub.host_count));
+    stop(server);
+}
+
+// ---- events from the conductor -----------------------------------------------------------------
+
+static void job_done(struct server *server, fm_job *job)
+{
+    switch (job->kind) {
+    case FM_JOB_ADD:
+        fm_creation_added(&server->hub, job);
+        break;
+    case FM_JOB_REMOVE:
+        fm_creation_removed(&server->hub, job);
+        break;
+    case FM_JOB_WATCH:
+        fm_stream_watched(job);
+        fm_job_destroy(job);
+        break;
+    case FM_JOB_UNWATCH:
+        fm_job_destroy(job);
+        break;
+    case FM_JOB_COMMAND:
+    case FM_JOB_PAUSE:
+    case FM_JOB_RESUME:
+    case FM_JOB_STEP:
+    case FM_JOB_QUERY:
+    case FM_JOB_STATS:
+    case FM_JOB_INSPECT:
+        fm_handlers_job_done(&server->hub, job);
+        break;
+    }
+}
+
+static void take_event(struct server *server, fm_event *event)
+{
+    switch (event->kind) {
+    case FM_EVENT_JOB:
+        job_done(server, (fm_job *)event);
+        break;
+    case FM_EVENT_PUBLICATION:
+        fm_stream_publish((fm_publication *)event);
+        break;
+    case FM_EVENT_STOPPED:
+        flush(server);
+        break;
+    }
+}
+
+static void on_event(uv_async_t *async)
+{
+    struct server *server = async->data;
+    for (fm_event *event = fm_conductor_receive(server->hub.conductor); event != NULL;) {
+        fm_event *next = event->next;
+        take_event(server, event);
+        event = next;
+    }
+}
+
+static void wake_loop(void *context)
+{
+    struct server *server = context;
+    uv_async_send(&server->event);
+}
+
+static void on_check(uv_timer_t *timer)
+{
+    struct server *server = timer->data;
+    uint64_t now_ns = fm_clock_now_ns();
+    for (uint32_t i = 0; i < server->hub.session_count; i++) {
+        fm_session_check_time(server->hub.sessions[i], now_ns);
+    }
+    fm_stream_flush(&server->hub);
+}
+
+// ---- the beginning -----------------------------------------------------------------------------
+
+// Written whole or not at all: whoever waits for the file never reads half a number.
+static bool write_port_file(const char *path, uint16_t port)
+{
+    char temporary[FM_CONFIG_TEXT_MAX + 8];
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    FILE *file = fopen(temporary, "w");
+    if (file == NULL) {
+        return false;
+    }
+    bool written = fprintf(file, "%u\n", port) > 0;
+    written = fclose(file) == 0 && written;
+    return written && rename(temporary, path) == 0;
+}
+
+static bool start_listening(struct server *server)
+{
+    const fm_config *config = server->hub.config;
+    char address[FM_CONFIG_TEXT_MAX + 1];
+    uint16_t port;
+    bool is_loopback;
+    if (fm_listen_parse(config->listen, address, &port, &is_loopback) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "cannot listen", fm_log_text("listen", config->listen),
+               fm_log_text("reason", "not ADDRESS:PORT"));
+        return false;
+    }
+    const char *error = "";
+    uv_buf_t read_buffer = uv_buf_init(server->read_buffer, READ_BUFFER_SIZE);
+    if (fm_tcp_listen(&server->loop, address, port, read_buffer, fm_session_accept, &server->hub,
+                      &port, &server->listener, &error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "cannot listen", fm_log_text("listen", config->listen),
+               fm_log_text("reason", error));
+        return false;
+    }
+    fm_log(FM_LOG_INFO, "listening", fm_log_text("address", address), fm_log_uint("port", port),
+           fm_log_uint("workers", fm_conductor_worker_count(server->hub.conductor)));
+    if (config->port_file[0] != '\0' && !write_port_file(config->port_file, port)) {
+        fm_log(FM_LOG_ERROR, "cannot write the port file", fm_log_text("file", config->port_file),
+               fm_log_text("reason", strerror(errno)));
+        return false;
+    }
+    return true;
+}
+
+static void init_handles(struct server *server)
+{
+    uv_loop_t *loop = &server->loop;
+    uv_signal_init(loop, &server->terminate);
+    uv_signal_init(loop, &server->interrupt);
+    uv_timer_init(loop, &server->check);
+    uv_timer_init(loop, &server->grace);
+    server->terminate.data = server->interrupt.data = server;
+    server->check.data = server->grace.data = server->event.data = server;
+    uv_signal_start(&server->terminate, on_signal, SIGTERM);
+    uv_signal_start(&server->interrupt, on_signal, SIGINT);
+    uv_timer_start(&server->check, on_check, CHECK_PERIOD_MS, CHECK_PERIOD_MS);
+}
+
+// Makes what cannot be had for sure. On failure nothing needs undoing.
+static bool server_init(struct server *server, const fm_config *config)
+{
+    *server = (struct server){.hub = {.config = config, .on_session_gone = on_session_gone}};
+    server->hub.start_ns = fm_clock_now_ns();
+    server->hub.loop = &server->loop;
+    server->read_buffer = malloc(READ_BUFFER_SIZE);
+    if (server->read_buffer == NULL) {
+        return false;
+    }
+    if (uv_loop_init(&server->loop) < 0) {
+        free(server->read_buffer);
+        return false;
+    }
+    if (uv_async_init(&server->loop, &server->event, on_event) < 0) {
+        uv_loop_close(&server->loop);
+        free(server->read_buffer);
+        return false;
+    }
+    init_handles(server);
+    if (fm_conductor_create(config, wake_loop, server, &server->hub.conductor) != FM_OK) {
+        close_own_handles(server);
+        uv_run(&server->loop, UV_RUN_DEFAULT);
+        uv_loop_close(&server->loop);
+        free(server->read_buffer);
+        return false;
+    }
+    return true;
+}
+
+static void server_fini(struct server *server)
+{
+    fm_conductor_destroy(server->hub.conductor);
+    for (uint32_t i = 0; i < server->hub.host_count; i++) {
+        fm_host_destroy(server->hub.hosts[i]);
+    }
+    free(server->hub.hosts);
+    free(server->hub.sessions);
+    uv_loop_close(&server->loop);
+    free(server->read_buffer);
+}
+
+int fm_server_run(const fm_config *config)
+{
+    fm_handlers_check();
+    struct server server;
+    if (!server_init(&server, config)) {
+        fm_log(FM_LOG_ERROR, "cannot start", fm_log_text("reason", "out of memory or threads"));
+        return 1;
+    }
+    bool started = start_listening(&server);
+    if (!started) {
+        stop(&server);
+    }
+    uv_run(&server.loop, UV_RUN_DEFAULT);
+    server_fini(&server);
+    if (started) {
+        fm_log(FM_LOG_INFO, "ended", fm_log_uint("messages", server.hub.counts.messages));
+    }
+    return started ? 0 : 1;
+}

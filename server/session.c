@@ -1,0 +1,396 @@
+// server/session.c: see session.h.
+
+#include "server/session.h"
+
+#include "server/clock.h"
+#include "server/handlers.h"
+#include "server/log.h"
+#include "server/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ZONE_CHUNK_SIZE   8192u
+#define INPUT_KEPT_SIZE   (16u << 10) // capacity that an empty input keeps
+#define HELD_UP_SHARE     4u          // reading goes on when this part of the bound is left
+#define FINISH_LONGEST_NS (5 * FM_NS_PER_S)
+
+static const fm_transport_events events;
+
+// ---- beginning and end -------------------------------------------------------------------------
+
+bool fm_session_is_open(const fm_session *session)
+{
+    return session->state == FM_SESSION_GREETING || session->state == FM_SESSION_READY;
+}
+
+static fm_session *session_create(fm_hub *hub, fm_transport *transport)
+{
+    fm_session *session = calloc(1, sizeof *session);
+    if (session == NULL) {
+        return NULL;
+    }
+    if (!msgpack_zone_init(&session->zone, ZONE_CHUNK_SIZE)) {
+        free(session);
+        return NULL;
+    }
+    const fm_config *config = hub->config;
+    const fm_scan_limits limits = {
+        .size_max = (uint32_t)config->message_size_max,
+        .depth_max = (uint32_t)config->message_depth_max,
+        .elements_max = (uint32_t)config->message_elements_max,
+    };
+    fm_scanner_init(&session->scanner, &limits);
+    session->hub = hub;
+    session->transport = transport;
+    session->number = hub->session_last + 1;
+    session->opened_ns = session->progress_ns = fm_clock_now_ns();
+    return session;
+}
+
+static void session_destroy(fm_session *session)
+{
+    session->hub->uploads_size -= session->upload.total;
+    free(session->upload.bytes);
+    free(session->input);
+    msgpack_zone_destroy(&session->zone);
+    free(session);
+}
+
+void fm_session_accept(void *context, fm_transport *transport)
+{
+    static fm_log_site too_many;
+    fm_hub *hub = context;
+    if (hub->going_down || hub->session_count >= hub->config->sessions_max) {
+        fm_log_limited(&too_many, FM_LOG_WARNING, "connection turned away",
+                       fm_log_text("peer", transport->peer),
+                       fm_log_uint("sessions", hub->session_count));
+        transport->ops->close(transport);
+        return;
+    }
+    fm_session *session = session_create(hub, transport);
+    if (session == NULL || !fm_hub_add_session(hub, session)) {
+        if (session != NULL) {
+            session_destroy(session);
+        }
+        transport->ops->close(transport);
+        return;
+    }
+    hub->session_last++;
+    transport->events = &events;
+    transport->owner = session;
+}
+
+// From here on nothing is sent. Subscriptions end with the session, when its transport is closed:
+// this may have been called from a walk over them.
+static void let_go(fm_session *session, fm_session_state state, const char *reason)
+{
+    static fm_log_site ended;
+    session->state = state;
+    fm_log_limited(&ended, FM_LOG_INFO, "session ended", fm_log_uint("session", session->number),
+                   fm_log_text("client", session->client), fm_log_text("reason", reason));
+}
+
+void fm_session_hang_up(fm_session *session, const char *reason)
+{
+    if (session->state == FM_SESSION_GONE) {
+        return;
+    }
+    if (session->state != FM_SESSION_FINISHING) {
+        let_go(session, FM_SESSION_GONE, reason);
+    }
+    session->state = FM_SESSION_GONE;
+    session->transport->ops->close(session->transport);
+}
+
+void fm_session_finish(fm_session *session, const char *reason)
+{
+    if (fm_session_is_open(session)) {
+        let_go(session, FM_SESSION_FINISHING, reason);
+        session->progress_ns = fm_clock_now_ns();
+        session->transport->ops->finish(session->transport);
+    }
+}
+
+static void on_closed(void *owner)
+{
+    fm_session *session = owner;
+    fm_hub *hub = session->hub;
+    if (fm_session_is_open(session)) {
+        let_go(session, FM_SESSION_GONE, "client hung up");
+    }
+    fm_stream_end_session(session);
+    fm_hub_drop_session(hub, session);
+    session_destroy(session);
+    hub->on_session_gone(hub);
+}
+
+// ---- receiving ---------------------------------------------------------------------------------
+
+// The number of a request of which only the beginning is known: [0, id, ...
+static bool request_of_beginning(const uint8_t *bytes, size_t size, uint64_t *request)
+{
+    if (size < 3 || bytes[0] != 0x94 || bytes[1] != 0x00) {
+        return false;
+    }
+    uint32_t number_size = bytes[2] == 0xcc ? 1 : bytes[2] == 0xcd ? 2 : bytes[2] == 0xce ? 4 : 0;
+    if (number_size == 0) {
+        *request = bytes[2];
+        return bytes[2] < 0x80;
+    }
+    *request = 0;
+    for (uint32_t i = 0; i < number_size && size >= 3 + number_size; i++) {
+        *request = *request << 8 | bytes[3 + i];
+    }
+    return size >= 3 + number_size;
+}
+
+static void refuse_bytes(fm_session *session, const uint8_t *message, size_t size)
+{
+    static fm_log_site refused;
+    const fm_scanner *scanner = &session->scanner;
+    session->hub->counts.protocol_errors++;
+    fm_log_limited(
+        &refused, FM_LOG_WARNING, "message refused", fm_log_uint("session", session->number),
+        fm_log_text("peer", session->transport->peer), fm_log_text("reason", scanner->reason));
+    uint64_t request;
+    if (request_of_beginning(message, size, &request)) {
+        fm_status status = scanner->state == FM_SCAN_LARGE ? FM_ERR_TOO_LARGE : FM_ERR_BAD_MESSAGE;
+        fm_reply_error(session, request, status, scanner->reason);
+    }
+    fm_session_finish(session, "bad bytes");
+}
+
+// One whole message that the scanner has passed.
+static void receive_message(fm_session *session, const uint8_t *bytes, size_t size)
+{
+    msgpack_object message;
+    size_t offset = 0;
+    session->hub->counts.messages++;
+    msgpack_unpack_return result =
+        msgpack_unpack((const char *)bytes, size, &offset, &session->zone, &message);
+    if (result == MSGPACK_UNPACK_SUCCESS || result == MSGPACK_UNPACK_EXTRA_BYTES) {
+        fm_handlers_receive(session, &message);
+    } else {
+        session->hub->counts.protocol_errors++;
+        fm_session_finish(session, "message cannot be unpacked");
+    }
+    msgpack_zone_clear(&session->zone);
+}
+
+static bool is_overloaded(const fm_session *session)
+{
+    return session->jobs_waiting >= FM_SESSION_JOBS_MAX ||
+           fm_session_unsent_size(session) > session->hub->config->session_unsent_max;
+}
+
+// Handles the whole messages at the start of `bytes`. Returns how many bytes they were; the rest is
+// the beginning of a message, of which the scanner has seen scanner.size bytes, or waits because
+// the session was held up.
+static size_t receive_messages(fm_session *session, const uint8_t *bytes, size_t size)
+{
+    size_t start = 0;
+    while (fm_session_is_open(session) && !session->held_up) {
+        fm_scanner *scanner = &session->scanner;
+        size_t scanned = start + (size_t)scanner->size;
+        fm_scanner_feed(scanner, bytes + scanned, size - scanned);
+        if (scanner->state == FM_SCAN_MORE) {
+            break;
+        }
+        if (scanner->state != FM_SCAN_DONE) {
+            refuse_bytes(session, bytes + start, size - start);
+            break;
+        }
+        size_t message_size = (size_t)scanner->size;
+        fm_scanner_reset(scanner);
+        receive_message(session, bytes + start, message_size);
+        start += message_size;
+        if (is_overloaded(session)) {
+            session->held_up = true;
+            session->transport->ops->pause(session->transport);
+        }
+    }
+    return start;
+}
+
+static bool keep_input(fm_session *session, const uint8_t *bytes, size_t size)
+{
+    size_t needed = session->input_size + size;
+    if (needed > session->input_capacity) {
+        size_t capacity = session->input_capacity == 0 ? 1024 : session->input_capacity;
+        while (capacity < needed) {
+            capacity *= 2;
+        }
+        uint8_t *input = realloc(session->input, capacity);
+        if (input == NULL) {
+            return false;
+        }
+        session->input = input;
+        session->input_capacity = capacity;
+    }
+    memcpy(session->input + session->input_size, bytes, size);
+    session->input_size += size;
+    return true;
+}
+
+static void drop_input(fm_session *session, size_t size)
+{
+    session->input_size -= size;
+    if (session->input_size > 0) {
+        memmove(session->input, session->input + size, session->input_size);
+    } else if (session->input_capacity > INPUT_KEPT_SIZE) {
+        free(session->input);
+        session->input = NULL;
+        session->input_capacity = 0;
+    }
+}
+
+static void on_received(void *owner, const uint8_t *bytes, size_t size)
+{
+    fm_session *session = owner;
+    session->hub->counts.bytes_in += size;
+    size_t taken = 0;
+    bool straight = session->input_size == 0;
+    if (straight) {
+        taken = receive_messages(session, bytes, size);
+    }
+    if (!fm_session_is_open(session)) {
+        return;
+    }
+    if (taken < size && !keep_input(session, bytes + taken, size - taken)) {
+        fm_session_hang_up(session, "out of memory");
+        return;
+    }
+    if (!straight) {
+        drop_input(session, receive_messages(session, session->input, session->input_size));
+    }
+}
+
+// ---- sending -----------------------------------------------------------------------------------
+
+size_t fm_session_unsent_size(const fm_session *session)
+{
+    return session->transport->ops->unsent_size(session->transport);
+}
+
+void fm_session_send(fm_session *session, fm_frame *const *frames, uint32_t frame_count)
+{
+    if (!fm_session_is_open(session)) {
+        return;
+    }
+    size_t size = 0;
+    for (uint32_t i = 0; i < frame_count; i++) {
+        size += frames[i]->size;
+    }
+    uint64_t unsent_size = fm_session_unsent_size(session);
+    uint64_t unsent_max = session->hub->config->session_unsent_max * FM_SESSION_ANSWERS_FACTOR;
+    if (unsent_size > unsent_max) {
+        fm_session_hang_up(session, "too many answers unread");
+        return;
+    }
+    if (session->transport->ops->send(session->transport, frames, frame_count) != FM_OK) {
+        fm_session_hang_up(session, "cannot write");
+        return;
+    }
+    session->queued_size += size;
+    session->hub->counts.bytes_out += size;
+}
+
+// Goes on with a session that was held up, once its client has caught up.
+static void try_to_go_on(fm_session *session)
+{
+    const fm_config *config = session->hub->config;
+    if (!session->held_up || !fm_session_is_open(session) ||
+        session->jobs_waiting > FM_SESSION_JOBS_MAX / HELD_UP_SHARE ||
+        fm_session_unsent_size(session) > config->session_unsent_max / HELD_UP_SHARE) {
+        return;
+    }
+    session->held_up = false;
+    drop_input(session, receive_messages(session, session->input, session->input_size));
+    if (fm_session_is_open(session) && !session->held_up) {
+        session->transport->ops->resume(session->transport);
+    }
+}
+
+static void on_sent(void *owner)
+{
+    fm_session *session = owner;
+    try_to_go_on(session);
+    if (fm_session_is_open(session)) {
+        fm_stream_drained(session);
+    }
+}
+
+void fm_session_job_done(fm_session *session)
+{
+    session->jobs_waiting--;
+    try_to_go_on(session);
+}
+
+static const fm_transport_events events = {
+    .received = on_received,
+    .sent = on_sent,
+    .closed = on_closed,
+};
+
+// ---- time --------------------------------------------------------------------------------------
+
+static uint64_t ns_of(double seconds)
+{
+    return (uint64_t)(seconds * 1e9);
+}
+
+void fm_session_check_time(fm_session *session, uint64_t now_ns)
+{
+    const fm_config *config = session->hub->config;
+    if (session->state == FM_SESSION_GONE) {
+        return;
+    }
+    if (session->state == FM_SESSION_FINISHING) {
+        if (!session->hub->going_down && now_ns - session->progress_ns > FINISH_LONGEST_NS) {
+            fm_session_hang_up(session, "last answer not read");
+        }
+        return;
+    }
+    uint64_t unsent_size = fm_session_unsent_size(session);
+    uint64_t written_size = session->queued_size - unsent_size;
+    if (unsent_size == 0 || written_size != session->written_size) {
+        session->written_size = written_size;
+        session->progress_ns = now_ns;
+    }
+    if (session->state == FM_SESSION_GREETING &&
+        now_ns - session->opened_ns > ns_of(config->hello_timeout_s)) {
+        fm_session_hang_up(session, "no hello");
+    } else if (now_ns - session->progress_ns > ns_of(config->slow_reader_timeout_s)) {
+        fm_session_hang_up(session, "slow reader");
+    }
+}
+
+// ---- answers -----------------------------------------------------------------------------------
+
+void fm_reply_begin(fm_reply *reply, uint64_t request)
+{
+    msgpack_sbuffer_init(&reply->buffer);
+    msgpack_packer_init(&reply->packer, &reply->buffer, msgpack_sbuffer_write);
+    fm_pack_result(&reply->packer, request);
+}
+
+void fm_reply_send(fm_session *session, fm_reply *reply)
+{
+    fm_frame *frame = fm_frame_take(&reply->buffer);
+    if (frame == NULL) {
+        fm_session_hang_up(session, "out of memory");
+        return;
+    }
+    fm_session_send(session, &frame, 1);
+    fm_frame_drop(frame);
+}
+
+void fm_reply_error(fm_session *session, uint64_t request, fm_status status, const char *message)
+{
+    fm_reply reply;
+    msgpack_sbuffer_init(&reply.buffer);
+    msgpack_packer_init(&reply.packer, &reply.buffer, msgpack_sbuffer_write);
+    fm_pack_error(&reply.packer, request, status, message);
+    fm_reply_send(session, &reply);
+}

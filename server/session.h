@@ -1,0 +1,109 @@
+// server/session.h: one connected client.
+//
+//   GREETING ── hello ok ──> READY ────────┐
+//      │                       │           │ server goes down
+//      │ refused, too late     │ bad bytes │
+//      v                       v           v
+//   FINISHING (last answers are written) ──┴──> GONE <── hang-up, too slow to read
+//
+// Bytes come from a transport, are measured by the scanner, and only then unpacked. A session
+// never touches a world: its requests become jobs.
+//
+// What waits for the client is bounded. Answers: a session whose client does not read them is not
+// read from any more, so it cannot ask for more. Streams: see stream.h.
+//
+// Threads: the event loop. A session is released in its transport's closed() and nowhere else.
+
+#pragma once
+
+#include "proto/protocol.h"
+#include "proto/scanner.h"
+#include "server/hub.h"
+#include "server/transport.h"
+
+#define FM_SESSION_JOBS_MAX          1024u // requests that wait for the conductor
+#define FM_SESSION_SUBSCRIPTIONS_MAX 1024u
+#define FM_SESSION_ANSWERS_FACTOR    16u // answers may wait up to so many times session_unsent_max
+
+typedef struct fm_subscription fm_subscription;
+
+typedef enum fm_session_state {
+    FM_SESSION_GREETING,
+    FM_SESSION_READY,
+    FM_SESSION_FINISHING,
+    FM_SESSION_GONE,
+} fm_session_state;
+
+// A map that comes in pieces.
+typedef struct fm_upload {
+    uint64_t number; // 0: none
+    char *bytes;     // owned
+    size_t total, received;
+} fm_upload;
+
+struct fm_session {
+    fm_hub *hub;
+    fm_transport *transport;
+    uint64_t number;
+    fm_session_state state;
+    fm_role role;
+    char client[65]; // name it gave
+
+    fm_scanner scanner;
+    msgpack_zone zone; // of the message being handled
+    uint8_t *input;    // owned; bytes of messages that are not whole yet
+    size_t input_size, input_capacity;
+    bool held_up; // not read from: too much waits for it
+
+    uint32_t jobs_waiting;
+    fm_subscription *subscriptions;
+    uint32_t subscription_count;
+    uint64_t subscription_last;
+    fm_upload upload;
+
+    uint64_t opened_ns;
+    uint64_t progress_ns;  // when the client was last seen to read, or had nothing to read
+    uint64_t queued_size;  // bytes ever queued
+    uint64_t written_size; // of these, when last looked at, written
+};
+
+/// Takes over a transport that was just accepted; fits fm_accept_fn.
+void fm_session_accept(void *hub, fm_transport *transport);
+
+/// Hangs up at once. May be called from anywhere and more than once.
+///
+/// @param reason  for the log
+void fm_session_hang_up(fm_session *session, const char *reason);
+
+/// Writes what waits, then hangs up.
+void fm_session_finish(fm_session *session, const char *reason);
+
+/// Queues frames that make one message.
+void fm_session_send(fm_session *session, fm_frame *const *frames, uint32_t frame_count);
+
+/// Bytes that wait for the client.
+size_t fm_session_unsent_size(const fm_session *session);
+
+/// Whether messages can still be sent.
+bool fm_session_is_open(const fm_session *session);
+
+/// One of its requests was answered by the conductor.
+void fm_session_job_done(fm_session *session);
+
+/// Hangs up on a client that is too slow to say hello or to read. Called a few times a second.
+void fm_session_check_time(fm_session *session, uint64_t now_ns);
+
+// ---- answers -----------------------------------------------------------------------------------
+
+// An answer on its way.
+typedef struct fm_reply {
+    msgpack_sbuffer buffer;
+    msgpack_packer packer;
+} fm_reply;
+
+/// Begins a result; the caller packs it and ends with fm_reply_send().
+void fm_reply_begin(fm_reply *reply, uint64_t request);
+void fm_reply_send(fm_session *session, fm_reply *reply);
+
+/// @param message  NULL: the status's own text
+void fm_reply_error(fm_session *session, uint64_t request, fm_status status, const char *message);

@@ -1,0 +1,408 @@
+// server/stream.c: see stream.h.
+
+#include "server/stream.h"
+
+#include "server/scene.h"
+
+#include <stdlib.h>
+
+#define BEHIND_SHARE    4u  // deltas wait when this part of session_unsent_max is unsent ...
+#define CAUGHT_UP_SHARE 16u // ... and go on when no more than this part is
+
+struct fm_subscription {
+    fm_subscription *next_of_scene;
+    fm_subscription *next_of_session;
+    fm_session *session;
+    fm_scene *scene;
+    uint64_t number;
+    fm_rect rect;
+    uint32_t every;
+    bool opening;         // its request is not answered yet
+    bool is_notification; // nor will be
+    uint64_t request;
+    bool told;     // has had a keyframe
+    uint64_t tick; // the client knows all up to here
+    bool behind;   // something is due that it was too slow for
+};
+
+// ---- scenes ------------------------------------------------------------------------------------
+
+static fm_scene *find_scene(const fm_host *host, uint32_t team)
+{
+    fm_scene *scene = host->scenes;
+    while (scene != NULL && scene->team != team) {
+        scene = scene->next;
+    }
+    return scene;
+}
+
+static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind)
+{
+    fm_job *job = fm_job_create(kind, scene->host);
+    if (job == NULL) {
+        return false;
+    }
+    job->watch.team = scene->team;
+    job->watch.serial = scene->serial;
+    if (fm_conductor_post(hub->conductor, job) != FM_OK) {
+        fm_job_destroy(job);
+        return false;
+    }
+    return true;
+}
+
+static fm_status open_scene(fm_hub *hub, fm_host *host, uint32_t team, fm_scene **out)
+{
+    size_t size = fm_scene_size(host);
+    if (hub->scenes_size + size > FM_SCENES_SIZE_MAX) {
+        return FM_ERR_LIMIT;
+    }
+    fm_scene *scene = fm_scene_create(host, team, ++hub->serial_last);
+    if (scene == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    if (!post_watch(hub, scene, FM_JOB_WATCH)) {
+        fm_scene_destroy(scene);
+        return FM_ERR_NO_MEMORY;
+    }
+    hub->scenes_size += size;
+    scene->next = host->scenes;
+    host->scenes = scene;
+    *out = scene;
+    return FM_OK;
+}
+
+static void close_scene(fm_hub *hub, fm_scene *scene)
+{
+    fm_host *host = scene->host;
+    fm_scene **link = &host->scenes;
+    while (*link != scene) {
+        link = &(*link)->next;
+    }
+    *link = scene->next;
+    // A world that ends takes its watches along. A conductor that could not be told publishes to
+    // nobody, which costs time but harms nothing.
+    if (host->state == FM_HOST_LIVE && !hub->going_down) {
+        (void)post_watch(hub, scene, FM_JOB_UNWATCH);
+    }
+    hub->scenes_size -= fm_scene_size(host);
+    fm_scene_destroy(scene);
+}
+
+// ---- sending -----------------------------------------------------------------------------------
+
+// [2, name, [{"subscription": number -- with room for `entries` more.
+static fm_frame *make_head(const fm_subscription *subscription, fm_notification notification,
+                           uint32_t entries)
+{
+    msgpack_sbuffer buffer;
+    msgpack_packer packer;
+    msgpack_sbuffer_init(&buffer);
+    msgpack_packer_init(&packer, &buffer, msgpack_sbuffer_write);
+    fm_pack_notification(&packer, notification);
+    msgpack_pack_map(&packer, entries + 1);
+    fm_pack_text(&packer, "subscription");
+    msgpack_pack_uint64(&packer, subscription->number);
+    return fm_frame_take(&buffer);
+}
+
+static bool send_body(const fm_subscription *subscription, fm_notification notification,
+                      fm_body body, fm_body tail)
+{
+    if (body.frame == NULL) {
+        return false;
+    }
+    uint32_t entries = body.entries + (tail.frame != NULL ? tail.entries : 0);
+    fm_frame *head = make_head(subscription, notification, entries);
+    if (head == NULL) {
+        return false;
+    }
+    fm_frame *frames[FM_SEND_FRAMES_MAX] = {head, body.frame, tail.frame};
+    fm_session_send(subscription->session, frames, tail.frame != NULL ? 3 : 2);
+    fm_frame_drop(head);
+    return true;
+}
+
+// A keyframe replaces all that the client has, but orders end only once, so those that it has not
+// heard of follow.
+static void send_keyframe(fm_subscription *subscription)
+{
+    fm_scene *scene = subscription->scene;
+    fm_body body = fm_scene_keyframe(scene, &subscription->rect);
+    if (!send_body(subscription, FM_NOTIFY_KEYFRAME, body, (fm_body){0})) {
+        subscription->behind = true; // memory is short: again when the client has read
+        return;
+    }
+    if (subscription->told) {
+        subscription->session->hub->counts.keyframes_forced++;
+        fm_body ended = fm_scene_ended(scene, subscription->tick);
+        send_body(subscription, FM_NOTIFY_DELTA, ended, (fm_body){0});
+        fm_frame_drop(ended.frame);
+    }
+    subscription->told = true;
+    subscription->tick = scene->tick;
+}
+
+static void send_delta(fm_subscription *subscription)
+{
+    fm_scene *scene = subscription->scene;
+    fm_body body = fm_scene_delta(scene, &subscription->rect, subscription->tick);
+    bool sees_load = subscription->session->role >= FM_ROLE_OBSERVER;
+    fm_body load = sees_load && body.frame != NULL ? fm_scene_load(scene) : (fm_body){0};
+    bool nothing_to_say = body.frame == NULL && body.entries == 0;
+    if (nothing_to_say || send_body(subscription, FM_NOTIFY_DELTA, body, load)) {
+        subscription->tick = scene->tick;
+    } else {
+        subscription->behind = true;
+    }
+}
+
+// Brings a client up to date, unless it is too slow for that at the moment.
+static void bring_up_to_date(fm_subscription *subscription)
+{
+    fm_session *session = subscription->session;
+    fm_scene *scene = subscription->scene;
+    if (!scene->live || !fm_session_is_open(session)) {
+        return;
+    }
+    if (fm_session_unsent_size(session) > session->hub->config->session_unsent_max / BEHIND_SHARE) {
+        subscription->behind = true;
+        session->hub->counts.deltas_merged++;
+        return;
+    }
+    subscription->behind = false;
+    if (!subscription->told || !fm_scene_reaches(scene, subscription->tick)) {
+        send_keyframe(subscription);
+    } else if (scene->tick - subscription->tick >= subscription->every) {
+        send_delta(subscription);
+    }
+}
+
+void fm_stream_drained(fm_session *session)
+{
+    if (fm_session_unsent_size(session) >
+        session->hub->config->session_unsent_max / CAUGHT_UP_SHARE) {
+        return;
+    }
+    for (fm_subscription *subscription = session->subscriptions; subscription != NULL;
+         subscription = subscription->next_of_session) {
+        if (subscription->behind) {
+            bring_up_to_date(subscription);
+        }
+    }
+}
+
+// ---- subscribing -------------------------------------------------------------------------------
+
+static void answer_opened(fm_subscription *subscription)
+{
+    subscription->opening = false;
+    if (subscription->is_notification) {
+        return;
+    }
+    fm_reply reply;
+    fm_reply_begin(&reply, subscription->request);
+    msgpack_pack_map(&reply.packer, 1);
+    fm_pack_text(&reply.packer, "subscription");
+    msgpack_pack_uint64(&reply.packer, subscription->number);
+    fm_reply_send(subscription->session, &reply);
+}
+
+static void unlink_from_scene(fm_subscription *subscription)
+{
+    fm_subscription **link = &subscription->scene->subscriptions;
+    while (*link != subscription) {
+        link = &(*link)->next_of_scene;
+    }
+    *link = subscription->next_of_scene;
+}
+
+static void unlink_from_session(fm_subscription *subscription)
+{
+    fm_subscription **link = &subscription->session->subscriptions;
+    while (*link != subscription) {
+        link = &(*link)->next_of_session;
+    }
+    *link = subscription->next_of_session;
+    subscription->session->subscription_count--;
+}
+
+// The last one to leave closes the scene.
+static void end(fm_subscription *subscription)
+{
+    fm_scene *scene = subscription->scene;
+    fm_hub *hub = subscription->session->hub;
+    unlink_from_scene(subscription);
+    unlink_from_session(subscription);
+    free(subscription);
+    if (scene->subscriptions == NULL) {
+        close_scene(hub, scene);
+    }
+}
+
+fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *request)
+{
+    if (session->subscription_count == FM_SESSION_SUBSCRIPTIONS_MAX) {
+        return FM_ERR_LIMIT;
+    }
+    fm_subscription *subscription = calloc(1, sizeof *subscription);
+    if (subscription == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_scene *scene = find_scene(request->host, request->team);
+    if (scene == NULL) {
+        fm_status status = open_scene(session->hub, request->host, request->team, &scene);
+        if (status != FM_OK) {
+            free(subscription);
+            return status;
+        }
+    }
+    *subscription = (fm_subscription){
+        .next_of_scene = scene->subscriptions,
+        .next_of_session = session->subscriptions,
+        .session = session,
+        .scene = scene,
+        .number = ++session->subscription_last,
+        .rect = request->rect,
+        .every = request->every,
+        .opening = true,
+        .is_notification = request->is_notification,
+        .request = request->number,
+    };
+    scene->subscriptions = subscription;
+    session->subscriptions = subscription;
+    session->subscription_count++;
+    if (scene->live) {
+        answer_opened(subscription);
+        bring_up_to_date(subscription);
+    }
+    return FM_OK;
+}
+
+bool fm_stream_unsubscribe(fm_session *session, uint64_t number)
+{
+    fm_subscription *subscription = session->subscriptions;
+    while (subscription != NULL && subscription->number != number) {
+        subscription = subscription->next_of_session;
+    }
+    if (subscription == NULL) {
+        return false;
+    }
+    end(subscription);
+    return true;
+}
+
+void fm_stream_end_session(fm_session *session)
+{
+    while (session->subscriptions != NULL) {
+        end(session->subscriptions);
+    }
+}
+
+// ---- what comes from the conductor -------------------------------------------------------------
+
+// Sending never ends a subscription: a session that breaks on the way is closed later.
+static void tell_subscribers(fm_scene *scene)
+{
+    for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
+         subscription = subscription->next_of_scene) {
+        if (subscription->opening) {
+            answer_opened(subscription);
+        }
+        bring_up_to_date(subscription);
+    }
+}
+
+// A world in which nothing happens publishes nothing, so nobody would look again at clients that
+// wanted to wait a few ticks.
+static void flush_scene(fm_scene *scene, const fm_host_summary *summary)
+{
+    for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
+         subscription = subscription->next_of_scene) {
+        bool owes = subscription->told && subscription->tick < scene->tick;
+        bool waited = summary->paused || summary->tick - subscription->tick >= subscription->every;
+        if (owes && waited && !subscription->behind && fm_session_is_open(subscription->session)) {
+            send_delta(subscription);
+        }
+    }
+}
+
+void fm_stream_flush(fm_hub *hub)
+{
+    for (uint32_t i = 0; i < hub->host_count; i++) {
+        fm_host *host = hub->hosts[i];
+        if (host->scenes == NULL) {
+            continue;
+        }
+        fm_host_summary summary = fm_conductor_summary(hub->conductor, host);
+        for (fm_scene *scene = host->scenes; scene != NULL; scene = scene->next) {
+            flush_scene(scene, &summary);
+        }
+    }
+}
+
+// The view cannot be shown. Those who wait for it hear why.
+static void end_scene(fm_scene *scene, fm_status status)
+{
+    bool is_last;
+    do {
+        fm_subscription *subscription = scene->subscriptions;
+        is_last = subscription->next_of_scene == NULL;
+        if (!subscription->opening) {
+            fm_session_hang_up(subscription->session, fm_status_text(status));
+        } else if (!subscription->is_notification) {
+            fm_reply_error(subscription->session, subscription->request, status, NULL);
+        }
+        end(subscription); // the last one takes the scene along
+    } while (!is_last);
+}
+
+void fm_stream_publish(fm_publication *publication)
+{
+    fm_host *host = publication->host;
+    fm_scene *scene = find_scene(host, publication->team);
+    if (scene != NULL && scene->serial == publication->serial &&
+        (scene->live || publication->is_snapshot)) {
+        fm_status status = fm_scene_apply(scene, publication);
+        if (status == FM_OK) {
+            tell_subscribers(scene);
+        } else {
+            end_scene(scene, status);
+        }
+    }
+    atomic_fetch_sub(&host->published_unread_size, publication->size);
+    free(publication);
+}
+
+void fm_stream_watched(const fm_job *job)
+{
+    fm_scene *scene = find_scene(job->host, job->watch.team);
+    if (job->status != FM_OK && scene != NULL && scene->serial == job->watch.serial) {
+        end_scene(scene, job->status);
+    }
+}
+
+static void send_world_ended(const fm_subscription *subscription)
+{
+    msgpack_sbuffer buffer;
+    msgpack_packer packer;
+    msgpack_sbuffer_init(&buffer);
+    msgpack_packer_init(&packer, &buffer, msgpack_sbuffer_write);
+    fm_pack_text(&packer, "world");
+    msgpack_pack_uint64(&packer, subscription->scene->host->number);
+    fm_body body = {.frame = fm_frame_take(&buffer), .entries = 1};
+    send_body(subscription, FM_NOTIFY_WORLD_ENDED, body, (fm_body){0});
+    fm_frame_drop(body.frame);
+}
+
+void fm_stream_end_host(fm_host *host)
+{
+    while (host->scenes != NULL) {
+        fm_subscription *subscription = host->scenes->subscriptions;
+        if (subscription->opening) {
+            answer_opened(subscription);
+        }
+        send_world_ended(subscription);
+        end(subscription); // the last one takes the scene along
+    }
+}

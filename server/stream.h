@@ -1,0 +1,53 @@
+// server/stream.h: who is subscribed to what, and when they get it.
+//
+//   OPENING ── scene is live ──> DUE FOR A KEYFRAME ── sent ──> FOLLOWING
+//      └── no such view ──> gone       ^                          │
+//                                      └─ too far behind ── BEHIND <── its bytes are not read
+//                                                             └── read, one merged delta ──>
+//                                                             FOLLOWING
+//
+// A subscription remembers one number: the tick up to which its client was told. FOLLOWING and
+// BEHIND differ only in how old that is; the scene makes a delta since any tick it remembers.
+// So a slow client costs nothing while it is slow, and cannot make the server grow.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "server/session.h"
+
+// What a client asks for.
+typedef struct fm_stream_request {
+    fm_host *host;
+    uint32_t team;        // FM_ALL_TEAMS: everything
+    fm_rect rect;         // inside the map
+    uint32_t every;       // at most one delta in so many ticks
+    uint64_t number;      // of the request
+    bool is_notification; // no answer is wanted
+} fm_stream_request;
+
+/// Begins a subscription; answers the request when the view turns out to exist.
+/// @return FM_OK, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *request);
+
+/// @return false when the session has no such subscription
+bool fm_stream_unsubscribe(fm_session *session, uint64_t number);
+
+/// Takes in what the conductor published, and sends what follows from it. Releases the publication.
+void fm_stream_publish(fm_publication *publication);
+
+/// A few times a second: sends what subscriptions with `every` still owe when their world went
+/// quiet.
+void fm_stream_flush(fm_hub *hub);
+
+/// A watch job came back.
+void fm_stream_watched(const fm_job *job);
+
+/// The client has read; sends what it missed.
+void fm_stream_drained(fm_session *session);
+
+/// Drops the subscriptions of a session without a word.
+void fm_stream_end_session(fm_session *session);
+
+/// Ends all subscriptions of a world that is destroyed.
+void fm_stream_end_host(fm_host *host);
