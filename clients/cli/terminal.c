@@ -66,8 +66,10 @@ void fm_terminal_leave(void)
 
 void fm_terminal_enter(void)
 {
+    static char buffer[1 << 16]; // a picture goes out in few writes, so that it does not tear
     if (!entered) {
         entered = true;
+        setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
         atexit(fm_terminal_leave);
         fputs("\033[?1049h\033[?25l\033[2J", stdout);
     }

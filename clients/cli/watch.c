@@ -16,11 +16,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FRAME_MS    100u
-#define PERIOD_MS   1000u
-#define HEAD_ROWS   3u
-#define FOOT_ROWS   1u
-#define FOG_TEAMS   (FM_VIEWS_MAX - 1)
+#define FRAME_MS  100u
+#define PERIOD_MS 1000u
+#define HEAD_ROWS 3u
+#define FOOT_ROWS 1u
+#define FOG_TEAMS (FM_VIEWS_MAX - 1)
+#define FOG_CELLS                                                                                  \
+    (4u << 20) // cells of the largest map that gets fog: each team's view costs memory
 #define COLOUR_NAME 0xffffffu
 #define COLOUR_TEXT 0xb9c0c8u
 #define COLOUR_DIM  0x757d86u
@@ -82,6 +84,7 @@ static void subscribe(struct watch *watch, bool fog)
     fm_views_init(cli, &watch->views);
     watch->view =
         fm_views_add(cli, &watch->views, watch->world, team, part, every, &view_ops, watch);
+    fog = fog && (uint64_t)watch->view->rect.width * watch->view->rect.height <= FOG_CELLS;
     for (uint32_t i = 1; fog && team == 0 && i <= watch->known_teams && i <= FOG_TEAMS; i++) {
         // Fog may be some ticks late; that saves most of what these views would cost.
         fm_views_add(cli, &watch->views, watch->world, i, part, every < 3 ? 3 : every, NULL, NULL);

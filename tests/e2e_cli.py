@@ -1,0 +1,508 @@
+#!/usr/bin/env python3
+"""The command-line client and the demo, end to end, against a real server.
+
+Goal: every subcommand does what its help says, says so in words and in JSON, and fails in words and with
+the right exit status. Method: one fogmarchd on a free port of the loopback for each test; the world is
+paused where its exact state matters, so nothing here depends on how fast the machine is.
+
+    tests/e2e_cli.py FOLDER_OF_PROGRAMS [TEST...]
+"""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = ""
+PATIENCE = 120  # seconds until something is taken to hang; nothing waits that long when all is well
+
+MAP = """type octile
+height 6
+width 10
+map
+..........
+.@@@@@@@@.
+.@......@.
+.@@@@@@@@.
+..........
+TTTT....WW
+"""
+
+
+def clean_environment():
+    return {k: v for k, v in os.environ.items() if not k.startswith("FOGMARCH_")}
+
+
+class Server:
+    """A fogmarchd of our own; ended by its id."""
+
+    def __init__(self, folder, *flags):
+        port_file = os.path.join(folder, "port")
+        self.log = open(os.path.join(folder, "log"), "w+")
+        self.process = subprocess.Popen(
+            [os.path.join(BIN, "fogmarchd"), "--listen", "127.0.0.1:0", "--port-file", port_file, *flags],
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=clean_environment())
+        deadline = time.monotonic() + PATIENCE
+        while not (os.path.exists(port_file) and os.path.getsize(port_file) > 0):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise AssertionError("the server did not start:\n" + self.read_log())
+            time.sleep(0.02)
+        with open(port_file, encoding="ascii") as file:
+            self.address = "127.0.0.1:" + file.read().strip()
+
+    def read_log(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            return self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.server = Server(self.folder.name)
+        self.environment = clean_environment()
+        self.environment["FOGMARCH_CONNECT"] = self.server.address
+
+    def tearDown(self):
+        status = self.server.stop()
+        log = self.server.read_log()
+        self.server.log.close()
+        self.folder.cleanup()
+        self.assertEqual(status, 0, "the server's end:\n" + log)
+
+    def run_cli(self, *arguments, environment=None, stdin=None):
+        return subprocess.run([os.path.join(BIN, "fogmarch"), *map(str, arguments)], timeout=PATIENCE,
+                              capture_output=True, text=True, input=stdin,
+                              env=environment or self.environment)
+
+    def cli(self, *arguments, **more):
+        """What a command prints that must succeed."""
+        done = self.run_cli(*arguments, **more)
+        self.assertEqual(done.returncode, 0, f"{arguments}: {done.stderr}")
+        self.assertEqual(done.stderr, "", arguments)
+        return done.stdout
+
+    def json(self, *arguments, **more):
+        return json.loads(self.cli(*arguments, "--json", **more))
+
+    def refuse(self, status, words, *arguments, **more):
+        """A command that must fail: status, words on stderr, nothing on stdout."""
+        done = self.run_cli(*arguments, **more)
+        self.assertEqual(done.returncode, status, f"{arguments}: {done.stdout}{done.stderr}")
+        self.assertIn(words, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertTrue(done.stderr.startswith("fogmarch"), done.stderr)
+
+    def map_file(self, text=MAP):
+        path = os.path.join(self.folder.name, "small.map")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        return path
+
+    def small_world(self, *options):
+        """A paused world of MAP, all known, with teams 1 and 2."""
+        self.cli("create", "small", "--map", self.map_file(), "--paused", "--omniscient", *options)
+        self.cli("team")
+        self.cli("team")
+
+    # ---- help and wrong usage --------------------------------------------------------------------
+
+    def test_help(self):
+        overview = self.cli("--help")
+        commands = re.findall(r"^  ([a-z]+) +[a-z]", overview, re.M)
+        self.assertLessEqual({"ping", "worlds", "create", "destroy", "pause", "resume", "step", "info",
+                              "team", "spawn", "order", "terrain", "path", "watch", "inspect", "stats",
+                              "play", "remove"}, set(commands))
+        self.assertLessEqual(max(map(len, overview.splitlines())), 90)
+        for command in commands:
+            help_text = self.cli(command, "--help")
+            self.assertIn(f"Usage: fogmarch {command}", help_text)
+            self.assertLessEqual(max(map(len, help_text.splitlines())), 90, command)
+            self.assertEqual(self.cli("help", command), help_text)
+        self.assertRegex(self.cli("--version"), r"^fogmarch \d+\.\d+\.\d+$")
+
+    def test_wrong_usage(self):
+        self.refuse(2, "which command?")
+        self.refuse(2, "no such command: 'frob'", "frob")
+        self.refuse(2, "no such option: '--frob'", "ping", "--frob")
+        self.refuse(2, "needs a value", "ping", "--count")
+        self.refuse(2, "too few arguments", "create")
+        self.refuse(2, "one argument too many", "ping", "now")
+        self.refuse(2, "'x' is not a whole number", "ping", "--count", "x")
+        self.refuse(2, "ADDRESS:PORT", "ping", "--connect", "nowhere")
+        self.refuse(2, "one of --map FILE and --generate KIND", "create", "w")
+        self.refuse(2, "one of --map FILE and --generate KIND", "create", "w", "--map", "m", "--generate", "open")
+        self.refuse(2, "--team N is needed", "spawn", "--count", 3)
+        self.refuse(2, "one of --at X,Y and --count N", "spawn", "--team", 1)
+        self.refuse(2, "neither move nor stop", "order", "dance", "1")
+        self.refuse(2, "move where?", "order", "move", "1")
+        self.refuse(2, "neither blocked, free nor cost=N", "terrain", "lava", "1,1")
+        self.refuse(2, "is not an agent's id", "inspect", "bob")
+
+    def test_no_server(self):
+        self.refuse(1, "cannot connect to 127.0.0.1:1", "ping", "--connect", "127.0.0.1:1")
+
+    # ---- the server ------------------------------------------------------------------------------
+
+    def test_ping(self):
+        self.assertRegex(self.cli("ping"), r"answered in [\d.]+ ms; up [\d.]+ s; role admin\n$")
+        answer = self.json("ping")
+        self.assertEqual(answer["role"], "admin")
+        self.assertGreaterEqual(answer["uptime_ms"], 0)
+        # The address may also come by option, which beats the environment.
+        elsewhere = dict(self.environment, FOGMARCH_CONNECT="127.0.0.1:1")
+        self.cli("--connect", self.server.address, "ping", environment=elsewhere)
+        self.cli("ping", "-c", self.server.address, environment=elsewhere)
+
+    def test_stats(self):
+        self.small_world()
+        self.cli("step", "small", "--ticks", 3)
+        server = self.json("stats")["server"]
+        self.assertEqual(server["worlds"], 1)
+        self.assertGreater(server["rss_bytes"], 0)
+        world = self.json("stats", "small")["world"]
+        self.assertEqual(world["tick"], 3)
+        self.assertEqual(world["tick_ms"]["count"], 3)
+        text = self.cli("stats", "small")
+        self.assertRegex(text, r"(?m)^uptime_ms +[\d,]+$")
+        self.assertRegex(text, r"(?m)^tick_ms +p50 .* of 3$")
+
+    # ---- worlds ----------------------------------------------------------------------------------
+
+    def test_worlds(self):
+        self.assertIn("no world yet", self.cli("worlds"))
+        self.refuse(1, "there is no world yet", "info")
+        made = self.json("create", "one", "--generate", "skirmish", "--players", 2, "--width", 96,
+                         "--height", 64, "--seed", 5, "--paused")
+        self.assertEqual((made["name"], made["width"], made["height"], len(made["bases"])),
+                         ("one", 96, 64, 4))
+        self.assertRegex(self.cli("worlds"), r"(?m)^ +\d+  one +96x64 +0 +0 +0 +paused")
+        self.refuse(1, "exists", "create", "one", "--generate", "open")
+        self.cli("create", "two", "--generate", "open", "--width", 9, "--height", 9)
+        self.refuse(1, "there are 2 worlds", "info")
+        self.assertEqual([w["name"] for w in self.json("worlds")["worlds"]], ["one", "two"])
+        self.assertEqual(self.json("info", "one")["world"], made["world"])
+        self.assertEqual(self.json("info", made["world"])["name"], "one")
+        self.cli("destroy", "one")
+        self.refuse(1, "no_world", "info", "one")
+        self.refuse(1, "no_world", "destroy", made["world"])
+        self.assertEqual(self.json("info")["name"], "two")
+
+    def test_rules_of_a_world(self):
+        self.cli("create", "odd", "--generate", "rooms", "--width", 50, "--height", 40, "--room-side", 7,
+                 "--neighbours", 4, "--sense-radius", 9, "--sense-shape", "diamond", "--line-of-sight",
+                 "--agents-max", 77, "--teams-max", 5, "--tick-hz", 12.5, "--budget-ms", 3.5,
+                 "--overload", "skip", "--paused")
+        info = self.json("info")
+        self.assertTrue(info["paused"])
+        self.assertEqual((info["tick_hz"], info["budget_ms"], info["overload"]), (12.5, 3.5, "skip"))
+        rules = info["rules"]
+        self.assertEqual(
+            (rules["neighbours"], rules["step_costs"], rules["sense_radius"], rules["sense_shape"],
+             rules["line_of_sight"], rules["omniscient"], rules["agents_max"], rules["teams_max"]),
+            (4, "1", 9, "diamond", True, False, 77, 5))
+        self.assertIn("rules.sense_radius", self.cli("info", "odd"))
+        self.refuse(1, "bad_", "create", "w", "--generate", "open", "--sense-radius", 9999)
+        self.refuse(1, "bad_", "create", "w", "--generate", "nonsense")
+
+    def test_maps(self):
+        path = self.map_file()
+        self.assertIn("10x6 cells", self.cli("create", "small", "--map", path))
+        self.assertIn("10x6 cells", self.cli("create", "piped", "--map", "-", stdin=MAP))
+        self.refuse(1, "No such file", "create", "w", "--map", path + ".not")
+        self.refuse(1, "bad_format", "create", "w", "--map", self.map_file("type octile\nheight x\n"))
+        # Larger than a message may be: it goes up in pieces.
+        side = 1500
+        large = f"type octile\nheight {side}\nwidth {side}\nmap\n" + ("." * side + "\n") * side
+        made = self.json("create", "large", "--map", self.map_file(large))
+        self.assertEqual((made["width"], made["height"]), (side, side))
+
+    def test_time(self):
+        self.small_world()
+        first = self.json("step", "small")
+        self.assertEqual(first["tick"], 1)
+        self.assertRegex(first["digest"], r"^[0-9a-f]{16}$")
+        self.assertRegex(self.cli("step", "-n", 9), r"^tick 10, digest [0-9a-f]{16}\n$")
+        self.assertRegex(self.cli("resume", "--tick-hz", 200), r"^world \d+ goes on after tick \d+\n$")
+        self.assertEqual(self.json("info")["tick_hz"], 200)
+        self.refuse(1, "not_ready", "step", "small")
+        self.assertRegex(self.cli("pause"), r"^world \d+ paused after tick \d+\n$")
+        before = self.json("info")["tick"]
+        self.assertEqual(self.json("step")["tick"], before + 1)
+
+    # ---- agents ----------------------------------------------------------------------------------
+
+    def test_agents_march_and_stop(self):
+        self.small_world()
+        self.assertEqual(self.cli("spawn", "--team", 1, "--at", "0,0", "-a", "0,4"), "2 agents: 1-2\n")
+        self.assertEqual(self.json("spawn", "--team", 2, "--at", "9,4")["agents"], [3])
+        self.assertRegex(self.cli("order", "move", "9,0", 1), r"^1 agents move to 9,0; orders from \d+ on\n$")
+        self.assertEqual(self.json("order", "move", "0,2", "--team", 2)["count"], 1)
+        self.cli("step", "-n", 3)
+        agent = self.json("inspect", 1)
+        self.assertEqual((agent["team"], agent["state"], agent["goal"]), (1, "moving", [9, 0]))
+        self.assertEqual(agent["cell"][1], 0)
+        self.assertGreater(agent["cell"][0], 0)
+        self.assertEqual(agent["path"][-2:], [9, 0])
+        self.assertEqual(self.cli("order", "stop", "1-2", 3), "3 agents stop\n")
+        self.cli("step", "-n", 2)
+        stopped = self.json("inspect", 1)
+        self.assertEqual((stopped["state"], stopped["goal"]), ("idle", []))
+        self.assertEqual(self.json("order", "move", "5,4", "--team", "all")["count"], 3)
+        text = self.cli("inspect", 3)
+        self.assertRegex(text, r"(?m)^agent +3 of team 2, ")
+        self.assertRegex(text, r"(?m)^goal +5,4$")
+        self.assertRegex(text, r"(?m)^knowledge +60 cells known")
+        ended = self.json("stats", "small")["world"]["orders_ended"]
+        self.assertGreaterEqual(ended["cancelled"], 2)
+
+    def test_agents_that_are_not_there(self):
+        self.small_world()
+        self.refuse(1, "no_agent", "order", "move", "1,0", 99)
+        self.refuse(1, "there are no such agents", "order", "stop", "--team", "all")
+        self.refuse(2, "which agents?", "order", "stop")
+        self.refuse(2, "is not a list of ids", "order", "stop", "3-1")
+        self.refuse(1, "no_agent", "inspect", 99)
+        self.refuse(1, "no_team", "spawn", "--team", 3, "--at", "0,0")
+        self.refuse(1, "blocked_cell", "spawn", "--team", 1, "--at", "1,1")
+        self.refuse(1, "off_grid", "spawn", "--team", 1, "--at", "10,0")
+        self.assertEqual(self.json("info")["agents"], 0)
+
+    def test_spawn_picks_free_cells(self):
+        self.small_world()
+        # 31 cells are free around the walls; the 6 in the closet do not count.
+        free = sum(row.count(".") for i, row in enumerate(MAP.splitlines()[4:]) if i != 2) + 2
+        self.assertEqual(len(self.json("spawn", "--team", 1, "--count", free - 4, "--seed", 3)["agents"]), free - 4)
+        self.assertEqual(len(self.json("spawn", "--team", 2, "--count", 2, "--near", "9,5")["agents"]), 2)
+        self.assertEqual(len(self.json("spawn", "--team", 2, "--count", 2)["agents"]), 2)
+        self.refuse(1, "there is room for 0 agents, not for 1", "spawn", "--team", 1, "--count", 1)
+        self.assertEqual(self.json("spawn", "--team", 1, "--count", 6, "--rect", "2,2,6,1")["agents"][-1], free + 6)
+        self.assertEqual(self.cli("remove", "1-3"), "3 agents removed\n")
+        self.assertEqual(self.json("remove", "--team", "all")["removed"], free + 3)
+        self.assertEqual(self.json("info")["agents"], 0)
+
+    def test_spawn_around_a_base(self):
+        made = self.json("create", "arena", "--generate", "skirmish", "--players", 2, "--width", 128,
+                         "--height", 128, "--paused")
+        self.cli("team")
+        ids = self.json("spawn", "--team", 1, "--count", 20, "--base", 2)["agents"]
+        self.assertEqual(len(set(ids)), 20)
+        x, y = self.json("inspect", ids[0])["cell"]
+        self.assertLess(max(abs(x - made["bases"][2]), abs(y - made["bases"][3])), 20)
+        self.refuse(1, "the world has 2 bases", "spawn", "--team", 1, "--count", 1, "--base", 3)
+
+    # ---- terrain and paths -----------------------------------------------------------------------
+
+    def test_terrain_and_path(self):
+        self.small_world()
+        straight = self.json("path", "0,0", "9,0")
+        self.assertTrue(straight["complete"])
+        self.assertEqual((straight["length"], len(straight["cells"])), (9, 20))
+        closet = self.json("path", "0,0", "4,2")
+        self.assertEqual((closet["complete"], closet["reason"]), (False, "unreachable"))
+        self.assertIn("nearest reachable cell", self.cli("path", "0,0", "4,2"))
+        self.assertEqual(self.cli("terrain", "free", "4,1"), "1 cells changed\n")
+        self.assertTrue(self.json("path", "0,0", "4,2")["complete"])
+        self.assertEqual(self.json("terrain", "blocked", "4,1", "0,0,10,1")["changed"], 11)
+        self.assertEqual(self.json("terrain", "cost=3", "0,4,10,1")["changed"], 10)
+        self.assertEqual(self.json("path", "0,4", "9,4")["length"], 27)
+        self.assertRegex(self.cli("path", "0,4", "2,4", "--cells"), r"(?m)^0,4 1,4 2,4$")
+        self.refuse(1, "blocked_cell", "path", "0,0", "9,4")
+        self.refuse(1, "off_grid", "terrain", "free", "50,50")
+        self.refuse(2, "is not of the form X,Y", "path", "0", "9,4")
+
+    def test_path_on_what_a_team_knows(self):
+        self.cli("create", "small", "--map", self.map_file(), "--paused", "--sense-radius", 1)
+        self.cli("team")
+        self.cli("spawn", "--team", 1, "--at", "0,0")
+        self.assertFalse(self.json("path", "0,0", "4,2")["complete"])
+        self.assertTrue(self.json("path", "0,0", "4,2", "--team", 1)["complete"])  # as far as they know
+
+    # ---- looking ---------------------------------------------------------------------------------
+
+    def test_watch_prints_lines(self):
+        self.cli("create", "arena", "--generate", "open", "--width", 64, "--height", 64, "--tick-hz", 50)
+        self.cli("team")
+        self.cli("spawn", "--team", 1, "--count", 5)
+        self.cli("order", "move", "60,60", "--team", "all")
+        lines = [json.loads(line) for line in self.cli("watch", "--json", "--seconds", 2.5).splitlines()]
+        self.assertGreaterEqual(len(lines), 2)
+        self.assertEqual(lines[0]["agents"], 5)
+        self.assertGreater(lines[-1]["tick"], lines[0]["tick"])
+        self.assertIn("5 agents", self.cli("watch", "--seconds", 1.5, "--team", 1))
+        self.refuse(1, "no_team", "watch", "--team", 7, "--seconds", 1)
+
+    def watch_on_a_terminal(self, environment, *options):
+        """Starts watch on a terminal of 100 x 30, stops it as Ctrl-C does; what it drew."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            subprocess.run(["stty", "cols", "100", "rows", "30"], check=False)
+            os.execve(os.path.join(BIN, "fogmarch"), ["fogmarch", "watch", *options],
+                      dict(self.environment, TERM="xterm-256color", **environment))
+        drawn, deadline = b"", time.monotonic() + PATIENCE
+        stopped = False
+        while time.monotonic() < deadline:
+            if not select.select([terminal], [], [], 1)[0]:
+                continue
+            try:
+                piece = os.read(terminal, 65536)
+            except OSError:  # the terminal's other end is closed
+                break
+            drawn += piece
+            if not stopped and b"Ctrl-C ends" in drawn and b"team 1" in drawn:
+                os.write(terminal, b"\x03")
+                stopped = True
+        os.close(terminal)
+        if not stopped:
+            os.kill(pid, signal.SIGKILL)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        self.assertTrue(stopped, drawn)
+        self.assertEqual(status, 0, drawn)
+        self.assertTrue(drawn.startswith(b"\x1b[?1049h"), "the whole screen is taken")
+        self.assertTrue(drawn.rstrip().endswith(b"\x1b[?1049l"), "and given back")
+        return drawn.decode()
+
+    def test_watch_draws_on_a_terminal(self):
+        self.small_world()
+        self.cli("spawn", "--team", 1, "--at", "0,0")
+        drawn = self.watch_on_a_terminal({"COLORTERM": "truecolor"})
+        self.assertIn("small", drawn)
+        self.assertIn("\u2580", drawn)
+        self.assertIn("38;2;76;194;255", drawn)  # the colour of team 1
+        drawn = self.watch_on_a_terminal({"COLORTERM": ""})
+        self.assertIn("38;5;", drawn)
+        drawn = self.watch_on_a_terminal({"NO_COLOR": "1"})
+        self.assertNotIn("\u2580", drawn)
+        self.assertNotRegex(drawn, "[34]8;[25];")
+        self.assertIn("####", drawn)
+        drawn = self.watch_on_a_terminal({"COLORTERM": "truecolor"}, "--team", "1")
+        self.assertIn("as team 1 sees it", drawn)
+
+    def test_watch_ends_with_its_world_and_its_server(self):
+        self.small_world()
+        watcher = subprocess.Popen([os.path.join(BIN, "fogmarch"), "watch", "--json"], env=self.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        watcher.stdout.readline()
+        self.cli("destroy", "small")
+        _, words = watcher.communicate(timeout=PATIENCE)
+        self.assertEqual(watcher.returncode, 0)
+        self.assertIn("the world was destroyed", words)
+
+        self.cli("create", "again", "--generate", "open", "--width", 5, "--height", 5)
+        watcher = subprocess.Popen([os.path.join(BIN, "fogmarch"), "watch", "--json"], env=self.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        watcher.stdout.readline()
+        self.assertEqual(self.server.stop(), 0)
+        _, words = watcher.communicate(timeout=PATIENCE)
+        self.assertEqual(watcher.returncode, 1)
+        self.assertRegex(words, "the server goes down|connection lost")
+
+    # ---- playing ---------------------------------------------------------------------------------
+
+    def test_play(self):
+        self.cli("create", "arena", "--generate", "skirmish", "--players", 2, "--width", 96, "--height", 96,
+                 "--tick-hz", 50)
+        self.refuse(1, "the world has no agents", "play", "--seconds", 1)
+        for team in (1, 2):
+            self.cli("team")
+            self.cli("spawn", "--team", team, "--count", 10, "--base", team)
+        summary = self.json("play", "--seconds", 6, "--period", 0.2)
+        self.assertGreater(summary["moves"], 0)
+        self.assertGreater(summary["orders_given"], 0)
+        self.assertGreater(sum(summary["orders_ended"].values()), 0)
+        self.assertEqual(summary["refused"], 0)
+        self.assertGreater(summary["ticks"], 0)
+
+    # ---- roles -----------------------------------------------------------------------------------
+
+    def test_tokens_are_read(self):
+        path = os.path.join(self.folder.name, "token")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("not-a-token-of-this-server\n")
+        self.refuse(1, "No such file", "ping", "--token-file", path + ".not")
+        # On the loopback no token is needed; what a wrong one does is the server's business, but the
+        # client must get an answer either way.
+        self.assertIn(self.run_cli("ping", "--token-file", path).returncode, (0, 1))
+
+
+class DemoTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.environment = dict(clean_environment(), TMPDIR=self.folder.name)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def demo(self, *arguments):
+        return [os.path.join(ROOT, "clients", "demo"), "--bin", BIN, *arguments]
+
+    def nothing_is_left(self):
+        self.assertEqual(os.listdir(self.folder.name), [])
+
+    def test_seconds(self):
+        done = subprocess.run(self.demo("--seconds", "8"), timeout=PATIENCE, capture_output=True, text=True,
+                              env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^ticks +[1-9]")
+        self.assertRegex(done.stdout, r"(?m)^tick time +p50 [\d.]+ ms, p99 ")
+        self.assertRegex(done.stdout, r"(?m)^orders ended +[1-9]")
+        self.nothing_is_left()
+
+    def test_a_map(self):
+        path = os.path.join(self.folder.name, "small.map")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("type octile\nheight 40\nwidth 60\nmap\n" + ("." * 60 + "\n") * 40)
+        done = subprocess.run(self.demo("--seconds", "5", "--agents", "20", path), timeout=PATIENCE,
+                              capture_output=True, text=True, env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        os.unlink(path)
+        self.nothing_is_left()
+
+    def test_ctrl_c(self):
+        demo = subprocess.Popen(self.demo(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=self.environment, start_new_session=True)
+        for _ in range(8):  # watch prints a line a second when it is piped
+            self.assertNotEqual(demo.stdout.readline(), "")
+        os.killpg(demo.pid, signal.SIGINT)  # as the terminal does, to all that is in front
+        rest, words = demo.communicate(timeout=PATIENCE)
+        self.assertEqual(demo.returncode, 0, words)
+        self.assertIn("orders ended", rest)
+        self.nothing_is_left()
+
+    def test_failures(self):
+        bad = os.path.join(self.folder.name, "bad.map")
+        with open(bad, "w", encoding="ascii") as file:
+            file.write("not a map\n")
+        done = subprocess.run(self.demo("--seconds", "5", bad), timeout=PATIENCE, capture_output=True,
+                              text=True, env=self.environment)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bad_format", done.stderr)
+        os.unlink(bad)
+        self.nothing_is_left()
+        done = subprocess.run(self.demo("--seconds", "0"), timeout=PATIENCE, capture_output=True, text=True,
+                              env=self.environment)
+        self.assertEqual(done.returncode, 2)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("usage: tests/e2e_cli.py FOLDER_OF_PROGRAMS [TEST...]")
+    BIN = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)
