@@ -322,7 +322,7 @@ class CliTest(unittest.TestCase):
         self.assertTrue(self.json("path", "0,0", "4,2")["complete"])
         self.assertEqual(self.json("terrain", "blocked", "4,1", "0,0,10,1")["changed"], 11)
         self.assertEqual(self.json("terrain", "cost=3", "0,4,10,1")["changed"], 10)
-        self.assertEqual(self.json("path", "0,4", "9,4")["length"], 27)
+        self.assertEqual(self.json("path", "0,4", "3,4")["length"], 9)
         self.assertRegex(self.cli("path", "0,4", "2,4", "--cells"), r"(?m)^0,4 1,4 2,4$")
         self.refuse(1, "blocked_cell", "path", "0,0", "9,4")
         self.refuse(1, "off_grid", "terrain", "free", "50,50")

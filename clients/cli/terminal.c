@@ -20,8 +20,8 @@ static void on_stop(int signal_number)
 
 void fm_terminal_catch_stops(void)
 {
-    // Without SA_RESTART: a wait that is under way must end.
-    struct sigaction action = {.sa_handler = on_stop};
+    // SA_RESTART, for a picture that is being written; poll() ends all the same.
+    struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
