@@ -117,9 +117,24 @@ static fm_cell choose_goal(struct play *play, fm_cell from)
     return goal;
 }
 
+// Goals for a group: cells around `goal`, every other one when there are enough, so that it stands
+// in loose order. @return how many; fewer than `count` where there is no room
+static uint32_t spread_goals(struct play *play, fm_cell goal, uint32_t count, fm_cell **goals)
+{
+    uint32_t found = fm_snapshot_flood(play->cli, play->view, goal, 2 * count, goals);
+    if (found < 2 * count) {
+        return found < count ? found : count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        (*goals)[i] = (*goals)[2 * i];
+    }
+    return count;
+}
+
 static void send_order(struct play *play, uint32_t count)
 {
-    fm_cell goal = choose_goal(play, play->members[0].cell);
+    fm_cell *goals;
+    count = spread_goals(play, choose_goal(play, play->members[0].cell), count, &goals);
     uint64_t *ids = fm_cli_need(play->cli, malloc(count * sizeof *ids));
     for (uint32_t i = 0; i < count; i++) {
         ids[i] = play->members[i].id;
@@ -128,7 +143,8 @@ static void send_order(struct play *play, uint32_t count)
     fm_params_uint(params, FM_FIELD_WORLD, play->world);
     fm_params_uints(params, FM_FIELD_AGENTS, ids, count);
     fm_params_text(params, FM_FIELD_KIND, "move");
-    fm_params_cells(params, FM_FIELD_GOAL, &goal, 1);
+    fm_params_cells(params, FM_FIELD_GOALS, goals, count);
+    free(goals);
     fm_status status =
         fm_client_send(play->cli->client, FM_METHOD_AGENT_ORDER, params, on_ordered, play, NULL);
     fm_params_clear(params);
@@ -265,7 +281,7 @@ static int run_play(fm_cli *cli)
     double seconds = fm_cli_real(cli, "seconds", 0.1, 1e9, 0);
     double period = fm_cli_real(cli, "period", 0.01, 3600, 0.5);
     play.cli = cli;
-    play.group_percent = (uint32_t)fm_cli_uint(cli, "group", 1, 100, 20);
+    play.group_percent = (uint32_t)fm_cli_uint(cli, "group", 1, 100, 10);
     play.random = fm_random_seed(fm_cli_uint(cli, "seed", 0, (uint64_t)FM_UINT_MAX, 1));
     fm_cli_connect(cli);
     play.world = fm_cli_world_option(cli);
@@ -287,7 +303,7 @@ static const fm_cli_option options[] = {
     FM_CLI_OPTION_WORLD,
     {"seconds", 's', FM_CLI_REAL, "N", "end after so many seconds; at Ctrl-C", 0},
     {"period", 0, FM_CLI_REAL, "SECONDS", "between two orders to a team; 0.5", 0},
-    {"group", 0, FM_CLI_UINT, "PERCENT", "share of a team that one order goes to; 20", 0},
+    {"group", 0, FM_CLI_UINT, "PERCENT", "share of a team that one order goes to; 10", 0},
     {"seed", 0, FM_CLI_UINT, "N", "of the random choices; 1", 0},
     {.name = NULL},
 };
