@@ -134,16 +134,17 @@ static fm_jump_state flood(fm_nearest *n, fm_work *work)
 static fm_jump_state rank_all(fm_nearest *n, fm_work *work, uint32_t expansions_at_start)
 {
     for (; !is_past_the_best(n, n->place); n->place++) {
-        if (fm_work_must_stop(work, expansions_at_start)) {
-            return FM_JUMP_RUNNING;
+        if (n->place % (2 * ROWS_PER_EXPANSION) == 0) {
+            if (fm_work_must_stop(work, expansions_at_start)) {
+                return FM_JUMP_RUNNING;
+            }
+            work->expansions += 1;
+            work->secondary += 1;
         }
         fm_cell cell = candidate(n, n->place);
         if (cell != FM_CELL_NONE) {
             rank(n, cell);
         }
-        uint32_t charge = n->place % (2 * ROWS_PER_EXPANSION) == 0;
-        work->expansions += charge;
-        work->secondary += charge;
     }
     n->place = 0;
     n->phase = PHASE_COMPARE;
