@@ -424,23 +424,33 @@ static void close_pockets(const struct fill *fill, fm_grid *grid)
     }
 }
 
+// Closes the cells that touch a point. Between cells that is all of them: to choose one would
+// favour one side of the map.
+static void close_around(const struct fill *fill, fm_point at, fm_grid *grid)
+{
+    for (int64_t y = fm_point_column(at.y - 1, grid->height);
+         y <= fm_point_column(at.y + 1, grid->height); y++) {
+        for (int64_t x = fm_point_column(at.x - 1, grid->width);
+             x <= fm_point_column(at.x + 1, grid->width); x++) {
+            if (fm_grid_contains(grid, x, y) &&
+                fm_bitmap_get(&fill->reached, fm_cell_at((uint32_t)x, (uint32_t)y))) {
+                paint(grid, (uint32_t)x, (uint32_t)y, FM_TERRAIN_TREES);
+            }
+        }
+    }
+}
+
 // Where images are rasterized, a gap of one cell may open a pocket to one player and not to
-// another. What is closed to one is closed to all. A road loses no more than half a cell of its
-// edge by this, which leaves it whole.
+// another. What is closed to one is closed to all. A road loses no more than the outermost cells of
+// its edge by this, which leaves it whole.
 static void close_images_of_pockets(const struct fill *fill, const fm_skirmish_plan *plan,
                                     fm_grid *grid)
 {
     for (uint32_t y = 0; y < grid->height; y++) {
         for (uint32_t x = 0; x < grid->width; x++) {
             for (uint32_t g = 1; g < plan->symmetry.count && is_unreached(fill, x, y); g++) {
-                fm_point at = fm_matrix_apply(&plan->symmetry.image[g], point_of(plan, x, y));
-                int64_t image_x = fm_point_column(at.x, grid->width);
-                int64_t image_y = fm_point_column(at.y, grid->height);
-                fm_cell image = fm_cell_at((uint32_t)image_x, (uint32_t)image_y);
-                if (fm_grid_contains(grid, image_x, image_y) &&
-                    fm_bitmap_get(&fill->reached, image)) {
-                    paint(grid, (uint32_t)image_x, (uint32_t)image_y, FM_TERRAIN_TREES);
-                }
+                fm_point point = point_of(plan, x, y);
+                close_around(fill, fm_matrix_apply(&plan->symmetry.image[g], point), grid);
             }
         }
     }
