@@ -306,12 +306,14 @@ static void unmark(fm_forward *forward, fm_cell end)
     forward->path_start = cell;
 }
 
-// Marks the way between the root and the cell that was reached, in the direction the agent walks.
+// Marks the way from the agent to the goal. A forward search traces it back from the cell that was
+// reached; the agent may have left the root by now, along the way or not at all.
 static void mark(fm_forward *forward)
 {
+    fm_cell end = forward->rules.backward ? forward->root : forward->start;
     fm_cell cell = forward->reached;
     fm_forward_node *node = fm_forward_find(forward, cell);
-    while (cell != forward->root) {
+    while (cell != end) {
         fm_cell up = fm_cell_step(cell, node->parent);
         fm_forward_node *up_node = fm_forward_find(forward, up);
         if (forward->rules.backward) {

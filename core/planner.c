@@ -13,6 +13,9 @@ const fm_planner_ops *const fm_planner_catalogue[] = {
     &fm_adaptive_astar,
     &fm_mpgaa_star,
     &fm_repeated_jps,
+    &fm_tba_star,
+    &fm_rtba_star,
+    &fm_tbaa_star,
     NULL,
 };
 

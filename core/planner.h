@@ -226,3 +226,6 @@ extern const fm_planner_ops fm_repeated_backward_astar; // core/forward_astar.c
 extern const fm_planner_ops fm_adaptive_astar;          // core/forward_astar.c
 extern const fm_planner_ops fm_mpgaa_star;              // core/forward_astar.c
 extern const fm_planner_ops fm_repeated_jps;            // core/repeated_jps.c
+extern const fm_planner_ops fm_tba_star;                // core/time_bounded.c
+extern const fm_planner_ops fm_rtba_star;               // core/time_bounded.c
+extern const fm_planner_ops fm_tbaa_star;               // core/time_bounded.c
