@@ -1,0 +1,110 @@
+// loadtest/main.c: fogmarch-load, from the command line to the exit code.
+
+#include "loadtest/find_max.h"
+#include "loadtest/options.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int complain(const char *error)
+{
+    fprintf(stderr, "fogmarch-load: %s\n", error);
+    return FM_EXIT_FAILURE;
+}
+
+static int exit_code_of(fm_status status, const char *error)
+{
+    complain(error);
+    bool is_usage =
+        status == FM_ERR_BAD_VALUE || status == FM_ERR_BAD_FORMAT || status == FM_ERR_BAD_SIZE;
+    return is_usage ? FM_EXIT_USAGE : FM_EXIT_FAILURE;
+}
+
+static int play(const fm_load_options *options)
+{
+    static fm_result result;
+    char error[FM_RUN_ERROR_SIZE] = "";
+    fm_status status = fm_run(&options->scenario, &options->run, &result, error);
+    if (status != FM_OK) {
+        return exit_code_of(status, error);
+    }
+    if (options->json) {
+        fm_result_print_json(&result, stdout);
+    } else {
+        fm_result_print(&result, stdout);
+    }
+    if (options->output != NULL &&
+        fm_result_write(&result, options->output, options->scenario.name, error) != FM_OK) {
+        return complain(error);
+    }
+    return FM_EXIT_OK;
+}
+
+// Writes FOLDER/NAME-max.json and .csv.
+static int write_max(const fm_load_options *options, const fm_max *max, uint32_t count)
+{
+    static const struct {
+        const char *ending;
+        void (*print)(const fm_max *, uint32_t, FILE *);
+    } forms[] = {{"json", fm_find_max_print_json}, {"csv", fm_find_max_print_csv}};
+    for (size_t i = 0; i < FM_COUNT_OF(forms); i++) {
+        char path[512], error[FM_RUN_ERROR_SIZE];
+        snprintf(path, sizeof path, "%.400s/%s-max.%s", options->output, options->scenario.name,
+                 forms[i].ending);
+        FILE *file = fopen(path, "w");
+        if (file != NULL) {
+            forms[i].print(max, count, file);
+        }
+        if (file == NULL || fclose(file) != 0) {
+            snprintf(error, sizeof error, "%s: %s", path, strerror(errno));
+            return complain(error);
+        }
+    }
+    return FM_EXIT_OK;
+}
+
+static int find_max(const fm_load_options *options)
+{
+    uint32_t count = (uint32_t)options->scenario.workers;
+    char error[FM_RUN_ERROR_SIZE] = "not enough memory";
+    fm_max *max = calloc(count, sizeof *max);
+    fm_status status = max == NULL ? FM_ERR_NO_MEMORY
+                                   : fm_find_max(&options->scenario, &options->run,
+                                                 options->seconds_per_try, max, error);
+    int exit_code = FM_EXIT_OK;
+    if (status != FM_OK) {
+        exit_code = exit_code_of(status, error);
+    } else {
+        (options->json ? fm_find_max_print_json : fm_find_max_print)(max, count, stdout);
+        exit_code = options->output == NULL ? FM_EXIT_OK : write_max(options, max, count);
+    }
+    free(max);
+    return exit_code;
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    fm_run_interrupt();
+}
+
+int main(int argc, char **argv)
+{
+    fm_load_options options;
+    int exit_code;
+    if (!fm_load_options_read(argc, argv, &options, &exit_code)) {
+        return exit_code;
+    }
+    // Without SA_RESTART: a poll that is under way ends at once.
+    const struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    exit_code = options.find_max ? find_max(&options) : play(&options);
+    if (fflush(stdout) != 0) {
+        return complain("standard output cannot be written");
+    }
+    return exit_code;
+}

@@ -1,0 +1,263 @@
+// loadtest/options.c: see options.h.
+
+#include "loadtest/options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: fogmarch-load --scenario FILE [OPTION]...\n"
+    "Plays a scenario against a fogmarch server over TCP and measures it.\n"
+    "\n"
+    "Starts a server of its own on a free port of this machine, and ends it afterwards,\n"
+    "unless --connect names one that is running.\n"
+    "\n"
+    "What is played:\n"
+    "  --scenario FILE    A YAML file. A name alone, such as skirmish, is looked for in\n"
+    "                     loadtest/scenarios as well. Keys: fogmarch-load --keys\n"
+    "  --map FILE         Use this .map file in place of the scenario's map\n"
+    "  --agents N         Number of agents\n"
+    "  --teams N          Number of teams; 0: each agent is a team of its own\n"
+    "  --workers W        Worker threads of the server; 0: one per processor\n"
+    "  --duration SECONDS Time that is measured\n"
+    "  --warm-up SECONDS  Time before that, which is not\n"
+    "  --seed N           Seed of everything that is drawn\n"
+    "  --tick-hz HZ       Ticks per second\n"
+    "  --budget-ms MS     Time a tick may take\n"
+    "  --planner PLANNER  Planner of all agents, such as adaptive-astar\n"
+    "  --overload POLICY  slip, skip or degrade\n"
+    "\n"
+    "What it is played against:\n"
+    "  --server PATH      Start this fogmarchd; the one beside this program otherwise\n"
+    "  --connect ADDRESS:PORT\n"
+    "                     Use a running server. FOGMARCH_TOKEN is the token for it\n"
+    "\n"
+    "What comes out:\n"
+    "  --json             Print the result as one JSON object\n"
+    "  --output DIR       Write DIR/NAME.json and DIR/NAME.csv as well\n"
+    "  --find-max         Search for the largest number of agents whose p99 tick time\n"
+    "                     stays in the budget, for 1 to W workers\n"
+    "  --seconds-per-try SECONDS\n"
+    "                     Time that is measured for each number tried; 10\n"
+    "  --quiet            No progress on standard error\n"
+    "  --keys             Print all keys of a scenario with their defaults, and exit\n"
+    "  -h, --help         Print this text and exit\n"
+    "  -V, --version      Print the version and exit\n"
+    "\n"
+    "Exit status:\n"
+    "  0  the scenario was played; what it measured may still be bad\n"
+    "  1  the server, the connection or a file failed\n"
+    "  2  the command line or the scenario is wrong\n"
+    "\n"
+    "Examples:\n"
+    "  fogmarch-load --scenario skirmish\n"
+    "  fogmarch-load --scenario solo --agents 500 --workers 1 --duration 20 --json\n"
+    "  fogmarch-load --scenario solo --find-max --workers 2\n"
+    "  fogmarch-load --scenario skirmish --map Ramparts.map --output results\n";
+
+enum flag {
+    FLAG_SCENARIO = 256,
+    FLAG_MAP,
+    FLAG_AGENTS,
+    FLAG_TEAMS,
+    FLAG_WORKERS,
+    FLAG_DURATION,
+    FLAG_WARM_UP,
+    FLAG_SEED,
+    FLAG_TICK_HZ,
+    FLAG_BUDGET_MS,
+    FLAG_PLANNER,
+    FLAG_OVERLOAD,
+    FLAG_SERVER,
+    FLAG_CONNECT,
+    FLAG_JSON,
+    FLAG_OUTPUT,
+    FLAG_FIND_MAX,
+    FLAG_SECONDS_PER_TRY,
+    FLAG_QUIET,
+    FLAG_KEYS,
+    FLAG_HELP = 'h',
+    FLAG_VERSION = 'V',
+};
+
+static const struct option flags[] = {
+    {"scenario", required_argument, NULL, FLAG_SCENARIO},
+    {"map", required_argument, NULL, FLAG_MAP},
+    {"agents", required_argument, NULL, FLAG_AGENTS},
+    {"teams", required_argument, NULL, FLAG_TEAMS},
+    {"workers", required_argument, NULL, FLAG_WORKERS},
+    {"duration", required_argument, NULL, FLAG_DURATION},
+    {"warm-up", required_argument, NULL, FLAG_WARM_UP},
+    {"seed", required_argument, NULL, FLAG_SEED},
+    {"tick-hz", required_argument, NULL, FLAG_TICK_HZ},
+    {"budget-ms", required_argument, NULL, FLAG_BUDGET_MS},
+    {"planner", required_argument, NULL, FLAG_PLANNER},
+    {"overload", required_argument, NULL, FLAG_OVERLOAD},
+    {"server", required_argument, NULL, FLAG_SERVER},
+    {"connect", required_argument, NULL, FLAG_CONNECT},
+    {"json", no_argument, NULL, FLAG_JSON},
+    {"output", required_argument, NULL, FLAG_OUTPUT},
+    {"find-max", no_argument, NULL, FLAG_FIND_MAX},
+    {"seconds-per-try", required_argument, NULL, FLAG_SECONDS_PER_TRY},
+    {"quiet", no_argument, NULL, FLAG_QUIET},
+    {"keys", no_argument, NULL, FLAG_KEYS},
+    {"help", no_argument, NULL, FLAG_HELP},
+    {"version", no_argument, NULL, FLAG_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+// Flags that stand for one key of the scenario.
+static const struct {
+    enum flag flag;
+    const char *name, *section, *key;
+} overrides[] = {
+    {FLAG_MAP, "--map", "map", "file"},
+    {FLAG_AGENTS, "--agents", "agents", "count"},
+    {FLAG_TEAMS, "--teams", "agents", "teams"},
+    {FLAG_WORKERS, "--workers", "server", "workers"},
+    {FLAG_DURATION, "--duration", "", "duration_s"},
+    {FLAG_WARM_UP, "--warm-up", "", "warm_up_s"},
+    {FLAG_SEED, "--seed", "", "seed"},
+    {FLAG_TICK_HZ, "--tick-hz", "server", "tick_hz"},
+    {FLAG_BUDGET_MS, "--budget-ms", "server", "budget_ms"},
+    {FLAG_PLANNER, "--planner", "server", "planner"},
+    {FLAG_OVERLOAD, "--overload", "server", "overload"},
+};
+
+// What the command line says, before the scenario file is read.
+struct command_line {
+    const char *scenario;
+    const char *values[FM_COUNT_OF(overrides)];
+    const char *seconds_per_try;
+    bool quiet;
+};
+
+static bool refuse(const char *what, const char *why, int *exit_code)
+{
+    fprintf(stderr, "fogmarch-load: %s%s%s\n", what, what[0] == '\0' ? "" : ": ", why);
+    *exit_code = FM_EXIT_USAGE;
+    return false;
+}
+
+static bool take_override(struct command_line *line, int flag)
+{
+    for (size_t i = 0; i < FM_COUNT_OF(overrides); i++) {
+        if ((int)overrides[i].flag == flag) {
+            line->values[i] = optarg;
+            return true;
+        }
+    }
+    return false;
+}
+
+// @return false when the program is to end now
+static bool read_flags(int argc, char **argv, struct command_line *line, fm_load_options *options,
+                       int *exit_code)
+{
+    int flag;
+    *exit_code = FM_EXIT_OK;
+    while ((flag = getopt_long(argc, argv, "hV", flags, NULL)) != -1) {
+        switch (flag) {
+        case FLAG_SCENARIO:
+            line->scenario = optarg;
+            break;
+        case FLAG_SERVER:
+            options->run.server = optarg;
+            break;
+        case FLAG_CONNECT:
+            options->run.connect = optarg;
+            break;
+        case FLAG_JSON:
+            options->json = true;
+            break;
+        case FLAG_OUTPUT:
+            options->output = optarg;
+            break;
+        case FLAG_FIND_MAX:
+            options->find_max = true;
+            break;
+        case FLAG_SECONDS_PER_TRY:
+            line->seconds_per_try = optarg;
+            break;
+        case FLAG_QUIET:
+            line->quiet = true;
+            break;
+        case FLAG_KEYS:
+            fm_scenario_print_keys(stdout);
+            return false;
+        case FLAG_HELP:
+            fputs(help, stdout);
+            return false;
+        case FLAG_VERSION:
+            puts("fogmarch-load " FOGMARCH_VERSION);
+            return false;
+        default:
+            if (!take_override(line, flag)) { // getopt has said what is wrong
+                fputs("Try 'fogmarch-load --help'.\n", stderr);
+                *exit_code = FM_EXIT_USAGE;
+                return false;
+            }
+        }
+    }
+    return optind == argc ||
+           refuse(argv[optind], "no such argument; flags begin with --", exit_code);
+}
+
+// A file, or the name of one of the scenarios in the source tree.
+static fm_status read_scenario(const char *name, fm_scenario *scenario, char *error)
+{
+    if (access(name, F_OK) != 0 && strpbrk(name, "./") == NULL) {
+        char path[256];
+        snprintf(path, sizeof path, "loadtest/scenarios/%.200s.yaml", name);
+        if (access(path, F_OK) == 0) {
+            return fm_scenario_read(path, scenario, error);
+        }
+    }
+    return fm_scenario_read(name, scenario, error);
+}
+
+static bool read_seconds_per_try(const char *text, double *seconds)
+{
+    char *end;
+    *seconds = text == NULL ? 10 : strtod(text, &end);
+    return text == NULL || (end != text && *end == '\0' && *seconds >= 1 && *seconds <= 3600);
+}
+
+bool fm_load_options_read(int argc, char **argv, fm_load_options *options, int *exit_code)
+{
+    struct command_line line = {0};
+    *options = (fm_load_options){0};
+    if (!read_flags(argc, argv, &line, options, exit_code)) {
+        return false;
+    }
+    if (line.scenario == NULL) {
+        return refuse("--scenario", "which? See --help", exit_code);
+    }
+    char error[FM_SCENARIO_ERROR_SIZE];
+    if (read_scenario(line.scenario, &options->scenario, error) != FM_OK) {
+        return refuse("", error, exit_code);
+    }
+    for (size_t i = 0; i < FM_COUNT_OF(overrides); i++) {
+        if (line.values[i] != NULL &&
+            fm_scenario_set(&options->scenario, overrides[i].section, overrides[i].key,
+                            line.values[i], error) != FM_OK) {
+            return refuse(overrides[i].name, error, exit_code);
+        }
+    }
+    if (fm_scenario_check(&options->scenario, error) != FM_OK) {
+        return refuse("", error, exit_code);
+    }
+    if (!read_seconds_per_try(line.seconds_per_try, &options->seconds_per_try)) {
+        return refuse("--seconds-per-try", "a number in 1..3600 is wanted", exit_code);
+    }
+    if (options->find_max && (options->run.connect != NULL || options->scenario.workers == 0)) {
+        return refuse("--find-max", "needs a server of its own and --workers 1 or more", exit_code);
+    }
+    options->run.token = getenv("FOGMARCH_TOKEN");
+    options->run.progress = line.quiet              ? FM_RUN_PROGRESS_NONE
+                            : isatty(STDERR_FILENO) ? FM_RUN_PROGRESS_LINE
+                                                    : FM_RUN_PROGRESS_LINES;
+    return true;
+}

@@ -1,0 +1,27 @@
+// loadtest/options.h: the command line of fogmarch-load.
+
+#pragma once
+
+#include "loadtest/run.h"
+
+#define FM_EXIT_OK      0
+#define FM_EXIT_FAILURE 1 // the run failed
+#define FM_EXIT_USAGE   2 // the command line or the scenario is wrong
+
+typedef struct fm_load_options {
+    fm_scenario scenario; // file and flags together
+    fm_run_options run;
+    const char *output; // folder for result files; NULL: none are written
+    bool json;
+    bool find_max;
+    double seconds_per_try;
+} fm_load_options;
+
+/// Reads the command line, and the scenario file that it names. Does what needs no run: --help,
+/// --version, --keys.
+///
+/// @param options    receives the options when there is something to run; its texts point into argv
+///                   and the environment
+/// @param exit_code  receives the exit code when there is not
+/// @return true when there is something to run
+bool fm_load_options_read(int argc, char **argv, fm_load_options *options, int *exit_code);

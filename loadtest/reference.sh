@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Measures the reference results of this machine: all scenarios at their full size, skirmish on a real
+# game map when one is given, one worker against two, and agents per core. Takes about 25 minutes; leave
+# the machine alone meanwhile.
+#
+#   bash loadtest/reference.sh [FOLDER] [MAP]
+#
+# FOLDER  receives the JSON and CSV files; loadtest/results otherwise
+# MAP     a .map file of the MovingAI benchmarks, for skirmish-map
+#
+# Environment
+#   PRESET    build to measure; release
+#   DURATION  measured seconds of each run; the scenario's own otherwise
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+folder=${1:-loadtest/results}
+map=${2:-}
+preset=${PRESET:-release}
+load="build/$preset/bin/fogmarch-load"
+duration=(${DURATION:+--duration "$DURATION"})
+
+# Configured anew, so that the results name the commit that they belong to.
+cmake --preset "$preset" >/dev/null
+cmake --build --preset "$preset" --target fogmarchd fogmarch-load
+mkdir -p "$folder"
+
+# play NAME SCENARIO [FLAG]...: one run, kept as FOLDER/NAME.json and .csv.
+play() {
+    local name=$1 scenario=$2 scratch
+    shift 2
+    echo "== $name"
+    scratch=$(mktemp -d)
+    "$load" --scenario "loadtest/scenarios/$scenario.yaml" --output "$scratch" "${duration[@]}" "$@"
+    for form in json csv; do
+        mv "$scratch/$scenario.$form" "$folder/$name.$form"
+    done
+    rmdir "$scratch"
+}
+
+for scenario in solo skirmish siege blitz; do
+    play "$scenario" "$scenario"
+done
+play solo-1-worker solo --workers 1 --agents 1000
+# The same load for one worker and for two, more than either can carry: expansions per second compare.
+play saturated-1-worker solo --workers 1 --agents 4000
+play saturated-2-workers solo --workers 2 --agents 4000
+if [[ -n $map ]]; then
+    play skirmish-map skirmish --map "$map"
+fi
+echo "== solo, agents per core"
+"$load" --scenario loadtest/scenarios/solo.yaml --find-max --seconds-per-try 10 --output "$folder"

@@ -1,0 +1,40 @@
+// loadtest/server_process.h: a fogmarchd of one's own: started on a free port of loopback, watched
+// from outside, ended for certain.
+//
+// The server gets a signal to end when the load generator dies, however it dies.
+
+#pragma once
+
+#include "core/base.h"
+#include "core/status.h"
+
+#include <sys/types.h>
+
+#define FM_SERVER_PROCESS_ERROR_SIZE 512u // bytes of an error text, NUL included
+
+typedef struct fm_server_process {
+    pid_t pid;         // 0: not running
+    char address[32];  // "127.0.0.1:PORT"
+    uint64_t rss_peak; // bytes; known after the stop
+} fm_server_process;
+
+/// Starts a server and waits until clients can connect.
+///
+/// @param path          of fogmarchd; NULL: the one beside this program
+/// @param workers       as its --workers
+/// @param sessions_max  clients that will connect
+/// @param process       left alone on failure
+/// @param error         receives what failed; room for FM_SERVER_PROCESS_ERROR_SIZE
+/// @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_server_process_start(const char *path, uint32_t workers,
+                                             uint32_t sessions_max, fm_server_process *process,
+                                             char *error);
+
+/// Asks the server to end, waits, and kills it when it does not. Not running is allowed.
+///
+/// @param error  receives what was wrong with its end; room for FM_SERVER_PROCESS_ERROR_SIZE
+/// @return FM_OK, or FM_ERR_IO when it ended otherwise than with exit code 0
+FM_CHECKED fm_status fm_server_process_stop(fm_server_process *process, char *error);
+
+/// Seconds of processor time that the process has used so far; 0 when that cannot be known.
+double fm_server_process_cpu_s(const fm_server_process *process);
