@@ -460,10 +460,15 @@ void fm_handlers_receive(fm_session *session, const msgpack_object *message)
 
 // ---- jobs that come back -----------------------------------------------------------------------
 
+static bool is_about_an_entry(fm_status status)
+{
+    return status == FM_ERR_NO_AGENT || status == FM_ERR_OFF_GRID || status == FM_ERR_BLOCKED_CELL;
+}
+
 // Says which part of a command was refused.
 static void describe_failure(const fm_job *job, char *error)
 {
-    if (job->kind == FM_JOB_COMMAND && job->command.result.failed_index > 0) {
+    if (job->kind == FM_JOB_COMMAND && is_about_an_entry(job->status)) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %s", job->command.result.failed_index,
                  fm_status_text(job->status));
     } else if (job->kind == FM_JOB_STEP && job->status == FM_ERR_NOT_READY) {

@@ -11,9 +11,10 @@
 #include <string.h>
 
 #define ZONE_CHUNK_SIZE   8192u
-#define INPUT_KEPT_SIZE   (16u << 10) // capacity that an empty input keeps
-#define HELD_UP_SHARE     4u          // reading goes on when this part of the bound is left
-#define FINISH_LONGEST_NS (5 * FM_NS_PER_S)
+#define INPUT_KEPT_SIZE   (16u << 10)       // capacity that an empty input keeps
+#define HELD_UP_SHARE     4u                // reading goes on when this part of the bound is left
+#define FINISH_LONGEST_NS (5 * FM_NS_PER_S) // for a client to read its last answers
+#define LINGER_NS         (FM_NS_PER_S / 4) // for it to hang up after that
 
 static const fm_transport_events events;
 
@@ -107,7 +108,7 @@ void fm_session_finish(fm_session *session, const char *reason)
 {
     if (fm_session_is_open(session)) {
         let_go(session, FM_SESSION_FINISHING, reason);
-        session->progress_ns = fm_clock_now_ns();
+        session->finish_ns = session->progress_ns = fm_clock_now_ns();
         session->transport->ops->finish(session->transport);
     }
 }
@@ -340,6 +341,19 @@ static uint64_t ns_of(double seconds)
     return (uint64_t)(seconds * 1e9);
 }
 
+// A client that has got everything should hang up by itself: if we did, what it still sends would
+// make the system throw away what it has not read. When the server goes down, grace_s is the limit.
+static void check_finishing(fm_session *session, uint64_t now_ns)
+{
+    if (fm_session_unsent_size(session) > 0) {
+        session->progress_ns = now_ns;
+    }
+    bool too_long = !session->hub->going_down && now_ns - session->finish_ns > FINISH_LONGEST_NS;
+    if (too_long || now_ns - session->progress_ns > LINGER_NS) {
+        fm_session_hang_up(session, "finished");
+    }
+}
+
 void fm_session_check_time(fm_session *session, uint64_t now_ns)
 {
     const fm_config *config = session->hub->config;
@@ -347,9 +361,7 @@ void fm_session_check_time(fm_session *session, uint64_t now_ns)
         return;
     }
     if (session->state == FM_SESSION_FINISHING) {
-        if (!session->hub->going_down && now_ns - session->progress_ns > FINISH_LONGEST_NS) {
-            fm_session_hang_up(session, "last answer not read");
-        }
+        check_finishing(session, now_ns);
         return;
     }
     uint64_t unsent_size = fm_session_unsent_size(session);

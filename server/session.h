@@ -61,7 +61,7 @@ struct fm_session {
     uint64_t subscription_last;
     fm_upload upload;
 
-    uint64_t opened_ns;
+    uint64_t opened_ns, finish_ns;
     uint64_t progress_ns;  // when the client was last seen to read, or had nothing to read
     uint64_t queued_size;  // bytes ever queued
     uint64_t written_size; // of these, when last looked at, written

@@ -82,8 +82,11 @@ static void tcp_pause(fm_transport *transport)
 static void tcp_resume(fm_transport *transport)
 {
     struct tcp_transport *tcp = tcp_of(transport);
-    if (!uv_is_closing((uv_handle_t *)&tcp->handle) &&
-        uv_read_start((uv_stream_t *)&tcp->handle, on_alloc, on_read) < 0) {
+    if (uv_is_closing((uv_handle_t *)&tcp->handle)) {
+        return;
+    }
+    int result = uv_read_start((uv_stream_t *)&tcp->handle, on_alloc, on_read);
+    if (result < 0 && result != UV_EALREADY) {
         tcp_close(transport);
     }
 }

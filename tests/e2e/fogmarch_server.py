@@ -1,0 +1,215 @@
+"""A real server started for a test, and a client that speaks its protocol byte by byte.
+
+The server listens on 127.0.0.1, on a port that the system picks and that it writes to a file. It is
+ended by its process id. The client is written from proto/PROTOCOL.md alone and shares no code with
+the server, so that a mistake in one is not hidden by the same mistake in the other.
+"""
+
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    import msgpack
+except ImportError:
+    print("[ SKIPPED  ] install the Debian package python3-msgpack")
+    sys.exit(77)
+
+REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
+PATIENCE = 60.0  # seconds until a test that waits for something fails
+
+
+def seed():
+    """The seed of this run: FOGMARCH_SEED, or a fresh one; printed in any case."""
+    number = int(os.environ.get("FOGMARCH_SEED") or random.SystemRandom().randrange(2**32))
+    print(f"[ SEED     ] to repeat this run: FOGMARCH_SEED={number}", flush=True)
+    return number
+
+
+class Server:
+    """fogmarchd as a child process. Use as a context manager."""
+
+    def __init__(self, *flags, environment=None):
+        self.folder = tempfile.mkdtemp(prefix="fogmarch-")
+        port_file = os.path.join(self.folder, "port")
+        self.log_path = os.path.join(self.folder, "log")
+        arguments = [os.environ["FOGMARCHD"], "--listen", "127.0.0.1:0", "--port-file", port_file]
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(
+                arguments + list(flags), stderr=log, stdin=subprocess.DEVNULL,
+                env={**os.environ, **(environment or {})})
+        self.port = self._wait_for_port(port_file)
+
+    def _wait_for_port(self, port_file):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if os.path.exists(port_file):
+                with open(port_file) as file:
+                    return int(file.read())
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.01)
+        raise AssertionError("the server did not start:\n" + self.log())
+
+    def log(self):
+        with open(self.log_path, errors="replace") as file:
+            return file.read()
+
+    def rss(self):
+        """Resident bytes of the server."""
+        with open(f"/proc/{self.process.pid}/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+
+    def wait(self):
+        return self.process.wait(PATIENCE)
+
+    def connect(self, hello=True, **options):
+        client = Client(self.port, **options)
+        if hello:
+            client.call("hello", protocol=1, client="e2e")
+        return client
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        crashed = self.process.poll() is not None and self.process.returncode != 0
+        if self.process.poll() is None:
+            self.terminate()
+            try:
+                self.wait()
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                crashed = True
+        log = self.log()
+        shutil.rmtree(self.folder)
+        if kind is not None or crashed or "Sanitizer" in log:
+            print(log, file=sys.stderr)
+        if kind is None:
+            assert not crashed, f"the server ended with {self.process.returncode}"
+            assert self.process.returncode == 0, f"the server ended with {self.process.returncode}"
+            assert "Sanitizer" not in log
+
+
+class RequestError(Exception):
+    """An error that the server answered."""
+
+    def __init__(self, error):
+        super().__init__(f"{error['name']}: {error['message']}")
+        self.code = error["code"]
+        self.name = error["name"]
+        self.message = error["message"]
+
+
+class Client:
+    """One connection. Notifications that come while an answer is awaited are kept in order."""
+
+    def __init__(self, port, receive_buffer=None):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        if receive_buffer is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.settimeout(PATIENCE)
+        self.socket.connect(("127.0.0.1", port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.unpacker = msgpack.Unpacker(raw=False, strict_map_key=False,
+                                         max_buffer_size=1 << 30)
+        self.next_id = 1
+        self.answers = {}
+        self.notifications = []
+
+    def close(self):
+        self.socket.close()
+
+    def send_bytes(self, data):
+        self.socket.sendall(data)
+
+    def send(self, method, **params):
+        """Sends a request without waiting. Returns its id."""
+        number = self.next_id
+        self.next_id += 1
+        self.send_bytes(msgpack.packb([REQUEST, number, method, [params]]))
+        return number
+
+    def receive(self):
+        """Reads one message. None when the server has hung up."""
+        while True:
+            for message in self.unpacker:
+                return message
+            try:
+                data = self.socket.recv(1 << 18)
+            except ConnectionResetError:
+                return None
+            if not data:
+                return None
+            self.unpacker.feed(data)
+
+    def take(self):
+        """Reads one message and puts it where it belongs. False when the server has hung up."""
+        message = self.receive()
+        if message is None:
+            return False
+        if message[0] == RESPONSE:
+            assert message[1] not in self.answers, "answered twice"
+            self.answers[message[1]] = message[2:]
+        else:
+            assert message[0] == NOTIFICATION and len(message[2]) == 1, message
+            self.notifications.append((message[1], message[2][0]))
+        return True
+
+    def answer(self, number):
+        """Waits for the answer to a request."""
+        while number not in self.answers:
+            assert self.take(), "the server hung up instead of answering"
+        error, result = self.answers.pop(number)
+        if error is not None:
+            raise RequestError(error)
+        return result
+
+    def call(self, method, **params):
+        return self.answer(self.send(method, **params))
+
+    def refused(self, method, **params):
+        """Calls and returns the name of the error, which there must be."""
+        try:
+            result = self.call(method, **params)
+        except RequestError as error:
+            assert error.message, "an error without words"
+            return error.name
+        raise AssertionError(f"{method}{params} was not refused: {result}")
+
+    def notification(self, *names):
+        """Waits for the next notification with one of these names; others before it are dropped."""
+        while True:
+            while self.notifications:
+                name, params = self.notifications.pop(0)
+                if name in names:
+                    return name, params
+            assert self.take(), "the server hung up"
+
+    def hung_up(self):
+        """Waits until the server hangs up."""
+        while self.take():
+            pass
+        return True
+
+
+def run(cases):
+    """Runs functions one after the other. Arguments of the process name the ones to run."""
+    wanted = sys.argv[1:]
+    for case in cases:
+        if wanted and case.__name__ not in wanted:
+            continue
+        print(f"[ RUN      ] {case.__name__}", flush=True)
+        start = time.monotonic()
+        case()
+        print(f"[       OK ] {case.__name__} ({time.monotonic() - start:.1f} s)", flush=True)

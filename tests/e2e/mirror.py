@@ -1,0 +1,65 @@
+"""What a client holds of a subscribed view, built from keyframes and deltas."""
+
+
+class Mirror:
+    def __init__(self):
+        self.tick = None
+        self.rect = None
+        self.looks = {}
+        self.agents = {}
+        self.ended = []
+        self.keyframes = 0
+        self.deltas = 0
+
+    def apply(self, name, params):
+        if name == "keyframe":
+            self._keyframe(params)
+        elif name == "delta":
+            self._delta(params)
+
+    def _keyframe(self, params):
+        self.keyframes += 1
+        self.tick = params["tick"]
+        self.rect = tuple(params["rect"])
+        x, y, width, height = self.rect
+        self.looks = {}
+        place = 0
+        cells = params["cells"]
+        for i in range(0, len(cells), 2):
+            for _ in range(cells[i]):
+                self.looks[(x + place % width, y + place // width)] = cells[i + 1]
+                place += 1
+        assert place == width * height, "runs do not fill the rectangle"
+        agents = params["agents"]
+        self.agents = {agents[i]: tuple(agents[i + 1:i + 5]) for i in range(0, len(agents), 5)}
+
+    def _delta(self, params):
+        self.deltas += 1
+        assert params["tick"] >= self.tick, "time runs backwards"
+        self.tick = params["tick"]
+        for name in ("moved", "enter", "leave", "cells", "ended"):
+            assert params.get(name) != [], f"{name} is empty"
+        leave = params.get("leave", [])
+        for i in range(0, len(leave), 2):
+            assert leave[i] in self.agents, "an agent leaves that was not there"
+            assert leave[i + 1] in (0, 1, 2)
+            del self.agents[leave[i]]
+        enter = params.get("enter", [])
+        for i in range(0, len(enter), 5):
+            assert enter[i] not in self.agents, "an agent enters that was there"
+            self.agents[enter[i]] = tuple(enter[i + 1:i + 5])
+        moved = params.get("moved", [])
+        for i in range(0, len(moved), 4):
+            team = self.agents[moved[i]][0]
+            self.agents[moved[i]] = (team, *moved[i + 1:i + 4])
+        cells = params.get("cells", [])
+        for i in range(0, len(cells), 4):
+            x, y, count, look = cells[i:i + 4]
+            for offset in range(count):
+                assert (x + offset, y) in self.looks, "a cell outside the rectangle"
+                self.looks[(x + offset, y)] = look
+        ended = params.get("ended", [])
+        self.ended += [tuple(ended[i:i + 5]) for i in range(0, len(ended), 5)]
+
+    def state(self):
+        return (self.rect, self.looks, self.agents)
