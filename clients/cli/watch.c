@@ -284,8 +284,11 @@ static void print_line(const struct watch *watch)
                fm_pulse_tick_ms(pulse, 1000), fm_report_grouped((uint64_t)pulse->moves_per_second),
                fm_report_grouped((uint64_t)pulse->expansions_per_second));
     }
-    printf("   %u agents   %.1f %% known   %s/s in\n", watch->view->agent_count,
-           known_percent(watch->view), fm_report_size((uint64_t)pulse->bytes_per_second));
+    printf("   %u agents", watch->view->agent_count);
+    if (watch->view->team != 0) {
+        printf("   %.1f %% known", known_percent(watch->view));
+    }
+    printf("   %s/s in\n", fm_report_size((uint64_t)pulse->bytes_per_second));
     fflush(stdout);
 }
 
