@@ -13,11 +13,11 @@ uint64_t fm_pulse_clock_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-void fm_pulse_init(fm_pulse *pulse, const fm_mirror *mirror, uint64_t bytes_in)
+void fm_pulse_init(fm_pulse *pulse, uint64_t tick, uint64_t bytes_in)
 {
     *pulse = (fm_pulse){
         .begin_ms = fm_pulse_clock_ms(),
-        .begin_tick = mirror->tick,
+        .begin_tick = tick,
         .begin_bytes = bytes_in,
     };
 }
@@ -29,19 +29,19 @@ void fm_pulse_note(fm_pulse *pulse, const fm_mirror_load *load)
     pulse->moves += load->moved;
 }
 
-void fm_pulse_turn(fm_pulse *pulse, const fm_mirror *mirror, uint64_t bytes_in)
+void fm_pulse_turn(fm_pulse *pulse, uint64_t tick, uint64_t bytes_in)
 {
     uint64_t now_ms = fm_pulse_clock_ms();
     if (now_ms == pulse->begin_ms) {
         return;
     }
     double seconds = (double)(now_ms - pulse->begin_ms) / 1000;
-    pulse->ticks_per_second = (double)(mirror->tick - pulse->begin_tick) / seconds;
+    pulse->ticks_per_second = (double)(tick - pulse->begin_tick) / seconds;
     pulse->moves_per_second = (double)(pulse->moves - pulse->begin_moves) / seconds;
     pulse->expansions_per_second = (double)(pulse->expansions - pulse->begin_expansions) / seconds;
     pulse->bytes_per_second = (double)(bytes_in - pulse->begin_bytes) / seconds;
     pulse->begin_ms = now_ms;
-    pulse->begin_tick = mirror->tick;
+    pulse->begin_tick = tick;
     pulse->begin_moves = pulse->moves;
     pulse->begin_expansions = pulse->expansions;
     pulse->begin_bytes = bytes_in;

@@ -1,6 +1,6 @@
 // clients/cli/pulse.h: what happens in a view per second, and how long its last ticks took.
 //
-// fm_pulse_note() looks at the mirror after each notification; fm_pulse_turn() closes a period of
+// fm_pulse_note() takes the load of each delta; fm_pulse_turn() closes a period of
 // about a second and makes rates of what was counted in it.
 
 #pragma once
@@ -26,13 +26,15 @@ typedef struct fm_pulse {
 /// Monotonic milliseconds.
 uint64_t fm_pulse_clock_ms(void);
 
-void fm_pulse_init(fm_pulse *pulse, const fm_mirror *mirror, uint64_t bytes_in);
+/// @param tick      ticks completed
+/// @param bytes_in  received since the connection was made
+void fm_pulse_init(fm_pulse *pulse, uint64_t tick, uint64_t bytes_in);
 
 /// After a delta that carried a load.
 void fm_pulse_note(fm_pulse *pulse, const fm_mirror_load *load);
 
-/// Closes the period. @param bytes_in  received since the connection was made
-void fm_pulse_turn(fm_pulse *pulse, const fm_mirror *mirror, uint64_t bytes_in);
+/// Closes the period. Parameters as above.
+void fm_pulse_turn(fm_pulse *pulse, uint64_t tick, uint64_t bytes_in);
 
 /// The tick time below which `permille` of the last ticks stayed, in milliseconds; 0 without ticks.
 double fm_pulse_tick_ms(const fm_pulse *pulse, uint32_t permille);

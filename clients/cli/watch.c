@@ -39,6 +39,8 @@ struct watch {
     uint64_t world;
     char name[65];
     double budget_ms, tick_hz;
+    bool paused;
+    uint64_t info_tick;   // ticks completed, as world.info said last
     uint32_t known_teams; // teams of the world when the watch began
     fm_views views;
     const fm_mirror *view; // the first of views.mirrors
@@ -50,14 +52,47 @@ struct watch {
 // ---- beginning
 // -----------------------------------------------------------------------------------
 
+static void take_info(struct watch *watch, const msgpack_object *info)
+{
+    fm_object_text(info, "name", watch->name, sizeof watch->name);
+    watch->budget_ms = fm_object_real(info, "budget_ms", 0);
+    watch->tick_hz = fm_object_real(info, "tick_hz", 0);
+    watch->paused = fm_object_bool(info, "paused", false);
+    watch->info_tick = fm_object_uint(info, "tick", 0);
+}
+
 static void read_info(struct watch *watch)
 {
     fm_params_uint(&watch->cli->params, FM_FIELD_WORLD, watch->world);
     const msgpack_object *info = fm_cli_call(watch->cli, FM_METHOD_WORLD_INFO);
-    fm_object_text(info, "name", watch->name, sizeof watch->name);
-    watch->budget_ms = fm_object_real(info, "budget_ms", 0);
-    watch->tick_hz = fm_object_real(info, "tick_hz", 0);
+    take_info(watch, info);
     watch->known_teams = (uint32_t)fm_object_uint(info, "teams", 0);
+}
+
+static void on_info(void *context, uint64_t id, const fm_client_error *error,
+                    const msgpack_object *result)
+{
+    (void)id;
+    if (error == NULL) { // else the world is gone, which its view says too
+        take_info(context, result);
+    }
+}
+
+// A view is silent while nothing changes in it; the world's own account tells how its ticks go on.
+static void ask_info(struct watch *watch)
+{
+    fm_params_uint(&watch->cli->params, FM_FIELD_WORLD, watch->world);
+    fm_status status = fm_client_send(watch->cli->client, FM_METHOD_WORLD_INFO, &watch->cli->params,
+                                      on_info, watch, NULL);
+    fm_params_clear(&watch->cli->params);
+    if (status != FM_OK) {
+        fm_cli_die_of_client(watch->cli);
+    }
+}
+
+static uint64_t newest_tick(const struct watch *watch)
+{
+    return watch->view->tick > watch->info_tick ? watch->view->tick : watch->info_tick;
 }
 
 static void on_updated(void *context, const fm_mirror *view, fm_notification notification)
@@ -89,7 +124,7 @@ static void subscribe(struct watch *watch, bool fog)
         // Fog may be some ticks late; that saves most of what these views would cost.
         fm_views_add(cli, &watch->views, watch->world, i, part, every < 3 ? 3 : every, NULL, NULL);
     }
-    fm_pulse_init(&watch->pulse, watch->view, fm_client_traffic_get(cli->client).bytes_in);
+    fm_pulse_init(&watch->pulse, newest_tick(watch), fm_client_traffic_get(cli->client).bytes_in);
 }
 
 // ---- the screen
@@ -123,7 +158,7 @@ static void draw_title(struct watch *watch)
         fm_canvas_printf(canvas, column + 2, 0, COLOUR_DIM, "world %llu  %ux%u",
                          (unsigned long long)watch->world, view->rect.width, view->rect.height);
     column = fm_canvas_printf(canvas, column + 2, 0, COLOUR_TEXT, "tick %s",
-                              fm_report_grouped(view->tick));
+                              fm_report_grouped(newest_tick(watch)));
     if (view->team != 0) {
         fm_canvas_printf(canvas, column + 2, 0, fm_paint_team_colour((uint32_t)view->team),
                          "as team %llu sees it", (unsigned long long)view->team);
@@ -149,8 +184,12 @@ static void draw_tick_times(struct watch *watch)
             fm_pulse_tick_ms(pulse, 990));
         column += 2;
     }
-    column = fm_canvas_printf(canvas, column, 1, COLOUR_TEXT, "%.1f of %g ticks/s",
-                              pulse->ticks_per_second, watch->tick_hz);
+    if (watch->paused) {
+        column = fm_canvas_write(canvas, column, 1, COLOUR_NAME, "paused");
+    } else {
+        column = fm_canvas_printf(canvas, column, 1, COLOUR_TEXT, "%.1f of %g ticks/s",
+                                  pulse->ticks_per_second, watch->tick_hz);
+    }
     column += 2;
     if (canvas->columns > column + 1) {
         draw_bars(watch, column, 1, canvas->columns - column - 1);
@@ -261,7 +300,7 @@ static void print_json_line(const struct watch *watch)
            "\"agents\":%u,\"moves_per_second\":%.1f,\"expansions_per_second\":%.1f,"
            "\"bytes_per_second\":%.1f,\"known_cells\":%llu,\"orders_ended\":{",
            (unsigned long long)watch->world, (unsigned long long)watch->view->team,
-           (unsigned long long)watch->view->tick, pulse->ticks_per_second,
+           (unsigned long long)newest_tick(watch), pulse->ticks_per_second,
            fm_pulse_tick_ms(pulse, 500), fm_pulse_tick_ms(pulse, 990),
            fm_pulse_tick_ms(pulse, 1000), watch->view->agent_count, pulse->moves_per_second,
            pulse->expansions_per_second, pulse->bytes_per_second,
@@ -277,7 +316,7 @@ static void print_json_line(const struct watch *watch)
 static void print_line(const struct watch *watch)
 {
     const fm_pulse *pulse = &watch->pulse;
-    printf("tick %-8s %5.1f/s", fm_report_grouped(watch->view->tick), pulse->ticks_per_second);
+    printf("tick %-8s %5.1f/s", fm_report_grouped(newest_tick(watch)), pulse->ticks_per_second);
     if (pulse->tick_count > 0) {
         printf("   p50 %.2f p99 %.2f max %.2f ms   %s moves/s   %s expansions/s",
                fm_pulse_tick_ms(pulse, 500), fm_pulse_tick_ms(pulse, 990),
@@ -304,7 +343,8 @@ static bool is_over(const struct watch *watch)
 // Ends the period and shows it where there is no screen.
 static void turn_period(struct watch *watch, bool screen)
 {
-    fm_pulse_turn(&watch->pulse, watch->view, fm_client_traffic_get(watch->cli->client).bytes_in);
+    fm_pulse_turn(&watch->pulse, newest_tick(watch),
+                  fm_client_traffic_get(watch->cli->client).bytes_in);
     if (!screen && watch->cli->json) {
         print_json_line(watch);
     } else if (!screen) {
@@ -323,6 +363,7 @@ static void follow(struct watch *watch, bool screen)
         }
         if (now_ms - watch->pulse.begin_ms >= PERIOD_MS) {
             turn_period(watch, screen);
+            ask_info(watch);
         }
         if (fm_client_wait(watch->cli->client, FRAME_MS / 4) != FM_OK && !watch->views.going_down) {
             fm_cli_die_of_client(watch->cli);
