@@ -5,7 +5,7 @@ Goal: every subcommand does what its help says, says so in words and in JSON, an
 the right exit status. Method: one fogmarchd on a free port of the loopback for each test; the world is
 paused where its exact state matters, so nothing here depends on how fast the machine is.
 
-    tests/e2e/e2e_cli.py FOLDER_OF_PROGRAMS [TEST...]
+    FOGMARCHD=build/release/bin/fogmarchd tests/e2e/e2e_cli.py [TEST...]
 """
 
 import json
@@ -503,7 +503,7 @@ class DemoTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit("usage: tests/e2e/e2e_cli.py FOLDER_OF_PROGRAMS [TEST...]")
-    BIN = os.path.abspath(sys.argv.pop(1))
+    if "FOGMARCHD" not in os.environ:
+        sys.exit("FOGMARCHD must name the server; the other programs are beside it")
+    BIN = os.path.dirname(os.path.abspath(os.environ["FOGMARCHD"]))
     unittest.main(verbosity=2)
