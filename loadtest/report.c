@@ -8,6 +8,10 @@
 static void put_quantiles(const char *title, const fm_quantiles *quantiles, const char *unit,
                           FILE *out)
 {
+    if (quantiles->count == 0) {
+        fprintf(out, "  %-26s none\n", title);
+        return;
+    }
     fprintf(out, "  %-26s p50 %9.3f  p99 %9.3f  p99.9 %9.3f  max %9.3f %s\n", title, quantiles->p50,
             quantiles->p99, quantiles->p999, quantiles->max, unit);
 }
@@ -83,8 +87,9 @@ static void put_costs(const fm_result *result, FILE *out)
     fprintf(out, "  %-26s %.1f MiB at most; %.1f before the world was made, %.1f after it\n",
             "server RSS", (double)result->rss_bytes / 1048576,
             (double)result->rss_start_bytes / 1048576, (double)result->rss_end_bytes / 1048576);
-    fprintf(out, "  %-26s server %.2f, load generator %.2f\n", "processors busy",
-            result->server_cpus, result->generator_cpus);
+    fprintf(out, "  %-26s server %.2f (%.0f ns per expansion, all included), load generator %.2f\n",
+            "processors busy", result->server_cpus, result->server_ns_per_expansion,
+            result->generator_cpus);
 }
 
 void fm_result_print(const fm_result *result, FILE *out)

@@ -147,6 +147,9 @@ static void end_measuring(fm_run_state *run, uint64_t now_ns)
         result->server_cpus =
             (fm_server_process_cpu_s(&run->server) - run->server_cpu_begin) / seconds;
     }
+    if (result->expansions_per_second > 0) {
+        result->server_ns_per_expansion = result->server_cpus * 1e9 / result->expansions_per_second;
+    }
     result->generator_cpus = (own_cpu_s() - run->generator_cpu_begin) / seconds;
     double samples = run->sample_count;
     result->moving_percent = 100 * run->moving_sum / samples;

@@ -78,7 +78,8 @@ _Noreturn static void become_server(const char *path, const char *port_file, uin
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() == parent) {
         execl(path, "fogmarchd", "--listen", "127.0.0.1:0", "--port-file", port_file, "--workers",
-              workers_text, "--sessions-max", sessions_text, "--log-level", "warning", (char *)NULL);
+              workers_text, "--sessions-max", sessions_text, "--log-level", "warning",
+              (char *)NULL);
         fprintf(stderr, "%s: %s\n", path, strerror(errno));
     }
     _exit(127);
