@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Plays every scenario of the load generator for a moment against a server that it starts itself.
+
+Goal     the tool works from the command line to the result files, and what it reports is plausible:
+         counts that must agree do agree, quantiles are in order, no request failed, no server stays.
+Method   few agents, two measured seconds; nothing is said about how fast anything is.
+
+    FOGMARCHD=build/release/bin/fogmarchd tests/e2e/e2e_load.py [TEST...]
+"""
+
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SERVER = pathlib.Path(os.environ.get("FOGMARCHD", ROOT / "build/release/bin/fogmarchd")).resolve()
+LOAD = SERVER.parent / "fogmarch-load"
+SCENARIOS = ROOT / "loadtest" / "scenarios"
+PATIENCE = 120  # seconds until something is taken to hang; nothing waits that long when all is well
+QUANTILES = ["tick_ms", "overrun_ms", "stream_tick_ms", "order_to_first_move_ticks", "reply_ms",
+             "late_ms"]
+SMALL_MAP = "type octile\nheight 6\nwidth 9\nmap\n" + "\n".join(
+    [".........", "..@@@@@..", ".........", "...T.T...", ".........", "........."]) + "\n"
+
+
+def run(*arguments, code=0):
+    done = subprocess.run([LOAD, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE,
+                          cwd=ROOT)
+    assert done.returncode == code, (
+        f"{arguments}: exit code {done.returncode}, not {code}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def check_result(result, agents):
+    for key in QUANTILES:
+        values = [result[key][name] for name in ("p50", "p99", "p999", "max")]
+        assert values == sorted(values) and values[0] >= 0, f"{key}: {result[key]}"
+    assert result["agents"] == agents
+    assert result["ticks"] >= 1
+    assert result["tick_ms"]["count"] == result["ticks"], "the warm-up is in the histogram"
+    assert result["overrun_ms"]["count"] == result["ticks"]
+    assert result["tick_ms"]["max"] > 0
+    assert 0 < result["stream_tick_ms"]["count"] <= result["ticks"] + 1
+    assert result["overrun_ms"]["max"] <= result["tick_ms"]["max"]
+    assert result["expansions_per_second"] > 0
+    assert result["moves_per_second"] > 0
+    assert 0 < result["moves_per_agent"] <= 1.5
+    assert result["bytes_per_agent"] > 0
+    assert result["rss_bytes"] > 1 << 20
+    assert result["search_bytes_per_agent"] > 0
+    assert result["knowledge_bytes_per_agent"] > 0
+    assert abs(sum(result["states_percent"].values()) - 100) < 0.01, result["states_percent"]
+    assert result["errors_total"] == 0, result["errors"]
+    assert result["errors"] == {}
+    assert result["machine"]["cores"] >= 1 and result["machine"]["compiler"]
+    assert result["machine"]["server"]
+
+
+def check_scenario(name, agents, *arguments):
+    done = run("--scenario", SCENARIOS / f"{name}.yaml", "--agents", agents, "--duration", 2,
+               "--warm-up", 1, "--json", *arguments)
+    result = json.loads(done.stdout)
+    check_result(result, agents)
+    assert result["scenario"] == name
+    return result
+
+
+class LoadTest(unittest.TestCase):
+    def test_solo(self):
+        result = check_scenario("solo", 40)
+        assert result["teams"] == 40
+
+    def test_skirmish(self):
+        result = check_scenario("skirmish", 200, "--workers", 1)
+        assert result["workers"] == 1
+        assert result["views"] == 6
+
+    def test_siege(self):
+        result = check_scenario("siege", 100)
+        assert result["cells_edited"] > 0
+
+    def test_blitz(self):
+        result = check_scenario("blitz", 100, "--duration", 5)
+        # A volley falls into any five seconds; all agents get an order by it.
+        assert result["orders_given"] >= 100
+
+    def test_map_and_output(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "small.map").write_text(SMALL_MAP)
+            run("--scenario", "skirmish", "--map", path / "small.map", "--agents", 8, "--duration", 1,
+                "--warm-up", 0.5, "--output", path / "results")
+            result = json.loads((path / "results" / "skirmish.json").read_text())
+            assert result["map"] == "small.map 9x6", result["map"]
+            with open(path / "results" / "skirmish.csv", newline="") as file:
+                header, values = list(csv.reader(file))
+            row = dict(zip(header, values, strict=True))
+            assert int(row["ticks"]) == result["ticks"]
+            assert abs(float(row["tick_ms_p99"]) - result["tick_ms"]["p99"]) < 1e-3
+            assert row["machine_cpu"] == result["machine"]["cpu"]
+
+    def test_find_max(self):
+        """A map with room for few agents bounds the search."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "small.map").write_text(SMALL_MAP)
+            done = run("--scenario", "skirmish", "--map", path / "small.map", "--agents", 16,
+                       "--workers", 1, "--find-max", "--seconds-per-try", 1, "--json", "--quiet")
+            found = json.loads(done.stdout)["find_max"]
+            assert len(found) == 1 and found[0]["workers"] == 1
+            assert found[0]["agents_per_core"] == found[0]["agents"]
+            assert found[0]["agents_over"] > found[0]["agents"]
+
+    def test_wrong_scenario(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "wrong.yaml"
+            path.write_text("name: wrong\nagents:\n  count: plenty\n")
+            done = run("--scenario", path, code=2)
+            assert f"{path}:3: agents.count" in done.stderr, done.stderr
+        run("--scenario", "skirmish", "--agents", 0, code=2)
+        run("--no-such-flag", code=2)
+
+    def test_interrupt(self):
+        """Ctrl-C ends the run, and the server that it started."""
+        load = subprocess.Popen([LOAD, "--scenario", "skirmish", "--agents", "50", "--quiet"],
+                                stderr=subprocess.PIPE, text=True, cwd=ROOT)
+        children = pathlib.Path(f"/proc/{load.pid}/task/{load.pid}/children")
+        while not (server := children.read_text().split()):
+            assert load.poll() is None
+            time.sleep(0.05)
+        time.sleep(1)
+        load.send_signal(signal.SIGINT)
+        _, errors = load.communicate(timeout=PATIENCE)
+        assert load.returncode == 1 and "interrupted" in errors, errors
+        assert not os.path.exists(f"/proc/{server[0]}"), "the server is still there"
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
