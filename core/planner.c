@@ -16,6 +16,12 @@ const fm_planner_ops *const fm_planner_catalogue[] = {
     &fm_tba_star,
     &fm_rtba_star,
     &fm_tbaa_star,
+    &fm_rtaa_star,
+    &fm_artaa_star,
+    &fm_dartaa_star,
+    &fm_lss_lrta_star,
+    &fm_alss_lrta_star,
+    &fm_dalss_lrta_star,
     NULL,
 };
 

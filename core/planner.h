@@ -229,3 +229,9 @@ extern const fm_planner_ops fm_repeated_jps;            // core/repeated_jps.c
 extern const fm_planner_ops fm_tba_star;                // core/time_bounded.c
 extern const fm_planner_ops fm_rtba_star;               // core/time_bounded.c
 extern const fm_planner_ops fm_tbaa_star;               // core/time_bounded.c
+extern const fm_planner_ops fm_rtaa_star;               // core/real_time.c
+extern const fm_planner_ops fm_artaa_star;              // core/real_time.c
+extern const fm_planner_ops fm_dartaa_star;             // core/real_time.c
+extern const fm_planner_ops fm_lss_lrta_star;           // core/real_time.c
+extern const fm_planner_ops fm_alss_lrta_star;          // core/real_time.c
+extern const fm_planner_ops fm_dalss_lrta_star;         // core/real_time.c
