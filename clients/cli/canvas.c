@@ -65,7 +65,8 @@ static uint32_t take_code(const char **text)
         code = code << 6 | (bytes[i] & 0x3f);
     }
     *text += more + 1;
-    return code < ' ' || code == 0x7f ? '?' : code;
+    // What is not printed, or not printed in the width of one column, is not passed on.
+    return code < ' ' || (code >= 0x7f && code < 0xa0) || code > 0xffff ? '?' : code;
 }
 
 uint32_t fm_canvas_write(fm_canvas *canvas, uint32_t column, uint32_t row, uint32_t colour,

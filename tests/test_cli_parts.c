@@ -1,0 +1,202 @@
+// tests/test_cli_parts.c: what the command-line client reads from people and draws for them.
+//
+// Goal: arguments mean what they say or are refused as a whole; text from elsewhere cannot steer
+// the terminal; a map of any size is drawn on a canvas of any size, with each agent where it
+// stands. Method: tables of cases for the words, random sizes from a printed seed for the pictures.
+
+#include "tests/support.h"
+
+#include "clients/cli/canvas.h"
+#include "clients/cli/paint.h"
+#include "clients/cli/parse.h"
+#include "core/random.h"
+
+static void test_numbers_and_places(void **state)
+{
+    (void)state;
+    uint64_t number;
+    double real;
+    fm_cell cell;
+    fm_rect rect;
+    assert_true(fm_parse_uint("0", 5, &number) && number == 0);
+    assert_true(fm_parse_uint("18446744073709551615", UINT64_MAX, &number));
+    assert_true(number == UINT64_MAX);
+    static const char *const no_numbers[] = {"",    "-1", "+1", " 1",  "1 ",
+                                             "0x1", "6",  "1,", "1e3", "18446744073709551616"};
+    for (size_t i = 0; i < FM_COUNT_OF(no_numbers); i++) {
+        assert_false(fm_parse_uint(no_numbers[i], 5, &number));
+    }
+    assert_true(fm_parse_real("2.5", &real) && real == 2.5);
+    assert_false(fm_parse_real("", &real) || fm_parse_real("2.5s", &real) ||
+                 fm_parse_real("nan", &real));
+    assert_true(fm_parse_cell("17,4095", &cell) && cell == fm_cell_at(17, 4095));
+    assert_false(fm_parse_cell("4096,1", &cell) || fm_parse_cell("1", &cell) ||
+                 fm_parse_cell("1,2,3", &cell) || fm_parse_cell("1;2", &cell) ||
+                 fm_parse_cell("-1,2", &cell) || fm_parse_cell(",2", &cell));
+    assert_true(fm_parse_rect("1,2,3,4", &rect) && rect.x == 1 && rect.y == 2 && rect.width == 3 &&
+                rect.height == 4);
+    assert_false(fm_parse_rect("1,2,0,4", &rect) || fm_parse_rect("1,2,3", &rect) ||
+                 fm_parse_rect("1,2,3,4,5", &rect));
+}
+
+static void test_lists_of_ids(void **state)
+{
+    (void)state;
+    fm_id_list list = {.ids = NULL};
+    assert_true(fm_parse_ids("7", &list));
+    assert_true(fm_parse_ids("1-3,9,4294967297-4294967298", &list)); // appends
+    static const uint64_t wanted[] = {7, 1, 2, 3, 9, 4294967297, 4294967298};
+    assert_int_equal(list.count, FM_COUNT_OF(wanted));
+    assert_memory_equal(list.ids, wanted, sizeof wanted);
+    static const char *const wrong[] = {
+        "",   ",",    "1,", ",1",  "3-1",   "1-",
+        "-1", "1--2", "a",  "1 2", "1-2-3", "1-9007199254740991"}; // more than there can be agents
+    for (size_t i = 0; i < FM_COUNT_OF(wrong); i++) {
+        fm_id_list none = {.ids = NULL};
+        assert_false(fm_parse_ids(wrong[i], &none));
+        free(none.ids);
+    }
+    free(list.ids);
+}
+
+// The codes of a row, as many as `text` should have become.
+static void expect_row(const char *text, const uint32_t *codes, uint32_t count)
+{
+    fm_canvas canvas = {.columns = 0};
+    assert_true(fm_canvas_resize(&canvas, 40, 2));
+    assert_int_equal(fm_canvas_write(&canvas, 0, 1, FM_CANVAS_DEFAULT, text), count);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(canvas.glyphs[40 + i].code, codes[i]);
+    }
+    fm_canvas_fini(&canvas);
+}
+
+static void test_text_cannot_steer_the_terminal(void **state)
+{
+    (void)state;
+    expect_row("a\u00e9\u25cf", (uint32_t[]){'a', 0xe9, 0x25cf}, 3);
+    expect_row("\033[2J", (uint32_t[]){'?', '[', '2', 'J'}, 4);
+    expect_row("\x7f\n\t", (uint32_t[]){'?', '?', '?'}, 3);
+    expect_row("\xc2\x9b"
+               "2J",
+               (uint32_t[]){'?', '2', 'J'}, 3);        // the one-character form of ESC [
+    expect_row("\xe2\x96", (uint32_t[]){'?', '?'}, 2); // cut off
+    expect_row("\xff\x80x", (uint32_t[]){'?', '?', 'x'}, 3);
+    expect_row("\xf0\x9f\x98\x80", (uint32_t[]){'?'}, 1); // may be two columns wide
+}
+
+static void test_text_is_cut_at_the_edge(void **state)
+{
+    (void)state;
+    fm_canvas canvas = {.columns = 0};
+    assert_true(fm_canvas_resize(&canvas, 3, 1));
+    fm_canvas_write(&canvas, 1, 0, 0, "abc");
+    fm_canvas_write(&canvas, 0, 1, 0, "below");
+    assert_int_equal(canvas.glyphs[0].code, ' ');
+    assert_int_equal(canvas.glyphs[2].code, 'b');
+    fm_canvas_fini(&canvas);
+}
+
+// A view with random terrain and one agent for each of some random cells.
+struct world {
+    fm_mirror view;
+    fm_mirror_agent agents[20];
+};
+
+static void make_world(struct world *world, fm_random *random, uint32_t width, uint32_t height)
+{
+    world->view = (fm_mirror){
+        .rect = {fm_random_below(random, 50), fm_random_below(random, 50), width, height},
+        .looks = malloc((size_t)width * height * sizeof(uint16_t)),
+        .agents = world->agents,
+        .agent_count = fm_random_below(random, FM_COUNT_OF(world->agents) + 1),
+    };
+    for (uint32_t i = 0; i < width * height; i++) {
+        world->view.looks[i] = (uint16_t)fm_random_below(random, FM_TERRAIN_COUNT);
+    }
+    for (uint32_t i = 0; i < world->view.agent_count; i++) {
+        world->agents[i] = (fm_mirror_agent){
+            .id = i + 1,
+            .team = 1 + i % 8,
+            .cell = fm_cell_at(world->view.rect.x + fm_random_below(random, width),
+                               world->view.rect.y + fm_random_below(random, height)),
+            .state = FM_AGENT_MOVING,
+        };
+    }
+}
+
+static uint32_t count_glyphs(const fm_canvas *canvas, uint32_t colour)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < canvas->columns * canvas->rows; i++) {
+        count += canvas->glyphs[i].foreground == colour || canvas->glyphs[i].background == colour;
+    }
+    return count;
+}
+
+static void test_any_map_on_any_canvas(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (int round = 0; round < 300; round++) {
+        struct world world;
+        fm_canvas canvas = {.colours = (fm_canvas_colours)fm_random_below(&random, 3)};
+        uint32_t columns = 1 + fm_random_below(&random, 90),
+                 rows = 1 + fm_random_below(&random, 40);
+        make_world(&world, &random, 1 + fm_random_below(&random, 200),
+                   1 + fm_random_below(&random, 200));
+        assert_true(fm_canvas_resize(&canvas, columns, rows));
+        uint32_t first_row = fm_random_below(&random, rows);
+        fm_scene scene = {.view = &world.view};
+        fm_paint_scene(&canvas, first_row, rows - first_row, &scene);
+        for (uint32_t i = 0; i < columns * first_row; i++) {
+            assert_int_equal(canvas.glyphs[i].code, ' '); // above its place nothing is drawn
+        }
+        if (world.view.agent_count > 0 && canvas.colours != FM_COLOURS_NONE) {
+            // The last agent lies over all others.
+            uint32_t team = world.agents[world.view.agent_count - 1].team;
+            assert_true(count_glyphs(&canvas, fm_paint_team_colour(team)) > 0);
+        }
+        fm_canvas_fini(&canvas);
+        free(world.view.looks);
+    }
+}
+
+// As many pixels as cells: each agent has a pixel of its own.
+static void test_agents_are_drawn_where_they_stand(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    struct world world;
+    fm_canvas canvas = {.colours = FM_COLOURS_TRUE};
+    make_world(&world, &random, 60, 40);
+    assert_true(fm_canvas_resize(&canvas, 60, 20));
+    fm_scene scene = {.view = &world.view};
+    fm_paint_scene(&canvas, 0, 20, &scene);
+    for (uint32_t i = 0; i < world.view.agent_count; i++) {
+        uint32_t x = fm_cell_x(world.agents[i].cell) - world.view.rect.x;
+        uint32_t y = fm_cell_y(world.agents[i].cell) - world.view.rect.y;
+        const fm_glyph *glyph = &canvas.glyphs[y / 2 * 60 + x];
+        uint32_t drawn = y % 2 == 0 ? glyph->foreground : glyph->background;
+        bool covered = false; // by a later agent in the same cell
+        for (uint32_t k = i + 1; k < world.view.agent_count; k++) {
+            covered = covered || world.agents[k].cell == world.agents[i].cell;
+        }
+        assert_true(covered || drawn == fm_paint_team_colour(world.agents[i].team));
+    }
+    fm_canvas_fini(&canvas);
+    free(world.view.looks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_and_places),
+        cmocka_unit_test(test_lists_of_ids),
+        cmocka_unit_test(test_text_cannot_steer_the_terminal),
+        cmocka_unit_test(test_text_is_cut_at_the_edge),
+        cmocka_unit_test(test_any_map_on_any_canvas),
+        cmocka_unit_test(test_agents_are_drawn_where_they_stand),
+    };
+    return cmocka_run_group_tests_name("cli parts", tests, NULL, NULL);
+}
