@@ -1,0 +1,106 @@
+// loadtest/lab/lab.h: what all experiments of `fogmarch-lab` share: the table they stand in, their
+// options, a progress bar, and the way they fail.
+//
+// An experiment is one row of the table in main.c: words for people, its options, and a function in
+// a file of its own. main.c parses the command line into fm_lab; the function does the work and
+// returns the exit code. Every experiment draws its maps and missions from --seed alone, so that
+// the same command gives the same expansions on every machine; only times differ.
+//
+// Exit codes  0 done; 1 something measured was wrong, or a file could not be used; 2 wrong usage.
+// Failures    an experiment that cannot go on says so on stderr and ends the process.
+// Threads     one.
+
+#pragma once
+
+#include "core/base.h"
+#include "core/planner.h"
+#include "core/status.h"
+
+#define FM_LAB_OK     0
+#define FM_LAB_FAILED 1
+#define FM_LAB_USAGE  2
+
+#define FM_LAB_OPTIONS_MAX 32u
+
+typedef struct fm_lab_option {
+    const char *name;     // without the dashes; NULL ends a list
+    const char *argument; // of its value in the help; NULL for flags
+    const char *text;     // in the help, lines separated by \n
+} fm_lab_option;
+
+typedef struct fm_lab fm_lab;
+
+typedef struct fm_lab_command {
+    const char *name;
+    const char *arguments;        // as in "usage: fogmarch-lab NAME [OPTION...] ARGUMENTS"
+    const char *summary;          // one line for the list
+    const char *details;          // paragraphs for its own help
+    const fm_lab_option *options; // besides those that all have; may be NULL
+    int arguments_min, arguments_max;
+    int (*run)(fm_lab *lab);
+} fm_lab_command;
+
+struct fm_lab {
+    const fm_lab_command *command;
+    struct {
+        const char *name, *value;
+    } given[FM_LAB_OPTIONS_MAX];
+    uint32_t given_count;
+    int argument_count;
+    char **arguments;
+    bool json;
+    uint64_t seed;
+    const char *svg;   // file for a picture, or NULL
+    const char *table; // file for a markdown table, or NULL
+    uint64_t progress_shown_ns;
+    uint64_t progress_begun_ns;
+};
+
+// ---- options -----------------------------------------------------------------------------------
+
+/// The value of an option (of flags: ""), the last one when it was given often; NULL when it was
+/// not.
+const char *fm_lab_value(const fm_lab *lab, const char *name);
+
+/// A number in minimum..maximum; `fallback` when the option was not given. Ends in a usage error.
+uint64_t fm_lab_uint(const fm_lab *lab, const char *name, uint64_t minimum, uint64_t maximum,
+                     uint64_t fallback);
+
+/// Takes the next item of a comma-separated list; `item` receives it, cut to its size. Returns what
+/// is left of the list, NULL after the last item.
+const char *fm_lab_next_item(const char *list, char *item, size_t item_size);
+
+/// A planner by name or alias ("dstar-lite-heap-larger-g", "dstar-lite:queue=heap"). Ends in a
+/// usage error that lists the planners there are.
+fm_planner_spec fm_lab_planner(const fm_lab *lab, const char *name);
+
+/// Takes the next planner of a comma-separated list of names; the one between commas may hold
+/// options, so a comma that is followed by "key=" belongs to it. Returns what is left of the list,
+/// NULL after the last.
+const char *fm_lab_next_planner(const char *list, char *name, size_t name_size);
+
+// ---- failing -----------------------------------------------------------------------------------
+
+/// "fogmarch-lab COMMAND: ..." on stderr, exit code 2.
+_Noreturn void fm_lab_usage_error(const fm_lab *lab, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/// Likewise, exit code 1.
+_Noreturn void fm_lab_die(const fm_lab *lab, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/// Ends when memory ran out (block NULL); else returns it.
+void *fm_lab_need(const fm_lab *lab, void *block);
+
+/// Ends when a call failed.
+void fm_lab_check(const fm_lab *lab, fm_status status, const char *what);
+
+// ---- progress ----------------------------------------------------------------------------------
+
+/// Draws a bar on stderr when that is a terminal, a few times a second at most. done == total
+/// wipes it.
+void fm_lab_progress(fm_lab *lab, uint64_t done, uint64_t total);
+
+// ---- the experiments ---------------------------------------------------------------------------
+
+extern const fm_lab_command fm_lab_maze; // maze.c

@@ -1,0 +1,18 @@
+// loadtest/lab/report.h: how an experiment ends: its table on stdout, as text or (--json) as one
+// JSON object, and once more as markdown in the file that --table names.
+
+#pragma once
+
+#include "loadtest/lab/lab.h"
+#include "loadtest/lab/table.h"
+
+// A number that holds for the whole experiment.
+typedef struct fm_report_fact {
+    const char *key;
+    double number;
+} fm_report_fact;
+
+/// Prints {"experiment": ..., "seed": ..., facts..., "rows": [...]} or the table, above it a line
+/// with the seed and the facts. Ends the process when a file cannot be written.
+void fm_lab_report(const fm_lab *lab, const fm_table *table, const fm_report_fact *facts,
+                   uint32_t fact_count);
