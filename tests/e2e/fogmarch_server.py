@@ -55,7 +55,9 @@ class Server:
             if self.process.poll() is not None:
                 break
             time.sleep(0.01)
-        raise AssertionError("the server did not start:\n" + self.log())
+        log = self.log()
+        shutil.rmtree(self.folder)
+        raise AssertionError("the server did not start:\n" + log)
 
     def log(self):
         with open(self.log_path, errors="replace") as file:
