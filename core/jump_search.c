@@ -2,13 +2,17 @@
 //
 // Scanning      A straight jump stops at the first cell beside which a wall has just ended (a turn
 //               is forced there, because no diagonal could have been made earlier), or at a wall.
-//               In the rows of the bitmap both are simple patterns: `row & ~(row << 1)` shifted by
-//               one, for the row on either side, and the row itself. So three words and a count of
-//               trailing zeros see 56 cells at a time. Columns are rows of the transposed copy.
+//               In the bitmap both are simple patterns: `row << 1 & ~row` of the rows on either
+//               side, and the row itself. So three words and a count of trailing zeros see 56 cells
+//               at a time. Columns are rows of the transposed copy.
 // Diagonals     A diagonal jump looks along its row and its column after every step. What it finds
 //               there goes on the open list directly; the point in between, where the path bends,
-//               is no node at all. Long diagonals are cut into pieces of DIAGONAL_MAX steps, which
-//               bounds the work of one expansion and leaves pieces that lead away unexplored.
+//               is no node at all. A diagonal's lines follow each other, so one word is loaded
+//               for each new line and serves three scans (a sweep).
+// Pieces        Long diagonals are cut into pieces of DIAGONAL_MAX steps, which bounds the work of
+//               one expansion. The start looks in all directions, most of them wrong: there a piece
+//               that leads away from the goal ends with its first sweep. In missions through fog,
+//               where most searches end after a few expansions, that saves an eighth of the time.
 // Nodes         A jump point keeps its best g and the set of directions it was reached from at that
 //               g: where two shortest paths meet, each allows other turns, and both count.
 // Goal          Never on the open list. `best` is the cost of the best path found so far; nothing
@@ -66,6 +70,7 @@ struct fm_jump_search {
 
     uint32_t best;       // cost of the best path found, or the bound
     fm_cell goal_parent; // jump point before the goal on it; FM_CELL_NONE while there is none
+    uint32_t f_patient;  // a diagonal whose f is larger waits after each sweep
     bool exhausted;
 };
 
@@ -452,6 +457,9 @@ FM_INLINE void jump_diagonal(fm_jump_search *s, fm_cell cell, uint32_t g, uint32
         }
         cell = cell_along(cell, d, steps);
         g += steps * diagonal_cost;
+        if (g + fm_view_distance(s->view, cell, s->goal) > s->f_patient) {
+            break;
+        }
     }
     reach(s, cell, g, d, parent);
 }
@@ -620,6 +628,7 @@ fm_jump_state fm_jump_search_advance(fm_jump_search *search, fm_work *work)
         if (fm_work_must_stop(work, expansions_at_start)) {
             return FM_JUMP_RUNNING;
         }
+        s->f_patient = node->cell == s->start ? (uint32_t)(s->open[0] >> 34) : FM_COST_INFINITE;
         pop(s);
         expand(s, node);
         work->expansions += 1;
