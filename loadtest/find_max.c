@@ -2,9 +2,12 @@
 
 #include "loadtest/find_max.h"
 
+#include <string.h>
+
 #define TICKS_MIN_SHARE     0.98
 #define WAITING_MAX_PERCENT 5.0
 #define CLOSE_ENOUGH        1.05
+#define TRIES               2u
 #define AGENTS_MIN          16u
 #define AGENTS_MAX          262144u
 #define REASON_SIZE         128u
@@ -26,37 +29,53 @@ void fm_find_max_judge(const fm_result *result, char *reason)
     }
 }
 
-// Runs a try and takes its outcome into *max. Says whether the agents were carried.
-static fm_status try_agents(const fm_scenario *scenario, uint32_t agents,
-                            const fm_run_options *options, fm_max *max, bool *carried, char *error)
+// One try: its result, and why it does not count (an empty text when it does).
+struct attempt {
+    fm_result result;
+    char reason[REASON_SIZE];
+};
+
+static fm_status try_once(const fm_scenario *scenario, uint32_t agents,
+                          const fm_run_options *options, struct attempt *attempt, char *error)
 {
     fm_scenario tried = *scenario;
     tried.agents = agents;
     tried.teams = tried.teams > agents ? agents : tried.teams;
-    fm_result result;
-    fm_status status = fm_run(&tried, options, &result, error);
-    char reason[REASON_SIZE] = "";
+    fm_status status = fm_run(&tried, options, &attempt->result, error);
     if (status == FM_OK) {
-        fm_find_max_judge(&result, reason);
+        fm_find_max_judge(&attempt->result, attempt->reason);
     } else if (status == FM_ERR_BAD_VALUE) {
         // More agents than the map has room for: a bound like any other.
-        snprintf(reason, sizeof reason, "%.120s", error);
+        snprintf(attempt->reason, sizeof attempt->reason, "%.120s", error);
         status = FM_OK;
     }
-    if (status != FM_OK) {
-        return status;
+    if (status == FM_OK && options->progress != FM_RUN_PROGRESS_NONE) {
+        fprintf(stderr, "%u workers, %u agents: %s\n", (uint32_t)scenario->workers, agents,
+                attempt->reason[0] == '\0' ? "carried" : attempt->reason);
     }
-    *carried = reason[0] == '\0';
-    if (*carried) {
+    return status;
+}
+
+// Narrows *max down by one number of agents. It is given up only when it fails twice: other
+// programs on the machine can spoil a try.
+static fm_status try_agents(const fm_scenario *scenario, uint32_t agents,
+                            const fm_run_options *options, fm_max *max, char *error)
+{
+    struct attempt attempt;
+    bool carried = false;
+    for (uint32_t i = 0; i < TRIES && !carried; i++) {
+        fm_status status = try_once(scenario, agents, options, &attempt, error);
+        if (status != FM_OK) {
+            return status;
+        }
+        carried = attempt.reason[0] == '\0';
+    }
+    if (carried) {
         max->agents = agents;
-        max->result = result;
+        max->result = attempt.result;
     } else {
         max->agents_over = agents;
-        snprintf(max->reason, sizeof max->reason, "%s", reason);
-    }
-    if (options->progress != FM_RUN_PROGRESS_NONE) {
-        fprintf(stderr, "%u workers, %u agents: %s\n", max->workers, agents,
-                *carried ? "carried" : reason);
+        memcpy(max->reason, attempt.reason, sizeof max->reason);
     }
     return FM_OK;
 }
@@ -93,8 +112,7 @@ fm_status fm_find_max(const fm_scenario *scenario, const fm_run_options *options
         begin = begin < AGENTS_MIN ? AGENTS_MIN : begin > AGENTS_MAX ? AGENTS_MAX : begin;
         uint32_t agents;
         while ((agents = next_agents(&max[i], (uint32_t)begin)) != 0) {
-            bool carried;
-            fm_status status = try_agents(&tried, agents, options, &max[i], &carried, error);
+            fm_status status = try_agents(&tried, agents, options, &max[i], error);
             if (status != FM_OK) {
                 return status;
             }

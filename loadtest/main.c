@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int complain(const char *error)
 {
@@ -102,6 +103,10 @@ int main(int argc, char **argv)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    if (options.output != NULL && mkdir(options.output, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "fogmarch-load: %s: %s\n", options.output, strerror(errno));
+        return FM_EXIT_FAILURE;
+    }
     exit_code = options.find_max ? find_max(&options) : play(&options);
     if (fflush(stdout) != 0) {
         return complain("standard output cannot be written");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the reference results of this machine: all scenarios at their full size, skirmish on a real
-# game map when one is given, one worker against two, and agents per core. Takes about 25 minutes; leave
+# game map when one is given, one worker against two, and agents per core. Takes about half an hour; leave
 # the machine alone meanwhile.
 #
 #   bash loadtest/reference.sh [FOLDER] [MAP]
@@ -42,9 +42,11 @@ for scenario in solo skirmish siege blitz; do
     play "$scenario" "$scenario"
 done
 play solo-1-worker solo --workers 1 --agents 1000
+play solo-dstar-lite solo --planner dstar-lite
+play solo-adaptive-astar solo --planner adaptive-astar
 # The same load for one worker and for two, more than either can carry: expansions per second compare.
-play saturated-1-worker solo --workers 1 --agents 4000
-play saturated-2-workers solo --workers 2 --agents 4000
+play saturated-1-worker solo --planner dstar-lite --workers 1 --agents 4000
+play saturated-2-workers solo --planner dstar-lite --workers 2 --agents 4000
 if [[ -n $map ]]; then
     play skirmish-map skirmish --map "$map"
 fi

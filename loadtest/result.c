@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 fm_quantiles fm_quantiles_of(const fm_histogram *histogram, double unit)
 {
@@ -193,10 +192,6 @@ fm_status fm_result_write(const fm_result *result, const char *folder, const cha
                           char *error)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s", folder);
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        goto fail;
-    }
     snprintf(path, sizeof path, "%.400s/%.60s.json", folder, name);
     FILE *file = fopen(path, "w");
     if (file == NULL) {

@@ -50,7 +50,7 @@ void fm_result_print_json(const fm_result *result, FILE *out);
 void fm_result_print_csv_header(FILE *out);
 void fm_result_print_csv(const fm_result *result, FILE *out);
 
-/// Writes FOLDER/NAME.json and FOLDER/NAME.csv, making the folder if need be.
+/// Writes FOLDER/NAME.json and FOLDER/NAME.csv.
 ///
 /// @param error  receives which file failed and why; room for 512 bytes
 /// @return FM_OK or FM_ERR_IO

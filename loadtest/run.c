@@ -174,6 +174,7 @@ static void drive(fm_run_state *run)
         return;
     }
     run->began_ns = fm_run_now_ns();
+    run->progress_ns = run->began_ns;
     fm_run_begin_orders(run, run->began_ns);
     fm_run_push(run, run->began_ns, FM_EVENT_SAMPLE, 0);
     fm_run_push(run, run->began_ns + (uint64_t)(run->scenario->warm_up_s * 1e9), FM_EVENT_MEASURE,

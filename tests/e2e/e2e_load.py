@@ -105,14 +105,45 @@ class LoadTest(unittest.TestCase):
             assert abs(float(row["tick_ms_p99"]) - result["tick_ms"]["p99"]) < 1e-3
             assert row["machine_cpu"] == result["machine"]["cpu"]
 
+    def test_running_server_and_silent_clients(self):
+        """A server that was there before stays, and clients that never read disturb nobody."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "silent.yaml").write_text(
+                "name: silent\nduration_s: 2\nwarm_up_s: 1\nserver: {workers: 1}\n"
+                "map: {generator: random, width: 64, height: 64, blocked_permille: 200}\n"
+                "agents: {count: 300, teams: 2}\norders: {group_size: [1, 1], again_s: [0, 0]}\n"
+                "subscribers: {team_views: 2, silent_views: 3}\n")
+            environment = {k: v for k, v in os.environ.items() if not k.startswith("FOGMARCH_")}
+            server = subprocess.Popen([SERVER, "--listen", "127.0.0.1:0", "--workers", "1", "--log-level",
+                                       "error", "--port-file", path / "port"], env=environment)
+            try:
+                while not (path / "port").exists():
+                    assert server.poll() is None
+                    time.sleep(0.02)
+                address = "127.0.0.1:" + (path / "port").read_text().strip()
+                for _ in range(2):  # the first run must leave no world behind that the second could meet
+                    done = run("--scenario", path / "silent.yaml", "--connect", address, "--json")
+                    result = json.loads(done.stdout)
+                    check_result(result, 300)
+                    assert result["views"] == 6 and result["server_cpus"] == 0
+                assert server.poll() is None
+            finally:
+                server.terminate()
+                assert server.wait(PATIENCE) == 0
+
     def test_find_max(self):
         """A map with room for few agents bounds the search."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder)
             (path / "small.map").write_text(SMALL_MAP)
             done = run("--scenario", "skirmish", "--map", path / "small.map", "--agents", 16,
-                       "--workers", 1, "--find-max", "--seconds-per-try", 1, "--json", "--quiet")
+                       "--workers", 1, "--find-max", "--seconds-per-try", 1, "--json", "--output", path / "results")
             found = json.loads(done.stdout)["find_max"]
+            assert json.loads((path / "results" / "skirmish-max.json").read_text())["find_max"] == found
+            with open(path / "results" / "skirmish-max.csv", newline="") as file:
+                header, values = list(csv.reader(file))
+            assert float(dict(zip(header, values, strict=True))["agents_per_core"]) == found[0]["agents"]
             assert len(found) == 1 and found[0]["workers"] == 1
             assert found[0]["agents_per_core"] == found[0]["agents"]
             assert found[0]["agents_over"] > found[0]["agents"]
