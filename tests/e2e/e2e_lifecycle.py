@@ -5,7 +5,6 @@ Goal    a world can be destroyed at any moment, and its memory comes back; SIGTE
 Method  a real server; memory is the resident set of its process.
 """
 
-import os
 import random
 import signal
 import time
@@ -72,7 +71,6 @@ def stepping_ends_with_the_world():
 
 
 def memory_comes_back():
-    sanitized = "san" in os.path.dirname(os.environ["FOGMARCHD"])  # they keep what was freed
     with Server() as server:
         admin = server.connect()
         watcher = server.connect()
@@ -84,7 +82,7 @@ def memory_comes_back():
             admin.call("world.destroy", world=world)
             watcher.notification("world_ended")
             sizes.append(server.rss())
-        if not sanitized:
+        if server.memory_tells():
             early, late = max(sizes[2:6]), max(sizes[-4:])
             assert late < early + 4 * MEGABYTE, [size // MEGABYTE for size in sizes]
 
@@ -113,7 +111,9 @@ def ends_cleanly():
 
 
 def a_second_signal_ends_at_once():
-    with Server("--grace-s", "3600", "--slow-reader-timeout-s", "3600") as server:
+    # A thread sanitizer would miss the thread that nobody waits for.
+    with Server("--grace-s", "3600", "--slow-reader-timeout-s", "3600",
+                environment={"TSAN_OPTIONS": "report_thread_leaks=0"}) as server:
         admin = server.connect()
         world = admin.call("world.create", name="w", generator="random", width=2048, height=2048,
                            paused=True)["world"]

