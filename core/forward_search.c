@@ -490,17 +490,15 @@ bool fm_forward_any_cheaper(const fm_change *changes, uint32_t count)
 static void relax_estimate(fm_forward *forward, uint32_t ref, fm_cell cell, uint32_t bound)
 {
     fm_forward_node *node = fm_forward_node_at(forward, ref);
-    if (node->search == 0) {
+    if (node->search == 0 || fm_forward_estimate(forward, node, cell) <= bound) {
         return;
     }
     touch(forward, node, cell);
-    if (node->h > bound) {
-        node->h = bound;
-        if (forward->rules.keeps_paths) {
-            node->next = FM_NO_DIRECTION;
-        }
-        fm_open_push(&forward->repairs, FM_QUEUE_HEAP, ref, bound);
+    node->h = bound;
+    if (forward->rules.keeps_paths) {
+        node->next = FM_NO_DIRECTION;
     }
+    fm_open_push(&forward->repairs, FM_QUEUE_HEAP, ref, bound);
 }
 
 // Lowers the estimates of a cell's neighbours to what its own allows.
@@ -538,6 +536,23 @@ void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t co
     }
     if (!done) {
         drop_everything(forward, slab); // nothing learned is better than something wrong
+    }
+}
+
+void fm_forward_lower_relearned(fm_forward *forward, fm_slab *slab)
+{
+    bool done = true;
+    for (uint32_t slot = 0; done && slot < forward->pages.page_count; slot++) {
+        fm_page *page = forward->pages.by_slot[slot];
+        for (uint32_t i = 0; done && i < FM_PAGE_CELLS; i++) {
+            const fm_forward_node *node = &fm_forward_nodes(page)[i];
+            if (node->search != 0 && node->closed == FM_FORWARD_RELEARNED) {
+                done = relax_neighbours(forward, fm_page_cell(page, i));
+            }
+        }
+    }
+    if (!done) {
+        drop_everything(forward, slab);
     }
 }
 

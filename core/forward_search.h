@@ -166,6 +166,10 @@ bool fm_forward_any_cheaper(const fm_change *changes, uint32_t count);
 /// Puts what the cheaper steps made wrong on the list of repairs. The search was given up before.
 void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t count, fm_slab *slab);
 
+/// After fm_forward_lower(): the cells that were learned anew (FM_FORWARD_RELEARNED) may have come
+/// out lower than they were, so what is around them may be too high.
+void fm_forward_lower_relearned(fm_forward *forward, fm_slab *slab);
+
 /// Lowers estimates until all are consistent. @return false when the grant was used up first
 bool fm_forward_repair(fm_forward *forward, fm_work *work, uint32_t expansions_at_start);
 

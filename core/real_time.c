@@ -227,9 +227,13 @@ static void real_time_knowledge_changed(void *self, const fm_change *changes, ui
 {
     struct real_time *r = self;
     fm_forward *f = &r->forward;
+    // Estimates that are half old and half new cannot be repaired, so they are finished first, on
+    // the map as it is now.
+    bool was_learning = r->is_learning;
     learn(r, work, 0, false);
     bool cheaper = fm_forward_any_cheaper(changes, count);
-    bool survives = !cheaper && f->state != FM_PLAN_EXHAUSTED && f->state != FM_PLAN_PARTIAL;
+    bool survives =
+        !cheaper && !was_learning && f->state != FM_PLAN_EXHAUSTED && f->state != FM_PLAN_PARTIAL;
     for (uint32_t i = 0; i < count; i++) {
         survives &= f->state == FM_PLAN_FOUND ? fm_forward_path_survives(f, &changes[i])
                                               : fm_forward_tree_survives(f, &changes[i]);
@@ -239,6 +243,9 @@ static void real_time_knowledge_changed(void *self, const fm_change *changes, ui
     }
     if (cheaper) {
         fm_forward_lower(f, changes, count, work->slab);
+    }
+    if (cheaper && was_learning) {
+        fm_forward_lower_relearned(f, work->slab);
     }
 }
 

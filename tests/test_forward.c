@@ -1,0 +1,239 @@
+// tests/test_forward.c: what must hold inside the planners that share core/forward_search.h, beyond
+// the right answers that test_planners.c asks of all.
+//
+//   - After any event, in any order, suspended anywhere, the estimates are consistent on every
+//     usable edge and never above the true distance, whatever was learned, lowered or shifted.
+//   - That stays so when the numbers of searches begin again, which takes thousands of searches.
+//   - A second search in a world that did not change needs no more expansions when it may learn,
+//     or keep paths, than when it may not.
+//   - The open lists, buckets and heap, give back what was pushed in the order of its keys.
+
+#include "tests/support.h"
+
+#include "core/forward_search.h"
+#include "tests/fog.h"
+#include "tests/reference.h"
+
+static const fm_planner_ops *const learners[] = {
+    &fm_adaptive_astar, &fm_mpgaa_star,    &fm_tbaa_star,      &fm_rtaa_star,      &fm_artaa_star,
+    &fm_dartaa_star,    &fm_lss_lrta_star, &fm_alss_lrta_star, &fm_dalss_lrta_star};
+
+// ---- estimates ----
+
+static uint32_t estimate(const fm_forward *forward, fm_cell cell)
+{
+    return fm_forward_estimate(forward, fm_forward_find(forward, cell), cell);
+}
+
+static void check_estimates(const fog_planner *planner, const char *name, uint64_t seed)
+{
+    const fm_forward *forward = planner->self; // their first member
+    const fm_view *view = &planner->world->view;
+    if (forward->repairs.count > 0) {
+        return; // half way through lowering or learning
+    }
+    reference costs = reference_measure(view, planner->goal);
+    if (estimate(forward, planner->goal) != 0) {
+        fail_msg("%s, world %llu: h(goal) > 0", name, (unsigned long long)seed);
+    }
+    for (uint32_t y = 0; y < view->height; y++) {
+        for (uint32_t x = 0; x < view->width; x++) {
+            fm_cell cell = fm_cell_at(x, y);
+            uint32_t h = estimate(forward, cell);
+            if (h > reference_cost(&costs, cell)) {
+                fail_msg("%s, world %llu: h(%u, %u) is too high", name, (unsigned long long)seed, x,
+                         y);
+            }
+            for (uint32_t moves = fm_view_moves(view, cell); moves != 0; moves &= moves - 1) {
+                uint32_t d = (uint32_t)__builtin_ctz(moves);
+                fm_cell to = fm_cell_step(cell, d);
+                if (h > fm_view_cost(view, cell, d, to) + estimate(forward, to)) {
+                    fail_msg("%s, world %llu: h is not consistent from (%u, %u) in direction %u",
+                             name, (unsigned long long)seed, x, y, d);
+                }
+            }
+        }
+    }
+    reference_fini(&costs);
+}
+
+static void walk(fog_planner *planner)
+{
+    fm_cell next = planner->ops->next_step(planner->self, planner->starts[0]);
+    if (next != FM_CELL_NONE && next != planner->goal) {
+        planner->starts[0] = next;
+    } else if (next == planner->goal || fm_random_below(&planner->world->random, 8) == 0) {
+        planner->starts[0] = fog_free_cell(planner->world);
+    }
+}
+
+static void live(const fm_planner_ops *ops, uint64_t seed, uint32_t ticks, uint32_t check_every)
+{
+    fog world;
+    fog_planner planner;
+    fog_init(&world, seed, 3, 14, false);
+    fm_random *random = &world.random;
+    fm_planner_options options = {.queue = (fm_queue_kind)fm_random_below(random, 2),
+                                  .lookahead = fm_random_below(random, 8)};
+    fog_planner_init(&planner, &world, ops, &options);
+    for (uint32_t tick = 0; tick < ticks; tick++) {
+        if (fm_random_below(random, 4) == 0) {
+            fog_edit(&world, planner.starts[0]);
+        }
+        if (fm_random_below(random, 20) == 0) {
+            planner.goal = fog_free_cell(&world);
+            ops->set_goal(planner.self, planner.goal, &planner.slab);
+        }
+        fog_settle_changes(&world);
+        fog_planner_tell(&planner);
+        world.change_count = 0;
+        fog_planner_advance(&planner, 1 + fm_random_below(random, seed % 2 == 0 ? 3 : 40), 0);
+        if (tick % check_every == 0) {
+            check_estimates(&planner, ops->name, seed);
+        }
+        walk(&planner);
+    }
+    fog_planner_fini(&planner);
+    fog_fini(&world);
+}
+
+static void test_estimates_stay_consistent(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < FM_COUNT_OF(learners); i++) {
+        for (uint32_t world = 0; world < 120; world++) {
+            live(learners[i], fm_mix64(fm_mix64(fm_test_seed()) + world), 60, 1);
+        }
+    }
+}
+
+static void test_estimates_outlive_the_numbers(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < FM_COUNT_OF(learners); i++) {
+        for (uint32_t world = 0; world < 2; world++) {
+            live(learners[i], fm_mix64(fm_mix64(fm_test_seed()) + 1000 + world),
+                 4 * FM_FORWARD_SEARCHES_MAX, 97);
+        }
+    }
+}
+
+// ---- learning pays ----
+
+// Expansions of the search that follows when the agent is set back to where it began.
+static uint32_t expansions_of_second_search(const fm_planner_ops *ops, uint64_t seed)
+{
+    fog world;
+    fog_planner planner;
+    fog_init(&world, seed, 20, 30, true);
+    // An exact tie-break, so that the same cells come first whatever was learned.
+    fog_planner_init(&planner, &world, ops,
+                     &(fm_planner_options){.queue = FM_QUEUE_HEAP, .ties = FM_TIES_LARGER_G});
+    fm_cell first = planner.starts[0];
+    fog_planner_tell(&planner);
+    fog_planner_advance(&planner, UINT32_MAX, 0);
+    planner.starts[0] = fog_free_cell(&world);
+    fog_planner_tell(&planner);
+    fog_planner_advance(&planner, UINT32_MAX, 0);
+    planner.starts[0] = first;
+    uint32_t before = planner.work.expansions;
+    fog_planner_tell(&planner);
+    fog_planner_advance(&planner, UINT32_MAX, 0);
+    uint32_t expansions = planner.work.expansions - before;
+    fog_planner_fini(&planner);
+    fog_fini(&world);
+    return expansions;
+}
+
+static void test_learning_saves_expansions(void **state)
+{
+    (void)state;
+    uint64_t plain = 0, learning = 0, paths = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        uint64_t seed = fm_mix64(fm_mix64(fm_test_seed()) + 2000 + i);
+        plain += expansions_of_second_search(&fm_repeated_forward_astar, seed);
+        learning += expansions_of_second_search(&fm_adaptive_astar, seed);
+        paths += expansions_of_second_search(&fm_mpgaa_star, seed);
+    }
+    assert_true(learning < plain);
+    assert_true(paths < learning);
+}
+
+// ---- open lists ----
+
+// Keys rise and fall within the span of the smallest, as those of A* do.
+static void play_open_list(fm_queue_kind kind, fm_random *random)
+{
+    fog_memory memory;
+    fog_memory_init(&memory);
+    fm_open_list list;
+    fm_open_init(&list, &memory.memory);
+    uint32_t span = 1 + fm_random_below(random, 2000);
+    static uint32_t queued[1 << 16]; // how many, by key
+    memset(queued, 0, sizeof queued);
+    assert_true(fm_open_clear(&list, kind, span));
+    uint32_t least = fm_random_below(random, 1000), count = 0;
+    for (uint32_t i = 0; i < 2000; i++) {
+        if (count == 0 || fm_random_below(random, 5) < 3) {
+            uint32_t key = least + fm_random_below(random, span + 1);
+            assert_true(fm_open_reserve(&list, kind, 1));
+            fm_open_push(&list, kind, key, key);
+            queued[key] += 1;
+            count += 1;
+            continue;
+        }
+        uint64_t key = fm_open_top_key(&list, kind);
+        while (queued[least] == 0) {
+            least += 1;
+        }
+        assert_int_equal(key, least);
+        assert_int_equal(fm_open_top(&list, kind), key);
+        fm_open_drop(&list, kind);
+        queued[key] -= 1;
+        count -= 1;
+        assert_int_equal(list.count, count);
+    }
+    fm_open_fini(&list);
+    assert_int_equal(memory.held, 0);
+}
+
+static void test_open_lists_keep_order(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (uint32_t i = 0; i < 200; i++) {
+        play_open_list(i % 2 == 0 ? FM_QUEUE_BUCKET : FM_QUEUE_HEAP, &random);
+    }
+}
+
+static void test_bucket_takes_the_latest_first(void **state)
+{
+    (void)state;
+    fm_open_list list;
+    fm_open_init(&list, &fm_memory_libc);
+    assert_true(fm_open_clear(&list, FM_QUEUE_BUCKET, 28));
+    assert_true(fm_open_reserve(&list, FM_QUEUE_BUCKET, 3));
+    fm_open_push(&list, FM_QUEUE_BUCKET, 1, 100);
+    fm_open_push(&list, FM_QUEUE_BUCKET, 2, 100);
+    fm_open_push(&list, FM_QUEUE_BUCKET, 3, 128);
+    assert_int_equal(fm_open_top(&list, FM_QUEUE_BUCKET), 2);
+    fm_open_drop(&list, FM_QUEUE_BUCKET);
+    assert_int_equal(fm_open_top(&list, FM_QUEUE_BUCKET), 1);
+    fm_open_drop(&list, FM_QUEUE_BUCKET);
+    assert_int_equal(fm_open_top(&list, FM_QUEUE_BUCKET), 3);
+    assert_int_equal(fm_open_top_key(&list, FM_QUEUE_BUCKET), 128);
+    fm_open_fini(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_estimates_stay_consistent),
+        cmocka_unit_test(test_estimates_outlive_the_numbers),
+        cmocka_unit_test(test_learning_saves_expansions),
+        cmocka_unit_test(test_open_lists_keep_order),
+        cmocka_unit_test(test_bucket_takes_the_latest_first),
+    };
+    fm_test_seed();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
