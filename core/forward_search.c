@@ -626,14 +626,16 @@ void fm_forward_set_goal(void *self, fm_cell goal, fm_slab *slab)
         drop_everything(forward,
                         slab); // the estimates are not consistent, so they do not carry over
     }
-    if (forward->rules.learns && forward->search != 0) {
+    bool carries_over = forward->rules.learns && forward->search != 0;
+    if (carries_over) {
         forward->shift += fm_forward_estimate(forward, fm_forward_find(forward, goal), goal);
-        if (!open_number(forward)) {
-            drop_everything(forward, slab);
-        }
     }
     forward->goal = goal;
     forward->target = goal;
+    if (carries_over &&
+        !open_number(forward)) { // may look at every estimate, so the goal comes first
+        drop_everything(forward, slab);
+    }
 }
 
 fm_plan_state fm_forward_state_at(const void *self, fm_cell start)
