@@ -2,10 +2,14 @@
 
 #include "server/pacer.h"
 
+#include <math.h>
+
 static const double smoothing = 0.1; // weight of the newest tick
 static const double ns_per_expansion_first = 150.0;
 static const double ns_per_expansion_least = 1.0;
 static const uint64_t expansions_least = 1000; // ticks with fewer are too noisy to learn from
+static const double deviations = 2.0; // that the time after the search may be above its mean
+static const double caution_share_most = 0.1;  // of the budget: on a busy machine all is uncertain
 static const double reserve_share = 0.01;      // of the budget, between deadline and its end
 static const double reserve_least_ns = 100e3;  // a late look at the clock, waking the workers
 static const double search_share_least = 0.05; // of the budget, whatever the other stages take
@@ -42,6 +46,12 @@ uint64_t fm_pacer_due_ns(const fm_pacer *pacer)
     return (uint64_t)pacer->due_ns;
 }
 
+// Time kept free for the case that what follows the search takes longer than on average.
+static double caution_ns(const fm_pacer *pacer, double budget_ns)
+{
+    return fmin(deviations * pacer->after_deviation_ns, caution_share_most * budget_ns);
+}
+
 static fm_pace pace_for(const fm_pacer *pacer, double budget_ns, uint64_t now_ns)
 {
     double reserve_ns = budget_ns * reserve_share;
@@ -49,7 +59,7 @@ static fm_pace pace_for(const fm_pacer *pacer, double budget_ns, uint64_t now_ns
         reserve_ns = reserve_least_ns;
     }
     double search_least_ns = budget_ns * search_share_least;
-    double search_end_ns = budget_ns - pacer->after_ns - reserve_ns;
+    double search_end_ns = budget_ns - pacer->after_ns - caution_ns(pacer, budget_ns) - reserve_ns;
     double search_ns = search_end_ns - pacer->before_ns;
     if (search_ns < search_least_ns) {
         search_ns = search_least_ns;
@@ -129,9 +139,14 @@ void fm_pacer_end(fm_pacer *pacer, const fm_pace *pace, const fm_tick_report *re
         before_ns += (double)report->stage_ns[stage];
     }
     double search_ns = (double)report->stage_ns[FM_STAGE_SEARCH];
-    double after_ns = (double)(now_ns - pace->start_ns) - before_ns - search_ns;
+    double search_end_ns = (double)pace->start_ns + before_ns + search_ns;
+    double deadline_ns = (double)pace->deadline_ns;
+    // What a search that was cut took beyond its deadline must be kept free like what follows it.
+    double after_begin_ns = search_end_ns < deadline_ns ? search_end_ns : deadline_ns;
+    double after_ns = (double)now_ns - after_begin_ns;
     smooth(&pacer->before_ns, before_ns);
-    smooth(&pacer->after_ns, after_ns < 0 ? 0 : after_ns);
+    smooth(&pacer->after_deviation_ns, fabs(after_ns - pacer->after_ns));
+    smooth(&pacer->after_ns, after_ns);
     if (report->expansions >= expansions_least) {
         smooth(&pacer->ns_per_expansion, search_ns / (double)report->expansions);
         if (pacer->ns_per_expansion < ns_per_expansion_least) {

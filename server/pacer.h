@@ -34,13 +34,14 @@ typedef struct fm_pacer {
     fm_overload overload;
     double period_ns;
     double budget_ns;
-    double due_ns;           // when the next tick is due
-    double ns_per_expansion; // wall time of the search stage; smoothed, like the next two
-    double before_ns;        // the stages before the search
-    double after_ns;         // the stages after it, and publishing
-    uint64_t late_ticks;     // ticks that began a period or more after they were due
-    uint64_t skipped_ticks;  // ticks left out
-    uint64_t degraded_ticks; // ticks that ran with a smaller budget
+    double due_ns;             // when the next tick is due
+    double ns_per_expansion;   // wall time of the search stage; smoothed, like the next two
+    double before_ns;          // the stages before the search
+    double after_ns;           // from its deadline, or end if that came first, to the tick's end
+    double after_deviation_ns; // mean distance of that from its mean
+    uint64_t late_ticks;       // ticks that began a period or more after they were due
+    uint64_t skipped_ticks;    // ticks left out
+    uint64_t degraded_ticks;   // ticks that ran with a smaller budget
 } fm_pacer;
 
 /// Sets up a schedule whose first tick is due at `now_ns`.

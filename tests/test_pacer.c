@@ -7,6 +7,7 @@
 
 #include "tests/support.h"
 
+#include "core/random.h"
 #include "server/clock.h"
 #include "server/pacer.h"
 
@@ -106,6 +107,28 @@ static void grant_follows_the_measured_cost(void **state)
     assert_in_range(pace.deadline_ns - pace.start_ns, 43 * MS, 44 * MS);
 }
 
+// The search ends at its deadline, give or take; what comes after it takes 2 to 6 ms.
+static void ticks_stay_in_the_budget(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 10, 50, FM_OVERLOAD_SLIP, 0);
+    uint32_t overruns = 0;
+    for (uint32_t tick = 0; tick < 2000; tick++) {
+        fm_pace pace = fm_pacer_begin(&pacer, tick * 100 * MS);
+        uint64_t late = fm_random_below(&random, MS / 2);
+        uint64_t after = 2 * MS + fm_random_below(&random, 4 * MS);
+        uint64_t search_end = pace.deadline_ns + late;
+        fm_tick_report report = report_of(MS, search_end - pace.start_ns - MS, 200000);
+        fm_pacer_end(&pacer, &pace, &report, search_end + after);
+        bool learned = tick >= 100;
+        overruns += learned && fm_pacer_overrun_ns(&pacer, search_end + after - pace.start_ns) > 0;
+        assert_true(!learned || pace.deadline_ns - pace.start_ns > 40 * MS); // nor is time wasted
+    }
+    assert_in_range(overruns, 0, 100);
+}
+
 static void other_stages_cannot_starve_the_search(void **state)
 {
     (void)state;
@@ -144,6 +167,7 @@ int main(void)
         cmocka_unit_test(degrade_cuts_the_budget_until_in_time),
         cmocka_unit_test(degrade_slips_when_hopeless),
         cmocka_unit_test(grant_follows_the_measured_cost),
+        cmocka_unit_test(ticks_stay_in_the_budget),
         cmocka_unit_test(other_stages_cannot_starve_the_search),
         cmocka_unit_test(quiet_ticks_teach_nothing),
     };
