@@ -7,8 +7,9 @@
 
 #include <stdlib.h>
 
-#define PATH_CELLS_MAX   4096u  // of debug.inspect
-#define SEARCH_CELLS_MAX 16384u // likewise
+#define PATH_CELLS_MAX     4096u  // of debug.inspect
+#define SEARCH_CELLS_MAX   16384u // likewise
+#define QUERIES_PER_WORKER 2u     // that search at the same time
 
 // ---- path queries ------------------------------------------------------------------------------
 
@@ -69,12 +70,12 @@ static void search_range(uint32_t begin, uint32_t end, uint32_t worker, void *co
 }
 
 // Gives back the queries that are done and keeps the others in their order.
-static void finish_queries(fm_conductor *conductor, fm_host *host)
+static void finish_queries(fm_conductor *conductor, fm_host *host, uint32_t searched_count)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < host->query_count; i++) {
         fm_job *job = host->queries[i];
-        if (job->query.answer.state == FM_QUERY_RUNNING) {
+        if (i >= searched_count || job->query.answer.state == FM_QUERY_RUNNING) {
             host->queries[kept++] = job;
         } else {
             job->query.answer = fm_query_result(job->query.query);
@@ -84,15 +85,17 @@ static void finish_queries(fm_conductor *conductor, fm_host *host)
     host->query_count = kept;
 }
 
+// The oldest few search at a time, so that only these hold search memory.
 bool fm_jobs_search(fm_conductor *conductor, fm_host *host, fm_workers *workers,
                     fm_scratch *scratches, uint64_t deadline_ns)
 {
-    if (host->query_count == 0) {
-        return false;
-    }
     struct search search = {.host = host, .scratches = scratches, .deadline_ns = deadline_ns};
-    fm_workers_run(workers, host->query_count, 1, search_range, &search);
-    finish_queries(conductor, host);
+    uint32_t at_once = QUERIES_PER_WORKER * fm_workers_count(workers);
+    while (host->query_count > 0 && !search_deadline_passed(&search)) {
+        uint32_t count = host->query_count < at_once ? host->query_count : at_once;
+        fm_workers_run(workers, count, 1, search_range, &search);
+        finish_queries(conductor, host, count);
+    }
     return host->query_count > 0;
 }
 
