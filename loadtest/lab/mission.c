@@ -296,10 +296,17 @@ static uint32_t flood(const fm_grid *grid, fm_cell from, fm_bitmap *marked, fm_c
     return count;
 }
 
-static int compare_cells(const void *a, const void *b)
+// The marked cells in row order, which is the same whatever order the flood took.
+static void list_marked(const fm_bitmap *marked, fm_cell *cells)
 {
-    fm_cell left = *(const fm_cell *)a, right = *(const fm_cell *)b;
-    return left < right ? -1 : left > right;
+    for (uint32_t y = 0; y < marked->height; y++) {
+        const uint64_t *row = fm_bitmap_row(marked, (int32_t)y);
+        for (uint32_t word = 0; word <= (marked->width - 1) >> 6; word++) {
+            for (uint64_t bits = row[word]; bits != 0; bits &= bits - 1) {
+                *cells++ = fm_cell_at(word * 64 + (uint32_t)__builtin_ctzll(bits), y);
+            }
+        }
+    }
 }
 
 fm_cell *fm_lab_component(const fm_grid *grid, fm_cell from, uint32_t *count)
@@ -311,7 +318,7 @@ fm_cell *fm_lab_component(const fm_grid *grid, fm_cell from, uint32_t *count)
     fm_cell *cells = calloc(grid->free_count, sizeof *cells);
     if (cells != NULL) {
         *count = flood(grid, from, &marked, cells);
-        qsort(cells, *count, sizeof *cells, compare_cells);
+        list_marked(&marked, cells);
     }
     fm_bitmap_fini(&marked, &fm_memory_libc);
     return cells;
