@@ -103,4 +103,6 @@ void fm_lab_progress(fm_lab *lab, uint64_t done, uint64_t total);
 
 // ---- the experiments ---------------------------------------------------------------------------
 
-extern const fm_lab_command fm_lab_maze; // maze.c
+extern const fm_lab_command fm_lab_maze;     // maze.c
+extern const fm_lab_command fm_lab_missions; // missions.c
+extern const fm_lab_command fm_lab_scen;     // scen.c

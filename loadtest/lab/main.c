@@ -18,6 +18,8 @@
 // The table of experiments.
 static const fm_lab_command *const table[] = {
     &fm_lab_maze,
+    &fm_lab_missions,
+    &fm_lab_scen,
 };
 
 static const fm_lab_option common_options[] = {

@@ -1,0 +1,168 @@
+// loadtest/lab/maps.c: see maps.h.
+
+#include "loadtest/lab/maps.h"
+
+#include "loadtest/lab/mission.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+const char *fm_lab_maps(const fm_lab *lab)
+{
+    const char *folder = fm_lab_value(lab, "maps");
+    if (folder == NULL) {
+        folder = getenv("FOGMARCH_MAPS");
+    }
+    if (folder == NULL || folder[0] == '\0') {
+        folder = FOGMARCH_MAPS_DEFAULT;
+    }
+    if (!is_folder(folder)) {
+        fm_lab_die(lab, "no folder of maps at %s; --maps or FOGMARCH_MAPS names another", folder);
+    }
+    return folder;
+}
+
+bool fm_lab_find(const fm_lab *lab, const char *name, const char *ending, char *path)
+{
+    snprintf(path, FM_LAB_PATH_SIZE, "%s", name);
+    if (is_file(path)) {
+        return true;
+    }
+    // Bare names may come with their ending.
+    size_t length = strlen(name), ending_length = strlen(ending);
+    bool ends = length > ending_length && strcmp(name + length - ending_length, ending) == 0;
+    char pattern[FM_LAB_PATH_SIZE];
+    int needed = snprintf(pattern, sizeof pattern, "%s/%s%s%s", fm_lab_maps(lab),
+                          strchr(name, '/') == NULL ? "*/" : "", name, ends ? "" : ending);
+    glob_t found;
+    if (needed >= (int)sizeof pattern || glob(pattern, 0, NULL, &found) != 0) {
+        return false;
+    }
+    bool fits = strlen(found.gl_pathv[0]) < FM_LAB_PATH_SIZE;
+    if (fits) {
+        strcpy(path, found.gl_pathv[0]);
+    }
+    globfree(&found);
+    return fits;
+}
+
+void fm_lab_find_or_die(const fm_lab *lab, const char *name, const char *ending, char *path)
+{
+    if (!fm_lab_find(lab, name, ending, path)) {
+        fm_lab_die(lab, "there is no file %s, and no %s%s in %s", name, name, ending,
+                   fm_lab_maps(lab));
+    }
+}
+
+// The whole file, to be freed.
+static char *read_file(const fm_lab *lab, const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    struct stat status;
+    if (file == NULL || fstat(fileno(file), &status) != 0) {
+        fm_lab_die(lab, "%s: %s", path, strerror(errno));
+    }
+    *size = (size_t)status.st_size;
+    char *bytes = fm_lab_need(lab, malloc(*size + 1));
+    if (fread(bytes, 1, *size, file) != *size) {
+        fm_lab_die(lab, "%s: cannot be read whole", path);
+    }
+    fclose(file);
+    return bytes;
+}
+
+fm_grid *fm_lab_read_map(const fm_lab *lab, const char *path)
+{
+    size_t size;
+    fm_grid *grid;
+    fm_text_error error;
+    char *text = read_file(lab, path, &size);
+    if (fm_map_read(text, size, &fm_memory_libc, &grid, &error) != FM_OK) {
+        fm_lab_die(lab, "%s:%u:%u: %s", path, error.line, error.column, error.message);
+    }
+    free(text);
+    return grid;
+}
+
+fm_problem *fm_lab_read_problems(const fm_lab *lab, const char *path, const fm_grid *map,
+                                 uint32_t *count)
+{
+    size_t size;
+    fm_problem *problems;
+    fm_text_error error;
+    char *text = read_file(lab, path, &size);
+    if (fm_scen_read(text, size, &fm_memory_libc, &problems, count, &error) != FM_OK) {
+        fm_lab_die(lab, "%s:%u:%u: %s", path, error.line, error.column, error.message);
+    }
+    free(text);
+    for (uint32_t i = 0; i < *count; i++) {
+        if (problems[i].map_width != map->width || problems[i].map_height != map->height) {
+            fm_lab_die(lab, "%s: problem %u is for a map of %u x %u, not %u x %u", path, i,
+                       problems[i].map_width, problems[i].map_height, map->width, map->height);
+        }
+    }
+    return problems;
+}
+
+static uint32_t errands_of_file(const fm_lab *lab, const char *path, const fm_grid *map,
+                                fm_lab_errand *errands, uint32_t wanted)
+{
+    uint32_t count, kept = 0;
+    fm_problem *problems = fm_lab_read_problems(lab, path, map, &count);
+    for (uint32_t i = 0; i < wanted && i < count; i++) {
+        // The middle of each of `wanted` equal parts; whole files stay whole.
+        const fm_problem *problem =
+            &problems[count <= wanted ? i : ((uint64_t)i * 2 + 1) * count / (2 * (uint64_t)wanted)];
+        if (problem->start != problem->goal && !fm_grid_is_blocked(map, problem->start) &&
+            !fm_grid_is_blocked(map, problem->goal)) {
+            errands[kept++] = (fm_lab_errand){problem->start, problem->goal};
+        }
+    }
+    free(problems);
+    return kept;
+}
+
+static uint32_t errands_at_random(const fm_lab *lab, const fm_grid *map, fm_lab_errand *errands,
+                                  uint32_t wanted)
+{
+    uint32_t count;
+    fm_cell *cells = fm_lab_need(lab, fm_lab_largest_component(map, &count));
+    fm_random random = fm_random_seed(lab->seed);
+    if (count < 2) {
+        fm_lab_die(lab, "the map has no two cells to walk between");
+    }
+    for (uint32_t i = 0; i < wanted; i++) {
+        uint32_t start = fm_random_below(&random, count);
+        uint32_t goal = (start + 1 + fm_random_below(&random, count - 1)) % count;
+        errands[i] = (fm_lab_errand){cells[start], cells[goal]};
+    }
+    free(cells);
+    return wanted;
+}
+
+fm_lab_errand *fm_lab_errands(const fm_lab *lab, const char *map_path, const fm_grid *map,
+                              uint32_t *count)
+{
+    char path[FM_LAB_PATH_SIZE + 8];
+    fm_lab_errand *errands = fm_lab_need(lab, calloc(*count, sizeof *errands));
+    snprintf(path, sizeof path, "%s.scen", map_path);
+    *count = is_file(path) ? errands_of_file(lab, path, map, errands, *count)
+                           : errands_at_random(lab, map, errands, *count);
+    return errands;
+}

@@ -1,0 +1,49 @@
+// loadtest/lab/maps.h: benchmark maps and problems, found and read.
+//
+// The folder of maps is --maps, else FOGMARCH_MAPS in the environment, else ../shared/maps beside
+// the source tree that this program was built from. A map is given as a path, or as a bare name
+// such as brc202d, which is then looked for one folder below (MAPS/*/brc202d.map).
+
+#pragma once
+
+#include "loadtest/lab/lab.h"
+
+#include "core/map_file.h"
+
+#define FM_LAB_PATH_SIZE 4096u
+
+// For the options of an experiment that reads maps.
+#define FM_LAB_OPTION_MAPS                                                                         \
+    {                                                                                              \
+        "maps", "DIR",                                                                             \
+            "folder of the benchmark maps; else FOGMARCH_MAPS, else\n"                             \
+            "../shared/maps beside the source tree"                                                \
+    }
+
+/// The folder. Ends the process with a message when there is none.
+const char *fm_lab_maps(const fm_lab *lab);
+
+/// Finds the file of a map, or with `ending` ".map.scen" of its problems: a path that exists, or a
+/// bare name. `path` has room for FM_LAB_PATH_SIZE bytes. False when there is none.
+bool fm_lab_find(const fm_lab *lab, const char *name, const char *ending, char *path);
+
+/// The same for a file that has to be there: ends the process with a message when it is not.
+void fm_lab_find_or_die(const fm_lab *lab, const char *name, const char *ending, char *path);
+
+/// Reads a map, or ends the process. The caller destroys it.
+fm_grid *fm_lab_read_map(const fm_lab *lab, const char *path);
+
+/// Reads a problem file whose problems fit a map, or ends the process. The caller frees them.
+fm_problem *fm_lab_read_problems(const fm_lab *lab, const char *path, const fm_grid *map,
+                                 uint32_t *count);
+
+// Where somebody has to go.
+typedef struct fm_lab_errand {
+    fm_cell start, goal;
+} fm_lab_errand;
+
+/// Up to `count` errands on a map: problems of the file beside it (its name and ".scen"), spread
+/// evenly, where there is one; else drawn from the largest component. Fewer when the file holds
+/// fewer. Both ends are free and differ. The caller frees them.
+fm_lab_errand *fm_lab_errands(const fm_lab *lab, const char *map_path, const fm_grid *map,
+                              uint32_t *count);
