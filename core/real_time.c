@@ -266,7 +266,7 @@ static bool look_ahead(struct real_time *r, fm_work *work, uint32_t expansions_a
     bool fixed = f->options.lookahead > 0;
     // Learning by search costs about as much again as looking ahead.
     uint32_t share = fixed                 ? f->options.lookahead - r->seen
-                     : r->learns_by_search ? (left + 1) / 2
+                     : r->learns_by_search ? left - left / 2
                                            : left;
     work->expansions_max = used + (share < left ? share : left);
     uint32_t before = work->expansions;
