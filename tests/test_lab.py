@@ -12,8 +12,10 @@ Method: each test runs the program as a user would; --json is parsed, times are 
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "build/release/bin/fogmarch-lab"
@@ -79,7 +81,71 @@ class Maze(unittest.TestCase):
         self.assertEqual(rows[alias]["expansions_mean"], rows[spec]["expansions_mean"])
 
 
-EXPERIMENTS = ["maze"]
+@unittest.skipUnless(os.path.isdir(MAPS), f"no maps in '{MAPS}'; FOGMARCH_MAPS names another folder")
+class Maps(unittest.TestCase):
+    def test_scen_finds_the_optima_of_the_file(self):
+        for planner in ("dstar-lite", "repeated-jps", "adaptive-astar"):
+            lines = run("scen", "arena2", "arena2.map.scen", "--planner", planner, "--limit", 5,
+                        "--maps", MAPS, "--json").stdout.splitlines()
+            self.assertEqual(len(lines), 6)
+            for line in map(json.loads, lines[:5]):
+                self.assertTrue(line["right"])
+                self.assertAlmostEqual(line["cost"] / line["optimal_cost"], 1, delta=1e-4)
+                self.assertGreater(line["expansions"], 0)
+                self.assertGreater(line["microseconds"], 0)
+            self.assertEqual(json.loads(lines[5])["wrong"], 0)
+
+    def test_scen_notices_costs_that_are_wrong(self):
+        with open(os.path.join(MAPS, "dao", "arena2.map.scen")) as file:
+            lines = [line for line in file.read().splitlines() if line.strip()]
+        fields = lines[-1].split("\t")
+        for factor in (0.999, 1.001):
+            with tempfile.TemporaryDirectory() as folder:
+                doctored = os.path.join(folder, "arena2.map.scen")
+                with open(doctored, "w") as file:
+                    false = fields[:-1] + [str(float(fields[-1]) * factor)]
+                    file.write("\n".join(lines[:3] + ["\t".join(false)]) + "\n")
+                done = run("scen", "arena2", doctored, "--planner", "repeated-jps", "--json",
+                           "--maps", MAPS, status=1)
+            verdicts = [json.loads(line) for line in done.stdout.splitlines()]
+            self.assertEqual([problem["right"] for problem in verdicts[:3]], [True, True, False])
+            self.assertEqual(verdicts[3]["wrong"], 1)
+
+    def test_missions(self):
+        planners = ["dstar-lite", "repeated-jps", "repeated-forward-astar"]
+        result = run_json("missions", "--map", "arena2", "--missions", 3, "--planners",
+                          ",".join(planners), "--maps", MAPS)
+        self.assertEqual([row["planner"] for row in result["rows"]], planners)
+        for row in result["rows"]:
+            self.assertEqual((row["map"], row["missions"], row["unreached"]), ("arena2", 3, 0))
+            self.assertGreaterEqual(row["cost_ratio_mean"], 1)
+            for key in ("planning_us_per_move", "sensing_us_per_move", "expansions_mean",
+                        "replans_mean", "bytes_mean", "mission_ms_mean", "moves_mean"):
+                self.assertGreater(row[key], 0, key)
+
+    def test_table_and_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table, svg = os.path.join(folder, "t.md"), os.path.join(folder, "p.svg")
+            picture = ["--svg", svg] if shutil.which("gnuplot") else []
+            run("missions", "--map", "arena2", "--missions", 2, "--planners", "repeated-jps",
+                "--maps", MAPS, "--table", table, *picture)
+            with open(table) as file:
+                lines = file.read().splitlines()
+            self.assertEqual(len(lines), 3)
+            self.assertEqual(len({line.count("|") for line in lines}), 1)
+            if picture:
+                with open(svg) as file:
+                    self.assertIn("repeated-jps", file.read())
+
+
+class NoMaps(unittest.TestCase):
+    def test_says_where_it_looked(self):
+        done = run("missions", "--maps", "/nowhere/at/all", status=1)
+        self.assertIn("/nowhere/at/all", done.stderr)
+        self.assertIn("FOGMARCH_MAPS", done.stderr)
+
+
+EXPERIMENTS = ["maze", "missions", "scen"]
 
 if __name__ == "__main__":
     print(f"[ SEED     ] to repeat this run: FOGMARCH_SEED={SEED}", flush=True)
