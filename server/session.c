@@ -283,10 +283,8 @@ void fm_session_send(fm_session *session, fm_frame *const *frames, uint32_t fram
     for (uint32_t i = 0; i < frame_count; i++) {
         size += frames[i]->size;
     }
-    uint64_t unsent_size = fm_session_unsent_size(session);
-    uint64_t unsent_max = session->hub->config->session_unsent_max * FM_SESSION_ANSWERS_FACTOR;
-    if (unsent_size > unsent_max) {
-        fm_session_hang_up(session, "too many answers unread");
+    if (fm_session_unsent_size(session) > FM_SESSION_UNSENT_MAX) {
+        fm_session_hang_up(session, "too much unread");
         return;
     }
     if (session->transport->ops->send(session->transport, frames, frame_count) != FM_OK) {

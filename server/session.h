@@ -23,7 +23,7 @@
 
 #define FM_SESSION_JOBS_MAX          1024u // requests that wait for the conductor
 #define FM_SESSION_SUBSCRIPTIONS_MAX 1024u
-#define FM_SESSION_ANSWERS_FACTOR    16u // answers may wait up to so many times session_unsent_max
+#define FM_SESSION_UNSENT_MAX        ((size_t)256 << 20) // bytes; a keyframe of the largest world fits
 
 typedef struct fm_subscription fm_subscription;
 
