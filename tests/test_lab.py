@@ -80,6 +80,13 @@ class Maze(unittest.TestCase):
         rows = rows_by(result, "variant")
         self.assertEqual(rows[alias]["expansions_mean"], rows[spec]["expansions_mean"])
 
+    def test_larger_g_expands_fewer_cells(self):
+        # By a factor of three on average; over ten mazes it cannot fail to show.
+        result = run_json("maze101", "--runs", 10, "--seed", SEED, "--variants",
+                          "repeated-forward-astar-larger-g,repeated-forward-astar-smaller-g")
+        larger, smaller = (row["expansions_mean"] for row in result["rows"])
+        self.assertLess(larger, smaller)
+
 
 @unittest.skipUnless(os.path.isdir(MAPS), f"no maps in '{MAPS}'; FOGMARCH_MAPS names another folder")
 class Maps(unittest.TestCase):
@@ -123,6 +130,38 @@ class Maps(unittest.TestCase):
                         "replans_mean", "bytes_mean", "mission_ms_mean", "moves_mean"):
                 self.assertGreater(row[key], 0, key)
 
+    def test_gametime(self):
+        result = run_json("gametime", "--map", "arena2", "--missions", 2, "--maps", MAPS, "--seed",
+                          SEED, "--intervals", "20,100,1000", "--terrain", "unknown,hidden,tiles",
+                          "--planners", "repeated-forward-astar,tbaa-star,dstar-lite")
+        self.assertEqual(len(result["rows"]), 3 * 3 * 3)
+        for row in result["rows"]:
+            self.assertGreaterEqual(row["intervals_mean"], row["moves_mean"])
+            self.assertEqual(row["capped"], 0)
+        for terrain in ("unknown", "hidden", "tiles"):
+            # It moves only when its search is complete, so longer intervals change the waiting,
+            # never the way.
+            rows = [row for row in result["rows"] if row["terrain"] == terrain and
+                    row["planner"] == "repeated-forward-astar"]
+            self.assertEqual([row["interval_expansions"] for row in rows], [20, 100, 1000])
+            self.assertEqual(len({row["moves_mean"] for row in rows}), 1)
+            waits = [row["intervals_mean"] for row in rows]
+            self.assertEqual(waits, sorted(waits, reverse=True))
+
+    def test_gametime_by_the_clock(self):
+        result = run_json("gametime", "--map", "arena2", "--missions", 1, "--maps", MAPS,
+                          "--intervals", 100, "--terrain", "unknown", "--planners",
+                          "repeated-jps", "--clock")
+        self.assertGreater(result["rows"][0]["interval_us"], 0)
+
+    def test_depressions(self):
+        result = run_json("depressions", "--map", "arena2", "--missions", 1, "--maps", MAPS,
+                          "--lookahead", "8,64", "--moves", 2000)
+        self.assertEqual(len(result["rows"]), 2 * 6)
+        for row in result["rows"]:
+            self.assertLessEqual(row["moves_mean"], 2000)
+            self.assertGreater(row["us_per_episode"], 0)
+
     def test_table_and_picture(self):
         with tempfile.TemporaryDirectory() as folder:
             table, svg = os.path.join(folder, "t.md"), os.path.join(folder, "p.svg")
@@ -145,7 +184,7 @@ class NoMaps(unittest.TestCase):
         self.assertIn("FOGMARCH_MAPS", done.stderr)
 
 
-EXPERIMENTS = ["maze", "missions", "scen"]
+EXPERIMENTS = ["maze", "maze101", "missions", "gametime", "depressions", "scen"]
 
 if __name__ == "__main__":
     print(f"[ SEED     ] to repeat this run: FOGMARCH_SEED={SEED}", flush=True)

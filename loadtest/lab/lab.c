@@ -111,17 +111,21 @@ const char *fm_lab_next_item(const char *list, char *item, size_t item_size)
     return list[length] == '\0' ? NULL : list + length + 1;
 }
 
-fm_planner_spec fm_lab_planner(const fm_lab *lab, const char *name)
+static const char *spec_of(const char *name)
 {
-    const char *text = name;
     for (size_t i = 0; i < FM_COUNT_OF(aliases); i++) {
         if (strcmp(aliases[i].alias, name) == 0) {
-            text = aliases[i].spec;
+            return aliases[i].spec;
         }
     }
+    return name;
+}
+
+fm_planner_spec fm_lab_planner(const fm_lab *lab, const char *name)
+{
     fm_planner_spec spec;
     char error[160];
-    if (fm_planner_spec_parse(text, &spec, error, sizeof error) != FM_OK) {
+    if (fm_planner_spec_parse(spec_of(name), &spec, error, sizeof error) != FM_OK) {
         char known[1024] = "";
         for (uint32_t i = 0; fm_planner_catalogue[i] != NULL; i++) {
             size_t length = strlen(known);
@@ -135,11 +139,10 @@ fm_planner_spec fm_lab_planner(const fm_lab *lab, const char *name)
 // Whether the text begins with "key=", as the second option of a planner does.
 static bool is_option(const char *text)
 {
-    size_t length = strcspn(text, ",:=");
-    return text[length] == '=';
+    return text[strcspn(text, ",:=")] == '=';
 }
 
-const char *fm_lab_next_planner(const char *list, char *name, size_t name_size)
+static const char *next_planner(const char *list, char *name, size_t name_size)
 {
     size_t length = strcspn(list, ",");
     while (list[length] == ',' && is_option(list + length + 1)) {
@@ -147,6 +150,27 @@ const char *fm_lab_next_planner(const char *list, char *name, size_t name_size)
     }
     snprintf(name, name_size, "%.*s", (int)length, list);
     return list[length] == '\0' ? NULL : list + length + 1;
+}
+
+uint32_t fm_lab_contenders(const fm_lab *lab, const char *option, const char *fallback,
+                           fm_lab_contender *contenders)
+{
+    const char *given = fm_lab_value(lab, option);
+    uint32_t count = 0;
+    for (const char *list = given == NULL ? fallback : given; list != NULL;) {
+        fm_lab_contender contender;
+        list = next_planner(list, contender.name, sizeof contender.name);
+        if (given == NULL &&
+            fm_planner_spec_parse(spec_of(contender.name), &contender.spec, NULL, 0) != FM_OK) {
+            continue;
+        }
+        contender.spec = fm_lab_planner(lab, contender.name);
+        if (count == FM_LAB_CONTENDERS_MAX) {
+            fm_lab_usage_error(lab, "--%s: at most %u", option, FM_LAB_CONTENDERS_MAX);
+        }
+        contenders[count++] = contender;
+    }
+    return count;
 }
 
 // ---- progress ----------------------------------------------------------------------------------

@@ -20,7 +20,8 @@
 #define FM_LAB_FAILED 1
 #define FM_LAB_USAGE  2
 
-#define FM_LAB_OPTIONS_MAX 32u
+#define FM_LAB_OPTIONS_MAX    32u
+#define FM_LAB_CONTENDERS_MAX 24u
 
 typedef struct fm_lab_option {
     const char *name;     // without the dashes; NULL ends a list
@@ -70,14 +71,22 @@ uint64_t fm_lab_uint(const fm_lab *lab, const char *name, uint64_t minimum, uint
 /// is left of the list, NULL after the last item.
 const char *fm_lab_next_item(const char *list, char *item, size_t item_size);
 
+// A planner that takes part in an experiment.
+typedef struct fm_lab_contender {
+    char name[FM_PLANNER_SPEC_SIZE]; // as it was asked for
+    fm_planner_spec spec;
+} fm_lab_contender;
+
 /// A planner by name or alias ("dstar-lite-heap-larger-g", "dstar-lite:queue=heap"). Ends in a
 /// usage error that lists the planners there are.
 fm_planner_spec fm_lab_planner(const fm_lab *lab, const char *name);
 
-/// Takes the next planner of a comma-separated list of names; the one between commas may hold
-/// options, so a comma that is followed by "key=" belongs to it. Returns what is left of the list,
-/// NULL after the last.
-const char *fm_lab_next_planner(const char *list, char *name, size_t name_size);
+/// The planners of --OPTION, separated by commas (a comma that "key=" follows belongs to the
+/// planner before it), or where it was not given those of `fallback` that the catalogue has. Ends
+/// in a usage error when one does not exist or there are more than FM_LAB_CONTENDERS_MAX.
+/// @return how many
+uint32_t fm_lab_contenders(const fm_lab *lab, const char *option, const char *fallback,
+                           fm_lab_contender *contenders);
 
 // ---- failing -----------------------------------------------------------------------------------
 
@@ -103,6 +112,9 @@ void fm_lab_progress(fm_lab *lab, uint64_t done, uint64_t total);
 
 // ---- the experiments ---------------------------------------------------------------------------
 
-extern const fm_lab_command fm_lab_maze;     // maze.c
-extern const fm_lab_command fm_lab_missions; // missions.c
-extern const fm_lab_command fm_lab_scen;     // scen.c
+extern const fm_lab_command fm_lab_depressions; // depressions.c
+extern const fm_lab_command fm_lab_gametime;    // gametime.c
+extern const fm_lab_command fm_lab_maze;        // maze.c
+extern const fm_lab_command fm_lab_maze101;     // maze.c
+extern const fm_lab_command fm_lab_missions;    // missions.c
+extern const fm_lab_command fm_lab_scen;        // scen.c

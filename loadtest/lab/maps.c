@@ -138,31 +138,43 @@ static uint32_t errands_of_file(const fm_lab *lab, const char *path, const fm_gr
     return kept;
 }
 
-static uint32_t errands_at_random(const fm_lab *lab, const fm_grid *map, fm_lab_errand *errands,
-                                  uint32_t wanted)
+fm_lab_errand *fm_lab_random_errands(const fm_lab *lab, const fm_grid *map, uint64_t seed,
+                                     uint32_t count)
 {
-    uint32_t count;
-    fm_cell *cells = fm_lab_need(lab, fm_lab_largest_component(map, &count));
-    fm_random random = fm_random_seed(lab->seed);
-    if (count < 2) {
+    uint32_t cell_count;
+    fm_lab_errand *errands = fm_lab_need(lab, calloc(count, sizeof *errands));
+    fm_cell *cells = fm_lab_need(lab, fm_lab_largest_component(map, &cell_count));
+    fm_random random = fm_random_seed(seed);
+    if (cell_count < 2) {
         fm_lab_die(lab, "the map has no two cells to walk between");
     }
-    for (uint32_t i = 0; i < wanted; i++) {
-        uint32_t start = fm_random_below(&random, count);
-        uint32_t goal = (start + 1 + fm_random_below(&random, count - 1)) % count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t start = fm_random_below(&random, cell_count);
+        uint32_t goal = (start + 1 + fm_random_below(&random, cell_count - 1)) % cell_count;
         errands[i] = (fm_lab_errand){cells[start], cells[goal]};
     }
     free(cells);
-    return wanted;
+    return errands;
 }
 
 fm_lab_errand *fm_lab_errands(const fm_lab *lab, const char *map_path, const fm_grid *map,
                               uint32_t *count)
 {
     char path[FM_LAB_PATH_SIZE + 8];
-    fm_lab_errand *errands = fm_lab_need(lab, calloc(*count, sizeof *errands));
     snprintf(path, sizeof path, "%s.scen", map_path);
-    *count = is_file(path) ? errands_of_file(lab, path, map, errands, *count)
-                           : errands_at_random(lab, map, errands, *count);
+    if (!is_file(path)) {
+        return fm_lab_random_errands(lab, map, lab->seed, *count);
+    }
+    fm_lab_errand *errands = fm_lab_need(lab, calloc(*count, sizeof *errands));
+    *count = errands_of_file(lab, path, map, errands, *count);
     return errands;
+}
+
+uint32_t fm_lab_list_length(const char *list)
+{
+    uint32_t length = 1;
+    for (; *list != '\0'; list++) {
+        length += *list == ',';
+    }
+    return length;
 }

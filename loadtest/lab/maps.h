@@ -47,3 +47,15 @@ typedef struct fm_lab_errand {
 /// fewer. Both ends are free and differ. The caller frees them.
 fm_lab_errand *fm_lab_errands(const fm_lab *lab, const char *map_path, const fm_grid *map,
                               uint32_t *count);
+
+/// `count` errands drawn from the largest component. The caller frees them.
+fm_lab_errand *fm_lab_random_errands(const fm_lab *lab, const fm_grid *map, uint64_t seed,
+                                     uint32_t count);
+
+/// How many items a comma-separated list has.
+uint32_t fm_lab_list_length(const char *list);
+
+// The twelve game maps on which the literature on real-time search reports.
+#define FM_LAB_TWELVE_MAPS                                                                         \
+    "brc202d,orz702d,orz900d,ost000a,ost000t,ost100d,"                                             \
+    "ArcticStation,Enigma,Inferno,JungleSiege,Ramparts,WheelofWar"

@@ -1,10 +1,15 @@
-// loadtest/lab/maze.c: `fogmarch-lab maze`, the published experiment on the open list of D* Lite.
+// loadtest/lab/maze.c: `fogmarch-lab maze` and `maze101`, missions in unknown mazes.
 //
-// Mazes of 201 x 201 cells in which walls are cells: corridors on the odd lattice, carved by a
-// randomized depth-first search; then 750 uniformly drawn blocked interior cells (pillars too, the
-// border not) are opened. Start and goal are uniform over the free cells of the largest component.
-// Four neighbours, unit cost; the agent sees the four cells beside it. Under this reading the
-// published numbers of expansions come out; see the README beside this file.
+// maze is the published experiment on the open list of D* Lite. Mazes of 201 x 201 cells in which
+// walls are cells: corridors on the odd lattice, carved by a randomized depth-first search; then
+// 750 uniformly drawn blocked interior cells (pillars too, the border not) are opened. Start and
+// goal are uniform over the free cells of the largest component. Four neighbours, unit cost; the
+// agent sees the four cells beside it. Under this reading the published numbers of expansions come
+// out; see the README beside this file.
+//
+// maze101 has mazes of 101 x 101 cells with 100 opened, for A* that plans from scratch, forward and
+// backward and with ties to the larger and the smaller g, and Adaptive A*. The course that set the
+// experiment took 50 mazes; their means are uncertain by nearly their own size.
 //
 // All variants run on a maze before the next maze begins, so that whatever else the machine does
 // hits all of them alike.
@@ -21,13 +26,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VARIANTS_MAX  16u
-#define SIDE          201u
-#define WALLS_REMOVED 750u
+struct setup {
+    uint32_t side, walls_removed, runs;
+    const char *variants; // where --variants is not given
+    const char *title;
+};
 
-#define VARIANTS_DEFAULT                                                                           \
-    "dstar-lite-bucket,dstar-lite-heap-larger-g,dstar-lite-heap-smaller-g,adaptive-astar,"         \
-    "mpgaa-star,repeated-forward-astar"
+static const struct setup big_mazes = {
+    .side = 201,
+    .walls_removed = 750,
+    .runs = 1000,
+    .variants = "dstar-lite-bucket,dstar-lite-heap-larger-g,dstar-lite-heap-smaller-g,"
+                "dstar-extra-lite,adaptive-astar,mpgaa-star,repeated-forward-astar",
+    .title = "Mazes of 201 x 201 cells, 750 cells opened",
+};
+
+static const struct setup small_mazes = {
+    .side = 101,
+    .walls_removed = 100,
+    .runs = 500,
+    .variants = "repeated-forward-astar-larger-g,repeated-forward-astar-smaller-g,"
+                "repeated-backward-astar-larger-g,repeated-backward-astar-smaller-g,adaptive-astar",
+    .title = "Mazes of 101 x 101 cells, 100 cells opened",
+};
 
 // S. Koenig, M. Likhachev, X. Sun and others, on mazes of this kind: expansions and their 95 %
 // intervals, microseconds of their machine.
@@ -40,43 +61,38 @@ static const struct published {
 };
 
 struct variant {
-    char name[FM_PLANNER_SPEC_SIZE];
-    fm_planner_spec spec;
+    fm_lab_contender planner;
     fm_sample expansions, secondary, replans, moves, cost_ratio;
     fm_sample planning_us, sensing_us, bytes;
 };
 
 struct experiment {
     fm_lab *lab;
+    const struct setup *setup;
     uint32_t runs, repeats;
-    struct variant variants[VARIANTS_MAX];
+    struct variant variants[FM_LAB_CONTENDERS_MAX];
     uint32_t variant_count;
     fm_lab_worker worker;
     fm_sight *sight;
 };
 
 static const fm_lab_option options[] = {
-    {"runs", "N", "mazes; 1000"},
-    {"variants", "LIST",
-     "planners, separated by commas; the default is all D* Lite variants,\n"
-     "adaptive-astar, mpgaa-star and repeated-forward-astar"},
+    {"runs", "N", "mazes; 1000 (maze101: 500)"},
+    {"variants", "LIST", "planners, separated by commas"},
     {"repeats", "N", "play each mission N times and keep the fastest time; 1"},
     {.name = NULL},
 };
 
 static void read_variants(struct experiment *experiment)
 {
-    const char *list = fm_lab_value(experiment->lab, "variants");
-    for (list = list == NULL ? VARIANTS_DEFAULT : list; list != NULL;) {
-        if (experiment->variant_count == VARIANTS_MAX) {
-            fm_lab_usage_error(experiment->lab, "--variants: at most %u", VARIANTS_MAX);
-        }
-        struct variant *variant = &experiment->variants[experiment->variant_count++];
-        list = fm_lab_next_planner(list, variant->name, sizeof variant->name);
-        variant->spec = fm_lab_planner(experiment->lab, variant->name);
-        if (variant->spec.ops->uniform_only) {
+    fm_lab_contender planners[FM_LAB_CONTENDERS_MAX];
+    experiment->variant_count =
+        fm_lab_contenders(experiment->lab, "variants", experiment->setup->variants, planners);
+    for (uint32_t i = 0; i < experiment->variant_count; i++) {
+        experiment->variants[i].planner = planners[i];
+        if (planners[i].spec.ops->uniform_only) {
             fm_lab_usage_error(experiment->lab, "%s cannot search with 4 neighbours",
-                               variant->name);
+                               planners[i].name);
         }
     }
 }
@@ -88,12 +104,12 @@ static void play(struct experiment *experiment, struct variant *variant,
 {
     fm_lab_mission mission;
     fm_lab_check(experiment->lab,
-                 fm_lab_mission_measure(ground, &variant->spec, start, goal, experiment->repeats,
-                                        &experiment->worker, &mission),
-                 variant->name);
+                 fm_lab_mission_measure(ground, &variant->planner.spec, start, goal,
+                                        experiment->repeats, &experiment->worker, &mission),
+                 variant->planner.name);
     if (mission.outcome != FM_LAB_ARRIVED || mission.cost < optimal) {
         fm_lab_die(experiment->lab, "%s did not arrive from %u,%u at %u,%u, or too cheaply",
-                   variant->name, fm_cell_x(start), fm_cell_y(start), fm_cell_x(goal),
+                   variant->planner.name, fm_cell_x(start), fm_cell_y(start), fm_cell_x(goal),
                    fm_cell_y(goal));
     }
     fm_sample_add(&variant->expansions, (double)mission.expansions);
@@ -111,8 +127,8 @@ static void play_maze(struct experiment *experiment, uint64_t seed)
     fm_grid *maze;
     fm_generate_options maze_options = fm_generate_options_default();
     maze_options.generator = FM_GENERATOR_MAZE;
-    maze_options.width = maze_options.height = SIDE;
-    maze_options.walls_removed = WALLS_REMOVED;
+    maze_options.width = maze_options.height = experiment->setup->side;
+    maze_options.walls_removed = experiment->setup->walls_removed;
     maze_options.seed = seed;
     fm_lab_check(experiment->lab, fm_generate(&maze_options, &fm_memory_libc, &maze, NULL, NULL, 0),
                  "maze");
@@ -153,9 +169,9 @@ static const fm_column columns[] = {
     {"bytes", "bytes", FM_COLUMN_MEAN, 0},
 };
 
-static struct published published_of(const char *name)
+static struct published published_of(const struct setup *setup, const char *name)
 {
-    for (size_t i = 0; i < FM_COUNT_OF(published); i++) {
+    for (size_t i = 0; i < FM_COUNT_OF(published) && setup == &big_mazes; i++) {
         if (strcmp(published[i].variant, name) == 0) {
             return published[i];
         }
@@ -163,11 +179,12 @@ static struct published published_of(const char *name)
     return (struct published){name, (double)NAN, (double)NAN, (double)NAN};
 }
 
-static void add_row(fm_table *table, const struct variant *variant, const struct variant *first)
+static void add_row(fm_table *table, const struct setup *setup, const struct variant *variant,
+                    const struct variant *first)
 {
-    struct published beside = published_of(variant->name);
+    struct published beside = published_of(setup, variant->planner.name);
     fm_table_row(table);
-    fm_table_text(table, variant->name);
+    fm_table_text(table, variant->planner.name);
     fm_table_mean(table, &variant->expansions);
     fm_table_interval(table, beside.expansions, beside.expansions_ci95);
     fm_table_mean(table, &variant->planning_us);
@@ -187,20 +204,21 @@ static void report(const struct experiment *experiment)
     fm_table table;
     fm_table_init(&table, columns, FM_COUNT_OF(columns));
     for (uint32_t i = 0; i < experiment->variant_count; i++) {
-        add_row(&table, &experiment->variants[i], &experiment->variants[0]);
+        add_row(&table, experiment->setup, &experiment->variants[i], &experiment->variants[0]);
     }
     const fm_report_fact facts[] = {{"runs", experiment->runs}, {"repeats", experiment->repeats}};
     fm_lab_report(experiment->lab, &table, facts, FM_COUNT_OF(facts));
-    fm_plot_bars(experiment->lab, &table, "Mazes of 201 x 201 cells, 750 cells opened", "variant",
-                 "mission_us", "planning, µs per mission");
+    fm_plot_bars(experiment->lab, &table, experiment->setup->title, "variant", "mission_us",
+                 "planning, µs per mission");
     fm_table_fini(&table);
 }
 
-static int run(fm_lab *lab)
+static int run(fm_lab *lab, const struct setup *setup)
 {
     struct experiment *experiment = fm_lab_need(lab, calloc(1, sizeof *experiment));
     experiment->lab = lab;
-    experiment->runs = (uint32_t)fm_lab_uint(lab, "runs", 1, 1000000, 1000);
+    experiment->setup = setup;
+    experiment->runs = (uint32_t)fm_lab_uint(lab, "runs", 1, 1000000, setup->runs);
     experiment->repeats = (uint32_t)fm_lab_uint(lab, "repeats", 1, 1000, 1);
     read_variants(experiment);
     fm_lab_worker_init(&experiment->worker);
@@ -220,6 +238,16 @@ static int run(fm_lab *lab)
     return FM_LAB_OK;
 }
 
+static int run_big(fm_lab *lab)
+{
+    return run(lab, &big_mazes);
+}
+
+static int run_small(fm_lab *lab)
+{
+    return run(lab, &small_mazes);
+}
+
 const fm_lab_command fm_lab_maze = {
     .name = "maze",
     .arguments = "",
@@ -231,5 +259,17 @@ const fm_lab_command fm_lab_maze = {
         "underconsistent ones of all searches; keys renewed are not counted), the time of\n"
         "planning and, apart from it, of sensing.",
     .options = options,
-    .run = run,
+    .run = run_big,
+};
+
+const fm_lab_command fm_lab_maze101 = {
+    .name = "maze101",
+    .arguments = "",
+    .summary = "A* from scratch, its ties and directions, and Adaptive A* in smaller mazes",
+    .details =
+        "Plays missions in unknown mazes of 101 x 101 cells with 100 blocked interior cells\n"
+        "opened: four neighbours, unit cost, the agent sees the four cells beside it. Fewer\n"
+        "than 500 mazes give means that say little.",
+    .options = options,
+    .run = run_small,
 };

@@ -18,9 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLANNERS_MAX 24u
-
 #define MAPS_DEFAULT "arena2,den520d,brc202d,orz900d,32room_000"
+#define PLANNERS_DEFAULT                                                                           \
+    "auto,repeated-jps,dstar-lite,dstar-extra-lite,mpgaa-star,adaptive-astar,"                     \
+    "repeated-forward-astar,repeated-backward-astar"
 
 // Best public code on a machine like ours, sight radius 5, microseconds of planning per move:
 // jump-point search from scratch, and D* Lite.
@@ -32,10 +33,8 @@ static const struct published {
     {"orz900d", 8.99, 57.6}, {"32room_000", 2.58, 36.7},
 };
 
+// What a planner did on the map at hand.
 struct entry {
-    char name[FM_PLANNER_SPEC_SIZE];
-    fm_planner_spec spec;
-    // on the map at hand
     fm_sample mission_ms, us_per_move, replans, expansions, secondary, moves, bytes, cost_ratio;
     double planning_us_total, sensing_us_total, longest_us;
     uint64_t moves_total;
@@ -45,15 +44,16 @@ struct entry {
 struct experiment {
     fm_lab *lab;
     uint32_t missions, repeats, radius;
-    struct entry entries[PLANNERS_MAX];
-    uint32_t entry_count;
+    fm_lab_contender contenders[FM_LAB_CONTENDERS_MAX];
+    struct entry entries[FM_LAB_CONTENDERS_MAX];
+    uint32_t count; // of both
     fm_lab_worker worker;
     fm_sight *sight;
     fm_table table;
 };
 
 static const fm_lab_option options[] = {
-    {"planners", "LIST", "separated by commas; all of the catalogue"},
+    {"planners", "LIST", "separated by commas; those that are not bound to a look-ahead"},
     {"map", "LIST", "maps, separated by commas; " MAPS_DEFAULT},
     {"missions", "N", "on each map; 40"},
     {"radius", "CELLS", "how far the agent sees; 5"},
@@ -63,45 +63,21 @@ static const fm_lab_option options[] = {
     {.name = NULL},
 };
 
-static void add_entry(struct experiment *experiment, const char *name)
-{
-    if (experiment->entry_count == PLANNERS_MAX) {
-        fm_lab_usage_error(experiment->lab, "--planners: at most %u", PLANNERS_MAX);
-    }
-    struct entry *entry = &experiment->entries[experiment->entry_count++];
-    snprintf(entry->name, sizeof entry->name, "%s", name);
-    entry->spec = fm_lab_planner(experiment->lab, name);
-}
-
-static void read_planners(struct experiment *experiment)
-{
-    const char *list = fm_lab_value(experiment->lab, "planners");
-    char name[FM_PLANNER_SPEC_SIZE];
-    while (list != NULL) {
-        list = fm_lab_next_planner(list, name, sizeof name);
-        add_entry(experiment, name);
-    }
-    for (uint32_t i = 0; experiment->entry_count == 0 || i > 0; i++) {
-        if (fm_planner_catalogue[i] == NULL) {
-            break;
-        }
-        add_entry(experiment, fm_planner_catalogue[i]->name);
-    }
-}
-
 // ---- one map -----------------------------------------------------------------------------------
 
-static void play(struct experiment *experiment, struct entry *entry, const fm_lab_ground *ground,
+static void play(struct experiment *experiment, uint32_t turn, const fm_lab_ground *ground,
                  const fm_lab_errand *errand, uint32_t optimal)
 {
+    fm_lab_contender *contender = &experiment->contenders[turn];
+    struct entry *entry = &experiment->entries[turn];
     fm_lab_mission mission;
     fm_lab_check(experiment->lab,
-                 fm_lab_mission_measure(ground, &entry->spec, errand->start, errand->goal,
+                 fm_lab_mission_measure(ground, &contender->spec, errand->start, errand->goal,
                                         experiment->repeats, &experiment->worker, &mission),
-                 entry->name);
+                 contender->name);
     if ((mission.outcome == FM_LAB_ARRIVED) != (optimal < FM_COST_INFINITE) ||
         (mission.outcome == FM_LAB_ARRIVED && mission.cost < optimal)) {
-        fm_lab_die(experiment->lab, "%s: wrong end of the way from %u,%u to %u,%u", entry->name,
+        fm_lab_die(experiment->lab, "%s: wrong end of the way from %u,%u to %u,%u", contender->name,
                    fm_cell_x(errand->start), fm_cell_y(errand->start), fm_cell_x(errand->goal),
                    fm_cell_y(errand->goal));
     }
@@ -146,8 +122,9 @@ static const fm_column columns[] = {
     {"secondary", NULL, FM_COLUMN_MEAN, 0},
 };
 
-static void add_row(struct experiment *experiment, const char *map, const struct entry *entry)
+static void add_row(struct experiment *experiment, const char *map, uint32_t turn)
 {
+    const struct entry *entry = &experiment->entries[turn];
     fm_table *table = &experiment->table;
     double moves = (double)entry->moves_total, jps_us = (double)NAN, dstar_us = (double)NAN;
     for (size_t i = 0; i < FM_COUNT_OF(published) && experiment->radius == 5; i++) {
@@ -158,7 +135,7 @@ static void add_row(struct experiment *experiment, const char *map, const struct
     }
     fm_table_row(table);
     fm_table_text(table, map);
-    fm_table_text(table, entry->name);
+    fm_table_text(table, experiment->contenders[turn].name);
     fm_table_number(table, entry->planning_us_total / moves);
     fm_table_number(table, jps_us);
     fm_table_number(table, dstar_us);
@@ -188,22 +165,17 @@ static void play_map(struct experiment *experiment, const char *name, uint64_t d
                             .sight = experiment->sight,
                             .connectivity = FM_CONNECT_8,
                             .steps = FM_STEPS_10_14};
-    for (uint32_t e = 0; e < experiment->entry_count; e++) {
-        struct entry blank = {.spec = experiment->entries[e].spec};
-        memcpy(blank.name, experiment->entries[e].name, sizeof blank.name);
-        experiment->entries[e] = blank;
-    }
+    memset(experiment->entries, 0, sizeof experiment->entries);
     for (uint32_t i = 0; i < count; i++) {
         fm_lab_progress(experiment->lab, done + i, total);
         uint32_t optimal =
             fm_lab_optimal_cost(&ground, errands[i].start, errands[i].goal, &experiment->worker);
-        for (uint32_t e = 0; e < experiment->entry_count; e++) {
-            uint32_t turn = (e + i) % experiment->entry_count;
-            play(experiment, &experiment->entries[turn], &ground, &errands[i], optimal);
+        for (uint32_t e = 0; e < experiment->count; e++) {
+            play(experiment, (e + i) % experiment->count, &ground, &errands[i], optimal);
         }
     }
-    for (uint32_t e = 0; e < experiment->entry_count; e++) {
-        add_row(experiment, name, &experiment->entries[e]);
+    for (uint32_t e = 0; e < experiment->count; e++) {
+        add_row(experiment, name, e);
     }
     free(errands);
     fm_grid_destroy(map);
@@ -218,12 +190,12 @@ static void plot(const struct experiment *experiment)
         return;
     }
     const fm_table *table = &experiment->table;
-    uint32_t entry_count = experiment->entry_count;
+    uint32_t count = experiment->count;
     fputs("$moves << END\n", plot);
-    for (uint32_t first = 0; first < table->row_count; first += entry_count) {
+    for (uint32_t first = 0; first < table->row_count; first += count) {
         const fm_table_cell *map = &table->cells[(size_t)first * table->column_count];
         fprintf(plot, "\"%s\"", map[0].text);
-        for (uint32_t e = 0; e < entry_count; e++) {
+        for (uint32_t e = 0; e < count; e++) {
             const fm_table_cell *row = &table->cells[(size_t)(first + e) * table->column_count];
             fprintf(plot, " %g", row[2].number);
         }
@@ -233,10 +205,10 @@ static void plot(const struct experiment *experiment)
           "set logscale y\nset style data histograms\nset style fill solid 0.8\n"
           "set key outside right top\nplot ",
           plot);
-    for (uint32_t e = 0; e < entry_count; e++) {
+    for (uint32_t e = 0; e < count; e++) {
         fprintf(plot, "%s$moves using %u%s title ", e == 0 ? "" : ", ", e + 2,
                 e == 0 ? ":xtic(1)" : "");
-        fm_plot_text(plot, experiment->entries[e].name);
+        fm_plot_text(plot, experiment->contenders[e].name);
     }
     fputc('\n', plot);
     fm_plot_close(experiment->lab, plot);
@@ -249,7 +221,8 @@ static int run(fm_lab *lab)
     experiment->missions = (uint32_t)fm_lab_uint(lab, "missions", 1, 100000, 40);
     experiment->repeats = (uint32_t)fm_lab_uint(lab, "repeats", 1, 1000, 1);
     experiment->radius = (uint32_t)fm_lab_uint(lab, "radius", 1, FM_SENSE_RADIUS_MAX, 5);
-    read_planners(experiment);
+    experiment->count =
+        fm_lab_contenders(lab, "planners", PLANNERS_DEFAULT, experiment->contenders);
     fm_lab_worker_init(&experiment->worker);
     fm_table_init(&experiment->table, columns, FM_COUNT_OF(columns));
     const fm_sense_rules rules = {.radius = experiment->radius,
@@ -260,10 +233,7 @@ static int run(fm_lab *lab)
     const char *maps = fm_lab_value(lab, "map");
     char name[FM_TABLE_TEXT_SIZE];
     maps = maps == NULL ? MAPS_DEFAULT : maps;
-    uint64_t done = 0, total = experiment->missions;
-    for (const char *c = maps; *c != '\0'; c++) {
-        total += *c == ',' ? experiment->missions : 0;
-    }
+    uint64_t done = 0, total = (uint64_t)fm_lab_list_length(maps) * experiment->missions;
     for (const char *list = maps; list != NULL; done += experiment->missions) {
         list = fm_lab_next_item(list, name, sizeof name);
         play_map(experiment, name, done, total);

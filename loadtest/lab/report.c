@@ -29,22 +29,28 @@ static void print_text(const fm_lab *lab, const fm_table *table, const fm_report
     fm_table_print(table, stdout);
 }
 
-void fm_lab_report(const fm_lab *lab, const fm_table *table, const fm_report_fact *facts,
-                   uint32_t fact_count)
+void fm_lab_report_both(const fm_lab *lab, const fm_table *for_programs, const fm_table *for_people,
+                        const fm_report_fact *facts, uint32_t fact_count)
 {
     if (lab->json) {
-        print_json(lab, table, facts, fact_count);
+        print_json(lab, for_programs, facts, fact_count);
     } else {
-        print_text(lab, table, facts, fact_count);
+        print_text(lab, for_people, facts, fact_count);
     }
     if (lab->table == NULL) {
         return;
     }
     FILE *file = fopen(lab->table, "w");
     if (file != NULL) {
-        fm_table_print_markdown(table, file);
+        fm_table_print_markdown(for_people, file);
     }
     if (file == NULL || fclose(file) != 0) {
         fm_lab_die(lab, "%s: %s", lab->table, strerror(errno));
     }
+}
+
+void fm_lab_report(const fm_lab *lab, const fm_table *table, const fm_report_fact *facts,
+                   uint32_t fact_count)
+{
+    fm_lab_report_both(lab, table, table, facts, fact_count);
 }

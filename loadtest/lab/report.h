@@ -16,3 +16,7 @@ typedef struct fm_report_fact {
 /// with the seed and the facts. Ends the process when a file cannot be written.
 void fm_lab_report(const fm_lab *lab, const fm_table *table, const fm_report_fact *facts,
                    uint32_t fact_count);
+
+/// The same, with one table for programs and another for people.
+void fm_lab_report_both(const fm_lab *lab, const fm_table *for_programs, const fm_table *for_people,
+                        const fm_report_fact *facts, uint32_t fact_count);

@@ -1,0 +1,234 @@
+// loadtest/lab/depressions.c: `fogmarch-lab depressions`, how real-time planners get out of dead
+// ends: moves until arrival against the time of one planning episode.
+//
+// A planner that looks k expansions ahead learns its way out of a depression of the estimate by
+// walking back and forth in it. The forms that avoid depressions (a-, da-) walk less. Unknown game
+// maps, eight neighbours, the agent sees the eight cells beside it; one episode before each move.
+// Missions that take too long are given up, so their means are lower bounds, and the number given
+// up is printed.
+
+#include "loadtest/lab/lab.h"
+#include "loadtest/lab/maps.h"
+#include "loadtest/lab/mission.h"
+#include "loadtest/lab/plot.h"
+#include "loadtest/lab/report.h"
+#include "loadtest/lab/stopwatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOKAHEADS_MAX 8u
+
+#define LOOKAHEADS_DEFAULT "4,16,64,256"
+#define PLANNERS_DEFAULT                                                                           \
+    "rtaa-star,artaa-star,dartaa-star,lss-lrta-star,alss-lrta-star,dalss-lrta-star"
+
+struct score {
+    fm_sample moves, cost_ratio;
+    double planning_us;
+    uint64_t episodes;
+    uint32_t given_up;
+};
+
+struct experiment {
+    fm_lab *lab;
+    uint32_t missions; // on each map
+    uint64_t moves_max;
+    uint32_t lookaheads[LOOKAHEADS_MAX];
+    uint32_t lookahead_count;
+    fm_lab_contender contenders[FM_LAB_CONTENDERS_MAX];
+    uint32_t count;
+    struct score scores[LOOKAHEADS_MAX][FM_LAB_CONTENDERS_MAX];
+    fm_lab_worker worker;
+    fm_sight *sight;
+    uint64_t done, total; // missions
+};
+
+static const fm_lab_option options[] = {
+    {"planners", "LIST", "real-time planners, separated by commas"},
+    {"lookahead", "LIST", "expansions in an episode; " LOOKAHEADS_DEFAULT},
+    {"map", "LIST", "maps, separated by commas; the twelve of the literature"},
+    {"missions", "N", "on each map; 2"},
+    {"moves", "N", "after so many a mission is given up; 50000"},
+    FM_LAB_OPTION_MAPS,
+    {.name = NULL},
+};
+
+static void read_options(struct experiment *experiment)
+{
+    fm_lab *lab = experiment->lab;
+    char item[32], *end;
+    const char *list = fm_lab_value(lab, "lookahead");
+    for (list = list == NULL ? LOOKAHEADS_DEFAULT : list; list != NULL;) {
+        list = fm_lab_next_item(list, item, sizeof item);
+        unsigned long length = strtoul(item, &end, 10);
+        if (experiment->lookahead_count == LOOKAHEADS_MAX || length < 1 ||
+            length > FM_LOOKAHEAD_MAX || *end != '\0') {
+            fm_lab_usage_error(lab, "--lookahead: up to %u numbers in 1..%u, not '%s'",
+                               LOOKAHEADS_MAX, FM_LOOKAHEAD_MAX, item);
+        }
+        experiment->lookaheads[experiment->lookahead_count++] = (uint32_t)length;
+    }
+    experiment->missions = (uint32_t)fm_lab_uint(lab, "missions", 1, 10000, 2);
+    experiment->moves_max = fm_lab_uint(lab, "moves", 1, 1000000000, 50000);
+    experiment->count =
+        fm_lab_contenders(lab, "planners", PLANNERS_DEFAULT, experiment->contenders);
+    for (uint32_t p = 0; p < experiment->count; p++) {
+        if (!experiment->contenders[p].spec.ops->real_time) {
+            fm_lab_usage_error(lab, "%s has no look-ahead", experiment->contenders[p].name);
+        }
+    }
+}
+
+// ---- missions ----------------------------------------------------------------------------------
+
+static void play(struct experiment *experiment, uint32_t l, uint32_t p, const fm_lab_ground *ground,
+                 const fm_lab_errand *errand, uint32_t optimal)
+{
+    struct score *score = &experiment->scores[l][p];
+    fm_planner_spec spec = experiment->contenders[p].spec;
+    fm_lab_mission mission;
+    spec.options.lookahead = experiment->lookaheads[l];
+    fm_lab_check(experiment->lab,
+                 fm_lab_mission_play(ground, &spec, errand->start, errand->goal,
+                                     &experiment->worker, &mission),
+                 experiment->contenders[p].name);
+    if (mission.outcome == FM_LAB_UNREACHABLE || mission.outcome == FM_LAB_EXHAUSTED) {
+        fm_lab_die(experiment->lab, "%s found no way, though there is one",
+                   experiment->contenders[p].name);
+    }
+    score->given_up += mission.outcome == FM_LAB_GIVEN_UP;
+    score->planning_us += fm_lab_ns(mission.planning_ticks) / 1e3;
+    score->episodes += mission.intervals;
+    fm_sample_add(&score->moves, (double)mission.moves);
+    fm_sample_add(&score->cost_ratio, (double)mission.cost / optimal);
+}
+
+static void play_map(struct experiment *experiment, const char *name, uint64_t seed)
+{
+    char path[FM_LAB_PATH_SIZE];
+    fm_lab_find_or_die(experiment->lab, name, ".map", path);
+    fm_grid *map = fm_lab_read_map(experiment->lab, path);
+    fm_lab_errand *errands =
+        fm_lab_random_errands(experiment->lab, map, seed, experiment->missions);
+    const fm_lab_ground ground = {.truth = map,
+                                  .sight = experiment->sight,
+                                  .connectivity = FM_CONNECT_8,
+                                  .steps = FM_STEPS_10_14,
+                                  .intervals_max = experiment->moves_max};
+    for (uint32_t m = 0; m < experiment->missions; m++) {
+        uint32_t optimal =
+            fm_lab_optimal_cost(&ground, errands[m].start, errands[m].goal, &experiment->worker);
+        fm_lab_progress(experiment->lab, experiment->done++, experiment->total);
+        for (uint32_t l = 0; l < experiment->lookahead_count; l++) {
+            for (uint32_t p = 0; p < experiment->count; p++) {
+                play(experiment, l, p, &ground, &errands[m], optimal);
+            }
+        }
+    }
+    free(errands);
+    fm_grid_destroy(map);
+}
+
+// ---- the results -------------------------------------------------------------------------------
+
+static const fm_column columns[] = {
+    {"lookahead", "look-ahead", FM_COLUMN_NUMBER, 0},
+    {"planner", "planner", FM_COLUMN_TEXT, 0},
+    {"moves", "moves", FM_COLUMN_MEAN, 0},
+    {"us_per_episode", "µs per episode", FM_COLUMN_NUMBER, 2},
+    {"cost_ratio", "cost / optimal", FM_COLUMN_MEAN, 2},
+    {"given_up", "given up", FM_COLUMN_NUMBER, 0},
+};
+
+static double us_per_episode(const struct score *score)
+{
+    return score->planning_us / (double)score->episodes;
+}
+
+static void plot(const struct experiment *experiment)
+{
+    FILE *plot = fm_plot_open(experiment->lab);
+    if (plot == NULL) {
+        return;
+    }
+    for (uint32_t p = 0; p < experiment->count; p++) {
+        fprintf(plot, "$planner%u << END\n", p);
+        for (uint32_t l = 0; l < experiment->lookahead_count; l++) {
+            const struct score *score = &experiment->scores[l][p];
+            fprintf(plot, "%g %g\n", us_per_episode(score), score->moves.mean);
+        }
+        fputs("END\n", plot);
+    }
+    fputs("set title 'Depressions of the estimate, unknown game maps'\nset logscale xy\n"
+          "set xlabel 'planning, µs per episode'\nset ylabel 'moves until arrival'\n"
+          "set key outside right top\nplot ",
+          plot);
+    for (uint32_t p = 0; p < experiment->count; p++) {
+        fprintf(plot, "%s$planner%u with linespoints lw 2 title ", p == 0 ? "" : ", ", p);
+        fm_plot_text(plot, experiment->contenders[p].name);
+    }
+    fputc('\n', plot);
+    fm_plot_close(experiment->lab, plot);
+}
+
+static void report(const struct experiment *experiment)
+{
+    fm_table table;
+    fm_table_init(&table, columns, FM_COUNT_OF(columns));
+    for (uint32_t l = 0; l < experiment->lookahead_count; l++) {
+        for (uint32_t p = 0; p < experiment->count; p++) {
+            const struct score *score = &experiment->scores[l][p];
+            fm_table_row(&table);
+            fm_table_number(&table, experiment->lookaheads[l]);
+            fm_table_text(&table, experiment->contenders[p].name);
+            fm_table_mean(&table, &score->moves);
+            fm_table_number(&table, us_per_episode(score));
+            fm_table_mean(&table, &score->cost_ratio);
+            fm_table_number(&table, score->given_up);
+        }
+    }
+    const fm_report_fact facts[] = {{"missions_per_map", experiment->missions},
+                                    {"moves_max", (double)experiment->moves_max}};
+    fm_lab_report(experiment->lab, &table, facts, FM_COUNT_OF(facts));
+    plot(experiment);
+    fm_table_fini(&table);
+}
+
+static int run(fm_lab *lab)
+{
+    struct experiment *experiment = fm_lab_need(lab, calloc(1, sizeof *experiment));
+    experiment->lab = lab;
+    read_options(experiment);
+    fm_lab_worker_init(&experiment->worker);
+    fm_lab_check(lab,
+                 fm_sight_create((fm_sense_rules){.radius = 1, .shape = FM_SENSE_SQUARE},
+                                 &fm_memory_libc, &experiment->sight),
+                 "sight");
+    const char *maps = fm_lab_value(lab, "map");
+    char name[FM_TABLE_TEXT_SIZE];
+    maps = maps == NULL ? FM_LAB_TWELVE_MAPS : maps;
+    experiment->total = (uint64_t)fm_lab_list_length(maps) * experiment->missions;
+    uint64_t seed = lab->seed;
+    for (const char *list = maps; list != NULL;) {
+        list = fm_lab_next_item(list, name, sizeof name);
+        play_map(experiment, name, seed++);
+    }
+    fm_lab_progress(lab, 1, 1);
+    report(experiment);
+    fm_sight_destroy(experiment->sight);
+    fm_lab_worker_fini(&experiment->worker);
+    free(experiment);
+    return FM_LAB_OK;
+}
+
+const fm_lab_command fm_lab_depressions = {
+    .name = "depressions",
+    .arguments = "",
+    .summary = "moves against time per planning episode for the real-time planners",
+    .details = "Plays missions on unknown game maps with planners that look so many expansions\n"
+               "ahead before each move, and with their forms that avoid depressions of the\n"
+               "estimate. Prints moves until arrival and the time of one episode.",
+    .options = options,
+    .run = run,
+};
