@@ -53,6 +53,16 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.stdout, "")
 
 
+class Example(unittest.TestCase):
+    def test_known_counts(self):
+        result = run_json("example")
+        self.assertEqual(result["repeated_forward_astar"], 23)
+        self.assertEqual(result["adaptive_astar"], 20)
+        drawing = run("example").stdout
+        self.assertIn("search 2 from C2: 13 cells expanded, path of 7 steps", drawing)
+        self.assertIn("search 2 from C2: 10 cells expanded, path of 7 steps", drawing)
+
+
 class Maze(unittest.TestCase):
     KEYS = ("expansions_mean", "expansions_ci95", "mission_us_mean", "ns_per_expansion")
     VARIANTS = ("dstar-lite-bucket", "dstar-lite-heap-larger-g", "dstar-lite-heap-smaller-g",
@@ -91,7 +101,7 @@ class Maze(unittest.TestCase):
 @unittest.skipUnless(os.path.isdir(MAPS), f"no maps in '{MAPS}'; FOGMARCH_MAPS names another folder")
 class Maps(unittest.TestCase):
     def test_scen_finds_the_optima_of_the_file(self):
-        for planner in ("dstar-lite", "repeated-jps", "adaptive-astar"):
+        for planner in ("dstar-lite", "repeated-jps", "adaptive-astar", "query"):
             lines = run("scen", "arena2", "arena2.map.scen", "--planner", planner, "--limit", 5,
                         "--maps", MAPS, "--json").stdout.splitlines()
             self.assertEqual(len(lines), 6)
@@ -184,7 +194,7 @@ class NoMaps(unittest.TestCase):
         self.assertIn("FOGMARCH_MAPS", done.stderr)
 
 
-EXPERIMENTS = ["maze", "maze101", "missions", "gametime", "depressions", "scen"]
+EXPERIMENTS = ["example", "maze", "maze101", "missions", "gametime", "depressions", "scen"]
 
 if __name__ == "__main__":
     print(f"[ SEED     ] to repeat this run: FOGMARCH_SEED={SEED}", flush=True)

@@ -1,5 +1,5 @@
-// loadtest/lab/scen.c: `fogmarch-lab scen`, one planner on the problems of a MovingAI .scen file,
-// whose optimal lengths were computed by others.
+// loadtest/lab/scen.c: `fogmarch-lab scen`, one planner, or the server's path queries, on the
+// problems of a MovingAI .scen file, whose optimal lengths were computed by others.
 //
 // The map is known from the start. A path found is checked step by step, measured in true units
 // (straight 1, diagonal the square root of 2), and wrong when it is longer than the file's optimum
@@ -12,15 +12,20 @@
 #include "loadtest/lab/report.h"
 #include "loadtest/lab/stopwatch.h"
 
+#include "core/query.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TOLERANCE 1e-4 // relative
 
+#define QUERY "query" // in place of a planner's name
+
 struct trial {
     fm_lab *lab;
-    fm_planner_spec spec;
+    char name[FM_PLANNER_SPEC_SIZE];
+    fm_planner_spec spec; // no ops: path queries
     fm_view view;
     fm_lab_worker worker;
     fm_cell *cells; // of the path found
@@ -39,7 +44,9 @@ struct answer {
 };
 
 static const fm_lab_option options[] = {
-    {"planner", "NAME", "planner with its options; repeated-forward-astar"},
+    {"planner", "NAME",
+     "planner with its options, or query for the path queries of\n"
+     "core/query.h; repeated-forward-astar"},
     {"limit", "N", "only N problems, spread evenly over the file"},
     {"steps", "S/D", "costs of straight and diagonal steps: 70/99 or 10/14; 70/99"},
     FM_LAB_OPTION_MAPS,
@@ -61,27 +68,26 @@ static bool is_legal(const struct trial *trial, uint32_t length, fm_cell start, 
     return true;
 }
 
-// The planner's path, read into trial->cells.
-static uint32_t read_path(struct trial *trial, const void *planner, fm_cell start)
+// Makes room for a path.
+static void make_room(struct trial *trial, uint32_t length)
 {
-    uint32_t length = trial->spec.ops->path(planner, start, trial->cells, trial->cell_capacity);
-    if (length <= trial->cell_capacity) {
-        return length;
+    if (length > trial->cell_capacity) {
+        free(trial->cells);
+        trial->cells = fm_lab_need(trial->lab, calloc(length, sizeof *trial->cells));
+        trial->cell_capacity = length;
     }
-    free(trial->cells);
-    trial->cells = fm_lab_need(trial->lab, calloc(length, sizeof *trial->cells));
-    trial->cell_capacity = length;
-    return trial->spec.ops->path(planner, start, trial->cells, length);
 }
 
-// Searches once. Making and unmaking the planner and reading the path are part of the time.
-static struct answer ask(struct trial *trial, fm_cell start, fm_cell goal)
+// What was found, without judging it: the path is in trial->cells.
+struct found {
+    uint32_t length; // cells; 0 when there is no path
+    uint64_t expansions;
+    size_t bytes;
+};
+
+static struct found ask_planner(struct trial *trial, fm_cell start, fm_cell goal, fm_work *work)
 {
     const fm_planner_ops *ops = trial->spec.ops;
-    fm_work work = {.slab = &trial->worker.slab,
-                    .scratch = &trial->worker.scratch,
-                    .expansions_max = UINT32_MAX};
-    uint64_t begun = fm_lab_ticks();
     void *planner =
         fm_lab_need(trial->lab, fm_memory_allocate_zeroed(&fm_memory_libc, 1, ops->size));
     fm_lab_check(trial->lab,
@@ -90,19 +96,57 @@ static struct answer ask(struct trial *trial, fm_cell start, fm_cell goal)
     ops->set_starts(planner, &start, 1);
     fm_plan_state state;
     do {
-        state = ops->advance(planner, &work);
-    } while (state == FM_PLAN_RUNNING || state == FM_PLAN_PARTIAL);
-    uint32_t length = state == FM_PLAN_FOUND ? read_path(trial, planner, start) : 0;
-    size_t bytes = ops->bytes(planner);
+        state = ops->advance(planner, work);
+    } while (state == FM_PLAN_RUNNING);
+    struct found found = {.bytes = ops->bytes(planner)};
+    if (state == FM_PLAN_FOUND) {
+        found.length = ops->path(planner, start, trial->cells, trial->cell_capacity);
+        if (found.length > trial->cell_capacity) {
+            make_room(trial, found.length);
+            ops->path(planner, start, trial->cells, found.length);
+        }
+    }
+    found.expansions = work->expansions - work->secondary;
     ops->fini(planner, &trial->worker.slab);
     fm_memory_release(&fm_memory_libc, planner, ops->size);
+    return found;
+}
+
+static struct found ask_query(struct trial *trial, fm_cell start, fm_cell goal, fm_work *work)
+{
+    fm_query *query;
+    fm_lab_check(trial->lab,
+                 fm_query_create(&trial->view, start, goal, UINT64_MAX, &fm_memory_libc, &query),
+                 QUERY);
+    while (fm_query_advance(query, work) == FM_QUERY_RUNNING) {
+    }
+    fm_query_answer answer = fm_query_result(query);
+    struct found found = {.expansions = answer.expansions};
+    if (answer.state == FM_QUERY_FOUND) {
+        make_room(trial, answer.cell_count);
+        memcpy(trial->cells, answer.cells, answer.cell_count * sizeof *trial->cells);
+        found.length = answer.cell_count;
+    }
+    fm_query_destroy(query);
+    return found;
+}
+
+// Searches once. Making and unmaking the planner and reading the path are part of the time.
+static struct answer ask(struct trial *trial, fm_cell start, fm_cell goal)
+{
+    fm_work work = {.slab = &trial->worker.slab,
+                    .scratch = &trial->worker.scratch,
+                    .expansions_max = UINT32_MAX};
+    uint64_t begun = fm_lab_ticks();
+    struct found found =
+        (trial->spec.ops == NULL ? ask_query : ask_planner)(trial, start, goal, &work);
     uint64_t ended = fm_lab_ticks();
-    bool legal = length > 0 && is_legal(trial, length, start, goal);
+    bool legal = found.length > 0 && is_legal(trial, found.length, start, goal);
     return (struct answer){
-        .length = legal ? fm_view_length(&trial->view, trial->cells, length) : (double)NAN,
-        .expansions = work.expansions - work.secondary,
+        .length = legal ? fm_view_length(&trial->view, trial->cells, found.length) : (double)NAN,
+        .expansions = found.expansions,
         .us = fm_lab_ns(ended - begun) / 1e3,
-        .bytes = bytes,
+        .bytes = found.bytes,
     };
 }
 
@@ -156,12 +200,10 @@ static const fm_column columns[] = {
 
 static void summarize(const struct trial *trial, uint32_t count)
 {
-    char name[FM_PLANNER_SPEC_SIZE];
     fm_table table;
-    fm_planner_spec_format(&trial->spec, name, sizeof name);
     fm_table_init(&table, columns, FM_COUNT_OF(columns));
     fm_table_row(&table);
-    fm_table_text(&table, name);
+    fm_table_text(&table, trial->name);
     fm_table_number(&table, count);
     fm_table_number(&table, trial->wrong_count);
     fm_table_mean(&table, &trial->expansions);
@@ -189,8 +231,12 @@ static int run(fm_lab *lab)
 {
     const char *planner = fm_lab_value(lab, "planner");
     struct trial trial = {.lab = lab};
+    planner = planner == NULL ? "repeated-forward-astar" : planner;
     char map_path[FM_LAB_PATH_SIZE], scen_path[FM_LAB_PATH_SIZE];
-    trial.spec = fm_lab_planner(lab, planner == NULL ? "repeated-forward-astar" : planner);
+    snprintf(trial.name, sizeof trial.name, "%s", planner);
+    if (strcmp(planner, QUERY) != 0) {
+        trial.spec = fm_lab_planner(lab, planner);
+    }
     fm_step_costs steps = read_steps(lab);
     uint64_t limit = fm_lab_uint(lab, "limit", 1, UINT32_MAX, UINT32_MAX);
     fm_lab_find_or_die(lab, lab->arguments[0], ".map", map_path);
