@@ -19,26 +19,28 @@
 
 typedef struct fm_bucket_entry {
     uint32_t ref;
-    uint32_t next; // position + 1 in `entries`; 0 ends the list
+    uint32_t
+        next; // place of the next entry of the bucket, or of the next free one; 0 ends the list
 } fm_bucket_entry;
 
 typedef struct fm_bucket_page {
     uint64_t filled;    // bit per bucket that holds something
-    uint32_t heads[64]; // position + 1; valid where `filled` says so
+    uint32_t heads[64]; // places; 0: empty
 } fm_bucket_page;
+
+#define FM_BUCKET_PAGES_KEPT 8u // empty pages that stay where they are
 
 typedef struct fm_bucket_queue {
     const fm_memory *memory;
-    fm_bucket_page **pages; // directory: page of keys (base + i) * 64 ...
-    uint64_t *filled;       // bit per directory place that has a page
-    uint32_t base;          // key / 64 of the first directory place
-    uint32_t capacity;      // places, a multiple of 64; 0 at first
-    uint32_t cursor;        // no place below this one has a page
-    fm_bucket_entry *entries;
+    fm_bucket_page **pages;   // directory: page of keys (base + i) * 64 ..., or NULL
+    uint64_t *filled;         // bit per directory place whose page holds something
+    uint32_t base;            // key / 64 of the first directory place
+    uint32_t capacity;        // places, a multiple of 64; 0 at first
+    uint32_t cursor;          // no place below this one holds anything
+    fm_bucket_entry *entries; // place 0 is never used
     uint32_t entry_capacity;
-    uint32_t entry_count; // places ever used in `entries`
-    uint32_t entry_free;  // head of the free list, position + 1
-    uint32_t live;        // entries in buckets, leftovers included
+    uint32_t entry_free; // place of the first free entry; 0: none
+    uint32_t live;       // entries in buckets, leftovers included
     uint32_t page_count;
 } fm_bucket_queue;
 
@@ -54,7 +56,11 @@ void fm_bucket_queue_fini(fm_bucket_queue *queue, fm_slab *slab);
 size_t fm_bucket_queue_bytes(const fm_bucket_queue *queue);
 
 /// For push(): makes room for one entry under `key`. False when memory is out.
-bool fm_bucket_queue_grow(fm_bucket_queue *queue, uint32_t key);
+bool fm_bucket_queue_grow(fm_bucket_queue *queue, uint32_t key, fm_slab *slab);
+
+/// For push() and pop(): a page has got its first entry, or lost its last.
+void fm_bucket_queue_page_filled(fm_bucket_queue *queue, uint32_t place);
+void fm_bucket_queue_page_emptied(fm_bucket_queue *queue, fm_slab *slab);
 
 /// Keeps the entries for which `keep` says yes and drops the others.
 void fm_bucket_queue_sweep(fm_bucket_queue *queue, fm_slab *slab,
@@ -62,57 +68,41 @@ void fm_bucket_queue_sweep(fm_bucket_queue *queue, fm_slab *slab,
                            const void *context);
 
 /// Adds an entry. False when memory is out.
-static inline bool fm_bucket_queue_push(fm_bucket_queue *queue, uint32_t key, uint32_t ref,
-                                        fm_slab *slab)
+FM_INLINE bool fm_bucket_queue_push(fm_bucket_queue *queue, uint32_t key, uint32_t ref,
+                                    fm_slab *slab)
 {
     uint32_t place = (key >> 6) - queue->base;
-    if (__builtin_expect(place >= queue->capacity || (queue->entry_free == 0 &&
-                                                      queue->entry_count == queue->entry_capacity),
+    uint32_t entry = queue->entry_free;
+    if (__builtin_expect(place >= queue->capacity || entry == 0 || queue->pages[place] == NULL,
                          0)) {
-        if (!fm_bucket_queue_grow(queue, key)) {
+        if (!fm_bucket_queue_grow(queue, key, slab)) {
             return false;
         }
         place = (key >> 6) - queue->base;
+        entry = queue->entry_free;
     }
     fm_bucket_page *page = queue->pages[place];
-    if (page == NULL) {
-        page = fm_slab_take(slab, sizeof *page);
-        if (page == NULL) {
-            return false;
-        }
-        page->filled = 0;
-        queue->pages[place] = page;
-        queue->page_count += 1;
-        queue->filled[place >> 6] |= (uint64_t)1 << (place & 63);
-        if (place < queue->cursor) {
-            queue->cursor = place;
-        }
+    queue->entry_free = queue->entries[entry].next;
+    queue->entries[entry].ref = ref;
+    queue->entries[entry].next = page->heads[key & 63];
+    page->heads[key & 63] = entry;
+    if (__builtin_expect(page->filled == 0, 0)) {
+        fm_bucket_queue_page_filled(queue, place);
     }
-    uint32_t position;
-    if (queue->entry_free != 0) {
-        position = queue->entry_free - 1;
-        queue->entry_free = queue->entries[position].next;
-    } else {
-        position = queue->entry_count++;
-    }
-    uint32_t bucket = key & 63;
-    uint64_t bit = (uint64_t)1 << bucket;
-    queue->entries[position] =
-        (fm_bucket_entry){.ref = ref, .next = page->filled & bit ? page->heads[bucket] : 0};
-    page->heads[bucket] = position + 1;
-    page->filled |= bit;
+    page->filled |= (uint64_t)1 << (key & 63);
     queue->live += 1;
     return true;
 }
 
 /// The smallest key that has an entry, or FM_BUCKET_KEY_NONE; *ref receives its newest entry.
-static inline uint32_t fm_bucket_queue_top(fm_bucket_queue *queue, uint32_t *ref)
+FM_INLINE uint32_t fm_bucket_queue_top(fm_bucket_queue *queue, uint32_t *ref)
 {
     if (queue->live == 0) {
         return FM_BUCKET_KEY_NONE;
     }
     uint32_t place = queue->cursor;
-    if (queue->pages[place] == NULL) {
+    const fm_bucket_page *page = queue->pages[place];
+    if (__builtin_expect(page == NULL || page->filled == 0, 0)) {
         uint32_t word = place >> 6;
         uint64_t bits = queue->filled[word] >> (place & 63) << (place & 63);
         while (bits == 0) {
@@ -120,31 +110,28 @@ static inline uint32_t fm_bucket_queue_top(fm_bucket_queue *queue, uint32_t *ref
         }
         place = word * 64 + (uint32_t)__builtin_ctzll(bits);
         queue->cursor = place;
+        page = queue->pages[place];
     }
-    const fm_bucket_page *page = queue->pages[place];
     uint32_t bucket = (uint32_t)__builtin_ctzll(page->filled);
-    *ref = queue->entries[page->heads[bucket] - 1].ref;
+    *ref = queue->entries[page->heads[bucket]].ref;
     return (queue->base + place) << 6 | bucket;
 }
 
 /// Removes the entry that fm_bucket_queue_top() has just returned.
-static inline void fm_bucket_queue_pop(fm_bucket_queue *queue, fm_slab *slab)
+FM_INLINE void fm_bucket_queue_pop(fm_bucket_queue *queue, fm_slab *slab)
 {
     fm_bucket_page *page = queue->pages[queue->cursor];
     uint32_t bucket = (uint32_t)__builtin_ctzll(page->filled);
-    uint32_t position = page->heads[bucket] - 1;
-    uint32_t next = queue->entries[position].next;
-    queue->entries[position].next = queue->entry_free;
-    queue->entry_free = position + 1;
+    uint32_t entry = page->heads[bucket];
+    uint32_t next = queue->entries[entry].next;
+    queue->entries[entry].next = queue->entry_free;
+    queue->entry_free = entry;
     queue->live -= 1;
     page->heads[bucket] = next;
     if (next == 0) {
         page->filled &= page->filled - 1;
         if (page->filled == 0) {
-            queue->pages[queue->cursor] = NULL;
-            queue->page_count -= 1;
-            queue->filled[queue->cursor >> 6] &= ~((uint64_t)1 << (queue->cursor & 63));
-            fm_slab_give(slab, page, sizeof *page);
+            fm_bucket_queue_page_emptied(queue, slab);
         }
     }
 }

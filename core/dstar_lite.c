@@ -42,6 +42,13 @@ enum order {
     ORDER_HEAP_LARGER_G,
 };
 
+// What the innermost loop is compiled for: constants wherever it is passed.
+struct shape {
+    enum order order;
+    bool four; // 4 neighbours
+    bool weighted;
+};
+
 struct box {
     int32_t left, top, right, bottom; // cells, all inside
 };
@@ -49,7 +56,7 @@ struct box {
 struct dstar {
     const fm_view *view;
     const fm_memory *memory;
-    enum order order;
+    struct shape shape;
     uint32_t key_shift; // 1 where costs may be odd: makes room for the last bit of a bucket's key
     fm_cell goal;
 
@@ -66,6 +73,8 @@ struct dstar {
     uint32_t settled_count;    // the first so many starts are known to be settled
     struct node *start_node;   // of starts[settled_count], NULL while its page is not touched
     uint32_t start_node_pages; // page count when that was looked up
+    struct node start_then;    // what it held when start_key was computed
+    uint64_t start_key;
 
     uint64_t top;   // nothing on the open list has a smaller key
     bool done;      // every start is settled
@@ -118,32 +127,33 @@ FM_INLINE struct spot neighbour(struct dstar *d, const struct spot *u, uint32_t 
 }
 
 // ---- keys
-// ------------------------------------------------------------------------------------------
+// ----------------------------------------------------------------------------------------
 
 FM_INLINE int32_t larger(int32_t a, int32_t b)
 {
     return a > b ? a : b;
 }
 
-FM_INLINE uint32_t distance_to_box(const fm_view *view, const struct box *box, fm_cell cell)
+FM_INLINE uint32_t distance_to_box(const fm_view *view, bool four, const struct box *box,
+                                   fm_cell cell)
 {
     int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
     int32_t dx = larger(0, larger(box->left - x, x - box->right));
     int32_t dy = larger(0, larger(box->top - y, y - box->bottom));
-    if (view->connectivity == FM_CONNECT_4) {
+    if (four) {
         return view->step[0] * (uint32_t)(dx + dy);
     }
     int32_t low = dx < dy ? dx : dy, high = dx < dy ? dy : dx;
     return view->step[0] * (uint32_t)(high - low) + view->step[1] * (uint32_t)low;
 }
 
-FM_INLINE uint64_t key_of(const struct dstar *d, enum order order, fm_cell cell,
+FM_INLINE uint64_t key_of(const struct dstar *d, struct shape shape, fm_cell cell,
                           const struct node *node)
 {
     bool under = node->g < node->rhs;
     uint32_t least = under ? node->g : node->rhs;
-    uint32_t f = least + distance_to_box(d->view, &d->box, cell) + d->km;
-    switch (order) {
+    uint32_t f = least + distance_to_box(d->view, shape.four, &d->box, cell) + d->km;
+    switch (shape.order) {
     case ORDER_BUCKET:
         return f << d->key_shift | (uint32_t)!under;
     case ORDER_HEAP_SMALLER_G:
@@ -154,8 +164,15 @@ FM_INLINE uint64_t key_of(const struct dstar *d, enum order order, fm_cell cell,
     FM_UNREACHABLE();
 }
 
+// fm_view_cost(), with what is constant known.
+FM_INLINE uint32_t cost_of(const fm_view *view, struct shape shape, fm_cell from, uint32_t i,
+                           fm_cell to)
+{
+    return shape.weighted ? fm_view_cost(view, from, i, to) : view->step[shape.four ? 0 : i & 1];
+}
+
 // ---- open list
-// -------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------
 
 static inline uint32_t *heap_place(const void *context, uint32_t ref)
 {
@@ -164,13 +181,13 @@ static inline uint32_t *heap_place(const void *context, uint32_t ref)
 }
 
 // Puts an inconsistent cell where its key says, takes a consistent one out.
-FM_INLINE void update(struct dstar *d, enum order order, const struct spot *u, fm_slab *slab)
+FM_INLINE void update(struct dstar *d, struct shape shape, const struct spot *u, fm_slab *slab)
 {
     struct node *node = u->node;
     uint32_t ref = fm_node_ref(u->page, u->position);
     if (node->g != node->rhs) {
-        uint64_t key = key_of(d, order, u->cell, node);
-        if (order == ORDER_BUCKET) {
+        uint64_t key = key_of(d, shape, u->cell, node);
+        if (shape.order == ORDER_BUCKET) {
             if (node->place != (uint32_t)key) {
                 d->queued += node->place == FM_BUCKET_KEY_NONE;
                 node->place = (uint32_t)key;
@@ -179,7 +196,7 @@ FM_INLINE void update(struct dstar *d, enum order order, const struct spot *u, f
         } else {
             d->exhausted |= !fm_heap_set(&d->heap, key, ref, heap_place, &d->pages);
         }
-    } else if (order == ORDER_BUCKET) {
+    } else if (shape.order == ORDER_BUCKET) {
         d->queued -= node->place != FM_BUCKET_KEY_NONE;
         node->place = FM_BUCKET_KEY_NONE;
     } else {
@@ -188,10 +205,10 @@ FM_INLINE void update(struct dstar *d, enum order order, const struct spot *u, f
 }
 
 // The cell with the smallest key. False when the open list is empty.
-FM_INLINE bool top_of(struct dstar *d, enum order order, uint64_t *key, uint32_t *ref,
+FM_INLINE bool top_of(struct dstar *d, struct shape shape, uint64_t *key, uint32_t *ref,
                       fm_slab *slab)
 {
-    if (order != ORDER_BUCKET) {
+    if (shape.order != ORDER_BUCKET) {
         if (d->heap.count == 0) {
             return false;
         }
@@ -221,13 +238,13 @@ static bool is_queued_under(const void *context, uint32_t key, uint32_t ref)
 // Leftovers cost memory. Two of them for each queued cell is the most we keep.
 static void sweep_leftovers(struct dstar *d, fm_slab *slab)
 {
-    if (d->order == ORDER_BUCKET && d->buckets.live > 3 * d->queued + 256) {
+    if (d->shape.order == ORDER_BUCKET && d->buckets.live > 3 * d->queued + 256) {
         fm_bucket_queue_sweep(&d->buckets, slab, is_queued_under, d);
     }
 }
 
 // ---- the search
-// ------------------------------------------------------------------------------------
+// ----------------------------------------------------------------------------------
 
 // rhs from the definition. Pages that were never touched hold nothing but infinity.
 static uint32_t best_successor(const struct dstar *d, const struct spot *u)
@@ -250,25 +267,27 @@ static uint32_t best_successor(const struct dstar *d, const struct spot *u)
     return best;
 }
 
-FM_INLINE void expand_over(struct dstar *d, enum order order, const struct spot *u, fm_slab *slab)
+FM_INLINE void expand_over(struct dstar *d, struct shape shape, const struct spot *u, fm_slab *slab)
 {
     uint32_t g = u->node->g = u->node->rhs;
-    update(d, order, u, slab);
+    if (shape.order != ORDER_BUCKET) { // a bucket's entry has been taken out already
+        update(d, shape, u, slab);
+    }
     for (uint32_t moves = fm_view_moves(d->view, u->cell); moves != 0; moves &= moves - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(moves);
         struct spot v = neighbour(d, u, i, slab);
         if (v.node == NULL) {
             return;
         }
-        uint32_t cost = fm_view_cost(d->view, u->cell, i, v.cell) + g;
+        uint32_t cost = cost_of(d->view, shape, u->cell, i, v.cell) + g;
         if (v.node->rhs > cost) {
             v.node->rhs = cost;
-            update(d, order, &v, slab);
+            update(d, shape, &v, slab);
         }
     }
 }
 
-static void expand_under(struct dstar *d, enum order order, const struct spot *u, fm_slab *slab)
+static void expand_under(struct dstar *d, struct shape shape, const struct spot *u, fm_slab *slab)
 {
     uint32_t g = u->node->g;
     u->node->g = FM_COST_INFINITE;
@@ -280,54 +299,70 @@ static void expand_under(struct dstar *d, enum order order, const struct spot *u
         }
         if (v.cell != d->goal && v.node->rhs == fm_view_cost(d->view, u->cell, i, v.cell) + g) {
             v.node->rhs = best_successor(d, &v);
-            update(d, order, &v, slab);
+            update(d, shape, &v, slab);
         }
     }
     if (u->cell != d->goal && u->node->rhs == g) {
         u->node->rhs = best_successor(d, u);
     }
-    update(d, order, u, slab);
+    update(d, shape, u, slab);
 }
 
-// Whether a start's rhs is its true distance. `top` is the smallest key of the open list.
-FM_INLINE bool is_settled(const struct dstar *d, enum order order, fm_cell start,
-                          const struct node *node, uint64_t top)
+// Whether a start's rhs is its true distance, given its key and the smallest key of the open list.
+FM_INLINE bool is_settled(const struct node *node, uint64_t key, uint64_t top)
 {
-    return node != NULL && node->rhs < FM_COST_INFINITE && top >= key_of(d, order, start, node) &&
-           node->rhs <= node->g;
+    return top >= key && node->rhs <= node->g && node->rhs < FM_COST_INFINITE;
+}
+
+static void begin_settling(struct dstar *d, uint32_t settled_count)
+{
+    d->settled_count = settled_count;
+    d->start_node = NULL;
+    d->start_node_pages = 0;
 }
 
 // Whether all starts are settled. Settled ones stay so until the map changes, so it looks at the
-// first other one only.
-FM_INLINE bool all_settled(struct dstar *d, enum order order, uint64_t top)
+// first other one only, and computes its key again only when the cell has changed.
+FM_INLINE bool all_settled(struct dstar *d, struct shape shape, uint64_t top)
 {
     while (d->settled_count < d->start_count) {
         fm_cell start = d->starts[d->settled_count];
-        if (d->start_node == NULL && d->start_node_pages != d->pages.page_count) {
-            d->start_node = find_node(d, start);
+        if (d->start_node == NULL) {
+            if (d->start_node_pages == d->pages.page_count) {
+                return false;
+            }
             d->start_node_pages = d->pages.page_count;
+            d->start_node = find_node(d, start);
+            if (d->start_node == NULL) {
+                return false;
+            }
+            d->start_then = (struct node){FM_COST_INFINITE, FM_COST_INFINITE, 0};
+            d->start_key = UINT64_MAX;
         }
-        if (!is_settled(d, order, start, d->start_node, top)) {
+        const struct node *node = d->start_node;
+        if (node->g != d->start_then.g || node->rhs != d->start_then.rhs) {
+            d->start_then = *node;
+            d->start_key = key_of(d, shape, start, node);
+        }
+        if (!is_settled(node, d->start_key, top)) {
             return false;
         }
-        d->settled_count += 1;
-        d->start_node = NULL;
-        d->start_node_pages = 0;
+        begin_settling(d, d->settled_count + 1);
     }
     return true;
 }
 
-FM_INLINE void run(struct dstar *d, enum order order, fm_work *work)
+FM_INLINE void run(struct dstar *d, struct shape shape, fm_work *work)
 {
     uint32_t expansions_at_start = work->expansions;
     while (!d->exhausted) {
         uint32_t ref;
-        if (!top_of(d, order, &d->top, &ref, work->slab)) {
+        if (!top_of(d, shape, &d->top, &ref, work->slab)) {
             d->top = UINT64_MAX;
             d->done = true;
             return;
         }
-        if (all_settled(d, order, d->top)) {
+        if (all_settled(d, shape, d->top)) {
             d->done = true;
             return;
         }
@@ -335,57 +370,63 @@ FM_INLINE void run(struct dstar *d, enum order order, fm_work *work)
             return;
         }
         struct spot u = spot_at(fm_node_page(&d->pages, ref), fm_node_position(ref));
-        if (key_of(d, order, u.cell, u.node) > d->top) {
-            if (order == ORDER_BUCKET) {
+        if (key_of(d, shape, u.cell, u.node) > d->top) {
+            if (shape.order == ORDER_BUCKET) {
                 fm_bucket_queue_pop(&d->buckets, work->slab);
             }
-            update(d, order, &u, work->slab);
+            update(d, shape, &u, work->slab);
             work->expansions += 1;
             work->secondary += 1;
             continue;
         }
-        if (order == ORDER_BUCKET) {
+        if (shape.order == ORDER_BUCKET) {
             fm_bucket_queue_pop(&d->buckets, work->slab);
             u.node->place = FM_BUCKET_KEY_NONE;
             d->queued -= 1;
         }
         if (u.node->g > u.node->rhs) {
-            expand_over(d, order, &u, work->slab);
+            expand_over(d, shape, &u, work->slab);
         } else {
-            expand_under(d, order, &u, work->slab);
+            expand_under(d, shape, &u, work->slab);
         }
         work->expansions += 1;
     }
 }
 
-static void run_buckets(struct dstar *d, fm_work *work)
-{
-    run(d, ORDER_BUCKET, work);
-}
-
-static void run_heap_smaller_g(struct dstar *d, fm_work *work)
-{
-    run(d, ORDER_HEAP_SMALLER_G, work);
-}
-
-static void run_heap_larger_g(struct dstar *d, fm_work *work)
-{
-    run(d, ORDER_HEAP_LARGER_G, work);
-}
-
-static void update_in_any_order(struct dstar *d, const struct spot *u, fm_slab *slab)
-{
-    switch (d->order) {
-    case ORDER_BUCKET:
-        update(d, ORDER_BUCKET, u, slab);
-        return;
-    case ORDER_HEAP_SMALLER_G:
-        update(d, ORDER_HEAP_SMALLER_G, u, slab);
-        return;
-    case ORDER_HEAP_LARGER_G:
-        update(d, ORDER_HEAP_LARGER_G, u, slab);
-        return;
+// One loop for each shape, so that none of them asks in its innermost part what it is.
+#define RUN(name, order_value, four_value, weighted_value)                                         \
+    static void name(struct dstar *d, fm_work *work)                                               \
+    {                                                                                              \
+        run(d, (struct shape){order_value, four_value, weighted_value}, work);                     \
     }
+RUN(run_bucket_8, ORDER_BUCKET, false, false)
+RUN(run_bucket_8_weighted, ORDER_BUCKET, false, true)
+RUN(run_bucket_4, ORDER_BUCKET, true, false)
+RUN(run_bucket_4_weighted, ORDER_BUCKET, true, true)
+RUN(run_smaller_g_8, ORDER_HEAP_SMALLER_G, false, false)
+RUN(run_smaller_g_8_weighted, ORDER_HEAP_SMALLER_G, false, true)
+RUN(run_smaller_g_4, ORDER_HEAP_SMALLER_G, true, false)
+RUN(run_smaller_g_4_weighted, ORDER_HEAP_SMALLER_G, true, true)
+RUN(run_larger_g_8, ORDER_HEAP_LARGER_G, false, false)
+RUN(run_larger_g_8_weighted, ORDER_HEAP_LARGER_G, false, true)
+RUN(run_larger_g_4, ORDER_HEAP_LARGER_G, true, false)
+RUN(run_larger_g_4_weighted, ORDER_HEAP_LARGER_G, true, true)
+#undef RUN
+
+typedef void run_fn(struct dstar *d, fm_work *work);
+
+// By order, four and weighted.
+static run_fn *const runs[3][2][2] = {
+    [ORDER_BUCKET] = {{run_bucket_8, run_bucket_8_weighted}, {run_bucket_4, run_bucket_4_weighted}},
+    [ORDER_HEAP_SMALLER_G] = {{run_smaller_g_8, run_smaller_g_8_weighted},
+                              {run_smaller_g_4, run_smaller_g_4_weighted}},
+    [ORDER_HEAP_LARGER_G] = {{run_larger_g_8, run_larger_g_8_weighted},
+                             {run_larger_g_4, run_larger_g_4_weighted}},
+};
+
+static void update_in_any_shape(struct dstar *d, const struct spot *u, fm_slab *slab)
+{
+    update(d, d->shape, u, slab);
 }
 
 // Forgets the search, not the goal or the starts.
@@ -400,9 +441,7 @@ static void start_over(struct dstar *d, fm_slab *slab)
     d->done = false;
     d->begun = false;
     d->exhausted = false;
-    d->settled_count = 0;
-    d->start_node = NULL;
-    d->start_node_pages = 0;
+    begin_settling(d, 0);
 }
 
 static void begin(struct dstar *d, fm_slab *slab)
@@ -416,7 +455,7 @@ static void begin(struct dstar *d, fm_slab *slab)
     }
     struct spot goal = spot_at(page, fm_page_position(d->goal));
     goal.node->rhs = 0;
-    update_in_any_order(d, &goal, slab);
+    update_in_any_shape(d, &goal, slab);
 }
 
 // Keys were computed for the old box. The heuristic to the new one is smaller by at most the
@@ -428,11 +467,12 @@ static void rebase(struct dstar *d, fm_slab *slab)
     uint32_t farthest = 0;
     for (uint32_t i = 0; i < 4; i++) {
         fm_cell corner = fm_cell_at((uint32_t)xs[i & 1], (uint32_t)ys[i >> 1]);
-        uint32_t distance = distance_to_box(d->view, &d->box, corner);
+        uint32_t distance = distance_to_box(d->view, d->shape.four, &d->box, corner);
         farthest = distance > farthest ? distance : farthest;
     }
     d->km += farthest;
     d->box = *to;
+    begin_settling(d, d->settled_count);
     if (d->km > FM_COST_INFINITE / 4) { // keys would outgrow 32 bits; once in a very long life
         start_over(d, slab);
         begin(d, slab);
@@ -440,7 +480,15 @@ static void rebase(struct dstar *d, fm_slab *slab)
 }
 
 // ---- planner interface
-// -----------------------------------------------------------------------------
+// ---------------------------------------------------------------------------
+
+// What depends on the view's costs, which change when a map gets its first weight.
+static void set_scale(struct dstar *d)
+{
+    d->shape.four = d->view->connectivity == FM_CONNECT_4;
+    d->shape.weighted = d->view->weights != NULL;
+    d->key_shift = (d->view->step[0] | d->view->step[1]) & 1;
+}
 
 static fm_status dstar_init(void *self, const fm_view *view, const fm_planner_options *options,
                             const fm_memory *memory, fm_cell goal)
@@ -450,10 +498,10 @@ static fm_status dstar_init(void *self, const fm_view *view, const fm_planner_op
     d->view = view;
     d->memory = memory;
     d->goal = goal;
-    d->order = !heap                                ? ORDER_BUCKET
-               : options->ties == FM_TIES_SMALLER_G ? ORDER_HEAP_SMALLER_G
-                                                    : ORDER_HEAP_LARGER_G;
-    d->key_shift = (view->step[0] | view->step[1]) & 1;
+    d->shape.order = !heap                                ? ORDER_BUCKET
+                     : options->ties == FM_TIES_SMALLER_G ? ORDER_HEAP_SMALLER_G
+                                                          : ORDER_HEAP_LARGER_G;
+    set_scale(d);
     fm_pages_init(&d->pages, heap ? &blank_in_heap : &blank_in_buckets, sizeof(struct node),
                   memory);
     fm_bucket_queue_init(&d->buckets, memory);
@@ -473,7 +521,7 @@ static void dstar_fini(void *self, fm_slab *slab)
 static void dstar_forget(void *self, fm_slab *slab)
 {
     struct dstar *d = self;
-    d->key_shift = (d->view->step[0] | d->view->step[1]) & 1;
+    set_scale(d);
     start_over(d, slab);
 }
 
@@ -501,9 +549,7 @@ static void dstar_set_starts(void *self, const fm_cell *cells, uint32_t count)
     }
     memcpy(d->starts, cells, count * sizeof *cells);
     d->start_count = count;
-    d->settled_count = 0;
-    d->start_node = NULL;
-    d->start_node_pages = 0;
+    begin_settling(d, 0);
     d->done = false;
 
     struct box box = {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN};
@@ -524,8 +570,43 @@ static void repair(struct dstar *d, fm_page *page, fm_cell cell, fm_slab *slab)
     uint32_t rhs = best_successor(d, &u);
     if (rhs != u.node->rhs) {
         u.node->rhs = rhs;
-        update_in_any_order(d, &u, slab);
+        update_in_any_shape(d, &u, slab);
         d->done = false;
+    }
+}
+
+// The common change: a cell that was reached turns out to be blocked, and all weights are equal.
+// Only cells whose rhs came through it, or past its corners, can be wrong.
+static void repair_blocked(struct dstar *d, fm_cell b, struct node *node, fm_slab *slab)
+{
+    uint32_t g = node->g;
+    repair(d, fm_pages_find(&d->pages, b), b, slab);
+    fm_cell around[FM_DIRECTION_COUNT];
+    fm_page *pages[FM_DIRECTION_COUNT];
+    uint32_t stride = d->shape.four ? 2 : 1;
+    for (uint32_t i = 0; i < FM_DIRECTION_COUNT; i += stride) {
+        int64_t x = (int64_t)fm_cell_x(b) + fm_direction_dx[i];
+        int64_t y = (int64_t)fm_cell_y(b) + fm_direction_dy[i];
+        bool inside = x >= 0 && y >= 0 && x < d->view->width && y < d->view->height;
+        around[i] = inside ? fm_cell_at((uint32_t)x, (uint32_t)y) : FM_CELL_NONE;
+        pages[i] = inside ? fm_pages_find(&d->pages, around[i]) : NULL;
+    }
+    for (uint32_t i = 0; i < FM_DIRECTION_COUNT; i += stride) {
+        if (pages[i] == NULL || around[i] == d->goal) {
+            continue;
+        }
+        uint32_t rhs = node_at(pages[i], fm_page_position(around[i]))->rhs;
+        bool through = rhs == d->view->step[i & 1] + g;
+        for (uint32_t turn = 2; !d->shape.four && !(i & 1) && turn <= 6; turn += 4) {
+            uint32_t beside = (i + turn) % FM_DIRECTION_COUNT; // the step past a corner of b
+            through =
+                through || (pages[beside] != NULL &&
+                            rhs == d->view->step[1] +
+                                       node_at(pages[beside], fm_page_position(around[beside]))->g);
+        }
+        if (through) {
+            repair(d, pages[i], around[i], slab);
+        }
     }
 }
 
@@ -536,7 +617,11 @@ static void repair_around(struct dstar *d, const fm_change *change, fm_slab *sla
 {
     struct node *node = find_node(d, change->cell);
     bool reached = node != NULL && (node->g < FM_COST_INFINITE || node->rhs < FM_COST_INFINITE);
-    if (!reached && !change->cheaper) {
+    if (!reached && (change->blocked || !change->cheaper)) {
+        return;
+    }
+    if (change->blocked && !d->shape.weighted && change->cell != d->goal) {
+        repair_blocked(d, change->cell, node, slab);
         return;
     }
     int64_t x = fm_cell_x(change->cell), y = fm_cell_y(change->cell);
@@ -580,9 +665,7 @@ static void dstar_knowledge_changed(void *self, const fm_change *changes, uint32
     }
     if (!d->done) {
         d->top = 0;
-        d->settled_count = 0;
-        d->start_node = NULL;
-        d->start_node_pages = 0;
+        begin_settling(d, 0);
     }
 }
 
@@ -597,33 +680,15 @@ static fm_plan_state dstar_advance(void *self, fm_work *work)
         uint64_t top = UINT64_MAX;
         // Look before rebasing: most moves along a path leave nothing to do, and km is better kept
         // small.
-        if (d->order == ORDER_BUCKET) {
-            top_of(d, ORDER_BUCKET, &top, &ref, work->slab);
-            d->done = all_settled(d, ORDER_BUCKET, top);
-        } else if (d->order == ORDER_HEAP_SMALLER_G) {
-            top_of(d, ORDER_HEAP_SMALLER_G, &top, &ref, work->slab);
-            d->done = all_settled(d, ORDER_HEAP_SMALLER_G, top);
-        } else {
-            top_of(d, ORDER_HEAP_LARGER_G, &top, &ref, work->slab);
-            d->done = all_settled(d, ORDER_HEAP_LARGER_G, top);
-        }
+        top_of(d, d->shape, &top, &ref, work->slab);
+        d->done = all_settled(d, d->shape, top);
         d->top = top;
     }
     if (!d->done && !d->exhausted) {
         if (memcmp(&d->box, &d->next_box, sizeof d->box) != 0) {
             rebase(d, work->slab);
         }
-        switch (d->order) {
-        case ORDER_BUCKET:
-            run_buckets(d, work);
-            break;
-        case ORDER_HEAP_SMALLER_G:
-            run_heap_smaller_g(d, work);
-            break;
-        case ORDER_HEAP_LARGER_G:
-            run_heap_larger_g(d, work);
-            break;
-        }
+        runs[d->shape.order][d->shape.four][d->shape.weighted](d, work);
         sweep_leftovers(d, work->slab);
     }
     if (d->exhausted) {
@@ -633,19 +698,6 @@ static fm_plan_state dstar_advance(void *self, fm_work *work)
         return FM_PLAN_RUNNING;
     }
     return d->settled_count == d->start_count ? FM_PLAN_FOUND : FM_PLAN_UNREACHABLE;
-}
-
-static bool is_settled_in_any_order(const struct dstar *d, fm_cell start, const struct node *node)
-{
-    switch (d->order) {
-    case ORDER_BUCKET:
-        return is_settled(d, ORDER_BUCKET, start, node, d->top);
-    case ORDER_HEAP_SMALLER_G:
-        return is_settled(d, ORDER_HEAP_SMALLER_G, start, node, d->top);
-    case ORDER_HEAP_LARGER_G:
-        return is_settled(d, ORDER_HEAP_LARGER_G, start, node, d->top);
-    }
-    FM_UNREACHABLE();
 }
 
 static fm_plan_state dstar_state_at(const void *self, fm_cell start)
@@ -658,7 +710,8 @@ static fm_plan_state dstar_state_at(const void *self, fm_cell start)
     if (d->done) {
         return node != NULL && node->rhs < FM_COST_INFINITE ? FM_PLAN_FOUND : FM_PLAN_UNREACHABLE;
     }
-    return is_settled_in_any_order(d, start, node) ? FM_PLAN_FOUND : FM_PLAN_RUNNING;
+    bool settled = node != NULL && is_settled(node, key_of(d, d->shape, start, node), d->top);
+    return settled ? FM_PLAN_FOUND : FM_PLAN_RUNNING;
 }
 
 // The best neighbour; among equals the one nearest to the goal as the crow flies, which wastes
@@ -726,14 +779,14 @@ static void dstar_inspect(const void *self, fm_inspect_fn *visit, void *context)
             }
             bool open = node->g != node->rhs;
             fm_cell cell = fm_page_cell(page, position);
-            uint64_t key = !open                      ? 0
-                           : d->order == ORDER_BUCKET ? node->place
-                                                      : d->heap.entries[node->place - 1].key;
+            uint64_t key = !open                            ? 0
+                           : d->shape.order == ORDER_BUCKET ? node->place
+                                                            : d->heap.entries[node->place - 1].key;
             fm_inspection inspection = {.cell = cell,
                                         .open = open,
                                         .closed = !open,
                                         .g = node->g,
-                                        .h = distance_to_box(d->view, &d->box, cell),
+                                        .h = distance_to_box(d->view, d->shape.four, &d->box, cell),
                                         .rhs = node->rhs,
                                         .key = key,
                                         .parent =
