@@ -327,6 +327,10 @@ FM_INLINE bool all_settled(struct dstar *d, struct shape shape, uint64_t top)
 {
     while (d->settled_count < d->start_count) {
         fm_cell start = d->starts[d->settled_count];
+        if (start == d->goal) {
+            begin_settling(d, d->settled_count + 1);
+            continue;
+        }
         if (d->start_node == NULL) {
             if (d->start_node_pages == d->pages.page_count) {
                 return false;
@@ -487,7 +491,8 @@ static void set_scale(struct dstar *d)
 {
     d->shape.four = d->view->connectivity == FM_CONNECT_4;
     d->shape.weighted = d->view->weights != NULL;
-    d->key_shift = (d->view->step[0] | d->view->step[1]) & 1;
+    // Weights make odd costs out of even steps: half a step times an odd sum.
+    d->key_shift = d->shape.weighted || ((d->view->step[0] | d->view->step[1]) & 1);
 }
 
 static fm_status dstar_init(void *self, const fm_view *view, const fm_planner_options *options,
@@ -612,12 +617,14 @@ static void repair_blocked(struct dstar *d, fm_cell b, struct node *node, fm_sla
 
 // All edges that a change of cell b can touch join two of the nine cells around it: those incident
 // to b, and the diagonals that squeeze past its corners. So it is enough to renew the rhs of these
-// nine. What only became dearer cannot matter to a cell that no search has reached.
+// nine. What only became dearer cannot matter where no search has been.
 static void repair_around(struct dstar *d, const fm_change *change, fm_slab *slab)
 {
     struct node *node = find_node(d, change->cell);
-    bool reached = node != NULL && (node->g < FM_COST_INFINITE || node->rhs < FM_COST_INFINITE);
-    if (!reached && (change->blocked || !change->cheaper)) {
+    // Not even its page was touched. (What its node holds now would not tell: an earlier change of
+    // the same batch may have taken its rhs away, while diagonals past its corners are still in
+    // use.)
+    if (node == NULL && (change->blocked || !change->cheaper)) {
         return;
     }
     if (change->blocked && !d->shape.weighted && change->cell != d->goal) {
@@ -653,6 +660,24 @@ static void repair_around(struct dstar *d, const fm_change *change, fm_slab *sla
     }
 }
 
+// For debug builds: rhs is what its definition says, and exactly the inconsistent cells are queued.
+__attribute__((unused)) static bool is_sound(const struct dstar *d)
+{
+    uint32_t none = ((const struct node *)d->pages.blank)->place;
+    for (uint32_t slot = 0; slot < d->pages.page_count; slot++) {
+        for (uint32_t position = 0; position < FM_PAGE_CELLS; position++) {
+            struct spot u = spot_at(d->pages.by_slot[slot], position);
+            bool inside = fm_cell_x(u.cell) < d->view->width && fm_cell_y(u.cell) < d->view->height;
+            uint32_t rhs = u.cell == d->goal || !inside ? u.node->rhs : best_successor(d, &u);
+            bool queued = u.node->place != none;
+            if (u.node->rhs != rhs || queued != (u.node->g != u.node->rhs)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static void dstar_knowledge_changed(void *self, const fm_change *changes, uint32_t count,
                                     fm_work *work)
 {
@@ -663,6 +688,7 @@ static void dstar_knowledge_changed(void *self, const fm_change *changes, uint32
     for (uint32_t i = 0; i < count; i++) {
         repair_around(d, &changes[i], work->slab);
     }
+    FM_VALIDATE(d->exhausted || is_sound(d));
     if (!d->done) {
         d->top = 0;
         begin_settling(d, 0);
@@ -690,6 +716,7 @@ static fm_plan_state dstar_advance(void *self, fm_work *work)
         }
         runs[d->shape.order][d->shape.four][d->shape.weighted](d, work);
         sweep_leftovers(d, work->slab);
+        FM_VALIDATE(d->exhausted || is_sound(d));
     }
     if (d->exhausted) {
         return FM_PLAN_EXHAUSTED;
@@ -703,6 +730,9 @@ static fm_plan_state dstar_advance(void *self, fm_work *work)
 static fm_plan_state dstar_state_at(const void *self, fm_cell start)
 {
     const struct dstar *d = self;
+    if (start == d->goal) {
+        return FM_PLAN_FOUND;
+    }
     if (d->exhausted) {
         return FM_PLAN_EXHAUSTED;
     }
@@ -779,7 +809,9 @@ static void dstar_inspect(const void *self, fm_inspect_fn *visit, void *context)
             }
             bool open = node->g != node->rhs;
             fm_cell cell = fm_page_cell(page, position);
-            uint64_t key = !open                            ? 0
+            // A cell that is not queued though it should be: memory ran out before it could be.
+            bool queued = open && node->place != ((const struct node *)d->pages.blank)->place;
+            uint64_t key = !queued                          ? 0
                            : d->shape.order == ORDER_BUCKET ? node->place
                                                             : d->heap.entries[node->place - 1].key;
             fm_inspection inspection = {.cell = cell,

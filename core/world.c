@@ -336,8 +336,11 @@ static void remove_agents(fm_world *world, const fm_command *command, fm_command
         world->removed[world->removed_count++] =
             (fm_agent_left){.id = command->agents[i], .reason = FM_LEAVE_REMOVED};
         agent->alive = false;
-        agent->planner = world->agent_free;
-        world->agent_free = command->agents[i].index1 - 1;
+        // A slot whose generations are used up is never given out again: ids stay below 2^53.
+        if (agent->generation < FM_AGENT_GENERATION_MAX) {
+            agent->planner = world->agent_free;
+            world->agent_free = command->agents[i].index1 - 1;
+        }
         world->agent_count -= 1;
         result->changed_count += 1;
     }
@@ -497,6 +500,20 @@ static void push_agents_out(fm_world *world)
     fm_bitmap_fini(&free_cells, &world->memory);
 }
 
+// Whether some planner, now or of agents to come, cannot work on a map of uneven costs.
+static bool somebody_needs_equal_costs(const fm_world *world)
+{
+    bool needed = world->rules.planner.ops->uniform_only;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        needed = needed || world->teams[i].spec.ops->uniform_only;
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        needed =
+            needed || (world->agents[slot].alive && world->agents[slot].spec.ops->uniform_only);
+    }
+    return needed;
+}
+
 static void edit_terrain(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     uint64_t cell_count;
@@ -505,11 +522,9 @@ static void edit_terrain(fm_world *world, const fm_command *command, fm_command_
         return;
     }
     bool becomes_weighted = command->cost > FM_COST_FLOOR && !world->grid->weighted;
-    for (uint32_t slot = 0; becomes_weighted && slot < world->planner_slots; slot++) {
-        if (world->planners[slot].in_use && world->planners[slot].spec.ops->uniform_only) {
-            result->status = FM_ERR_NOT_READY;
-            return;
-        }
+    if (becomes_weighted && somebody_needs_equal_costs(world)) {
+        result->status = FM_ERR_NOT_READY;
+        return;
     }
     result->status = reserve_terrain(world, cell_count, becomes_weighted);
     if (result->status != FM_OK) {

@@ -11,11 +11,12 @@
 #include "core/knowledge.h"
 #include "core/workers.h"
 
-#define FM_AGENTS_MAX        (1u << 20) // agents of one world, whatever its rules say
-#define FM_TEAMS_MAX         (1u << 16) // teams of one world
-#define FM_ALL_TEAMS         0u         // in place of a team id: the truth, everybody
-#define FM_RECTS_MAX         4096u      // rectangles of one terrain command
-#define FM_COMMAND_CELLS_MAX (1u << 20) // cells of one command
+#define FM_AGENTS_MAX           (1u << 20) // agents of one world, whatever its rules say
+#define FM_AGENT_GENERATION_MAX ((1u << 21) - 1)
+#define FM_TEAMS_MAX            (1u << 16) // teams of one world
+#define FM_ALL_TEAMS            0u         // in place of a team id: the truth, everybody
+#define FM_RECTS_MAX            4096u      // rectangles of one terrain command
+#define FM_COMMAND_CELLS_MAX    (1u << 20) // cells of one command
 
 // Names an agent from its birth to its death; a stale id can be told from a live one. All zero
 // means "no agent". On the wire: generation << 32 | index1.

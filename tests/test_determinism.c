@@ -241,11 +241,27 @@ static void release_script(struct script *script)
     free(script);
 }
 
+// Any planner of the catalogue that the rules allow.
+static fm_planner_spec random_planner(fm_random *random, const fm_world_rules *rules)
+{
+    uint32_t count = 0;
+    while (fm_planner_catalogue[count] != NULL) {
+        count += 1;
+    }
+    fm_planner_spec spec = {0};
+    do {
+        spec.ops = fm_planner_catalogue[fm_random_below(random, count)];
+    } while (spec.ops->uniform_only && rules->connectivity != FM_CONNECT_8);
+    spec.options.queue = (fm_queue_kind)fm_random_below(random, 2);
+    spec.options.lookahead = fm_random_below(random, 2) * 20;
+    return spec;
+}
+
 static void same_digest_for_any_workers(void **state)
 {
     (void)state;
     fm_random random = fm_random_seed(fm_test_seed());
-    for (uint32_t run = 0; run < 24; run++) {
+    for (uint32_t run = 0; run < 40; run++) {
         struct script *script = calloc(1, sizeof *script);
         script->rules = fm_world_rules_default();
         script->rules.connectivity = (fm_connectivity)fm_random_below(&random, 3);
@@ -256,6 +272,7 @@ static void same_digest_for_any_workers(void **state)
         script->rules.sense.radius = 1 + fm_random_below(&random, 6);
         script->rules.sense.shape = four ? FM_SENSE_DIAMOND : FM_SENSE_SQUARE;
         script->rules.sense.line_of_sight = fm_random_below(&random, 3) == 0;
+        script->rules.planner = random_planner(&random, &script->rules);
         script->rules.omniscient = fm_random_below(&random, 8) == 0;
         script->map = fm_generate_options_default();
         script->map.generator =
