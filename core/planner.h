@@ -60,7 +60,10 @@ typedef struct fm_work {
     uint32_t expansions;     // added to by advance() and knowledge_changed(): work charged
     uint32_t secondary; // the part of it that was not the expansion of a cell: repair, re-keying
     fm_deadline deadline;
-    bool cut;                   // set by advance() when it stopped because of the deadline
+    bool cut; // set by advance() when it stopped because of the deadline
+    // What `expansions` was when the deadline stopped it; in a replay given beforehand, in place of
+    // a deadline. 0: it did not.
+    uint32_t cut_at;
     struct fm_scratch *scratch; // this worker's, for searches that keep nothing; see scratch.h
 } fm_work;
 
@@ -209,15 +212,18 @@ void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size
 static inline bool fm_work_must_stop(fm_work *work, uint32_t expansions_at_start)
 {
     uint32_t done = work->expansions - expansions_at_start;
-    if (done >= work->expansions_max) {
+    if (done >= work->expansions_max || work->cut) {
         return true;
     }
-    if (done % FM_DEADLINE_STRIDE == FM_DEADLINE_STRIDE - 1 && work->deadline.passed != NULL &&
-        work->deadline.passed(work->deadline.context)) {
+    bool look = done % FM_DEADLINE_STRIDE == FM_DEADLINE_STRIDE - 1;
+    if (work->cut_at != 0) {
+        work->cut = work->expansions >= work->cut_at;
+    } else if (look && work->deadline.passed != NULL &&
+               work->deadline.passed(work->deadline.context)) {
         work->cut = true;
-        return true;
+        work->cut_at = work->expansions;
     }
-    return false;
+    return work->cut;
 }
 
 extern const fm_planner_ops fm_dstar_lite;              // core/dstar_lite.c

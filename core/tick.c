@@ -179,7 +179,7 @@ static fm_work lend(const struct tick *t, uint32_t worker, bool cut, uint32_t re
                     .scratch = &t->world->scratches[worker],
                     .expansions_max = t->grant};
     if (t->recorded != NULL) {
-        work.expansions_max = cut ? recorded_expansions : t->grant;
+        work.cut_at = cut ? recorded_expansions : 0;
     } else if (t->clock != NULL) {
         work.deadline = t->clock->deadline;
     }
@@ -191,7 +191,7 @@ static void search_planner(struct tick *t, uint32_t slot, uint32_t worker)
     fm_world *world = t->world;
     struct fm_planner *planner = &world->planners[slot];
     const fm_planner_ops *ops = planner->spec.ops;
-    fm_work work = lend(t, worker, planner->cut, planner->round_expansions);
+    fm_work work = lend(t, worker, planner->cut, planner->cut_at);
 
     if (t->round == 0) {
         bool had_answer = planner->state != FM_PLAN_RUNNING;
@@ -200,8 +200,9 @@ static void search_planner(struct tick *t, uint32_t slot, uint32_t worker)
         planner->expansions += work.expansions;
         planner->replans += had_answer && work.expansions > 0;
     }
-    if (is_turn_skipped(t, planner->cut, planner->round_expansions)) {
+    if (is_turn_skipped(t, planner->cut, planner->cut_at)) {
         planner->cut = true;
+        planner->cut_at = 0;
         planner->round_expansions = 0;
         planner->wants_search = true;
         planner->state = FM_PLAN_RUNNING;
@@ -211,7 +212,8 @@ static void search_planner(struct tick *t, uint32_t slot, uint32_t worker)
     planner->state = (uint8_t)ops->advance(planner->self, &work);
     planner->round_expansions = work.expansions - before;
     planner->expansions += planner->round_expansions;
-    planner->cut = t->recorded != NULL ? planner->cut : work.cut;
+    planner->cut = work.cut;
+    planner->cut_at = work.cut_at;
     planner->wants_search = planner->state == FM_PLAN_RUNNING;
 }
 
@@ -226,7 +228,7 @@ static void flood_team(struct tick *t, uint32_t team_number, uint32_t worker)
     }
     fm_reach_advance(team->reach, &work);
     team->reach_round_expansions = work.expansions;
-    team->reach_cut = t->recorded != NULL ? team->reach_cut : work.cut;
+    team->reach_cut = work.cut;
 }
 
 // Items are the planners that search, then the floods.
@@ -256,7 +258,7 @@ static void apply_recorded_cuts(struct tick *t)
         const fm_cut *cut = &record->cuts[t->recorded_next++];
         if (cut->planner < t->world->planner_slots) {
             t->world->planners[cut->planner].cut = true;
-            t->world->planners[cut->planner].round_expansions = cut->expansions;
+            t->world->planners[cut->planner].cut_at = cut->expansions;
         } else if (cut->planner > FM_CUT_FLOOD &&
                    cut->planner - FM_CUT_FLOOD <= t->world->team_count) {
             fm_team_of(t->world, cut->planner - FM_CUT_FLOOD)->reach_cut = true;
@@ -287,7 +289,7 @@ static void close_round(struct tick *t)
         struct fm_planner *planner = &world->planners[slot];
         used += planner->round_expansions;
         if (planner->cut) {
-            note_cut(t, slot, planner->round_expansions);
+            note_cut(t, slot, planner->cut_at);
         }
         if (planner->wants_search) {
             world->searching[kept++] = slot;

@@ -35,7 +35,7 @@
 typedef struct fm_cut {
     uint32_t planner;    // slot; FM_CUT_FLOOD + team for a team's flood (core/reach.h)
     uint32_t round;      // 0..FM_SEARCH_ROUNDS_MAX - 1
-    uint32_t expansions; // done in that round; 0: its turn never came
+    uint32_t expansions; // its fm_work.expansions at that moment; 0: its turn never came
 } fm_cut;
 
 #define FM_CUT_FLOOD 0x80000000u

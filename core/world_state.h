@@ -62,6 +62,7 @@ struct fm_planner {
     uint64_t expansions;
     uint64_t replans;                  // times that changes of knowledge made it search again
     uint32_t round_expansions;         // done in the current round
+    uint32_t cut_at;                   // see fm_cut.expansions
     uint32_t next;                     // planner with the same hash, or free slot
     uint32_t first_start, start_count; // its part of fm_world.starts
 };

@@ -11,7 +11,6 @@
 #include "core/tick.h"
 #include "tests/support.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,17 +100,19 @@ static fm_command terrain_command(fm_random *random, const fm_grid *grid, bool w
     };
 }
 
-// The deadline of the original run: passes at random looks, from any thread.
+// The deadline of the original run: passes at a random look.
 struct fate {
-    atomic_uint_fast64_t looks;
+    uint64_t looks;
     uint64_t every; // 0: never
+    bool struck;    // once passed, it stays so until the tick is over
 };
 
 static bool strike(void *context)
 {
     struct fate *fate = context;
-    uint64_t look = atomic_fetch_add(&fate->looks, 1);
-    return fate->every != 0 && fm_mix64(look) % fate->every == 0;
+    uint64_t look = fate->looks++;
+    fate->struck = fate->struck || (fate->every != 0 && fm_mix64(look) % fate->every == 0);
+    return fate->struck;
 }
 
 static void populate(struct script *script, fm_world *world, fm_random *random, struct step *step)
@@ -198,6 +199,7 @@ static void record_original(struct script *script, fm_random *random)
         apply(script, world, step, true);
         uint64_t budget = 1 + fm_random_below(random, 4000);
         fm_tick_report report;
+        fate.struck = false;
         fm_tick_run(world, NULL, budget, &clock, &report);
         step->record = report.record;
         step->cuts = keep(report.record.cuts, report.record.cut_count * sizeof *step->cuts);
@@ -220,7 +222,9 @@ static void replay(struct script *script, uint32_t worker_count)
         fm_tick_report report;
         fm_tick_replay(world, workers, &script->steps[i].record, &report);
         if (report.record.digest != script->steps[i].record.digest) {
-            fail_msg("tick %u differs with %u workers", i + 1, worker_count);
+            char planner[FM_PLANNER_SPEC_SIZE];
+            fm_planner_spec_format(&script->rules.planner, planner, sizeof planner);
+            fail_msg("%s: tick %u differs with %u workers", planner, i + 1, worker_count);
         }
         assert_int_equal(report.record.cut_count, script->steps[i].record.cut_count);
         assert_int_equal(report.record.rounds, script->steps[i].record.rounds);
