@@ -265,6 +265,7 @@ fm_plan_state fog_planner_advance(fog_planner *planner, uint32_t expansions_max,
     struct clock clock = {.random = &planner->world->random, .strikes = strikes};
     planner->work.expansions_max = expansions_max;
     planner->work.cut = false;
+    planner->work.cut_at = 0;
     planner->work.deadline =
         strikes > 0 ? (fm_deadline){.passed = clock_passed, .context = &clock} : (fm_deadline){0};
     fm_plan_state state = planner->ops->advance(planner->self, &planner->work);
