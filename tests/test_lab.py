@@ -9,6 +9,7 @@ Method: each test runs the program as a user would; --json is parsed, times are 
         say so. Run as: test_lab.py PROGRAM MAPS.
 """
 
+import csv
 import json
 import os
 import random
@@ -98,6 +99,33 @@ class Maze(unittest.TestCase):
         self.assertLess(larger, smaller)
 
 
+class Bench(unittest.TestCase):
+    def test_csv(self):
+        lines = run("bench", "--missions", 2, "--repeats", 1, "--map", "maze201,rooms256",
+                    "--seed", SEED).stdout.splitlines()
+        rows = list(csv.DictReader(lines))
+        planners = {row["map"]: set() for row in rows}
+        for row in rows:
+            planners[row["map"]].add(row["planner"])
+            for key in ("expansions", "moves", "ns_per_expansion", "us_per_move", "bytes"):
+                self.assertGreater(float(row[key]), 0, (row["planner"], key))
+        self.assertEqual(planners["rooms256"] - planners["maze201"], {"repeated-jps"})
+
+    def test_two_builds(self):
+        # A program compared with itself does the same work.
+        result = run_json("bench", "--against", os.path.abspath(PROGRAM), "--missions", 1,
+                          "--repeats", 1, "--rounds", 2, "--map", "maze201", "--seed", SEED,
+                          "--planners", "dstar-lite-bucket,dstar-lite:queue=heap,ties=larger-g")
+        self.assertEqual(len(result["rows"]), 2)
+        for row in result["rows"]:
+            self.assertEqual(row["expansions"], row["other_expansions"])
+            self.assertGreater(row["ratio_mean"], 0)
+
+    def test_other_program_is_missing(self):
+        done = run("bench", "--against", "/nowhere/fogmarch-lab", "--missions", 1, status=1)
+        self.assertIn("/nowhere/fogmarch-lab", done.stderr)
+
+
 @unittest.skipUnless(os.path.isdir(MAPS), f"no maps in '{MAPS}'; FOGMARCH_MAPS names another folder")
 class Maps(unittest.TestCase):
     def test_scen_finds_the_optima_of_the_file(self):
@@ -172,6 +200,16 @@ class Maps(unittest.TestCase):
             self.assertLessEqual(row["moves_mean"], 2000)
             self.assertGreater(row["us_per_episode"], 0)
 
+    def test_openlist(self):
+        result = run_json("openlist", "--map", "arena2", "--problems", 3, "--maps", MAPS)
+        rows = rows_by(result, "list")
+        self.assertEqual(set(rows), {"unsorted", "sorted", "binary", "4-ary", "buckets"})
+        for row in rows.values():
+            self.assertGreater(row["ns_per_expansion"], 0)
+        # However ties fall, cells that look better than the path are expanded by all.
+        counts = [row["expansions_mean"] for row in rows.values()]
+        self.assertLess(max(counts), 2 * min(counts))
+
     def test_table_and_picture(self):
         with tempfile.TemporaryDirectory() as folder:
             table, svg = os.path.join(folder, "t.md"), os.path.join(folder, "p.svg")
@@ -194,7 +232,7 @@ class NoMaps(unittest.TestCase):
         self.assertIn("FOGMARCH_MAPS", done.stderr)
 
 
-EXPERIMENTS = ["example", "maze", "maze101", "missions", "gametime", "depressions", "scen"]
+EXPERIMENTS = ["example", "maze", "maze101", "missions", "gametime", "depressions", "openlist", "scen", "bench"]
 
 if __name__ == "__main__":
     print(f"[ SEED     ] to repeat this run: FOGMARCH_SEED={SEED}", flush=True)

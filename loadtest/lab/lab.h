@@ -112,10 +112,12 @@ void fm_lab_progress(fm_lab *lab, uint64_t done, uint64_t total);
 
 // ---- the experiments ---------------------------------------------------------------------------
 
+extern const fm_lab_command fm_lab_bench;       // bench.c
 extern const fm_lab_command fm_lab_depressions; // depressions.c
 extern const fm_lab_command fm_lab_example;     // example.c
 extern const fm_lab_command fm_lab_gametime;    // gametime.c
 extern const fm_lab_command fm_lab_maze;        // maze.c
 extern const fm_lab_command fm_lab_maze101;     // maze.c
 extern const fm_lab_command fm_lab_missions;    // missions.c
+extern const fm_lab_command fm_lab_openlist;    // openlist.c
 extern const fm_lab_command fm_lab_scen;        // scen.c

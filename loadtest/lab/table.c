@@ -162,6 +162,43 @@ void fm_table_print_markdown(const fm_table *table, FILE *file)
 
 // ---- for programs ------------------------------------------------------------------------------
 
+static void print_csv_cell(const fm_column *column, const fm_table_cell *cell, FILE *file)
+{
+    switch (column->kind) {
+    case FM_COLUMN_TEXT:
+        fprintf(file, strchr(cell->text, ',') == NULL ? "%s" : "\"%s\"", cell->text);
+        return;
+    case FM_COLUMN_NUMBER:
+        fprintf(file, "%.*f", column->decimals, cell->number);
+        return;
+    case FM_COLUMN_MEAN:
+        fprintf(file, "%.*f,%.*f", column->decimals, cell->number, column->decimals, cell->ci95);
+        return;
+    }
+    FM_UNREACHABLE();
+}
+
+void fm_table_print_csv(const fm_table *table, FILE *file)
+{
+    for (uint32_t c = 0; c < table->column_count; c++) {
+        const char *key = table->columns[c].key, *separator = c == 0 ? "" : ",";
+        if (table->columns[c].kind == FM_COLUMN_MEAN) {
+            fprintf(file, "%s%s_mean,%s_ci95", separator, key, key);
+        } else {
+            fprintf(file, "%s%s", separator, key);
+        }
+    }
+    fputc('\n', file);
+    for (uint32_t r = 0; r < table->row_count; r++) {
+        for (uint32_t c = 0; c < table->column_count; c++) {
+            fputs(c == 0 ? "" : ",", file);
+            print_csv_cell(&table->columns[c], &table->cells[(size_t)r * table->column_count + c],
+                           file);
+        }
+        fputc('\n', file);
+    }
+}
+
 void fm_json_text(const char *text, FILE *file)
 {
     fputc('"', file);

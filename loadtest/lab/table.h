@@ -57,6 +57,9 @@ void fm_table_interval(fm_table *table, double mean, double ci95);
 void fm_table_print(const fm_table *table, FILE *file);
 void fm_table_print_markdown(const fm_table *table, FILE *file);
 
+/// With a line of keys first; texts that hold commas are quoted.
+void fm_table_print_csv(const fm_table *table, FILE *file);
+
 /// A JSON array of objects, one for each row.
 void fm_table_print_json(const fm_table *table, FILE *file);
 
