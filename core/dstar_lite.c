@@ -246,8 +246,11 @@ static void sweep_leftovers(struct dstar *d, fm_slab *slab)
 // ---- the search
 // ----------------------------------------------------------------------------------
 
-// rhs from the definition. Pages that were never touched hold nothing but infinity.
-static uint32_t best_successor(const struct dstar *d, const struct spot *u)
+// rhs from the definition. Pages that were never touched hold nothing but infinity. Stops looking
+// once a cost as small as `enough` is found: pass a lower bound of the answer if there is one, else
+// 0.
+FM_INLINE uint32_t best_successor(const struct dstar *d, struct shape shape, const struct spot *u,
+                                  uint32_t enough)
 {
     uint32_t best = FM_COST_INFINITE;
     for (uint32_t moves = fm_view_moves(d->view, u->cell); moves != 0; moves &= moves - 1) {
@@ -255,14 +258,14 @@ static uint32_t best_successor(const struct dstar *d, const struct spot *u)
         fm_page_step step = fm_page_steps[u->position][i];
         const fm_page *page = u->page->near[step.page];
         if (page == NULL) {
-            page = fm_pages_find(&d->pages, fm_cell_step(u->cell, i));
-            if (page == NULL) {
-                continue;
-            }
+            continue;
         }
-        uint32_t cost = fm_view_cost(d->view, u->cell, i, fm_cell_step(u->cell, i)) +
+        uint32_t cost = cost_of(d->view, shape, u->cell, i, fm_cell_step(u->cell, i)) +
                         node_at(page, step.position)->g;
         best = cost < best ? cost : best;
+        if (best <= enough) {
+            return best;
+        }
     }
     return best;
 }
@@ -287,7 +290,8 @@ FM_INLINE void expand_over(struct dstar *d, struct shape shape, const struct spo
     }
 }
 
-static void expand_under(struct dstar *d, struct shape shape, const struct spot *u, fm_slab *slab)
+FM_INLINE void expand_under(struct dstar *d, struct shape shape, const struct spot *u,
+                            fm_slab *slab)
 {
     uint32_t g = u->node->g;
     u->node->g = FM_COST_INFINITE;
@@ -297,13 +301,17 @@ static void expand_under(struct dstar *d, struct shape shape, const struct spot 
         if (v.node == NULL) {
             return;
         }
-        if (v.cell != d->goal && v.node->rhs == fm_view_cost(d->view, u->cell, i, v.cell) + g) {
-            v.node->rhs = best_successor(d, &v);
-            update(d, shape, &v, slab);
+        uint32_t rhs = cost_of(d->view, shape, u->cell, i, v.cell) + g;
+        if (v.node->rhs == rhs && v.cell != d->goal) {
+            // Often another neighbour is as good; none is better.
+            v.node->rhs = best_successor(d, shape, &v, rhs);
+            if (v.node->rhs != rhs) {
+                update(d, shape, &v, slab);
+            }
         }
     }
     if (u->cell != d->goal && u->node->rhs == g) {
-        u->node->rhs = best_successor(d, u);
+        u->node->rhs = best_successor(d, shape, u, g);
     }
     update(d, shape, u, slab);
 }
@@ -572,7 +580,7 @@ static void dstar_set_starts(void *self, const fm_cell *cells, uint32_t count)
 static void repair(struct dstar *d, fm_page *page, fm_cell cell, fm_slab *slab)
 {
     struct spot u = spot_at(page, fm_page_position(cell));
-    uint32_t rhs = best_successor(d, &u);
+    uint32_t rhs = best_successor(d, d->shape, &u, 0);
     if (rhs != u.node->rhs) {
         u.node->rhs = rhs;
         update_in_any_shape(d, &u, slab);
@@ -631,31 +639,26 @@ static void repair_around(struct dstar *d, const fm_change *change, fm_slab *sla
         repair_blocked(d, change->cell, node, slab);
         return;
     }
-    int64_t x = fm_cell_x(change->cell), y = fm_cell_y(change->cell);
-    for (uint32_t i = 0; i <= FM_DIRECTION_COUNT; i++) {
-        int64_t ux = i < FM_DIRECTION_COUNT ? x + fm_direction_dx[i] : x;
-        int64_t uy = i < FM_DIRECTION_COUNT ? y + fm_direction_dy[i] : y;
-        if (ux < 0 || uy < 0 || ux >= d->view->width || uy >= d->view->height) {
-            continue;
-        }
-        fm_cell cell = fm_cell_at((uint32_t)ux, (uint32_t)uy);
-        if (cell == d->goal) {
-            continue;
-        }
-        fm_page *page = fm_pages_find(&d->pages, cell);
-        if (page == NULL && change->cheaper && d->pages.page_count > 0) {
-            // A cell next to what was searched may have become reachable.
-            struct fm_page probe = {.corner =
-                                        cell & ~((FM_PAGE_SIDE - 1) << 12 | (FM_PAGE_SIDE - 1))};
-            struct spot u = {&probe, fm_page_position(cell), cell, NULL};
-            if (best_successor(d, &u) == FM_COST_INFINITE) {
-                continue;
+    fm_cell cells[FM_DIRECTION_COUNT + 1];
+    uint32_t count = 0, touched = 0;
+    for (int32_t dy = -1; dy <= 1; dy++) {
+        for (int32_t dx = -1; dx <= 1; dx++) {
+            int32_t x = (int32_t)fm_cell_x(change->cell) + dx;
+            int32_t y = (int32_t)fm_cell_y(change->cell) + dy;
+            if (x >= 0 && y >= 0 && x < (int32_t)d->view->width && y < (int32_t)d->view->height) {
+                cells[count] = fm_cell_at((uint32_t)x, (uint32_t)y);
+                touched += fm_pages_find(&d->pages, cells[count]) != NULL;
+                count += 1;
             }
-            page = fm_pages_get(&d->pages, cell, slab);
-            d->exhausted |= page == NULL;
         }
-        if (page != NULL) {
-            repair(d, page, cell, slab);
+    }
+    // A cell next to what was searched may have become reachable, so it needs a page by now.
+    for (uint32_t i = 0; touched > 0 && i < count; i++) {
+        fm_page *page = change->cheaper ? fm_pages_get(&d->pages, cells[i], slab)
+                                        : fm_pages_find(&d->pages, cells[i]);
+        d->exhausted |= page == NULL && change->cheaper;
+        if (page != NULL && cells[i] != d->goal) {
+            repair(d, page, cells[i], slab);
         }
     }
 }
@@ -668,7 +671,8 @@ __attribute__((unused)) static bool is_sound(const struct dstar *d)
         for (uint32_t position = 0; position < FM_PAGE_CELLS; position++) {
             struct spot u = spot_at(d->pages.by_slot[slot], position);
             bool inside = fm_cell_x(u.cell) < d->view->width && fm_cell_y(u.cell) < d->view->height;
-            uint32_t rhs = u.cell == d->goal || !inside ? u.node->rhs : best_successor(d, &u);
+            uint32_t rhs =
+                u.cell == d->goal || !inside ? u.node->rhs : best_successor(d, d->shape, &u, 0);
             bool queued = u.node->place != none;
             if (u.node->rhs != rhs || queued != (u.node->g != u.node->rhs)) {
                 return false;
@@ -750,14 +754,19 @@ static fm_cell best_step(const struct dstar *d, fm_cell cell)
 {
     fm_cell best = FM_CELL_NONE;
     uint32_t best_cost = FM_COST_INFINITE, best_square = 0;
+    const fm_page *from = fm_pages_find(&d->pages, cell);
+    if (from == NULL) {
+        return FM_CELL_NONE;
+    }
     for (uint32_t moves = fm_view_moves(d->view, cell); moves != 0; moves &= moves - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(moves);
-        fm_cell next = fm_cell_step(cell, i);
-        const struct node *node = find_node(d, next);
-        if (node == NULL || node->g >= FM_COST_INFINITE) {
+        fm_page_step step = fm_page_steps[fm_page_position(cell)][i];
+        const fm_page *page = from->near[step.page];
+        if (page == NULL || node_at(page, step.position)->g >= FM_COST_INFINITE) {
             continue;
         }
-        uint32_t cost = fm_view_cost(d->view, cell, i, next) + node->g;
+        fm_cell next = fm_cell_step(cell, i);
+        uint32_t cost = fm_view_cost(d->view, cell, i, next) + node_at(page, step.position)->g;
         uint32_t dx = fm_cell_dx(next, d->goal), dy = fm_cell_dy(next, d->goal);
         uint32_t square = dx * dx + dy * dy;
         if (cost < best_cost || (cost == best_cost && square < best_square)) {

@@ -171,6 +171,26 @@ static void fill_blank(const fm_pages *pages, fm_page *page)
     }
 }
 
+// Both ways, with every page around that exists, so that afterwards a missing link means a missing
+// page and nobody needs to ask the hash table.
+static void link_to_neighbours(const fm_pages *pages, fm_page *page)
+{
+    int32_t x = (int32_t)fm_cell_x(page->corner), y = (int32_t)fm_cell_y(page->corner);
+    for (uint32_t i = 0; i < FM_DIRECTION_COUNT; i++) {
+        int32_t other_x = x + fm_direction_dx[i] * (int32_t)FM_PAGE_SIDE;
+        int32_t other_y = y + fm_direction_dy[i] * (int32_t)FM_PAGE_SIDE;
+        if (other_x < 0 || other_y < 0 || other_x >= (int32_t)FM_SIDE_MAX ||
+            other_y >= (int32_t)FM_SIDE_MAX) {
+            continue;
+        }
+        fm_page *other = fm_pages_find(pages, fm_cell_at((uint32_t)other_x, (uint32_t)other_y));
+        if (other != NULL) {
+            page->near[i] = other;
+            other->near[i ^ 4] = page;
+        }
+    }
+}
+
 fm_page *fm_pages_get(fm_pages *pages, fm_cell cell, fm_slab *slab)
 {
     fm_page *page = fm_pages_find(pages, cell);
@@ -192,6 +212,7 @@ fm_page *fm_pages_get(fm_pages *pages, fm_cell cell, fm_slab *slab)
     fill_blank(pages, page);
     pages->table[place_of(pages, corner)] = page->slot + 1;
     pages->by_slot[pages->page_count++] = page;
+    link_to_neighbours(pages, page);
     return page;
 }
 
@@ -202,12 +223,7 @@ fm_page *fm_pages_get_near(fm_pages *pages, fm_page *page, uint32_t near, fm_sla
     }
     uint32_t offset =
         (uint32_t)(fm_direction_dy[near] * 4096 + fm_direction_dx[near]) * FM_PAGE_SIDE;
-    fm_page *other = fm_pages_get(pages, page->corner + offset, slab);
-    if (other != NULL) {
-        page->near[near] = other;
-        other->near[near ^ 4] = page;
-    }
-    return other;
+    return fm_pages_get(pages, page->corner + offset, slab);
 }
 
 size_t fm_pages_bytes(const fm_pages *pages)

@@ -24,7 +24,7 @@
 typedef struct fm_page fm_page;
 
 struct fm_page {
-    fm_page *near[FM_DIRECTION_COUNT + 1]; // pages around, by direction, NULL until known; itself
+    fm_page *near[FM_DIRECTION_COUNT + 1]; // pages around, by direction, NULL: not touched; itself
     uint32_t slot;
     fm_cell corner;               // its north-west cell
     _Alignas(16) uint8_t nodes[]; // FM_PAGE_CELLS nodes
