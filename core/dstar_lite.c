@@ -86,6 +86,30 @@ static const struct node blank_in_buckets = {FM_COST_INFINITE, FM_COST_INFINITE,
                                              FM_BUCKET_KEY_NONE};
 static const struct node blank_in_heap = {FM_COST_INFINITE, FM_COST_INFINITE, 0};
 
+// What the loops read over and over. It is copied once per call: were it read from the planner,
+// every store to a node would make the compiler read it again.
+struct frame {
+    fm_view view;
+    fm_bitmap blocked;
+    struct box box;
+    uint32_t km;
+    uint32_t key_shift;
+};
+
+static inline struct frame frame_of(const struct dstar *d)
+{
+    return (struct frame){.view = *d->view,
+                          .blocked = *d->view->blocked,
+                          .box = d->box,
+                          .km = d->km,
+                          .key_shift = d->key_shift};
+}
+
+FM_INLINE uint32_t moves_from(const struct frame *frame, fm_cell cell)
+{
+    return frame->view.moves[fm_bitmap_window(&frame->blocked, cell)];
+}
+
 // A cell with everything needed to reach its neighbours.
 struct spot {
     fm_page *page;
@@ -147,15 +171,15 @@ FM_INLINE uint32_t distance_to_box(const fm_view *view, bool four, const struct 
     return view->step[0] * (uint32_t)(high - low) + view->step[1] * (uint32_t)low;
 }
 
-FM_INLINE uint64_t key_of(const struct dstar *d, struct shape shape, fm_cell cell,
+FM_INLINE uint64_t key_of(const struct frame *frame, struct shape shape, fm_cell cell,
                           const struct node *node)
 {
     bool under = node->g < node->rhs;
     uint32_t least = under ? node->g : node->rhs;
-    uint32_t f = least + distance_to_box(d->view, shape.four, &d->box, cell) + d->km;
+    uint32_t f = least + distance_to_box(&frame->view, shape.four, &frame->box, cell) + frame->km;
     switch (shape.order) {
     case ORDER_BUCKET:
-        return f << d->key_shift | (uint32_t)!under;
+        return f << frame->key_shift | (uint32_t)!under;
     case ORDER_HEAP_SMALLER_G:
         return (uint64_t)f << 32 | least;
     case ORDER_HEAP_LARGER_G:
@@ -181,12 +205,13 @@ static inline uint32_t *heap_place(const void *context, uint32_t ref)
 }
 
 // Puts an inconsistent cell where its key says, takes a consistent one out.
-FM_INLINE void update(struct dstar *d, struct shape shape, const struct spot *u, fm_slab *slab)
+FM_INLINE void update(struct dstar *d, const struct frame *frame, struct shape shape,
+                      const struct spot *u, fm_slab *slab)
 {
     struct node *node = u->node;
     uint32_t ref = fm_node_ref(u->page, u->position);
     if (node->g != node->rhs) {
-        uint64_t key = key_of(d, shape, u->cell, node);
+        uint64_t key = key_of(frame, shape, u->cell, node);
         if (shape.order == ORDER_BUCKET) {
             if (node->place != (uint32_t)key) {
                 d->queued += node->place == FM_BUCKET_KEY_NONE;
@@ -249,18 +274,18 @@ static void sweep_leftovers(struct dstar *d, fm_slab *slab)
 // rhs from the definition. Pages that were never touched hold nothing but infinity. Stops looking
 // once a cost as small as `enough` is found: pass a lower bound of the answer if there is one, else
 // 0.
-FM_INLINE uint32_t best_successor(const struct dstar *d, struct shape shape, const struct spot *u,
-                                  uint32_t enough)
+FM_INLINE uint32_t best_successor(const struct frame *frame, struct shape shape,
+                                  const struct spot *u, uint32_t enough)
 {
     uint32_t best = FM_COST_INFINITE;
-    for (uint32_t moves = fm_view_moves(d->view, u->cell); moves != 0; moves &= moves - 1) {
+    for (uint32_t moves = moves_from(frame, u->cell); moves != 0; moves &= moves - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(moves);
         fm_page_step step = fm_page_steps[u->position][i];
         const fm_page *page = u->page->near[step.page];
         if (page == NULL) {
             continue;
         }
-        uint32_t cost = cost_of(d->view, shape, u->cell, i, fm_cell_step(u->cell, i)) +
+        uint32_t cost = cost_of(&frame->view, shape, u->cell, i, fm_cell_step(u->cell, i)) +
                         node_at(page, step.position)->g;
         best = cost < best ? cost : best;
         if (best <= enough) {
@@ -270,50 +295,51 @@ FM_INLINE uint32_t best_successor(const struct dstar *d, struct shape shape, con
     return best;
 }
 
-FM_INLINE void expand_over(struct dstar *d, struct shape shape, const struct spot *u, fm_slab *slab)
+FM_INLINE void expand_over(struct dstar *d, const struct frame *frame, struct shape shape,
+                           const struct spot *u, fm_slab *slab)
 {
     uint32_t g = u->node->g = u->node->rhs;
     if (shape.order != ORDER_BUCKET) { // a bucket's entry has been taken out already
-        update(d, shape, u, slab);
+        update(d, frame, shape, u, slab);
     }
-    for (uint32_t moves = fm_view_moves(d->view, u->cell); moves != 0; moves &= moves - 1) {
+    for (uint32_t moves = moves_from(frame, u->cell); moves != 0; moves &= moves - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(moves);
         struct spot v = neighbour(d, u, i, slab);
         if (v.node == NULL) {
             return;
         }
-        uint32_t cost = cost_of(d->view, shape, u->cell, i, v.cell) + g;
+        uint32_t cost = cost_of(&frame->view, shape, u->cell, i, v.cell) + g;
         if (v.node->rhs > cost) {
             v.node->rhs = cost;
-            update(d, shape, &v, slab);
+            update(d, frame, shape, &v, slab);
         }
     }
 }
 
-FM_INLINE void expand_under(struct dstar *d, struct shape shape, const struct spot *u,
-                            fm_slab *slab)
+FM_INLINE void expand_under(struct dstar *d, const struct frame *frame, struct shape shape,
+                            const struct spot *u, fm_slab *slab)
 {
     uint32_t g = u->node->g;
     u->node->g = FM_COST_INFINITE;
-    for (uint32_t moves = fm_view_moves(d->view, u->cell); moves != 0; moves &= moves - 1) {
+    for (uint32_t moves = moves_from(frame, u->cell); moves != 0; moves &= moves - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(moves);
         struct spot v = neighbour(d, u, i, slab);
         if (v.node == NULL) {
             return;
         }
-        uint32_t rhs = cost_of(d->view, shape, u->cell, i, v.cell) + g;
+        uint32_t rhs = cost_of(&frame->view, shape, u->cell, i, v.cell) + g;
         if (v.node->rhs == rhs && v.cell != d->goal) {
             // Often another neighbour is as good; none is better.
-            v.node->rhs = best_successor(d, shape, &v, rhs);
+            v.node->rhs = best_successor(frame, shape, &v, rhs);
             if (v.node->rhs != rhs) {
-                update(d, shape, &v, slab);
+                update(d, frame, shape, &v, slab);
             }
         }
     }
     if (u->cell != d->goal && u->node->rhs == g) {
-        u->node->rhs = best_successor(d, shape, u, g);
+        u->node->rhs = best_successor(frame, shape, u, g);
     }
-    update(d, shape, u, slab);
+    update(d, frame, shape, u, slab);
 }
 
 // Whether a start's rhs is its true distance, given its key and the smallest key of the open list.
@@ -331,7 +357,8 @@ static void begin_settling(struct dstar *d, uint32_t settled_count)
 
 // Whether all starts are settled. Settled ones stay so until the map changes, so it looks at the
 // first other one only, and computes its key again only when the cell has changed.
-FM_INLINE bool all_settled(struct dstar *d, struct shape shape, uint64_t top)
+FM_INLINE bool all_settled(struct dstar *d, const struct frame *frame, struct shape shape,
+                           uint64_t top)
 {
     while (d->settled_count < d->start_count) {
         fm_cell start = d->starts[d->settled_count];
@@ -354,7 +381,7 @@ FM_INLINE bool all_settled(struct dstar *d, struct shape shape, uint64_t top)
         const struct node *node = d->start_node;
         if (node->g != d->start_then.g || node->rhs != d->start_then.rhs) {
             d->start_then = *node;
-            d->start_key = key_of(d, shape, start, node);
+            d->start_key = key_of(frame, shape, start, node);
         }
         if (!is_settled(node, d->start_key, top)) {
             return false;
@@ -366,6 +393,7 @@ FM_INLINE bool all_settled(struct dstar *d, struct shape shape, uint64_t top)
 
 FM_INLINE void run(struct dstar *d, struct shape shape, fm_work *work)
 {
+    const struct frame frame = frame_of(d);
     uint32_t expansions_at_start = work->expansions;
     while (!d->exhausted) {
         uint32_t ref;
@@ -374,7 +402,7 @@ FM_INLINE void run(struct dstar *d, struct shape shape, fm_work *work)
             d->done = true;
             return;
         }
-        if (all_settled(d, shape, d->top)) {
+        if (all_settled(d, &frame, shape, d->top)) {
             d->done = true;
             return;
         }
@@ -382,11 +410,15 @@ FM_INLINE void run(struct dstar *d, struct shape shape, fm_work *work)
             return;
         }
         struct spot u = spot_at(fm_node_page(&d->pages, ref), fm_node_position(ref));
-        if (key_of(d, shape, u.cell, u.node) > d->top) {
+        uint64_t key = key_of(&frame, shape, u.cell, u.node);
+        if (key > d->top) { // the agents have moved since it was queued
             if (shape.order == ORDER_BUCKET) {
                 fm_bucket_queue_pop(&d->buckets, work->slab);
+                u.node->place = (uint32_t)key;
+                d->exhausted |= !fm_bucket_queue_push(&d->buckets, (uint32_t)key, ref, work->slab);
+            } else {
+                update(d, &frame, shape, &u, work->slab);
             }
-            update(d, shape, &u, work->slab);
             work->expansions += 1;
             work->secondary += 1;
             continue;
@@ -397,9 +429,9 @@ FM_INLINE void run(struct dstar *d, struct shape shape, fm_work *work)
             d->queued -= 1;
         }
         if (u.node->g > u.node->rhs) {
-            expand_over(d, shape, &u, work->slab);
+            expand_over(d, &frame, shape, &u, work->slab);
         } else {
-            expand_under(d, shape, &u, work->slab);
+            expand_under(d, &frame, shape, &u, work->slab);
         }
         work->expansions += 1;
     }
@@ -438,7 +470,14 @@ static run_fn *const runs[3][2][2] = {
 
 static void update_in_any_shape(struct dstar *d, const struct spot *u, fm_slab *slab)
 {
-    update(d, d->shape, u, slab);
+    const struct frame frame = frame_of(d);
+    update(d, &frame, d->shape, u, slab);
+}
+
+static uint32_t best_successor_in_any_shape(const struct dstar *d, const struct spot *u)
+{
+    const struct frame frame = frame_of(d);
+    return best_successor(&frame, d->shape, u, 0);
 }
 
 // Forgets the search, not the goal or the starts.
@@ -580,7 +619,7 @@ static void dstar_set_starts(void *self, const fm_cell *cells, uint32_t count)
 static void repair(struct dstar *d, fm_page *page, fm_cell cell, fm_slab *slab)
 {
     struct spot u = spot_at(page, fm_page_position(cell));
-    uint32_t rhs = best_successor(d, d->shape, &u, 0);
+    uint32_t rhs = best_successor_in_any_shape(d, &u);
     if (rhs != u.node->rhs) {
         u.node->rhs = rhs;
         update_in_any_shape(d, &u, slab);
@@ -672,7 +711,7 @@ __attribute__((unused)) static bool is_sound(const struct dstar *d)
             struct spot u = spot_at(d->pages.by_slot[slot], position);
             bool inside = fm_cell_x(u.cell) < d->view->width && fm_cell_y(u.cell) < d->view->height;
             uint32_t rhs =
-                u.cell == d->goal || !inside ? u.node->rhs : best_successor(d, d->shape, &u, 0);
+                u.cell == d->goal || !inside ? u.node->rhs : best_successor_in_any_shape(d, &u);
             bool queued = u.node->place != none;
             if (u.node->rhs != rhs || queued != (u.node->g != u.node->rhs)) {
                 return false;
@@ -711,7 +750,8 @@ static fm_plan_state dstar_advance(void *self, fm_work *work)
         // Look before rebasing: most moves along a path leave nothing to do, and km is better kept
         // small.
         top_of(d, d->shape, &top, &ref, work->slab);
-        d->done = all_settled(d, d->shape, top);
+        const struct frame frame = frame_of(d);
+        d->done = all_settled(d, &frame, d->shape, top);
         d->top = top;
     }
     if (!d->done && !d->exhausted) {
@@ -744,7 +784,8 @@ static fm_plan_state dstar_state_at(const void *self, fm_cell start)
     if (d->done) {
         return node != NULL && node->rhs < FM_COST_INFINITE ? FM_PLAN_FOUND : FM_PLAN_UNREACHABLE;
     }
-    bool settled = node != NULL && is_settled(node, key_of(d, d->shape, start, node), d->top);
+    const struct frame frame = frame_of(d);
+    bool settled = node != NULL && is_settled(node, key_of(&frame, d->shape, start, node), d->top);
     return settled ? FM_PLAN_FOUND : FM_PLAN_RUNNING;
 }
 
