@@ -100,10 +100,11 @@ static int run_order(fm_cli *cli)
         printf("{\"order\":%llu,\"count\":%llu}\n", (unsigned long long)first,
                (unsigned long long)count);
     } else if (moves) {
-        printf("%llu agents move to %llu,%llu; orders from %llu on\n", (unsigned long long)count,
-               (unsigned long long)goal[0], (unsigned long long)goal[1], (unsigned long long)first);
+        printf("%llu agent%s to %llu,%llu; orders from %llu on\n", (unsigned long long)count,
+               count == 1 ? " moves" : "s move", (unsigned long long)goal[0],
+               (unsigned long long)goal[1], (unsigned long long)first);
     } else {
-        printf("%llu agents stop\n", (unsigned long long)count);
+        printf("%llu agent%s\n", (unsigned long long)count, count == 1 ? " stops" : "s stop");
     }
     return 0;
 }
@@ -116,7 +117,11 @@ static int run_remove(fm_cli *cli)
     uint64_t count =
         send_to_agents(cli, FM_METHOD_AGENT_REMOVE, world, agents, NULL, NULL, "removed", &first);
     free(agents.ids);
-    printf(cli->json ? "{\"removed\":%llu}\n" : "%llu agents removed\n", (unsigned long long)count);
+    if (cli->json) {
+        printf("{\"removed\":%llu}\n", (unsigned long long)count);
+    } else {
+        printf("%llu agent%s removed\n", (unsigned long long)count, count == 1 ? "" : "s");
+    }
     return 0;
 }
 

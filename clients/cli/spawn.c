@@ -150,7 +150,7 @@ static void print_spawned(const fm_cli *cli, const fm_id_list *spawned)
         puts("]}");
         return;
     }
-    printf("%u agents: ", spawned->count);
+    printf("%u agent%s: ", spawned->count, spawned->count == 1 ? "" : "s");
     print_ids(spawned);
     putchar('\n');
 }

@@ -52,7 +52,8 @@ static int run_terrain(fm_cli *cli)
     pack_places(cli);
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_TERRAIN_SET);
     if (!fm_cli_print_json(cli, result)) {
-        printf("%llu cells changed\n", (unsigned long long)fm_object_uint(result, "changed", 0));
+        uint64_t changed = fm_object_uint(result, "changed", 0);
+        printf("%llu cell%s changed\n", (unsigned long long)changed, changed == 1 ? "" : "s");
     }
     return 0;
 }
