@@ -57,7 +57,6 @@ fm_counters fm_counters_read(const msgpack_object *stats)
         .order_to_first_move_ticks = read_quantiles(world, "order_to_first_move_ticks"),
         .stage_sense_ms = fm_object_real(stages, "sense", 0),
         .stage_assign_ms = fm_object_real(stages, "assign", 0),
-        .stage_sync_ms = fm_object_real(stages, "sync", 0),
         .stage_search_ms = fm_object_real(stages, "search", 0),
         .stage_choose_ms = fm_object_real(stages, "choose", 0),
         .stage_move_ms = fm_object_real(stages, "move", 0),
@@ -101,7 +100,6 @@ void fm_counters_report(const fm_counters *begin, const fm_counters *end, double
     result->order_to_first_move_ticks = end->order_to_first_move_ticks;
     result->stage_sense_ms = end->stage_sense_ms;
     result->stage_assign_ms = end->stage_assign_ms;
-    result->stage_sync_ms = end->stage_sync_ms;
     result->stage_search_ms = end->stage_search_ms;
     result->stage_choose_ms = end->stage_choose_ms;
     result->stage_move_ms = end->stage_move_ms;

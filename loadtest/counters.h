@@ -24,7 +24,7 @@ typedef struct fm_counters {
     uint64_t search_bytes, knowledge_bytes;
     double ns_per_expansion;
     fm_quantiles tick_ms, overrun_ms, order_to_first_move_ticks;
-    double stage_sense_ms, stage_assign_ms, stage_sync_ms, stage_search_ms;
+    double stage_sense_ms, stage_assign_ms, stage_search_ms;
     double stage_choose_ms, stage_move_ms, stage_observe_ms, stage_digest_ms;
 } fm_counters;
 

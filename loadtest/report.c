@@ -57,11 +57,11 @@ static void put_work(const fm_result *result, FILE *out)
             "work", result->expansions_per_second, result->ns_per_expansion,
             result->moves_per_second, result->moves_per_agent);
     fprintf(out,
-            "  %-26s sense %.3f, assign %.3f, sync %.3f, search %.3f, choose %.3f, move %.3f, "
+            "  %-26s sense %.3f, assign %.3f, search %.3f, choose %.3f, move %.3f, "
             "observe %.3f, digest %.3f ms\n",
             "mean of the stages", result->stage_sense_ms, result->stage_assign_ms,
-            result->stage_sync_ms, result->stage_search_ms, result->stage_choose_ms,
-            result->stage_move_ms, result->stage_observe_ms, result->stage_digest_ms);
+            result->stage_search_ms, result->stage_choose_ms, result->stage_move_ms,
+            result->stage_observe_ms, result->stage_digest_ms);
     fprintf(out,
             "  %-26s moving %.1f %%, waiting for a search %.1f %%, idle %.1f %%, blocked %.1f %%\n",
             "agents", result->moving_percent, result->waiting_percent, result->idle_percent,
