@@ -19,7 +19,7 @@
 
 #define FM_WORLD_NAME_MAX   64u   // bytes
 #define FM_WATCHES_MAX      4096u // views of one world that are watched at once
-#define FM_HOST_QUERIES_MAX 256u  // path queries of one world that run at once
+#define FM_HOST_QUERIES_MAX 256u  // path queries of one world that run or wait
 
 typedef struct fm_scene fm_scene;
 
