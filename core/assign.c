@@ -30,7 +30,7 @@
 static uint32_t hash_of(uint32_t team, fm_cell goal, const fm_planner_spec *spec)
 {
     uint64_t options = (uint64_t)spec->options.lookahead << 8 | (uint64_t)spec->options.queue << 4 |
-                       (uint64_t)spec->options.ties;
+                       (uint64_t)spec->options.step << 2 | (uint64_t)spec->options.ties;
     uint64_t name = 0; // of the algorithm, not its address, which changes from run to run
     for (const char *letter = spec->ops->name; *letter != '\0'; letter++) {
         name = name * 31 + (uint8_t)*letter;
@@ -41,7 +41,8 @@ static uint32_t hash_of(uint32_t team, fm_cell goal, const fm_planner_spec *spec
 static bool same_spec(const fm_planner_spec *a, const fm_planner_spec *b)
 {
     return a->ops == b->ops && a->options.queue == b->options.queue &&
-           a->options.ties == b->options.ties && a->options.lookahead == b->options.lookahead;
+           a->options.ties == b->options.ties && a->options.step == b->options.step &&
+           a->options.lookahead == b->options.lookahead;
 }
 
 static uint32_t find_shared(const fm_world *world, uint32_t team, fm_cell goal,

@@ -68,6 +68,10 @@ static bool read_option(const char *key, const char *value, fm_planner_options *
         options->ties = strcmp(value, "larger-g") == 0 ? FM_TIES_LARGER_G : FM_TIES_SMALLER_G;
         return strcmp(value, "larger-g") == 0 || strcmp(value, "smaller-g") == 0;
     }
+    if (strcmp(key, "step") == 0) {
+        options->step = strcmp(value, "first") == 0 ? FM_STEP_FIRST : FM_STEP_NEAREST;
+        return strcmp(value, "first") == 0 || strcmp(value, "nearest") == 0;
+    }
     if (strcmp(key, "lookahead") == 0) {
         return read_lookahead(value, &options->lookahead);
     }
@@ -120,11 +124,11 @@ void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size
         snprintf(lookahead, sizeof lookahead, "lookahead=%u,", options->lookahead);
     }
     char list[FM_PLANNER_SPEC_SIZE];
-    snprintf(list, sizeof list, "%s%s%s", options->queue == FM_QUEUE_HEAP ? "queue=heap," : "",
+    snprintf(list, sizeof list, "%s%s%s%s", options->queue == FM_QUEUE_HEAP ? "queue=heap," : "",
              options->ties == FM_TIES_DEFAULT     ? ""
              : options->ties == FM_TIES_SMALLER_G ? "ties=smaller-g,"
                                                   : "ties=larger-g,",
-             lookahead);
+             options->step == FM_STEP_FIRST ? "step=first," : "", lookahead);
     size_t length = strlen(list);
     if (length > 0) {
         list[length - 1] = '\0'; // the last comma

@@ -86,9 +86,16 @@ typedef enum fm_ties {
     FM_TIES_LARGER_G,
 } fm_ties;
 
+// Which of several equally good steps an agent makes (D* Lite).
+typedef enum fm_step_choice {
+    FM_STEP_NEAREST, // to the cell nearest to the goal as the crow flies: fewer moves in the end
+    FM_STEP_FIRST,   // in the order of directions: what published experiments count
+} fm_step_choice;
+
 typedef struct fm_planner_options {
     fm_queue_kind queue;
     fm_ties ties;
+    fm_step_choice step;
     uint32_t lookahead; // expansions per episode of real-time planners; 0: what the grant allows
 } fm_planner_options;
 
@@ -195,7 +202,7 @@ extern const fm_planner_ops *const fm_planner_catalogue[];
 const fm_planner_ops *fm_planner_by_name(const char *name);
 
 /// Reads "name" or "name:key=value,key=value". Keys: queue = bucket | heap, ties = smaller-g |
-/// larger-g, lookahead = expansions (0..1000000).
+/// larger-g, step = nearest | first, lookahead = expansions (0..1000000).
 ///
 /// @param error  receives, on failure, a sentence that names what was wrong (NUL-terminated, cut
 ///               to error_size); may be NULL

@@ -202,6 +202,7 @@ static void choose_spec(struct play *play, const fm_planner_ops *ops, fm_random 
         .ops = ops,
         .options = {.queue = (fm_queue_kind)fm_random_below(random, 2),
                     .ties = (fm_ties)fm_random_below(random, 3),
+                    .step = (fm_step_choice)fm_random_below(random, 2),
                     .lookahead = ops->real_time ? fm_random_below(random, lookahead_max) : 0}};
     fm_planner_spec_format(&play->spec, play->name, sizeof play->name);
 }
