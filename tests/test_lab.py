@@ -91,6 +91,15 @@ class Maze(unittest.TestCase):
         rows = rows_by(result, "variant")
         self.assertEqual(rows[alias]["expansions_mean"], rows[spec]["expansions_mean"])
 
+    def test_step_choice(self):
+        arguments = ("maze", "--runs", 5, "--seed", SEED, "--variants", "dstar-lite-bucket")
+        first = run_json(*arguments)["rows"][0]
+        self.assertEqual(run_json(*arguments, "--step", "first")["rows"][0]["moves_mean"],
+                         first["moves_mean"])
+        nearest = run_json(*arguments, "--step", "nearest")["rows"][0]
+        self.assertGreaterEqual(nearest["cost_ratio_mean"], 1)
+        run(*arguments, "--step", "left", status=2)
+
     def test_larger_g_expands_fewer_cells(self):
         # By a factor of three on average; over ten mazes it cannot fail to show.
         result = run_json("maze101", "--runs", 10, "--seed", SEED, "--variants",

@@ -7,6 +7,10 @@
 // agent sees the four cells beside it. Under this reading the published numbers of expansions come
 // out; see the README beside this file.
 //
+// D* Lite makes the first of several equally good steps there, as the published numbers want it.
+// Its own choice, the step to the cell nearest to the goal (--step nearest), needs 7 % fewer moves
+// and 3.5 % fewer expansions.
+//
 // maze101 has mazes of 101 x 101 cells with 100 opened, for A* that plans from scratch, forward and
 // backward and with ties to the larger and the smaller g, and Adaptive A*. The course that set the
 // experiment took 50 mazes; their means are uncertain by nearly their own size.
@@ -79,17 +83,32 @@ struct experiment {
 static const fm_lab_option options[] = {
     {"runs", "N", "mazes; 1000 (maze101: 500)"},
     {"variants", "LIST", "planners, separated by commas"},
+    {"step", "WHICH", "of equally good ones D* Lite makes: first or nearest; first"},
     {"repeats", "N", "play each mission N times and keep the fastest time; 1"},
     {.name = NULL},
 };
 
+static fm_step_choice read_step(const fm_lab *lab)
+{
+    const char *step = fm_lab_value(lab, "step");
+    if (step == NULL || strcmp(step, "first") == 0) {
+        return FM_STEP_FIRST;
+    }
+    if (strcmp(step, "nearest") != 0) {
+        fm_lab_usage_error(lab, "--step: first or nearest, not '%s'", step);
+    }
+    return FM_STEP_NEAREST;
+}
+
 static void read_variants(struct experiment *experiment)
 {
+    fm_step_choice step = read_step(experiment->lab);
     fm_lab_contender planners[FM_LAB_CONTENDERS_MAX];
     experiment->variant_count =
         fm_lab_contenders(experiment->lab, "variants", experiment->setup->variants, planners);
     for (uint32_t i = 0; i < experiment->variant_count; i++) {
         experiment->variants[i].planner = planners[i];
+        experiment->variants[i].planner.spec.options.step = step;
         if (planners[i].spec.ops->uniform_only) {
             fm_lab_usage_error(experiment->lab, "%s cannot search with 4 neighbours",
                                planners[i].name);
