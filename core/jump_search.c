@@ -686,10 +686,11 @@ uint32_t fm_jump_search_turns(const fm_jump_search *search, fm_cell *cells, uint
     return count;
 }
 
-bool fm_jump_search_may_have_seen(const fm_jump_search *search, fm_cell cell)
+bool fm_jump_search_may_have_seen(const fm_jump_search *search, const fm_change *changes,
+                                  uint32_t count)
 {
     int32_t left = INT32_MAX, right = -1, top = INT32_MAX, bottom = -1;
-    for (uint32_t i = 0; i <= search->mask; i++) {
+    for (uint32_t i = 0; count > 0 && i <= search->mask; i++) {
         const struct node *node = &search->nodes[i];
         if (node->search == search->search && node->expanded != 0) {
             int32_t x = (int32_t)fm_cell_x(node->cell), y = (int32_t)fm_cell_y(node->cell);
@@ -701,9 +702,14 @@ bool fm_jump_search_may_have_seen(const fm_jump_search *search, fm_cell cell)
     }
     // From each of these lines a scan may have gone to the end of the map.
     const int32_t beyond = DIAGONAL_MAX + 1;
-    int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
-    return (x >= left - beyond && x <= right + beyond) ||
-           (y >= top - beyond && y <= bottom + beyond);
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t x = (int32_t)fm_cell_x(changes[i].cell), y = (int32_t)fm_cell_y(changes[i].cell);
+        if ((x >= left - beyond && x <= right + beyond) ||
+            (y >= top - beyond && y <= bottom + beyond)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // The cell from which a path steps onto a jump point.

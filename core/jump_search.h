@@ -63,9 +63,11 @@ uint32_t fm_jump_search_cost(const fm_jump_search *search);
 /// @return how many there are, which may exceed capacity; 1 when the start is the goal
 uint32_t fm_jump_search_turns(const fm_jump_search *search, fm_cell *cells, uint32_t capacity);
 
-/// Whether what the search has done so far may depend on a cell. Says yes too often rather than too
-/// seldom: it looks at the expanded jump points' bounds, not at each scan. For searches under way.
-bool fm_jump_search_may_have_seen(const fm_jump_search *search, fm_cell cell);
+/// Whether what the search has done so far may depend on one of the changed cells. Takes time in
+/// the size of the search plus the number of changes. Says yes too often rather than too seldom: it
+/// looks at the expanded jump points' bounds, not at each scan. For searches under way.
+bool fm_jump_search_may_have_seen(const fm_jump_search *search, const fm_change *changes,
+                                  uint32_t count);
 
 /// Visits the jump points of the search, in a fixed order.
 void fm_jump_search_inspect(const fm_jump_search *search, fm_inspect_fn *visit, void *context);

@@ -323,16 +323,6 @@ static void jps_set_starts(void *self, const fm_cell *cells, uint32_t count)
     restart(p);
 }
 
-static bool any_may_have_been_seen(const struct jps *p, const fm_change *changes, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (fm_jump_search_may_have_seen(p->search, changes[i].cell)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void jps_knowledge_changed(void *self, const fm_change *changes, uint32_t count,
                                   fm_work *work)
 {
@@ -341,8 +331,9 @@ static void jps_knowledge_changed(void *self, const fm_change *changes, uint32_t
     bool keep = count == 0;
     switch (p->state) {
     case FM_PLAN_RUNNING:
-        keep = keep || !p->begun ||
-               (p->nearest_search == NULL && !any_may_have_been_seen(p, changes, count));
+        keep =
+            keep || !p->begun ||
+            (p->nearest_search == NULL && !fm_jump_search_may_have_seen(p->search, changes, count));
         break;
     case FM_PLAN_FOUND:
         keep =

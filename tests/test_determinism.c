@@ -265,7 +265,7 @@ static void same_digest_for_any_workers(void **state)
 {
     (void)state;
     fm_random random = fm_random_seed(fm_test_seed());
-    for (uint32_t run = 0; run < 40; run++) {
+    for (uint32_t run = 0; run < 24; run++) {
         struct script *script = calloc(1, sizeof *script);
         script->rules = fm_world_rules_default();
         script->rules.connectivity = (fm_connectivity)fm_random_below(&random, 3);
