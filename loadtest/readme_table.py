@@ -50,7 +50,7 @@ def row(folder, name, about):
 
 def find_max_lines(folder):
     lines = []
-    for path in sorted(folder.glob("*find-max*.json")):
+    for path in sorted(folder.glob("*-max.json")):
         for found in json.loads(path.read_text())["find_max"]:
             lines.append("- Agents per core in `solo`, %d worker%s: **%s** (%s agents in all)." % (
                 found["workers"], "" if found["workers"] == 1 else "s",
@@ -64,9 +64,10 @@ def conditions(results):
     machine = first["machine"]
     seconds = sorted({round(result["duration_s"]) for result in results})
     commits = sorted({result["machine"]["commit"][:12] for result in results})
-    return "%s, %d cores, %s, release build of %s; %s s each; %.0f Hz, budget %.0f ms; map: %s unless said." % (
+    return "%s, %d cores, %s, release build of %s; %s s each; %.0f Hz, budget %s ms; map: %s unless said." % (
         machine["cpu"], machine["cores"], machine["compiler"], ", ".join(commits),
-        " or ".join(map(str, seconds)), first["tick_hz"], first["budget_ms"], first["map"])
+        " or ".join(map(str, seconds)), first["tick_hz"],
+        " or ".join("%.0f" % budget for budget in sorted({result["budget_ms"] for result in results})), first["map"])
 
 
 def main():
