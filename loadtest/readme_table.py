@@ -22,9 +22,9 @@ ROWS = (
     ("siege", "and 40 walls a second go up and down"),
     ("blitz", "all agents get new goals in one tick, every 5 s"),
     ("solo", "each agent has its own goal and knowledge"),
-    ("solo-1-worker", "the same, one worker"),
-    ("solo-dstar-lite", "the same, two workers, `dstar-lite`"),
+    ("solo-dstar-lite", "the same, `dstar-lite`"),
     ("solo-adaptive-astar", "the same, `adaptive-astar`"),
+    ("solo-1-worker", "solo, one worker"),
     ("saturated-1-worker", "solo, `dstar-lite`, more than one worker can carry"),
     ("saturated-2-workers", "the same, two workers"),
 )
