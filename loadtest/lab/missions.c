@@ -21,7 +21,7 @@
 #define MAPS_DEFAULT "arena2,den520d,brc202d,orz900d,32room_000"
 #define PLANNERS_DEFAULT                                                                           \
     "auto,repeated-jps,dstar-lite,dstar-extra-lite,mpgaa-star,adaptive-astar,"                     \
-    "repeated-forward-astar,repeated-backward-astar"
+    "repeated-forward-astar"
 
 // Best public code on a machine like ours, sight radius 5, microseconds of planning per move:
 // jump-point search from scratch, and D* Lite.
