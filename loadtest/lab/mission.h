@@ -11,6 +11,9 @@
 // estimates repaired) is counted apart, as secondary.
 //
 // Planning and sensing are timed apart, by the interval: one look at the stopwatch between them.
+// What the system gave to others meanwhile is taken off both in proportion, over the whole mission,
+// so that a busy machine spoils the sums little; a single interval (the longest) it can still
+// spoil.
 //
 // Threads: one.
 
@@ -73,10 +76,7 @@ FM_CHECKED fm_status fm_lab_mission_play(const fm_lab_ground *ground, const fm_p
                                          fm_cell start, fm_cell goal, fm_lab_worker *worker,
                                          fm_lab_mission *mission);
 
-#define FM_LAB_TRIES_MAX 8u // of a mission that the system interrupts
-
-/// Plays a mission `repeats` times, and up to FM_LAB_TRIES_MAX times as often when the system takes
-/// the processor away in the middle, and keeps the fastest. All else is the same each time.
+/// Plays a mission `repeats` times and keeps the fastest. All else is the same each time.
 ///
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_lab_mission_measure(const fm_lab_ground *ground,

@@ -2,7 +2,6 @@
 
 #include "loadtest/lab/stopwatch.h"
 
-#include <sys/resource.h>
 #include <time.h>
 
 #define WATCH_NS_MIN 5000000u // long enough to know the rate to one part in ten thousand
@@ -31,8 +30,9 @@ double fm_lab_ns(uint64_t ticks)
     return (double)ticks * ((double)elapsed_ns / (double)(fm_lab_ticks() - start_ticks));
 }
 
-uint64_t fm_lab_interruptions(void)
+uint64_t fm_lab_processor_ns(void)
 {
-    struct rusage usage;
-    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nivcsw : 0;
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }

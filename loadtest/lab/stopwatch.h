@@ -32,6 +32,5 @@ void fm_lab_stopwatch_start(void);
 /// Nanoseconds for a number of ticks.
 double fm_lab_ns(uint64_t ticks);
 
-/// How often the system has taken the processor away from this thread. A time during which this
-/// grew is not worth much.
-uint64_t fm_lab_interruptions(void);
+/// Nanoseconds that this thread has had a processor. A system call: not for small things.
+uint64_t fm_lab_processor_ns(void);
