@@ -203,9 +203,10 @@ static void draw(const struct search *s, int start)
                                                       : " ";
                 if (s->known_blocked[cell]) {
                     fputs("|########", stdout);
+                } else if (s->g[cell] == INFINITE && line == 0) {
+                    printf("|    h=%-2d", s->h[cell]);
                 } else if (s->g[cell] == INFINITE) {
-                    printf("|    %s", line == 0 ? "h=" : "    ");
-                    printf(line == 0 ? "%-2d" : "", s->h[cell]);
+                    fputs("|        ", stdout);
                 } else if (line == 0) {
                     printf("|g=%-2dh=%-2d", s->g[cell], s->h[cell]);
                 } else {
