@@ -94,14 +94,22 @@ FM_INLINE bool fm_bucket_queue_push(fm_bucket_queue *queue, uint32_t key, uint32
     return true;
 }
 
-/// The smallest key that has an entry, or FM_BUCKET_KEY_NONE; *ref receives its newest entry.
-FM_INLINE uint32_t fm_bucket_queue_top(fm_bucket_queue *queue, uint32_t *ref)
+// The newest entry of the smallest key.
+typedef struct fm_bucket_top {
+    uint32_t key; // FM_BUCKET_KEY_NONE: the queue is empty
+    uint32_t ref;
+    fm_bucket_page *page;
+    uint32_t entry;
+} fm_bucket_top;
+
+/// Finds the newest entry of the smallest key.
+FM_INLINE fm_bucket_top fm_bucket_queue_peek(fm_bucket_queue *queue)
 {
-    if (queue->live == 0) {
-        return FM_BUCKET_KEY_NONE;
+    if (__builtin_expect(queue->live == 0, 0)) {
+        return (fm_bucket_top){.key = FM_BUCKET_KEY_NONE};
     }
     uint32_t place = queue->cursor;
-    const fm_bucket_page *page = queue->pages[place];
+    fm_bucket_page *page = queue->pages[place];
     if (__builtin_expect(page == NULL || page->filled == 0, 0)) {
         uint32_t word = place >> 6;
         uint64_t bits = queue->filled[word] >> (place & 63) << (place & 63);
@@ -113,25 +121,42 @@ FM_INLINE uint32_t fm_bucket_queue_top(fm_bucket_queue *queue, uint32_t *ref)
         page = queue->pages[place];
     }
     uint32_t bucket = (uint32_t)__builtin_ctzll(page->filled);
-    *ref = queue->entries[page->heads[bucket]].ref;
-    return (queue->base + place) << 6 | bucket;
+    uint32_t entry = page->heads[bucket];
+    return (fm_bucket_top){.key = (queue->base + place) << 6 | bucket,
+                           .ref = queue->entries[entry].ref,
+                           .page = page,
+                           .entry = entry};
 }
 
-/// Removes the entry that fm_bucket_queue_top() has just returned.
-FM_INLINE void fm_bucket_queue_pop(fm_bucket_queue *queue, fm_slab *slab)
+/// Removes the entry that fm_bucket_queue_peek() has just found, with nothing done in between.
+FM_INLINE void fm_bucket_queue_take(fm_bucket_queue *queue, const fm_bucket_top *top, fm_slab *slab)
 {
-    fm_bucket_page *page = queue->pages[queue->cursor];
-    uint32_t bucket = (uint32_t)__builtin_ctzll(page->filled);
-    uint32_t entry = page->heads[bucket];
-    uint32_t next = queue->entries[entry].next;
-    queue->entries[entry].next = queue->entry_free;
-    queue->entry_free = entry;
+    fm_bucket_page *page = top->page;
+    fm_bucket_entry *entry = &queue->entries[top->entry];
+    uint32_t next = entry->next;
+    entry->next = queue->entry_free;
+    queue->entry_free = top->entry;
     queue->live -= 1;
-    page->heads[bucket] = next;
+    page->heads[top->key & 63] = next;
     if (next == 0) {
         page->filled &= page->filled - 1;
         if (page->filled == 0) {
             fm_bucket_queue_page_emptied(queue, slab);
         }
     }
+}
+
+/// The smallest key that has an entry, or FM_BUCKET_KEY_NONE; *ref receives its newest entry.
+FM_INLINE uint32_t fm_bucket_queue_top(fm_bucket_queue *queue, uint32_t *ref)
+{
+    fm_bucket_top top = fm_bucket_queue_peek(queue);
+    *ref = top.ref;
+    return top.key;
+}
+
+/// Removes the entry that fm_bucket_queue_top() has just returned.
+FM_INLINE void fm_bucket_queue_pop(fm_bucket_queue *queue, fm_slab *slab)
+{
+    fm_bucket_top top = fm_bucket_queue_peek(queue);
+    fm_bucket_queue_take(queue, &top, slab);
 }

@@ -46,11 +46,15 @@ static inline uint32_t fm_cell_y(fm_cell cell)
     return cell >> 12;
 }
 
+// What a step in each direction adds to a cell: dy * 4096 + dx.
+static const int32_t fm_direction_step[FM_DIRECTION_COUNT] = {-4096, -4095, 1,  4097,
+                                                              4096,  4095,  -1, -4097};
+
 /// The neighbour in direction d. Only for directions a move table allows: it does not look
 /// whether the step leaves the map.
 static inline fm_cell fm_cell_step(fm_cell cell, uint32_t d)
 {
-    return cell + (uint32_t)(fm_direction_dy[d] * 4096 + fm_direction_dx[d]);
+    return cell + (uint32_t)fm_direction_step[d];
 }
 
 /// The direction from a cell to one of its eight neighbours; FM_DIRECTION_COUNT for any other.

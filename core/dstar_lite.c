@@ -230,28 +230,36 @@ FM_INLINE void update(struct dstar *d, const struct frame *frame, struct shape s
     }
 }
 
-// The cell with the smallest key. False when the open list is empty.
-FM_INLINE bool top_of(struct dstar *d, struct shape shape, uint64_t *key, uint32_t *ref,
-                      fm_slab *slab)
+// The cell at the top of the open list.
+struct top {
+    uint64_t key;
+    uint32_t ref;
+    fm_bucket_top bucket;
+};
+
+// Finds the cell with the smallest key. False when the open list is empty.
+FM_INLINE bool top_of(struct dstar *d, struct shape shape, struct top *top, fm_slab *slab)
 {
     if (shape.order != ORDER_BUCKET) {
         if (d->heap.count == 0) {
             return false;
         }
-        *key = d->heap.entries[0].key;
-        *ref = d->heap.entries[0].ref;
+        top->key = d->heap.entries[0].key;
+        top->ref = d->heap.entries[0].ref;
         return true;
     }
     for (;;) {
-        uint32_t found = fm_bucket_queue_top(&d->buckets, ref);
-        if (found == FM_BUCKET_KEY_NONE) {
+        top->bucket = fm_bucket_queue_peek(&d->buckets);
+        top->key = top->bucket.key;
+        top->ref = top->bucket.ref;
+        if (top->bucket.key == FM_BUCKET_KEY_NONE) {
             return false;
         }
-        *key = found;
-        if (node_at(fm_node_page(&d->pages, *ref), fm_node_position(*ref))->place == found) {
+        if (node_at(fm_node_page(&d->pages, top->ref), fm_node_position(top->ref))->place ==
+            top->bucket.key) {
             return true;
         }
-        fm_bucket_queue_pop(&d->buckets, slab); // a leftover
+        fm_bucket_queue_take(&d->buckets, &top->bucket, slab); // a leftover
     }
 }
 
@@ -392,40 +400,69 @@ FM_INLINE bool all_settled(struct dstar *d, const struct frame *frame, struct sh
     return true;
 }
 
+// Tells `work` what was done since it was last told, and returns whether to stop. *pause receives
+// the number of units until it has to be asked again.
+static bool must_stop(fm_work *work, uint32_t expansions_at_start, uint32_t *pause)
+{
+    if (fm_work_must_stop(work, expansions_at_start)) {
+        return true;
+    }
+    uint32_t done = work->expansions - expansions_at_start;
+    uint32_t look_in = FM_DEADLINE_STRIDE - (done + 1) % FM_DEADLINE_STRIDE;
+    uint32_t left = work->expansions_max - done;
+    *pause = left < look_in ? left : look_in;
+    return false;
+}
+
 FM_INLINE void run(struct dstar *d, struct shape shape, fm_work *work)
 {
     const struct frame frame = frame_of(d);
-    uint32_t expansions_at_start = work->expansions;
+    const uint32_t expansions_at_start = work->expansions;
+    uint32_t pause = 0; // units until the grant and the deadline are looked at
+    // The start that is not settled yet, what it held when its key was computed, and that key.
+    const struct node *start = NULL;
+    struct node then = {0};
+    uint64_t start_key = 0;
+    struct top top;
     while (!d->exhausted) {
-        uint32_t ref;
-        if (!top_of(d, shape, &d->top, &ref, work->slab)) {
+        if (!top_of(d, shape, &top, work->slab)) {
             d->top = UINT64_MAX;
             d->done = true;
             return;
         }
-        if (all_settled(d, &frame, shape, d->top)) {
-            d->done = true;
+        if (start == NULL || top.key >= start_key || start->g != then.g || start->rhs != then.rhs) {
+            d->top = top.key;
+            d->done = all_settled(d, &frame, shape, top.key);
+            if (d->done) {
+                return;
+            }
+            start = d->start_node;
+            then = d->start_then;
+            start_key = d->start_key;
+        }
+        if (pause == 0 && must_stop(work, expansions_at_start, &pause)) {
+            d->top = top.key;
             return;
         }
-        if (fm_work_must_stop(work, expansions_at_start)) {
-            return;
-        }
-        struct spot u = spot_at(fm_node_page(&d->pages, ref), fm_node_position(ref));
+        pause -= 1;
+        work->expansions += 1;
+        struct spot u = spot_at(fm_node_page(&d->pages, top.ref), fm_node_position(top.ref));
         uint64_t key = key_of(&frame, shape, u.cell, u.node);
-        if (key > d->top) { // the agents have moved since it was queued
+        if (shape.order == ORDER_BUCKET) {
+            fm_bucket_queue_take(&d->buckets, &top.bucket, work->slab);
+        }
+        if (key > top.key) { // the agents have moved since it was queued
             if (shape.order == ORDER_BUCKET) {
-                fm_bucket_queue_pop(&d->buckets, work->slab);
                 u.node->place = (uint32_t)key;
-                d->exhausted |= !fm_bucket_queue_push(&d->buckets, (uint32_t)key, ref, work->slab);
+                d->exhausted |=
+                    !fm_bucket_queue_push(&d->buckets, (uint32_t)key, top.ref, work->slab);
             } else {
                 update(d, &frame, shape, &u, work->slab);
             }
-            work->expansions += 1;
             work->secondary += 1;
             continue;
         }
         if (shape.order == ORDER_BUCKET) {
-            fm_bucket_queue_pop(&d->buckets, work->slab);
             u.node->place = FM_BUCKET_KEY_NONE;
             d->queued -= 1;
         }
@@ -434,7 +471,6 @@ FM_INLINE void run(struct dstar *d, struct shape shape, fm_work *work)
         } else {
             expand_under(d, &frame, shape, &u, work->slab);
         }
-        work->expansions += 1;
     }
 }
 
@@ -747,14 +783,12 @@ static fm_plan_state dstar_advance(void *self, fm_work *work)
         begin(d, work->slab);
     }
     if (!d->done && !d->exhausted) {
-        uint32_t ref;
-        uint64_t top = UINT64_MAX;
+        struct top top;
         // Look before rebasing: most moves along a path leave nothing to do, and km is better kept
         // small.
-        top_of(d, d->shape, &top, &ref, work->slab);
+        d->top = top_of(d, d->shape, &top, work->slab) ? top.key : UINT64_MAX;
         const struct frame frame = frame_of(d);
-        d->done = all_settled(d, &frame, d->shape, top);
-        d->top = top;
+        d->done = all_settled(d, &frame, d->shape, d->top);
     }
     if (!d->done && !d->exhausted) {
         if (memcmp(&d->box, &d->next_box, sizeof d->box) != 0) {
