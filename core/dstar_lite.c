@@ -670,7 +670,8 @@ static void repair(struct dstar *d, fm_page *page, fm_cell cell, fm_slab *slab)
 static void repair_blocked(struct dstar *d, fm_cell b, struct node *node, fm_slab *slab)
 {
     uint32_t g = node->g;
-    repair(d, fm_pages_find(&d->pages, b), b, slab);
+    fm_page *page = fm_pages_find(&d->pages, b);
+    repair(d, page, b, slab);
     fm_cell around[FM_DIRECTION_COUNT];
     fm_page *pages[FM_DIRECTION_COUNT];
     uint32_t stride = d->shape.four ? 2 : 1;
@@ -678,8 +679,8 @@ static void repair_blocked(struct dstar *d, fm_cell b, struct node *node, fm_sla
         int64_t x = (int64_t)fm_cell_x(b) + fm_direction_dx[i];
         int64_t y = (int64_t)fm_cell_y(b) + fm_direction_dy[i];
         bool inside = x >= 0 && y >= 0 && x < d->view->width && y < d->view->height;
-        around[i] = inside ? fm_cell_at((uint32_t)x, (uint32_t)y) : FM_CELL_NONE;
-        pages[i] = inside ? fm_pages_find(&d->pages, around[i]) : NULL;
+        around[i] = inside ? fm_cell_step(b, i) : FM_CELL_NONE;
+        pages[i] = inside ? page->near[fm_page_steps[fm_page_position(b)][i].page] : NULL;
     }
     for (uint32_t i = 0; i < FM_DIRECTION_COUNT; i += stride) {
         if (pages[i] == NULL || around[i] == d->goal) {

@@ -2,8 +2,6 @@
 
 #include "core/pages.h"
 
-#include "core/random.h"
-
 #include <string.h>
 
 // clang-format off
@@ -116,7 +114,8 @@ static fm_cell corner_of(fm_cell cell)
 // The place in the table where the page with this corner is, or should be.
 static uint32_t place_of(const fm_pages *pages, fm_cell corner)
 {
-    uint32_t place = (uint32_t)(fm_mix64(corner) & pages->table_mask);
+    // Fibonacci hashing: corners differ in few bits, the product's upper ones in many.
+    uint32_t place = (uint32_t)(corner * 0x9e3779b97f4a7c15u >> 40) & pages->table_mask;
     while (pages->table[place] != 0 && pages->by_slot[pages->table[place] - 1]->corner != corner) {
         place = (place + 1) & pages->table_mask;
     }
