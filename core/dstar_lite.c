@@ -25,6 +25,7 @@
 
 #include "core/planner.h"
 
+#include "core/box.h"
 #include "core/bucket_queue.h"
 #include "core/heap.h"
 #include "core/pages.h"
@@ -49,10 +50,6 @@ struct shape {
     bool weighted;
 };
 
-struct box {
-    int32_t left, top, right, bottom; // cells, all inside
-};
-
 struct dstar {
     const fm_view *view;
     const fm_memory *memory;
@@ -67,8 +64,8 @@ struct dstar {
     uint32_t queued; // cells in `buckets`, leftovers not counted
 
     uint32_t km;
-    struct box box;      // around the agents when keys were last rebased
-    struct box next_box; // around the agents now
+    fm_box box;      // around the agents when keys were last rebased
+    fm_box next_box; // around the agents now
     fm_cell *starts;
     uint32_t start_count, start_capacity;
     uint32_t settled_count;    // the first so many starts are known to be settled
@@ -92,7 +89,7 @@ static const struct node blank_in_heap = {FM_COST_INFINITE, FM_COST_INFINITE, 0}
 struct frame {
     fm_view view;
     fm_bitmap blocked;
-    struct box box;
+    fm_box box;
     uint32_t km;
     uint32_t key_shift;
 };
@@ -154,30 +151,12 @@ FM_INLINE struct spot neighbour(struct dstar *d, const struct spot *u, uint32_t 
 // ---- keys
 // ----------------------------------------------------------------------------------------
 
-FM_INLINE int32_t larger(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
-
-FM_INLINE uint32_t distance_to_box(const fm_view *view, bool four, const struct box *box,
-                                   fm_cell cell)
-{
-    int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
-    int32_t dx = larger(0, larger(box->left - x, x - box->right));
-    int32_t dy = larger(0, larger(box->top - y, y - box->bottom));
-    if (four) {
-        return view->step[0] * (uint32_t)(dx + dy);
-    }
-    int32_t low = dx < dy ? dx : dy, high = dx < dy ? dy : dx;
-    return view->step[0] * (uint32_t)(high - low) + view->step[1] * (uint32_t)low;
-}
-
 FM_INLINE uint64_t key_of(const struct frame *frame, struct shape shape, fm_cell cell,
                           const struct node *node)
 {
     bool under = node->g < node->rhs;
     uint32_t least = under ? node->g : node->rhs;
-    uint32_t f = least + distance_to_box(&frame->view, shape.four, &frame->box, cell) + frame->km;
+    uint32_t f = least + fm_box_distance(&frame->view, shape.four, &frame->box, cell) + frame->km;
     switch (shape.order) {
     case ORDER_BUCKET:
         return f << frame->key_shift | (uint32_t)!under;
@@ -550,16 +529,8 @@ static void begin(struct dstar *d, fm_slab *slab)
 // distance between the boxes, so adding that to km keeps every stored key a lower bound.
 static void rebase(struct dstar *d, fm_slab *slab)
 {
-    const struct box *to = &d->next_box;
-    const int32_t xs[2] = {to->left, to->right}, ys[2] = {to->top, to->bottom};
-    uint32_t farthest = 0;
-    for (uint32_t i = 0; i < 4; i++) {
-        fm_cell corner = fm_cell_at((uint32_t)xs[i & 1], (uint32_t)ys[i >> 1]);
-        uint32_t distance = distance_to_box(d->view, d->shape.four, &d->box, corner);
-        farthest = distance > farthest ? distance : farthest;
-    }
-    d->km += farthest;
-    d->box = *to;
+    d->km += fm_box_shift(d->view, &d->box, &d->next_box);
+    d->box = d->next_box;
     begin_settling(d, d->settled_count);
     if (d->km > FM_COST_INFINITE / 4) { // keys would outgrow 32 bits; once in a very long life
         start_over(d, slab);
@@ -641,16 +612,7 @@ static void dstar_set_starts(void *self, const fm_cell *cells, uint32_t count)
     d->start_count = count;
     begin_settling(d, 0);
     d->done = false;
-
-    struct box box = {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN};
-    for (uint32_t i = 0; i < count; i++) {
-        int32_t x = (int32_t)fm_cell_x(cells[i]), y = (int32_t)fm_cell_y(cells[i]);
-        box.left = x < box.left ? x : box.left;
-        box.right = larger(box.right, x);
-        box.top = y < box.top ? y : box.top;
-        box.bottom = larger(box.bottom, y);
-    }
-    d->next_box = box;
+    d->next_box = fm_box_around(cells, count);
 }
 
 // Recomputes the rhs of a cell from its definition.
@@ -792,7 +754,7 @@ static fm_plan_state dstar_advance(void *self, fm_work *work)
         d->done = all_settled(d, &frame, d->shape, d->top);
     }
     if (!d->done && !d->exhausted) {
-        if (memcmp(&d->box, &d->next_box, sizeof d->box) != 0) {
+        if (!fm_box_equals(&d->box, &d->next_box)) {
             rebase(d, work->slab);
         }
         runs[d->shape.order][d->shape.four][d->shape.weighted](d, work);
@@ -907,7 +869,7 @@ static void dstar_inspect(const void *self, fm_inspect_fn *visit, void *context)
                                         .open = open,
                                         .closed = !open,
                                         .g = node->g,
-                                        .h = distance_to_box(d->view, d->shape.four, &d->box, cell),
+                                        .h = fm_box_distance(d->view, d->shape.four, &d->box, cell),
                                         .rhs = node->rhs,
                                         .key = key,
                                         .parent =

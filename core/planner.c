@@ -8,6 +8,7 @@
 
 const fm_planner_ops *const fm_planner_catalogue[] = {
     &fm_dstar_lite,
+    &fm_dstar_extra_lite,
     &fm_repeated_forward_astar,
     &fm_repeated_backward_astar,
     &fm_adaptive_astar,

@@ -234,6 +234,7 @@ static inline bool fm_work_must_stop(fm_work *work, uint32_t expansions_at_start
 }
 
 extern const fm_planner_ops fm_dstar_lite;              // core/dstar_lite.c
+extern const fm_planner_ops fm_dstar_extra_lite;        // core/dstar_extra_lite.c
 extern const fm_planner_ops fm_repeated_forward_astar;  // core/forward_astar.c
 extern const fm_planner_ops fm_repeated_backward_astar; // core/forward_astar.c
 extern const fm_planner_ops fm_adaptive_astar;          // core/forward_astar.c
