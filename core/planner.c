@@ -23,6 +23,7 @@ const fm_planner_ops *const fm_planner_catalogue[] = {
     &fm_lss_lrta_star,
     &fm_alss_lrta_star,
     &fm_dalss_lrta_star,
+    &fm_auto,
     NULL,
 };
 

@@ -249,3 +249,4 @@ extern const fm_planner_ops fm_dartaa_star;             // core/real_time.c
 extern const fm_planner_ops fm_lss_lrta_star;           // core/real_time.c
 extern const fm_planner_ops fm_alss_lrta_star;          // core/real_time.c
 extern const fm_planner_ops fm_dalss_lrta_star;         // core/real_time.c
+extern const fm_planner_ops fm_auto;                    // core/auto.c
