@@ -102,9 +102,9 @@ static void grant_follows_the_measured_cost(void **state)
         fm_tick_report report = report_of(4 * MS, 10 * MS, 50000); // 200 ns each
         fm_pacer_end(&pacer, &pace, &report, now + 20 * MS);       // 6 ms after the search
     }
-    // 50 ms less 4 before, 6 after and 1 in reserve, at 200 ns.
-    assert_in_range(pace.expansions, 193000, 196000);
-    assert_in_range(pace.deadline_ns - pace.start_ns, 42 * MS + MS / 2, 43 * MS + MS / 2);
+    // 50 ms less 4 before, 6 after and 2.5 in reserve, at 200 ns.
+    assert_in_range(pace.expansions, 186000, 189000);
+    assert_in_range(pace.deadline_ns - pace.start_ns, 41 * MS, 42 * MS);
 }
 
 // The search ends at its deadline, give or take; what comes after it takes 2 to 6 ms.
