@@ -214,7 +214,9 @@ static void search_planner(struct tick *t, uint32_t slot, uint32_t worker)
     planner->expansions += planner->round_expansions;
     planner->cut = work.cut;
     planner->cut_at = work.cut_at;
-    planner->wants_search = planner->state == FM_PLAN_RUNNING;
+    // A real-time planner that has a move may still have a search under way.
+    bool could_go_on = planner->state == FM_PLAN_PARTIAL && planner->round_expansions >= t->grant;
+    planner->wants_search = planner->state == FM_PLAN_RUNNING || could_go_on;
 }
 
 static void flood_team(struct tick *t, uint32_t team_number, uint32_t worker)
