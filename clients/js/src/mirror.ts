@@ -1,0 +1,287 @@
+// A mirror of one subscription: what its view shows, as of its last message.
+//
+// Agents lie in typed arrays, by place, so that ten thousands of them can be drawn without an object
+// each. A place is given to another agent after its own has left; `placeOf` finds an agent's.
+
+import { ConnectionError, type Client } from "./client.js";
+import type { Notifications } from "./protocol.js";
+
+export type Keyframe = Notifications["keyframe"];
+export type Delta = Notifications["delta"];
+
+/** An order that ended. */
+export interface Ended {
+  order: number;
+  agent: number;
+  reason: number;
+  x: number;
+  y: number;
+}
+
+/** A building that the view believes in. */
+export interface Building {
+  number: number;
+  team: number;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export class Mirror {
+  tick = 0;
+  /** x, y, width, height of the part that is shown. */
+  rect: readonly [number, number, number, number] = [0, 0, 0, 0];
+  /** Look of each cell of the rectangle, row by row; 0 unknown. */
+  looks = new Uint16Array(0);
+  /** Places in use are those below `agentCount`. */
+  agentCount = 0;
+  ids = new Float64Array(1024);
+  teams = new Uint32Array(1024);
+  xs = new Uint16Array(1024);
+  ys = new Uint16Array(1024);
+  /** Where each agent stood one message ago. */
+  previousXs = new Uint16Array(1024);
+  previousYs = new Uint16Array(1024);
+  states = new Uint8Array(1024);
+  /** Movement class of each: its place in world.info's rules.classes. */
+  classes = new Uint8Array(1024);
+  buildings: readonly Building[] = [];
+  /** `load` of the last delta: see PROTOCOL.md; empty for players. */
+  load: readonly number[] = [];
+  private readonly places = new Map<number, number>();
+
+  /** Called after each message. `rows` are those of cells that changed: first, behind the last. */
+  onChange: (change: { keyframe: boolean; rows: [number, number]; ended: Ended[] }) => void =
+    () => {};
+
+  placeOf(id: number): number | undefined {
+    return this.places.get(id);
+  }
+
+  lookAt(x: number, y: number): number {
+    const [left, top, width, height] = this.rect;
+    const inside = x >= left && y >= top && x < left + width && y < top + height;
+    return inside ? this.looks[(y - top) * width + (x - left)]! : 0;
+  }
+
+  applyKeyframe(keyframe: Keyframe): void {
+    this.tick = keyframe.tick;
+    this.rect = keyframe.rect as unknown as [number, number, number, number];
+    const [, , width, height] = this.rect;
+    this.looks = new Uint16Array(width * height);
+    let at = 0;
+    for (let i = 0; i + 1 < keyframe.cells.length; i += 2) {
+      const end = at + keyframe.cells[i]!;
+      this.looks.fill(keyframe.cells[i + 1]!, at, end);
+      at = end;
+    }
+    this.places.clear();
+    this.agentCount = 0;
+    for (let i = 0; i + 4 < keyframe.agents.length; i += 5) {
+      this.enter(keyframe.agents, i);
+    }
+    this.classify(keyframe.classes ?? []);
+    this.build(keyframe.buildings ?? []);
+    this.onChange({ keyframe: true, rows: [0, height], ended: [] });
+  }
+
+  applyDelta(delta: Delta): void {
+    this.tick = delta.tick;
+    this.previousXs.set(this.xs.subarray(0, this.agentCount));
+    this.previousYs.set(this.ys.subarray(0, this.agentCount));
+    const { leave = [], enter = [], moved = [], cells = [], ended = [] } = delta;
+    for (let i = 0; i + 1 < leave.length; i += 2) {
+      this.leave(leave[i]!);
+    }
+    if (delta.rect !== undefined) {
+      this.moveTo(delta.rect as unknown as [number, number, number, number]);
+    }
+    for (let i = 0; i + 4 < enter.length; i += 5) {
+      this.enter(enter, i);
+    }
+    this.classify(delta.classes ?? []);
+    if (delta.buildings !== undefined) {
+      this.build(delta.buildings);
+    }
+    for (let i = 0; i + 3 < moved.length; i += 4) {
+      const place = this.places.get(moved[i]!);
+      if (place !== undefined) {
+        this.xs[place] = moved[i + 1]!;
+        this.ys[place] = moved[i + 2]!;
+        this.states[place] = moved[i + 3]!;
+      }
+    }
+    this.load = delta.load ?? this.load;
+    const endedList: Ended[] = [];
+    for (let i = 0; i + 4 < ended.length; i += 5) {
+      endedList.push({ order: ended[i]!, agent: ended[i + 1]!, reason: ended[i + 2]!,
+                       x: ended[i + 3]!, y: ended[i + 4]! });
+    }
+    const rows = this.applyCells(cells);
+    const isMoved = delta.rect !== undefined;
+    this.onChange({ keyframe: isMoved, rows: isMoved ? [0, this.rect[3]] : rows, ended: endedList });
+  }
+
+  /** The view has moved: what it did not show before is unknown. */
+  private moveTo(rect: [number, number, number, number]): void {
+    const [left, top, width, height] = rect;
+    const looks = new Uint16Array(width * height);
+    for (let y = 0; y < height; y++) {
+      for (let x = 0; x < width; x++) {
+        looks[y * width + x] = this.lookAt(left + x, top + y);
+      }
+    }
+    this.looks = looks;
+    this.rect = rect;
+  }
+
+  private applyCells(cells: readonly number[]): [number, number] {
+    const [left, top, width, height] = this.rect;
+    let first = height;
+    let end = 0;
+    for (let i = 0; i + 3 < cells.length; i += 4) {
+      const row = cells[i + 1]! - top;
+      const at = row * width + (cells[i]! - left);
+      this.looks.fill(cells[i + 3]!, at, at + cells[i + 2]!);
+      first = Math.min(first, row);
+      end = Math.max(end, row + 1);
+    }
+    return first < end ? [first, end] : [0, 0];
+  }
+
+  private enter(list: readonly number[], at: number): void {
+    const id = list[at]!;
+    const place = this.places.get(id) ?? this.agentCount++;
+    if (place >= this.ids.length) {
+      this.grow();
+    }
+    this.places.set(id, place);
+    this.ids[place] = id;
+    this.teams[place] = list[at + 1]!;
+    this.xs[place] = this.previousXs[place] = list[at + 2]!;
+    this.ys[place] = this.previousYs[place] = list[at + 3]!;
+    this.states[place] = list[at + 4]!;
+    this.classes[place] = 0;
+  }
+
+  private classify(classes: readonly number[]): void {
+    for (let i = 0; i + 1 < classes.length; i += 2) {
+      const place = this.places.get(classes[i]!);
+      if (place !== undefined) {
+        this.classes[place] = classes[i + 1]!;
+      }
+    }
+  }
+
+  private build(list: readonly number[]): void {
+    const buildings: Building[] = [];
+    for (let i = 0; i + 5 < list.length; i += 6) {
+      const [number = 0, team = 0, x = 0, y = 0, width = 0, height = 0] = list.slice(i, i + 6);
+      buildings.push({ number, team, x, y, width, height });
+    }
+    this.buildings = buildings;
+  }
+
+  // The last agent takes the place of the one that left.
+  private leave(id: number): void {
+    const place = this.places.get(id);
+    if (place === undefined) {
+      return;
+    }
+    this.places.delete(id);
+    const last = --this.agentCount;
+    if (place !== last) {
+      for (const array of [this.ids, this.teams, this.xs, this.ys, this.previousXs,
+                           this.previousYs, this.states, this.classes]) {
+        array[place] = array[last]!;
+      }
+      this.places.set(this.ids[place]!, place);
+    }
+  }
+
+  private grow(): void {
+    const size = this.ids.length * 2;
+    const copy = <A extends { set(from: A): void }>(from: A, to: A): A => {
+      to.set(from);
+      return to;
+    };
+    this.ids = copy(this.ids, new Float64Array(size));
+    this.teams = copy(this.teams, new Uint32Array(size));
+    this.xs = copy(this.xs, new Uint16Array(size));
+    this.ys = copy(this.ys, new Uint16Array(size));
+    this.previousXs = copy(this.previousXs, new Uint16Array(size));
+    this.previousYs = copy(this.previousYs, new Uint16Array(size));
+    this.states = copy(this.states, new Uint8Array(size));
+    this.classes = copy(this.classes, new Uint8Array(size));
+  }
+}
+
+/** A subscription with its mirror. */
+export interface Subscription {
+  number: number;
+  mirror: Mirror;
+  /** Ends it. */
+  end(): Promise<void>;
+}
+
+export interface View {
+  world: number;
+  /** 0 or absent: everything. */
+  team?: number;
+  rect?: [number, number, number, number];
+  every?: number;
+}
+
+/** Subscribes to a view, waits for its first keyframe, and keeps its mirror until it is ended. */
+export async function subscribe(client: Client, view: View,
+                                mirror = new Mirror()): Promise<Subscription> {
+  let number: number | undefined;
+  let begun: () => void = () => {};
+  let broken: (error: Error) => void = () => {};
+  const keyframe = new Promise<void>((resolve, reject) => {
+    begun = resolve;
+    broken = reject;
+  });
+  keyframe.catch(() => {});
+  // Messages of views whose number is not known yet; the keyframe may come before the answer.
+  const early: [boolean, Keyframe | Delta][] = [];
+  const take = (isKeyframe: boolean, message: Keyframe | Delta): void => {
+    if (number === undefined) {
+      early.push([isKeyframe, message]);
+    } else if (message.subscription === number) {
+      if (isKeyframe) {
+        mirror.applyKeyframe(message as Keyframe);
+        begun();
+      } else {
+        mirror.applyDelta(message as Delta);
+      }
+    }
+  };
+  const ends = [
+    client.on("keyframe", (message) => take(true, message)),
+    client.on("delta", (message) => take(false, message)),
+    client.onEnd((reason) => broken(new ConnectionError(reason))),
+  ];
+  const stop = (): void => ends.forEach((end) => end());
+  try {
+    number = (await client.call("subscribe", view as never)).subscription;
+  } catch (error) {
+    stop();
+    throw error;
+  }
+  for (const [isKeyframe, message] of early) {
+    take(isKeyframe, message);
+  }
+  await keyframe;
+  return {
+    number,
+    mirror,
+    async end() {
+      stop();
+      if (client.isOpen) {
+        await client.call("unsubscribe", { subscription: number! });
+      }
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// The carrier of Node.js: TCP. Messages follow each other with nothing between them.
+
+import { createConnection, type Socket } from "node:net";
+import { Client, ConnectionError, type Carrier, type Hello } from "./client.js";
+import { messageSize } from "./measure.js";
+
+class TcpCarrier implements Carrier {
+  onMessage: (message: Uint8Array) => void = () => {};
+  onClose: (reason: string) => void = () => {};
+  private pieces: Uint8Array[] = [];
+  private size = 0;
+  private wanted = 1; // bytes until it is worth looking at
+
+  constructor(private readonly socket: Socket) {
+    socket.on("data", (piece: Buffer) => this.take(piece));
+    socket.on("error", () => {});
+    socket.on("close", () => this.onClose("the server is gone"));
+  }
+
+  send(bytes: Uint8Array): void {
+    this.socket.write(bytes);
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  unsent(): number {
+    return this.socket.writableLength;
+  }
+
+  private take(piece: Uint8Array): void {
+    this.pieces.push(piece);
+    this.size += piece.length;
+    if (this.size < this.wanted) {
+      return;
+    }
+    let bytes: Uint8Array = this.pieces.length === 1 ? piece : Buffer.concat(this.pieces);
+    for (;;) {
+      const size = messageSize(bytes);
+      if (size > bytes.length) {
+        this.wanted = size;
+        break;
+      }
+      this.onMessage(bytes.subarray(0, size));
+      bytes = bytes.subarray(size);
+      if (bytes.length === 0) {
+        this.wanted = 1;
+        break;
+      }
+    }
+    this.pieces = bytes.length === 0 ? [] : [bytes];
+    this.size = bytes.length;
+  }
+}
+
+/** Connects to fogmarchd's TCP port and says hello. Rejects with ConnectionError or RequestError. */
+export async function connectTcp(host: string, port: number, hello: Hello = {}): Promise<Client> {
+  const socket = createConnection({ host, port, noDelay: true });
+  await new Promise<void>((resolve, reject) => {
+    socket.once("connect", resolve);
+    socket.once("error", (error) => {
+      reject(new ConnectionError(`no server answers at ${host}:${port}: ${error.message}`));
+    });
+  });
+  socket.removeAllListeners("error");
+  return Client.begin(new TcpCarrier(socket), hello);
+}

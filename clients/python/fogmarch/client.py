@@ -1,0 +1,207 @@
+"""One session with a server: requests and their answers, notifications, errors, the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl as tls
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, cast
+
+import msgpack
+
+from .methods import PROTOCOL, Hello, Methods
+from .mirror import Mirror
+
+REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
+READ_SIZE = 1 << 18
+
+
+class RequestError(Exception):
+    """An error that the server answered. `status` is its name, such as "denied"."""
+
+    def __init__(self, method: str, error: Mapping[str, Any]) -> None:
+        super().__init__(f"{method}: {error['message']}")
+        self.method = method
+        self.code: int = error["code"]
+        self.status: str = error["name"]
+        self.message: str = error["message"]
+
+
+class ConnectionEnded(Exception):
+    """The connection is over; nothing can be called any more."""
+
+
+class Client(Methods):
+    """A session. Make one with connect(); use it as an async context manager.
+
+    Notifications go to the subscriptions they belong to; those that belong to none, such as
+    going_down, wait in `others`.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.welcome: Hello = cast(Hello, {})
+        self.others: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
+        self._reader = reader
+        self._writer = writer
+        self._next = 1
+        self._waiting: dict[int, tuple[str, asyncio.Future[Any]]] = {}
+        self._subscriptions: dict[int, Subscription] = {}
+        self._early: list[tuple[str, dict[str, Any]]] = []
+        self._subscribing = 0
+        self._end: str | None = None
+        self._task = asyncio.create_task(self._read())
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Hangs up."""
+        self._task.cancel()
+        self._over("closed by this program")
+        self._writer.close()
+        try:
+            await self._writer.wait_closed()
+        except OSError:
+            pass
+
+    async def call(self, method: str, params: Mapping[str, Any]) -> Any:
+        """Calls a method by its name; parameters that are None are left out."""
+        if self._end is not None:
+            raise ConnectionEnded(self._end)
+        number = self._next
+        self._next += 1
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = (method, future)
+        given = {name: value for name, value in params.items() if value is not None}
+        self._writer.write(msgpack.packb([REQUEST, number, method, [given]]))
+        try:
+            await self._writer.drain()
+        except OSError as error:
+            self._over(f"the server is gone: {error}")
+        return await future
+
+    async def view(self, world: int, team: int | None = None, *, rect: list[int] | None = None,
+                   every: int | None = None) -> Subscription:
+        """Subscribes to a view and waits for its first keyframe."""
+        self._subscribing += 1
+        try:
+            answer = await self.subscribe(world=world, team=team, rect=rect, every=every)
+        finally:
+            self._subscribing -= 1
+        subscription = Subscription(self, answer["subscription"])
+        self._subscriptions[subscription.number] = subscription
+        early, self._early = self._early, []
+        for name, params in early:
+            self._route(name, params)
+        await subscription.next()
+        return subscription
+
+    # ---- what comes in ---------------------------------------------------------------------------
+
+    async def _read(self) -> None:
+        unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
+        reason = "the server hung up"
+        try:
+            while data := await self._reader.read(READ_SIZE):
+                unpacker.feed(data)
+                for message in unpacker:
+                    self._take(message)
+        except OSError as error:
+            reason = f"the server is gone: {error}"
+        self._over(reason)
+
+    def _take(self, message: list[Any]) -> None:
+        if message[0] == RESPONSE:
+            method, future = self._waiting.pop(message[1], ("", None))
+            if future is None or future.done():
+                return
+            if message[2] is not None:
+                future.set_exception(RequestError(method, message[2]))
+            else:
+                future.set_result(message[3])
+        elif message[0] == NOTIFICATION:
+            self._route(message[1], message[2][0])
+
+    def _route(self, name: str, params: dict[str, Any]) -> None:
+        number = params.get("subscription")
+        if name == "idle":  # the server asks whether anybody is there
+            self._writer.write(msgpack.packb([NOTIFICATION, "ping", [{"time": params["time"]}]]))
+        elif number is None:
+            self.others.put_nowait((name, params))
+        elif number in self._subscriptions:
+            self._subscriptions[number]._queue.put_nowait((name, params))
+        elif self._subscribing > 0:
+            self._early.append((name, params))
+
+    def _over(self, reason: str) -> None:
+        if self._end is not None:
+            return
+        self._end = reason
+        for _, future in self._waiting.values():
+            if not future.done():
+                future.set_exception(ConnectionEnded(reason))
+        self._waiting.clear()
+        for subscription in self._subscriptions.values():
+            subscription._queue.put_nowait(("end", {"reason": reason}))
+
+
+class Subscription:
+    """A view that is followed, with a mirror of what it shows.
+
+        async for change in await client.view(world, team):
+            print(change.tick, len(change.mirror.agents))
+    """
+
+    def __init__(self, client: Client, number: int) -> None:
+        self.number = number
+        self.mirror = Mirror()
+        self._client = client
+        self._queue: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
+
+    async def next(self) -> Mirror | None:
+        """Waits for the next keyframe or delta, and applies it. None: the world has ended.
+
+        Raises ConnectionEnded.
+        """
+        name, params = await self._queue.get()
+        if name == "end":
+            self._queue.put_nowait((name, params))
+            raise ConnectionEnded(params["reason"])
+        if name == "world_ended":
+            self._client._subscriptions.pop(self.number, None)
+            return None
+        self.mirror.apply(name, params)
+        return self.mirror
+
+    async def __aiter__(self) -> AsyncIterator[Mirror]:
+        while (mirror := await self.next()) is not None:
+            yield mirror
+
+    async def end(self) -> None:
+        """Ends it."""
+        self._client._subscriptions.pop(self.number, None)
+        await self._client.unsubscribe(subscription=self.number)
+
+
+async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-python",
+                  token: str | None = None, ssl: tls.SSLContext | None = None) -> Client:
+    """Connects to HOST:PORT and says hello.
+
+    The token is taken from FOGMARCH_TOKEN when none is given. Raises OSError when no server answers,
+    and RequestError when it refuses, such as with the status "denied" for a wrong token.
+    """
+    host, _, port = address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host.strip("[]"), int(port), ssl=ssl,
+                                                   limit=READ_SIZE)
+    client = Client(reader, writer)
+    try:
+        client.welcome = await client.hello(protocol=PROTOCOL, client=name,
+                                            token=token or os.environ.get("FOGMARCH_TOKEN"))
+    except BaseException:
+        await client.close()
+        raise
+    return client

@@ -1,0 +1,1279 @@
+"""Made by generate.py from proto/protocol.json. Change proto/protocol.def instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, cast
+
+PROTOCOL = 1
+ROLES = ('none', 'player', 'observer', 'debug', 'admin')
+TERRAINS = ('unknown', 'ground', 'out_of_bounds', 'trees', 'swamp', 'water', 'wall', 'building')
+AGENT_STATES = ('idle', 'moving', 'waiting', 'blocked', 'holding')
+ORDER_ENDS = ('arrived', 'nearest_reached', 'unreachable', 'replaced', 'cancelled', 'died',
+    'out_of_memory', 'target_lost', 'target_died', 'explored')
+ORDER_KINDS = ('move', 'stop', 'patrol', 'hold', 'follow', 'guard', 'explore', 'flee')
+
+# What hello answers.
+Hello = TypedDict('Hello', {
+    # name and version of the server
+    'server': str,
+    # protocol number the server speaks
+    'protocol': int,
+    # number of this session
+    'session': int,
+    # role of this session
+    'role': str,
+    # player: number of the world of its seat; 0 while there is no such world
+    'world': int,
+    # player: team of its seat
+    'team': int,
+    # message_size, depth, elements, agents, cells: largest accepted
+    'limits': dict[str, Any],
+})
+
+# What ping answers.
+Ping = TypedDict('Ping', {
+    # as sent, or 0
+    'time': int,
+    # milliseconds since the server started
+    'uptime_ms': int,
+})
+
+# What token.create answers.
+TokenCreate = TypedDict('TokenCreate', {
+    # the secret
+    'token': str,
+    # for token.revoke
+    'number': int,
+})
+
+# What map.upload answers.
+MapUpload = TypedDict('MapUpload', {
+    # number of the upload
+    'upload': int,
+    # bytes received so far
+    'received': int,
+})
+
+# What world.create answers.
+WorldCreate = TypedDict('WorldCreate', {
+    # number of the world
+    'world': int,
+    # its name
+    'name': str,
+    # cells
+    'width': int,
+    # cells
+    'height': int,
+    # x, y of each player's base (skirmish), else empty
+    'bases': list[int],
+})
+
+# What world.list answers.
+WorldList = TypedDict('WorldList', {
+    # of each: world, name, width, height, tick, agents, teams, paused, tick_hz, budget_ms; for
+    # players agents and teams are 0
+    'worlds': list[dict[str, Any]],
+})
+
+# What world.info answers.
+WorldInfo = TypedDict('WorldInfo', {
+    # number
+    'world': int,
+    # name
+    'name': str,
+    # cells
+    'width': int,
+    # cells
+    'height': int,
+    # ticks completed
+    'tick': int,
+    # whether it is paused
+    'paused': bool,
+    # ticks per second
+    'tick_hz': float,
+    # milliseconds a tick may take
+    'budget_ms': float,
+    # what happens when ticks are late
+    'overload': str,
+    # alive; for players 0
+    'agents': int,
+    # teams; for players 0
+    'teams': int,
+    # neighbours, corner_cutting, step_costs, sense_radius, sense_shape, line_of_sight, omniscient,
+    # occupancy, planner, landmarks, landmark_placement, landmarks_move, stale, agents_max,
+    # teams_max, classes ([text]), saved_ticks
+    'rules': dict[str, Any],
+    # x, y of each player's base, if generated; for players empty
+    'bases': list[int],
+})
+
+# What world.pause answers.
+WorldPause = TypedDict('WorldPause', {
+    # ticks completed
+    'tick': int,
+})
+
+# What world.resume answers.
+WorldResume = TypedDict('WorldResume', {
+    # ticks completed
+    'tick': int,
+})
+
+# What world.step answers.
+WorldStep = TypedDict('WorldStep', {
+    # ticks completed
+    'tick': int,
+    # state digest, 16 hexadecimal digits
+    'digest': str,
+})
+
+# What team.create answers.
+TeamCreate = TypedDict('TeamCreate', {
+    # number of the team in its world, from 1
+    'team': int,
+})
+
+# What agent.spawn answers.
+AgentSpawn = TypedDict('AgentSpawn', {
+    # ids, in the order of the cells
+    'agents': list[int],
+    # by which the team's player knows them
+    'names': list[int],
+})
+
+# What agent.remove answers.
+AgentRemove = TypedDict('AgentRemove', {
+    # how many
+    'removed': int,
+})
+
+# What agent.order answers.
+AgentOrder = TypedDict('AgentOrder', {
+    # id of the first agent's order; the others count on from it; not with stop
+    'order': int,
+    # agents ordered
+    'count': int,
+})
+
+# What terrain.set answers.
+TerrainSet = TypedDict('TerrainSet', {
+    # cells that are different now
+    'changed': int,
+})
+
+# What building.place answers.
+BuildingPlace = TypedDict('BuildingPlace', {
+    # its number, from 1; never given out again
+    'building': int,
+    # units that were on the site
+    'pushed': int,
+})
+
+# What building.remove answers.
+BuildingRemove = TypedDict('BuildingRemove', {
+    # cells that are different now
+    'changed': int,
+})
+
+# What path.query answers.
+PathQuery = TypedDict('PathQuery', {
+    # whether the path leads to the goal; of many: all of them do
+    'complete': bool,
+    # found, unreachable, limit or out_of_memory; of many: of the first that does not lead there
+    'reason': str,
+    # x, y from first to last; to the nearest reachable cell when unreachable; not of many
+    'cells': list[int],
+    # in the world's step costs; not of many
+    'cost': int,
+    # straight 1, diagonal sqrt 2, times the mean cost of the two cells; not of many
+    'length': float,
+    # work done
+    'expansions': int,
+    # of many: complete, reason, cells, cost, length, expansions of each
+    'answers': list[dict[str, Any]],
+    # ticks completed when the map was as the answer says
+    'tick': int,
+})
+
+# What path.distance answers.
+PathDistance = TypedDict('PathDistance', {
+    # whether there is a path; of many: there are all
+    'complete': bool,
+    # found, unreachable, limit or out_of_memory; of many: of the first that is not there
+    'reason': str,
+    # in the world's step costs; not of many
+    'cost': int,
+    # straight 1, diagonal sqrt 2, times the mean cost of the two cells; not of many
+    'length': float,
+    # work done; none where it is known beforehand that there is no way
+    'expansions': int,
+    # of many: complete, reason, cost, length, expansions of each
+    'answers': list[dict[str, Any]],
+    # ticks completed when the map was as the answer says
+    'tick': int,
+})
+
+# What path.reachable answers.
+PathReachable = TypedDict('PathReachable', {
+    # whether there is a path; of many: there are all
+    'complete': bool,
+    # found or unreachable; a blocked cell reaches nothing
+    'reason': str,
+    # 0: nothing is searched
+    'expansions': int,
+    # of many: 1 or 0 of each
+    'reachable': list[int],
+    # ticks completed when the map was as the answer says
+    'tick': int,
+})
+
+# What path.nearest answers.
+PathNearest = TypedDict('PathNearest', {
+    # whether some goal can be reached
+    'complete': bool,
+    # found, unreachable, limit or out_of_memory
+    'reason': str,
+    # x, y of the nearest goal, or empty
+    'goal': list[int],
+    # its place among the goals, from 0
+    'index': int,
+    # x, y from first to last
+    'cells': list[int],
+    # in the world's step costs
+    'cost': int,
+    # straight 1, diagonal sqrt 2, times the mean cost of the two cells
+    'length': float,
+    # work done
+    'expansions': int,
+    # ticks completed when the map was as the answer says
+    'tick': int,
+})
+
+# What path.field answers.
+PathField = TypedDict('PathField', {
+    # whether every cell has its cost, or is known to have no way
+    'complete': bool,
+    # found, limit or out_of_memory
+    'reason': str,
+    # x, y, width, height
+    'rect': list[int],
+    # of each cell, row by row, in the world's step costs; 2^30 - 1: no way, or not found before the
+    # limit
+    'costs': list[int],
+    # work done
+    'expansions': int,
+    # ticks completed when the map was as the answer says
+    'tick': int,
+})
+
+# What subscribe answers.
+Subscribe = TypedDict('Subscribe', {
+    # number, unique in the session
+    'subscription': int,
+})
+
+# What stats answers.
+Stats = TypedDict('Stats', {
+    # uptime_ms, worlds, sessions, workers, rss_bytes, messages, bytes_in, bytes_out, deltas_merged,
+    # keyframes_forced, protocol_errors, turned_away, wrong_tokens, rate_refusals,
+    # client_lag_ticks (of the subscription farthest behind)
+    'server': dict[str, Any],
+    # tick, agents, states, planners, orders_given, orders_ended, expansions, moves, cells_edited,
+    # search_bytes, knowledge_bytes, tick_ms, overrun_ms and order_to_first_move_ticks (count,
+    # p50, p99, p999, max), stages_ms, late_ticks, skipped_ticks, degraded_ticks, ns_per_expansion
+    'world': dict[str, Any],
+    # with teams, of the first 4096: team, weight, agents, waiting (of them, have an order but no
+    # way yet), and in expansions share (of the last tick), saved (for the next), used (in the
+    # last tick), used since the team began
+    'teams': list[int],
+})
+
+# What debug.inspect answers.
+DebugInspect = TypedDict('DebugInspect', {
+    # id
+    'agent': int,
+    # team
+    'team': int,
+    # x, y
+    'cell': list[int],
+    # idle, moving, waiting, blocked or holding
+    'state': str,
+    # id, 0 for none
+    'order': int,
+    # of the order, or none
+    'kind': str,
+    # id of the agent that it follows or guards, 0 for none
+    'target': int,
+    # ids of the orders that wait for their turn, first to last
+    'queue': list[int],
+    # their kinds
+    'queue_kinds': list[str],
+    # x, y, or empty
+    'goal': list[int],
+    # nearest reachable cell it walks to instead, or empty
+    'substitute': list[int],
+    # as in world.create
+    'planner': str,
+    # movement class
+    'class': str,
+    # running, found, partial, unreachable, exhausted or none
+    'plan': str,
+    # agents that share the planner
+    'sharers': int,
+    # x, y of the next cells, at most 4096 of them
+    'path': list[int],
+    # cells on the open list
+    'open': int,
+    # cells expanded by the current search
+    'closed': int,
+    # since the planner began
+    'expansions': int,
+    # search memory
+    'bytes': int,
+    # of the team
+    'knowledge_bytes': int,
+    # cells the team knows
+    'known': int,
+    # since birth
+    'moves': int,
+    # changes of knowledge that made it search again
+    'replans': int,
+    # with rect: x, y, flags (1 open, 2 closed), g, h, rhs of each cell; costs of 2^30 - 1 mean none
+    'search': list[int],
+})
+
+# What debug.subscribe answers.
+DebugSubscribe = TypedDict('DebugSubscribe', {
+    # number, unique in the session
+    'subscription': int,
+})
+
+# What debug.explain answers.
+DebugExplain = TypedDict('DebugExplain', {
+    # id
+    'agent': int,
+    # as in debug.inspect
+    'state': str,
+    # a sentence
+    'why': str,
+    # id of the agent that stands in its way, 0 for none
+    'blocker': int,
+    # x, y of the cell that it cannot enter, or empty
+    'blocked_at': list[int],
+    # ticks since its last step under its order
+    'waits_ticks': int,
+    # newest first, at most 40: tick, order, event (given, begun, ended), kind or reason, cell
+    'orders': list[dict[str, Any]],
+    # of the search that leads it, newest first, at most 20: tick, expansions, changed (cells), cell
+    # (the first of them)
+    'replans': list[dict[str, Any]],
+})
+
+# What debug.top answers.
+DebugTop = TypedDict('DebugTop', {
+    # the most expensive first: per_tick (expansions, smoothed), expansions, agent, team, agents,
+    # bytes, goal, planner; of edits: tick, expansions (of all searches in the tick that
+    # followed), cells, cell
+    'rows': list[dict[str, Any]],
+})
+
+# All that a view shows. Replaces everything received for the subscription before.
+Keyframe = TypedDict('Keyframe', {
+    # which
+    'subscription': int,
+    # number of the world
+    'world': int,
+    # 0: everything
+    'team': int,
+    # ticks completed
+    'tick': int,
+    # x, y, width, height of the part that is shown
+    'rect': list[int],
+    # runs over the rectangle's cells, row by row: count, look, count, look ... (look: see below)
+    'cells': list[int],
+    # of each: id, team, x, y, state
+    'agents': list[int],
+    # left out when empty: buildings that the view believes in and that touch the rectangle; of
+    # each: number, owner, x, y, width, height. A player's numbers count the buildings that its
+    # team has seen
+    'buildings': list[int],
+    # left out when empty: agents of another movement class than the world's first; of each: id,
+    # class (from 0, in the order of world.create)
+    'classes': list[int],
+}, total=False)
+
+# What changed in a view since the last keyframe or delta. Empty entries are left out.
+Delta = TypedDict('Delta', {
+    # which
+    'subscription': int,
+    # number of the world
+    'world': int,
+    # ticks completed; several ticks may be merged into one delta
+    'tick': int,
+    # x, y, width, height, when the view has moved: cells that it did not show before are unknown
+    # until `cells` says more
+    'rect': list[int],
+    # agents that moved or changed state; of each: id, x, y, state
+    'moved': list[int],
+    # agents that came into view; of each: id, team, x, y, state
+    'enter': list[int],
+    # as in the keyframe, all of them, possibly none: when any has come or gone
+    'buildings': list[int],
+    # as in the keyframe, of agents that came into view
+    'classes': list[int],
+    # agents that left the view; of each: id, reason (0 fog, 1 removed, 2 outside the rectangle)
+    'leave': list[int],
+    # cells learned or changed, as runs in a row: x, y, count, look
+    'cells': list[int],
+    # orders that ended; of each: order, agent, reason (see below), x, y
+    'ended': list[int],
+    # observer and above: microseconds of the tick, microseconds of its search stage, expansions,
+    # agents that moved, agents alive
+    'load': list[int],
+}, total=False)
+
+# What debug.subscribe asked for, after each tick; beside these entries all that debug.inspect answers.
+Debug = TypedDict('Debug', {
+    # which
+    'subscription': int,
+    # number of the world
+    'world': int,
+    # ticks completed
+    'tick': int,
+    # in place of the agent's entries, when it is no more: why; the subscription is over
+    'ended': str,
+}, total=False)
+
+# A world was destroyed; the subscription is over.
+WorldEnded = TypedDict('WorldEnded', {
+    # which
+    'subscription': int,
+    # number of the world
+    'world': int,
+}, total=False)
+
+# The server has heard nothing for a while. A client that is there sends a ping, with this time; anything else that it sends does as well.
+Idle = TypedDict('Idle', {
+    # milliseconds since the server started
+    'time': int,
+}, total=False)
+
+# The server ends.
+GoingDown = TypedDict('GoingDown', {
+    # milliseconds until it hangs up
+    'in_ms': int,
+    # why
+    'reason': str,
+}, total=False)
+
+class Methods:
+    """Every method of the protocol as a coroutine; Client inherits them."""
+
+    async def call(self, method: str, params: Mapping[str, Any]) -> Any:
+        """Calls a method by its name; parameters that are None are left out."""
+        raise NotImplementedError
+
+    async def hello(
+        self, *,
+        protocol: int,
+        client: str | None = None,
+        token: str | None = None,
+    ) -> Hello:
+        """First message of a session. Without it every other method is denied. Lowest role: none.
+
+        protocol: protocol number the client speaks: 1
+        client: name of the client program, for logs
+        token: secret that decides the role; not needed on loopback
+        """
+        params = {
+            'protocol': protocol,
+            'client': client,
+            'token': token,
+        }
+        return cast(Hello, await self.call('hello', params))
+
+    async def ping(
+        self, *,
+        time: int | None = None,
+    ) -> Ping:
+        """Answers at once from the event loop. Lowest role: none.
+
+        time: echoed
+        """
+        params = {
+            'time': time,
+        }
+        return cast(Ping, await self.call('ping', params))
+
+    async def token_create(
+        self, *,
+        role: str,
+        world: int | None = None,
+        team: int | None = None,
+    ) -> TokenCreate:
+        """Makes a secret that hello takes, for instance for a player's seat. It is told once and
+        kept as a hash; it ends with its world, with token.revoke, or with the server. Lowest
+        role: admin.
+
+        role: player, observer, debug or admin
+        world: player: number of the world
+        team: player: team
+        """
+        params = {
+            'role': role,
+            'world': world,
+            'team': team,
+        }
+        return cast(TokenCreate, await self.call('token.create', params))
+
+    async def token_revoke(
+        self, *,
+        number: int,
+    ) -> None:
+        """Ends a token that token.create made, and the sessions that were opened with it. Lowest
+        role: admin.
+
+        number: its number
+        """
+        params = {
+            'number': number,
+        }
+        await self.call('token.revoke', params)
+
+    async def map_upload(
+        self, *,
+        offset: int,
+        data: bytes,
+        upload: int | None = None,
+        total: int | None = None,
+    ) -> MapUpload:
+        """Sends a .map file in pieces, in order, for world.create. An upload belongs to its
+        session. Lowest role: admin.
+
+        upload: upload to go on with; absent: begin one
+        total: bytes of the whole file; with the first piece
+        offset: where this piece belongs: bytes sent so far
+        data: the piece
+        """
+        params = {
+            'upload': upload,
+            'total': total,
+            'offset': offset,
+            'data': data,
+        }
+        return cast(MapUpload, await self.call('map.upload', params))
+
+    async def world_create(
+        self, *,
+        name: str,
+        map: bytes | None = None,
+        upload: int | None = None,
+        generator: str | None = None,
+        width: int | None = None,
+        height: int | None = None,
+        seed: int | None = None,
+        players: int | None = None,
+        walls_removed: int | None = None,
+        room_side: int | None = None,
+        blocked_permille: int | None = None,
+        neighbours: int | None = None,
+        corner_cutting: bool | None = None,
+        step_costs: str | None = None,
+        sense_radius: int | None = None,
+        sense_shape: str | None = None,
+        line_of_sight: bool | None = None,
+        omniscient: bool | None = None,
+        occupancy: str | None = None,
+        planner: str | None = None,
+        classes: str | None = None,
+        landmarks: int | None = None,
+        landmark_placement: str | None = None,
+        landmarks_move: bool | None = None,
+        stale: str | None = None,
+        agents_max: int | None = None,
+        teams_max: int | None = None,
+        saved_ticks: int | None = None,
+        tick_hz: float | None = None,
+        budget_ms: float | None = None,
+        overload: str | None = None,
+        paused: bool | None = None,
+    ) -> WorldCreate:
+        """Makes a world from a map (map or upload) or from a generator. Lowest role: admin.
+
+        name: unique among worlds; letters, digits, . _ -
+        map: a whole .map file
+        upload: a finished map.upload
+        generator: open, maze, rooms, random or skirmish
+        width: generator: cells; 512
+        height: generator: cells; 512
+        seed: generator: seed; 1
+        players: skirmish: players; 4
+        walls_removed: maze: blocked cells opened; 750
+        room_side: rooms: cells between walls; 16
+        blocked_permille: random: blocked cells in 1/1000; 300
+        neighbours: 4 or 8; 8
+        corner_cutting: a diagonal step needs one free side cell, not two; false
+        step_costs: 1, 10/14 or 70/99; 1 with 4 neighbours, else 10/14
+        sense_radius: cells; 5
+        sense_shape: square, diamond or disc; diamond with 4 neighbours, else square
+        line_of_sight: blocked cells hide what lies behind; false
+        omniscient: teams know the whole map from the start; false
+        occupancy: none: any number of agents in a cell; exclusive: one; none
+        planner: planner of agents that are not given another; from the config
+        classes: movement classes, at most 8, as in ground;boat:water=1;tank:size=3,ground=1,swamp=2
+            (name, size in cells 1..4, cost of each terrain that can be entered); ground
+        landmarks: for planners with heuristic=landmarks: landmarks of each team's map; 8
+        landmark_placement: farthest, random, avoid or past-the-goal; farthest
+        landmarks_move: now and then the least used landmark moves to the goal of a recent order;
+            false
+        stale: refuse or allow: whether landmarks and clusters that a cheaper step has outdated are
+            used until they are measured again, so that paths may be longer; refuse
+        agents_max: agents; 65536
+        teams_max: teams; 4096
+        saved_ticks: how many ticks' worth of its share of the search a team may save; 8
+        tick_hz: ticks per second; from the config
+        budget_ms: milliseconds a tick may take; from the config
+        overload: slip, skip or degrade; from the config
+        paused: begin paused; false
+        """
+        params = {
+            'name': name,
+            'map': map,
+            'upload': upload,
+            'generator': generator,
+            'width': width,
+            'height': height,
+            'seed': seed,
+            'players': players,
+            'walls_removed': walls_removed,
+            'room_side': room_side,
+            'blocked_permille': blocked_permille,
+            'neighbours': neighbours,
+            'corner_cutting': corner_cutting,
+            'step_costs': step_costs,
+            'sense_radius': sense_radius,
+            'sense_shape': sense_shape,
+            'line_of_sight': line_of_sight,
+            'omniscient': omniscient,
+            'occupancy': occupancy,
+            'planner': planner,
+            'classes': classes,
+            'landmarks': landmarks,
+            'landmark_placement': landmark_placement,
+            'landmarks_move': landmarks_move,
+            'stale': stale,
+            'agents_max': agents_max,
+            'teams_max': teams_max,
+            'saved_ticks': saved_ticks,
+            'tick_hz': tick_hz,
+            'budget_ms': budget_ms,
+            'overload': overload,
+            'paused': paused,
+        }
+        return cast(WorldCreate, await self.call('world.create', params))
+
+    async def world_list(
+        self,
+    ) -> WorldList:
+        """Lists the worlds; for a player that of its seat. Lowest role: player.
+        """
+        params = {
+        }
+        return cast(WorldList, await self.call('world.list', params))
+
+    async def world_info(
+        self, *,
+        world: int | None = None,
+        name: str | None = None,
+    ) -> WorldInfo:
+        """Describes one world. Lowest role: player.
+
+        world: number of the world
+        name: or its name
+        """
+        params = {
+            'world': world,
+            'name': name,
+        }
+        return cast(WorldInfo, await self.call('world.info', params))
+
+    async def world_destroy(
+        self, *,
+        world: int,
+    ) -> None:
+        """Ends a world and gives its memory back. Its subscriptions end. Lowest role: admin.
+
+        world: number of the world
+        """
+        params = {
+            'world': world,
+        }
+        await self.call('world.destroy', params)
+
+    async def world_pause(
+        self, *,
+        world: int,
+    ) -> WorldPause:
+        """Stops ticking. Commands are still accepted and done. Lowest role: admin.
+
+        world: number of the world
+        """
+        params = {
+            'world': world,
+        }
+        return cast(WorldPause, await self.call('world.pause', params))
+
+    async def world_resume(
+        self, *,
+        world: int,
+        tick_hz: float | None = None,
+        budget_ms: float | None = None,
+    ) -> WorldResume:
+        """Goes on ticking; tick_hz and budget_ms may be changed on the way. Lowest role: admin.
+
+        world: number of the world
+        tick_hz: ticks per second
+        budget_ms: milliseconds a tick may take
+        """
+        params = {
+            'world': world,
+            'tick_hz': tick_hz,
+            'budget_ms': budget_ms,
+        }
+        return cast(WorldResume, await self.call('world.resume', params))
+
+    async def world_step(
+        self, *,
+        world: int,
+        ticks: int | None = None,
+    ) -> WorldStep:
+        """Runs ticks of a paused world at once; answers when they are done. Lowest role: admin.
+
+        world: number of the world
+        ticks: how many; 1
+        """
+        params = {
+            'world': world,
+            'ticks': ticks,
+        }
+        return cast(WorldStep, await self.call('world.step', params))
+
+    async def team_create(
+        self, *,
+        world: int,
+        planner: str | None = None,
+        weight: int | None = None,
+    ) -> TeamCreate:
+        """Makes a team, whose agents share what they see. Lowest role: admin.
+
+        world: number of the world
+        planner: planner of its agents; the world's
+        weight: of its share of the search, among teams that have agents; 1
+        """
+        params = {
+            'world': world,
+            'planner': planner,
+            'weight': weight,
+        }
+        return cast(TeamCreate, await self.call('team.create', params))
+
+    async def agent_spawn(
+        self, *,
+        world: int,
+        team: int,
+        cells: Sequence[int],
+        planner: str | None = None,
+        class_: str | None = None,
+        speed: float | None = None,
+        place: str | None = None,
+    ) -> AgentSpawn:
+        """Puts agents on free cells: all of them or, on an error, none. Lowest role: admin.
+
+        world: number of the world
+        team: team
+        cells: x, y of each agent, of its north-west cell when it is larger than one
+        planner: planner; the team's
+        class_: movement class; the world's first
+        speed: cells per second of game time (ticks at the tick_hz that the world was made with), at
+            most one step a tick; absent: one step a tick, straight or diagonal
+        place: exact: on the cells or nowhere; nearest: on the nearest cells that can hold them;
+            exact
+        """
+        params = {
+            'world': world,
+            'team': team,
+            'cells': cells,
+            'planner': planner,
+            'class': class_,
+            'speed': speed,
+            'place': place,
+        }
+        return cast(AgentSpawn, await self.call('agent.spawn', params))
+
+    async def agent_remove(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+    ) -> AgentRemove:
+        """Takes agents out of the world; their orders end with reason died. Lowest role: admin.
+
+        world: number of the world
+        agents: ids
+        """
+        params = {
+            'world': world,
+            'agents': agents,
+        }
+        return cast(AgentRemove, await self.call('agent.remove', params))
+
+    async def agent_order(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        kind: str,
+        goal: Sequence[int] | None = None,
+        goals: Sequence[int] | None = None,
+        cells: Sequence[int] | None = None,
+        target: int | None = None,
+        radius: int | None = None,
+        queue: bool | None = None,
+        loop: bool | None = None,
+        spread: bool | None = None,
+        formation: str | None = None,
+        common_speed: bool | None = None,
+        max_detour: int | None = None,
+        on_unreachable: str | None = None,
+    ) -> AgentOrder:
+        """Gives one order to each of many agents; each ends exactly once, see the delta's `ended`.
+        Not for observer and debug. Lowest role: player.
+
+        world: number of the world
+        agents: ids
+        kind: move, stop, patrol, hold, follow, guard, explore or flee
+        goal: x, y for all of them. move: where to; patrol: there and back; guard: the place
+        goals: move: or x, y for each; patrol: or x, y of up to 32 waypoints
+        cells: flee: x, y of places to flee from, besides seen enemies
+        target: follow: id of an agent, own or seen; guard: of an own one, in place of goal
+        radius: cells. follow: how near, 2; guard: how far it may be, 4; flee: from what is nearer,
+            8
+        queue: after the orders that the agents have, at most 32, not in their place; not with stop;
+            false
+        loop: patrol: from the last waypoint straight to the first, not back by the others; false
+        spread: move with goal, agents of one team: a free cell around the goal for each, by one
+            shared search; false
+        formation: likewise: keep (as they stand), line or box, across the way; or none; none
+        common_speed: move: all as fast as the slowest of these agents; false
+        max_detour: move, without spread and formation: when its way gets longer than so many per
+            cent of the first one that was known, it does as with a goal that cannot be reached, and
+            goes nowhere else; absent: any length
+        on_unreachable: nearest, fail or wait; nearest
+        """
+        params = {
+            'world': world,
+            'agents': agents,
+            'kind': kind,
+            'goal': goal,
+            'goals': goals,
+            'cells': cells,
+            'target': target,
+            'radius': radius,
+            'queue': queue,
+            'loop': loop,
+            'spread': spread,
+            'formation': formation,
+            'common_speed': common_speed,
+            'max_detour': max_detour,
+            'on_unreachable': on_unreachable,
+        }
+        return cast(AgentOrder, await self.call('agent.order', params))
+
+    async def terrain_set(
+        self, *,
+        world: int,
+        set: str,
+        cost: int | None = None,
+        cells: Sequence[int] | None = None,
+        rects: Sequence[int] | None = None,
+    ) -> TerrainSet:
+        """Edits cells and rectangles of the true map: all of them or, on an error, none. Lowest
+        role: admin.
+
+        world: number of the world
+        set: blocked, free (cost 1), cost (keeps the terrain), or a terrain: ground, out_of_bounds,
+            trees, swamp, water, wall
+        cost: with set = cost or a terrain: times as dear as open floor; a terrain keeps the cost
+        cells: x, y of each cell
+        rects: x, y, width, height of each rectangle
+        """
+        params = {
+            'world': world,
+            'set': set,
+            'cost': cost,
+            'cells': cells,
+            'rects': rects,
+        }
+        return cast(TerrainSet, await self.call('terrain.set', params))
+
+    async def building_place(
+        self, *,
+        world: int,
+        rect: Sequence[int],
+        team: int | None = None,
+        on_units: str | None = None,
+    ) -> BuildingPlace:
+        """Places a rectangle that no unit enters. Its owner knows at once; other teams see it when
+        they look, and believe in it until they see that it is gone. Lowest role: admin.
+
+        world: number of the world
+        team: owner; 0 or absent: nobody
+        rect: x, y, width, height; at most 4096 cells, none of another building
+        on_units: units on the site: push them to the nearest free cells, or refuse; push
+        """
+        params = {
+            'world': world,
+            'team': team,
+            'rect': rect,
+            'on_units': on_units,
+        }
+        return cast(BuildingPlace, await self.call('building.place', params))
+
+    async def building_remove(
+        self, *,
+        world: int,
+        building: int,
+    ) -> BuildingRemove:
+        """Removes a building; the terrain under it is as it was before. Lowest role: admin.
+
+        world: number of the world
+        building: number of the building
+        """
+        params = {
+            'world': world,
+            'building': building,
+        }
+        return cast(BuildingRemove, await self.call('building.remove', params))
+
+    async def path_query(
+        self, *,
+        world: int,
+        team: int | None = None,
+        class_: str | None = None,
+        from_: Sequence[int] | None = None,
+        to: Sequence[int] | None = None,
+        pairs: Sequence[int] | None = None,
+        expansions_max: int | None = None,
+        planner: str | None = None,
+    ) -> PathQuery:
+        """Finds a shortest path, or many, on what a team knows, or on the true map (observer and
+        above). Lowest role: player.
+
+        world: number of the world
+        team: team, for a player its own; 0 or absent: a player's own, for others the true map
+        class_: movement class; the world's first
+        from_: x, y
+        to: x, y
+        pairs: instead of from and to: x, y, x, y of each path
+        expansions_max: give up after so many expansions, each
+        planner: a planner that searches forward, such as astar:heuristic=landmarks; absent: jump
+            points where they apply, else A*
+        """
+        params = {
+            'world': world,
+            'team': team,
+            'class': class_,
+            'from': from_,
+            'to': to,
+            'pairs': pairs,
+            'expansions_max': expansions_max,
+            'planner': planner,
+        }
+        return cast(PathQuery, await self.call('path.query', params))
+
+    async def path_distance(
+        self, *,
+        world: int,
+        team: int | None = None,
+        class_: str | None = None,
+        from_: Sequence[int] | None = None,
+        to: Sequence[int] | None = None,
+        pairs: Sequence[int] | None = None,
+        expansions_max: int | None = None,
+    ) -> PathDistance:
+        """How far it is along a shortest path, or along many. Lowest role: player.
+
+        world: number of the world
+        team: team, for a player its own; 0 or absent: a player's own, for others the true map
+        class_: movement class; the world's first
+        from_: x, y
+        to: x, y
+        pairs: instead of from and to: x, y, x, y of each path
+        expansions_max: give up after so many expansions, each
+        """
+        params = {
+            'world': world,
+            'team': team,
+            'class': class_,
+            'from': from_,
+            'to': to,
+            'pairs': pairs,
+            'expansions_max': expansions_max,
+        }
+        return cast(PathDistance, await self.call('path.distance', params))
+
+    async def path_reachable(
+        self, *,
+        world: int,
+        team: int | None = None,
+        class_: str | None = None,
+        from_: Sequence[int] | None = None,
+        to: Sequence[int] | None = None,
+        pairs: Sequence[int] | None = None,
+    ) -> PathReachable:
+        """Whether there is a path; takes the same short time however far it is. Lowest role:
+        player.
+
+        world: number of the world
+        team: team, for a player its own; 0 or absent: a player's own, for others the true map
+        class_: movement class; the world's first
+        from_: x, y
+        to: x, y
+        pairs: instead of from and to: x, y, x, y of each question
+        """
+        params = {
+            'world': world,
+            'team': team,
+            'class': class_,
+            'from': from_,
+            'to': to,
+            'pairs': pairs,
+        }
+        return cast(PathReachable, await self.call('path.reachable', params))
+
+    async def path_nearest(
+        self, *,
+        world: int,
+        from_: Sequence[int],
+        goals: Sequence[int],
+        team: int | None = None,
+        class_: str | None = None,
+        expansions_max: int | None = None,
+    ) -> PathNearest:
+        """Finds the nearest of several goals by the cost of the way, and the way, in one search.
+        Lowest role: player.
+
+        world: number of the world
+        team: team, for a player its own; 0 or absent: a player's own, for others the true map
+        class_: movement class; the world's first
+        from_: x, y
+        goals: x, y of each goal
+        expansions_max: give up after so many expansions, each
+        """
+        params = {
+            'world': world,
+            'team': team,
+            'class': class_,
+            'from': from_,
+            'goals': goals,
+            'expansions_max': expansions_max,
+        }
+        return cast(PathNearest, await self.call('path.nearest', params))
+
+    async def path_field(
+        self, *,
+        world: int,
+        goal: Sequence[int],
+        rect: Sequence[int],
+        team: int | None = None,
+        class_: str | None = None,
+        expansions_max: int | None = None,
+    ) -> PathField:
+        """What it costs to come to a goal from each cell of a rectangle: for flow fields. Lowest
+        role: player.
+
+        world: number of the world
+        team: team, for a player its own; 0 or absent: a player's own, for others the true map
+        class_: movement class; the world's first
+        goal: x, y; inside the rectangle or not
+        rect: x, y, width, height; at most 16384 cells
+        expansions_max: give up after so many expansions, each
+        """
+        params = {
+            'world': world,
+            'team': team,
+            'class': class_,
+            'goal': goal,
+            'rect': rect,
+            'expansions_max': expansions_max,
+        }
+        return cast(PathField, await self.call('path.field', params))
+
+    async def subscribe(
+        self, *,
+        world: int,
+        team: int | None = None,
+        rect: Sequence[int] | None = None,
+        every: int | None = None,
+        follow: int | None = None,
+    ) -> Subscribe:
+        """Streams a view: a keyframe at once, then a delta each tick in which something changed.
+        Lowest role: player.
+
+        world: number of the world
+        team: team whose view it is, for a player its own; 0 or absent: a player's own, for others
+            everything
+        rect: x, y, width, height: agents and cells inside only
+        every: at most one delta in so many ticks; 1
+        follow: agent that the rectangle (33 x 33 if not given) is moved after, while it is in view
+        """
+        params = {
+            'world': world,
+            'team': team,
+            'rect': rect,
+            'every': every,
+            'follow': follow,
+        }
+        return cast(Subscribe, await self.call('subscribe', params))
+
+    async def subscription_move(
+        self, *,
+        subscription: int,
+        rect: Sequence[int],
+    ) -> None:
+        """Moves a view to another rectangle. What it uncovers comes in a delta with `rect`, of a
+        large one in a keyframe; both may come before the answer. A view that followed an agent
+        stays where it is put. Lowest role: player.
+
+        subscription: its number
+        rect: x, y, width, height
+        """
+        params = {
+            'subscription': subscription,
+            'rect': rect,
+        }
+        await self.call('subscription.move', params)
+
+    async def unsubscribe(
+        self, *,
+        subscription: int,
+    ) -> None:
+        """Ends a subscription. Lowest role: player.
+
+        subscription: its number
+        """
+        params = {
+            'subscription': subscription,
+        }
+        await self.call('unsubscribe', params)
+
+    async def stats(
+        self, *,
+        world: int | None = None,
+        reset: bool | None = None,
+        teams: bool | None = None,
+    ) -> Stats:
+        """Counters of the server, and of one world when it is named. Lowest role: observer.
+
+        world: number of the world
+        reset: admin: the world's tick_ms, overrun_ms, stages_ms and order_to_first_move_ticks begin
+            anew after this answer; false
+        teams: with a world: also what each team may search; false
+        """
+        params = {
+            'world': world,
+            'reset': reset,
+            'teams': teams,
+        }
+        return cast(Stats, await self.call('stats', params))
+
+    async def debug_inspect(
+        self, *,
+        world: int,
+        agent: int,
+        rect: Sequence[int] | None = None,
+    ) -> DebugInspect:
+        """Everything about one agent: state, order, planner, search, path. Lowest role: debug.
+
+        world: number of the world
+        agent: id
+        rect: x, y, width, height: also list the search's cells in here, at most 16384
+        """
+        params = {
+            'world': world,
+            'agent': agent,
+            'rect': rect,
+        }
+        return cast(DebugInspect, await self.call('debug.inspect', params))
+
+    async def debug_subscribe(
+        self, *,
+        world: int,
+        agent: int,
+        rect: Sequence[int] | None = None,
+    ) -> DebugSubscribe:
+        """Inspects an agent after every tick: notification debug. It ends with the agent, at most
+        64 in a world. Lowest role: debug.
+
+        world: number of the world
+        agent: id
+        rect: x, y, width, height: also list the search's cells in here, at most 16384
+        """
+        params = {
+            'world': world,
+            'agent': agent,
+            'rect': rect,
+        }
+        return cast(DebugSubscribe, await self.call('debug.subscribe', params))
+
+    async def debug_unsubscribe(
+        self, *,
+        world: int,
+        subscription: int,
+    ) -> None:
+        """Ends what debug.subscribe began. Lowest role: debug.
+
+        world: number of the world
+        subscription: its number
+        """
+        params = {
+            'world': world,
+            'subscription': subscription,
+        }
+        await self.call('debug.unsubscribe', params)
+
+    async def debug_explain(
+        self, *,
+        world: int,
+        agent: int,
+    ) -> DebugExplain:
+        """Why an agent does what it does: what holds it up, its orders and how they ended, why its
+        search went on. As far back as the last 65536 events of the world. Lowest role: debug.
+
+        world: number of the world
+        agent: id
+        """
+        params = {
+            'world': world,
+            'agent': agent,
+        }
+        return cast(DebugExplain, await self.call('debug.explain', params))
+
+    async def debug_top(
+        self, *,
+        world: int,
+        by: str | None = None,
+        rows: int | None = None,
+    ) -> DebugTop:
+        """Where the work goes: the most expensive agents, planners, teams or edits. Lowest role:
+        debug.
+
+        world: number of the world
+        by: agents, planners, teams or edits; agents
+        rows: at most so many; 10
+        """
+        params = {
+            'world': world,
+            'by': by,
+            'rows': rows,
+        }
+        return cast(DebugTop, await self.call('debug.top', params))

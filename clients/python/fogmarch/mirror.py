@@ -1,0 +1,163 @@
+"""What a view shows, kept up to date by its keyframes and deltas. See proto/PROTOCOL.md, Views."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .methods import AGENT_STATES, ORDER_ENDS, TERRAINS
+
+UNKNOWN = 0
+GROUND = TERRAINS.index("ground")
+
+
+@dataclass(slots=True)
+class Agent:
+    """An agent in view."""
+
+    id: int
+    team: int
+    x: int
+    y: int
+    state: str
+    movement_class: int = 0  # its place in world.info's rules.classes
+
+
+@dataclass(slots=True)
+class Building:
+    """A building that the view believes in."""
+
+    number: int
+    team: int
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(slots=True)
+class Ended:
+    """An order that ended: its id, its agent, why, and where the agent stood."""
+
+    order: int
+    agent: int
+    reason: str
+    x: int
+    y: int
+
+
+class Mirror:
+    """`agents` by id; `ended` and `left` are those of the last message alone."""
+
+    def __init__(self) -> None:
+        self.tick = 0
+        self.rect: tuple[int, int, int, int] = (0, 0, 0, 0)
+        self.agents: dict[int, Agent] = {}
+        self.buildings: dict[int, Building] = {}
+        self.ended: list[Ended] = []
+        self.left: list[int] = []
+        self._looks = array("H")
+
+    def look(self, x: int, y: int) -> int:
+        """The look of a cell: 0 unknown, else terrain and cost; 0 outside of the view, too."""
+        left, top, width, height = self.rect
+        if not (left <= x < left + width and top <= y < top + height):
+            return UNKNOWN
+        return self._looks[(y - top) * width + (x - left)]
+
+    def terrain(self, x: int, y: int) -> str:
+        """Name of a cell's terrain, "unknown" among them."""
+        return TERRAINS[self.look(x, y) & 15]
+
+    def cost(self, x: int, y: int) -> int:
+        """How many times as dear as open floor a known cell is."""
+        return (self.look(x, y) >> 4) + 1
+
+    @property
+    def known(self) -> int:
+        """Cells that are known."""
+        return len(self._looks) - self._looks.count(UNKNOWN)
+
+    def of_team(self, team: int) -> list[Agent]:
+        """Its agents in view, by id."""
+        return [self.agents[number] for number in sorted(self.agents)
+                if self.agents[number].team == team]
+
+    def apply(self, name: str, message: dict[str, Any]) -> None:
+        """Applies a keyframe or a delta."""
+        self.tick = message["tick"]
+        self.ended, self.left = [], []
+        if name == "keyframe":
+            self._replace(message)
+        else:
+            self._change(message)
+
+    def _replace(self, message: dict[str, Any]) -> None:
+        x, y, width, height = message["rect"]
+        self.rect = (x, y, width, height)
+        runs = message["cells"]
+        self._looks = array("H")
+        for i in range(0, len(runs), 2):
+            self._looks.extend(array("H", [runs[i + 1]]) * runs[i])
+        self.agents = {}
+        self._enter(message["agents"])
+        self._classify(message)
+        self._build(message.get("buildings", ()))
+
+    def _change(self, message: dict[str, Any]) -> None:
+        leave = message.get("leave", ())
+        for i in range(0, len(leave), 2):
+            self.agents.pop(leave[i], None)
+            self.left.append(leave[i])
+        if "rect" in message:
+            self._move(message["rect"])
+        self._enter(message.get("enter", ()))
+        self._classify(message)
+        if "buildings" in message:
+            self._build(message["buildings"])
+        moved = message.get("moved", ())
+        for i in range(0, len(moved), 4):
+            agent = self.agents.get(moved[i])
+            if agent is not None:
+                agent.x, agent.y = moved[i + 1], moved[i + 2]
+                agent.state = AGENT_STATES[moved[i + 3]]
+        left, top, width, _ = self.rect
+        cells = message.get("cells", ())
+        for i in range(0, len(cells), 4):
+            x, y, count, look = cells[i:i + 4]
+            at = (y - top) * width + (x - left)
+            self._looks[at:at + count] = array("H", [look]) * count
+        ended = message.get("ended", ())
+        for i in range(0, len(ended), 5):
+            order, agent_id, reason, x, y = ended[i:i + 5]
+            self.ended.append(Ended(order, agent_id, ORDER_ENDS[reason], x, y))
+
+    def _move(self, rect: Sequence[int]) -> None:
+        """The view has moved: what it did not show before is unknown."""
+        left, top, width, height = self.rect
+        x, y, new_width, new_height = rect
+        looks = array("H", [UNKNOWN]) * (new_width * new_height)
+        first, end = max(x, left), min(x + new_width, left + width)
+        for row in range(max(y, top), min(y + new_height, top + height)):
+            if first < end:
+                at, to = (row - top) * width, (row - y) * new_width
+                looks[to + first - x:to + end - x] = \
+                    self._looks[at + first - left:at + end - left]
+        self._looks = looks
+        self.rect = (x, y, new_width, new_height)
+
+    def _enter(self, numbers: Sequence[int]) -> None:
+        for i in range(0, len(numbers), 5):
+            number, team, x, y, state = numbers[i:i + 5]
+            self.agents[number] = Agent(number, team, x, y, AGENT_STATES[state])
+
+    def _classify(self, message: dict[str, Any]) -> None:
+        classes = message.get("classes", ())
+        for i in range(0, len(classes), 2):
+            self.agents[classes[i]].movement_class = classes[i + 1]
+
+    def _build(self, numbers: Sequence[int]) -> None:
+        self.buildings = {numbers[i]: Building(*numbers[i:i + 6])
+                          for i in range(0, len(numbers), 6)}

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Writes fogmarch/methods.py from proto/protocol.json: one typed coroutine per method.
+
+    generate.py          writes it
+    generate.py --check  fails when it is stale
+
+The target protocol-doc runs it after protocol.json was renewed.
+"""
+
+import json
+import keyword
+import pathlib
+import sys
+import textwrap
+
+HERE = pathlib.Path(__file__).resolve().parent
+TARGET = HERE / "fogmarch" / "methods.py"
+
+PARAMETER_TYPES = {
+    "uint": "int", "real": "float", "bool": "bool", "text": "str", "bytes": "bytes",
+    "[uint]": "Sequence[int]", "[text]": "Sequence[str]",
+}
+RESULT_TYPES = {
+    "uint": "int", "real": "float", "bool": "bool", "text": "str", "bytes": "bytes",
+    "[uint]": "list[int]", "[text]": "list[str]", "map": "dict[str, Any]",
+    "[map]": "list[dict[str, Any]]",
+}
+
+
+def python_name(name):
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def class_name(method):
+    return "".join(word.capitalize() for word in method.replace("_", ".").split("."))
+
+
+def wrapped(text, indent):
+    return textwrap.fill(text, 100, initial_indent=" " * indent,
+                         subsequent_indent=" " * (indent + 4))
+
+
+def result_class(title, text, entries, total):
+    """A TypedDict in the form that takes any name, reserved words too."""
+    lines = [f"{title} = TypedDict({title!r}, {{"]
+    for entry in entries:
+        lines.append(wrapped(f"# {entry['text']}", 4).replace("\n        ", "\n    # "))
+        lines.append(f"    {entry['name']!r}: {RESULT_TYPES[entry['type']]},")
+    lines.append("}" + ("" if total else ", total=False") + ")")
+    return f"# {text}\n" + "\n".join(lines) + "\n"
+
+
+def method(entry):
+    required = [p for p in entry["params"] if p["required"]]
+    optional = [p for p in entry["params"] if not p["required"]]
+    arguments = [f"{python_name(p['name'])}: {PARAMETER_TYPES[p['type']]}" for p in required]
+    arguments += [f"{python_name(p['name'])}: {PARAMETER_TYPES[p['type']]} | None = None"
+                  for p in optional]
+    title = class_name(entry["name"]) if entry["results"] else "None"
+    star = ["self", "*"] if arguments else ["self"]
+    head = f"    async def {entry['name'].replace('.', '_')}("
+    body = (",\n" + " " * 8).join([", ".join(star)] + arguments)
+    lines = [f"{head}\n        {body},\n    ) -> {title}:"]
+    lines.append(wrapped(f'"""{entry["text"]} Lowest role: {entry["role"]}.', 8)
+                 .replace("\n            ", "\n        "))
+    if entry["params"]:
+        lines.append("")
+        lines += [wrapped(f"{python_name(p['name'])}: {p['text']}", 8) for p in entry["params"]]
+    lines.append('        """')
+    lines.append("        params = {")
+    lines += [f"            {p['name']!r}: {python_name(p['name'])}," for p in entry["params"]]
+    lines.append("        }")
+    call = f"await self.call({entry['name']!r}, params)"
+    lines.append(f"        {call}" if title == "None" else f"        return cast({title}, {call})")
+    return "\n".join(lines) + "\n"
+
+
+def names(title, entries):
+    values = ", ".join(repr(entry["name"]) for entry in entries)
+    return "\n".join(textwrap.wrap(f"{title} = ({values})", 100, subsequent_indent="    ")) + "\n"
+
+
+def make(protocol):
+    parts = ['"""Made by generate.py from proto/protocol.json. Change proto/protocol.def instead."""\n',
+             "from __future__ import annotations\n",
+             "from collections.abc import Mapping, Sequence\nfrom typing import Any, TypedDict, cast\n",
+             f"PROTOCOL = {protocol['protocol']}\n"
+             + names("ROLES", protocol["roles"]) + names("TERRAINS", protocol["terrains"])
+             + names("AGENT_STATES", protocol["agent_states"])
+             + names("ORDER_ENDS", protocol["order_ends"])
+             + names("ORDER_KINDS", protocol["order_kinds"])]
+    parts += [result_class(class_name(m["name"]), f"What {m['name']} answers.", m["results"], True)
+              for m in protocol["methods"] if m["results"]]
+    parts += [result_class(class_name(n["name"]), n["text"], n["entries"], False)
+              for n in protocol["notifications"]]
+    parts.append("class Methods:\n"
+                 '    """Every method of the protocol as a coroutine; Client inherits them."""\n\n'
+                 "    async def call(self, method: str, params: Mapping[str, Any]) -> Any:\n"
+                 '        """Calls a method by its name; parameters that are None are left out."""\n'
+                 "        raise NotImplementedError\n\n"
+                 + "\n".join(method(m) for m in protocol["methods"]))
+    return "\n".join(parts)
+
+
+def main():
+    protocol = json.loads((HERE / "../../proto/protocol.json").read_text())
+    text = make(protocol)
+    if sys.argv[1:] == ["--check"]:
+        if TARGET.read_text() != text:
+            sys.exit("fogmarch/methods.py is stale: run clients/python/generate.py")
+    else:
+        TARGET.write_text(text)
+
+
+main()

@@ -1,0 +1,124 @@
+// The form at the top of both pages: connect, reconnect, and say in words what went wrong.
+
+import { connect, ConnectionError, PROTOCOL, RequestError, type Client } from "fogmarch";
+import { find } from "./dom.js";
+
+const RETRY_FIRST_MS = 500;
+const RETRY_LAST_MS = 8000;
+
+export interface Page {
+  name: string;
+  /** Called with each new session; what it returns is called when that session ends. */
+  begin(client: Client): Promise<() => void>;
+}
+
+function defaultUrl(): string {
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  return `${scheme}://${location.host}/ws`;
+}
+
+/** A sentence for people. */
+export function wordsFor(error: unknown): string {
+  if (error instanceof RequestError) {
+    if (error.method === "hello") {
+      return error.status === "denied"
+        ? "The server refused this token. Check it and connect again."
+        : `The server does not speak protocol ${PROTOCOL}: ${error.message}.`;
+    }
+    return `${error.method}: ${error.message}`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function showProblem(words: string): void {
+  const problem = find("problem");
+  problem.textContent = words;
+  problem.hidden = words === "";
+}
+
+/** Runs what a person asked for and shows what goes wrong. */
+export async function attempt(action: () => Promise<unknown>): Promise<void> {
+  try {
+    await action();
+    showProblem("");
+  } catch (error) {
+    if (!(error instanceof ConnectionError)) {
+      console.warn(error);
+    }
+    showProblem(wordsFor(error));
+  }
+}
+
+export function startPage(page: Page): void {
+  const form = find<HTMLFormElement>("connection");
+  const status = find("status");
+  const url = form.elements.namedItem("url") as HTMLInputElement;
+  const token = form.elements.namedItem("token") as HTMLInputElement;
+  url.value = sessionStorage.getItem("fogmarch-url") ?? defaultUrl();
+  token.value = sessionStorage.getItem(`fogmarch-token-${page.name}`) ?? "";
+  let generation = 0; // of the wish to be connected; an older one does nothing any more
+  let current: Client | undefined;
+
+  const say = (text: string, kind: string): void => {
+    status.textContent = text;
+    status.dataset["kind"] = kind;
+  };
+
+  const run = async (mine: number, wait: number): Promise<void> => {
+    say("connecting ...", "busy");
+    try {
+      const client = await connect(url.value, {
+        name: `fogmarch-web ${page.name}`,
+        ...(token.value === "" ? {} : { token: token.value }),
+      });
+      if (mine !== generation) {
+        client.close();
+        return;
+      }
+      current = client;
+      sessionStorage.setItem("fogmarch-url", url.value);
+      sessionStorage.setItem(`fogmarch-token-${page.name}`, token.value);
+      say(`connected to ${client.welcome.server} as ${client.welcome.role}`, "good");
+      showProblem("");
+      const end = await page.begin(client);
+      const over = (reason: string): void => {
+        end();
+        if (mine === generation) {
+          say("not connected", "bad");
+          showProblem(`Connection lost: ${reason}. Trying again ...`);
+          void retry(mine, RETRY_FIRST_MS);
+        }
+      };
+      if (client.isOpen) {
+        client.onEnd(over);
+      } else {
+        over("the server is gone");
+      }
+    } catch (error) {
+      if (mine !== generation) {
+        return;
+      }
+      say("not connected", "bad");
+      showProblem(wordsFor(error));
+      if (!(error instanceof RequestError)) {
+        void retry(mine, Math.min(wait * 2, RETRY_LAST_MS));
+      }
+    }
+  };
+
+  const retry = async (mine: number, wait: number): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    if (mine === generation) {
+      await run(mine, wait);
+    }
+  };
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    generation++;
+    current?.close();
+    void run(generation, RETRY_FIRST_MS);
+  });
+  generation++;
+  void run(generation, RETRY_FIRST_MS);
+}

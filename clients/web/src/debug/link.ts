@@ -1,0 +1,39 @@
+// What one looks at, in the address: #world=1&team=2&agent=117&at=40.5,7.5,12&overlay=g
+
+export interface Look {
+  world?: number;
+  team?: number;
+  agent?: number;
+  /** Middle of the screen in cells, and pixels per cell. */
+  at?: [number, number, number];
+  overlay?: string;
+}
+
+export function readLink(): Look {
+  const entries = new URLSearchParams(location.hash.slice(1));
+  const number = (name: string): number | undefined => {
+    const value = Number(entries.get(name) ?? NaN);
+    return Number.isFinite(value) ? value : undefined;
+  };
+  const at = (entries.get("at") ?? "").split(",").map(Number);
+  const world = number("world");
+  const team = number("team");
+  const agent = number("agent");
+  const overlay = entries.get("overlay");
+  return {
+    ...(world === undefined ? {} : { world }),
+    ...(team === undefined ? {} : { team }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(at.length === 3 && at.every(Number.isFinite)
+      ? { at: at as [number, number, number] } : {}),
+    ...(overlay === null ? {} : { overlay }),
+  };
+}
+
+export function writeLink(look: Look): void {
+  const entries = Object.entries(look)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, Array.isArray(value)
+      ? value.map((part) => Number(part.toFixed(2))).join(",") : String(value)]);
+  history.replaceState(null, "", "#" + entries.map((entry) => entry.join("=")).join("&"));
+}

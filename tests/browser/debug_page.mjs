@@ -1,0 +1,208 @@
+// The debug page shows what the server says, and does what its buttons say.
+
+import {
+  assert, Browser, cellsAround, clickCell, colourAt, makeWorld, run, Server, until,
+} from "./support.mjs";
+
+async function stage(options) {
+  const server = await Server.start();
+  const admin = await server.connect();
+  const { world, teams, bases } = await makeWorld(admin, options);
+  const base = bases.slice(0, 2);
+  const { agents } = await admin.call("agent.spawn",
+                                      { world, team: teams[0], cells: cellsAround(base, 9) });
+  await admin.call("agent.order", { world, agents, kind: "move", goal: bases.slice(2, 4) });
+  const browser = await Browser.start();
+  return { server, admin, world, teams, bases, agents, browser };
+}
+
+const tickOf = async (page) => Number(await page.locator("#clock").getAttribute("data-tick"));
+
+async function factsOf(page) {
+  const names = await page.locator("#agent-facts dt").allTextContents();
+  const values = await page.locator("#agent-facts dd").allTextContents();
+  return Object.fromEntries(names.map((name, i) => [name, values[i]]));
+}
+
+async function agentsMove() {
+  const { server, admin, world, browser } = await stage();
+  const page = await browser.open(server.url());
+  await page.locator("#worlds button", { hasText: "arena" }).waitFor();
+  const places = () => page.evaluate(() => {
+    const mirror = window.fogmarch?.view?.truth?.mirror;
+    return mirror ? [...mirror.xs.slice(0, mirror.agentCount)].join() : "";
+  });
+  const before = await until(places, "agents");
+  await admin.call("world.resume", { world });
+  await until(async () => (await places()) !== before, "agents that move");
+  assert.ok((await tickOf(page)) > 0);
+  await browser.screenshot(page, "debug");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+async function numbersAreThoseOfInspect() {
+  const { server, admin, world, agents, browser } = await stage();
+  await admin.call("world.step", { world, ticks: 12 });
+  const page = await browser.open(server.url());
+  const { cell } = await admin.call("debug.inspect", { world, agent: agents[4] });
+  await until(() => page.evaluate(() => window.fogmarch?.view?.truth?.mirror.agentCount === 9),
+              "agents");
+  await page.evaluate(([x, y]) => window.fogmarch.map.centre({ x, y }, 24), cell);
+  await clickCell(page, { x: cell[0], y: cell[1] });
+  const facts = await until(async () => {
+    const found = await factsOf(page);
+    return found["id"] && found;
+  }, "an agent's facts");
+  const truth = await admin.call("debug.inspect", { world, agent: Number(facts["id"]) });
+  const number = (name) => Number(facts[name].replaceAll(",", ""));
+  assert.equal(facts["cell"], truth.cell.join(", "));
+  assert.equal(facts["goal"], truth.goal.join(", "));
+  assert.equal(facts["state"], truth.state);
+  assert.equal(facts["planner"], truth.planner);
+  assert.equal(number("expansions"), truth.expansions);
+  assert.equal(number("closed"), truth.closed);
+  assert.equal(number("open"), truth.open);
+  assert.equal(number("moves"), truth.moves);
+  assert.ok(truth.expansions > 0 && truth.moves === 12);
+  assert.match(page.url(), new RegExp(`agent=${facts["id"]}`));
+  await page.locator("#explain").click();
+  const explained = await admin.call("debug.explain", { world, agent: truth.agent });
+  await until(async () => (await page.locator("#explanation").textContent()).includes(explained.why),
+              "an explanation");
+  await until(async () => (await page.locator("#top button").count()) > 0, "the most expensive");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+async function overlaysAreDrawn() {
+  const { server, admin, world, agents, browser } = await stage();
+  await admin.call("world.step", { world, ticks: 5 });
+  const page = await browser.open(server.url(`#agent=${agents[0]}&world=${world}`));
+  await page.locator("#agent-facts dt").first().waitFor();
+  const { cell } = await admin.call("debug.inspect", { world, agent: agents[0] });
+  const [x, y] = cell;
+  const inspect = await admin.call("debug.inspect",
+                                   { world, agent: agents[0], rect: [x - 4, y - 4, 9, 9] });
+  let closed; // a closed cell off the path
+  for (let i = 0; i < inspect.search.length; i += 6) {
+    const [cx, cy, flags] = inspect.search.slice(i, i + 3);
+    const onPath = inspect.path.some((value, j) => j % 2 === 0 && Math.abs(value - cx) < 2 &&
+                                                  Math.abs(inspect.path[j + 1] - cy) < 2);
+    if (flags & 2 && !onPath && Math.abs(cx - x) + Math.abs(cy - y) > 3) closed = { x: cx, y: cy };
+  }
+  assert.ok(closed, "a closed cell to look at");
+  await page.evaluate((at) => window.fogmarch.map.centre(at, 24), closed);
+  const plain = await colourAt(page, closed);
+  const colours = new Set([plain.join()]);
+  for (const overlay of ["state", "g", "f"]) {
+    await page.locator("#overlay").selectOption(overlay);
+    await until(async () => !colours.has((await colourAt(page, closed)).join()), overlay);
+    colours.add((await colourAt(page, closed)).join());
+    assert.ok(await page.evaluate(() => window.fogmarch.view.inspector.overlay.count) > 0);
+  }
+  await browser.screenshot(page, "overlay");
+  // Numbers appear when there is room for them.
+  await page.evaluate((at) => window.fogmarch.map.centre(at, 64), closed);
+  await page.locator("#overlay").selectOption("g");
+  await until(() => page.evaluate(
+    () => window.fogmarch.view.inspector.overlay.numbers.children.length > 20), "numbers");
+  await browser.screenshot(page, "numbers");
+  await page.locator("#overlay").selectOption("none");
+  await until(async () => (await colourAt(page, closed)).join() === plain.join(), "no overlay");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+async function anEditMakesItReplan() {
+  const { server, admin, world, agents, browser } = await stage();
+  await admin.call("world.step", { world, ticks: 3 });
+  const page = await browser.open(server.url(`#agent=${agents[0]}&world=${world}`));
+  await page.locator("#agent-facts dt").first().waitFor();
+  const before = await admin.call("debug.inspect", { world, agent: agents[0] });
+  const wall = { x: before.path[4], y: before.path[5] };
+  await page.getByRole("button", { name: "paint terrain" }).click();
+  await page.locator("input[name=brush]").fill("3");
+  await page.evaluate((cell) => window.fogmarch.map.centre(cell, 24), wall);
+  await clickCell(page, wall);
+  await until(async () => {
+    await page.locator("#step").click();
+    const now = await admin.call("debug.inspect", { world, agent: agents[0] });
+    return now.replans > before.replans;
+  }, "a replan");
+  await until(() => page.evaluate(
+    (cell) => (window.fogmarch.view.truth.mirror.lookAt(cell.x, cell.y) & 15) !== 1, wall), "a wall");
+  const now = await admin.call("debug.inspect", { world, agent: agents[0] });
+  await until(async () => (await factsOf(page))["replans"] === String(now.replans), "its number");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+async function timeIsInTheHandsOfTheAdmin() {
+  const { server, admin, world, browser } = await stage();
+  const page = await browser.open(server.url());
+  const resume = page.locator("#pause");
+  await until(async () => (await resume.textContent()) === "resume", "a paused world");
+  await page.locator("#step").click();
+  await until(async () => (await tickOf(page)) === 1, "tick 1");
+  await resume.click();
+  await until(async () => (await tickOf(page)) > 5, "ticks");
+  await resume.click();
+  await until(async () => (await admin.call("world.info", { world })).paused, "a pause");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+async function fogOfATeam() {
+  const { server, admin, world, bases, browser } = await stage();
+  const page = await browser.open(server.url(`#world=${world}`));
+  await until(() => page.evaluate(() => window.fogmarch?.view?.truth), "the truth");
+  const far = { x: bases[2], y: bases[3] };
+  await page.evaluate((cell) => window.fogmarch.map.centre(cell, 24), far);
+  const bright = await colourAt(page, far);
+  await page.locator("#team").selectOption("1");
+  await until(async () => (await colourAt(page, far))[0] < bright[0] / 2, "darkness far away");
+  await browser.screenshot(page, "fog");
+  assert.match(page.url(), /team=1/);
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+async function troublesAreSaidInWords() {
+  const token = "correct-horse-battery";
+  let server = await Server.start([], { FOGMARCH_TOKEN: token });
+  const ports = [server.port, server.http];
+  let admin = await server.connect({ token });
+  await makeWorld(admin);
+  admin.close();
+  const browser = await Browser.start();
+  const page = await browser.open(server.url());
+  const problem = page.locator("#problem");
+  await until(async () => (await problem.textContent()).includes("refused this token"), "a refusal");
+  await page.locator("input[name=token]").fill("wrong-but-long-enough");
+  await page.locator("#connection button").click();
+  await until(async () => (await problem.textContent()).includes("refused this token"), "a refusal");
+  await page.locator("input[name=token]").fill(token);
+  await page.locator("#connection button").click();
+  await page.locator("#worlds button", { hasText: "arena" }).waitFor();
+  assert.equal(await problem.isVisible(), false);
+  await server.stop();
+  await until(async () => (await problem.textContent()).includes("Connection lost"), "a loss");
+  server = await Server.start([], { FOGMARCH_TOKEN: token }, ports);
+  admin = await server.connect({ token });
+  await makeWorld(admin, { name: "second" });
+  await page.locator("#worlds button", { hasText: "second" }).waitFor();
+  assert.equal(await problem.isVisible(), false);
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+await run([agentsMove, numbersAreThoseOfInspect, overlaysAreDrawn, anEditMakesItReplan,
+           timeIsInTheHandsOfTheAdmin, fogOfATeam, troublesAreSaidInWords]);

@@ -1,0 +1,76 @@
+// The JavaScript library in Node.js over TCP: its mirror, its errors, the end.
+
+import { assert, cellsAround, fogmarch, makeWorld, run, Server, until } from "./support.mjs";
+
+const { RequestError, ConnectionError, subscribe } = fogmarch;
+
+async function mirrorsShowWhatInspectSays() {
+  const server = await Server.start();
+  const client = await server.connect();
+  const { world, teams, bases } = await makeWorld(client);
+  const { agents } = await client.call("agent.spawn",
+    { world, team: teams[0], cells: cellsAround(bases.slice(0, 2), 40) });
+  const view = await subscribe(client, { world });
+  await client.call("agent.order", { world, agents, kind: "move", goal: bases.slice(2, 4) });
+  await client.call("world.step", { world, ticks: 30 });
+  await client.call("agent.remove", { world, agents: agents.slice(0, 7) });
+  await client.call("building.place", { world, team: teams[0], on_units: "push",
+                                        rect: [bases[0] + 8, bases[1] + 8, 2, 3] });
+  await client.call("world.step", { world, ticks: 1 });
+  await until(() => view.mirror.tick === 31, "tick 31");
+  assert.equal(view.mirror.agentCount, 33);
+  for (const agent of agents.slice(7)) {
+    const place = view.mirror.placeOf(agent);
+    const { cell, team } = await client.call("debug.inspect", { world, agent });
+    assert.deepEqual([view.mirror.xs[place], view.mirror.ys[place]], cell);
+    assert.equal(view.mirror.teams[place], team);
+    assert.equal(view.mirror.ids[place], agent);
+  }
+  assert.equal(view.mirror.placeOf(agents[0]), undefined);
+  const [{ x, y, width, height }] = view.mirror.buildings;
+  assert.deepEqual([x, y, width, height], [bases[0] + 8, bases[1] + 8, 2, 3]);
+  const { cells, complete } = await client.call("path.query", { world, from: bases.slice(0, 2),
+                                                                to: bases.slice(2, 4) });
+  assert.ok(complete);
+  for (let i = 0; i < cells.length; i += 2) {
+    assert.equal(view.mirror.lookAt(cells[i], cells[i + 1]) & 15, 1, "a path over ground");
+  }
+  await view.end();
+  client.close();
+  await server.stop();
+}
+
+async function largeMessagesComeInPieces() {
+  const server = await Server.start();
+  const client = await server.connect();
+  const { world } = await client.call("world.create", { name: "large", generator: "random", width: 1024,
+                                                        height: 1024, paused: true });
+  const view = await subscribe(client, { world });
+  assert.equal(view.mirror.looks.length, 1 << 20);
+  assert.ok(view.mirror.looks.every((look) => look !== 0), "everything is shown");
+  const pings = await Promise.all(Array.from({ length: 500 },
+                                             (_, time) => client.call("ping", { time })));
+  pings.forEach((pong, i) => assert.equal(pong.time, i));
+  client.close();
+  await server.stop();
+}
+
+async function errorsAndTheEnd() {
+  const server = await Server.start([], { FOGMARCH_TOKEN: "correct-horse-battery" });
+  await assert.rejects(server.connect({ token: "wrong-but-long-enough" }), RequestError);
+  const client = await server.connect({ token: "correct-horse-battery" });
+  await assert.rejects(client.call("world.info", { world: 9 }), (error) => {
+    assert.ok(error instanceof RequestError);
+    assert.equal(error.status, "no_world");
+    return true;
+  });
+  const ended = new Promise((resolve) => client.onEnd(resolve));
+  const warned = new Promise((resolve) => client.on("going_down", resolve));
+  await server.stop();
+  assert.ok((await warned).reason);
+  assert.ok(await ended);
+  await assert.rejects(client.call("ping", {}), ConnectionError);
+  await assert.rejects(server.connect(), ConnectionError);
+}
+
+await run([mirrorsShowWhatInspectSays, largeMessagesComeInPieces, errorsAndTheEnd]);

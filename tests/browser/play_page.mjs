@@ -1,0 +1,179 @@
+// Two people play against each other, each with the token of a seat; neither gets the other's units
+// over the wire before seeing them.
+
+import { decodeMulti } from "@msgpack/msgpack";
+import { assert, Browser, cellsAround, clickCell, makeWorld, run, Server, until } from "./support.mjs";
+
+const TOKEN = "correct-horse-battery";
+const SIGHT = 5;
+
+// Keeps every message that a page receives.
+function capture(page, messages) {
+  page.on("websocket", (socket) => {
+    socket.on("framereceived", ({ payload }) => {
+      for (const message of decodeMulti(payload)) messages.push(message);
+    });
+  });
+}
+
+async function twoSeats() {
+  const server = await Server.start([], { FOGMARCH_TOKEN: TOKEN });
+  const admin = await server.connect({ token: TOKEN });
+  const { world, teams, bases } = await makeWorld(admin, { sense_radius: SIGHT });
+  const browser = await Browser.start();
+  const seats = [];
+  for (let i = 0; i < 2; i++) {
+    const base = bases.slice(2 * i, 2 * i + 2);
+    const { agents } = await admin.call("agent.spawn",
+                                        { world, team: teams[i], cells: cellsAround(base, 9) });
+    const { token } = await admin.call("token.create", { role: "player", world, team: teams[i] });
+    const messages = [];
+    const page = await browser.open(server.url("play.html"), async (fresh) => capture(fresh, messages));
+    await page.locator("input[name=token]").fill(token);
+    await page.locator("#connection button").click();
+    seats.push({ page, messages, base, agents, team: teams[i] });
+  }
+  for (const { page } of seats) {
+    await page.locator("#minimap").waitFor();
+    assert.match(await page.locator("#status").textContent(), /player/);
+  }
+  return { server, admin, world, browser, seats };
+}
+
+async function selectAll(page) {
+  await page.locator("#map").focus();
+  await page.keyboard.press("a");
+  await until(async () => (await page.locator("#selection").getAttribute("data-selected")) === "9",
+              "a selection");
+}
+
+async function bothPlay() {
+  const { server, admin, world, browser, seats } = await twoSeats();
+  const places = [];
+  for (const { page, base } of seats) {
+    const from = await page.evaluate(([x, y]) => window.fogmarch.map.pixelOfCell({ x: x - 4, y: y - 4 }),
+                                     base);
+    const to = await page.evaluate(([x, y]) => window.fogmarch.map.pixelOfCell({ x: x + 4, y: y + 4 }),
+                                   base);
+    const box = await page.locator("#map canvas").boundingBox();
+    await page.mouse.move(box.x + from.x, box.y + from.y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + to.x, box.y + to.y, { steps: 4 });
+    await page.mouse.up();
+    await until(async () => (await page.locator("#selection").getAttribute("data-selected")) === "9",
+                "a box of nine");
+    await page.keyboard.press("Control+1");
+    await page.keyboard.press("Escape");
+    await clickCell(page, { x: base[0] + 12, y: base[1] }); // nobody there
+    await page.keyboard.press("1");
+    assert.equal(await page.locator("#selection").getAttribute("data-selected"), "9");
+    places.push(base);
+  }
+  for (const { page, base } of seats) {
+    const middle = { x: Math.round((base[0] + 64) / 2), y: Math.round((base[1] + 64) / 2) };
+    await page.evaluate((cell) => window.fogmarch.map.centre(cell, 8), middle);
+    await clickCell(page, middle, { button: "right" });
+    await until(async () => (await page.locator("#problem").isVisible()) === false, "no problem");
+  }
+  await admin.call("world.resume", { world });
+  await until(async () => {
+    const report = await admin.call("debug.inspect", { world, agent: seats[0].agents[0] });
+    return report.moves > 5;
+  }, "moves");
+  await browser.screenshot(seats[0].page, "play");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+// Whatever told a page of an agent of the other team: the truth then has this agent within sight of one
+// of the page's own. The world stands still between the steps, so that truth and view are of one tick.
+async function nobodySeesThroughFog() {
+  const { server, admin, world, browser, seats } = await twoSeats();
+  const goals = [seats[1].base, seats[0].base];
+  for (const [i, { page }] of seats.entries()) {
+    await selectAll(page);
+    await page.evaluate(([x, y]) => window.fogmarch.map.centre({ x, y }, 8), goals[i]);
+    await clickCell(page, { x: goals[i][0], y: goals[i][1] }, { button: "right" });
+  }
+  const orders = async () => {
+    for (const { agents } of seats) {
+      const { order } = await admin.call("debug.inspect", { world, agent: agents[0] });
+      if (order === 0) return false;
+    }
+    return true;
+  };
+  await until(orders, "orders of both");
+  const told = [new Map(), new Map()]; // by seat: foreign agents in view, name to cell
+  const read = [0, 0];
+  let meetings = 0;
+  for (let tick = 1; tick <= 120; tick++) {
+    await admin.call("world.step", { world, ticks: 1 });
+    const truth = [];
+    for (const { agents } of seats) {
+      truth.push(await Promise.all(agents.map(async (agent) =>
+        (await admin.call("debug.inspect", { world, agent })).cell)));
+    }
+    for (const { page, messages } of seats) {
+      await caughtUp(page, messages);
+    }
+    for (const [i, { messages, team }] of seats.entries()) {
+      for (; read[i] < messages.length; read[i]++) {
+        const message = messages[read[i]];
+        if (message[0] === 2) follow(told[i], message[1], message[2][0], team);
+      }
+      for (const [x, y] of told[i].values()) {
+        meetings++;
+        assert.ok(truth[1 - i].some((cell) => cell[0] === x && cell[1] === y),
+                  `seat ${i} was told of somebody at ${x}, ${y} in tick ${tick}, who is not there`);
+        assert.ok(truth[i].some((own) => Math.max(Math.abs(own[0] - x), Math.abs(own[1] - y)) <= SIGHT),
+                  `seat ${i} was told of ${x}, ${y} in tick ${tick}, out of its sight`);
+      }
+    }
+  }
+  assert.ok(meetings > 0, "the two never met: the test shows nothing");
+  await browser.screenshot(seats[0].page, "meeting");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+// An answer to the page comes after everything that was sent to it before.
+async function caughtUp(page, messages) {
+  const answers = () => messages.filter((message) => message[0] === 1).length;
+  const before = answers();
+  await page.evaluate(() => window.fogmarch.client.call("ping", {}));
+  await until(() => answers() > before, "an answer");
+}
+
+function follow(told, method, params, team) {
+  const enter = (list) => {
+    for (let i = 0; i + 4 < list.length; i += 5) {
+      if (list[i + 1] !== team) told.set(list[i], [list[i + 2], list[i + 3]]);
+    }
+  };
+  if (method === "keyframe") {
+    told.clear();
+    enter(params.agents);
+  } else if (method === "delta") {
+    for (let i = 0; i + 1 < (params.leave ?? []).length; i += 2) told.delete(params.leave[i]);
+    enter(params.enter ?? []);
+    for (let i = 0; i + 3 < (params.moved ?? []).length; i += 4) {
+      const [id, x, y] = params.moved.slice(i, i + 3);
+      if (told.has(id)) told.set(id, [x, y]);
+    }
+  }
+}
+
+async function comesBackToTheSameSeat() {
+  const { server, admin, browser, seats } = await twoSeats();
+  const { page, team } = seats[1];
+  await page.reload();
+  await page.locator("#minimap").waitFor();
+  assert.match(await page.locator("#right").textContent(), new RegExp(`Team ${team}`));
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+await run([bothPlay, nobodySeesThroughFog, comesBackToTheSameSeat]);

@@ -1,0 +1,159 @@
+// A server, a browser, and a client of our own beside the page, for the browser tests.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, createWriteStream } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+export const build = process.argv[2];
+const library = pathToFileURL(join(build, "web-client/clients/js/dist/")).href;
+export const { connectTcp } = await import(library + "node.js");
+export const fogmarch = await import(library + "index.js");
+
+const PATIENCE_MS = 60000;
+
+/** Waits until `condition` returns something true, and returns that. */
+export async function until(condition, what) {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const result = await condition();
+    if (result) return result;
+    assert.ok(Date.now() < end, `waited in vain for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export class Server {
+  static async start(flags = [], environment = {}, ports = ["0", "0"]) {
+    const server = new Server();
+    server.folder = mkdtempSync(join(tmpdir(), "fogmarch-browser-"));
+    const port = join(server.folder, "port");
+    const http = join(server.folder, "http");
+    server.process = spawn(join(build, "bin/fogmarchd"), [
+      "--listen", `127.0.0.1:${ports[0]}`, "--port-file", port,
+      "--http", `127.0.0.1:${ports[1]}`, "--http-port-file", http, ...flags,
+    ], { env: { ...process.env, ...environment }, stdio: ["ignore", "ignore", "pipe"] });
+    process.on("exit", () => server.process.kill("SIGKILL")); // a test that failed leaves nothing behind
+    server.log = "";
+    server.process.stderr.on("data", (data) => { server.log += data; });
+    server.ended = new Promise((resolve) => server.process.on("exit", resolve));
+    await until(() => existsSync(port) && existsSync(http), `a server: ${server.log}`);
+    server.port = Number(readFileSync(port, "utf8"));
+    server.http = Number(readFileSync(http, "utf8"));
+    return server;
+  }
+
+  url(page = "") {
+    return `http://127.0.0.1:${this.http}/${page}`;
+  }
+
+  connect(hello = {}) {
+    return connectTcp("127.0.0.1", this.port, { name: "browser test", ...hello });
+  }
+
+  async stop() {
+    this.process.kill("SIGTERM");
+    const code = await this.ended;
+    rmSync(this.folder, { recursive: true });
+    assert.equal(code, 0, this.log);
+  }
+}
+
+/** Opens pages and holds them to account: any error on a page fails the test. */
+export class Browser {
+  static async start() {
+    const browser = new Browser();
+    browser.errors = [];
+    browser.browser = await chromium.launch({
+      executablePath: "/usr/bin/chromium",
+      args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader",
+             "--enable-unsafe-swiftshader"],
+    });
+    return browser;
+  }
+
+  /** A page in a context of its own: another person at another machine. */
+  async open(url, prepare = async () => {}) {
+    const context = await this.browser.newContext({ viewport: { width: 1366, height: 768 } });
+    const page = await context.newPage();
+    page.on("pageerror", (error) => this.errors.push(error.stack));
+    page.on("console", (message) => {
+      // A refused WebSocket is logged by the browser itself.
+      if (message.type() === "error" && !message.text().includes("WebSocket")) {
+        this.errors.push(message.text());
+      }
+    });
+    await prepare(page);
+    await page.goto(url);
+    return page;
+  }
+
+  async screenshot(page, name) {
+    await page.screenshot({ path: join(build, "browser/screenshots", `${name}.png`) });
+  }
+
+  async stop() {
+    await this.browser.close();
+    assert.deepEqual(this.errors, []);
+  }
+}
+
+/** A world with two teams, whose clock stands still. */
+export async function makeWorld(admin, options = {}) {
+  const { world, bases } = await admin.call("world.create", {
+    name: "arena", generator: "skirmish", width: 128, height: 128, players: 2, seed: 7,
+    tick_hz: 20, budget_ms: 10000, paused: true, ...options, // no deadline on a busy machine
+  });
+  const teams = [];
+  for (let i = 0; i < 2; i++) teams.push((await admin.call("team.create", { world })).team);
+  return { world, teams, bases };
+}
+
+/** Free cells around a base, as cells for agent.spawn. */
+export function cellsAround(base, count) {
+  const side = Math.ceil(Math.sqrt(count));
+  return Array.from({ length: count }, (_, i) => [
+    base[0] - (side >> 1) + (i % side), base[1] - (side >> 1) + Math.floor(i / side),
+  ]).flat();
+}
+
+/** Colour of the map's canvas at the middle of a cell: [r, g, b]. */
+export async function colourAt(page, cell) {
+  return page.evaluate(async ({ x, y }) => {
+    const { map } = window.fogmarch;
+    const frames = map.frames;
+    while (map.frames < frames + 2) await new Promise(requestAnimationFrame);
+    map.app.render();
+    const at = map.pixelOfCell({ x, y });
+    const canvas = map.app.canvas;
+    const copy = document.createElement("canvas");
+    copy.width = copy.height = 1;
+    const scale = canvas.width / canvas.clientWidth;
+    const context = copy.getContext("2d");
+    context.drawImage(canvas, at.x * scale, at.y * scale, 1, 1, 0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  }, cell);
+}
+
+/** Clicks a cell of the map. */
+export async function clickCell(page, cell, options = {}) {
+  const at = await page.evaluate((where) => window.fogmarch.map.pixelOfCell(where), cell);
+  await page.locator("#map canvas").click({ position: at, ...options });
+}
+
+/** Runs functions one after the other. Arguments behind the build folder name the ones to run. */
+export async function run(cases) {
+  const wanted = process.argv.slice(3);
+  for (const one of cases) {
+    if (wanted.length > 0 && !wanted.includes(one.name)) continue;
+    console.log(`[ RUN      ] ${one.name}`);
+    const start = Date.now();
+    await one();
+    console.log(`[       OK ] ${one.name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+  }
+}
+
+export { assert };
