@@ -1,13 +1,19 @@
-// core/auto.c: the planner that chooses for the user. Rule:
+// core/auto.c: the planner that chooses for the user. It asks three things of the situation: do
+// jump points apply (equal weights, FM_CONNECT_8), what do searches turn out to cost, and does the
+// grant suffice? How far agents see and how much of the map changes show in the second.
 //
-//   jumps    where jump points apply (equal weights, FM_CONNECT_8) the shortest way is searched
-//            anew by repeated-jps whenever it breaks. On every kind of map measured, game maps,
-//            rooms, random blocks and mazes, that takes half to a sixth of D* Lite's time per move.
-//   engine   elsewhere by dstar-lite with buckets, which goes on after the agent has moved. It also
-//            takes over from jumps, until the next goal, when the agent has walked away from
-//            JUMPS_LOST_MAX of their searches in a row before the grants let them end.
+//   jumps    where they apply, the shortest way is searched anew by repeated-jps whenever it
+//   breaks.
+//            On game maps, rooms and random blocks that is the fastest there is (loadtest/results).
+//   engine   elsewhere an incremental search, which goes on after the agent has moved: dstar-lite,
+//            or dstar-extra-lite where it takes over from jumps. It does so until the next goal
+//            when jumps have cost JUMPS_EXCESS_MAX more than JUMPS_WORTH for each search (narrow
+//            mazes, seen from near), or JUMPS_UNANSWERED_MAX since the last answer (small grants;
+//            terrain that is known but for many single cells).
 //   guide    tbaa-star moves the agent whenever the search of the one above is not finished within
-//            the grant. So there is a move in every tick, though not always a proven one.
+//            the grant: at once when the order is new, and always while the engine searches. For
+//            the answer of jumps an agent that has a way behind it waits JUMPS_WAIT ticks first: a
+//            step to anywhere else would make them begin anew.
 //
 // Three quarters of a grant are for the search, the rest for the guide. When a deadline
 // has cut the search short, the guide still gets GUIDE_UNITS_LATE. Mostly the search ends before
@@ -19,6 +25,11 @@
 //        ^                        │
 //        └── search finished ─────┘
 //
+// The engine is told of what the guide's agent sees, but not of its steps, until it has finished
+// for the cell where it was asked; then it goes on to where the agent is by now. Told of each step,
+// it would spend its grants on renewing the keys of its open list (on the twelve game maps, 550
+// expansions in an interval: 2640 intervals to the goal in place of 1870).
+//
 // Whichever of search and guide proves first that there is no way is believed: one exhausts the
 // goal's side, the other the agent's. A complete path of the guide is as good as one of the search,
 // which then uses the grant to catch up.
@@ -28,7 +39,13 @@
 #include "core/jump_search.h"
 
 #define GUIDE_UNITS_LATE 32u // once the deadline has passed
-#define JUMPS_LOST_MAX   4u
+
+// In jump points. Found by sweeps over the twelve game maps and two mazes; between half and twice
+// of each little changes. See loadtest/results/README.md.
+#define JUMPS_WORTH          128u // what the engine's repair costs where jumps are dearest
+#define JUMPS_EXCESS_MAX     32768u
+#define JUMPS_UNANSWERED_MAX 1024u
+#define JUMPS_WAIT           4u // ticks
 
 // One of the planners that this one is made of.
 struct part {
@@ -40,14 +57,22 @@ struct automatic {
     const fm_view *view;
     const fm_memory *memory;
     fm_cell goal;
+    bool rejoin;   // fm_planner_options.rejoin
     fm_cell start; // FM_CELL_NONE before the first
 
     struct part search; // jumps or engine
     struct part guide;
     bool guiding;
-    bool jumps_pending;  // jumps have begun a search and not ended it
-    uint32_t jumps_lost; // such searches in a row that the agent has walked away from
-    bool exhausted;      // memory ran out
+    bool exhausted; // memory ran out
+
+    bool pending;          // the search was asked and has not answered yet
+    bool has_answered;     // since the goal was set
+    fm_cell searched_from; // the start that the search knows of
+    uint32_t waited;       // ticks for jumps, since their last answer
+
+    // In jump points.
+    uint32_t jumps_unanswered; // since their last answer
+    uint32_t jumps_excess;     // above JUMPS_WORTH for each search; what they save comes off
 };
 
 // ---- parts --------------------------------------------------------------------------------------
@@ -58,7 +83,7 @@ static bool need(struct automatic *a, struct part *part)
     if (part->self != NULL) {
         return true;
     }
-    const fm_planner_options options = {0};
+    const fm_planner_options options = {.rejoin = a->rejoin};
     void *self = fm_memory_allocate_zeroed(a->memory, 1, part->ops->size);
     if (self == NULL || part->ops->init(self, a->view, &options, a->memory, a->goal) != FM_OK) {
         fm_memory_release(a->memory, self, part->ops->size);
@@ -67,6 +92,12 @@ static bool need(struct automatic *a, struct part *part)
     part->self = self;
     part->ops->set_starts(self, &a->start, 1);
     return true;
+}
+
+static bool need_search(struct automatic *a)
+{
+    a->searched_from = a->search.self == NULL ? a->start : a->searched_from;
+    return need(a, &a->search);
 }
 
 static void drop(struct automatic *a, struct part *part, fm_slab *slab)
@@ -89,26 +120,54 @@ static bool is_answer(fm_plan_state state)
     return state == FM_PLAN_FOUND || state == FM_PLAN_UNREACHABLE;
 }
 
+// What the search says about where the agent stands.
+static fm_plan_state search_state(const struct automatic *a, fm_cell start)
+{
+    return a->searched_from == start ? state_of(&a->search, start) : FM_PLAN_RUNNING;
+}
+
+static bool searches_by_jumps(const struct automatic *a)
+{
+    return a->search.ops == &fm_repeated_jps;
+}
+
+static void tell_search_start(struct automatic *a)
+{
+    if (a->search.self != NULL && a->start != FM_CELL_NONE) {
+        a->search.ops->set_starts(a->search.self, &a->start, 1);
+        a->searched_from = a->start;
+    }
+}
+
 static void use(struct automatic *a, const fm_planner_ops *ops, fm_slab *slab)
 {
     if (a->search.ops != ops) {
         drop(a, &a->search, slab);
         a->search.ops = ops;
     }
-    a->jumps_pending = false;
-    a->jumps_lost = 0;
+    a->pending = false;
+    a->waited = 0;
+    a->jumps_unanswered = 0;
+    a->jumps_excess = 0;
 }
 
 // The rule of this file's opening lines, for a new goal or a new map.
 static void choose_search(struct automatic *a, fm_slab *slab)
 {
     use(a, fm_jump_search_applies(a->view) ? &fm_repeated_jps : &fm_dstar_lite, slab);
+    a->has_answered = false;
+}
+
+static bool jumps_cost_too_much(const struct automatic *a)
+{
+    return searches_by_jumps(a) &&
+           (a->jumps_excess > JUMPS_EXCESS_MAX || a->jumps_unanswered > JUMPS_UNANSWERED_MAX);
 }
 
 // The part that answers now.
 static const struct part *speaker(const struct automatic *a)
 {
-    return a->guiding && !is_answer(state_of(&a->search, a->start)) ? &a->guide : &a->search;
+    return a->guiding && !is_answer(search_state(a, a->start)) ? &a->guide : &a->search;
 }
 
 // ---- searching ----------------------------------------------------------------------------------
@@ -162,14 +221,33 @@ static void advance_guide(struct automatic *a, uint32_t units, fm_work *work)
     work->secondary = late.secondary;
 }
 
+static void count_jumps(struct automatic *a, uint32_t jump_points, bool answered)
+{
+    a->jumps_unanswered += jump_points;
+    if (answered && a->jumps_unanswered > 0) {
+        uint32_t cost = a->jumps_excess + a->jumps_unanswered;
+        a->jumps_excess = cost > JUMPS_WORTH ? cost - JUMPS_WORTH : 0;
+        a->jumps_unanswered = 0;
+    }
+}
+
 // Returns true when the search has an answer.
 static bool advance_search(struct automatic *a, uint32_t units, fm_work *work)
 {
+    uint32_t expansions_at_start = work->expansions;
     bool answered = advance_part(&a->search, units, work);
-    a->jumps_pending = !answered && a->search.ops == &fm_repeated_jps;
+    uint32_t used = work->expansions - expansions_at_start;
+    if (searches_by_jumps(a)) {
+        count_jumps(a, used, answered);
+    } else if (answered && a->searched_from != a->start) {
+        tell_search_start(a); // the guide has led on since the search was asked
+        answered = !work->cut && used < units && advance_part(&a->search, units - used, work);
+    }
+    a->pending = !answered;
     if (answered) {
         a->guiding = false;
-        a->jumps_lost = 0;
+        a->has_answered = true;
+        a->waited = 0;
     }
     return answered;
 }
@@ -177,13 +255,15 @@ static bool advance_search(struct automatic *a, uint32_t units, fm_work *work)
 // Deals the grant out: three quarters to the search, then a quarter to the guide.
 static void deal(struct automatic *a, fm_work *work)
 {
+    bool waits = searches_by_jumps(a) && a->has_answered && !a->guiding && a->waited < JUMPS_WAIT;
     uint32_t expansions_at_start = work->expansions, granted = work->expansions_max;
-    uint32_t guide_units = granted < 4 ? 1 : granted / 4;
+    uint32_t guide_units = waits ? 0 : granted < 4 ? 1 : granted / 4;
     if (granted > guide_units && advance_search(a, granted - guide_units, work)) {
         return;
     }
-    uint32_t left = granted - (work->expansions - expansions_at_start);
-    advance_guide(a, left, work);
+    if (!waits) {
+        advance_guide(a, granted - (work->expansions - expansions_at_start), work);
+    }
 }
 
 // ---- planner interface --------------------------------------------------------------------------
@@ -191,9 +271,13 @@ static void deal(struct automatic *a, fm_work *work)
 static fm_status auto_init(void *self, const fm_view *view, const fm_planner_options *options,
                            const fm_memory *memory, fm_cell goal)
 {
-    (void)options;
     struct automatic *a = self;
-    *a = (struct automatic){.view = view, .memory = memory, .goal = goal, .start = FM_CELL_NONE};
+    *a = (struct automatic){.view = view,
+                            .memory = memory,
+                            .goal = goal,
+                            .rejoin = options->rejoin,
+                            .start = FM_CELL_NONE,
+                            .searched_from = FM_CELL_NONE};
     a->search.ops = fm_jump_search_applies(view) ? &fm_repeated_jps : &fm_dstar_lite;
     a->guide.ops = &fm_tbaa_star;
     return FM_OK;
@@ -215,6 +299,7 @@ static void auto_set_goal(void *self, fm_cell goal, fm_slab *slab)
     choose_search(a, slab);
     if (a->search.self != NULL) {
         a->search.ops->set_goal(a->search.self, goal, slab);
+        tell_search_start(a);
     }
     if (a->guide.self != NULL) {
         a->guide.ops->set_goal(a->guide.self, goal, slab);
@@ -229,6 +314,7 @@ static void auto_forget(void *self, fm_slab *slab)
     choose_search(a, slab);
     if (a->search.self != NULL) {
         a->search.ops->forget(a->search.self, slab);
+        tell_search_start(a);
     }
     if (a->guide.self != NULL) {
         a->guide.ops->forget(a->guide.self, slab);
@@ -239,11 +325,10 @@ static void auto_set_starts(void *self, const fm_cell *cells, uint32_t count)
 {
     struct automatic *a = self;
     FM_ASSERT(count == 1);
-    a->jumps_lost += a->jumps_pending && cells[0] != a->start;
-    a->jumps_pending = a->jumps_pending && cells[0] == a->start;
     a->start = cells[0];
-    if (a->search.self != NULL) {
-        a->search.ops->set_starts(a->search.self, cells, 1);
+    a->waited += a->pending && !a->guiding;
+    if (!a->pending || searches_by_jumps(a)) {
+        tell_search_start(a);
     }
     if (a->guiding) {
         a->guide.ops->set_starts(a->guide.self, cells, 1);
@@ -279,7 +364,7 @@ static fm_plan_state auto_state_at(const void *self, fm_cell start)
     if (start == a->goal) {
         return FM_PLAN_FOUND;
     }
-    fm_plan_state state = state_of(&a->search, start);
+    fm_plan_state state = search_state(a, start);
     if (a->exhausted || is_answer(state) || !a->guiding) {
         return a->exhausted ? FM_PLAN_EXHAUSTED : state;
     }
@@ -293,15 +378,17 @@ static fm_plan_state auto_advance(void *self, fm_work *work)
     if (a->start == a->goal || a->exhausted) {
         return auto_state_at(a, a->start);
     }
-    if (a->jumps_lost >= JUMPS_LOST_MAX) {
-        use(a, &fm_dstar_lite, work->slab);
+    if (jumps_cost_too_much(a) && !is_answer(search_state(a, a->start))) {
+        use(a, &fm_dstar_extra_lite, work->slab);
     }
-    if (!need(a, &a->search)) {
+    if (!need_search(a)) {
         a->exhausted = true;
     } else if (!a->guiding || !is_answer(state_of(&a->guide, a->start))) {
         deal(a, work);
-    } else if (a->search.ops == &fm_dstar_lite) {
-        advance_search(a, work->expansions_max, work); // the guide has led on; time to catch up
+    } else if (!searches_by_jumps(a) || a->rejoin) {
+        // The guide has led on; time to catch up. Where agents push each other, jumps do so as
+        // well: their paths stand it better.
+        advance_search(a, work->expansions_max, work);
     }
     return auto_state_at(a, a->start);
 }
@@ -318,6 +405,14 @@ static fm_cell auto_next_step(const void *self, fm_cell start)
     }
     const struct part *part = speaker(a);
     return part->ops->next_step(part->self, start);
+}
+
+static void auto_distances(const void *self, fm_cell start, uint32_t moves,
+                           uint32_t distances[FM_DIRECTION_COUNT + 1])
+{
+    const struct automatic *a = self;
+    const struct part *part = speaker(a);
+    fm_planner_distances(part->ops, part->self, a->view, a->goal, start, moves, distances);
 }
 
 static uint32_t auto_path(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity)
@@ -373,6 +468,7 @@ const fm_planner_ops fm_auto = {
     .advance = auto_advance,
     .state_at = auto_state_at,
     .next_step = auto_next_step,
+    .distances = auto_distances,
     .path = auto_path,
     .nearest = auto_nearest,
     .inspect = auto_inspect,

@@ -10,7 +10,20 @@
 #define FM_CHECKED __attribute__((warn_unused_result))
 
 // For the innermost loops of a search, where one body is compiled once for each constant argument.
+// Builds that check everything leave that to the compiler: they take too long to compile otherwise.
+#ifdef FM_VALIDATE_ENABLED
+#define FM_INLINE static inline
+#else
 #define FM_INLINE static inline __attribute__((always_inline))
+#endif
+
+// Before a small loop in such a body. Not where sanitizers watch every access: there it would make
+// nothing faster, and compiling slow.
+#if defined(FM_VALIDATE_ENABLED) || defined(__SANITIZE_THREAD__)
+#define FM_UNROLL
+#else
+#define FM_UNROLL _Pragma("GCC unroll 8")
+#endif
 
 #define FM_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -6,7 +6,7 @@
 
 void fm_bucket_queue_init(fm_bucket_queue *queue, const fm_memory *memory)
 {
-    *queue = (fm_bucket_queue){.memory = memory};
+    *queue = (fm_bucket_queue){.memory = memory, .sweep_above = FM_BUCKET_SWEEP_MIN};
 }
 
 // All entries, linked as one free list. Place 0 is never used.
@@ -24,13 +24,20 @@ void fm_bucket_queue_clear(fm_bucket_queue *queue, fm_slab *slab)
         fm_slab_give(slab, queue->pages[place], sizeof(fm_bucket_page));
         queue->pages[place] = NULL;
     }
+    while (queue->spares != NULL) {
+        fm_bucket_page *page = queue->spares;
+        queue->spares = page->next_spare;
+        fm_slab_give(slab, page, sizeof *page);
+    }
+    queue->spare_count = 0;
     if (queue->capacity > 0) {
         memset(queue->filled, 0, queue->capacity / 64 * sizeof *queue->filled);
     }
     free_entries(queue, 1);
+    queue->top = NULL;
     queue->live = 0;
+    queue->sweep_above = FM_BUCKET_SWEEP_MIN;
     queue->page_count = 0;
-    queue->cursor = 0;
 }
 
 static void release_directory(fm_bucket_queue *queue)
@@ -96,15 +103,11 @@ static bool cover(fm_bucket_queue *queue, uint32_t page_number)
         fm_memory_release(queue->memory, filled, capacity / 64 * sizeof *filled);
         return false;
     }
-    uint32_t cursor = capacity - 1;
     for (uint32_t i = used_low; any && i <= used_high; i++) {
         if (queue->pages[i] != NULL) {
             uint32_t place = queue->base + i - base;
             pages[place] = queue->pages[i];
-            if (pages[place]->filled != 0) {
-                filled[place >> 6] |= (uint64_t)1 << (place & 63);
-                cursor = place < cursor ? place : cursor;
-            }
+            filled[place >> 6] |= (uint64_t)1 << (place & 63);
         }
     }
     release_directory(queue);
@@ -112,11 +115,10 @@ static bool cover(fm_bucket_queue *queue, uint32_t page_number)
     queue->filled = filled;
     queue->base = base;
     queue->capacity = capacity;
-    queue->cursor = cursor;
     return true;
 }
 
-static bool grow_entries(fm_bucket_queue *queue)
+bool fm_bucket_queue_grow_entries(fm_bucket_queue *queue)
 {
     uint32_t before = queue->entry_capacity;
     uint32_t capacity = before == 0 ? 64 : before * 2;
@@ -131,49 +133,102 @@ static bool grow_entries(fm_bucket_queue *queue)
     return true;
 }
 
+// The page at a directory place has the smallest key.
+static void set_top(fm_bucket_queue *queue, uint32_t place)
+{
+    fm_bucket_page *page = queue->pages[place];
+    queue->top = page;
+    queue->top_key = (queue->base + place) << 6;
+    if (page->epoch != queue->epoch) {
+        page->epoch = queue->epoch;
+        memcpy(page->stale, page->heads, sizeof page->stale);
+    }
+}
+
+void fm_bucket_queue_age(fm_bucket_queue *queue)
+{
+    queue->epoch += 1;
+    if (queue->top != NULL) {
+        set_top(queue, (queue->top_key >> 6) - queue->base);
+    }
+}
+
+static fm_bucket_page *take_page(fm_bucket_queue *queue, fm_slab *slab)
+{
+    fm_bucket_page *page = queue->spares;
+    if (page != NULL) {
+        queue->spares = page->next_spare;
+        queue->spare_count -= 1;
+    } else {
+        page = fm_slab_take(slab, sizeof *page);
+        if (page == NULL) {
+            return NULL;
+        }
+        memset(page, 0, sizeof *page);
+        queue->page_count += 1;
+    }
+    return page;
+}
+
+// All of its buckets are empty: their heads are 0.
+static void give_page(fm_bucket_queue *queue, uint32_t place, fm_slab *slab)
+{
+    fm_bucket_page *page = queue->pages[place];
+    queue->pages[place] = NULL;
+    queue->filled[place >> 6] &= ~((uint64_t)1 << (place & 63));
+    if (queue->spare_count < FM_BUCKET_SPARES_MAX) {
+        page->next_spare = queue->spares;
+        queue->spares = page;
+        queue->spare_count += 1;
+    } else {
+        fm_slab_give(slab, page, sizeof *page);
+        queue->page_count -= 1;
+    }
+}
+
 bool fm_bucket_queue_grow(fm_bucket_queue *queue, uint32_t key, fm_slab *slab)
 {
     if ((key >> 6) - queue->base >= queue->capacity && !cover(queue, key >> 6)) {
         return false;
     }
-    if (queue->entry_free == 0 && !grow_entries(queue)) {
+    uint32_t place = (key >> 6) - queue->base;
+    if (queue->pages[place] != NULL) {
+        return true;
+    }
+    fm_bucket_page *page = take_page(queue, slab);
+    if (page == NULL) {
         return false;
     }
-    uint32_t place = (key >> 6) - queue->base;
-    if (queue->pages[place] == NULL) {
-        fm_bucket_page *page = fm_slab_take(slab, sizeof *page);
-        if (page == NULL) {
-            return false;
-        }
-        memset(page, 0, sizeof *page);
-        queue->pages[place] = page;
-        queue->page_count += 1;
+    page->epoch = queue->epoch;
+    memset(page->stale, 0, sizeof page->stale);
+    queue->pages[place] = page;
+    queue->filled[place >> 6] |= (uint64_t)1 << (place & 63);
+    if (queue->top == NULL || queue->base + place < queue->top_key >> 6) {
+        set_top(queue, place);
     }
     return true;
 }
 
-void fm_bucket_queue_page_filled(fm_bucket_queue *queue, uint32_t place)
+// Looks for the page of the smallest key, which is not below this place.
+static void find_top(fm_bucket_queue *queue, uint32_t place)
 {
-    queue->filled[place >> 6] |= (uint64_t)1 << (place & 63);
-    if (place < queue->cursor) {
-        queue->cursor = place;
+    uint64_t mask = UINT64_MAX << (place & 63);
+    for (uint32_t word = place >> 6; word < queue->capacity >> 6; word++) {
+        uint64_t bits = queue->filled[word] & mask;
+        if (bits != 0) {
+            set_top(queue, word * 64 + (uint32_t)__builtin_ctzll(bits));
+            return;
+        }
+        mask = UINT64_MAX;
     }
+    queue->top = NULL;
 }
 
-// A few empty pages stay: the next key is likely to fall into one of them.
-static void page_emptied(fm_bucket_queue *queue, uint32_t place, fm_slab *slab)
+void fm_bucket_queue_top_emptied(fm_bucket_queue *queue, fm_slab *slab)
 {
-    queue->filled[place >> 6] &= ~((uint64_t)1 << (place & 63));
-    if (queue->page_count > FM_BUCKET_PAGES_KEPT) {
-        fm_slab_give(slab, queue->pages[place], sizeof(fm_bucket_page));
-        queue->pages[place] = NULL;
-        queue->page_count -= 1;
-    }
-}
-
-void fm_bucket_queue_page_emptied(fm_bucket_queue *queue, fm_slab *slab)
-{
-    page_emptied(queue, queue->cursor, slab);
+    uint32_t place = (queue->top_key >> 6) - queue->base;
+    give_page(queue, place, slab);
+    find_top(queue, place);
 }
 
 static void sweep_bucket(fm_bucket_queue *queue, uint32_t *link, uint32_t key,
@@ -198,9 +253,12 @@ void fm_bucket_queue_sweep(fm_bucket_queue *queue, fm_slab *slab,
                            bool (*keep)(const void *context, uint32_t key, uint32_t ref),
                            const void *context)
 {
+    if (queue->live <= queue->sweep_above) {
+        return;
+    }
     for (uint32_t place = 0; place < queue->capacity; place++) {
         fm_bucket_page *page = queue->pages[place];
-        if (page == NULL || page->filled == 0) {
+        if (page == NULL) {
             continue;
         }
         for (uint64_t bits = page->filled; bits != 0; bits &= bits - 1) {
@@ -212,7 +270,11 @@ void fm_bucket_queue_sweep(fm_bucket_queue *queue, fm_slab *slab,
             }
         }
         if (page->filled == 0) {
-            page_emptied(queue, place, slab);
+            give_page(queue, place, slab);
         }
     }
+    find_top(queue, 0);
+    fm_bucket_queue_age(queue); // `stale` may name entries that are gone
+    uint32_t enough = queue->live * 3;
+    queue->sweep_above = enough > FM_BUCKET_SWEEP_MIN ? enough : FM_BUCKET_SWEEP_MIN;
 }

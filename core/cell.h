@@ -68,6 +68,12 @@ static inline uint32_t fm_cell_direction(fm_cell from, fm_cell to)
     return FM_DIRECTION_COUNT;
 }
 
+// A rectangle of cells.
+typedef struct fm_rect {
+    uint32_t x, y;          // north-west corner
+    uint32_t width, height; // cells, at least 1
+} fm_rect;
+
 static inline uint32_t fm_cell_dx(fm_cell a, fm_cell b)
 {
     uint32_t ax = fm_cell_x(a), bx = fm_cell_x(b);

@@ -24,19 +24,17 @@
 // the edge's end. But a change of the same batch may just have cut that end off; the start then
 // keeps a way that is too long. Asking the open list instead is sound: the gap's rim is on it.
 //
-// Keys, the box around the agents and km are those of dstar_lite.c. Here the order of cells with
-// equal f does not matter, so f itself is the bucket.
+// The key of a cell is f = g + h + km, with h the distance to the agents (starts.h). The order of
+// cells with equal f does not matter, so f itself is the bucket.
 //
 // Source: M. Przybylski, B. Putz, "D* Extra Lite: a Dynamic A* with Search-Tree Cutting and
 // Frontier-Gap Repairing", 2017.
 
 #include "core/planner.h"
 
-#include "core/box.h"
 #include "core/bucket_queue.h"
-#include "core/pages.h"
-
-#include <string.h>
+#include "core/field.h"
+#include "core/starts.h"
 
 #define ERA_NEVER     0u
 #define CUTS_PER_UNIT 4u // cutting a cell costs about a quarter of expanding it
@@ -57,21 +55,12 @@ struct tree {
 
     fm_pages pages;
     fm_bucket_queue open;
-    uint32_t queued; // cells in `open`, leftovers not counted
-    uint32_t era;    // one more whenever something near the search got cheaper
+    fm_starts starts;
+    uint32_t era; // one more whenever something near the search got cheaper
 
     uint32_t *cut; // stack: cells that are cut while what hangs on them is not
     uint32_t cut_count, cut_capacity;
     uint32_t cuts_paid; // cells that may be cut before the next unit is charged
-
-    uint32_t km;
-    fm_box box;      // around the agents when keys were last rebased
-    fm_box next_box; // around the agents now
-    fm_cell *starts;
-    uint32_t start_count, start_capacity;
-    uint32_t settled_count;    // the first so many starts are known to be settled
-    struct node *start_node;   // of starts[settled_count], NULL while its page is not touched
-    uint32_t start_node_pages; // page count when that was looked up
 
     uint32_t top;   // nothing on the open list has a smaller key
     bool done;      // every start has its answer
@@ -107,12 +96,6 @@ FM_INLINE struct spot spot_of(const struct tree *t, uint32_t ref)
     return spot_at(fm_node_page(&t->pages, ref), fm_node_position(ref));
 }
 
-static struct node *find_node(const struct tree *t, fm_cell cell)
-{
-    fm_page *page = fm_pages_find(&t->pages, cell);
-    return page == NULL ? NULL : node_at(page, fm_page_position(cell));
-}
-
 FM_INLINE bool is_visited(const struct node *node)
 {
     return node->g < FM_COST_INFINITE;
@@ -127,8 +110,8 @@ FM_INLINE bool is_open(const struct node *node)
 
 FM_INLINE uint32_t key_of(const struct tree *t, fm_cell cell, const struct node *node)
 {
-    return node->g +
-           fm_box_distance(t->view, t->view->connectivity == FM_CONNECT_4, &t->box, cell) + t->km;
+    bool four = t->view->connectivity == FM_CONNECT_4;
+    return node->g + fm_box_distance(t->view, four, &t->starts.box, cell) + t->starts.km;
 }
 
 // Queues a visited cell under its key. An entry under another key is left behind.
@@ -138,46 +121,49 @@ FM_INLINE void open_cell(struct tree *t, const struct spot *u, fm_slab *slab)
     if (u->node->place == key) {
         return;
     }
-    t->queued += u->node->place == FM_BUCKET_KEY_NONE;
     u->node->place = key;
     if (!fm_bucket_queue_push(&t->open, key, fm_node_ref(u->page, u->position), slab)) {
         t->exhausted = true;
     }
 }
 
-FM_INLINE void close_cell(struct tree *t, struct node *node)
+FM_INLINE void close_cell(struct node *node)
 {
-    t->queued -= is_open(node);
     node->place = FM_BUCKET_KEY_NONE;
 }
 
-// The open cell with the smallest key, which becomes t->top. False when there is none.
-FM_INLINE bool find_top(struct tree *t, uint32_t *ref, fm_slab *slab)
+// The open cell with the smallest key, which becomes t->top. False when there is none. A stale one
+// may be a leftover.
+FM_INLINE bool find_top(struct tree *t, fm_bucket_top *top, fm_slab *slab)
 {
     for (;;) {
-        t->top = fm_bucket_queue_top(&t->open, ref);
-        if (t->top == FM_BUCKET_KEY_NONE) {
-            *ref = FM_NODE_NONE;
+        *top = fm_bucket_queue_peek(&t->open);
+        t->top = top->key;
+        if (top->key == FM_BUCKET_KEY_NONE) {
             return false;
         }
-        if (node_at(fm_node_page(&t->pages, *ref), fm_node_position(*ref))->place == t->top) {
+        if (fm_bucket_queue_is_stale(&t->open, top) ||
+            spot_of(t, top->ref).node->place == top->key) {
             return true;
         }
-        fm_bucket_queue_pop(&t->open, slab); // a leftover
+        fm_bucket_queue_take(&t->open, top, slab); // a leftover
     }
+}
+
+// For the open list: the key that a stale entry ought to have.
+FM_INLINE uint32_t renewed_key(const void *context, uint32_t key, uint32_t ref)
+{
+    const struct tree *t = context;
+    struct spot u = spot_of(t, ref);
+    if (u.node->place != key) {
+        return FM_BUCKET_KEY_NONE;
+    }
+    return u.node->place = key_of(t, u.cell, u.node);
 }
 
 static bool is_queued_under(const void *context, uint32_t key, uint32_t ref)
 {
     return spot_of(context, ref).node->place == key;
-}
-
-// Leftovers cost memory. Two of them for each queued cell is the most we keep.
-static void sweep_leftovers(struct tree *t, fm_slab *slab)
-{
-    if (t->open.live > 3 * t->queued + 256) {
-        fm_bucket_queue_sweep(&t->open, slab, is_queued_under, t);
-    }
 }
 
 // ---- the search ---------------------------------------------------------------------------------
@@ -193,7 +179,7 @@ static bool parent_holds(const struct tree *t, const struct spot *u)
         return false;
     }
     fm_cell cell = fm_cell_step(u->cell, d);
-    const struct node *parent = find_node(t, cell);
+    const struct node *parent = fm_pages_node(&t->pages, cell);
     return parent->g + fm_view_cost(t->view, u->cell, d, cell) <= u->node->g;
 }
 
@@ -202,13 +188,13 @@ FM_INLINE void expand(struct tree *t, const struct spot *u, const bool weighted,
     FM_VALIDATE(parent_holds(t, u));
     const fm_view *view = t->view;
     const uint32_t g = u->node->g;
-    close_cell(t, u->node);
+    close_cell(u->node);
     u->node->era = t->era;
     for (uint32_t moves = fm_view_moves(view, u->cell); moves != 0; moves &= moves - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(moves);
         fm_page_step step = fm_page_steps[u->position][i];
         fm_page *page = u->page->near[step.page];
-        if (__builtin_expect(page == NULL, 0)) {
+        if (__builtin_expect(page == t->pages.nowhere, 0)) {
             page = fm_pages_get_near(&t->pages, u->page, step.page, slab);
             if (page == NULL) {
                 t->exhausted = true;
@@ -236,25 +222,18 @@ FM_INLINE bool is_settled(const struct tree *t, fm_cell start, const struct node
            (node->era == t->era || t->top >= key_of(t, start, node));
 }
 
-// Whether all starts are settled. Settled ones stay so until the map changes, so it looks at the
-// first other one only.
+// Whether all starts are settled.
 FM_INLINE bool all_settled(struct tree *t)
 {
-    while (t->settled_count < t->start_count) {
-        fm_cell start = t->starts[t->settled_count];
-        if (t->start_node == NULL && t->start_node_pages != t->pages.page_count) {
-            t->start_node = find_node(t, start);
-            t->start_node_pages = t->pages.page_count;
-        }
-        if (!is_settled(t, start, t->start_node)) {
+    while (t->starts.settled_count < t->starts.count) {
+        struct node *node = fm_starts_next_node(&t->starts, &t->pages);
+        if (!is_settled(t, fm_starts_next(&t->starts), node)) {
             return false;
         }
-        if (t->start_node != NULL) {
-            t->start_node->era = t->era;
+        if (node != NULL) {
+            node->era = t->era;
         }
-        t->settled_count += 1;
-        t->start_node = NULL;
-        t->start_node_pages = 0;
+        fm_starts_settle(&t->starts, t->starts.settled_count + 1);
     }
     return true;
 }
@@ -263,32 +242,39 @@ FM_INLINE bool all_settled(struct tree *t)
 static void unsettle(struct tree *t)
 {
     t->done = false;
-    t->settled_count = 0;
-    t->start_node = NULL;
-    t->start_node_pages = 0;
+    fm_starts_settle(&t->starts, 0);
 }
 
 FM_INLINE void run(struct tree *t, const bool weighted, fm_work *work, uint32_t expansions_at_start)
 {
+    uint32_t units = 0; // until the grant and the deadline are looked at
     while (!t->exhausted) {
-        uint32_t ref;
-        bool empty = !find_top(t, &ref, work->slab);
+        fm_bucket_top top;
+        bool empty = !find_top(t, &top, work->slab);
         if (all_settled(t) || empty) {
             t->done = true;
             return;
         }
-        if (fm_work_must_stop(work, expansions_at_start)) {
-            return;
+        if (units == 0) {
+            units = fm_work_units(work, expansions_at_start);
+            if (units == 0) {
+                return;
+            }
         }
-        struct spot u = spot_of(t, ref);
-        fm_bucket_queue_pop(&t->open, work->slab);
+        if (fm_bucket_queue_is_stale(&t->open, &top)) {
+            fm_bucket_refresh done =
+                fm_bucket_queue_refresh(&t->open, &top, units, renewed_key, t, work->slab);
+            t->exhausted |= done.failed;
+            work->expansions += done.moved;
+            work->secondary += done.moved;
+            units -= done.moved;
+            continue;
+        }
         work->expansions += 1;
-        if (key_of(t, u.cell, u.node) > t->top) {
-            work->secondary += 1;
-            open_cell(t, &u, work->slab);
-        } else {
-            expand(t, &u, weighted, work->slab);
-        }
+        units -= 1;
+        struct spot u = spot_of(t, top.ref);
+        fm_bucket_queue_take(&t->open, &top, work->slab);
+        expand(t, &u, weighted, work->slab);
     }
 }
 
@@ -323,7 +309,7 @@ static void cut(struct tree *t, const struct spot *u)
     if (t->cut_count == t->cut_capacity && !grow_cut(t)) {
         return;
     }
-    close_cell(t, u->node);
+    close_cell(u->node);
     *u->node = blank;
     t->cut[t->cut_count++] = fm_node_ref(u->page, u->position);
 }
@@ -336,7 +322,7 @@ static void cut_around(struct tree *t, const struct spot *u, fm_slab *slab)
     for (uint32_t i = 0; i < FM_DIRECTION_COUNT; i++) {
         fm_page_step step = fm_page_steps[u->position][i];
         fm_page *page = u->page->near[step.page];
-        if (page == NULL) {
+        if (page == t->pages.nowhere) {
             continue; // outside the map, or nothing has been expanded across this edge
         }
         struct spot v = spot_at(page, step.position);
@@ -377,11 +363,9 @@ static void start_over(struct tree *t, fm_slab *slab)
 {
     fm_bucket_queue_clear(&t->open, slab);
     fm_pages_clear(&t->pages, slab);
-    t->queued = 0;
     t->era = ERA_NEVER + 1;
     t->cut_count = 0;
     t->cuts_paid = 0;
-    t->km = 0;
     t->top = 0;
     t->begun = false;
     t->exhausted = false;
@@ -392,7 +376,7 @@ static void begin(struct tree *t, fm_slab *slab)
 {
     fm_page *page = fm_pages_get(&t->pages, t->goal, slab);
     t->begun = true;
-    t->box = t->next_box;
+    fm_starts_begin(&t->starts);
     if (page == NULL) {
         t->exhausted = true;
         return;
@@ -402,16 +386,14 @@ static void begin(struct tree *t, fm_slab *slab)
     open_cell(t, &goal, slab);
 }
 
-// Keys were computed for the old box. The heuristic to the new one is smaller by at most the
-// distance between the boxes, so adding that to km keeps every stored key a lower bound.
+// The agents have moved: keys are computed anew from here on.
 static void rebase(struct tree *t, fm_slab *slab)
 {
-    t->km += fm_box_shift(t->view, &t->box, &t->next_box);
-    t->box = t->next_box;
-    if (t->km > FM_COST_INFINITE / 4) { // keys would outgrow 32 bits; once in a very long life
+    if (!fm_starts_rebase(&t->starts, t->view)) {
         start_over(t, slab);
         begin(t, slab);
     }
+    fm_bucket_queue_age(&t->open);
 }
 
 // ---- changes of the map -------------------------------------------------------------------------
@@ -482,6 +464,7 @@ static fm_status extra_init(void *self, const fm_view *view, const fm_planner_op
     *t = (struct tree){.view = view, .memory = memory, .goal = goal, .era = ERA_NEVER + 1};
     fm_pages_init(&t->pages, &blank, sizeof blank, memory);
     fm_bucket_queue_init(&t->open, memory);
+    fm_starts_init(&t->starts, memory);
     return FM_OK;
 }
 
@@ -491,7 +474,7 @@ static void extra_fini(void *self, fm_slab *slab)
     fm_bucket_queue_fini(&t->open, slab);
     fm_pages_fini(&t->pages, slab);
     fm_memory_release(t->memory, t->cut, t->cut_capacity * sizeof *t->cut);
-    fm_memory_release(t->memory, t->starts, t->start_capacity * sizeof *t->starts);
+    fm_starts_fini(&t->starts);
 }
 
 static void extra_forget(void *self, fm_slab *slab)
@@ -511,8 +494,8 @@ static void extra_set_goal(void *self, fm_cell goal, fm_slab *slab)
 static void carry_era_along(struct tree *t, fm_cell from, fm_cell to)
 {
     uint32_t d = fm_cell_direction(from, to);
-    const struct node *before = find_node(t, from);
-    struct node *now = find_node(t, to);
+    const struct node *before = fm_pages_node(&t->pages, from);
+    struct node *now = fm_pages_node(&t->pages, to);
     if (d < FM_DIRECTION_COUNT && before != NULL && now != NULL && is_visited(before) &&
         is_visited(now) && before->era == t->era && fm_view_moves(t->view, from) >> d & 1 &&
         before->g == fm_view_cost(t->view, from, d, to) + now->g) {
@@ -523,24 +506,10 @@ static void carry_era_along(struct tree *t, fm_cell from, fm_cell to)
 static void extra_set_starts(void *self, const fm_cell *cells, uint32_t count)
 {
     struct tree *t = self;
-    if (count > t->start_capacity) {
-        uint32_t capacity = count <= 1 ? 1 : count + count / 2;
-        fm_cell *starts = fm_memory_allocate(t->memory, capacity * sizeof *starts);
-        if (starts == NULL) {
-            t->exhausted = true;
-            return;
-        }
-        fm_memory_release(t->memory, t->starts, t->start_capacity * sizeof *t->starts);
-        t->starts = starts;
-        t->start_capacity = capacity;
-        t->start_count = 0;
+    for (uint32_t i = 0; i < count && i < t->starts.count; i++) {
+        carry_era_along(t, t->starts.cells[i], cells[i]);
     }
-    for (uint32_t i = 0; i < count && i < t->start_count; i++) {
-        carry_era_along(t, t->starts[i], cells[i]);
-    }
-    memcpy(t->starts, cells, count * sizeof *cells);
-    t->start_count = count;
-    t->next_box = fm_box_around(cells, count);
+    t->exhausted |= !fm_starts_set(&t->starts, cells, count);
     unsettle(t);
 }
 
@@ -548,13 +517,13 @@ static void search(struct tree *t, fm_work *work, uint32_t expansions_at_start)
 {
     // Look before rebasing: most moves along a path leave nothing to do, and km is better kept
     // small.
-    uint32_t ref;
-    bool empty = !find_top(t, &ref, work->slab);
+    fm_bucket_top top;
+    bool empty = !find_top(t, &top, work->slab);
     t->done = all_settled(t) || empty;
     if (t->done) {
         return;
     }
-    if (!fm_box_equals(&t->box, &t->next_box)) {
+    if (fm_starts_have_moved(&t->starts)) {
         rebase(t, work->slab);
     }
     if (t->view->weights != NULL) {
@@ -562,13 +531,13 @@ static void search(struct tree *t, fm_work *work, uint32_t expansions_at_start)
     } else {
         run_uniform(t, work, expansions_at_start);
     }
-    sweep_leftovers(t, work->slab);
+    fm_bucket_queue_sweep(&t->open, work->slab, is_queued_under, t);
 }
 
 static bool all_at_goal(const struct tree *t)
 {
-    for (uint32_t i = 0; i < t->start_count; i++) {
-        if (t->starts[i] != t->goal) {
+    for (uint32_t i = 0; i < t->starts.count; i++) {
+        if (t->starts.cells[i] != t->goal) {
             return false;
         }
     }
@@ -594,7 +563,7 @@ static fm_plan_state extra_advance(void *self, fm_work *work)
     if (!t->done) {
         return FM_PLAN_RUNNING;
     }
-    return t->settled_count == t->start_count ? FM_PLAN_FOUND : FM_PLAN_UNREACHABLE;
+    return t->starts.settled_count == t->starts.count ? FM_PLAN_FOUND : FM_PLAN_UNREACHABLE;
 }
 
 static fm_plan_state extra_state_at(const void *self, fm_cell start)
@@ -606,36 +575,16 @@ static fm_plan_state extra_state_at(const void *self, fm_cell start)
     if (t->exhausted) {
         return FM_PLAN_EXHAUSTED;
     }
-    const struct node *node = find_node(t, start);
+    const struct node *node = fm_pages_node(&t->pages, start);
     if (t->done) {
         return node != NULL && is_visited(node) ? FM_PLAN_FOUND : FM_PLAN_UNREACHABLE;
     }
     return t->cut_count == 0 && is_settled(t, start, node) ? FM_PLAN_FOUND : FM_PLAN_RUNNING;
 }
 
-// The best neighbour; among equals the one nearest to the goal as the crow flies, which wastes
-// fewer moves than the parent does.
-static fm_cell best_step(const struct tree *t, fm_cell cell)
+static fm_field field_of(const struct tree *t)
 {
-    fm_cell best = FM_CELL_NONE;
-    uint32_t best_cost = FM_COST_INFINITE, best_square = 0;
-    for (uint32_t moves = fm_view_moves(t->view, cell); moves != 0; moves &= moves - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(moves);
-        fm_cell next = fm_cell_step(cell, i);
-        const struct node *node = find_node(t, next);
-        if (node == NULL || !is_visited(node)) {
-            continue;
-        }
-        uint32_t cost = fm_view_cost(t->view, cell, i, next) + node->g;
-        uint32_t dx = fm_cell_dx(next, t->goal), dy = fm_cell_dy(next, t->goal);
-        uint32_t square = dx * dx + dy * dy;
-        if (cost < best_cost || (cost == best_cost && square < best_square)) {
-            best = next;
-            best_cost = cost;
-            best_square = square;
-        }
-    }
-    return best;
+    return (fm_field){.view = t->view, .pages = &t->pages, .goal = t->goal};
 }
 
 static fm_cell extra_next_step(const void *self, fm_cell start)
@@ -644,25 +593,35 @@ static fm_cell extra_next_step(const void *self, fm_cell start)
     if (start == t->goal) {
         return start;
     }
-    return extra_state_at(t, start) == FM_PLAN_FOUND ? best_step(t, start) : FM_CELL_NONE;
+    const fm_field field = field_of(t);
+    return extra_state_at(t, start) == FM_PLAN_FOUND ? fm_field_step(&field, start, FM_STEP_NEAREST)
+                                                     : FM_CELL_NONE;
+}
+
+// As for D* Lite: a neighbour without a distance lies behind.
+static void extra_distances(const void *self, fm_cell start, uint32_t moves,
+                            uint32_t distances[FM_DIRECTION_COUNT + 1])
+{
+    const struct tree *t = self;
+    const struct node *node = fm_pages_node(&t->pages, start);
+    uint32_t own = node == NULL || !is_visited(node) ? FM_COST_INFINITE : node->g;
+    distances[FM_DIRECTION_COUNT] = own;
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(moves);
+        fm_cell next = fm_cell_step(start, i);
+        uint32_t behind = own + fm_view_cost(t->view, start, i, next);
+        node = fm_pages_node(&t->pages, next);
+        distances[i] = node != NULL && is_visited(node) && node->g < behind ? node->g : behind;
+    }
 }
 
 static uint32_t extra_path(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity)
 {
     const struct tree *t = self;
-    if (extra_state_at(t, start) != FM_PLAN_FOUND) {
-        return 0;
-    }
-    uint32_t length = 0;
-    for (fm_cell cell = start;; cell = best_step(t, cell)) {
-        if (length < capacity) {
-            cells[length] = cell;
-        }
-        length += 1;
-        if (cell == t->goal) {
-            return length;
-        }
-    }
+    const fm_field field = field_of(t);
+    return extra_state_at(t, start) == FM_PLAN_FOUND
+               ? fm_field_path(&field, start, FM_STEP_NEAREST, cells, capacity)
+               : 0;
 }
 
 static void extra_inspect(const void *self, fm_inspect_fn *visit, void *context)
@@ -682,7 +641,8 @@ static void extra_inspect(const void *self, fm_inspect_fn *visit, void *context)
                 .open = is_open(node),
                 .closed = !is_open(node),
                 .g = node->g,
-                .h = fm_box_distance(t->view, t->view->connectivity == FM_CONNECT_4, &t->box, cell),
+                .h = fm_box_distance(t->view, t->view->connectivity == FM_CONNECT_4, &t->starts.box,
+                                     cell),
                 .rhs = FM_COST_INFINITE,
                 .key = is_open(node) ? node->place : 0,
                 .parent = has_parent ? fm_cell_step(cell, node->parent) : FM_CELL_NONE};
@@ -695,7 +655,7 @@ static size_t extra_bytes(const void *self)
 {
     const struct tree *t = self;
     return sizeof *t + fm_pages_bytes(&t->pages) + fm_bucket_queue_bytes(&t->open) +
-           t->cut_capacity * sizeof *t->cut + t->start_capacity * sizeof *t->starts;
+           t->cut_capacity * sizeof *t->cut + fm_starts_bytes(&t->starts);
 }
 
 const fm_planner_ops fm_dstar_extra_lite = {
@@ -712,6 +672,7 @@ const fm_planner_ops fm_dstar_extra_lite = {
     .advance = extra_advance,
     .state_at = extra_state_at,
     .next_step = extra_next_step,
+    .distances = extra_distances,
     .path = extra_path,
     .inspect = extra_inspect,
     .bytes = extra_bytes,

@@ -16,8 +16,8 @@
 
 #include "core/forward_search.h"
 
-static const fm_forward_rules forward_rules = {0};
-static const fm_forward_rules backward_rules = {.backward = true};
+static const fm_forward_rules forward_rules = {.any_heuristic = true};
+static const fm_forward_rules backward_rules = {.backward = true, .any_heuristic = true};
 static const fm_forward_rules adaptive_rules = {.learns = true};
 static const fm_forward_rules multi_path_rules = {.learns = true, .keeps_paths = true};
 
@@ -63,7 +63,7 @@ static bool still_answers(fm_forward *a, fm_cell start)
     FM_UNREACHABLE();
 }
 
-static void astar_set_starts(void *self, const fm_cell *cells, uint32_t count)
+void fm_path_follower_set_starts(void *self, const fm_cell *cells, uint32_t count)
 {
     fm_forward *a = self;
     FM_ASSERT(count == 1);
@@ -76,8 +76,8 @@ static void astar_set_starts(void *self, const fm_cell *cells, uint32_t count)
     a->start = cells[0];
 }
 
-static void astar_knowledge_changed(void *self, const fm_change *changes, uint32_t count,
-                                    fm_work *work)
+void fm_path_follower_knowledge_changed(void *self, const fm_change *changes, uint32_t count,
+                                        fm_work *work)
 {
     fm_forward *a = self;
     bool cheaper = fm_forward_any_cheaper(changes, count);
@@ -94,7 +94,7 @@ static void astar_knowledge_changed(void *self, const fm_change *changes, uint32
     }
 }
 
-static fm_plan_state astar_advance(void *self, fm_work *work)
+fm_plan_state fm_astar_advance(void *self, fm_work *work)
 {
     fm_forward *a = self;
     uint32_t expansions_at_start = work->expansions;
@@ -110,17 +110,7 @@ static fm_plan_state astar_advance(void *self, fm_work *work)
     if (!a->searching && !fm_forward_begin(a, work->slab)) {
         return fm_forward_exhaust(a, work->slab);
     }
-    switch (fm_forward_run(a, work, expansions_at_start)) {
-    case FM_FORWARD_SUSPENDED:
-        return FM_PLAN_RUNNING;
-    case FM_FORWARD_DONE:
-        return fm_forward_succeed(a);
-    case FM_FORWARD_EMPTY:
-        return fm_forward_fail(a);
-    case FM_FORWARD_NO_MEMORY:
-        return fm_forward_exhaust(a, work->slab);
-    }
-    FM_UNREACHABLE();
+    return fm_forward_conclude(a, fm_forward_run(a, work, expansions_at_start), work->slab);
 }
 
 static size_t astar_bytes(const void *self)
@@ -128,77 +118,34 @@ static size_t astar_bytes(const void *self)
     return fm_forward_bytes(self, sizeof(fm_forward));
 }
 
+// The tables differ in name, summary, init and guidance only.
+#define ASTAR_OPS(wire_name, text, init_function)                                                  \
+    .name = wire_name, .summary = text, .size = sizeof(fm_forward), .init = init_function,         \
+    .advance = fm_astar_advance, .bytes = astar_bytes, FM_PATH_FOLLOWER_OPS
+
 const fm_planner_ops fm_repeated_forward_astar = {
-    .name = "repeated-forward-astar",
-    .summary = "A* from the agent, again from scratch whenever its path is broken",
-    .size = sizeof(fm_forward),
-    .init = forward_init,
-    .fini = fm_forward_fini,
-    .set_goal = fm_forward_set_goal,
-    .set_starts = astar_set_starts,
-    .knowledge_changed = astar_knowledge_changed,
-    .forget = fm_forward_forget,
-    .advance = astar_advance,
-    .state_at = fm_forward_state_at,
-    .next_step = fm_forward_next_step,
-    .path = fm_forward_path,
+    ASTAR_OPS("repeated-forward-astar",
+              "A* from the agent, again from scratch whenever its path is broken", forward_init),
+    .guidance = FM_GUIDED_BY_ANY,
     .nearest = fm_forward_nearest,
-    .inspect = fm_forward_inspect,
-    .bytes = astar_bytes,
 };
 
 const fm_planner_ops fm_repeated_backward_astar = {
-    .name = "repeated-backward-astar",
-    .summary = "A* from the goal, again from scratch whenever the path is broken",
-    .size = sizeof(fm_forward),
-    .init = backward_init,
-    .fini = fm_forward_fini,
-    .set_goal = fm_forward_set_goal,
-    .set_starts = astar_set_starts,
-    .knowledge_changed = astar_knowledge_changed,
-    .forget = fm_forward_forget,
-    .advance = astar_advance,
-    .state_at = fm_forward_state_at,
-    .next_step = fm_forward_next_step,
-    .path = fm_forward_path,
-    .inspect = fm_forward_inspect,
-    .bytes = astar_bytes,
+    ASTAR_OPS("repeated-backward-astar",
+              "A* from the goal, again from scratch whenever the path is broken", backward_init),
+    .guidance = FM_GUIDED_BY_ANY,
 };
 
 const fm_planner_ops fm_adaptive_astar = {
-    .name = "adaptive-astar",
-    .summary = "repeated A* that learns better estimates from every search",
-    .size = sizeof(fm_forward),
-    .init = adaptive_init,
-    .fini = fm_forward_fini,
-    .set_goal = fm_forward_set_goal,
-    .set_starts = astar_set_starts,
-    .knowledge_changed = astar_knowledge_changed,
-    .forget = fm_forward_forget,
-    .advance = astar_advance,
-    .state_at = fm_forward_state_at,
-    .next_step = fm_forward_next_step,
-    .path = fm_forward_path,
+    ASTAR_OPS("adaptive-astar", "repeated A* that learns better estimates from every search",
+              adaptive_init),
+    .guidance = FM_GUIDED_BY_CONSISTENT,
     .nearest = fm_forward_nearest,
-    .inspect = fm_forward_inspect,
-    .bytes = astar_bytes,
 };
 
 const fm_planner_ops fm_mpgaa_star = {
-    .name = "mpgaa-star",
-    .summary = "adaptive A* that also reuses the paths of earlier searches",
-    .size = sizeof(fm_forward),
-    .init = multi_path_init,
-    .fini = fm_forward_fini,
-    .set_goal = fm_forward_set_goal,
-    .set_starts = astar_set_starts,
-    .knowledge_changed = astar_knowledge_changed,
-    .forget = fm_forward_forget,
-    .advance = astar_advance,
-    .state_at = fm_forward_state_at,
-    .next_step = fm_forward_next_step,
-    .path = fm_forward_path,
+    ASTAR_OPS("mpgaa-star", "adaptive A* that also reuses the paths of earlier searches",
+              multi_path_init),
+    .guidance = FM_GUIDED_BY_CONSISTENT,
     .nearest = fm_forward_nearest,
-    .inspect = fm_forward_inspect,
-    .bytes = astar_bytes,
 };

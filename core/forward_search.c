@@ -27,7 +27,7 @@ static uint32_t learned(const fm_forward *forward, const fm_forward_node *node)
 
 uint32_t fm_forward_estimate(const fm_forward *forward, const fm_forward_node *node, fm_cell cell)
 {
-    uint32_t h = fm_view_distance(forward->view, cell, forward->target);
+    uint32_t h = fm_heuristic_estimate(&forward->heuristic, cell);
     if (node != NULL && node->search != 0 && forward->rules.learns) {
         uint32_t better = learned(forward, node);
         return better > h ? better : h;
@@ -46,6 +46,17 @@ static inline void touch(const fm_forward *forward, fm_forward_node *node, fm_ce
         node->closed = FM_FORWARD_REACHED;
         node->loose = false;
     }
+}
+
+uint32_t fm_forward_touch(fm_forward *forward, fm_cell cell, fm_slab *slab)
+{
+    fm_page *page = fm_pages_get(&forward->pages, cell, slab);
+    if (page == NULL) {
+        return FM_NODE_NONE;
+    }
+    uint32_t position = fm_page_position(cell);
+    touch(forward, &fm_forward_nodes(page)[position], cell);
+    return fm_node_ref(page, position);
 }
 
 // Brings all nodes up to date, so that the numbers of searches can begin again.
@@ -112,19 +123,28 @@ static uint32_t dearest_step(const fm_view *view)
     return view->weights == NULL ? step : step * FM_COST_MAX;
 }
 
-// Buckets order by f alone, so they cannot prefer smaller g; and for large costs, which leave most
-// of them empty, the heap takes less memory.
+// Buckets order by f alone, so they cannot prefer smaller g; for large costs, which leave most of
+// them empty, the heap takes less memory; and estimates that are not consistent let f fall.
 static fm_queue_kind choose_queue(const fm_forward *forward)
 {
-    bool fits = 2 * dearest_step(forward->view) < FM_OPEN_BUCKETS_MAX;
+    bool fits =
+        forward->heuristic.consistent && 2 * dearest_step(forward->view) < FM_OPEN_BUCKETS_MAX;
     return forward->options.ties != FM_TIES_SMALLER_G && fits ? forward->options.queue
                                                               : FM_QUEUE_HEAP;
+}
+
+// Sets the target, and the estimates by the tables there are now.
+static void aim(fm_forward *forward, fm_cell target)
+{
+    forward->target = target;
+    forward->heuristic = fm_heuristic_towards(forward->view, forward->options.heuristic, target,
+                                              !forward->rules.any_heuristic);
 }
 
 bool fm_forward_begin(fm_forward *forward, fm_slab *slab)
 {
     forward->root = forward->rules.backward ? forward->goal : forward->start;
-    forward->target = forward->rules.backward ? forward->start : forward->goal;
+    aim(forward, forward->rules.backward ? forward->start : forward->goal);
     forward->queue = choose_queue(forward);
     if (!open_number(forward) ||
         !fm_open_clear(&forward->open, forward->queue, 2 * dearest_step(forward->view)) ||
@@ -176,7 +196,8 @@ static inline fm_page *page_of_step(fm_forward *forward, fm_page *page, uint32_t
                                     fm_slab *slab)
 {
     fm_page *there = page->near[near];
-    return there != NULL ? there : fm_pages_get_near(&forward->pages, page, near, slab);
+    return there != forward->pages.nowhere ? there
+                                           : fm_pages_get_near(&forward->pages, page, near, slab);
 }
 
 // Relaxes the edges out of a cell that was taken off the open list.
@@ -345,7 +366,7 @@ bool fm_forward_follow(fm_forward *forward, fm_cell cell)
 
 void fm_forward_restart(fm_forward *forward)
 {
-    if (forward->searching && forward->state != FM_PLAN_FOUND) {
+    if (forward->rules.learns && forward->searching && forward->state != FM_PLAN_FOUND) {
         uint32_t top = fm_forward_top(forward);
         if (top != FM_NODE_NONE) {
             const fm_forward_node *node = fm_forward_node_at(forward, top);
@@ -370,6 +391,21 @@ static void drop_everything(fm_forward *forward, fm_slab *slab)
     forward->path_start = FM_CELL_NONE;
     forward->nearest = FM_CELL_NONE;
     forward->state = FM_PLAN_RUNNING;
+}
+
+// Tables were made anew, or have gone wrong, under the search or under what was learned: estimates
+// of before and after do not fit together.
+static void follow_tables(fm_forward *forward, fm_slab *slab)
+{
+    if (fm_heuristic_is_current(&forward->heuristic)) {
+        return;
+    }
+    if (forward->rules.learns) {
+        drop_everything(forward, slab);
+    } else {
+        fm_forward_restart(forward);
+    }
+    aim(forward, forward->target);
 }
 
 fm_plan_state fm_forward_exhaust(fm_forward *forward, fm_slab *slab)
@@ -406,6 +442,21 @@ fm_plan_state fm_forward_succeed(fm_forward *forward)
     fm_forward_learn(forward, node->g + node->h);
     mark(forward);
     return forward->state = FM_PLAN_FOUND;
+}
+
+fm_plan_state fm_forward_conclude(fm_forward *forward, fm_forward_outcome outcome, fm_slab *slab)
+{
+    switch (outcome) {
+    case FM_FORWARD_SUSPENDED:
+        return FM_PLAN_RUNNING;
+    case FM_FORWARD_DONE:
+        return fm_forward_succeed(forward);
+    case FM_FORWARD_EMPTY:
+        return fm_forward_fail(forward);
+    case FM_FORWARD_NO_MEMORY:
+        return fm_forward_exhaust(forward, slab);
+    }
+    FM_UNREACHABLE();
 }
 
 // ---- changes ----
@@ -522,6 +573,7 @@ static bool relax_neighbours(fm_forward *forward, fm_cell cell)
 
 void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t count, fm_slab *slab)
 {
+    follow_tables(forward, slab);
     if (!forward->rules.learns || forward->search == 0) {
         return;
     }
@@ -559,6 +611,7 @@ void fm_forward_lower_relearned(fm_forward *forward, fm_slab *slab)
 bool fm_forward_repair(fm_forward *forward, fm_work *work, uint32_t expansions_at_start)
 {
     fm_open_list *repairs = &forward->repairs;
+    follow_tables(forward, work->slab);
     while (repairs->count > 0) {
         uint32_t ref = fm_open_top(repairs, FM_QUEUE_HEAP);
         const fm_forward_node *node = fm_forward_node_at(forward, ref);
@@ -593,9 +646,9 @@ fm_status fm_forward_init(fm_forward *forward, const fm_view *view,
                             .state = FM_PLAN_RUNNING,
                             .start = FM_CELL_NONE,
                             .goal = goal,
-                            .target = goal,
                             .nearest = FM_CELL_NONE,
                             .path_start = FM_CELL_NONE};
+    aim(forward, goal);
     fm_pages_init(&forward->pages, &blank_node, sizeof blank_node, memory);
     fm_open_init(&forward->open, memory);
     fm_open_init(&forward->repairs, memory);
@@ -622,16 +675,17 @@ void fm_forward_set_goal(void *self, fm_cell goal, fm_slab *slab)
     fm_forward *forward = self;
     fm_forward_restart(forward);
     unmark_all(forward);
-    if (forward->repairs.count > 0) {
-        drop_everything(forward,
-                        slab); // the estimates are not consistent, so they do not carry over
+    follow_tables(forward, slab);
+    // Estimates that are not consistent, or not so between three cells, do not carry over.
+    if (forward->repairs.count > 0 || (forward->rules.learns && !forward->heuristic.metric)) {
+        drop_everything(forward, slab);
     }
     bool carries_over = forward->rules.learns && forward->search != 0;
     if (carries_over) {
         forward->shift += fm_forward_estimate(forward, fm_forward_find(forward, goal), goal);
     }
     forward->goal = goal;
-    forward->target = goal;
+    aim(forward, goal);
     if (carries_over &&
         !open_number(forward)) { // may look at every estimate, so the goal comes first
         drop_everything(forward, slab);
@@ -654,6 +708,30 @@ fm_cell fm_forward_next_step(const void *self, fm_cell start)
         return FM_CELL_NONE;
     }
     return fm_cell_step(start, fm_forward_find(forward, start)->next);
+}
+
+// How far the goal is from a cell: what was learned, or in a search from the goal what was found.
+// `behind` stands in where such a search has not been.
+static uint32_t distance_from(const fm_forward *forward, fm_cell cell, uint32_t behind)
+{
+    const fm_forward_node *node = fm_forward_find(forward, cell);
+    if (!forward->rules.backward) {
+        return fm_forward_estimate(forward, node, cell);
+    }
+    return fm_forward_is_reached(forward, node) ? node->g : behind;
+}
+
+void fm_forward_distances(const void *self, fm_cell start, uint32_t moves,
+                          uint32_t distances[FM_DIRECTION_COUNT + 1])
+{
+    const fm_forward *forward = self;
+    uint32_t own = distance_from(forward, start, FM_COST_INFINITE);
+    distances[FM_DIRECTION_COUNT] = own;
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        fm_cell next = fm_cell_step(start, d);
+        distances[d] = distance_from(forward, next, own + forward->view->step[d & 1]);
+    }
 }
 
 uint32_t fm_forward_path(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity)

@@ -12,7 +12,8 @@
 //           A*, 2008).
 // Repair    When steps get cheaper, a Dijkstra search over h lowers what is now too high, before
 //           the next search begins.
-// New goal  h towards t serves t' as max(H(s, t'), h(s) - h(t')), again when next looked at.
+// New goal  h towards t serves t' as max(H(s, t'), h(s) - h(t')), again when next looked at; where
+//           H is a metric, else all that was learned is dropped.
 //
 // What must hold between any two units of work: h(u) <= c(u, v) + h(v) on every usable edge and
 // h(goal) = 0, once the repair is done.
@@ -56,9 +57,10 @@ typedef struct fm_forward_record {
 
 // What one member of the family does.
 typedef struct fm_forward_rules {
-    bool backward;    // search from the goal to the agent
-    bool learns;      // raise h after each search
-    bool keeps_paths; // old paths stay marked, and a search may end on one
+    bool backward;      // search from the goal to the agent
+    bool learns;        // raise h after each search
+    bool keeps_paths;   // old paths stay marked, and a search may end on one
+    bool any_heuristic; // may be guided by estimates that are not consistent
 } fm_forward_rules;
 
 typedef enum fm_forward_outcome {
@@ -78,13 +80,14 @@ typedef struct fm_forward {
     fm_cell goal;
 
     // The search.
-    bool searching;      // there is one, suspended or done
-    fm_queue_kind queue; // of this search
-    uint32_t search;     // its number
-    fm_cell root;        // from where
-    fm_cell target;      // to where; the estimates lead there
-    fm_cell reached;     // where FM_FORWARD_DONE ended
-    fm_cell nearest;     // after FM_FORWARD_EMPTY: the closed cell nearest to the target
+    bool searching;         // there is one, suspended or done
+    fm_queue_kind queue;    // of this search
+    uint32_t search;        // its number
+    fm_cell root;           // from where
+    fm_cell target;         // to where; the estimates lead there
+    fm_heuristic heuristic; // towards it, before anything is learned
+    fm_cell reached;        // where FM_FORWARD_DONE ended
+    fm_cell nearest;        // after FM_FORWARD_EMPTY: the closed cell nearest to the target
     fm_pages pages;
     fm_open_list open;
 
@@ -122,6 +125,10 @@ static inline bool fm_forward_is_reached(const fm_forward *forward, const fm_for
 /// NULL.
 uint32_t fm_forward_estimate(const fm_forward *forward, const fm_forward_node *node, fm_cell cell);
 
+/// Brings the node of a cell into the current search, taking a page where none was.
+/// @return its reference, FM_NODE_NONE when memory is out
+uint32_t fm_forward_touch(fm_forward *forward, fm_cell cell, fm_slab *slab);
+
 // ---- one search ----
 
 /// Begins a search from the agent to the goal (or back, by the rules). @return false when memory
@@ -147,6 +154,9 @@ fm_plan_state fm_forward_exhaust(fm_forward *forward, fm_slab *slab);
 
 /// After FM_FORWARD_EMPTY: sets the nearest cell and the state.
 fm_plan_state fm_forward_fail(fm_forward *forward);
+
+/// What follows for the planner from the end of a run. @return the new state
+fm_plan_state fm_forward_conclude(fm_forward *forward, fm_forward_outcome outcome, fm_slab *slab);
 
 /// After FM_FORWARD_DONE: learns, marks the path from the agent to the goal, sets the state.
 fm_plan_state fm_forward_succeed(fm_forward *forward);
@@ -181,15 +191,35 @@ bool fm_forward_follow(fm_forward *forward, fm_cell cell);
 fm_status fm_forward_init(fm_forward *forward, const fm_view *view,
                           const fm_planner_options *options, const fm_memory *memory, fm_cell goal,
                           fm_forward_rules rules);
-void fm_forward_fini(void *self, fm_slab *slab);                          // op
-void fm_forward_forget(void *self, fm_slab *slab);                        // op
-void fm_forward_set_goal(void *self, fm_cell goal, fm_slab *slab);        // op
-fm_plan_state fm_forward_state_at(const void *self, fm_cell start);       // op
-fm_cell fm_forward_next_step(const void *self, fm_cell start);            // op
+void fm_forward_fini(void *self, fm_slab *slab);                           // op
+void fm_forward_forget(void *self, fm_slab *slab);                         // op
+void fm_forward_set_goal(void *self, fm_cell goal, fm_slab *slab);         // op
+fm_plan_state fm_forward_state_at(const void *self, fm_cell start);        // op
+fm_cell fm_forward_next_step(const void *self, fm_cell start);             // op
+void fm_forward_distances(const void *self, fm_cell start, uint32_t moves, // op
+                          uint32_t distances[FM_DIRECTION_COUNT + 1]);
 uint32_t fm_forward_path(const void *self, fm_cell start, fm_cell *cells, // op
                          uint32_t capacity);
 fm_cell fm_forward_nearest(const void *self, fm_cell start);                    // op
 void fm_forward_inspect(const void *self, fm_inspect_fn *visit, void *context); // op
 
+// What all planners of the family have in their tables.
+#define FM_FORWARD_OPS                                                                             \
+    .fini = fm_forward_fini, .state_at = fm_forward_state_at, .path = fm_forward_path,             \
+    .inspect = fm_forward_inspect, .distances = fm_forward_distances
+
 /// Bytes held, with own_size for the planner's private state.
 size_t fm_forward_bytes(const fm_forward *forward, size_t own_size);
+
+// ---- ops of planners that walk along their path until it no longer is what they promise ----
+// They stand in core/forward_astar.c.
+
+fm_plan_state fm_astar_advance(void *self, fm_work *work);                          // op
+void fm_path_follower_set_starts(void *self, const fm_cell *cells, uint32_t count); // op
+void fm_path_follower_knowledge_changed(void *self, const fm_change *changes,       // op
+                                        uint32_t count, fm_work *work);
+
+#define FM_PATH_FOLLOWER_OPS                                                                       \
+    .set_goal = fm_forward_set_goal, .set_starts = fm_path_follower_set_starts,                    \
+    .knowledge_changed = fm_path_follower_knowledge_changed, .forget = fm_forward_forget,          \
+    .next_step = fm_forward_next_step, FM_FORWARD_OPS

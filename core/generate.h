@@ -61,9 +61,8 @@ fm_generate_options fm_generate_options_default(void);
 ///     4 players, square map      exact: quarter turns
 ///     4 players, other maps      exact: mirrored in both axes
 ///     8 players, square map      exact: quarter turns and mirrors
-///     6 players, 8 on other maps half turn, but for a few cells of rare seeds; else as 3
-///     3, 5, 7 players            turns of 360 / players degrees of one wedge's plan, rasterized:
-///     the
+///     6 players, 8 on other maps exact: half turn; otherwise as 3
+///     3, 5, 7 players            turns of 360 / players degrees of one wedge's plan, in cells: the
 ///                                same regions, passes and distances, edges differing by a cell
 ///
 /// Turns that the lattice does not have need a round map: there, the land is a disc in the middle

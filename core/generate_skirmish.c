@@ -424,14 +424,30 @@ static void close_pockets(const struct fill *fill, fm_grid *grid)
     }
 }
 
+// Cells first..last of a row or a column. A cell touches a point on its edge, and one just past it.
+// Counted from cells' middles, because which of two cells a point between them belongs to has no
+// mirror image in the middle of the map.
+struct span {
+    int64_t first, last;
+};
+
+static struct span cells_that_touch(int64_t at, uint32_t side)
+{
+    const int64_t reach = FM_POINT_UNIT / 2 + 1;
+    int64_t column = fm_point_column(at, side);
+    int64_t middle = FM_POINT_UNIT / 2 * (2 * column + 1 - (int64_t)side);
+    return (struct span){.first = column - (middle - at >= FM_POINT_UNIT - reach),
+                         .last = column + (at - middle >= FM_POINT_UNIT - reach)};
+}
+
 // Closes the cells that touch a point. Between cells that is all of them: to choose one would
 // favour one side of the map.
 static void close_around(const struct fill *fill, fm_point at, fm_grid *grid)
 {
-    for (int64_t y = fm_point_column(at.y - 1, grid->height);
-         y <= fm_point_column(at.y + 1, grid->height); y++) {
-        for (int64_t x = fm_point_column(at.x - 1, grid->width);
-             x <= fm_point_column(at.x + 1, grid->width); x++) {
+    struct span columns = cells_that_touch(at.x, grid->width);
+    struct span rows = cells_that_touch(at.y, grid->height);
+    for (int64_t y = rows.first; y <= rows.last; y++) {
+        for (int64_t x = columns.first; x <= columns.last; x++) {
             if (fm_grid_contains(grid, x, y) &&
                 fm_bitmap_get(&fill->reached, fm_cell_at((uint32_t)x, (uint32_t)y))) {
                 paint(grid, (uint32_t)x, (uint32_t)y, FM_TERRAIN_TREES);

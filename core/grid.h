@@ -1,6 +1,7 @@
 // core/grid.h: the true map.
 //
-// Terrain  one fm_terrain per cell. Only FM_TERRAIN_GROUND can be entered.
+// Terrain  one fm_terrain per cell. Only FM_TERRAIN_GROUND can be entered, unless a movement class
+//          says otherwise (core/movement.h); buildings by nobody (core/buildings.h).
 // Cost     one uint8_t per cell, 1..FM_COST_MAX: how many times as dear as open floor. A step
 //          costs the mean of the two cells' costs times the step's own length.
 // Blocked  the same fact as a bitmap (1 = cannot be entered, margin 1), which is what searches
@@ -23,7 +24,8 @@
     X(FM_TERRAIN_TREES, 'T', "trees")                                                              \
     X(FM_TERRAIN_SWAMP, 'S', "swamp")                                                              \
     X(FM_TERRAIN_WATER, 'W', "water")                                                              \
-    X(FM_TERRAIN_WALL, 'O', "wall")
+    X(FM_TERRAIN_WALL, 'O', "wall")                                                                \
+    X(FM_TERRAIN_BUILDING, 'B', "building") // stands on another one; never in a file
 
 typedef enum fm_terrain {
 #define X(enumerator, letter, name) enumerator,

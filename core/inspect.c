@@ -12,8 +12,7 @@ static void count_cell(const fm_inspection *cell, void *context)
 // The planner that leads the agent now: to its goal, or to the substitute.
 static const struct fm_planner *leading_planner(const fm_world *world, const struct fm_agent *agent)
 {
-    uint32_t slot = agent->detour != FM_SLOT_NONE ? agent->detour : agent->planner;
-    return slot == FM_SLOT_NONE ? NULL : &world->planners[slot];
+    return agent->planner == FM_SLOT_NONE ? NULL : &world->planners[agent->planner];
 }
 
 fm_status fm_world_inspect(const fm_world *world, fm_agent_id id, fm_agent_report *report)
@@ -27,10 +26,16 @@ fm_status fm_world_inspect(const fm_world *world, fm_agent_id id, fm_agent_repor
         .id = id,
         .team = agent->team,
         .cell = agent->cell,
+        .class_index = agent->class_index,
         .state = (fm_agent_state)agent->state,
         .has_order = agent->order.id != 0,
         .order = agent->order.id,
-        .goal = agent->order.id != 0 ? agent->order.goal : FM_CELL_NONE,
+        .order_kind = agent->order.kind,
+        .target = agent->order.target,
+        .queue_count = agent->queue_count,
+        .goal = agent->order.id == 0   ? FM_CELL_NONE
+                : agent->order.marches ? agent->order.own_goal
+                                       : agent->order.goal,
         .goal_substitute = agent->order.substitute,
         .on_unreachable = agent->order.on_unreachable,
         .plan_state = (fm_plan_state)agent->plan_state,
@@ -38,6 +43,10 @@ fm_status fm_world_inspect(const fm_world *world, fm_agent_id id, fm_agent_repor
         .known_count = knowledge->known_count,
         .moves = agent->moves,
     };
+    for (uint32_t i = 0; i < agent->queue_count; i++) {
+        report->queue_orders[i] = agent->queue[i].id;
+        report->queue_kinds[i] = agent->queue[i].kind;
+    }
     fm_planner_spec_format(&agent->spec, report->planner, sizeof report->planner);
     const struct fm_planner *planner = leading_planner(world, agent);
     if (planner != NULL) {
@@ -95,8 +104,32 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
         }
     }
     for (uint32_t i = 0; i < world->team_count; i++) {
-        counts->knowledge_bytes += fm_knowledge_bytes(world->teams[i].knowledge);
+        counts->knowledge_bytes += fm_knowledge_bytes(world->teams[i].knowledge) +
+                                   fm_team_labels_bytes(&world->teams[i].labels);
     }
+    counts->knowledge_bytes += fm_surveys_bytes(world);
+}
+
+uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uint32_t capacity)
+{
+    uint32_t count = world->team_count < capacity ? world->team_count : capacity;
+    for (uint32_t i = 0; i < count; i++) {
+        const fm_account *account = &world->teams[i].account;
+        counts[i] = (fm_team_counts){.team = i + 1,
+                                     .weight = account->weight,
+                                     .share = account->share,
+                                     .saved = account->saved,
+                                     .used = account->used,
+                                     .used_total = account->used_total};
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        const struct fm_agent *agent = &world->agents[slot];
+        if (agent->alive && agent->team <= count) {
+            counts[agent->team - 1].agents += 1;
+            counts[agent->team - 1].waiting += agent->state == FM_AGENT_WAITING;
+        }
+    }
+    return world->team_count;
 }
 
 const fm_view *fm_world_view(const fm_world *world, uint32_t team)

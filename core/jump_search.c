@@ -30,9 +30,11 @@
 
 #define DIAGONAL_MAX   32u   // steps of one diagonal jump
 #define SWEEP_STEPS    16u   // after which a sweep loads its words anew
-#define NODES_AT_FIRST 1024u // places in the table when a search begins, a power of two
+#define NODES_AT_FIRST 4096u // places in the table when a search begins, a power of two
 #define NODES_MAX      (1u << 25)
-#define OPEN_AT_FIRST  1024u
+#define HEAP_AT_FIRST  1024u
+#define HEAP_PADDING   4u         // so that four children can be compared always
+#define KEY_NONE       UINT64_MAX // larger than any key
 
 // A jump point. 16 bytes, four to a cache line.
 struct node {
@@ -64,14 +66,19 @@ struct fm_jump_search {
     uint32_t node_count;
     uint32_t search; // number of this search
 
-    uint64_t *open; // 4-ary heap of f << 34 | h >> h_shift << 24 | cell
-    uint32_t open_count, open_capacity;
+    // Open list: keys f << 34 | h >> h_shift << 24 | cell in a 4-ary heap, but for one kept before
+    // it: what an expansion puts on it is often expanded next.
+    uint64_t first; // KEY_NONE: it is in the heap
+    uint64_t *heap; // heap_capacity + HEAP_PADDING places; those that are not in use hold KEY_NONE
+    uint32_t heap_count, heap_capacity;
     uint32_t h_shift;
 
     uint32_t best;       // cost of the best path found, or the bound
     fm_cell goal_parent; // jump point before the goal on it; FM_CELL_NONE while there is none
     uint32_t f_patient;  // a diagonal whose f is larger waits after each sweep
     bool exhausted;
+
+    int32_t left, right, top, bottom; // of the cells that were expanded; none: left > right
 };
 
 _Static_assert(sizeof(struct node) == 16, "nodes are packed");
@@ -137,59 +144,107 @@ static bool grow_table(fm_jump_search *s)
 
 // ---- open list ----------------------------------------------------------------------------------
 
-static bool grow_open(fm_jump_search *s)
+static uint64_t *allocate_heap(const fm_memory *memory, uint32_t capacity)
 {
-    uint32_t capacity = s->open_capacity * 2;
-    uint64_t *open = fm_memory_resize(s->memory, s->open, s->open_capacity, capacity, sizeof *open);
-    if (open == NULL) {
+    uint64_t *heap = fm_memory_allocate(memory, (capacity + HEAP_PADDING) * sizeof *heap);
+    if (heap != NULL) {
+        memset(heap, 0xff, (capacity + HEAP_PADDING) * sizeof *heap); // KEY_NONE
+    }
+    return heap;
+}
+
+static void release_heap(fm_jump_search *s)
+{
+    fm_memory_release(s->memory, s->heap, (s->heap_capacity + HEAP_PADDING) * sizeof *s->heap);
+}
+
+static bool grow_heap(fm_jump_search *s)
+{
+    uint64_t *heap = allocate_heap(s->memory, s->heap_capacity * 2);
+    if (heap == NULL) {
         return false;
     }
-    s->open = open;
-    s->open_capacity = capacity;
+    memcpy(heap, s->heap, s->heap_count * sizeof *heap);
+    release_heap(s);
+    s->heap = heap;
+    s->heap_capacity *= 2;
     return true;
+}
+
+FM_INLINE void heap_push(fm_jump_search *s, uint64_t key)
+{
+    if (__builtin_expect(s->heap_count == s->heap_capacity, 0) && !grow_heap(s)) {
+        s->exhausted = true;
+        return;
+    }
+    uint32_t at = s->heap_count++;
+    while (at > 0) {
+        uint32_t above = (at - 1) / 4;
+        if (s->heap[above] <= key) {
+            break;
+        }
+        s->heap[at] = s->heap[above];
+        at = above;
+    }
+    s->heap[at] = key;
+}
+
+// Which of two places holds the smaller key, without a branch that nobody could predict.
+FM_INLINE uint32_t smaller(const uint64_t *heap, uint32_t a, uint32_t b)
+{
+    return a ^ ((a ^ b) & -(uint32_t)(heap[b] < heap[a]));
+}
+
+static void heap_pop(fm_jump_search *s)
+{
+    uint64_t *heap = s->heap;
+    uint32_t count = --s->heap_count;
+    uint64_t last = heap[count];
+    uint32_t at = 0;
+    heap[count] = KEY_NONE;
+    for (uint32_t child = 1; child < count; child = 4 * at + 1) {
+        uint32_t least =
+            smaller(heap, smaller(heap, child, child + 1), smaller(heap, child + 2, child + 3));
+        if (heap[least] >= last) {
+            break;
+        }
+        heap[at] = heap[least];
+        at = least;
+    }
+    if (count > 0) {
+        heap[at] = last;
+    }
 }
 
 FM_INLINE void push(fm_jump_search *s, uint64_t key)
 {
-    if (__builtin_expect(s->open_count == s->open_capacity, 0) && !grow_open(s)) {
-        s->exhausted = true;
-        return;
+    uint64_t larger = key < s->first ? s->first : key;
+    s->first = key < s->first ? key : s->first;
+    if (larger != KEY_NONE) {
+        heap_push(s, larger);
     }
-    uint32_t at = s->open_count++;
-    while (at > 0) {
-        uint32_t above = (at - 1) / 4;
-        if (s->open[above] <= key) {
-            break;
-        }
-        s->open[at] = s->open[above];
-        at = above;
-    }
-    s->open[at] = key;
 }
 
-static void pop(fm_jump_search *s)
+// The smallest key; KEY_NONE when there is none.
+FM_INLINE uint64_t top(const fm_jump_search *s)
 {
-    uint64_t *open = s->open;
-    uint32_t count = --s->open_count;
-    uint64_t last = open[count];
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 4 * at + 1;
-        if (child >= count) {
-            break;
-        }
-        uint32_t end = child + 4 < count ? child + 4 : count;
-        uint32_t least = child;
-        for (uint32_t i = child + 1; i < end; i++) {
-            least = open[i] < open[least] ? i : least;
-        }
-        if (open[least] >= last) {
-            break;
-        }
-        open[at] = open[least];
-        at = least;
+    return s->first < s->heap[0] ? s->first : s->heap[0];
+}
+
+FM_INLINE void pop(fm_jump_search *s)
+{
+    if (s->first < s->heap[0]) {
+        s->first = KEY_NONE;
+    } else {
+        heap_pop(s);
     }
-    open[at] = last;
+}
+
+static void clear_open(fm_jump_search *s)
+{
+    memset(s->heap, 0xff, s->heap_count * sizeof *s->heap); // KEY_NONE
+    s->heap_count = 0;
+    s->first = KEY_NONE;
 }
 
 // ---- generating ---------------------------------------------------------------------------------
@@ -494,12 +549,21 @@ static uint32_t leaving_any(uint32_t around, uint32_t arrivals)
 
 static uint32_t blocked_around(const fm_view *view, fm_cell cell)
 {
-    static const uint8_t bits[FM_DIRECTION_COUNT] = {1, 2, 5, 8, 7, 6, 3, 0};
-    uint32_t window = fm_bitmap_window(view->blocked, cell), around = 0;
-    for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
-        around |= (window >> bits[d] & 1) << d;
-    }
-    return around;
+    // The window's bits row by row; a ring of eight from them, north first, clockwise.
+    uint32_t window = fm_bitmap_window(view->blocked, cell);
+    return (window >> 1 & 3) | (window >> 5 & 1) << 2 | (window >> 8 & 1) << 3 |
+           (window >> 7 & 1) << 4 | (window >> 6 & 1) << 5 | (window >> 3 & 1) << 6 |
+           (window & 1) << 7;
+}
+
+// For fm_jump_search_may_have_seen().
+static inline void note_expanded(fm_jump_search *s, fm_cell cell)
+{
+    int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
+    s->left = x < s->left ? x : s->left;
+    s->right = x > s->right ? x : s->right;
+    s->top = y < s->top ? y : s->top;
+    s->bottom = y > s->bottom ? y : s->bottom;
 }
 
 static void expand(fm_jump_search *s, struct node *node)
@@ -510,6 +574,7 @@ static void expand(fm_jump_search *s, struct node *node)
         uint32_t around = blocked_around(s->view, cell);
         set = leaving_any(around, node->arrivals) & ~leaving_any(around, node->expanded);
     }
+    note_expanded(s, node->cell);
     node->expanded |= node->arrivals;
     node->arrivals = 0;
     for (; set != 0; set &= set - 1) {
@@ -554,10 +619,11 @@ fm_status fm_jump_search_create(const fm_memory *memory, fm_jump_search **out)
     }
     s->memory = memory;
     s->store_capacity = NODES_AT_FIRST;
-    s->open_capacity = OPEN_AT_FIRST;
+    s->heap_capacity = HEAP_AT_FIRST;
+    s->first = KEY_NONE;
     s->store = fm_memory_allocate_zeroed(memory, s->store_capacity, sizeof *s->store);
-    s->open = fm_memory_allocate(memory, s->open_capacity * sizeof *s->open);
-    if (s->store == NULL || s->open == NULL) {
+    s->heap = allocate_heap(memory, s->heap_capacity);
+    if (s->store == NULL || s->heap == NULL) {
         fm_jump_search_destroy(s);
         return FM_ERR_NO_MEMORY;
     }
@@ -572,7 +638,7 @@ void fm_jump_search_destroy(fm_jump_search *search)
     }
     const fm_memory *memory = search->memory;
     fm_memory_release(memory, search->store, search->store_capacity * sizeof *search->store);
-    fm_memory_release(memory, search->open, search->open_capacity * sizeof *search->open);
+    release_heap(search);
     fm_memory_release(memory, search, sizeof *search);
 }
 
@@ -592,10 +658,12 @@ void fm_jump_search_begin(fm_jump_search *search, const fm_view *view, fm_cell s
     }
     use_table(s, NODES_AT_FIRST);
     s->node_count = 0;
-    s->open_count = 0;
+    clear_open(s);
     s->best = cost_bound;
     s->goal_parent = FM_CELL_NONE;
     s->exhausted = false;
+    s->left = s->top = INT32_MAX;
+    s->right = s->bottom = -1;
 
     // Ten bits of h are left in a key.
     uint32_t h_max = fm_view_distance(view, 0, fm_cell_at(view->width - 1, view->height - 1));
@@ -617,10 +685,11 @@ fm_jump_state fm_jump_search_advance(fm_jump_search *search, fm_work *work)
     s->rows = lines_of(s->view->blocked);
     s->columns = lines_of(s->view->blocked_transposed);
     while (!s->exhausted) {
-        if (s->open_count == 0 || s->open[0] >> 34 >= s->best) {
+        uint64_t key = top(s);
+        if (key >> 34 >= s->best) { // as is KEY_NONE's f
             return s->goal_parent != FM_CELL_NONE ? FM_JUMP_FOUND : FM_JUMP_UNREACHABLE;
         }
-        struct node *node = find(s, s->open[0] & 0xffffff);
+        struct node *node = find(s, key & 0xffffff);
         if (node->arrivals == 0) { // left over from before its g improved
             pop(s);
             continue;
@@ -628,7 +697,7 @@ fm_jump_state fm_jump_search_advance(fm_jump_search *search, fm_work *work)
         if (fm_work_must_stop(work, expansions_at_start)) {
             return FM_JUMP_RUNNING;
         }
-        s->f_patient = node->cell == s->start ? (uint32_t)(s->open[0] >> 34) : FM_COST_INFINITE;
+        s->f_patient = node->cell == s->start ? (uint32_t)(key >> 34) : FM_COST_INFINITE;
         pop(s);
         expand(s, node);
         work->expansions += 1;
@@ -689,23 +758,12 @@ uint32_t fm_jump_search_turns(const fm_jump_search *search, fm_cell *cells, uint
 bool fm_jump_search_may_have_seen(const fm_jump_search *search, const fm_change *changes,
                                   uint32_t count)
 {
-    int32_t left = INT32_MAX, right = -1, top = INT32_MAX, bottom = -1;
-    for (uint32_t i = 0; count > 0 && i <= search->mask; i++) {
-        const struct node *node = &search->nodes[i];
-        if (node->search == search->search && node->expanded != 0) {
-            int32_t x = (int32_t)fm_cell_x(node->cell), y = (int32_t)fm_cell_y(node->cell);
-            left = x < left ? x : left;
-            right = x > right ? x : right;
-            top = y < top ? y : top;
-            bottom = y > bottom ? y : bottom;
-        }
-    }
     // From each of these lines a scan may have gone to the end of the map.
     const int32_t beyond = DIAGONAL_MAX + 1;
     for (uint32_t i = 0; i < count; i++) {
         int32_t x = (int32_t)fm_cell_x(changes[i].cell), y = (int32_t)fm_cell_y(changes[i].cell);
-        if ((x >= left - beyond && x <= right + beyond) ||
-            (y >= top - beyond && y <= bottom + beyond)) {
+        if ((x >= search->left - beyond && x <= search->right + beyond) ||
+            (y >= search->top - beyond && y <= search->bottom + beyond)) {
             return true;
         }
     }
@@ -747,7 +805,7 @@ void fm_jump_search_inspect(const fm_jump_search *search, fm_inspect_fn *visit, 
 size_t fm_jump_search_bytes(const fm_jump_search *search)
 {
     return sizeof *search + search->store_capacity * sizeof *search->store +
-           search->open_capacity * sizeof *search->open;
+           (search->heap_capacity + HEAP_PADDING) * sizeof *search->heap;
 }
 
 uint32_t fm_turns_expand(const fm_cell *turns, uint32_t count, fm_cell *cells, uint32_t capacity)

@@ -40,6 +40,7 @@ fm_status fm_knowledge_create(const fm_grid *truth, const fm_sight *sight,
     knowledge->truth = truth;
     knowledge->sight = sight;
     knowledge->memory = memory;
+    knowledge->steps = steps;
     knowledge->omniscient = omniscient;
     uint32_t width = truth->width, height = truth->height;
     bool transposed = connectivity == FM_CONNECT_8;
@@ -54,7 +55,7 @@ fm_status fm_knowledge_create(const fm_grid *truth, const fm_sight *sight,
     knowledge->view = (fm_view){
         .blocked = &knowledge->blocked,
         .blocked_transposed = transposed ? &knowledge->blocked_transposed : NULL,
-        .weights = knowledge->weights,
+        .weights = omniscient ? knowledge->weights : NULL,
         .width = width,
         .height = height,
     };
@@ -79,7 +80,11 @@ void fm_knowledge_destroy(fm_knowledge *knowledge)
     fm_bitmap_fini(&knowledge->stale, memory);
     fm_memory_release(memory, knowledge->weights, cell_count);
     fm_memory_release(memory, knowledge->seen, cell_count);
-    fm_memory_release(memory, knowledge->log, knowledge->log_capacity * sizeof *knowledge->log);
+    fm_buildings_seen_fini(&knowledge->buildings_seen, memory);
+    fm_change_log_fini(&knowledge->log, memory);
+    for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
+        fm_class_map_destroy(knowledge->classes[i]);
+    }
     fm_memory_release(memory, knowledge->learned,
                       knowledge->learned_capacity * sizeof *knowledge->learned);
     fm_memory_release(memory, knowledge, sizeof *knowledge);
@@ -87,28 +92,6 @@ void fm_knowledge_destroy(fm_knowledge *knowledge)
 
 // ---- lists
 // -----------------------------------------------------------------------------------------
-
-// A log that cannot grow is dropped: whoever has not read it starts over, see
-// fm_knowledge_changes().
-static void log_change(fm_knowledge *knowledge, fm_change change)
-{
-    uint64_t length = knowledge->version - knowledge->log_begin;
-    knowledge->version += 1;
-    if (length == knowledge->log_capacity) {
-        uint32_t capacity = length == 0 ? 16 : (uint32_t)length * 2;
-        fm_change *log = capacity > FM_KNOWLEDGE_LOG_MAX
-                             ? NULL
-                             : fm_memory_resize(knowledge->memory, knowledge->log,
-                                                knowledge->log_capacity, capacity, sizeof *log);
-        if (log == NULL) {
-            knowledge->log_begin = knowledge->version;
-            return;
-        }
-        knowledge->log = log;
-        knowledge->log_capacity = capacity;
-    }
-    knowledge->log[length] = change;
-}
 
 static void note_learned(fm_knowledge *knowledge, fm_learned learned)
 {
@@ -133,19 +116,7 @@ static void note_learned(fm_knowledge *knowledge, fm_learned learned)
 void fm_knowledge_forget_learned(fm_knowledge *knowledge)
 {
     knowledge->learned_count = 0;
-}
-
-void fm_knowledge_trim_log(fm_knowledge *knowledge)
-{
-    knowledge->log_begin = knowledge->version;
-}
-
-const fm_change *fm_knowledge_changes(const fm_knowledge *knowledge, uint64_t since,
-                                      uint32_t *count, bool *complete)
-{
-    *complete = since >= knowledge->log_begin;
-    *count = *complete ? (uint32_t)(knowledge->version - since) : 0;
-    return *count == 0 ? NULL : knowledge->log + (since - knowledge->log_begin);
+    knowledge->buildings_seen.changed = false;
 }
 
 // ---- learning
@@ -168,6 +139,29 @@ static void set_blocked(fm_knowledge *knowledge, fm_cell cell, bool blocked)
     }
 }
 
+// The classes' views follow the knowledge.
+static void tell_classes(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain, uint8_t cost)
+{
+    for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
+        fm_class_map *map = knowledge->classes[i];
+        if (map != NULL) {
+            fm_class_map_set(map, cell, fm_movement_weight(map->movement, terrain, cost));
+        }
+    }
+}
+
+// Whether a building stands on a cell, or was believed to until now.
+static void note_building(fm_knowledge *knowledge, fm_cell cell, size_t i)
+{
+    bool believed = knowledge->seen != NULL && knowledge->seen[i] == FM_TERRAIN_BUILDING;
+    if (believed || knowledge->truth->terrain[i] == FM_TERRAIN_BUILDING) {
+        fm_buildings_seen_note(&knowledge->buildings_seen, knowledge->buildings, cell);
+    }
+    if (believed) {
+        knowledge->seen[i] = FM_TERRAIN_UNKNOWN; // not stale any more: it is the true one now
+    }
+}
+
 static void learn_cell(fm_knowledge *knowledge, fm_cell cell)
 {
     const fm_grid *truth = knowledge->truth;
@@ -183,16 +177,25 @@ static void learn_cell(fm_knowledge *knowledge, fm_cell cell)
     if (knowledge->weights != NULL) {
         knowledge->weights[i] = weight_after;
     }
+    if (weight_after != FM_COST_FLOOR && knowledge->view.weights == NULL) {
+        knowledge->wants_weights = true;
+    }
     note_learned(knowledge,
                  (fm_learned){.cell = cell, .terrain = truth->terrain[i], .cost = weight_after});
     if (was_blocked != is_blocked || (!is_blocked && weight_before != weight_after)) {
-        log_change(knowledge,
-                   (fm_change){
-                       .cell = cell,
-                       .blocked = is_blocked,
-                       .cheaper = !is_blocked && (was_blocked || weight_after < weight_before),
-                       .dearer = is_blocked || (!was_blocked && weight_after > weight_before),
-                   });
+        fm_change change = {
+            .cell = cell,
+            .blocked = is_blocked,
+            .cheaper = !is_blocked && (was_blocked || weight_after < weight_before),
+            .dearer = is_blocked || (!was_blocked && weight_after > weight_before),
+        };
+        fm_change_log_add(&knowledge->log, change, knowledge->memory);
+    }
+    if (knowledge->buildings != NULL && knowledge->buildings->placed > 0) {
+        note_building(knowledge, cell, i);
+    }
+    if (knowledge->has_class_maps) {
+        tell_classes(knowledge, cell, (fm_terrain)truth->terrain[i], weight_after);
     }
 }
 
@@ -277,6 +280,21 @@ void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell)
     }
 }
 
+void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *buildings)
+{
+    knowledge->buildings = buildings;
+    for (uint32_t i = 0; knowledge->omniscient && i < buildings->count; i++) {
+        const fm_rect *rect = &buildings->list[i].rect;
+        fm_buildings_seen_note(&knowledge->buildings_seen, buildings, fm_cell_at(rect->x, rect->y));
+    }
+}
+
+void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell)
+{
+    uint32_t x = fm_cell_x(cell);
+    learn_word(knowledge, fm_cell_y(cell), x >> 6, (uint64_t)1 << (x & 63));
+}
+
 void fm_knowledge_look(const fm_knowledge *knowledge, fm_cell cell, fm_bitmap *visible)
 {
     const fm_sight *sight = knowledge->sight;
@@ -320,10 +338,21 @@ fm_status fm_knowledge_prepare_for_edits(fm_knowledge *knowledge)
     return FM_OK;
 }
 
+static fm_status prepare_classes_for_weights(fm_knowledge *knowledge)
+{
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; status == FM_OK && i < FM_CLASSES_MAX; i++) {
+        if (knowledge->classes[i] != NULL) {
+            status = fm_class_map_prepare_for_weights(knowledge->classes[i]);
+        }
+    }
+    return status;
+}
+
 fm_status fm_knowledge_prepare_for_weights(fm_knowledge *knowledge)
 {
     if (knowledge->weights != NULL) {
-        return FM_OK;
+        return prepare_classes_for_weights(knowledge);
     }
     size_t cell_count = (size_t)knowledge->truth->width * knowledge->truth->height;
     uint8_t *weights = fm_memory_allocate(knowledge->memory, cell_count);
@@ -332,21 +361,27 @@ fm_status fm_knowledge_prepare_for_weights(fm_knowledge *knowledge)
     }
     memset(weights, FM_COST_FLOOR, cell_count);
     knowledge->weights = weights;
-    return FM_OK;
+    return prepare_classes_for_weights(knowledge);
 }
 
-void fm_knowledge_use_weights(fm_knowledge *knowledge, fm_connectivity connectivity,
-                              fm_step_costs steps)
+void fm_knowledge_use_weights(fm_knowledge *knowledge)
 {
     FM_ASSERT(knowledge->weights != NULL);
+    knowledge->wants_weights = false;
     knowledge->view.weights = knowledge->weights;
-    fm_view_set_rules(&knowledge->view, connectivity, steps);
+    fm_view_set_rules(&knowledge->view, knowledge->view.connectivity, knowledge->steps);
+    for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
+        if (knowledge->classes[i] != NULL) {
+            fm_class_map_use_weights(knowledge->classes[i]);
+        }
+    }
 }
 
 void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain_before)
 {
     FM_ASSERT(knowledge->seen != NULL);
     if (knowledge->omniscient) {
+        knowledge->seen[fm_grid_index(knowledge->truth, cell)] = (uint8_t)terrain_before;
         learn_cell(knowledge, cell);
         return;
     }
@@ -371,13 +406,89 @@ fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell)
     };
 }
 
+// ---- movement classes
+// -------------------------------------------------------------------------------
+
+fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_index,
+                                     const fm_movement_class *movement)
+{
+    FM_ASSERT(class_index < FM_CLASSES_MAX);
+    if (knowledge->classes_ready >> class_index & 1) {
+        return FM_OK;
+    }
+    if (!fm_movement_class_is_ground(movement)) {
+        const fm_grid *truth = knowledge->truth;
+        fm_class_map *map;
+        bool weighted = knowledge->view.weights != NULL;
+        if (fm_class_map_create(movement, truth->width, truth->height, weighted,
+                                knowledge->view.connectivity, knowledge->steps, knowledge->memory,
+                                &map) != FM_OK) {
+            return FM_ERR_NO_MEMORY;
+        }
+        if (knowledge->weights != NULL && fm_class_map_prepare_for_weights(map) != FM_OK) {
+            fm_class_map_destroy(map);
+            return FM_ERR_NO_MEMORY;
+        }
+        for (uint32_t y = 0; y < truth->height; y++) {
+            for (uint32_t x = 0; x < truth->width; x++) {
+                fm_learned look = fm_knowledge_look_up(knowledge, fm_cell_at(x, y));
+                uint32_t weight = fm_movement_weight(movement, (fm_terrain)look.terrain, look.cost);
+                fm_class_map_set(map, look.cell, weight);
+            }
+        }
+        map->log_wanted = true;
+        knowledge->classes[class_index] = map;
+        knowledge->has_class_maps = true;
+    }
+    knowledge->classes_ready |= 1u << class_index;
+    return FM_OK;
+}
+
+const fm_view *fm_knowledge_view(const fm_knowledge *knowledge, uint32_t class_index)
+{
+    FM_ASSERT(class_index < FM_CLASSES_MAX);
+    if (!(knowledge->classes_ready >> class_index & 1)) {
+        return NULL;
+    }
+    const fm_class_map *map = knowledge->classes[class_index];
+    return map == NULL ? &knowledge->view : &map->view;
+}
+
+void fm_knowledge_hang_tables(fm_knowledge *knowledge, uint32_t class_index,
+                              const fm_heuristic_tables *tables)
+{
+    FM_ASSERT(class_index < FM_CLASSES_MAX && knowledge->classes_ready >> class_index & 1);
+    fm_class_map *map = knowledge->classes[class_index];
+    (map == NULL ? &knowledge->view : &map->view)->tables = tables;
+}
+
+const fm_change_log *fm_knowledge_log(const fm_knowledge *knowledge, uint32_t class_index)
+{
+    FM_ASSERT(class_index < FM_CLASSES_MAX && knowledge->classes_ready >> class_index & 1);
+    const fm_class_map *map = knowledge->classes[class_index];
+    return map == NULL ? &knowledge->log : &map->log;
+}
+
+void fm_knowledge_trim_logs(fm_knowledge *knowledge)
+{
+    fm_change_log_trim(&knowledge->log);
+    for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
+        if (knowledge->classes[i] != NULL) {
+            fm_change_log_trim(&knowledge->classes[i]->log);
+        }
+    }
+}
+
 size_t fm_knowledge_bytes(const fm_knowledge *knowledge)
 {
     size_t cell_count = (size_t)knowledge->truth->width * knowledge->truth->height;
-    return sizeof *knowledge + knowledge->known.size + knowledge->blocked.size +
+    size_t classes = 0;
+    for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
+        classes += knowledge->classes[i] == NULL ? 0 : fm_class_map_bytes(knowledge->classes[i]);
+    }
+    return sizeof *knowledge + classes + knowledge->known.size + knowledge->blocked.size +
            knowledge->blocked_transposed.size + knowledge->stale.size +
            (knowledge->weights != NULL ? cell_count : 0) +
-           (knowledge->seen != NULL ? cell_count : 0) +
-           knowledge->log_capacity * sizeof *knowledge->log +
+           (knowledge->seen != NULL ? cell_count : 0) + fm_change_log_bytes(&knowledge->log) +
            knowledge->learned_capacity * sizeof *knowledge->learned;
 }

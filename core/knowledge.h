@@ -5,18 +5,21 @@
 // is the map that planners search. What a team saw stays as it was seen: an edit out of sight
 // changes nothing here until somebody looks again.
 //
-// Every change that matters to a planner is appended to a log; each planner reads on from its own
-// cursor. The log keeps the last FM_KNOWLEDGE_LOG_MAX changes; a planner that fell behind starts
-// over.
+// Every change that matters to a planner is appended to a log (change_log.h); each planner reads on
+// from its own cursor.
+//
+// What the team knows is one map, whatever moves on it. Classes that do not move like "ground" have
+// a view of it each (class_map.h), with a log of its own, from the moment the first unit of the
+// class, or a query, needs it.
 //
 // Threads: sensing writes, one worker per knowledge; everything else reads.
 
 #pragma once
 
-#include "core/planner.h"
+#include "core/buildings.h"
+#include "core/class_map.h"
 
-#define FM_KNOWLEDGE_LOG_MAX (1u << 20) // changes kept for planners that are behind
-#define FM_SENSE_RADIUS_MAX  64u        // cells
+#define FM_SENSE_RADIUS_MAX 64u // cells
 
 typedef enum fm_sense_shape {
     FM_SENSE_SQUARE,  // max(dx, dy) <= radius
@@ -51,8 +54,10 @@ typedef struct fm_knowledge {
     const fm_grid *truth;
     const fm_sight *sight;
     const fm_memory *memory;
-    bool omniscient;   // knows everything always
-    bool keep_learned; // somebody wants `learned`
+    fm_step_costs steps;
+    bool omniscient;    // knows everything always
+    bool keep_learned;  // somebody wants `learned`
+    bool wants_weights; // has seen a cell of another cost than the floor; see use_weights
 
     fm_bitmap known;
     fm_bitmap blocked;
@@ -61,11 +66,15 @@ typedef struct fm_knowledge {
     fm_bitmap stale;              // known, but edited since; empty until the map is first edited
     uint8_t *seen;                // terrain as last seen, of stale cells; NULL likewise
     fm_view view;                 // of `blocked` and `weights`: what planners get
+    fm_change_log log;            // of `view`
 
-    uint64_t version;   // changes ever logged
-    uint64_t log_begin; // version of the oldest change still in the log
-    fm_change *log;     // change v at v - log_begin
-    uint32_t log_capacity;
+    const fm_buildings *buildings; // of the world; NULL: none are ever placed
+    fm_buildings_seen buildings_seen;
+
+    fm_class_map *classes[FM_CLASSES_MAX]; // NULL: not in use, or the same as `view`
+    bool has_class_maps;                   // one of them is not NULL
+    uint32_t classes_ready;                // bit per class: fm_knowledge_view() has it
+
     fm_learned *learned; // since fm_knowledge_forget_learned(), in order of learning
     uint32_t learned_count;
     uint32_t learned_capacity;
@@ -97,30 +106,46 @@ void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell);
 FM_CHECKED fm_status fm_knowledge_prepare_for_edits(fm_knowledge *knowledge);
 FM_CHECKED fm_status fm_knowledge_prepare_for_weights(fm_knowledge *knowledge);
 
-/// The true map has turned weighted: planners' costs change scale. All planners must start over.
-void fm_knowledge_use_weights(fm_knowledge *knowledge, fm_connectivity connectivity,
-                              fm_step_costs steps);
+/// The team has seen its first cell of another cost (wants_weights): its planners' costs change
+/// scale, and all of them must start over. Serial stages only.
+void fm_knowledge_use_weights(fm_knowledge *knowledge);
 
 /// A cell of the true map has just been edited; `terrain_before` is what it was. Serial stages
 /// only, after fm_knowledge_prepare_for_edits().
 void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain_before);
 
+/// Makes the team keep a list of the buildings that it sees; at once after it is made.
+void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *buildings);
+
+/// The team is told what a cell looks like now, whoever sees it. Serial stages and commands only.
+void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell);
+
 /// Drops the list of what was learned, once it has been streamed.
 void fm_knowledge_forget_learned(fm_knowledge *knowledge);
 
-/// Drops the log, once every planner has read it to the end.
-void fm_knowledge_trim_log(fm_knowledge *knowledge);
+/// Makes the view of a movement class, if there is none yet. Serial stages only.
+///
+/// @param class_index  below FM_CLASSES_MAX (asserted)
+/// @param movement     what that class is, always the same; outlives the knowledge
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_index,
+                                                const fm_movement_class *movement);
+
+/// The team's map as planners of a class see it; NULL before fm_knowledge_prepare_class().
+const fm_view *fm_knowledge_view(const fm_knowledge *knowledge, uint32_t class_index);
+
+/// Hangs tables on fm_knowledge_view(), which is not NULL (asserted). They outlive the knowledge.
+void fm_knowledge_hang_tables(fm_knowledge *knowledge, uint32_t class_index,
+                              const fm_heuristic_tables *tables);
+
+/// What has changed on fm_knowledge_view(), which is not NULL (asserted).
+const fm_change_log *fm_knowledge_log(const fm_knowledge *knowledge, uint32_t class_index);
+
+/// Drops the logs of all classes, once every planner has read them to the end.
+void fm_knowledge_trim_logs(fm_knowledge *knowledge);
 
 /// Adds 1 bits to `visible` for every cell that someone on `cell` sees now.
 void fm_knowledge_look(const fm_knowledge *knowledge, fm_cell cell, fm_bitmap *visible);
-
-/// The changes logged since version `since`, oldest first.
-///
-/// @param count  receives how many there are
-/// @param complete  receives false when the log no longer reaches back that far: start over
-/// @return them, good until the next sense or edit
-const fm_change *fm_knowledge_changes(const fm_knowledge *knowledge, uint64_t since,
-                                      uint32_t *count, bool *complete);
 
 /// How a cell looks to the team: FM_TERRAIN_UNKNOWN, or terrain and cost as last seen.
 fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell);

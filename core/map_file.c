@@ -179,7 +179,8 @@ static fm_terrain terrain_of(char letter)
             ['G'] = FM_TERRAIN_GROUND,
     };
     _Static_assert(FM_TERRAIN_UNKNOWN == 0, "bytes that are no terrain must read as unknown");
-    return (fm_terrain)terrains[(uint8_t)letter];
+    fm_terrain terrain = (fm_terrain)terrains[(uint8_t)letter];
+    return terrain == FM_TERRAIN_BUILDING ? FM_TERRAIN_UNKNOWN : terrain;
 }
 
 static fm_status check_letter(const struct reader *reader, size_t x)
@@ -302,7 +303,10 @@ void fm_map_write(const fm_grid *grid, char *text)
     const uint8_t *terrain = grid->terrain;
     for (uint32_t y = 0; y < grid->height; y++) {
         for (uint32_t x = 0; x < grid->width; x++) {
-            *text++ = fm_terrain_letter((fm_terrain)*terrain++);
+            fm_terrain written =
+                *terrain == FM_TERRAIN_BUILDING ? FM_TERRAIN_WALL : (fm_terrain)*terrain;
+            *text++ = fm_terrain_letter(written);
+            terrain++;
         }
         *text++ = '\n';
     }

@@ -8,7 +8,8 @@
 //
 // Letters read: . G ground, @ out of bounds, O wall, T trees, S swamp, W water. Lines may end in LF
 // or CRLF, the last one in neither; only blank lines may follow the last row. Written:
-// fm_terrain_letter() and LF. Costs other than 1 have no letter and are not written.
+// fm_terrain_letter() and LF. Costs other than 1 have no letter and are not written; a building
+// is written as a wall.
 // Source: N. Sturtevant, "Benchmarks for Grid-Based Pathfinding", IEEE TCIAIG 2012.
 
 #pragma once

@@ -88,6 +88,8 @@ void fm_pages_clear(fm_pages *pages, fm_slab *slab)
     for (uint32_t i = 0; i < pages->page_count; i++) {
         fm_slab_give(slab, pages->by_slot[i], pages->page_size);
     }
+    fm_slab_give(slab, pages->nowhere, pages->page_size);
+    pages->nowhere = NULL;
     pages->page_count = 0;
     if (pages->table != NULL) {
         memset(pages->table, 0, ((size_t)pages->table_mask + 1) * sizeof *pages->table);
@@ -116,7 +118,7 @@ static uint32_t place_of(const fm_pages *pages, fm_cell corner)
 {
     // Fibonacci hashing: corners differ in few bits, the product's upper ones in many.
     uint32_t place = (uint32_t)(corner * 0x9e3779b97f4a7c15u >> 40) & pages->table_mask;
-    while (pages->table[place] != 0 && pages->by_slot[pages->table[place] - 1]->corner != corner) {
+    while (pages->table[place].entry != 0 && pages->table[place].corner != corner) {
         place = (place + 1) & pages->table_mask;
     }
     return place;
@@ -127,7 +129,7 @@ fm_page *fm_pages_find(const fm_pages *pages, fm_cell cell)
     if (pages->table == NULL) {
         return NULL;
     }
-    uint32_t entry = pages->table[place_of(pages, corner_of(cell))];
+    uint32_t entry = pages->table[place_of(pages, corner_of(cell))].entry;
     return entry == 0 ? NULL : pages->by_slot[entry - 1];
 }
 
@@ -138,7 +140,8 @@ static bool make_room(fm_pages *pages)
         return true;
     }
     uint32_t capacity = pages->capacity == 0 ? 8 : pages->capacity * 2;
-    uint32_t *table = fm_memory_allocate_zeroed(pages->memory, (size_t)capacity * 2, sizeof *table);
+    fm_page_place *table =
+        fm_memory_allocate_zeroed(pages->memory, (size_t)capacity * 2, sizeof *table);
     if (table == NULL) {
         return false;
     }
@@ -155,19 +158,27 @@ static bool make_room(fm_pages *pages)
     pages->table = table;
     pages->table_mask = capacity * 2 - 1;
     for (uint32_t i = 0; i < pages->page_count; i++) {
-        table[place_of(pages, by_slot[i]->corner)] = i + 1;
+        fm_cell corner = by_slot[i]->corner;
+        table[place_of(pages, corner)] = (fm_page_place){.corner = corner, .entry = i + 1};
     }
     return true;
 }
 
-static void fill_blank(const fm_pages *pages, fm_page *page)
+static bool take_nowhere(fm_pages *pages, fm_slab *slab)
 {
+    fm_page *page = fm_slab_take(slab, pages->page_size);
+    if (page == NULL) {
+        return false;
+    }
+    *page = (fm_page){.slot = UINT32_MAX, .corner = FM_CELL_NONE};
     // Doubling copies: six calls for 64 nodes instead of 64 small ones.
     size_t total = (size_t)FM_PAGE_CELLS * pages->node_size;
     memcpy(page->nodes, pages->blank, pages->node_size);
     for (size_t filled = pages->node_size; filled < total; filled *= 2) {
         memcpy(page->nodes + filled, page->nodes, filled);
     }
+    pages->nowhere = page;
+    return true;
 }
 
 // Both ways, with every page around that exists, so that afterwards a missing link means a missing
@@ -196,7 +207,7 @@ fm_page *fm_pages_get(fm_pages *pages, fm_cell cell, fm_slab *slab)
     if (page != NULL) {
         return page;
     }
-    if (!make_room(pages)) {
+    if (!make_room(pages) || (pages->nowhere == NULL && !take_nowhere(pages, slab))) {
         return NULL;
     }
     page = fm_slab_take(slab, pages->page_size);
@@ -204,12 +215,15 @@ fm_page *fm_pages_get(fm_pages *pages, fm_cell cell, fm_slab *slab)
         return NULL;
     }
     fm_cell corner = corner_of(cell);
-    memset(page->near, 0, sizeof page->near);
+    for (uint32_t i = 0; i < FM_DIRECTION_COUNT; i++) {
+        page->near[i] = pages->nowhere;
+    }
     page->near[FM_PAGE_SELF] = page;
     page->slot = pages->page_count;
     page->corner = corner;
-    fill_blank(pages, page);
-    pages->table[place_of(pages, corner)] = page->slot + 1;
+    memcpy(page->nodes, pages->nowhere->nodes, (size_t)FM_PAGE_CELLS * pages->node_size);
+    pages->table[place_of(pages, corner)] =
+        (fm_page_place){.corner = corner, .entry = page->slot + 1};
     pages->by_slot[pages->page_count++] = page;
     link_to_neighbours(pages, page);
     return page;
@@ -217,7 +231,7 @@ fm_page *fm_pages_get(fm_pages *pages, fm_cell cell, fm_slab *slab)
 
 fm_page *fm_pages_get_near(fm_pages *pages, fm_page *page, uint32_t near, fm_slab *slab)
 {
-    if (page->near[near] != NULL) {
+    if (page->near[near] != pages->nowhere) {
         return page->near[near];
     }
     uint32_t offset =
@@ -229,6 +243,6 @@ size_t fm_pages_bytes(const fm_pages *pages)
 {
     size_t table_size =
         pages->table == NULL ? 0 : ((size_t)pages->table_mask + 1) * sizeof *pages->table;
-    return (size_t)pages->page_count * pages->page_size + pages->capacity * sizeof *pages->by_slot +
-           table_size;
+    size_t page_count = pages->page_count + (pages->nowhere != NULL);
+    return page_count * pages->page_size + pages->capacity * sizeof *pages->by_slot + table_size;
 }

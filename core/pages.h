@@ -24,7 +24,7 @@
 typedef struct fm_page fm_page;
 
 struct fm_page {
-    fm_page *near[FM_DIRECTION_COUNT + 1]; // pages around, by direction, NULL: not touched; itself
+    fm_page *near[FM_DIRECTION_COUNT + 1]; // pages around, by direction, or `nowhere`; itself
     uint32_t slot;
     fm_cell corner;               // its north-west cell
     _Alignas(16) uint8_t nodes[]; // FM_PAGE_CELLS nodes
@@ -39,6 +39,12 @@ typedef struct fm_page_step {
 // By position and direction.
 extern const fm_page_step fm_page_steps[FM_PAGE_CELLS][FM_DIRECTION_COUNT];
 
+// A place of the hash table, open addressing.
+typedef struct fm_page_place {
+    fm_cell corner;
+    uint32_t entry; // slot + 1; 0 is empty
+} fm_page_place;
+
 typedef struct fm_pages {
     const fm_memory *memory;
     const void *blank;  // a node as a search finds it, node_size bytes; outlives the pages
@@ -48,7 +54,10 @@ typedef struct fm_pages {
     uint32_t capacity;   // of by_slot
     uint32_t table_mask; // size of the hash table - 1; 0 while there is none
     fm_page **by_slot;
-    uint32_t *table; // slot + 1 by hash of the tile, open addressing; 0 is empty
+    fm_page_place *table; // by hash of the tile
+    // A page of blank nodes that stands in `near` for every page that has not been taken, so that
+    // reading a neighbour needs no test. Never written to. NULL while there are no pages.
+    fm_page *nowhere;
 } fm_pages;
 
 /// Sets up an empty store. Takes no memory yet.
@@ -69,6 +78,9 @@ fm_page *fm_pages_find(const fm_pages *pages, fm_cell cell);
 /// The page of a cell, taken now if it was not there. NULL when memory is out.
 fm_page *fm_pages_get(fm_pages *pages, fm_cell cell, fm_slab *slab);
 
+/// The node of a cell, or NULL when its page has not been touched.
+static inline void *fm_pages_node(const fm_pages *pages, fm_cell cell);
+
 /// The page in direction `near` (0..FM_DIRECTION_COUNT - 1) of `page`, taken now if it was not
 /// there. For directions that stay on the map only. NULL when memory is out.
 fm_page *fm_pages_get_near(fm_pages *pages, fm_page *page, uint32_t near, fm_slab *slab);
@@ -79,6 +91,12 @@ size_t fm_pages_bytes(const fm_pages *pages);
 static inline uint32_t fm_page_position(fm_cell cell)
 {
     return (fm_cell_y(cell) % FM_PAGE_SIDE) * FM_PAGE_SIDE + fm_cell_x(cell) % FM_PAGE_SIDE;
+}
+
+static inline void *fm_pages_node(const fm_pages *pages, fm_cell cell)
+{
+    fm_page *page = fm_pages_find(pages, cell);
+    return page == NULL ? NULL : page->nodes + (size_t)fm_page_position(cell) * pages->node_size;
 }
 
 static inline fm_cell fm_page_cell(const fm_page *page, uint32_t position)

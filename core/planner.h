@@ -12,7 +12,7 @@
 //      └───────────────────────────────────────────────────────^
 //
 //   RUNNING      more expansions are needed
-//   FOUND        next_step() leads along a shortest path on what is known
+//   FOUND        next_step() leads along a shortest path on what is known; see ops->finding
 //   PARTIAL      real-time planners: next_step() is a good move, not yet a proven one
 //   UNREACHABLE  no path on what is known; any change of knowledge withdraws it
 //   EXHAUSTED    search memory ran out; next_step() has no answer
@@ -30,8 +30,8 @@
 
 #pragma once
 
+#include "core/heuristic.h"
 #include "core/slab.h"
-#include "core/view.h"
 
 typedef enum fm_plan_state {
     FM_PLAN_RUNNING,
@@ -97,7 +97,26 @@ typedef struct fm_planner_options {
     fm_ties ties;
     fm_step_choice step;
     uint32_t lookahead; // expansions per episode of real-time planners; 0: what the grant allows
+    fm_heuristic_kind heuristic; // of forward searches
+    // Set by worlds where agents push each other, not by name. One that was pushed off its path may
+    // go back to it straight instead of searching anew (jump points): its way is then some cells
+    // longer than a shortest one.
+    bool rejoin;
 } fm_planner_options;
+
+// Which estimates a planner can be guided by.
+typedef enum fm_guidance {
+    FM_GUIDED_BY_ITS_OWN,    // the option `heuristic` is refused
+    FM_GUIDED_BY_CONSISTENT, // what it learns or checks would go wrong by others
+    FM_GUIDED_BY_ANY,        // where the estimates are too high, paths may be longer
+} fm_guidance;
+
+// What FM_PLAN_FOUND promises.
+typedef enum fm_finding {
+    FM_FINDS_CHEAPEST, // next_step() leads along a cheapest path
+    FM_FINDS_SHORTEST, // along one of as few steps as can be, whatever they cost
+    FM_FINDS_ANY,      // along some path
+} fm_finding;
 
 typedef struct fm_planner_ops fm_planner_ops;
 
@@ -141,6 +160,12 @@ struct fm_planner_ops {
     // May report PARTIAL moves before a search is complete.
     bool real_time;
 
+    // What the option `heuristic` may be.
+    fm_guidance guidance;
+
+    // What kind of path FOUND means, with a heuristic that is never too high.
+    fm_finding finding;
+
     // Sets up the private state. `view` and `memory` outlive the planner; `goal` is inside the
     // map. May allocate. On failure nothing needs undoing.
     // Returns FM_OK or FM_ERR_NO_MEMORY.
@@ -179,6 +204,15 @@ struct fm_planner_ops {
     // FM_CELL_NONE when there is no answer (yet). Deterministic ties.
     fm_cell (*next_step)(const void *self, fm_cell start);
 
+    // Ranks the cells around `start`, one of the starts set last: writes into distances[d] how far
+    // the goal is from the neighbour in each direction d of `moves` (bits, as fm_view_moves()
+    // gives them), and into distances[FM_DIRECTION_COUNT] how far it is from `start`. They need to
+    // compare among each other only: exact where the search knows, else an estimate. For agents
+    // that get in each other's way, and may have to take another cell than next_step()'s.
+    // NULL: fm_view_distance() to the goal has to do.
+    void (*distances)(const void *self, fm_cell start, uint32_t moves,
+                      uint32_t distances[FM_DIRECTION_COUNT + 1]);
+
     // Copies the path from `start` to the goal, both included. Returns its length in cells, which
     // may exceed capacity; then the tail is cut off. 0 when there is no complete path.
     uint32_t (*path)(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity);
@@ -203,6 +237,7 @@ const fm_planner_ops *fm_planner_by_name(const char *name);
 
 /// Reads "name" or "name:key=value,key=value". Keys: queue = bucket | heap, ties = smaller-g |
 /// larger-g, step = nearest | first, lookahead = expansions (0..1000000).
+/// heuristic = default | zero | manhattan | octile | chebyshev | euclidean | cluster | landmarks.
 ///
 /// @param error  receives, on failure, a sentence that names what was wrong (NUL-terminated, cut
 ///               to error_size); may be NULL
@@ -212,6 +247,18 @@ FM_CHECKED fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *sp
 
 /// Writes a spec so that fm_planner_spec_parse() reads it back. Always NUL-terminated.
 void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size);
+
+/// Whether a planner with its options can work under these rules: jump points need equal costs and
+/// FM_CONNECT_8; a planner that needs consistent estimates cannot take others.
+bool fm_planner_spec_fits(const fm_planner_spec *spec, fm_connectivity connectivity, bool weighted);
+
+/// Whether FM_PLAN_FOUND means a cheapest path on this view, as its tables are now.
+bool fm_planner_spec_is_optimal(const fm_planner_spec *spec, const fm_view *view);
+
+/// ops->distances, or what stands in for it.
+void fm_planner_distances(const fm_planner_ops *ops, const void *self, const fm_view *view,
+                          fm_cell goal, fm_cell start, uint32_t moves,
+                          uint32_t distances[FM_DIRECTION_COUNT + 1]);
 
 /// Whether advance() has to return now. `expansions_at_start` is what work->expansions was when it
 /// was called. Between two calls work->expansions must grow, or a replay, which has the count alone
@@ -233,6 +280,22 @@ static inline bool fm_work_must_stop(fm_work *work, uint32_t expansions_at_start
     return work->cut;
 }
 
+/// The same for loops too small to ask every time: how many units of work may be done before it has
+/// to be asked again. 0: advance() has to return now.
+static inline uint32_t fm_work_units(fm_work *work, uint32_t expansions_at_start)
+{
+    if (fm_work_must_stop(work, expansions_at_start)) {
+        return 0;
+    }
+    uint32_t done = work->expansions - expansions_at_start;
+    uint32_t left = work->expansions_max - done;
+    if (work->deadline.passed == NULL && work->cut_at == 0) {
+        return left;
+    }
+    uint32_t look_in = FM_DEADLINE_STRIDE - (done + 1) % FM_DEADLINE_STRIDE;
+    return left < look_in ? left : look_in;
+}
+
 extern const fm_planner_ops fm_dstar_lite;              // core/dstar_lite.c
 extern const fm_planner_ops fm_dstar_extra_lite;        // core/dstar_extra_lite.c
 extern const fm_planner_ops fm_repeated_forward_astar;  // core/forward_astar.c
@@ -249,4 +312,9 @@ extern const fm_planner_ops fm_dartaa_star;             // core/real_time.c
 extern const fm_planner_ops fm_lss_lrta_star;           // core/real_time.c
 extern const fm_planner_ops fm_alss_lrta_star;          // core/real_time.c
 extern const fm_planner_ops fm_dalss_lrta_star;         // core/real_time.c
+extern const fm_planner_ops fm_breadth_first;           // core/one_shot.c
+extern const fm_planner_ops fm_depth_first;             // core/one_shot.c
+extern const fm_planner_ops fm_greedy_best_first;       // core/one_shot.c
+extern const fm_planner_ops fm_dijkstra;                // core/one_shot.c
+extern const fm_planner_ops fm_astar;                   // core/one_shot.c
 extern const fm_planner_ops fm_auto;                    // core/auto.c

@@ -1,20 +1,22 @@
 // core/query.c: see query.h.
 //
-// Two engines answer. Where costs are equal and the eight-neighbour rule holds, jump points do, and
-// fm_nearest tells where to go instead when there is no way. Everything else is asked of the
-// catalogue's forward A*, which is run like an agent's planner that never moves; its pages come
-// from a slab of the query's own, so that a query may be dropped at any time.
+// Three engines answer. For paths, where costs are equal and the eight-neighbour rule holds, jump
+// points do, and fm_nearest tells where to go instead when there is no way. Everything else is
+// asked of the catalogue's A*, or of the planner that the caller names, which is run like an
+// agent's planner that never moves; its pages come from a slab of the query's own, so that a query
+// may be dropped at any time. The nearest of several goals and fields are swept for (sweep.h).
 //
 //   SEARCH ── way found ──────────────────────────────> answer
 //      └───── no way ──> NEAREST ──> SEARCH_NEAREST ──> answer
 //
-// Either engine reads `view`, the query's own copy of the view's few words. Detaching changes where
-// those point to and nothing else, so a search under way does not notice.
+// All engines read `view`, the query's own copy of the view's few words. Moving changes where those
+// point to and nothing else, so a search under way does not notice, unless it goes by tables.
 
 #include "core/query.h"
 
 #include "core/nearest.h"
 #include "core/scratch.h"
+#include "core/sweep.h"
 
 #include <math.h>
 
@@ -33,10 +35,9 @@ struct walker {
 
 struct fm_query {
     const fm_memory *memory;
-    fm_view view; // the caller's, or after detaching of the copies below
-    fm_bitmap blocked, blocked_transposed;
-    uint8_t *weights;
+    fm_view view; // of words that are the caller's
 
+    fm_planner_spec spec; // of the walker; ops NULL: whatever is best
     fm_cell from, to;
     fm_cell target; // `to`, or the cell nearest to it
     enum phase phase;
@@ -47,14 +48,17 @@ struct fm_query {
     fm_nearest *nearest;
     struct walker *walker;
 
+    bool is_sweep;        // nearest, field
+    fm_sweep *sweep;      // held while it is under way
+    const fm_cell *goals; // nearest: the caller's
+    uint32_t goal_count;
+    fm_box box;
+    uint32_t *costs; // field, owned; NULL otherwise
+    uint32_t wanted; // field: cells that are still to come
+
     fm_cell *cells; // of the answer, owned
     fm_query_answer answer;
 };
-
-static size_t weights_size(const fm_query *query)
-{
-    return (size_t)query->view.width * query->view.height;
-}
 
 // ---- engines ------------------------------------------------------------------------------------
 
@@ -73,8 +77,7 @@ static void walker_destroy(struct walker *walker, const fm_memory *memory)
 
 static struct walker *walker_create(const fm_query *query)
 {
-    static const fm_planner_options options = {.queue = FM_QUEUE_BUCKET};
-    const fm_planner_ops *ops = &fm_repeated_forward_astar;
+    const fm_planner_ops *ops = query->spec.ops != NULL ? query->spec.ops : &fm_astar;
     struct walker *walker = fm_memory_allocate_zeroed(query->memory, 1, sizeof *walker);
     if (walker == NULL) {
         return NULL;
@@ -82,8 +85,8 @@ static struct walker *walker_create(const fm_query *query)
     walker->ops = ops;
     fm_slab_init(&walker->slab, query->memory);
     void *planner = fm_memory_allocate_zeroed(query->memory, 1, ops->size);
-    if (planner == NULL ||
-        ops->init(planner, &query->view, &options, query->memory, query->to) != FM_OK) {
+    if (planner == NULL || ops->init(planner, &query->view, &query->spec.options, query->memory,
+                                     query->target) != FM_OK) {
         fm_memory_release(query->memory, planner, ops->size);
         walker_destroy(walker, query->memory);
         return NULL;
@@ -106,6 +109,8 @@ static void drop_engines(fm_query *query, fm_scratch *scratch)
     query->nearest = NULL;
     walker_destroy(query->walker, query->memory);
     query->walker = NULL;
+    fm_sweep_destroy(query->sweep);
+    query->sweep = NULL;
 }
 
 // ---- answers ------------------------------------------------------------------------------------
@@ -239,10 +244,69 @@ static fm_query_state advance_walker(fm_query *query, fm_work *work)
     FM_UNREACHABLE();
 }
 
+// ---- sweeps -------------------------------------------------------------------------------------
+
+static bool stop_at_goal(fm_cell cell, uint32_t cost, void *context)
+{
+    (void)cost;
+    fm_query *query = context;
+    for (uint32_t i = 0; i < query->goal_count; i++) {
+        if (query->goals[i] == cell) {
+            query->target = cell;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool note_cost(fm_cell cell, uint32_t cost, void *context)
+{
+    fm_query *query = context;
+    const fm_box *box = &query->box;
+    uint32_t width = (uint32_t)(box->right - box->left) + 1;
+    uint32_t x = fm_cell_x(cell) - (uint32_t)box->left, y = fm_cell_y(cell) - (uint32_t)box->top;
+    query->costs[(size_t)y * width + x] = cost;
+    query->wanted -= 1;
+    return query->wanted == 0;
+}
+
+static bool take_sweep_path(fm_query *query)
+{
+    uint32_t count = fm_sweep_path(query->sweep, query->target, NULL, 0);
+    if (!allocate_cells(query, count)) {
+        return false;
+    }
+    fm_sweep_path(query->sweep, query->target, query->cells, count);
+    return true;
+}
+
+static fm_query_state advance_sweep(fm_query *query, fm_work *work)
+{
+    bool field = query->costs != NULL;
+    if (field && query->wanted == 0) {
+        return FM_QUERY_FOUND;
+    }
+    switch (fm_sweep_advance(query->sweep, work, field ? note_cost : stop_at_goal, query)) {
+    case FM_SWEEP_RUNNING:
+        return FM_QUERY_RUNNING;
+    case FM_SWEEP_STOPPED:
+        return field ? FM_QUERY_FOUND : found(query, take_sweep_path(query));
+    case FM_SWEEP_DONE:
+        return field ? FM_QUERY_FOUND : FM_QUERY_UNREACHABLE;
+    case FM_SWEEP_EXHAUSTED:
+        return FM_QUERY_EXHAUSTED;
+    }
+    FM_UNREACHABLE();
+}
+
 // Makes the engine that the view's rules allow. False when memory is out.
 static bool begin(fm_query *query, fm_scratch *scratch)
 {
-    if (!fm_jump_search_applies(&query->view)) {
+    if (query->is_sweep) {
+        return fm_sweep_create(&query->view, query->from, query->box, query->memory,
+                               &query->sweep) == FM_OK;
+    }
+    if (query->spec.ops != NULL || !fm_jump_search_applies(&query->view)) {
         query->walker = walker_create(query);
         return query->walker != NULL;
     }
@@ -254,12 +318,15 @@ static bool begin(fm_query *query, fm_scratch *scratch)
     if (query->search == NULL) {
         return false;
     }
-    fm_jump_search_begin(query->search, &query->view, query->from, query->to, FM_COST_INFINITE);
+    fm_jump_search_begin(query->search, &query->view, query->from, query->target, FM_COST_INFINITE);
     return true;
 }
 
 static fm_query_state advance_phase(fm_query *query, fm_work *work)
 {
+    if (query->is_sweep) {
+        return advance_sweep(query, work);
+    }
     if (query->walker != NULL) {
         return advance_walker(query, work);
     }
@@ -269,25 +336,110 @@ static fm_query_state advance_phase(fm_query *query, fm_work *work)
 
 // ---- interface ----------------------------------------------------------------------------------
 
+static fm_query *create(const fm_view *view, fm_cell from, uint64_t expansions_max,
+                        const fm_memory *memory)
+{
+    FM_ASSERT(fm_cell_x(from) < view->width && fm_cell_y(from) < view->height);
+    fm_query *query = fm_memory_allocate(memory, sizeof *query);
+    if (query != NULL) {
+        *query = (fm_query){
+            .memory = memory, .view = *view, .from = from, .expansions_max = expansions_max};
+    }
+    return query;
+}
+
 fm_status fm_query_create(const fm_view *view, fm_cell from, fm_cell to, uint64_t expansions_max,
                           const fm_memory *memory, fm_query **out)
 {
-    FM_ASSERT(fm_cell_x(from) < view->width && fm_cell_y(from) < view->height);
     FM_ASSERT(fm_cell_x(to) < view->width && fm_cell_y(to) < view->height);
     if (fm_view_is_blocked(view, from)) {
         return FM_ERR_BLOCKED_CELL;
     }
-    fm_query *query = fm_memory_allocate(memory, sizeof *query);
+    fm_query *query = create(view, from, expansions_max, memory);
     if (query == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    *query = (fm_query){.memory = memory,
-                        .view = *view,
-                        .from = from,
-                        .to = to,
-                        .target = to,
-                        .expansions_max = expansions_max};
+    query->to = to;
+    query->target = to;
     *out = query;
+    return FM_OK;
+}
+
+void fm_query_use_substitute(fm_query *query, fm_cell substitute)
+{
+    query->target = substitute;
+    query->phase = PHASE_SEARCH_NEAREST;
+}
+
+fm_status fm_query_create_nearest(const fm_view *view, fm_cell from, const fm_cell *goals,
+                                  uint32_t goal_count, uint64_t expansions_max,
+                                  const fm_memory *memory, fm_query **out)
+{
+    FM_ASSERT(goal_count >= 1);
+    if (fm_view_is_blocked(view, from)) {
+        return FM_ERR_BLOCKED_CELL;
+    }
+    fm_query *query = create(view, from, expansions_max, memory);
+    if (query == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    query->is_sweep = true;
+    query->goals = goals;
+    query->goal_count = goal_count;
+    query->target = FM_CELL_NONE;
+    query->box = fm_box_around(goals, goal_count);
+    *out = query;
+    return FM_OK;
+}
+
+static size_t field_cell_count(const fm_query *query)
+{
+    const fm_box *box = &query->box;
+    return (size_t)(box->right - box->left + 1) * (size_t)(box->bottom - box->top + 1);
+}
+
+fm_status fm_query_create_field(const fm_view *view, fm_cell goal, fm_box box, uint32_t reachable,
+                                uint64_t expansions_max, const fm_memory *memory, fm_query **out)
+{
+    if (fm_view_is_blocked(view, goal)) {
+        return FM_ERR_BLOCKED_CELL;
+    }
+    fm_query *query = create(view, goal, expansions_max, memory);
+    if (query == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    query->is_sweep = true;
+    query->target = goal;
+    query->box = box;
+    query->wanted = reachable;
+    size_t count = field_cell_count(query);
+    FM_ASSERT(count >= 1 && count <= FM_QUERY_FIELD_CELLS_MAX);
+    query->costs = fm_memory_allocate(memory, count * sizeof *query->costs);
+    if (query->costs == NULL) {
+        fm_query_destroy(query);
+        return FM_ERR_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        query->costs[i] = FM_COST_INFINITE;
+    }
+    *out = query;
+    return FM_OK;
+}
+
+bool fm_query_takes_planner(const fm_planner_ops *ops)
+{
+    return ops->nearest != NULL && !ops->real_time;
+}
+
+fm_status fm_query_use_planner(fm_query *query, const fm_planner_spec *spec)
+{
+    FM_ASSERT(query->search == NULL && query->walker == NULL);
+    const fm_view *view = &query->view;
+    if (!fm_query_takes_planner(spec->ops) ||
+        !fm_planner_spec_fits(spec, view->connectivity, view->weights != NULL)) {
+        return FM_ERR_BAD_VALUE;
+    }
+    query->spec = *spec;
     return FM_OK;
 }
 
@@ -298,57 +450,22 @@ void fm_query_destroy(fm_query *query)
     }
     const fm_memory *memory = query->memory;
     drop_engines(query, NULL);
-    fm_bitmap_fini(&query->blocked, memory);
-    fm_bitmap_fini(&query->blocked_transposed, memory);
-    fm_memory_release(memory, query->weights, weights_size(query));
+    fm_memory_release(memory, query->costs, field_cell_count(query) * sizeof *query->costs);
     fm_memory_release(memory, query->cells, query->answer.cell_count * sizeof *query->cells);
     fm_memory_release(memory, query, sizeof *query);
 }
 
-static bool copy_bitmap(fm_bitmap *to, const fm_bitmap *from, const fm_memory *memory)
+void fm_query_move(fm_query *query, const fm_view *view)
 {
-    if (fm_bitmap_init(to, from->width, from->height, true, memory) != FM_OK) {
-        return false;
-    }
-    fm_bitmap_copy(to, from);
-    return true;
+    query->view = *view;
 }
 
-static bool copy_view(fm_query *query)
+void fm_query_give_up(fm_query *query)
 {
-    fm_view *view = &query->view;
-    if (!copy_bitmap(&query->blocked, view->blocked, query->memory)) {
-        return false;
-    }
-    view->blocked = &query->blocked;
-    if (view->blocked_transposed != NULL) {
-        if (!copy_bitmap(&query->blocked_transposed, view->blocked_transposed, query->memory)) {
-            return false;
-        }
-        view->blocked_transposed = &query->blocked_transposed;
-    }
-    if (view->weights != NULL) {
-        query->weights = fm_memory_allocate(query->memory, weights_size(query));
-        if (query->weights == NULL) {
-            return false;
-        }
-        memcpy(query->weights, view->weights, weights_size(query));
-        view->weights = query->weights;
-    }
-    return true;
-}
-
-fm_status fm_query_detach(fm_query *query)
-{
-    if (query->state != FM_QUERY_RUNNING || query->blocked.words != NULL) {
-        return FM_OK;
-    }
-    if (!copy_view(query)) {
+    if (query->state == FM_QUERY_RUNNING) {
         drop_engines(query, NULL);
         query->state = FM_QUERY_EXHAUSTED;
-        return FM_ERR_NO_MEMORY;
     }
-    return FM_OK;
 }
 
 fm_query_state fm_query_advance(fm_query *query, fm_work *work)
@@ -356,7 +473,8 @@ fm_query_state fm_query_advance(fm_query *query, fm_work *work)
     if (query->state != FM_QUERY_RUNNING) {
         return query->state;
     }
-    if (query->search == NULL && query->walker == NULL && !begin(query, work->scratch)) {
+    if (query->search == NULL && query->walker == NULL && query->sweep == NULL &&
+        !begin(query, work->scratch)) {
         query->state = FM_QUERY_EXHAUSTED;
         return query->state;
     }
@@ -394,6 +512,8 @@ fm_query_answer fm_query_result(const fm_query *query)
     FM_ASSERT(query->state != FM_QUERY_RUNNING);
     fm_query_answer answer = query->answer;
     answer.state = query->state;
+    answer.target = query->target;
+    answer.costs = query->costs;
     answer.expansions = query->expansions;
     return answer;
 }

@@ -66,7 +66,7 @@ static bool consider(void *context, uint32_t ref, uint64_t key)
         return true; // a stale entry
     }
     fm_cell cell = fm_page_cell(fm_node_page(&f->pages, ref), fm_node_position(ref));
-    uint32_t raised = node->h - fm_view_distance(f->view, cell, f->goal);
+    uint32_t raised = node->h - fm_heuristic_estimate(&f->heuristic, cell);
     if (choice->avoidance == GO_WHERE_NEVER_RAISED && raised > 0) {
         return true;
     }
@@ -341,11 +341,11 @@ static size_t real_time_bytes(const void *self)
 #define REAL_TIME_OPS(wire_name, text, init_function)                                              \
     {                                                                                              \
         .name = wire_name, .summary = text, .size = sizeof(struct real_time), .real_time = true,   \
-        .init = init_function, .fini = fm_forward_fini, .set_goal = real_time_set_goal,            \
-        .set_starts = real_time_set_starts, .knowledge_changed = real_time_knowledge_changed,      \
-        .forget = real_time_forget, .advance = real_time_advance, .state_at = fm_forward_state_at, \
-        .next_step = real_time_next_step, .path = fm_forward_path, .nearest = fm_forward_nearest,  \
-        .inspect = fm_forward_inspect, .bytes = real_time_bytes,                                   \
+        .guidance = FM_GUIDED_BY_CONSISTENT, .init = init_function,                                \
+        .set_goal = real_time_set_goal, .set_starts = real_time_set_starts,                        \
+        .knowledge_changed = real_time_knowledge_changed, .forget = real_time_forget,              \
+        .advance = real_time_advance, .next_step = real_time_next_step,                            \
+        .nearest = fm_forward_nearest, .bytes = real_time_bytes, FM_FORWARD_OPS                    \
     }
 
 static fm_status rtaa_init(void *self, const fm_view *view, const fm_planner_options *options,

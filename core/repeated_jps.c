@@ -10,7 +10,11 @@
 // that a path through it might be shorter: no path through cell b costs less than the distances to
 // b and from b to the goal. What is blocked elsewhere only makes other paths longer.
 //
-// A search under way begins again when a cell changes that it may have looked at.
+// A search under way begins again when a cell changes that it may have looked at. It ends all the
+// same: each new beginning takes such a change, so after n of them n + 1 searches were made at
+// most. Grants smaller than a search, on a map that is edited within its reach in every tick, do
+// put the answer off for as long as that goes on; planner auto then moves by tbaa-star.
+// tests/test_progress.c.
 //
 //   SEARCH ── path found ──> FOUND
 //      └───── no path ─────> NEAREST ── nearest reachable cell known ──> UNREACHABLE
@@ -20,10 +24,16 @@
 #include "core/nearest.h"
 #include "core/scratch.h"
 
+#define TURNS_SPARE  4u  // before a path, for ways back to it
+#define REJOIN_AHEAD 4u  // steps along its path, to the cell where a pushed agent comes back to it
+#define REJOIN_STEPS 8u  // of the way back, at most
+#define REJOINED_MAX 16u // then the next push makes it search
+
 struct jps {
     const fm_view *view;
     const fm_memory *memory;
     fm_cell start, goal;
+    fm_cell pushed_to; // where the agent is by now, while a search from `start` goes on; or NONE
     fm_plan_state state;
     bool begun; // `search` is under way, for the goal or for `nearest_search`
 
@@ -31,9 +41,11 @@ struct jps {
     fm_nearest *nearest_search; // not NULL: there is no path, and the nearest cell is wanted
     fm_cell nearest;            // of an unreachable goal
 
-    fm_cell *turns; // from where the path was planned, to the goal
+    fm_cell *turns; // some spare ones, from where the path was planned, to the goal
     uint32_t turn_count, turn_capacity;
-    uint32_t ahead; // the first turn that the agent has not reached yet
+    uint32_t ahead;    // the first turn that the agent has not reached yet
+    bool rejoin;       // fm_planner_options.rejoin
+    uint32_t rejoined; // times since the path was planned
 };
 
 // ---- the path -----------------------------------------------------------------------------------
@@ -176,11 +188,71 @@ static bool follow(struct jps *p, fm_cell cell)
     return false;
 }
 
+// The end of `steps` legal steps in one direction, FM_CELL_NONE when there are not so many.
+static fm_cell walk(const fm_view *view, fm_cell cell, uint32_t d, uint32_t steps)
+{
+    for (; steps > 0; steps--) {
+        if (!(fm_view_moves(view, cell) >> d & 1)) {
+            return FM_CELL_NONE;
+        }
+        cell = fm_cell_step(cell, d);
+    }
+    return cell;
+}
+
+// Finds a way of one diagonal and one straight line. Receives where it bends, `to` if it does not.
+static bool find_bend(const fm_view *view, fm_cell from, fm_cell to, fm_cell *bend)
+{
+    uint32_t dx = fm_cell_dx(from, to), dy = fm_cell_dy(from, to);
+    uint32_t slant = dx < dy ? dx : dy, straight = (dx < dy ? dy : dx) - slant;
+    if (slant + straight > REJOIN_STEPS) {
+        return false;
+    }
+    // Seen from one end the straight line lies along the longer axis.
+    fm_cell beside = dx < dy ? fm_cell_at(fm_cell_x(from), fm_cell_y(to))
+                             : fm_cell_at(fm_cell_x(to), fm_cell_y(from));
+    uint32_t along = straight == 0 ? 0 : fm_turn_direction(from, beside);
+    uint32_t across = slant == 0 ? 0 : fm_turn_direction(from, to);
+    *bend = walk(view, from, across, slant);
+    if (*bend != FM_CELL_NONE && walk(view, *bend, along, straight) == to) {
+        return true;
+    }
+    *bend = walk(view, from, along, straight);
+    return *bend != FM_CELL_NONE && walk(view, *bend, across, slant) == to;
+}
+
+// An agent that was pushed off its path goes back to it a little farther on, if nothing is in
+// between. The way back is written before what is left of the path.
+static bool go_back(struct jps *p, fm_cell cell)
+{
+    if (!p->rejoin || p->rejoined == REJOINED_MAX || p->ahead < 3 || p->ahead == p->turn_count) {
+        return false;
+    }
+    struct line line = line_of(p->start, p->turns[p->ahead]);
+    int32_t steps = line.steps < (int32_t)REJOIN_AHEAD ? line.steps : (int32_t)REJOIN_AHEAD;
+    fm_cell meeting =
+        fm_cell_at((uint32_t)(line.x + steps * line.dx), (uint32_t)(line.y + steps * line.dy));
+    fm_cell bend;
+    if (meeting == cell || !find_bend(p->view, cell, meeting, &bend)) {
+        return false;
+    }
+    if (meeting != p->turns[p->ahead]) {
+        p->turns[--p->ahead] = meeting;
+    }
+    if (bend != meeting && bend != cell) {
+        p->turns[--p->ahead] = bend;
+    }
+    p->start = cell;
+    p->rejoined += 1;
+    return true;
+}
+
 // ---- searching ----------------------------------------------------------------------------------
 
 // Whatever was found or tried does not count any more. Memory held stays for the next search.
 static void restart(struct jps *p)
 {
+    p->pushed_to = FM_CELL_NONE;
     fm_nearest_destroy(p->nearest_search);
     p->nearest_search = NULL;
     p->nearest = FM_CELL_NONE;
@@ -220,7 +292,10 @@ static bool begin(struct jps *p, fm_scratch *scratch)
 
 static fm_plan_state take_path(struct jps *p)
 {
-    uint32_t count = fm_jump_search_turns(p->search, p->turns, p->turn_capacity);
+    uint32_t spare = p->rejoin ? TURNS_SPARE : 0;
+    uint32_t room = p->turn_capacity > spare ? p->turn_capacity - spare : 0;
+    uint32_t count =
+        fm_jump_search_turns(p->search, room > 0 ? p->turns + spare : NULL, room) + spare;
     if (count > p->turn_capacity) {
         fm_cell *turns = fm_memory_allocate(p->memory, count * sizeof *turns);
         if (turns == NULL) {
@@ -229,10 +304,11 @@ static fm_plan_state take_path(struct jps *p)
         fm_memory_release(p->memory, p->turns, p->turn_capacity * sizeof *p->turns);
         p->turns = turns;
         p->turn_capacity = count;
-        fm_jump_search_turns(p->search, p->turns, count);
+        fm_jump_search_turns(p->search, p->turns + spare, count - spare);
     }
     p->turn_count = count;
-    p->ahead = 1;
+    p->ahead = spare + 1;
+    p->rejoined = 0;
     return FM_PLAN_FOUND;
 }
 
@@ -279,12 +355,13 @@ static fm_plan_state search_goal(struct jps *p, fm_work *work)
 static fm_status jps_init(void *self, const fm_view *view, const fm_planner_options *options,
                           const fm_memory *memory, fm_cell goal)
 {
-    (void)options;
     struct jps *p = self;
     *p = (struct jps){.view = view,
                       .memory = memory,
                       .start = FM_CELL_NONE,
+                      .pushed_to = FM_CELL_NONE,
                       .goal = goal,
+                      .rejoin = options->rejoin,
                       .nearest = FM_CELL_NONE,
                       .state = FM_PLAN_RUNNING};
     return FM_OK;
@@ -316,7 +393,13 @@ static void jps_set_starts(void *self, const fm_cell *cells, uint32_t count)
 {
     struct jps *p = self;
     FM_ASSERT(count == 1);
-    if (cells[0] == p->start || (p->state == FM_PLAN_FOUND && follow(p, cells[0]))) {
+    if (p->begun && p->rejoin && p->nearest_search == NULL &&
+        fm_turn_steps(p->start, cells[0]) <= REJOIN_AHEAD) {
+        p->pushed_to = cells[0]; // it will be near enough to the path to go back to it
+        return;
+    }
+    if (cells[0] == p->start ||
+        (p->state == FM_PLAN_FOUND && (follow(p, cells[0]) || go_back(p, cells[0])))) {
         return;
     }
     p->start = cells[0];
@@ -349,6 +432,22 @@ static void jps_knowledge_changed(void *self, const fm_change *changes, uint32_t
     }
 }
 
+// The agent was pushed while the search went on from where it had been.
+static void catch_up(struct jps *p)
+{
+    fm_cell cell = p->pushed_to;
+    p->pushed_to = FM_CELL_NONE;
+    if (cell == FM_CELL_NONE || cell == p->start) {
+        return;
+    }
+    if (p->state == FM_PLAN_UNREACHABLE) {
+        p->start = cell; // nobody is pushed out of what can be reached
+    } else if (p->state != FM_PLAN_FOUND || !(follow(p, cell) || go_back(p, cell))) {
+        p->start = cell;
+        restart(p);
+    }
+}
+
 static fm_plan_state jps_advance(void *self, fm_work *work)
 {
     struct jps *p = self;
@@ -362,6 +461,7 @@ static fm_plan_state jps_advance(void *self, fm_work *work)
     p->state = p->nearest_search != NULL ? search_nearest(p, work) : search_goal(p, work);
     if (p->state != FM_PLAN_RUNNING) {
         give_search_back(p, work->scratch);
+        catch_up(p);
     }
     return p->state;
 }
@@ -385,6 +485,21 @@ static fm_cell jps_next_step(const void *self, fm_cell start)
         return FM_CELL_NONE;
     }
     return fm_cell_step(start, fm_turn_direction(start, p->turns[p->ahead]));
+}
+
+// The path keeps no distances. Near the agent it leads straight to its next turn, so the distance
+// to that tells which neighbour is a step on the way and which one leads off it.
+static void jps_distances(const void *self, fm_cell start, uint32_t moves,
+                          uint32_t distances[FM_DIRECTION_COUNT + 1])
+{
+    const struct jps *p = self;
+    bool on_path = p->state == FM_PLAN_FOUND && start == p->start && p->ahead < p->turn_count;
+    fm_cell ahead = on_path ? p->turns[p->ahead] : p->goal;
+    distances[FM_DIRECTION_COUNT] = fm_view_distance(p->view, start, ahead);
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        distances[d] = fm_view_distance(p->view, fm_cell_step(start, d), ahead);
+    }
 }
 
 static uint32_t jps_path(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity)
@@ -457,6 +572,7 @@ const fm_planner_ops fm_repeated_jps = {
     .advance = jps_advance,
     .state_at = jps_state_at,
     .next_step = jps_next_step,
+    .distances = jps_distances,
     .path = jps_path,
     .nearest = jps_nearest,
     .inspect = jps_inspect,

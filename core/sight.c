@@ -105,3 +105,26 @@ uint32_t fm_sight_visible(const fm_sight *sight, const fm_bitmap *blocked, fm_ce
     }
     return count;
 }
+
+bool fm_sight_sees(const fm_sight *sight, const fm_bitmap *blocked, fm_cell from, fm_cell cell)
+{
+    uint32_t radius = sight->rules.radius;
+    uint32_t dx = fm_cell_dx(from, cell), dy = fm_cell_dy(from, cell);
+    if (dy > radius || dx > sight->half_width[dy]) {
+        return false;
+    }
+    if (!sight->rules.line_of_sight) {
+        return true;
+    }
+    uint32_t place = (fm_cell_y(cell) + radius - fm_cell_y(from)) * (2 * radius + 1) +
+                     (fm_cell_x(cell) + radius - fm_cell_x(from));
+    for (uint32_t i = sight->ray_of[place]; i != 0; i = sight->rays[i].parent) {
+        const struct fm_ray *ray = &sight->rays[sight->rays[i].parent];
+        fm_cell before =
+            fm_cell_at(fm_cell_x(from) + (uint32_t)ray->dx, fm_cell_y(from) + (uint32_t)ray->dy);
+        if (sight->rays[i].parent != 0 && fm_bitmap_get(blocked, before)) {
+            return false;
+        }
+    }
+    return true;
+}

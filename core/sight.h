@@ -27,3 +27,7 @@ struct fm_sight {
 /// @return how many
 uint32_t fm_sight_visible(const fm_sight *sight, const fm_bitmap *blocked, fm_cell from,
                           fm_cell *cells);
+
+/// Whether one who stands on `from` sees `cell`. The same as looking for it in what
+/// fm_knowledge_look() marks.
+bool fm_sight_sees(const fm_sight *sight, const fm_bitmap *blocked, fm_cell from, fm_cell cell);

@@ -373,15 +373,19 @@ static int64_t distance_from_roads(const fm_skirmish_plan *plan, fm_point point)
     return least;
 }
 
-// Of a few random places the one that is least in the way.
-static fm_point blob_place(const fm_skirmish_plan *plan, fm_random *random)
+// Of so many random places the one that is least in the way. One that must not lie half off the
+// land is kept as far from its edge as from the roads.
+static fm_point blob_place(const fm_skirmish_plan *plan, fm_random *random, uint32_t tries,
+                           bool inland)
 {
     fm_point best = {0, 0};
     int64_t best_distance = -1;
-    for (int i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < tries; i++) {
         fm_point point = random_point(plan, random);
         int64_t distance = distance_from_roads(plan, point);
-        if (fm_skirmish_plan_depth(plan, point) > 0 && distance > best_distance) {
+        int64_t depth = fm_skirmish_plan_depth(plan, point);
+        distance = inland && depth * depth < distance ? depth * depth : distance;
+        if (depth > 0 && distance > best_distance) {
             best = point;
             best_distance = distance;
         }
@@ -389,7 +393,7 @@ static fm_point blob_place(const fm_skirmish_plan *plan, fm_random *random)
     return best;
 }
 
-// About four blobs to a region. Every map has some of each kind.
+// About four blobs to a region. Every map has some of each kind, and a lake that is not small.
 static void scatter_blobs(fm_skirmish_plan *plan, fm_random *random)
 {
     static const fm_terrain kinds[] = {FM_TERRAIN_WATER, FM_TERRAIN_TREES, FM_TERRAIN_TREES,
@@ -398,11 +402,12 @@ static void scatter_blobs(fm_skirmish_plan *plan, fm_random *random)
     int64_t region = cells(plan->region_cells);
     for (uint32_t i = 0; i < count && i < FM_BLOBS_MAX; i++) {
         fm_terrain terrain = kinds[i % FM_COUNT_OF(kinds)];
+        int64_t radius_min = i == 0 ? region / 5 : region / 12;
         int64_t radius_max = terrain == FM_TERRAIN_WALL ? region / 7 : region * 2 / 7;
         fm_blob *blob = &plan->blobs[plan->blob_count++];
         blob->terrain = terrain;
-        blob->at = blob_place(plan, random);
-        blob->radius = random_between(random, region / 12, radius_max);
+        blob->at = blob_place(plan, random, i == 0 ? 16 : 4, i == 0);
+        blob->radius = random_between(random, radius_min, radius_max);
         blob->noise_seed = (uint32_t)fm_random_next(random);
     }
 }

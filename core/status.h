@@ -30,7 +30,12 @@
     X(FM_ERR_BUSY, "busy", "too much is waiting already, try again later")                         \
     X(FM_ERR_EXISTS, "exists", "that name is taken")                                               \
     X(FM_ERR_GOING_DOWN, "going_down", "the server is shutting down")                              \
-    X(FM_ERR_IO, "io", "reading or writing failed")
+    X(FM_ERR_IO, "io", "reading or writing failed")                                                \
+    X(FM_ERR_NO_CLASS, "no_class", "there is no such movement class")                              \
+    X(FM_ERR_OCCUPIED_CELL, "occupied_cell", "a unit stands there already")                        \
+    X(FM_ERR_NO_TARGET, "no_target", "the target is not there, or is not seen")                    \
+    X(FM_ERR_BUILDING, "building", "a building stands there already")                              \
+    X(FM_ERR_NO_BUILDING, "no_building", "there is no such building")
 
 typedef enum fm_status {
 #define X(enumerator, name, text) enumerator,

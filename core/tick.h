@@ -3,8 +3,10 @@
 //   stage    runs on      reads                   writes
 //   -------  -----------  ----------------------  -----------------------------------------------
 //   sense    workers      truth                   one team's knowledge each
-//   assign   tick thread  everything              agents, planners made and dropped, orders ended
-//   search   workers      knowledge (const)       one planner or flood each; in rounds
+//   assign   tick thread  everything              agents, planners made and dropped, orders ended;
+//            workers      knowledge, where all    one team's explorers and fleers each: what they
+//                         agents stand (const)    found (core/seek.h)
+//   search   workers      knowledge (const)       one planner each; in rounds
 //   choose   workers      planners (const)        one agent each: next cell
 //   move     tick thread  everything              agents, orders ended
 //   observe  workers      everything (const)      one watched view each
@@ -17,13 +19,15 @@
 // planners the deadline cut short; serial stages walk agents in slot order; parallel stages leave
 // nothing behind that depends on who ran them. tests/test_determinism.c holds this to the bit.
 //
-// Grants: in round 0 every planner is told what changed and where its agents stand, and may do a
-// few expansions; that is all that most repairs need. The planners that want more share what is
-// left of the budget equally, and what they leave over is shared again, for FM_SEARCH_ROUNDS_MAX
-// rounds at most. The deadline stops every planner within FM_DEADLINE_STRIDE units, and those whose
-// turn has not come search nothing in this tick. The order of turns rotates from tick to tick, so
-// that none is always last. Which planners the deadline stopped, and where, is the tick's record:
-// with it a replay does exactly the same work, and needs no clock.
+// Grants: the budget is shared among teams first, who may save what they do not use (account.h),
+// and then equally among the planners of each. In round 0 every planner is told what changed and
+// where its agents stand, and may do a few expansions; that is all that most repairs need. What is
+// left goes to those that want more, and what they leave over is shared again, for
+// FM_SEARCH_ROUNDS_MAX rounds at most. Teams take turns, planner by planner. The deadline stops
+// every planner within FM_DEADLINE_STRIDE units, and those whose turn has not come search nothing
+// in this tick. The order of turns rotates from tick to tick, so that none is always last. Which
+// planners the deadline stopped, and where, is the tick's record: with it a replay does exactly the
+// same work, and needs no clock.
 
 #pragma once
 
@@ -33,12 +37,12 @@
 
 // A planner that the deadline stopped before its grant was used up.
 typedef struct fm_cut {
-    uint32_t planner;    // slot; FM_CUT_FLOOD + team for a team's flood (core/reach.h)
+    uint32_t planner;    // slot; FM_CUT_SURVEY + number for a survey (core/survey.h)
     uint32_t round;      // 0..FM_SEARCH_ROUNDS_MAX - 1
     uint32_t expansions; // its fm_work.expansions at that moment; 0: its turn never came
 } fm_cut;
 
-#define FM_CUT_FLOOD 0x80000000u
+#define FM_CUT_SURVEY 0xc0000000u
 
 // All that a tick depends on besides the world and the commands before it. The journal stores
 // exactly this.
@@ -78,6 +82,7 @@ typedef enum fm_stage {
 typedef struct fm_tick_report {
     fm_tick_record record;             // its cuts are good until the next tick
     uint64_t expansions;               // done in this tick
+    uint64_t label_units;              // work on labels, in expansions; not in `expansions`
     uint32_t planners_searched;        // planners that wanted to search
     uint32_t planners_unfinished;      // and still want to
     uint32_t moved_count;              // agents that changed cell

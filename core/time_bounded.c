@@ -271,62 +271,21 @@ static size_t time_bounded_bytes(const void *self)
     return fm_forward_bytes(self, sizeof(struct time_bounded));
 }
 
-const fm_planner_ops fm_tba_star = {
-    .name = "tba-star",
-    .summary = "time-bounded A*: one search in slices, moves at once; for known terrain",
-    .size = sizeof(struct time_bounded),
-    .real_time = true,
-    .init = tba_init,
-    .fini = fm_forward_fini,
-    .set_goal = fm_forward_set_goal,
-    .set_starts = time_bounded_set_starts,
-    .knowledge_changed = time_bounded_knowledge_changed,
-    .forget = fm_forward_forget,
-    .advance = time_bounded_advance,
-    .state_at = fm_forward_state_at,
-    .next_step = time_bounded_next_step,
-    .path = fm_forward_path,
-    .nearest = fm_forward_nearest,
-    .inspect = fm_forward_inspect,
-    .bytes = time_bounded_bytes,
-};
+// The tables differ in name, summary and init only.
+#define TIME_BOUNDED_OPS(wire_name, text, init_function)                                           \
+    {                                                                                              \
+        .name = wire_name, .summary = text, .size = sizeof(struct time_bounded),                   \
+        .real_time = true, .guidance = FM_GUIDED_BY_CONSISTENT, .init = init_function,             \
+        .set_goal = fm_forward_set_goal, .set_starts = time_bounded_set_starts,                    \
+        .knowledge_changed = time_bounded_knowledge_changed, .forget = fm_forward_forget,          \
+        .advance = time_bounded_advance, .next_step = time_bounded_next_step,                      \
+        .nearest = fm_forward_nearest, .bytes = time_bounded_bytes, FM_FORWARD_OPS                 \
+    }
 
-const fm_planner_ops fm_rtba_star = {
-    .name = "rtba-star",
-    .summary = "time-bounded A* that restarts where its way is broken",
-    .size = sizeof(struct time_bounded),
-    .real_time = true,
-    .init = rtba_init,
-    .fini = fm_forward_fini,
-    .set_goal = fm_forward_set_goal,
-    .set_starts = time_bounded_set_starts,
-    .knowledge_changed = time_bounded_knowledge_changed,
-    .forget = fm_forward_forget,
-    .advance = time_bounded_advance,
-    .state_at = fm_forward_state_at,
-    .next_step = time_bounded_next_step,
-    .path = fm_forward_path,
-    .nearest = fm_forward_nearest,
-    .inspect = fm_forward_inspect,
-    .bytes = time_bounded_bytes,
-};
-
-const fm_planner_ops fm_tbaa_star = {
-    .name = "tbaa-star",
-    .summary = "time-bounded Adaptive A*: moves at once and learns from every search",
-    .size = sizeof(struct time_bounded),
-    .real_time = true,
-    .init = tbaa_init,
-    .fini = fm_forward_fini,
-    .set_goal = fm_forward_set_goal,
-    .set_starts = time_bounded_set_starts,
-    .knowledge_changed = time_bounded_knowledge_changed,
-    .forget = fm_forward_forget,
-    .advance = time_bounded_advance,
-    .state_at = fm_forward_state_at,
-    .next_step = time_bounded_next_step,
-    .path = fm_forward_path,
-    .nearest = fm_forward_nearest,
-    .inspect = fm_forward_inspect,
-    .bytes = time_bounded_bytes,
-};
+const fm_planner_ops fm_tba_star = TIME_BOUNDED_OPS(
+    "tba-star", "time-bounded A*: one search in slices, moves at once; for known terrain",
+    tba_init);
+const fm_planner_ops fm_rtba_star = TIME_BOUNDED_OPS(
+    "rtba-star", "time-bounded A* that restarts where its way is broken", rtba_init);
+const fm_planner_ops fm_tbaa_star = TIME_BOUNDED_OPS(
+    "tbaa-star", "time-bounded Adaptive A*: moves at once and learns from every search", tbaa_init);

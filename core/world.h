@@ -8,7 +8,9 @@
 
 #pragma once
 
+#include "core/account.h"
 #include "core/knowledge.h"
+#include "core/landmarks.h"
 #include "core/workers.h"
 
 #define FM_AGENTS_MAX           (1u << 20) // agents of one world, whatever its rules say
@@ -17,6 +19,9 @@
 #define FM_ALL_TEAMS            0u         // in place of a team id: the truth, everybody
 #define FM_RECTS_MAX            4096u      // rectangles of one terrain command
 #define FM_COMMAND_CELLS_MAX    (1u << 20) // cells of one command
+#define FM_ORDER_QUEUE_MAX      32u        // orders of an agent that wait for their turn
+#define FM_WAYPOINTS_MAX        32u        // of one patrol; cells that one flees from
+#define FM_ORDER_RADIUS_MAX     64u        // cells
 
 // Names an agent from its birth to its death; a stale id can be told from a live one. All zero
 // means "no agent". On the wire: generation << 32 | index1.
@@ -36,31 +41,41 @@ static inline fm_agent_id fm_agent_id_unpack(uint64_t packed)
 }
 
 //   IDLE ── order ──> MOVING <──> WAITING          (searching, or no grant yet)
-//    ^                  │  ^         │
-//    └── order ends ────┘  └── BLOCKED             (goal unreachable, order says wait)
+//    ^                  │  ^  ^
+//    └── order ends ────┘  │  └──> HOLDING         (stands where its order wants it)
+//                          └── BLOCKED             (goal unreachable, order says wait)
 //
 // X(enumerator, name on the wire)
 #define FM_AGENT_STATE_LIST(X)                                                                     \
     X(FM_AGENT_IDLE, "idle")                                                                       \
     X(FM_AGENT_MOVING, "moving")                                                                   \
     X(FM_AGENT_WAITING, "waiting")                                                                 \
-    X(FM_AGENT_BLOCKED, "blocked")
+    X(FM_AGENT_BLOCKED, "blocked")                                                                 \
+    X(FM_AGENT_HOLDING, "holding")
 
 typedef enum fm_agent_state {
 #define X(enumerator, name) enumerator,
     FM_AGENT_STATE_LIST(X)
 #undef X
+    FM_AGENT_STATE_COUNT,
 } fm_agent_state;
 
 // X(enumerator, name on the wire)
 #define FM_ORDER_KIND_LIST(X)                                                                      \
     X(FM_ORDER_MOVE, "move")                                                                       \
-    X(FM_ORDER_STOP, "stop")
+    X(FM_ORDER_STOP, "stop")                                                                       \
+    X(FM_ORDER_PATROL, "patrol")                                                                   \
+    X(FM_ORDER_HOLD, "hold")                                                                       \
+    X(FM_ORDER_FOLLOW, "follow")                                                                   \
+    X(FM_ORDER_GUARD, "guard")                                                                     \
+    X(FM_ORDER_EXPLORE, "explore")                                                                 \
+    X(FM_ORDER_FLEE, "flee")
 
 typedef enum fm_order_kind {
 #define X(enumerator, name) enumerator,
     FM_ORDER_KIND_LIST(X)
 #undef X
+    FM_ORDER_KIND_COUNT,
 } fm_order_kind;
 
 // What an order does when its goal cannot be reached on what the team knows.
@@ -76,6 +91,20 @@ typedef enum fm_on_unreachable {
 #undef X
 } fm_on_unreachable;
 
+// How the goals of a group lie; see core/group.h.
+// X(enumerator, name on the wire)
+#define FM_FORMATION_LIST(X)                                                                       \
+    X(FM_FORMATION_NONE, "none")                                                                   \
+    X(FM_FORMATION_KEEP, "keep")                                                                   \
+    X(FM_FORMATION_LINE, "line")                                                                   \
+    X(FM_FORMATION_BOX, "box")
+
+typedef enum fm_formation {
+#define X(enumerator, name) enumerator,
+    FM_FORMATION_LIST(X)
+#undef X
+} fm_formation;
+
 // Every order ends exactly once, with one of these.
 // X(enumerator, name on the wire)
 #define FM_ORDER_END_LIST(X)                                                                       \
@@ -85,13 +114,47 @@ typedef enum fm_on_unreachable {
     X(FM_END_REPLACED, "replaced")                                                                 \
     X(FM_END_CANCELLED, "cancelled")                                                               \
     X(FM_END_DIED, "died")                                                                         \
-    X(FM_END_EXHAUSTED, "out_of_memory")
+    X(FM_END_EXHAUSTED, "out_of_memory")                                                           \
+    X(FM_END_TARGET_LOST, "target_lost")                                                           \
+    X(FM_END_TARGET_DIED, "target_died")                                                           \
+    X(FM_END_EXPLORED, "explored")
 
 typedef enum fm_order_end {
 #define X(enumerator, name) enumerator,
     FM_ORDER_END_LIST(X)
 #undef X
+    FM_END_COUNT,
 } fm_order_end;
+
+// How many units a cell holds.
+// X(enumerator, name on the wire)
+#define FM_OCCUPANCY_LIST(X)                                                                       \
+    X(FM_OCCUPANCY_NONE, "none")           /* any number */                                        \
+    X(FM_OCCUPANCY_EXCLUSIVE, "exclusive") /* one; core/crowd.h says who gets it */
+
+typedef enum fm_occupancy_rule {
+#define X(enumerator, name) enumerator,
+    FM_OCCUPANCY_LIST(X)
+#undef X
+} fm_occupancy_rule;
+
+// Where new agents go.
+// X(enumerator, name on the wire)
+#define FM_PLACING_LIST(X)                                                                         \
+    X(FM_PLACE_EXACT, "exact")     /* where the command says, or the command is refused */         \
+    X(FM_PLACE_NEAREST, "nearest") /* to the nearest cell that can hold them */
+
+typedef enum fm_placing {
+#define X(enumerator, name) enumerator,
+    FM_PLACING_LIST(X)
+#undef X
+} fm_placing;
+
+#define FM_TICK_MILLIHERTZ_MAX 1000000u
+
+// How much longer a diagonal step is than a straight one, for speeds.
+#define FM_SPEED_STRAIGHT 1000u
+#define FM_SPEED_DIAGONAL 1414u
 
 // Rules of a world, fixed when it is made. Start from fm_world_rules_default().
 typedef struct fm_world_rules {
@@ -102,23 +165,44 @@ typedef struct fm_world_rules {
     bool omniscient;         // teams know the whole map from the start and see every edit
     uint32_t agents_max;     // 1..FM_AGENTS_MAX
     uint32_t teams_max;      // 1..FM_TEAMS_MAX
+    uint32_t saved_ticks;    // of its share that a team may save, 0..FM_SAVED_TICKS_MAX; account.h
+
+    fm_landmark_rules landmarks; // for planners with heuristic=landmarks
+
+    fm_occupancy_rule occupancy;
+    uint32_t tick_millihertz; // ticks in 1000 s of game time, for speeds; 1..FM_TICK_MILLIHERTZ_MAX
+
+    // Movement classes, each with a name of its own; class_count 0 stands for "ground" alone.
+    // Elsewhere a class is its index in here.
+    fm_movement_class classes[FM_CLASSES_MAX];
+    uint32_t class_count;
 } fm_world_rules;
 
 /// 8 neighbours, 10/14, sight radius 5 (square, no line of sight), dstar-lite, 65536 agents,
-/// 4096 teams.
+/// 4096 teams, any number of units in a cell, 10 ticks a second, 8 landmarks.
 fm_world_rules fm_world_rules_default(void);
 
-typedef struct fm_rect {
-    uint32_t x, y;          // north-west corner
-    uint32_t width, height; // cells, at least 1
-} fm_rect;
+// What placing a building does about units on its site.
+// X(enumerator, name on the wire)
+#define FM_ON_UNITS_LIST(X)                                                                        \
+    X(FM_UNITS_PUSH, "push")                                                                       \
+    X(FM_UNITS_REFUSE, "refuse")
+
+typedef enum fm_on_units {
+#define X(enumerator, name) enumerator,
+    FM_ON_UNITS_LIST(X)
+#undef X
+} fm_on_units;
 
 typedef enum fm_command_kind {
-    FM_COMMAND_TEAM,    // planner (ops NULL: the world's)
-    FM_COMMAND_SPAWN,   // team, cells (one agent each), planner (ops NULL: the team's)
-    FM_COMMAND_REMOVE,  // agents
-    FM_COMMAND_ORDER,   // agents, order, on_unreachable, cells: one goal for all, or one each
-    FM_COMMAND_TERRAIN, // cells, rects, terrain, cost
+    FM_COMMAND_TEAM,   // planner (ops NULL: the world's), weight
+    FM_COMMAND_SPAWN,  // team, cells (one agent each), planner (ops NULL: the team's), class_index,
+                       // placing, speed
+    FM_COMMAND_REMOVE, // agents
+    FM_COMMAND_ORDER,  // agents, order, on_unreachable, cells; queue, loop
+    FM_COMMAND_TERRAIN,  // cells, rects, terrain, cost
+    FM_COMMAND_BUILD,    // team (owner; FM_ALL_TEAMS: nobody), rects (one), on_units
+    FM_COMMAND_DEMOLISH, // building, team (its owner, or FM_ALL_TEAMS)
 } fm_command_kind;
 
 // Arrays belong to the caller and are only read during fm_world_apply(). Values may come straight
@@ -137,6 +221,31 @@ typedef struct fm_command {
     fm_terrain terrain; // FM_COMMAND_TERRAIN: 0 (FM_TERRAIN_UNKNOWN) keeps each cell's terrain
     uint8_t cost;       // FM_COMMAND_TERRAIN: 0 keeps each cell's cost
     fm_planner_spec planner;
+    uint32_t class_index; // FM_COMMAND_SPAWN: movement class of the new agents
+
+    fm_on_units on_units; // FM_COMMAND_BUILD
+    uint32_t building;    // FM_COMMAND_DEMOLISH: id
+
+    // FM_COMMAND_ORDER. What `cells` are: a move's goals, one for all agents or one each; a
+    // patrol's waypoints (1..FM_WAYPOINTS_MAX; from one the way back leads to where the agent stood
+    // when its turn came); the cell to guard, unless there is a target; for flee cells to flee
+    // from, besides seen enemies (0..FM_WAYPOINTS_MAX).
+    bool queue;         // after the orders that the agents have, not in their place; not with stop
+    fm_agent_id target; // follow: of the agents' own team, or seen by it; guard: of the own team
+    uint32_t radius;    // follow, guard, flee: cells, 1..FM_ORDER_RADIUS_MAX; 0: 2, 4, 8
+    bool loop; // patrol: from the last waypoint straight to the first, not back by the others
+
+    // FM_COMMAND_ORDER, a move to one cell by agents of one team: goals around it.
+    bool spread;            // each agent a goal of its own
+    fm_formation formation; // likewise, in a formation
+    bool common_speed;      // all as fast as the slowest; also without the two above
+    uint32_t max_detour;    // move, without the first two: per cent of the first way known that its
+                            // way may get, 100..FM_DETOUR_PERCENT_MAX; 0: any length
+
+    fm_placing placing; // FM_COMMAND_SPAWN
+    uint32_t speed;     // FM_COMMAND_SPAWN: cells in 1000 s; 0: a cell a tick. At most one step a
+                        // tick is made, so that is the limit, for diagonal steps
+    uint32_t weight;    // FM_COMMAND_TEAM: of its share of the search, 1..FM_TEAM_WEIGHT_MAX; 0: 1
 } fm_command;
 
 // What a command did. On failure nothing was changed.
@@ -146,7 +255,12 @@ typedef struct fm_command_result {
     uint32_t team;         // FM_COMMAND_TEAM: the new team
     uint64_t
         first_order; // FM_COMMAND_ORDER move: id of the first agent's order, the others count on
+    uint64_t first_number;  // likewise, as the first agent's team counts its own orders
     uint32_t changed_count; // agents spawned, removed or ordered; cells that changed
+    // FM_COMMAND_BUILD: the new building, with changed_count units pushed out; with FM_ERR_BUILDING
+    // the one that stands there, with FM_ERR_OCCUPIED_CELL a unit that does.
+    uint32_t building;
+    fm_agent_id in_the_way;
     // FM_COMMAND_SPAWN: room for cell_count ids, given by the caller; may be NULL.
     fm_agent_id *spawned;
 } fm_command_result;
@@ -154,14 +268,18 @@ typedef struct fm_command_result {
 // An agent as a view shows it.
 typedef struct fm_agent_look {
     fm_agent_id id;
+    fm_agent_id name; // by which the view's player knows it, see core/names.h; of FM_ALL_TEAMS: id
     uint32_t team;
     fm_cell cell;
     fm_agent_state state; // FM_AGENT_IDLE for agents of other teams: their plans are their own
+    uint32_t class_index; // movement class
 } fm_agent_look;
 
 typedef struct fm_order_ended {
     uint64_t order;
+    uint64_t number; // of the order among those of its team, from 1
     fm_agent_id agent;
+    fm_agent_id name; // of the agent, for its team
     uint32_t team;
     fm_order_end reason;
     fm_cell cell; // where the agent stood
@@ -174,17 +292,25 @@ typedef enum fm_leave_reason {
 
 typedef struct fm_agent_left {
     fm_agent_id id;
+    fm_agent_id name; // as in fm_agent_look
+    uint32_t team;
+    fm_cell cell; // where it stood, of those removed
     fm_leave_reason reason;
 } fm_agent_left;
 
-// What one view (a team's, or FM_ALL_TEAMS) has to be told after a tick. Sorted by agent slot;
-// cells in order of learning. Good until the next fm_world_apply() or fm_tick_run().
+// What one view (a team's, or FM_ALL_TEAMS) has to be told after a tick. FM_ALL_TEAMS: agents by
+// slot. A team: its own agents and then the others, each by name, and the ended orders by number,
+// so that the order of the entries tells nothing about what the team cannot see. Cells in order of
+// learning. Good until the next fm_world_apply() or fm_tick_run().
 typedef struct fm_changes {
     const fm_agent_look *entered;
     const fm_agent_look *changed; // moved or changed state, and were in view before
     const fm_agent_left *left;
     const fm_learned *cells;
-    const fm_order_ended *ended; // of the view's own orders
+    const fm_order_ended *ended;       // of the view's own orders
+    const fm_building_look *buildings; // all that the view shows now, when `buildings_changed`
+    bool buildings_changed;
+    uint32_t building_count;
     uint32_t entered_count;
     uint32_t changed_count;
     uint32_t left_count;
@@ -197,9 +323,15 @@ typedef struct fm_agent_report {
     fm_agent_id id;
     uint32_t team;
     fm_cell cell;
+    uint32_t class_index;
     fm_agent_state state;
     bool has_order;
     uint64_t order;
+    fm_order_kind order_kind;
+    fm_agent_id target;   // that the order follows or guards; all zero: none
+    uint32_t queue_count; // orders that wait for their turn
+    uint64_t queue_orders[FM_ORDER_QUEUE_MAX];
+    fm_order_kind queue_kinds[FM_ORDER_QUEUE_MAX];
     fm_cell goal;            // of the order
     fm_cell goal_substitute; // nearest reachable cell it walks to instead; FM_CELL_NONE
     fm_on_unreachable on_unreachable;
@@ -219,10 +351,10 @@ typedef struct fm_world_counts {
     uint64_t tick; // ticks completed
     uint32_t teams;
     uint32_t agents; // alive
-    uint32_t agents_by_state[4];
+    uint32_t agents_by_state[FM_AGENT_STATE_COUNT];
     uint32_t planners;
     uint64_t orders_given;
-    uint64_t orders_ended[FM_END_EXHAUSTED + 1];
+    uint64_t orders_ended[FM_END_COUNT];
     uint64_t expansions;
     uint64_t moves;
     uint64_t cells_edited;
@@ -232,6 +364,18 @@ typedef struct fm_world_counts {
     uint64_t search_bytes;             // of all planners
     uint64_t knowledge_bytes;          // of all teams
 } fm_world_counts;
+
+// What a team may search and does, in expansions; see account.h.
+typedef struct fm_team_counts {
+    uint32_t team;
+    uint32_t weight;
+    uint32_t agents;     // alive
+    uint32_t waiting;    // of them: have an order but nothing to go by
+    uint64_t share;      // of the last tick's budget
+    uint64_t saved;      // for the next one
+    uint64_t used;       // in the last tick
+    uint64_t used_total; // since the team began
+} fm_team_counts;
 
 typedef struct fm_world fm_world;
 
@@ -263,12 +407,25 @@ fm_changes fm_world_changes(const fm_world *world, uint32_t team);
 /// How a cell looks to a view. `team` must exist (asserted) or be FM_ALL_TEAMS.
 fm_learned fm_world_look_up(const fm_world *world, uint32_t team, fm_cell cell);
 
+/// The buildings that a team believes in, or those that stand (FM_ALL_TEAMS; `name` is the id), by
+/// id. Good until the next tick or command.
+///
+/// @param count  receives how many
+const fm_building_look *fm_world_buildings(const fm_world *world, uint32_t team, uint32_t *count);
+
 /// The agents in a watched view, by slot, as of the last tick or watch.
 ///
 /// @param agents  receives up to `capacity`
 /// @return how many there are, which may exceed capacity
 uint32_t fm_world_agents_in_view(const fm_world *world, uint32_t team, fm_agent_look *agents,
                                  uint32_t capacity);
+
+/// The name by which an agent's own team knows it. @return all zero when there is no such agent
+fm_agent_id fm_world_own_name(const fm_world *world, fm_agent_id id);
+
+/// The agent behind a name that `team` was given: one of its own, or one that its view (which must
+/// be watched for that) shows now. @return all zero when there is none
+fm_agent_id fm_world_agent_named(const fm_world *world, uint32_t team, fm_agent_id name);
 
 /// @return FM_OK or FM_ERR_NO_AGENT
 FM_CHECKED fm_status fm_world_inspect(const fm_world *world, fm_agent_id id,
@@ -286,10 +443,33 @@ uint32_t fm_world_agent_path(const fm_world *world, fm_agent_id id, fm_cell *cel
 
 void fm_world_counts_get(const fm_world *world, fm_world_counts *counts);
 
+/// What each team may search and does.
+///
+/// @param counts  receives the first `capacity` teams, by number
+/// @return how many teams there are, which may exceed capacity
+uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uint32_t capacity);
+
 const fm_grid *fm_world_grid(const fm_world *world);
 const fm_world_rules *fm_world_rules_get(const fm_world *world);
 bool fm_world_has_team(const fm_world *world, uint32_t team);
 
-/// What a team's planners see; FM_ALL_TEAMS gives the truth. Good until the next tick or command.
-/// NULL when there is no such team.
+/// What a team knows, as a unit sees it that moves like "ground"; FM_ALL_TEAMS gives the truth.
+/// Good until the next tick or command. NULL when there is no such team.
 const fm_view *fm_world_view(const fm_world *world, uint32_t team);
+
+// ---- world_classes.c ----
+
+/// The movement class of that name in the world's rules; FM_CLASS_NONE when there is none.
+uint32_t fm_world_class_find(const fm_world *world, const char *name);
+
+/// Makes a team's view of a class, unless there is one. Between ticks. Spawning does it for the
+/// class of the new agents. Has no effect on the simulation or its digest.
+///
+/// @param class_index  of the rules (asserted)
+/// @return FM_OK, FM_ERR_NO_TEAM or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_prepare_class(fm_world *world, uint32_t team, uint32_t class_index);
+
+/// What planners of a team and class see: a cell is blocked when a unit of the class does not fit
+/// with its north-west corner there. FM_ALL_TEAMS gives the truth. Good until the next tick or
+/// command. NULL when there is no such team, or no view was made for it.
+const fm_view *fm_world_class_view(const fm_world *world, uint32_t team, uint32_t class_index);

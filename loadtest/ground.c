@@ -376,6 +376,58 @@ uint32_t fm_ground_raise_wall(fm_ground *ground, fm_range length, fm_cell *cells
     return count;
 }
 
+uint32_t fm_ground_raise_crater(fm_ground *ground, fm_range length, fm_cell *cells)
+{
+    uint32_t side = (uint32_t)floor(sqrt(fm_ground_draw(ground, length)) + 0.5);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < WALL_DRAWS && count == 0; i++) {
+        fm_cell corner = ground->home[fm_random_below(&ground->random, ground->home_count)];
+        for (uint32_t place = 0; place < side * side; place++) {
+            int64_t x = fm_cell_x(corner) + place % side, y = fm_cell_y(corner) + place / side;
+            if (can_hold_wall(ground, x, y)) {
+                cells[count++] = fm_cell_at((uint32_t)x, (uint32_t)y);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ground->marks[fm_grid_index(ground->grid, cells[i])] |= MARK_WALL;
+    }
+    return count;
+}
+
+static bool can_be_enclosed(const fm_ground *ground, fm_cell cell)
+{
+    for (int32_t dy = -1; dy <= 1; dy++) {
+        for (int32_t dx = -1; dx <= 1; dx++) {
+            if (!can_hold_wall(ground, (int64_t)fm_cell_x(cell) + dx,
+                               (int64_t)fm_cell_y(cell) + dy)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+fm_cell fm_ground_enclose(fm_ground *ground, fm_cell walls[8])
+{
+    fm_cell middle = fm_cell_at(ground->grid->width / 2, ground->grid->height / 2);
+    fm_cell best = FM_CELL_NONE;
+    uint32_t best_distance = UINT32_MAX;
+    for (uint32_t i = 0; i < ground->home_count; i++) {
+        fm_cell cell = ground->home[i];
+        uint32_t distance = fm_cell_dx(cell, middle) + fm_cell_dy(cell, middle);
+        if (distance < best_distance && can_be_enclosed(ground, cell)) {
+            best = cell;
+            best_distance = distance;
+        }
+    }
+    for (uint32_t d = 0; best != FM_CELL_NONE && d < FM_DIRECTION_COUNT; d++) {
+        walls[d] = fm_cell_step(best, d);
+        ground->marks[fm_grid_index(ground->grid, walls[d])] |= MARK_WALL;
+    }
+    return best;
+}
+
 void fm_ground_lower_wall(fm_ground *ground, const fm_cell *cells, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {

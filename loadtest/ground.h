@@ -45,11 +45,21 @@ fm_cell fm_ground_draw_goal(fm_ground *ground, fm_cell from, fm_range distance);
 /// Draws a cell that cannot be reached: blocked, or cut off. FM_CELL_NONE when there is none.
 fm_cell fm_ground_draw_unreachable(fm_ground *ground);
 
+/// A cell near the middle of the map whose eight neighbours are floor, all of the largest connected
+/// part: with walls on the eight it is enclosed.
+///
+/// @param walls  receives the eight
+/// @return FM_CELL_NONE when there is none
+fm_cell fm_ground_enclose(fm_ground *ground, fm_cell walls[8]);
+
 /// Draws a straight wall on floor that no other wall stands on.
 ///
 /// @param cells  receives at most length.high cells; room for 256
 /// @return how many; 0 when no place was found
 uint32_t fm_ground_raise_wall(fm_ground *ground, fm_range length, fm_cell *cells);
+
+/// The same for a square of length cells, or what can hold a wall of it.
+uint32_t fm_ground_raise_crater(fm_ground *ground, fm_range length, fm_cell *cells);
 
 /// The same cells are floor again.
 void fm_ground_lower_wall(fm_ground *ground, const fm_cell *cells, uint32_t count);

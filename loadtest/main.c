@@ -43,6 +43,18 @@ static int play(const fm_load_options *options)
     return FM_EXIT_OK;
 }
 
+static int play_mapf(const fm_load_options *options)
+{
+    fm_mapf_result result;
+    char error[FM_RUN_ERROR_SIZE] = "";
+    fm_status status = fm_mapf_run(&options->mapf, &options->run, &result, error);
+    if (status != FM_OK) {
+        return exit_code_of(status, error);
+    }
+    (options->json ? fm_mapf_print_json : fm_mapf_print)(&result, stdout);
+    return FM_EXIT_OK;
+}
+
 // Writes FOLDER/NAME-max.json and .csv.
 static int write_max(const fm_load_options *options, const fm_max *max, uint32_t count)
 {
@@ -107,7 +119,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "fogmarch-load: %s: %s\n", options.output, strerror(errno));
         return FM_EXIT_FAILURE;
     }
-    exit_code = options.find_max ? find_max(&options) : play(&options);
+    exit_code = options.mapf.map != NULL ? play_mapf(&options)
+                : options.find_max       ? find_max(&options)
+                                         : play(&options);
     if (fflush(stdout) != 0) {
         return complain("standard output cannot be written");
     }

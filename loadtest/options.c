@@ -9,6 +9,7 @@
 
 static const char help[] =
     "Usage: fogmarch-load --scenario FILE [OPTION]...\n"
+    "       fogmarch-load --mapf MAP SCEN [--agents N] [--planner PLANNER] [--json]\n"
     "Plays a scenario against a fogmarch server over TCP and measures it.\n"
     "\n"
     "Starts a server of its own on a free port of this machine, and ends it afterwards,\n"
@@ -28,6 +29,10 @@ static const char help[] =
     "  --budget-ms MS     Time a tick may take\n"
     "  --planner PLANNER  Planner of all agents, such as adaptive-astar\n"
     "  --overload POLICY  slip, skip or degrade\n"
+    "\n"
+    "  --mapf MAP SCEN    In place of a scenario: one agent for each of the first N lines of a\n"
+    "                     .scen file, on known terrain where a cell holds one agent, until all\n"
+    "                     have arrived or four times the longest way has passed\n"
     "\n"
     "What it is played against:\n"
     "  --server PATH      Start this fogmarchd; the one beside this program otherwise\n"
@@ -55,10 +60,12 @@ static const char help[] =
     "  fogmarch-load --scenario skirmish\n"
     "  fogmarch-load --scenario solo --agents 500 --workers 1 --duration 20 --json\n"
     "  fogmarch-load --scenario solo --find-max --workers 2\n"
-    "  fogmarch-load --scenario skirmish --map Ramparts.map --output results\n";
+    "  fogmarch-load --scenario skirmish --map Ramparts.map --output results\n"
+    "  fogmarch-load --mapf random-64-64-20.map random-64-64-20-random-1.scen --agents 400\n";
 
 enum flag {
     FLAG_SCENARIO = 256,
+    FLAG_MAPF,
     FLAG_MAP,
     FLAG_AGENTS,
     FLAG_TEAMS,
@@ -84,6 +91,7 @@ enum flag {
 
 static const struct option flags[] = {
     {"scenario", required_argument, NULL, FLAG_SCENARIO},
+    {"mapf", required_argument, NULL, FLAG_MAPF},
     {"map", required_argument, NULL, FLAG_MAP},
     {"agents", required_argument, NULL, FLAG_AGENTS},
     {"teams", required_argument, NULL, FLAG_TEAMS},
@@ -163,6 +171,9 @@ static bool read_flags(int argc, char **argv, struct command_line *line, fm_load
         case FLAG_SCENARIO:
             line->scenario = optarg;
             break;
+        case FLAG_MAPF:
+            options->mapf.map = optarg;
+            break;
         case FLAG_SERVER:
             options->run.server = optarg;
             break;
@@ -201,6 +212,9 @@ static bool read_flags(int argc, char **argv, struct command_line *line, fm_load
             }
         }
     }
+    if (options->mapf.map != NULL && optind < argc) {
+        options->mapf.scen = argv[optind++];
+    }
     return optind == argc ||
            refuse(argv[optind], "no such argument; flags begin with --", exit_code);
 }
@@ -225,12 +239,49 @@ static bool read_seconds_per_try(const char *text, double *seconds)
     return text == NULL || (end != text && *end == '\0' && *seconds >= 1 && *seconds <= 3600);
 }
 
+// Of the flags that stand for keys of a scenario, those that a problem file knows too.
+static bool read_mapf(const struct command_line *line, fm_load_options *options, int *exit_code)
+{
+    char error[FM_SCENARIO_ERROR_SIZE];
+    fm_scenario scenario = fm_scenario_default();
+    options->run.token = getenv("FOGMARCH_TOKEN");
+    options->mapf.workers = (uint32_t)scenario.workers;
+    if (options->mapf.scen == NULL) {
+        return refuse("--mapf", "a .map file and a .scen file are wanted", exit_code);
+    }
+    for (size_t i = 0; i < FM_COUNT_OF(overrides); i++) {
+        bool known = overrides[i].flag == FLAG_AGENTS || overrides[i].flag == FLAG_PLANNER ||
+                     overrides[i].flag == FLAG_WORKERS;
+        if (line->values[i] == NULL) {
+            continue;
+        }
+        if (!known) {
+            return refuse(overrides[i].name, "does not go with --mapf", exit_code);
+        }
+        if (fm_scenario_set(&scenario, overrides[i].section, overrides[i].key, line->values[i],
+                            error) != FM_OK) {
+            return refuse(overrides[i].name, error, exit_code);
+        }
+        if (overrides[i].flag == FLAG_AGENTS) {
+            options->mapf.agents = (uint32_t)scenario.agents;
+        } else if (overrides[i].flag == FLAG_PLANNER) {
+            options->mapf.planner = line->values[i];
+        } else {
+            options->mapf.workers = (uint32_t)scenario.workers;
+        }
+    }
+    return true;
+}
+
 bool fm_load_options_read(int argc, char **argv, fm_load_options *options, int *exit_code)
 {
     struct command_line line = {0};
     *options = (fm_load_options){0};
     if (!read_flags(argc, argv, &line, options, exit_code)) {
         return false;
+    }
+    if (options->mapf.map != NULL) {
+        return read_mapf(&line, options, exit_code);
     }
     if (line.scenario == NULL) {
         return refuse("--scenario", "which? See --help", exit_code);

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "loadtest/run.h"
+#include "loadtest/mapf.h"
 
 #define FM_EXIT_OK      0
 #define FM_EXIT_FAILURE 1 // the run failed
@@ -15,6 +15,7 @@ typedef struct fm_load_options {
     bool json;
     bool find_max;
     double seconds_per_try;
+    fm_mapf_options mapf; // map NULL: a scenario is played
 } fm_load_options;
 
 /// Reads the command line, and the scenario file that it names. Does what needs no run: --help,

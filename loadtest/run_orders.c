@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_ORDERS_MAX_S 5.0 // by then every group has had its first order
 #define RETRY_S            1.0 // a group whose order was refused is ordered again
@@ -111,7 +112,10 @@ static struct request *make_request(fm_run_state *run, uint64_t due_ns, uint32_t
 static fm_cell draw_goal(fm_run_state *run, const fm_group *group)
 {
     const fm_scenario *scenario = run->scenario;
-    fm_cell goal = FM_CELL_NONE;
+    fm_cell goal = run->enclosed;
+    if (goal != FM_CELL_NONE) {
+        return goal;
+    }
     if (fm_ground_draw(run->ground, (fm_range){0, 100}) < scenario->unreachable_percent) {
         goal = fm_ground_draw_unreachable(run->ground);
     }
@@ -289,7 +293,10 @@ static void on_wall_up(fm_run_state *run, uint64_t due_ns)
         return;
     }
     fm_wall *wall = &run->walls[slot];
-    wall->count = fm_ground_raise_wall(run->ground, run->scenario->wall_length, wall->cells);
+    bool crater = strcmp(run->scenario->wall_shape, "crater") == 0;
+    wall->count = crater
+                      ? fm_ground_raise_crater(run->ground, run->scenario->wall_length, wall->cells)
+                      : fm_ground_raise_wall(run->ground, run->scenario->wall_length, wall->cells);
     if (wall->count == 0) {
         run->free_walls[run->free_wall_count++] = slot;
         return;

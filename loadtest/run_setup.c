@@ -80,7 +80,11 @@ static bool make_audience(fm_run_state *run)
         if (client == NULL) {
             return false;
         }
-        run->audience[run->audience_count++] = (fm_listener){client, i >= reading};
+        fm_listener *listener = &run->audience[run->audience_count++];
+        *listener = (fm_listener){.client = client, .silent = i >= reading};
+        if (scenario->check_walls && i < team_views && !fm_run_watch_walls(run, listener)) {
+            return false;
+        }
         uint32_t team = i < team_views ? run->teams[i % fm_scenario_team_count(scenario)] : 0;
         subscribe(run, client, team, scenario->view_every);
     }
@@ -130,6 +134,10 @@ static void put_rules(fm_run_state *run)
     fm_params_text(params, FM_FIELD_SENSE_SHAPE, scenario->sense_shape);
     fm_params_bool(params, FM_FIELD_LINE_OF_SIGHT, scenario->line_of_sight);
     fm_params_bool(params, FM_FIELD_OMNISCIENT, scenario->omniscient);
+    fm_params_text(params, FM_FIELD_OCCUPANCY, scenario->occupancy);
+    if (scenario->classes[0] != '\0') {
+        fm_params_text(params, FM_FIELD_CLASSES, scenario->classes);
+    }
     fm_params_text(params, FM_FIELD_PLANNER, scenario->planner);
     fm_params_uint(params, FM_FIELD_AGENTS_MAX, scenario->agents);
     fm_params_uint(params, FM_FIELD_TEAMS_MAX, fm_scenario_team_count(scenario));
@@ -152,6 +160,27 @@ static bool make_world(fm_run_state *run)
     if (!run->failed && run->world == 0) {
         fm_run_fail(run, "world.create: the answer names no world");
     }
+    return !run->failed;
+}
+
+// A goal that nobody can reach, if the scenario wants one.
+static bool enclose_goal(fm_run_state *run)
+{
+    fm_cell walls[8];
+    run->enclosed = FM_CELL_NONE;
+    if (strcmp(run->scenario->goal, "enclosed") != 0) {
+        return true;
+    }
+    run->enclosed = fm_ground_enclose(run->ground, walls);
+    if (run->enclosed == FM_CELL_NONE) {
+        fm_run_fail(run, "there is no cell on the map that could be enclosed");
+        return false;
+    }
+    fm_params_clear(&run->params);
+    fm_params_uint(&run->params, FM_FIELD_WORLD, run->world);
+    fm_params_text(&run->params, FM_FIELD_SET, "blocked");
+    fm_params_cells(&run->params, FM_FIELD_CELLS, walls, FM_COUNT_OF(walls));
+    call(run, FM_METHOD_TERRAIN_SET);
     return !run->failed;
 }
 
@@ -229,17 +258,48 @@ static void send_birth(fm_run_state *run, fm_method method, fm_client_reply_fn *
     wait_for_answers(run, IN_FLIGHT_MAX);
 }
 
-static void spawn_team(fm_run_state *run, uint32_t team, uint32_t first, uint32_t end)
+// Agents of one team and, unless it is NULL, one movement class.
+static void spawn_agents(fm_run_state *run, uint32_t team, const fm_movement_class *movement,
+                         uint32_t first, uint32_t end)
 {
     uint32_t count_max = run->batch_max < SPAWN_MAX ? run->batch_max : SPAWN_MAX;
+    bool exclusive = strcmp(run->scenario->occupancy, "exclusive") == 0;
     while (first < end && !run->failed) {
         uint32_t count = end - first < count_max ? end - first : count_max;
         fm_params_clear(&run->params);
         fm_params_uint(&run->params, FM_FIELD_WORLD, run->world);
         fm_params_uint(&run->params, FM_FIELD_TEAM, run->teams[team]);
         fm_params_cells(&run->params, FM_FIELD_CELLS, run->starts + first, count);
+        if (exclusive || movement != NULL) {
+            // Some cells were drawn twice, and all for units that are small and walk.
+            fm_params_text(&run->params, FM_FIELD_PLACE, "nearest");
+        }
+        if (movement != NULL) {
+            fm_params_text(&run->params, FM_FIELD_CLASS, movement->name);
+        }
         send_birth(run, FM_METHOD_AGENT_SPAWN, on_spawned, (struct birth){run, team, first, count});
         first += count;
+    }
+}
+
+// Each movement class gets an equal part of the team.
+static void spawn_team(fm_run_state *run, uint32_t team, uint32_t first, uint32_t end)
+{
+    fm_movement_class classes[FM_CLASSES_MAX];
+    uint32_t count;
+    char error[200];
+    if (run->scenario->classes[0] == '\0') {
+        spawn_agents(run, team, NULL, first, end);
+        return;
+    }
+    if (fm_movement_classes_parse(run->scenario->classes, classes, &count, error, sizeof error) !=
+        FM_OK) {
+        fm_run_fail(run, "classes: %s", error);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        spawn_agents(run, team, &classes[i], first + (end - first) * i / count,
+                     first + (end - first) * (i + 1) / count);
     }
 }
 
@@ -289,7 +349,8 @@ bool fm_run_setup(fm_run_state *run)
     fm_params_clear(&run->params);
     run->last = fm_counters_read(call(run, FM_METHOD_STATS));
     run->result->rss_start_bytes = run->last.rss_bytes;
-    bool ready = !run->failed && make_world(run) && make_agents(run) && make_audience(run);
+    bool ready = !run->failed && make_world(run) && enclose_goal(run) && make_agents(run) &&
+                 make_audience(run);
     if (ready) {
         resume(run);
     }
@@ -320,6 +381,7 @@ void fm_run_teardown(fm_run_state *run)
 {
     for (uint32_t i = 0; i < run->audience_count; i++) {
         fm_client_destroy(run->audience[i].client);
+        fm_wall_watch_destroy(run->audience[i].walls);
     }
     fm_client_destroy(run->watch);
     run->watch = NULL;

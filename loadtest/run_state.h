@@ -22,8 +22,9 @@
 
 // A subscriber.
 typedef struct fm_listener {
-    fm_client *client; // NULL: lost
-    bool silent;       // never reads
+    fm_client *client;           // NULL: lost
+    bool silent;                 // never reads
+    struct fm_wall_watch *walls; // what its view has shown; NULL unless checked
 } fm_listener;
 
 typedef struct fm_wall {
@@ -57,7 +58,8 @@ typedef struct fm_run_state {
     uint32_t batch_max;   // agents of one request with many goals
     uint32_t *due_groups; // to be ordered together at the end of this turn of the loop
     uint32_t due_group_count;
-    uint64_t due_ns; // earliest of them
+    uint64_t due_ns;  // earliest of them
+    fm_cell enclosed; // goal of all orders; FM_CELL_NONE: goals are drawn
 
     uint64_t world;
     uint32_t *teams; // numbers on the wire
@@ -109,6 +111,16 @@ void fm_run_on_order_event(fm_run_state *run, const fm_event *event);
 
 /// Sends the orders that were collected in this turn of the loop.
 void fm_run_send_due_groups(fm_run_state *run);
+
+// ---- run_walls.c
+// ---------------------------------------------------------------------------------
+
+/// Holds every step that a team's view shows against the walls that it has shown before: has its
+/// client's notifications. @return false when the run failed
+bool fm_run_watch_walls(fm_run_state *run, fm_listener *listener);
+
+/// NULL is allowed.
+void fm_wall_watch_destroy(struct fm_wall_watch *watch);
 
 // ---- run_watch.c
 // ---------------------------------------------------------------------------------

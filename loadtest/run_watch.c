@@ -64,6 +64,9 @@ void fm_run_on_watch(void *context, fm_notification notification, const msgpack_
     case FM_NOTIFY_WORLD_ENDED:
         fm_run_fail(run, "the world was destroyed by somebody else");
         return;
+    case FM_NOTIFY_DEBUG:
+    case FM_NOTIFY_IDLE:
+        return; // the client has answered it
     case FM_NOTIFY_GOING_DOWN:
         fm_run_fail(run, "the server is going down");
         return;

@@ -90,6 +90,12 @@ fm_role fm_method_role(fm_method method)
     return methods[method].role;
 }
 
+bool fm_role_may(fm_role role, fm_method method)
+{
+    bool only_looks = role == FM_ROLE_OBSERVER || role == FM_ROLE_DEBUG;
+    return role >= fm_method_role(method) && !(only_looks && method == FM_METHOD_AGENT_ORDER);
+}
+
 const char *fm_notification_name(fm_notification notification)
 {
     FM_ASSERT(notification < FM_NOTIFICATION_COUNT);

@@ -8,7 +8,7 @@
 //   notification  [2, method, [params]]
 //
 // A cell's look is one number: 0 unknown, else (cost - 1) << 4 | terrain (core/grid.h: 1 ground,
-// 2 out of bounds, 3 trees, 4 swamp, 5 water, 6 wall).
+// 2 out of bounds, 3 trees, 4 swamp, 5 water, 6 wall, 7 building).
 
 #pragma once
 
@@ -94,6 +94,10 @@ static inline uint64_t fm_value_at(const fm_value *value, uint32_t index)
 
 const char *fm_method_name(fm_method method);
 fm_role fm_method_role(fm_method method); // lowest role that may call it
+
+/// Whether a role may call a method: from its lowest role on, but orders are not for those who only
+/// look (observer, debug).
+bool fm_role_may(fm_role role, fm_method method);
 const char *fm_notification_name(fm_notification notification);
 const char *fm_field_name(fm_field field);
 const char *fm_role_name(fm_role role);

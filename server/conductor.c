@@ -6,6 +6,7 @@
 #include "server/clock.h"
 #include "server/jobs.h"
 #include "server/publish.h"
+#include "server/queries.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -33,7 +34,7 @@ struct fm_conductor {
     // The thread's own.
     pthread_t thread;
     fm_workers *workers;
-    fm_scratch scratches[FM_WORKERS_MAX]; // for path queries; by worker
+    fm_scratch scratches[FM_WORKERS_MAX]; // for queries; by worker
     fm_host **hosts;                      // owned array
     uint32_t host_count, host_capacity;
     fm_host **due; // of this round; room for host_capacity
@@ -214,16 +215,20 @@ static void record_tick(fm_host *host, const fm_tick_report *report, uint64_t ti
 {
     host->tick_ns += 0.2 * ((double)tick_ns - host->tick_ns);
     fm_histogram_add(&host->tick_histogram, tick_ns / 1000);
-    fm_histogram_add(&host->overrun_histogram, fm_pacer_overrun_ns(&host->pacer, tick_ns) / 1000);
+    uint64_t overrun_us = fm_pacer_overrun_ns(&host->pacer, tick_ns) / 1000;
+    fm_histogram_add(&host->overrun_histogram, overrun_us);
+    fm_distribution_add(&host->tick_times, tick_ns / 1000);
+    fm_distribution_add(&host->overrun_times, overrun_us);
     for (uint32_t stage = 0; stage < FM_STAGE_COUNT; stage++) {
         host->stage_ns[stage] += report->stage_ns[stage];
+        fm_distribution_add(&host->stage_times[stage], report->stage_ns[stage] / 1000);
     }
 }
 
 static void tick_host(fm_conductor *conductor, fm_host *host, fm_workers *workers,
                       const fm_pace *pace)
 {
-    fm_jobs_detach_queries(host);
+    fm_queries_detach(host);
     fm_tick_clock clock = {
         .deadline = {.passed = deadline_passed, .context = (void *)pace},
         .now_ns = now_ns_for_stages,
@@ -242,6 +247,7 @@ static void tick_host(fm_conductor *conductor, fm_host *host, fm_workers *worker
         .agents = host->agents,
     };
     fm_publish_tick(conductor, host, &load);
+    fm_jobs_trace(conductor, host);
     uint64_t end_ns = fm_clock_now_ns();
     record_tick(host, &report, end_ns - pace->start_ns);
     fm_pacer_end(&host->pacer, pace, &report, end_ns);
@@ -400,7 +406,7 @@ static void take_posted(fm_conductor *conductor)
 
 // ---- the thread --------------------------------------------------------------------------------
 
-// Lets path queries search until the next tick is due, for query_budget_ms at most, but for a
+// Lets queries search until the next tick is due, for query_budget_ms at most, but for a
 // little while in any case. Returns whether some are still running.
 static bool run_queries(fm_conductor *conductor)
 {
@@ -411,8 +417,8 @@ static bool run_queries(fm_conductor *conductor)
     end_ns = end_ns < now_ns + QUERY_SLICE_NS ? now_ns + QUERY_SLICE_NS : end_ns;
     bool running = false;
     for (uint32_t i = 0; i < conductor->host_count; i++) {
-        running |= fm_jobs_search(conductor, conductor->hosts[i], conductor->workers,
-                                  conductor->scratches, end_ns);
+        running |= fm_queries_search(conductor, conductor->hosts[i], conductor->workers,
+                                     conductor->scratches, end_ns);
     }
     return running;
 }

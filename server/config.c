@@ -49,6 +49,11 @@ static bool address_text(const char *text, char *error)
     return false;
 }
 
+static bool http_text(const char *text, char *error)
+{
+    return text[0] == '\0' || address_text(text, error);
+}
+
 static bool planner_text(const char *text, char *error)
 {
     fm_planner_spec spec;

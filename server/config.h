@@ -14,13 +14,12 @@
 #include "core/workers.h"
 #include "proto/scanner.h"
 #include "server/log.h"
+#include "server/tokens.h"
 
 #include <stdio.h>
 
 #define FM_CONFIG_TEXT_MAX   255u // bytes of a text, NUL not counted
 #define FM_CONFIG_ERROR_SIZE 512u // bytes of an error text, NUL included
-#define FM_TOKEN_MIN         16u  // bytes of a token
-#define FM_TOKEN_MAX         256u // bytes of a token; the protocol takes no longer ones
 
 // What a world does when its ticks come late.
 // X(enumerator, name)
@@ -43,7 +42,8 @@ typedef struct fm_config {
 #define FM_CONFIG_REAL(member, default_text, minimum, maximum, value_name, text) double member;
 #define FM_CONFIG_CHOICE(member, default_text, type, names, value_name, text)    type member;
 #include "server/config.def"
-    char token[FM_TOKEN_MAX + 1]; // secret for the role admin; empty: none. Never printed.
+    fm_grants grants;      // the configured tokens, as hashes. Never printed.
+    bool grants_from_file; // token_file, which can be read again
 } fm_config;
 
 typedef enum fm_config_kind {
@@ -87,7 +87,7 @@ const char *fm_config_group_title(const fm_config_key *key);
 /// Finds a key by its name. @return NULL when there is none
 const fm_config_key *fm_config_key_find(const char *name);
 
-/// Every key at its default, no token.
+/// Every key at its default, no tokens.
 fm_config fm_config_default(void);
 
 /// Sets one key from text, as it stands in a file, a flag or a variable.
@@ -103,7 +103,7 @@ FM_CHECKED fm_status fm_config_set(fm_config *config, const fm_config_key *key, 
 /// @param size  at least FM_CONFIG_TEXT_MAX + 1 (asserted)
 void fm_config_format(const fm_config *config, const fm_config_key *key, char *text, size_t size);
 
-/// Writes all keys as a YAML file with a comment for each. The token is left out.
+/// Writes all keys as a YAML file with a comment for each. Tokens are left out.
 /// (server/config_print.c)
 void fm_config_print(const fm_config *config, FILE *out);
 

@@ -4,27 +4,56 @@
 
 #include "server/clock.h"
 #include "server/log.h"
+#include "server/names.h"
 #include "server/stream.h"
 
 #include <string.h>
 
 // ---- what handlers share -----------------------------------------------------------------------
 
+static bool is_seat(const fm_session *session, const fm_host *host)
+{
+    const fm_seat *seat = &session->seat;
+    return seat->world[0] == '\0' ? host->number == seat->number
+                                  : strcmp(host->name, seat->world) == 0;
+}
+
+bool fm_handlers_may_know(const fm_session *session, const fm_host *host)
+{
+    return session->role != FM_ROLE_PLAYER || is_seat(session, host);
+}
+
+fm_host *fm_handlers_seat_host(const fm_session *session)
+{
+    const fm_seat *seat = &session->seat;
+    return seat->world[0] == '\0'
+               ? fm_hub_find_host(session->hub, seat->number)
+               : fm_hub_find_host_by_name(session->hub, seat->world, strlen(seat->world));
+}
+
 fm_status fm_handlers_host(fm_session *session, const fm_request *request, fm_host **out)
 {
     fm_host *host = fm_hub_find_host(session->hub, request->values[FM_FIELD_WORLD].number);
-    if (host == NULL) {
+    if (host == NULL || !fm_handlers_may_know(session, host)) {
         return FM_ERR_NO_WORLD;
     }
     *out = host;
     return FM_OK;
 }
 
-// Every role that there is so far and that gets past its method's check sees every team; the team
-// of a player will be looked at here.
-bool fm_handlers_may_see(const fm_session *session, uint32_t team)
+fm_status fm_handlers_team(const fm_session *session, const fm_request *request, uint32_t *team)
 {
-    return session->role >= FM_ROLE_OBSERVER || team != FM_ALL_TEAMS;
+    const fm_value *value = &request->values[FM_FIELD_TEAM];
+    uint32_t named = (uint32_t)value->number;
+    if (session->role != FM_ROLE_PLAYER) {
+        *team = named;
+        return FM_OK;
+    }
+    if (named != FM_ALL_TEAMS && named != session->seat.team) {
+        return FM_ERR_DENIED;
+    }
+    *team = session->seat.team;
+    return FM_OK;
 }
 
 fm_job *fm_handlers_make_job(fm_session *session, const fm_request *request, fm_job_kind kind,
@@ -116,133 +145,77 @@ bool fm_value_is(const fm_value *value, const char *word)
     return value->size == strlen(word) && memcmp(value->bytes, word, value->size) == 0;
 }
 
-static void refuse(fm_session *session, const fm_request *request, fm_status status,
-                   const char *error)
+void fm_handlers_refuse(fm_session *session, const fm_request *request, fm_status status,
+                        const char *error)
 {
     if (!request->is_notification) {
         fm_reply_error(session, request->id, status, error[0] == '\0' ? NULL : error);
     }
 }
 
-// ---- hello -------------------------------------------------------------------------------------
-
-// In the same time whatever the bytes are, so that a secret cannot be guessed byte by byte.
-static bool secrets_equal(const char *secret, const char *guess, size_t guess_size)
-{
-    size_t secret_size = strlen(secret);
-    uint32_t difference = secret_size != guess_size;
-    for (size_t i = 0; i < guess_size; i++) {
-        difference |= (uint8_t)(secret[secret_size == 0 ? 0 : i % secret_size] ^ guess[i]);
-    }
-    return difference == 0;
-}
-
-static fm_role decide_role(const fm_session *session, const fm_value *token)
-{
-    const char *secret = session->hub->config->token;
-    if (secret[0] != '\0') {
-        bool knows = token->present && secrets_equal(secret, token->bytes, token->size);
-        return knows ? FM_ROLE_ADMIN : FM_ROLE_NONE;
-    }
-    return session->transport->is_loopback ? FM_ROLE_ADMIN : FM_ROLE_NONE;
-}
-
-static void pack_limits(msgpack_packer *packer, const fm_config *config)
-{
-    fm_pack_text(packer, "limits");
-    msgpack_pack_map(packer, 5);
-    fm_pack_key_uint(packer, "message_size", config->message_size_max);
-    fm_pack_key_uint(packer, "depth", config->message_depth_max);
-    fm_pack_key_uint(packer, "elements", config->message_elements_max);
-    fm_pack_key_uint(packer, "agents", FM_AGENTS_PER_REQUEST);
-    fm_pack_key_uint(packer, "cells", FM_CELLS_PER_REQUEST);
-}
-
-static void welcome(fm_session *session, const fm_request *request)
-{
-    if (request->is_notification) {
-        return;
-    }
-    fm_reply reply;
-    fm_reply_begin(&reply, request->id);
-    msgpack_pack_map(&reply.packer, 5);
-    fm_pack_key_text(&reply.packer, "server", "fogmarchd " FOGMARCH_VERSION);
-    fm_pack_key_uint(&reply.packer, "protocol", FM_PROTOCOL_NUMBER);
-    fm_pack_key_uint(&reply.packer, "session", session->number);
-    fm_pack_key_text(&reply.packer, "role", fm_role_name(session->role));
-    pack_limits(&reply.packer, session->hub->config);
-    fm_reply_send(session, &reply);
-}
-
-static fm_status take_hello(fm_session *session, const fm_request *request, char *error)
-{
-    if (session->state != FM_SESSION_GREETING) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "hello was said already");
-        return FM_ERR_NOT_READY;
-    }
-    if (request->values[FM_FIELD_PROTOCOL].number != FM_PROTOCOL_NUMBER) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "this server speaks protocol %u", FM_PROTOCOL_NUMBER);
-        return FM_ERR_BAD_VALUE;
-    }
-    const fm_value *client = &request->values[FM_FIELD_CLIENT];
-    if (client->present) {
-        memcpy(session->client, client->bytes, client->size);
-    }
-    session->role = decide_role(session, &request->values[FM_FIELD_TOKEN]);
-    if (session->role == FM_ROLE_NONE) {
-        refuse(session, request, FM_ERR_DENIED, "the token is missing or wrong");
-        fm_session_finish(session, "wrong token");
-        return FM_OK;
-    }
-    session->state = FM_SESSION_READY;
-    fm_log(FM_LOG_INFO, "session opened", fm_log_uint("session", session->number),
-           fm_log_text("client", session->client), fm_log_text("peer", session->transport->peer),
-           fm_log_text("role", fm_role_name(session->role)));
-    welcome(session, request);
-    return FM_OK;
-}
-
-static fm_status take_ping(fm_session *session, const fm_request *request, char *error)
-{
-    (void)error;
-    if (request->is_notification) {
-        return FM_OK;
-    }
-    uint64_t uptime_ns = fm_clock_now_ns() - session->hub->start_ns;
-    fm_reply reply;
-    fm_reply_begin(&reply, request->id);
-    msgpack_pack_map(&reply.packer, 2);
-    fm_pack_key_uint(&reply.packer, "time", request->values[FM_FIELD_TIME].number);
-    fm_pack_key_uint(&reply.packer, "uptime_ms", uptime_ns / FM_NS_PER_MS);
-    fm_reply_send(session, &reply);
-    return FM_OK;
-}
+#define FOLLOW_SIDE 33u // cells
 
 // ---- subscribe, unsubscribe --------------------------------------------------------------------
+
+// A view that follows an agent has a side of its own when none is asked for.
+static void shrink_to_follow(const fm_request *request, fm_rect *rect)
+{
+    if (!request->values[FM_FIELD_RECT].present) {
+        rect->width = rect->width < FOLLOW_SIDE ? rect->width : FOLLOW_SIDE;
+        rect->height = rect->height < FOLLOW_SIDE ? rect->height : FOLLOW_SIDE;
+    }
+}
 
 static fm_status take_subscribe(fm_session *session, const fm_request *request, char *error)
 {
     fm_stream_request wanted = {
-        .team = (uint32_t)request->values[FM_FIELD_TEAM].number,
         .every = 1,
         .number = request->id,
         .is_notification = request->is_notification,
     };
     fm_status status = fm_handlers_host(session, request, &wanted.host);
+    if (status == FM_OK) {
+        status = fm_handlers_team(session, request, &wanted.team);
+    }
     if (status != FM_OK) {
         return status;
-    }
-    if (!fm_handlers_may_see(session, wanted.team)) {
-        return FM_ERR_DENIED;
     }
     status = fm_handlers_rect(wanted.host, request, &wanted.rect, error);
     if (status != FM_OK) {
         return status;
     }
+    if (request->values[FM_FIELD_FOLLOW].present) {
+        wanted.follow = request->values[FM_FIELD_FOLLOW].number;
+        shrink_to_follow(request, &wanted.rect);
+    }
     if (request->values[FM_FIELD_EVERY].present) {
         wanted.every = (uint32_t)request->values[FM_FIELD_EVERY].number;
     }
     return fm_stream_subscribe(session, &wanted);
+}
+
+static fm_status take_move(fm_session *session, const fm_request *request, char *error)
+{
+    const fm_value *value = &request->values[FM_FIELD_RECT];
+    uint64_t numbers[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        numbers[i] = fm_value_at(value, i) < UINT32_MAX ? fm_value_at(value, i) : UINT32_MAX;
+    }
+    fm_rect rect = {(uint32_t)numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2],
+                    (uint32_t)numbers[3]};
+    uint64_t number = request->values[FM_FIELD_SUBSCRIPTION].number;
+    fm_status status = fm_stream_move(session, number, &rect);
+    if (status == FM_ERR_OFF_GRID) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "rect must lie inside the map");
+    } else if (status == FM_ERR_BAD_VALUE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "this session has no such subscription");
+    } else if (status == FM_OK && !request->is_notification) {
+        fm_reply reply;
+        fm_reply_begin(&reply, request->id);
+        msgpack_pack_map(&reply.packer, 0);
+        fm_reply_send(session, &reply);
+    }
+    return status;
 }
 
 static fm_status take_unsubscribe(fm_session *session, const fm_request *request, char *error)
@@ -267,7 +240,7 @@ static void pack_server_stats(msgpack_packer *packer, const fm_hub *hub)
     size_t rss_size = 0;
     uv_resident_set_memory(&rss_size);
     fm_pack_text(packer, "server");
-    msgpack_pack_map(packer, 11);
+    msgpack_pack_map(packer, 15);
     fm_pack_key_uint(packer, "uptime_ms", (fm_clock_now_ns() - hub->start_ns) / FM_NS_PER_MS);
     fm_pack_key_uint(packer, "worlds", hub->host_count);
     fm_pack_key_uint(packer, "sessions", hub->session_count);
@@ -279,6 +252,10 @@ static void pack_server_stats(msgpack_packer *packer, const fm_hub *hub)
     fm_pack_key_uint(packer, "deltas_merged", hub->counts.deltas_merged);
     fm_pack_key_uint(packer, "keyframes_forced", hub->counts.keyframes_forced);
     fm_pack_key_uint(packer, "protocol_errors", hub->counts.protocol_errors);
+    fm_pack_key_uint(packer, "turned_away", hub->counts.turned_away);
+    fm_pack_key_uint(packer, "wrong_tokens", hub->counts.wrong_tokens);
+    fm_pack_key_uint(packer, "rate_refusals", hub->counts.rate_refusals);
+    fm_pack_key_uint(packer, "client_lag_ticks", fm_stream_lag_max(hub));
 }
 
 static void pack_quantiles(msgpack_packer *packer, const char *key, const fm_quantiles *quantiles)
@@ -294,25 +271,15 @@ static void pack_quantiles(msgpack_packer *packer, const char *key, const fm_qua
 
 static void pack_by_name(msgpack_packer *packer, const fm_world_stats *stats)
 {
-    static const char *const states[] = {
-#define X(enumerator, name) name,
-        FM_AGENT_STATE_LIST(X)
-#undef X
-    };
-    static const char *const ends[] = {
-#define X(enumerator, name) name,
-        FM_ORDER_END_LIST(X)
-#undef X
-    };
     fm_pack_text(packer, "states");
-    msgpack_pack_map(packer, FM_COUNT_OF(states));
-    for (uint32_t i = 0; i < FM_COUNT_OF(states); i++) {
-        fm_pack_key_uint(packer, states[i], stats->counts.agents_by_state[i]);
+    msgpack_pack_map(packer, FM_AGENT_STATE_COUNT);
+    for (uint32_t i = 0; i < FM_AGENT_STATE_COUNT; i++) {
+        fm_pack_key_uint(packer, fm_agent_state_names[i], stats->counts.agents_by_state[i]);
     }
     fm_pack_text(packer, "orders_ended");
-    msgpack_pack_map(packer, FM_COUNT_OF(ends));
-    for (uint32_t i = 0; i < FM_COUNT_OF(ends); i++) {
-        fm_pack_key_uint(packer, ends[i], stats->counts.orders_ended[i]);
+    msgpack_pack_map(packer, FM_END_COUNT);
+    for (uint32_t i = 0; i < FM_END_COUNT; i++) {
+        fm_pack_key_uint(packer, fm_order_end_names[i], stats->counts.orders_ended[i]);
     }
     fm_pack_text(packer, "stages_ms");
     msgpack_pack_map(packer, FM_STAGE_COUNT);
@@ -345,15 +312,34 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
     pack_by_name(packer, stats);
 }
 
+static void pack_team_stats(msgpack_packer *packer, const fm_world_stats *stats)
+{
+    fm_pack_text(packer, "teams");
+    msgpack_pack_array(packer, 8 * (size_t)stats->team_count);
+    for (uint32_t i = 0; i < stats->team_count; i++) {
+        const fm_team_counts *counts = &stats->teams[i];
+        const uint64_t numbers[] = {counts->team,    counts->weight,    counts->agents,
+                                    counts->waiting, counts->share,     counts->saved,
+                                    counts->used,    counts->used_total};
+        for (uint32_t k = 0; k < FM_COUNT_OF(numbers); k++) {
+            msgpack_pack_uint64(packer, numbers[k]);
+        }
+    }
+}
+
 // With a world the server's part is packed at the same moment as the world's, when the job is back.
 static void send_stats(fm_session *session, uint64_t request, const fm_world_stats *world)
 {
     fm_reply reply;
     fm_reply_begin(&reply, request);
-    msgpack_pack_map(&reply.packer, world == NULL ? 1 : 2);
+    bool teams = world != NULL && world->teams != NULL;
+    msgpack_pack_map(&reply.packer, world == NULL ? 1 : teams ? 3 : 2);
     pack_server_stats(&reply.packer, session->hub);
     if (world != NULL) {
         pack_world_stats(&reply.packer, world);
+    }
+    if (teams) {
+        pack_team_stats(&reply.packer, world);
     }
     fm_reply_send(session, &reply);
 }
@@ -381,14 +367,39 @@ static fm_status take_stats(fm_session *session, const fm_request *request, char
         return FM_ERR_NO_MEMORY;
     }
     job->stats.reset = reset;
+    job->stats.teams = request->values[FM_FIELD_TEAMS].number != 0;
     return fm_handlers_post(session, job);
 }
 
 // ---- the table ---------------------------------------------------------------------------------
 
+static uint64_t count_orders(const fm_request *request)
+{
+    return request->values[FM_FIELD_AGENTS].count;
+}
+
+static uint64_t count_edits(const fm_request *request)
+{
+    return request->values[FM_FIELD_CELLS].count / 2 + request->values[FM_FIELD_RECTS].count / 4;
+}
+
+static uint64_t count_one(const fm_request *request)
+{
+    (void)request;
+    return 1;
+}
+
+static uint64_t count_questions(const fm_request *request)
+{
+    uint64_t pairs = request->values[FM_FIELD_PAIRS].count / 4;
+    return pairs > 0 ? pairs : 1;
+}
+
 static const fm_handler handlers[FM_METHOD_COUNT] = {
-    [FM_METHOD_HELLO] = {.take = take_hello},
-    [FM_METHOD_PING] = {.take = take_ping},
+    [FM_METHOD_HELLO] = {.take = fm_take_hello},
+    [FM_METHOD_PING] = {.take = fm_take_ping},
+    [FM_METHOD_TOKEN_CREATE] = {.take = fm_take_token_create},
+    [FM_METHOD_TOKEN_REVOKE] = {.take = fm_take_token_revoke},
     [FM_METHOD_MAP_UPLOAD] = {.take = fm_take_map_upload},
     [FM_METHOD_WORLD_CREATE] = {.take = fm_take_world_create},
     [FM_METHOD_WORLD_LIST] = {.take = fm_take_world_list},
@@ -400,13 +411,53 @@ static const fm_handler handlers[FM_METHOD_COUNT] = {
     [FM_METHOD_TEAM_CREATE] = {.take = fm_take_team_create, .answer = fm_answer_team_create},
     [FM_METHOD_AGENT_SPAWN] = {.take = fm_take_agent_spawn, .answer = fm_answer_agent_spawn},
     [FM_METHOD_AGENT_REMOVE] = {.take = fm_take_agent_remove, .answer = fm_answer_agent_remove},
-    [FM_METHOD_AGENT_ORDER] = {.take = fm_take_agent_order, .answer = fm_answer_agent_order},
-    [FM_METHOD_TERRAIN_SET] = {.take = fm_take_terrain_set, .answer = fm_answer_terrain_set},
-    [FM_METHOD_PATH_QUERY] = {.take = fm_take_path_query, .answer = fm_answer_path_query},
+    [FM_METHOD_AGENT_ORDER] = {.take = fm_take_agent_order,
+                               .answer = fm_answer_agent_order,
+                               .amount = count_orders,
+                               .meter = FM_METER_ORDERS},
+    [FM_METHOD_TERRAIN_SET] = {.take = fm_take_terrain_set,
+                               .answer = fm_answer_terrain_set,
+                               .amount = count_edits,
+                               .meter = FM_METER_EDITS},
+    [FM_METHOD_BUILDING_PLACE] = {.take = fm_take_building_place,
+                                  .answer = fm_answer_building_place,
+                                  .amount = count_one,
+                                  .meter = FM_METER_EDITS},
+    [FM_METHOD_BUILDING_REMOVE] = {.take = fm_take_building_remove,
+                                   .answer = fm_answer_building_remove,
+                                   .amount = count_one,
+                                   .meter = FM_METER_EDITS},
+    [FM_METHOD_PATH_QUERY] = {.take = fm_take_path_query,
+                              .answer = fm_answer_path,
+                              .amount = count_questions,
+                              .meter = FM_METER_QUERIES},
+    [FM_METHOD_PATH_DISTANCE] = {.take = fm_take_path_distance,
+                                 .answer = fm_answer_path,
+                                 .amount = count_questions,
+                                 .meter = FM_METER_QUERIES},
+    [FM_METHOD_PATH_REACHABLE] = {.take = fm_take_path_reachable,
+                                  .answer = fm_answer_reachable,
+                                  .amount = count_questions,
+                                  .meter = FM_METER_QUERIES},
+    [FM_METHOD_PATH_NEAREST] = {.take = fm_take_path_nearest,
+                                .answer = fm_answer_nearest,
+                                .amount = count_questions,
+                                .meter = FM_METER_QUERIES},
+    [FM_METHOD_PATH_FIELD] = {.take = fm_take_path_field,
+                              .answer = fm_answer_field,
+                              .amount = count_questions,
+                              .meter = FM_METER_QUERIES},
     [FM_METHOD_SUBSCRIBE] = {.take = take_subscribe},
+    [FM_METHOD_SUBSCRIPTION_MOVE] = {.take = take_move},
     [FM_METHOD_UNSUBSCRIBE] = {.take = take_unsubscribe},
     [FM_METHOD_STATS] = {.take = take_stats},
     [FM_METHOD_DEBUG_INSPECT] = {.take = fm_take_debug_inspect, .answer = fm_answer_debug_inspect},
+    [FM_METHOD_DEBUG_SUBSCRIBE] = {.take = fm_take_debug_subscribe,
+                                   .answer = fm_answer_debug_subscribe},
+    [FM_METHOD_DEBUG_UNSUBSCRIBE] = {.take = fm_take_debug_unsubscribe,
+                                     .answer = fm_answer_debug_unsubscribe},
+    [FM_METHOD_DEBUG_EXPLAIN] = {.take = fm_take_debug_explain, .answer = fm_answer_debug_explain},
+    [FM_METHOD_DEBUG_TOP] = {.take = fm_take_debug_top, .answer = fm_answer_debug_top},
 };
 
 void fm_handlers_check(void)
@@ -418,9 +469,23 @@ void fm_handlers_check(void)
 
 // ---- requests ----------------------------------------------------------------------------------
 
+// What the request may cost the session. What is refused costs nothing.
+static fm_status pay(fm_session *session, const fm_request *request, char *error)
+{
+    const fm_handler *handler = &handlers[request->method];
+    fm_status status = fm_session_meter(session, FM_METER_MESSAGES, 1, error);
+    if (status == FM_OK) {
+        status = fm_session_meter(session, FM_METER_BYTES, session->message_size, error);
+    }
+    if (status == FM_OK && handler->amount != NULL) {
+        status = fm_session_meter(session, handler->meter, handler->amount(request), error);
+    }
+    return status;
+}
+
 static fm_status take(fm_session *session, const fm_request *request, char *error)
 {
-    if (session->role < fm_method_role(request->method)) {
+    if (!fm_role_may(session->role, request->method)) {
         if (session->state == FM_SESSION_GREETING) {
             snprintf(error, FM_ERROR_TEXT_SIZE, "say hello first");
         }
@@ -429,7 +494,8 @@ static fm_status take(fm_session *session, const fm_request *request, char *erro
     if (session->hub->going_down) {
         return FM_ERR_GOING_DOWN;
     }
-    return handlers[request->method].take(session, request, error);
+    fm_status status = pay(session, request, error);
+    return status == FM_OK ? handlers[request->method].take(session, request, error) : status;
 }
 
 static void hang_up_on_nonsense(fm_session *session, const char *error)
@@ -454,7 +520,7 @@ void fm_handlers_receive(fm_session *session, const msgpack_object *message)
     if (status == FM_ERR_BAD_MESSAGE) {
         hang_up_on_nonsense(session, error);
     } else if (status != FM_OK) {
-        refuse(session, &request, status, error);
+        fm_handlers_refuse(session, &request, status, error);
     }
 }
 
@@ -462,14 +528,50 @@ void fm_handlers_receive(fm_session *session, const msgpack_object *message)
 
 static bool is_about_an_entry(fm_status status)
 {
-    return status == FM_ERR_NO_AGENT || status == FM_ERR_OFF_GRID || status == FM_ERR_BLOCKED_CELL;
+    return status == FM_ERR_NO_AGENT || status == FM_ERR_OFF_GRID ||
+           status == FM_ERR_BLOCKED_CELL || status == FM_ERR_OCCUPIED_CELL ||
+           status == FM_ERR_BUILDING;
+}
+
+// What stands where a building was to be placed.
+static void describe_site(const fm_job *job, char *error)
+{
+    const fm_command_result *result = &job->command.result;
+    if (job->status == FM_ERR_BUILDING) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "building %u stands there", result->building);
+    } else if (job->status == FM_ERR_OCCUPIED_CELL) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent %llu stands there",
+                 (unsigned long long)fm_agent_id_pack(result->in_the_way));
+    } else if (job->status == FM_ERR_LIMIT) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "a building has %u cells at most, a world %u of them",
+                 FM_BUILDING_CELLS_MAX, FM_BUILDINGS_MAX);
+    }
 }
 
 // Says which part of a command was refused.
 static void describe_failure(const fm_job *job, char *error)
 {
-    if (job->kind == FM_JOB_COMMAND && is_about_an_entry(job->status)) {
+    const fm_job_command *command = &job->command;
+    if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_SPAWN &&
+        job->status == FM_ERR_BLOCKED_CELL) {
+        const fm_movement_class *movement = &job->host->rules.classes[command->command.class_index];
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: no place for class '%s' (%u x %u cells)",
+                 command->result.failed_index, movement->name, movement->size, movement->size);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_ORDER &&
+               job->status == FM_ERR_LIMIT) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %u orders are waiting already",
+                 command->result.failed_index, FM_ORDER_QUEUE_MAX);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_BUILD) {
+        describe_site(job, error);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_ORDER &&
+               job->status == FM_ERR_BAD_VALUE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: the agents of a group are of one team",
+                 command->result.failed_index);
+    } else if (job->kind == FM_JOB_COMMAND && is_about_an_entry(job->status)) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %s", job->command.result.failed_index,
+                 fm_status_text(job->status));
+    } else if (job->kind == FM_JOB_QUERY && job->query.many && is_about_an_entry(job->status)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %s", job->query.failed_index,
                  fm_status_text(job->status));
     } else if (job->kind == FM_JOB_STEP && job->status == FM_ERR_NOT_READY) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "the world is not paused");
@@ -497,10 +599,35 @@ static void answer_job(fm_session *session, const fm_job *job)
     fm_reply_send(session, &reply);
 }
 
+// A client that does not read gets the next one that it has room for.
+static void deliver_trace(fm_hub *hub, fm_session *session, const fm_job *job)
+{
+    atomic_fetch_sub(&job->host->traces_unread, 1);
+    if (session == NULL) {
+        fm_job *end = fm_job_create(FM_JOB_UNTRACE, job->host);
+        if (end != NULL) {
+            end->session = job->session;
+            end->inspect.trace = job->inspect.trace;
+            end->is_notification = true;
+            if (fm_conductor_post(hub->conductor, end) != FM_OK) {
+                fm_job_destroy(end); // the next tick's trace asks again
+            }
+        }
+    } else if (fm_session_unsent_size(session) < hub->config->session_unsent_max / 4) {
+        fm_handlers_send_trace(session, job);
+    }
+}
+
 void fm_handlers_job_done(fm_hub *hub, fm_job *job)
 {
     fm_session *session = job->session == 0 ? NULL : fm_hub_find_session(hub, job->session);
+    if (job->kind == FM_JOB_INSPECT && job->inspect.trace != 0) {
+        deliver_trace(hub, session, job);
+        fm_job_destroy(job);
+        return;
+    }
     if (session != NULL) {
+        session->queries_waiting -= job->kind == FM_JOB_QUERY;
         answer_job(session, job);
         fm_session_job_done(session);
     }

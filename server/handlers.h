@@ -34,23 +34,47 @@ typedef void fm_answer_fn(msgpack_packer *packer, const fm_job *job);
 typedef struct fm_handler {
     fm_take_fn *take;
     fm_answer_fn *answer; // NULL: `take` answers
+    /// How much it takes from `meter`, besides a message and its bytes; NULL: nothing.
+    uint64_t (*amount)(const fm_request *request);
+    fm_meter_kind meter;
 } fm_handler;
+
+/// The handlers of what concerns the session itself.
+fm_take_fn fm_take_hello, fm_take_ping, fm_take_token_create, fm_take_token_revoke;
 
 /// The handlers of world.*, and of team.*, agent.*, terrain.*, path.* and debug.*.
 fm_take_fn fm_take_world_create, fm_take_world_list, fm_take_world_info, fm_take_world_destroy,
     fm_take_world_pause, fm_take_world_resume, fm_take_world_step, fm_take_map_upload;
 fm_answer_fn fm_answer_tick, fm_answer_step;
 fm_take_fn fm_take_team_create, fm_take_agent_spawn, fm_take_agent_remove, fm_take_agent_order,
-    fm_take_terrain_set, fm_take_path_query, fm_take_debug_inspect;
+    fm_take_terrain_set, fm_take_building_place, fm_take_building_remove, fm_take_debug_inspect;
 fm_answer_fn fm_answer_team_create, fm_answer_agent_spawn, fm_answer_agent_remove,
-    fm_answer_agent_order, fm_answer_terrain_set, fm_answer_path_query, fm_answer_debug_inspect;
+    fm_answer_agent_order, fm_answer_terrain_set, fm_answer_building_place,
+    fm_answer_building_remove, fm_answer_debug_inspect;
+fm_take_fn fm_take_path_query, fm_take_path_distance, fm_take_path_reachable, fm_take_path_nearest,
+    fm_take_path_field;
+fm_answer_fn fm_answer_path, fm_answer_reachable, fm_answer_nearest, fm_answer_field;
 
-/// The world that field `world` names. @return FM_OK or FM_ERR_NO_WORLD
+/// The world that field `world` names. For a player there is but one.
+/// @return FM_OK or FM_ERR_NO_WORLD
 FM_CHECKED fm_status fm_handlers_host(fm_session *session, const fm_request *request,
                                       fm_host **out);
 
-/// Whether a session may act for, or see, a team. FM_ALL_TEAMS stands for everything.
-bool fm_handlers_may_see(const fm_session *session, uint32_t team);
+/// The team that field `team` names: FM_ALL_TEAMS, everything, when it is absent. A player's is
+/// that of its seat, whether it is named or not.
+/// @return FM_OK, or FM_ERR_DENIED: a player named another team, which may exist or not
+FM_CHECKED fm_status fm_handlers_team(const fm_session *session, const fm_request *request,
+                                      uint32_t *team);
+
+/// Whether a session may know that there is this world. For players there is but one.
+bool fm_handlers_may_know(const fm_session *session, const fm_host *host);
+
+/// The world of a player's seat. NULL while there is none
+fm_host *fm_handlers_seat_host(const fm_session *session);
+
+/// Answers with an error, unless the request is a notification.
+void fm_handlers_refuse(fm_session *session, const fm_request *request, fm_status status,
+                        const char *error);
 
 /// Makes a job that will be answered to this request. NULL when memory is out.
 fm_job *fm_handlers_make_job(fm_session *session, const fm_request *request, fm_job_kind kind,
@@ -63,6 +87,28 @@ FM_CHECKED fm_status fm_handlers_post(fm_session *session, fm_job *job);
 /// Field `rect`, or the whole map. @return FM_OK or FM_ERR_OFF_GRID
 FM_CHECKED fm_status fm_handlers_rect(const fm_host *host, const fm_request *request, fm_rect *rect,
                                       char *error);
+
+/// The cells of a field with x, y of each; room for all of them. @return FM_OK or FM_ERR_OFF_GRID
+FM_CHECKED fm_status fm_handlers_cells(const fm_host *host, const fm_request *request,
+                                       fm_field field, fm_cell *cells, char *error);
+
+/// Field `class`, or the world's first. @return FM_OK or FM_ERR_NO_CLASS
+FM_CHECKED fm_status fm_handlers_class(const fm_host *host, const fm_request *request,
+                                       uint32_t *class_index, char *error);
+
+/// Field `planner`; ops NULL when it is absent. @return FM_OK, FM_ERR_NO_PLANNER or
+/// FM_ERR_BAD_VALUE
+FM_CHECKED fm_status fm_handlers_planner(const fm_request *request, fm_planner_spec *spec,
+                                         char *error);
+
+// server/handlers_debug.c
+fm_take_fn fm_take_debug_subscribe, fm_take_debug_unsubscribe, fm_take_debug_explain,
+    fm_take_debug_top;
+fm_answer_fn fm_answer_debug_subscribe, fm_answer_debug_unsubscribe, fm_answer_debug_explain,
+    fm_answer_debug_top;
+
+/// What a tick brought to an agent that the session follows with debug.subscribe.
+void fm_handlers_send_trace(fm_session *session, const fm_job *job);
 
 /// Packing of what many results have.
 void fm_pack_key_uint(msgpack_packer *packer, const char *key, uint64_t number);

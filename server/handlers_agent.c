@@ -5,6 +5,7 @@
 // or is refused with the entry's position.
 
 #include "server/handlers.h"
+#include "server/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static fm_status no_cell(const fm_host *host, fm_field field, uint32_t index, ui
 }
 
 // Reads x, y pairs. Room for value->count / 2 cells.
-static fm_status read_cells(const fm_host *host, const fm_request *request, fm_field field,
+fm_status fm_handlers_cells(const fm_host *host, const fm_request *request, fm_field field,
                             fm_cell *cells, char *error)
 {
     const fm_value *value = &request->values[field];
@@ -55,7 +56,7 @@ static fm_status take_cells(const fm_request *request, fm_field field, fm_job *j
     }
     job->command.command.cells = job->command.cells;
     job->command.command.cell_count = count;
-    return read_cells(job->host, request, field, job->command.cells, error);
+    return fm_handlers_cells(job->host, request, field, job->command.cells, error);
 }
 
 static fm_status take_agents(const fm_request *request, fm_job *job)
@@ -103,7 +104,7 @@ static fm_status take_rects(const fm_request *request, fm_job *job, char *error)
     return FM_OK;
 }
 
-static fm_status take_planner(const fm_request *request, fm_planner_spec *planner, char *error)
+fm_status fm_handlers_planner(const fm_request *request, fm_planner_spec *planner, char *error)
 {
     const fm_value *value = &request->values[FM_FIELD_PLANNER];
     if (!value->present) {
@@ -115,6 +116,31 @@ static fm_status take_planner(const fm_request *request, fm_planner_spec *planne
     return fm_planner_spec_parse(text, planner, error, FM_ERROR_TEXT_SIZE);
 }
 
+// A movement class by name; without one the world's first.
+fm_status fm_handlers_class(const fm_host *host, const fm_request *request, uint32_t *class_index,
+                            char *error)
+{
+    const fm_value *value = &request->values[FM_FIELD_CLASS];
+    const fm_world_rules *rules = &host->rules;
+    *class_index = 0;
+    for (uint32_t i = 0; value->present && i < rules->class_count; i++) {
+        if (fm_value_is(value, rules->classes[i].name)) {
+            *class_index = i;
+            return FM_OK;
+        }
+    }
+    if (!value->present) {
+        return FM_OK;
+    }
+    int size = snprintf(error, FM_ERROR_TEXT_SIZE,
+                        "there is no movement class '%.*s', only:", (int)value->size, value->bytes);
+    for (uint32_t i = 0; i < rules->class_count && size < (int)FM_ERROR_TEXT_SIZE; i++) {
+        size += snprintf(error + size, FM_ERROR_TEXT_SIZE - (size_t)size, " %s",
+                         rules->classes[i].name);
+    }
+    return FM_ERR_NO_CLASS;
+}
+
 // ---- commands ----------------------------------------------------------------------------------
 
 // Fills in a command from the fields of its method.
@@ -124,7 +150,11 @@ static fm_status post_command(fm_session *session, const fm_request *request, fm
                               fill_fn *fill, char *error)
 {
     fm_host *host;
+    uint32_t team;
     fm_status status = fm_handlers_host(session, request, &host);
+    if (status == FM_OK) {
+        status = fm_handlers_team(session, request, &team);
+    }
     if (status != FM_OK) {
         return status;
     }
@@ -133,7 +163,8 @@ static fm_status post_command(fm_session *session, const fm_request *request, fm
         return FM_ERR_NO_MEMORY;
     }
     job->command.command.kind = kind;
-    job->command.command.team = (uint32_t)request->values[FM_FIELD_TEAM].number;
+    job->command.command.team = team;
+    job->command.by_name = session->role == FM_ROLE_PLAYER;
     status = fill(request, job, error);
     if (status != FM_OK) {
         fm_job_destroy(job);
@@ -144,20 +175,68 @@ static fm_status post_command(fm_session *session, const fm_request *request, fm
 
 static fm_status fill_team(const fm_request *request, fm_job *job, char *error)
 {
-    return take_planner(request, &job->command.command.planner, error);
+    job->command.command.weight = (uint32_t)request->values[FM_FIELD_WEIGHT].number;
+    return fm_handlers_planner(request, &job->command.command.planner, error);
+}
+
+static fm_status read_speed(const fm_request *request, const fm_host *host, fm_command *command,
+                            char *error)
+{
+    const fm_value *speed = &request->values[FM_FIELD_SPEED];
+    uint32_t tick_millihertz = host->rules.tick_millihertz;
+    command->speed = speed->present ? (uint32_t)(speed->real * 1000 + 0.5) : 0;
+    if ((uint64_t)command->speed * FM_SPEED_STRAIGHT >
+        (uint64_t)tick_millihertz * FM_SPEED_DIAGONAL) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "speed: more than one step a tick; at most %g cells per second here",
+                 tick_millihertz / 1000.0 * FM_SPEED_DIAGONAL / FM_SPEED_STRAIGHT);
+        return FM_ERR_BAD_VALUE;
+    }
+    return FM_OK;
+}
+
+static fm_status read_place(const fm_request *request, fm_command *command, char *error)
+{
+    static const char *const names[] = {
+#define X(enumerator, name) name,
+        FM_PLACING_LIST(X)
+#undef X
+    };
+    const fm_value *value = &request->values[FM_FIELD_PLACE];
+    command->placing = FM_PLACE_EXACT;
+    for (uint32_t i = 0; value->present && i < FM_COUNT_OF(names); i++) {
+        if (fm_value_is(value, names[i])) {
+            command->placing = (fm_placing)i;
+            return FM_OK;
+        }
+    }
+    if (value->present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "place must be exact or nearest");
+        return FM_ERR_BAD_VALUE;
+    }
+    return FM_OK;
 }
 
 static fm_status fill_spawn(const fm_request *request, fm_job *job, char *error)
 {
     fm_status status = take_cells(request, FM_FIELD_CELLS, job, error);
+    if (status == FM_OK) {
+        status = read_speed(request, job->host, &job->command.command, error);
+    }
+    if (status == FM_OK) {
+        status = read_place(request, &job->command.command, error);
+    }
     if (status != FM_OK) {
         return status;
     }
     job->command.spawned = malloc(job->command.command.cell_count * sizeof *job->command.spawned);
-    if (job->command.spawned == NULL) {
+    job->command.names = malloc(job->command.command.cell_count * sizeof *job->command.names);
+    if (job->command.spawned == NULL || job->command.names == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    return take_planner(request, &job->command.command.planner, error);
+    status = fm_handlers_class(job->host, request, &job->command.command.class_index, error);
+    return status == FM_OK ? fm_handlers_planner(request, &job->command.command.planner, error)
+                           : status;
 }
 
 static fm_status fill_remove(const fm_request *request, fm_job *job, char *error)
@@ -168,21 +247,17 @@ static fm_status fill_remove(const fm_request *request, fm_job *job, char *error
 
 static fm_status read_order_kind(const fm_request *request, fm_command *command, char *error)
 {
-    static const char *const names[] = {
-#define X(enumerator, name) name,
-        FM_ORDER_KIND_LIST(X)
-#undef X
-    };
     const fm_value *value = &request->values[FM_FIELD_KIND];
     command->order = FM_ORDER_MOVE;
-    for (uint32_t i = 0; value->present && i < FM_COUNT_OF(names); i++) {
-        if (fm_value_is(value, names[i])) {
+    for (uint32_t i = 0; value->present && i < FM_ORDER_KIND_COUNT; i++) {
+        if (fm_value_is(value, fm_order_kind_names[i])) {
             command->order = (fm_order_kind)i;
             return FM_OK;
         }
     }
     if (value->present) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "kind must be move or stop");
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "kind must be move, stop, patrol, hold, follow, guard, explore or flee");
         return FM_ERR_BAD_VALUE;
     }
     return FM_OK;
@@ -210,19 +285,133 @@ static fm_status read_on_unreachable(const fm_request *request, fm_command *comm
     return FM_OK;
 }
 
+// The cells of a kind that wants either one, `goal`, or several, `goals`.
 static fm_status read_goals(const fm_request *request, fm_job *job, char *error)
 {
+    fm_command *command = &job->command.command;
     bool one = request->values[FM_FIELD_GOAL].present;
     if (one == request->values[FM_FIELD_GOALS].present) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: either goal or goals is wanted");
         return FM_ERR_BAD_FIELD;
     }
-    if (one) {
-        return take_cells(request, FM_FIELD_GOAL, job, error);
+    fm_status status = take_cells(request, one ? FM_FIELD_GOAL : FM_FIELD_GOALS, job, error);
+    if (status != FM_OK || one) {
+        return status;
     }
-    fm_status status = take_cells(request, FM_FIELD_GOALS, job, error);
-    if (status == FM_OK && job->command.command.cell_count != job->command.command.agent_count) {
+    if (command->order == FM_ORDER_MOVE && command->cell_count != command->agent_count) {
         return wrong_count(FM_FIELD_GOALS, "one x, y for each agent is wanted", error);
+    }
+    if (command->order == FM_ORDER_PATROL && command->cell_count > FM_WAYPOINTS_MAX) {
+        return wrong_count(FM_FIELD_GOALS, "a patrol has at most 32 waypoints", error);
+    }
+    return FM_OK;
+}
+
+static fm_status read_target(const fm_request *request, fm_command *command, char *error)
+{
+    const fm_value *target = &request->values[FM_FIELD_TARGET];
+    if (!target->present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: field 'target' is missing");
+        return FM_ERR_BAD_FIELD;
+    }
+    command->target = fm_agent_id_unpack(target->number);
+    return FM_OK;
+}
+
+static fm_status read_guarded(const fm_request *request, fm_job *job, char *error)
+{
+    bool place = request->values[FM_FIELD_GOAL].present;
+    if (place == request->values[FM_FIELD_TARGET].present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: either goal or target is wanted");
+        return FM_ERR_BAD_FIELD;
+    }
+    return place ? take_cells(request, FM_FIELD_GOAL, job, error)
+                 : read_target(request, &job->command.command, error);
+}
+
+// What the kind of order wants besides agents.
+static fm_status read_places(const fm_request *request, fm_job *job, char *error)
+{
+    switch (job->command.command.order) {
+    case FM_ORDER_MOVE:
+    case FM_ORDER_PATROL:
+        return read_goals(request, job, error);
+    case FM_ORDER_FOLLOW:
+        return read_target(request, &job->command.command, error);
+    case FM_ORDER_GUARD:
+        return read_guarded(request, job, error);
+    case FM_ORDER_FLEE:
+        return request->values[FM_FIELD_CELLS].present
+                   ? take_cells(request, FM_FIELD_CELLS, job, error)
+                   : FM_OK;
+    case FM_ORDER_STOP:
+    case FM_ORDER_HOLD:
+    case FM_ORDER_EXPLORE:
+        return FM_OK;
+    case FM_ORDER_KIND_COUNT:
+        break;
+    }
+    FM_UNREACHABLE();
+}
+
+static fm_status read_formation(const fm_request *request, fm_command *command, char *error)
+{
+    static const char *const names[] = {
+#define X(enumerator, name) name,
+        FM_FORMATION_LIST(X)
+#undef X
+    };
+    const fm_value *value = &request->values[FM_FIELD_FORMATION];
+    command->formation = FM_FORMATION_NONE;
+    for (uint32_t i = 0; value->present && i < FM_COUNT_OF(names); i++) {
+        if (fm_value_is(value, names[i])) {
+            command->formation = (fm_formation)i;
+            return FM_OK;
+        }
+    }
+    if (value->present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "formation must be none, keep, line or box");
+        return FM_ERR_BAD_VALUE;
+    }
+    return FM_OK;
+}
+
+static fm_status read_group(const fm_request *request, fm_command *command, char *error)
+{
+    command->spread = request->values[FM_FIELD_SPREAD].number != 0;
+    command->common_speed = request->values[FM_FIELD_COMMON_SPEED].number != 0;
+    fm_status status = read_formation(request, command, error);
+    bool grouped = command->spread || command->formation != FM_FORMATION_NONE;
+    if (status == FM_OK && grouped &&
+        (command->order != FM_ORDER_MOVE || !request->values[FM_FIELD_GOAL].present)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "agent.order: spread and formation are for a move with goal");
+        return FM_ERR_BAD_VALUE;
+    }
+    if (status == FM_OK && command->common_speed && command->order != FM_ORDER_MOVE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: common_speed is for a move");
+        return FM_ERR_BAD_VALUE;
+    }
+    return status;
+}
+
+static fm_status read_order_options(const fm_request *request, fm_command *command, char *error)
+{
+    command->queue = request->values[FM_FIELD_QUEUE].number != 0;
+    command->loop = request->values[FM_FIELD_LOOP].number != 0;
+    command->radius = (uint32_t)request->values[FM_FIELD_RADIUS].number;
+    if (command->queue && command->order == FM_ORDER_STOP) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: a stop cannot be queued");
+        return FM_ERR_BAD_VALUE;
+    }
+    command->max_detour = (uint32_t)request->values[FM_FIELD_MAX_DETOUR].number;
+    fm_status status = read_group(request, command, error);
+    bool grouped = command->spread || command->formation != FM_FORMATION_NONE;
+    if (status == FM_OK && command->max_detour != 0 &&
+        (command->order != FM_ORDER_MOVE || grouped)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "agent.order: max_detour is for a move without spread and formation");
+        return FM_ERR_BAD_VALUE;
     }
     return status;
 }
@@ -237,10 +426,24 @@ static fm_status fill_order(const fm_request *request, fm_job *job, char *error)
     if (status == FM_OK) {
         status = take_agents(request, job);
     }
-    if (status == FM_OK && command->order == FM_ORDER_MOVE) {
-        status = read_goals(request, job, error);
+    if (status == FM_OK) {
+        status = read_places(request, job, error);
+    }
+    if (status == FM_OK) {
+        status = read_order_options(request, command, error);
     }
     return status;
+}
+
+// FM_TERRAIN_UNKNOWN for what is no terrain that a map can have.
+static fm_terrain read_terrain(const fm_value *name)
+{
+    for (uint32_t terrain = FM_TERRAIN_UNKNOWN + 1; terrain < FM_TERRAIN_BUILDING; terrain++) {
+        if (fm_value_is(name, fm_terrain_name((fm_terrain)terrain))) {
+            return (fm_terrain)terrain;
+        }
+    }
+    return FM_TERRAIN_UNKNOWN;
 }
 
 static fm_status read_set(const fm_request *request, fm_command *command, char *error)
@@ -252,8 +455,13 @@ static fm_status read_set(const fm_request *request, fm_command *command, char *
     } else if (fm_value_is(set, "free")) {
         command->terrain = FM_TERRAIN_GROUND;
         command->cost = FM_COST_FLOOR;
+    } else if (read_terrain(set) != FM_TERRAIN_UNKNOWN) {
+        command->terrain = read_terrain(set);
+        command->cost = (uint8_t)cost->number; // 0, when it is absent: as it was
     } else if (!fm_value_is(set, "cost")) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "set must be blocked, free or cost");
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "set must be blocked, free, cost, or a terrain: ground, out_of_bounds, trees, "
+                 "swamp, water, wall");
         return FM_ERR_BAD_VALUE;
     } else if (!cost->present) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "terrain.set: set = cost needs 'cost'");
@@ -313,15 +521,21 @@ void fm_answer_team_create(msgpack_packer *packer, const fm_job *job)
     fm_pack_key_uint(packer, "team", job->command.result.team);
 }
 
-void fm_answer_agent_spawn(msgpack_packer *packer, const fm_job *job)
+static void pack_ids(msgpack_packer *packer, const char *key, const fm_agent_id *ids,
+                     uint32_t count)
 {
-    uint32_t count = job->command.command.cell_count;
-    msgpack_pack_map(packer, 1);
-    fm_pack_text(packer, "agents");
+    fm_pack_text(packer, key);
     msgpack_pack_array(packer, count);
     for (uint32_t i = 0; i < count; i++) {
-        msgpack_pack_uint64(packer, fm_agent_id_pack(job->command.spawned[i]));
+        msgpack_pack_uint64(packer, fm_agent_id_pack(ids[i]));
     }
+}
+
+void fm_answer_agent_spawn(msgpack_packer *packer, const fm_job *job)
+{
+    msgpack_pack_map(packer, 2);
+    pack_ids(packer, "agents", job->command.spawned, job->command.command.cell_count);
+    pack_ids(packer, "names", job->command.names, job->command.command.cell_count);
 }
 
 void fm_answer_agent_remove(msgpack_packer *packer, const fm_job *job)
@@ -332,10 +546,12 @@ void fm_answer_agent_remove(msgpack_packer *packer, const fm_job *job)
 
 void fm_answer_agent_order(msgpack_packer *packer, const fm_job *job)
 {
-    bool moves = job->command.command.order == FM_ORDER_MOVE;
+    bool moves = job->command.command.order != FM_ORDER_STOP;
     msgpack_pack_map(packer, moves ? 2 : 1);
     if (moves) {
-        fm_pack_key_uint(packer, "order", job->command.result.first_order);
+        fm_pack_key_uint(packer, "order",
+                         job->command.by_name ? job->command.result.first_number
+                                              : job->command.result.first_order);
     }
     fm_pack_key_uint(packer, "count", job->command.result.changed_count);
 }
@@ -344,155 +560,4 @@ void fm_answer_terrain_set(msgpack_packer *packer, const fm_job *job)
 {
     msgpack_pack_map(packer, 1);
     fm_pack_key_uint(packer, "changed", job->command.result.changed_count);
-}
-
-// ---- path.query --------------------------------------------------------------------------------
-
-fm_status fm_take_path_query(fm_session *session, const fm_request *request, char *error)
-{
-    fm_host *host;
-    fm_status status = fm_handlers_host(session, request, &host);
-    if (status != FM_OK) {
-        return status;
-    }
-    fm_job_query query = {
-        .team = (uint32_t)request->values[FM_FIELD_TEAM].number,
-        .expansions_max = UINT64_MAX,
-    };
-    if (!fm_handlers_may_see(session, query.team)) {
-        return FM_ERR_DENIED;
-    }
-    if (request->values[FM_FIELD_EXPANSIONS_MAX].present) {
-        query.expansions_max = request->values[FM_FIELD_EXPANSIONS_MAX].number;
-    }
-    status = read_cells(host, request, FM_FIELD_FROM, &query.from, error);
-    if (status == FM_OK) {
-        status = read_cells(host, request, FM_FIELD_TO, &query.to, error);
-    }
-    if (status != FM_OK) {
-        return status;
-    }
-    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_QUERY, host);
-    if (job == NULL) {
-        return FM_ERR_NO_MEMORY;
-    }
-    job->query = query;
-    return fm_handlers_post(session, job);
-}
-
-static const char *query_reason(fm_query_state state)
-{
-    switch (state) {
-    case FM_QUERY_FOUND:
-        return "found";
-    case FM_QUERY_UNREACHABLE:
-        return "unreachable";
-    case FM_QUERY_LIMIT:
-        return "limit";
-    case FM_QUERY_EXHAUSTED:
-        return "out_of_memory";
-    case FM_QUERY_RUNNING:
-        break;
-    }
-    FM_UNREACHABLE(); // running queries are not answered
-}
-
-void fm_answer_path_query(msgpack_packer *packer, const fm_job *job)
-{
-    const fm_query_answer *answer = &job->query.answer;
-    msgpack_pack_map(packer, 6);
-    fm_pack_key_bool(packer, "complete", answer->state == FM_QUERY_FOUND);
-    fm_pack_key_text(packer, "reason", query_reason(answer->state));
-    fm_pack_key_cells(packer, "cells", answer->cells, answer->cell_count);
-    fm_pack_key_uint(packer, "cost", answer->cost);
-    fm_pack_key_real(packer, "length", answer->length);
-    fm_pack_key_uint(packer, "expansions", answer->expansions);
-}
-
-// ---- debug.inspect -----------------------------------------------------------------------------
-
-fm_status fm_take_debug_inspect(fm_session *session, const fm_request *request, char *error)
-{
-    fm_host *host;
-    fm_status status = fm_handlers_host(session, request, &host);
-    if (status != FM_OK) {
-        return status;
-    }
-    fm_rect rect;
-    status = fm_handlers_rect(host, request, &rect, error);
-    if (status != FM_OK) {
-        return status;
-    }
-    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_INSPECT, host);
-    if (job == NULL) {
-        return FM_ERR_NO_MEMORY;
-    }
-    job->inspect.agent = fm_agent_id_unpack(request->values[FM_FIELD_AGENT].number);
-    job->inspect.has_rect = request->values[FM_FIELD_RECT].present;
-    job->inspect.rect = rect;
-    return fm_handlers_post(session, job);
-}
-
-static const char *state_name(fm_agent_state state)
-{
-    static const char *const names[] = {
-#define X(enumerator, name) name,
-        FM_AGENT_STATE_LIST(X)
-#undef X
-    };
-    return names[state];
-}
-
-static const char *plan_name(const fm_agent_report *report)
-{
-    static const char *const names[] = {
-        [FM_PLAN_RUNNING] = "running",     [FM_PLAN_FOUND] = "found",
-        [FM_PLAN_PARTIAL] = "partial",     [FM_PLAN_UNREACHABLE] = "unreachable",
-        [FM_PLAN_EXHAUSTED] = "exhausted",
-    };
-    return report->planner_agents > 0 ? names[report->plan_state] : "none";
-}
-
-static void pack_search(msgpack_packer *packer, const fm_job_inspect *inspect)
-{
-    fm_pack_text(packer, "search");
-    msgpack_pack_array(packer, (size_t)inspect->search_count * 6);
-    for (uint32_t i = 0; i < inspect->search_count; i++) {
-        const fm_inspection *cell = &inspect->search[i];
-        msgpack_pack_uint64(packer, fm_cell_x(cell->cell));
-        msgpack_pack_uint64(packer, fm_cell_y(cell->cell));
-        msgpack_pack_uint64(packer, (uint64_t)cell->open | (uint64_t)cell->closed << 1);
-        msgpack_pack_uint64(packer, cell->g);
-        msgpack_pack_uint64(packer, cell->h);
-        msgpack_pack_uint64(packer, cell->rhs);
-    }
-}
-
-void fm_answer_debug_inspect(msgpack_packer *packer, const fm_job *job)
-{
-    const fm_agent_report *report = &job->inspect.report;
-    bool substitute = report->has_order && report->goal_substitute != FM_CELL_NONE;
-    msgpack_pack_map(packer, job->inspect.has_rect ? 20 : 19);
-    fm_pack_key_uint(packer, "agent", fm_agent_id_pack(report->id));
-    fm_pack_key_uint(packer, "team", report->team);
-    fm_pack_key_cells(packer, "cell", &report->cell, 1);
-    fm_pack_key_text(packer, "state", state_name(report->state));
-    fm_pack_key_uint(packer, "order", report->has_order ? report->order : 0);
-    fm_pack_key_cells(packer, "goal", &report->goal, report->has_order);
-    fm_pack_key_cells(packer, "substitute", &report->goal_substitute, substitute);
-    fm_pack_key_text(packer, "planner", report->planner);
-    fm_pack_key_text(packer, "plan", plan_name(report));
-    fm_pack_key_uint(packer, "sharers", report->planner_agents);
-    fm_pack_key_cells(packer, "path", job->inspect.path, job->inspect.path_count);
-    fm_pack_key_uint(packer, "open", report->open_count);
-    fm_pack_key_uint(packer, "closed", report->closed_count);
-    fm_pack_key_uint(packer, "expansions", report->planner_expansions);
-    fm_pack_key_uint(packer, "bytes", report->planner_bytes);
-    fm_pack_key_uint(packer, "knowledge_bytes", report->knowledge_bytes);
-    fm_pack_key_uint(packer, "known", report->known_count);
-    fm_pack_key_uint(packer, "moves", report->moves);
-    fm_pack_key_uint(packer, "replans", report->replans);
-    if (job->inspect.has_rect) {
-        pack_search(packer, &job->inspect);
-    }
 }

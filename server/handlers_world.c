@@ -34,6 +34,13 @@ static const char *const shape_names[] = {
     [FM_SENSE_DISC] = "disc",
 };
 
+static const char *const occupancy_names[] = {
+#define X(enumerator, name) [enumerator] = name,
+    FM_OCCUPANCY_LIST(X)
+#undef X
+};
+static const char *const stale_names[] = {"refuse", "allow"};
+
 // Position of a TEXT value in a list of names. A value that is absent leaves *index alone.
 static fm_status read_name(const fm_request *request, fm_field field, const char *const *names,
                            uint32_t name_count, uint32_t *index, char *error)
@@ -122,6 +129,12 @@ static fm_status read_rules(const fm_request *request, fm_world_rules *rules, ch
         status = read_name(request, FM_FIELD_SENSE_SHAPE, shape_names, FM_COUNT_OF(shape_names),
                            &shape, error);
     }
+    uint32_t occupancy = FM_OCCUPANCY_NONE;
+    if (status == FM_OK) {
+        status = read_name(request, FM_FIELD_OCCUPANCY, occupancy_names,
+                           FM_COUNT_OF(occupancy_names), &occupancy, error);
+    }
+    rules->occupancy = (fm_occupancy_rule)occupancy;
     rules->connectivity = four ? FM_CONNECT_4 : corners ? FM_CONNECT_8_CORNERS : FM_CONNECT_8;
     rules->steps = (fm_step_costs)steps;
     rules->sense.shape = (fm_sense_shape)shape;
@@ -130,6 +143,46 @@ static fm_status read_rules(const fm_request *request, fm_world_rules *rules, ch
     rules->omniscient = request->values[FM_FIELD_OMNISCIENT].number != 0;
     rules->agents_max = number_or(request, FM_FIELD_AGENTS_MAX, rules->agents_max);
     rules->teams_max = number_or(request, FM_FIELD_TEAMS_MAX, rules->teams_max);
+    rules->saved_ticks = number_or(request, FM_FIELD_SAVED_TICKS, rules->saved_ticks);
+    return status;
+}
+
+static fm_status read_classes(const fm_request *request, fm_world_rules *rules, char *error)
+{
+    char text[FM_CLASSES_MAX * FM_CLASS_TEXT_SIZE];
+    const fm_value *value = &request->values[FM_FIELD_CLASSES];
+    if (!value->present) {
+        return FM_OK;
+    }
+    FM_ASSERT(value->size < sizeof text); // the protocol's list says 1600
+    memcpy(text, value->bytes, value->size);
+    text[value->size] = '\0';
+    uint32_t count;
+    fm_status status =
+        fm_movement_classes_parse(text, rules->classes, &count, error, FM_ERROR_TEXT_SIZE);
+    rules->class_count = status == FM_OK ? count : 0;
+    return status;
+}
+
+static fm_status read_landmarks(const fm_request *request, fm_landmark_rules *landmarks,
+                                char *error)
+{
+    static const char *const placement_names[] = {
+#define X(enumerator, name) name,
+        FM_PLACEMENT_LIST(X)
+#undef X
+    };
+    uint32_t placement = landmarks->placement, stale = landmarks->allow_stale;
+    fm_status status = read_name(request, FM_FIELD_LANDMARK_PLACEMENT, placement_names,
+                                 FM_COUNT_OF(placement_names), &placement, error);
+    if (status == FM_OK) {
+        status = read_name(request, FM_FIELD_STALE, stale_names, FM_COUNT_OF(stale_names), &stale,
+                           error);
+    }
+    landmarks->count = number_or(request, FM_FIELD_LANDMARKS, landmarks->count);
+    landmarks->placement = (fm_placement)placement;
+    landmarks->adaptive = request->values[FM_FIELD_LANDMARKS_MOVE].number != 0;
+    landmarks->allow_stale = stale == 1;
     return status;
 }
 
@@ -155,6 +208,7 @@ static fm_status read_pace(const fm_session *session, const fm_request *request,
     const fm_value *budget = &request->values[FM_FIELD_BUDGET_MS];
     const fm_value *overload = &request->values[FM_FIELD_OVERLOAD];
     options->tick_hz = hz->present ? hz->real : config->tick_hz;
+    options->rules.tick_millihertz = (uint32_t)(options->tick_hz * 1000 + 0.5);
     options->budget_ms = budget->present ? budget->real : config->budget_ms;
     options->overload = config->overload;
     options->paused = request->values[FM_FIELD_PAUSED].number != 0;
@@ -210,6 +264,12 @@ static fm_status read_options(fm_session *session, const fm_request *request,
     }
     if (status == FM_OK) {
         status = read_rules(request, &options->rules, error);
+    }
+    if (status == FM_OK) {
+        status = read_classes(request, &options->rules, error);
+    }
+    if (status == FM_OK) {
+        status = read_landmarks(request, &options->rules.landmarks, error);
     }
     if (status == FM_OK) {
         status = read_planner(session, request, &options->rules, error);
@@ -307,9 +367,20 @@ fm_status fm_take_map_upload(fm_session *session, const fm_request *request, cha
 
 // ---- world.list, world.info --------------------------------------------------------------------
 
-static void pack_list_entry(msgpack_packer *packer, const fm_hub *hub, const fm_host *host)
+// A player is not told how many others there are.
+static fm_host_summary summary_for(const fm_session *session, const fm_host *host)
 {
-    fm_host_summary summary = fm_conductor_summary(hub->conductor, host);
+    fm_host_summary summary = fm_conductor_summary(session->hub->conductor, host);
+    if (session->role == FM_ROLE_PLAYER) {
+        summary.agents = 0;
+        summary.teams = 0;
+    }
+    return summary;
+}
+
+static void pack_list_entry(msgpack_packer *packer, const fm_session *session, const fm_host *host)
+{
+    fm_host_summary summary = summary_for(session, host);
     msgpack_pack_map(packer, 10);
     fm_pack_key_uint(packer, "world", host->number);
     fm_pack_key_text(packer, "name", host->name);
@@ -333,9 +404,15 @@ fm_status fm_take_world_list(fm_session *session, const fm_request *request, cha
     fm_reply_begin(&reply, request->id);
     msgpack_pack_map(&reply.packer, 1);
     fm_pack_text(&reply.packer, "worlds");
-    msgpack_pack_array(&reply.packer, session->hub->host_count);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < session->hub->host_count; i++) {
-        pack_list_entry(&reply.packer, session->hub, session->hub->hosts[i]);
+        count += fm_handlers_may_know(session, session->hub->hosts[i]);
+    }
+    msgpack_pack_array(&reply.packer, count);
+    for (uint32_t i = 0; i < session->hub->host_count; i++) {
+        if (fm_handlers_may_know(session, session->hub->hosts[i])) {
+            pack_list_entry(&reply.packer, session, session->hub->hosts[i]);
+        }
     }
     fm_reply_send(session, &reply);
     return FM_OK;
@@ -346,7 +423,7 @@ static void pack_rules(msgpack_packer *packer, const fm_world_rules *rules)
     char planner[FM_CONFIG_TEXT_MAX];
     fm_planner_spec_format(&rules->planner, planner, sizeof planner);
     fm_pack_text(packer, "rules");
-    msgpack_pack_map(packer, 10);
+    msgpack_pack_map(packer, 17);
     fm_pack_key_uint(packer, "neighbours", rules->connectivity == FM_CONNECT_4 ? 4 : 8);
     fm_pack_key_bool(packer, "corner_cutting", rules->connectivity == FM_CONNECT_8_CORNERS);
     fm_pack_key_text(packer, "step_costs", step_names[rules->steps]);
@@ -354,14 +431,28 @@ static void pack_rules(msgpack_packer *packer, const fm_world_rules *rules)
     fm_pack_key_text(packer, "sense_shape", shape_names[rules->sense.shape]);
     fm_pack_key_bool(packer, "line_of_sight", rules->sense.line_of_sight);
     fm_pack_key_bool(packer, "omniscient", rules->omniscient);
+    fm_pack_key_text(packer, "occupancy", occupancy_names[rules->occupancy]);
     fm_pack_key_text(packer, "planner", planner);
+    fm_pack_key_uint(packer, "landmarks", rules->landmarks.count);
+    fm_pack_key_text(packer, "landmark_placement", fm_placement_name(rules->landmarks.placement));
+    fm_pack_key_bool(packer, "landmarks_move", rules->landmarks.adaptive);
+    fm_pack_key_text(packer, "stale", stale_names[rules->landmarks.allow_stale]);
     fm_pack_key_uint(packer, "agents_max", rules->agents_max);
     fm_pack_key_uint(packer, "teams_max", rules->teams_max);
+    fm_pack_key_uint(packer, "saved_ticks", rules->saved_ticks);
+    fm_pack_text(packer, "classes");
+    msgpack_pack_array(packer, rules->class_count);
+    for (uint32_t i = 0; i < rules->class_count; i++) {
+        char text[FM_CLASS_TEXT_SIZE];
+        fm_movement_class_format(&rules->classes[i], text, sizeof text);
+        fm_pack_text(packer, text);
+    }
 }
 
-static void pack_info(msgpack_packer *packer, const fm_hub *hub, const fm_host *host)
+static void pack_info(msgpack_packer *packer, const fm_session *session, const fm_host *host)
 {
-    fm_host_summary summary = fm_conductor_summary(hub->conductor, host);
+    fm_host_summary summary = summary_for(session, host);
+    uint32_t base_count = session->role == FM_ROLE_PLAYER ? 0 : host->base_count;
     msgpack_pack_map(packer, 13);
     fm_pack_key_uint(packer, "world", host->number);
     fm_pack_key_text(packer, "name", host->name);
@@ -375,7 +466,7 @@ static void pack_info(msgpack_packer *packer, const fm_hub *hub, const fm_host *
     fm_pack_key_uint(packer, "agents", summary.agents);
     fm_pack_key_uint(packer, "teams", summary.teams);
     pack_rules(packer, &host->rules);
-    fm_pack_key_cells(packer, "bases", host->bases, host->base_count);
+    fm_pack_key_cells(packer, "bases", host->bases, base_count);
 }
 
 fm_status fm_take_world_info(fm_session *session, const fm_request *request, char *error)
@@ -389,13 +480,13 @@ fm_status fm_take_world_info(fm_session *session, const fm_request *request, cha
     const fm_host *host = number->present
                               ? fm_hub_find_host(session->hub, number->number)
                               : fm_hub_find_host_by_name(session->hub, name->bytes, name->size);
-    if (host == NULL) {
+    if (host == NULL || !fm_handlers_may_know(session, host)) {
         return FM_ERR_NO_WORLD;
     }
     if (!request->is_notification) {
         fm_reply reply;
         fm_reply_begin(&reply, request->id);
-        pack_info(&reply.packer, session->hub, host);
+        pack_info(&reply.packer, session, host);
         fm_reply_send(session, &reply);
     }
     return FM_OK;
@@ -420,6 +511,8 @@ fm_status fm_take_world_destroy(fm_session *session, const fm_request *request, 
         host->state = FM_HOST_ENDING;
         fm_stream_end_host(host);
         fm_hub_drop_host(session->hub, host);
+        fm_tokens_end_world(&session->hub->tokens, host->number);
+        fm_sessions_check_tokens(session->hub);
         fm_log(FM_LOG_INFO, "world destroyed", fm_log_uint("world", host->number),
                fm_log_text("name", host->name));
     }

@@ -51,3 +51,17 @@ uint64_t fm_histogram_quantile(const fm_histogram *histogram, double share)
     }
     return histogram->max;
 }
+
+const uint32_t fm_distribution_edges_us[FM_DISTRIBUTION_EDGES] = {
+    100,   250,   500,   1000,  2500,   5000,   10000,  20000,
+    30000, 40000, 50000, 75000, 100000, 250000, 500000, 1000000,
+};
+
+void fm_distribution_add(fm_distribution *distribution, uint64_t us)
+{
+    distribution->count++;
+    distribution->sum_us += us;
+    for (uint32_t i = FM_DISTRIBUTION_EDGES; i > 0 && us <= fm_distribution_edges_us[i - 1]; i--) {
+        distribution->up_to[i - 1]++;
+    }
+}

@@ -26,3 +26,17 @@ void fm_histogram_add(fm_histogram *histogram, uint64_t value);
 ///
 /// @param share  0..1 (asserted); 0.99 for p99
 uint64_t fm_histogram_quantile(const fm_histogram *histogram, double share);
+
+// Times counted by fixed upper edges, as metrics want them. Zeroed is empty.
+#define FM_DISTRIBUTION_EDGES 16u
+
+/// Upper edges in microseconds, rising.
+extern const uint32_t fm_distribution_edges_us[FM_DISTRIBUTION_EDGES];
+
+typedef struct fm_distribution {
+    uint64_t count;
+    uint64_t sum_us;
+    uint64_t up_to[FM_DISTRIBUTION_EDGES]; // how many did not exceed each edge
+} fm_distribution;
+
+void fm_distribution_add(fm_distribution *distribution, uint64_t us);

@@ -19,7 +19,8 @@
 
 #define FM_WORLD_NAME_MAX   64u   // bytes
 #define FM_WATCHES_MAX      4096u // views of one world that are watched at once
-#define FM_HOST_QUERIES_MAX 256u  // path queries of one world that run or wait
+#define FM_HOST_TRACES_MAX  64u   // agents of one world that are followed with debug.subscribe
+#define FM_HOST_QUERIES_MAX 256u  // jobs of queries of one world that run or wait
 
 typedef struct fm_scene fm_scene;
 
@@ -65,6 +66,7 @@ struct fm_host {
 
     // ---- counted by both ------------------------------------------------------------------------
     atomic_uint jobs_waiting;            // in the inbox or taken out of it but not done
+    atomic_uint traces_unread;           // inspections that the loop has not taken in
     atomic_size_t published_unread_size; // bytes of publications that the loop has not taken in
 
     // ---- the conductor's ------------------------------------------------------------------------
@@ -76,6 +78,8 @@ struct fm_host {
     fm_job *step;                           // world.step that is under way; holds up the backlog
     fm_job *queries[FM_HOST_QUERIES_MAX];
     uint32_t query_count;
+    fm_job *traces[FM_HOST_TRACES_MAX]; // FM_JOB_TRACE: what to inspect after every tick
+    uint32_t trace_count;
     fm_host_watch *watches; // owned
     uint32_t watch_count, watch_capacity;
     uint64_t tick;
@@ -87,6 +91,8 @@ struct fm_host {
     uint32_t first_moves_before[65];   // what core/ had counted then
     fm_histogram tick_histogram;       // microseconds
     fm_histogram overrun_histogram;    // microseconds
+    // Since the world began.
+    fm_distribution tick_times, overrun_times, stage_times[FM_STAGE_COUNT];
 };
 
 // What world.create asks for.

@@ -9,6 +9,7 @@
 #include "server/conductor.h"
 #include "server/config.h"
 #include "server/host.h"
+#include "server/limits.h"
 
 #include <uv.h>
 
@@ -19,6 +20,7 @@ typedef struct fm_session fm_session;
 typedef struct fm_hub_counts {
     uint64_t messages, bytes_in, bytes_out;
     uint64_t deltas_merged, keyframes_forced, protocol_errors;
+    uint64_t turned_away, wrong_tokens, rate_refusals;
 } fm_hub_counts;
 
 typedef struct fm_hub {
@@ -39,6 +41,8 @@ typedef struct fm_hub {
     uint64_t session_last, host_last, serial_last, upload_last; // numbers given out
     size_t uploads_size;                                        // bytes of all uploads
     size_t scenes_size;                                         // bytes of the cells of all scenes
+    fm_tokens tokens;
+    fm_addresses addresses;
     fm_hub_counts counts;
 } fm_hub;
 

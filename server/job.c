@@ -2,6 +2,8 @@
 
 #include "server/job.h"
 
+#include "server/queries.h"
+
 #include <stdlib.h>
 
 fm_job *fm_job_create(fm_job_kind kind, fm_host *host)
@@ -26,17 +28,29 @@ void fm_job_destroy(fm_job *job)
         free(job->command.cells);
         free(job->command.rects);
         free(job->command.spawned);
+        free(job->command.names);
         break;
     case FM_JOB_QUERY:
-        fm_query_destroy(job->query.query);
+        fm_job_query_fini(&job->query);
         break;
     case FM_JOB_STATS:
+        if (job->stats.world != NULL) {
+            free(job->stats.world->teams);
+        }
         free(job->stats.world);
         break;
     case FM_JOB_INSPECT:
         free(job->inspect.path);
         free(job->inspect.search);
         break;
+    case FM_JOB_EXPLAIN:
+        free(job->explain.explanation);
+        break;
+    case FM_JOB_TOP:
+        free(job->top.rows);
+        break;
+    case FM_JOB_TRACE:
+    case FM_JOB_UNTRACE:
     case FM_JOB_ADD:
     case FM_JOB_REMOVE:
     case FM_JOB_PAUSE:

@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include "core/explain.h"
 #include "core/query.h"
 #include "core/tick.h"
 #include "proto/protocol.h"
@@ -40,6 +41,10 @@ typedef enum fm_job_kind {
     FM_JOB_QUERY,
     FM_JOB_STATS,
     FM_JOB_INSPECT,
+    FM_JOB_TRACE,   // inspect an agent after every tick; stays with the conductor
+    FM_JOB_UNTRACE, // stop
+    FM_JOB_EXPLAIN,
+    FM_JOB_TOP,
     FM_JOB_WATCH,   // begin to publish a view; answered after a snapshot was published
     FM_JOB_UNWATCH, // stop
 } fm_job_kind;
@@ -52,15 +57,45 @@ typedef struct fm_job_command {
     fm_cell *cells;
     fm_rect *rects;
     fm_agent_id *spawned;
+    fm_agent_id *names; // of those, for their own team
+    bool by_name;       // comes from a player: agents and orders go by the names of its team
 } fm_job_command;
 
-typedef struct fm_job_query {
-    uint32_t team; // FM_ALL_TEAMS: the truth
-    fm_cell from, to;
-    uint64_t expansions_max;
-    fm_query *query; // the conductor's while it runs, then holds the answer
+// What is asked.
+typedef enum fm_ask_kind {
+    FM_ASK_PATH, // cells: from, to of each question; likewise the next two
+    FM_ASK_DISTANCE,
+    FM_ASK_REACHABLE,
+    FM_ASK_NEAREST, // cells: from, then the goals
+    FM_ASK_FIELD,   // cells: the goal; rect
+} fm_ask_kind;
+
+typedef struct fm_query_copy fm_query_copy;
+
+typedef struct fm_query_item {
+    fm_query *query; // owned; NULL: labels have answered it
     fm_query_answer answer;
-    bool detached; // has its own copy of the view
+    bool is_done; // `answer` is there
+} fm_query_item;
+
+typedef struct fm_job_query {
+    fm_ask_kind kind;
+    bool many;     // asked as a list, answered as one
+    uint32_t team; // FM_ALL_TEAMS: the truth
+    uint32_t class_index;
+    uint64_t expansions_max; // of each question
+    fm_planner_spec planner; // paths: ops NULL: whatever is best
+    fm_cell *cells;          // owned
+    uint32_t cell_count;
+    fm_rect rect;
+    // ---- the conductor's, until the job is done
+    fm_query_item *items; // owned; a question each
+    uint32_t item_count;
+    uint32_t unfinished;   // questions
+    uint32_t failed_index; // which question was refused
+    bool begun;
+    uint64_t tick;       // ticks completed when it began
+    fm_query_copy *copy; // of the map, once that has changed
 } fm_job_query;
 
 typedef struct fm_quantiles {
@@ -73,11 +108,17 @@ typedef struct fm_world_stats {
     fm_world_counts counts;
     fm_quantiles tick_ms, overrun_ms, order_to_first_move_ticks;
     double stages_ms[FM_STAGE_COUNT]; // mean over the ticks counted
+    fm_distribution tick_times, overrun_times, stage_times[FM_STAGE_COUNT];
     uint64_t late_ticks, skipped_ticks, degraded_ticks;
     double ns_per_expansion;
+    fm_team_counts *teams; // owned; NULL: not asked for
+    uint32_t team_count;
 } fm_world_stats;
 
+#define FM_STATS_TEAMS_MAX 4096u // teams that `stats` lists
+
 typedef struct fm_job_inspect {
+    uint64_t trace; // INSPECT: number of the trace that it belongs to, 0: none
     fm_agent_id agent;
     bool has_rect;
     fm_rect rect;
@@ -98,6 +139,7 @@ typedef struct fm_job {
     uint64_t request;
     fm_method method;
     bool is_notification; // they did not ask for an answer
+    bool is_scrape;       // STATS for server/metrics.h
 
     fm_status status; // what came of it
     uint64_t tick;    // ticks completed when it was done
@@ -114,9 +156,19 @@ typedef struct fm_job {
         fm_job_query query;
         struct {
             bool reset;            // begin the histograms anew afterwards
+            bool teams;            // list them
             fm_world_stats *world; // owned
         } stats;
-        fm_job_inspect inspect;
+        fm_job_inspect inspect; // TRACE and UNTRACE as well
+        struct {
+            fm_agent_id agent;
+            fm_explanation *explanation; // owned
+        } explain;
+        struct {
+            fm_top top;
+            uint32_t capacity, count;
+            fm_top_row *rows; // owned
+        } top;
         struct {
             uint32_t team;
             uint64_t serial; // of the scene that wants it

@@ -4,100 +4,12 @@
 
 #include "server/clock.h"
 #include "server/publish.h"
+#include "server/queries.h"
 
 #include <stdlib.h>
 
-#define PATH_CELLS_MAX     4096u  // of debug.inspect
-#define SEARCH_CELLS_MAX   16384u // likewise
-#define QUERIES_PER_WORKER 2u     // that search at the same time
-
-// ---- path queries ------------------------------------------------------------------------------
-
-static fm_status query_begin(fm_host *host, fm_job *job)
-{
-    if (host->query_count == FM_HOST_QUERIES_MAX) {
-        return FM_ERR_BUSY;
-    }
-    fm_job_query *query = &job->query;
-    const fm_view *view = fm_world_view(host->world, query->team);
-    if (view == NULL) {
-        return FM_ERR_NO_TEAM;
-    }
-    fm_status status = fm_query_create(view, query->from, query->to, query->expansions_max,
-                                       &fm_memory_libc, &query->query);
-    if (status == FM_OK) {
-        host->queries[host->query_count++] = job;
-    }
-    return status;
-}
-
-void fm_jobs_detach_queries(fm_host *host)
-{
-    for (uint32_t i = 0; i < host->query_count; i++) {
-        fm_job_query *query = &host->queries[i]->query;
-        if (!query->detached) {
-            // Without memory for a copy the query ends as exhausted, which is its answer.
-            fm_status status = fm_query_detach(query->query);
-            query->detached = status == FM_OK || status == FM_ERR_NO_MEMORY;
-        }
-    }
-}
-
-struct search {
-    fm_host *host;
-    fm_scratch *scratches; // by worker
-    uint64_t deadline_ns;
-};
-
-static bool search_deadline_passed(void *context)
-{
-    const struct search *search = context;
-    return fm_clock_now_ns() >= search->deadline_ns;
-}
-
-static void search_range(uint32_t begin, uint32_t end, uint32_t worker, void *context)
-{
-    struct search *search = context;
-    for (uint32_t i = begin; i < end; i++) {
-        fm_work work = {
-            .expansions_max = UINT32_MAX,
-            .scratch = &search->scratches[worker],
-            .deadline = {.passed = search_deadline_passed, .context = search},
-        };
-        fm_job_query *query = &search->host->queries[i]->query;
-        query->answer.state = fm_query_advance(query->query, &work);
-    }
-}
-
-// Gives back the queries that are done and keeps the others in their order.
-static void finish_queries(fm_conductor *conductor, fm_host *host, uint32_t searched_count)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < host->query_count; i++) {
-        fm_job *job = host->queries[i];
-        if (i >= searched_count || job->query.answer.state == FM_QUERY_RUNNING) {
-            host->queries[kept++] = job;
-        } else {
-            job->query.answer = fm_query_result(job->query.query);
-            fm_conductor_finish(conductor, job, FM_OK);
-        }
-    }
-    host->query_count = kept;
-}
-
-// The oldest few search at a time, so that only these hold search memory.
-bool fm_jobs_search(fm_conductor *conductor, fm_host *host, fm_workers *workers,
-                    fm_scratch *scratches, uint64_t deadline_ns)
-{
-    struct search search = {.host = host, .scratches = scratches, .deadline_ns = deadline_ns};
-    uint32_t at_once = QUERIES_PER_WORKER * fm_workers_count(workers);
-    while (host->query_count > 0 && !search_deadline_passed(&search)) {
-        uint32_t count = host->query_count < at_once ? host->query_count : at_once;
-        fm_workers_run(workers, count, 1, search_range, &search);
-        finish_queries(conductor, host, count);
-    }
-    return host->query_count > 0;
-}
+#define PATH_CELLS_MAX   4096u  // of debug.inspect
+#define SEARCH_CELLS_MAX 16384u // likewise
 
 // ---- debug.inspect -----------------------------------------------------------------------------
 
@@ -141,6 +53,94 @@ static fm_status inspect_agent(fm_host *host, fm_job_inspect *inspect)
     return inspect->has_rect ? inspect_search(host, inspect) : FM_OK;
 }
 
+static fm_status explain_agent(fm_host *host, fm_job *job)
+{
+    job->explain.explanation = malloc(sizeof *job->explain.explanation);
+    return job->explain.explanation == NULL
+               ? FM_ERR_NO_MEMORY
+               : fm_world_explain(host->world, job->explain.agent, job->explain.explanation);
+}
+
+static fm_status list_top(fm_host *host, fm_job *job)
+{
+    job->top.rows = calloc(job->top.capacity, sizeof *job->top.rows);
+    if (job->top.rows == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    job->top.count = fm_world_top(host->world, job->top.top, job->top.rows, job->top.capacity);
+    return FM_OK;
+}
+
+// ---- traces ------------------------------------------------------------------------------------
+
+// Inspects for a trace and gives the result to the loop, unless that is behind. @return false when
+// the agent is gone
+static bool trace(fm_conductor *conductor, fm_host *host, const fm_job *order)
+{
+    if (atomic_load(&host->traces_unread) >= FM_HOST_TRACES_MAX) {
+        return true;
+    }
+    fm_job *job = fm_job_create(FM_JOB_INSPECT, host);
+    if (job == NULL) {
+        return true; // the next tick may have memory again
+    }
+    job->session = order->session;
+    job->inspect = order->inspect;
+    job->status = inspect_agent(host, &job->inspect);
+    job->tick = host->tick;
+    bool alive = job->status != FM_ERR_NO_AGENT;
+    atomic_fetch_add(&host->traces_unread, 1);
+    fm_conductor_emit(conductor, &job->event); // was never in the inbox
+    return alive;
+}
+
+static void drop_trace(fm_host *host, uint32_t i)
+{
+    fm_job_destroy(host->traces[i]);
+    host->traces[i] = host->traces[--host->trace_count];
+}
+
+static fm_status begin_trace(fm_conductor *conductor, fm_host *host, const fm_job *job)
+{
+    fm_agent_report report;
+    fm_status status = fm_world_inspect(host->world, job->inspect.agent, &report);
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_job *kept =
+        host->trace_count < FM_HOST_TRACES_MAX ? fm_job_create(FM_JOB_TRACE, host) : NULL;
+    if (kept == NULL) {
+        return host->trace_count < FM_HOST_TRACES_MAX ? FM_ERR_NO_MEMORY : FM_ERR_LIMIT;
+    }
+    kept->session = job->session;
+    kept->inspect = job->inspect;
+    host->traces[host->trace_count++] = kept;
+    trace(conductor, host, kept);
+    return FM_OK;
+}
+
+static fm_status end_trace(fm_host *host, uint64_t session, uint64_t number)
+{
+    for (uint32_t i = 0; i < host->trace_count; i++) {
+        if (host->traces[i]->session == session && host->traces[i]->inspect.trace == number) {
+            drop_trace(host, i);
+            return FM_OK;
+        }
+    }
+    return FM_ERR_BAD_VALUE;
+}
+
+void fm_jobs_trace(fm_conductor *conductor, fm_host *host)
+{
+    for (uint32_t i = 0; i < host->trace_count;) {
+        if (trace(conductor, host, host->traces[i])) {
+            i++;
+        } else {
+            drop_trace(host, i);
+        }
+    }
+}
+
 // ---- stats -------------------------------------------------------------------------------------
 
 static fm_quantiles quantiles_ms(const fm_histogram *microseconds)
@@ -178,6 +178,19 @@ static fm_quantiles first_move_quantiles(const fm_host *host, const fm_world_cou
     return quantiles;
 }
 
+static fm_status list_teams(const fm_host *host, fm_world_stats *stats)
+{
+    uint32_t count = fm_world_team_counts(host->world, NULL, 0);
+    count = count < FM_STATS_TEAMS_MAX ? count : FM_STATS_TEAMS_MAX;
+    stats->teams = calloc(count + 1, sizeof *stats->teams);
+    if (stats->teams == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_world_team_counts(host->world, stats->teams, count);
+    stats->team_count = count;
+    return FM_OK;
+}
+
 static fm_status make_stats(const fm_host *host, fm_job *job)
 {
     fm_world_stats *stats = calloc(1, sizeof *stats);
@@ -192,12 +205,15 @@ static fm_status make_stats(const fm_host *host, fm_job *job)
         stats->stages_ms[stage] =
             (double)host->stage_ns[stage] / 1e6 / (double)host->tick_histogram.count;
     }
+    stats->tick_times = host->tick_times;
+    stats->overrun_times = host->overrun_times;
+    memcpy(stats->stage_times, host->stage_times, sizeof stats->stage_times);
     stats->late_ticks = host->pacer.late_ticks;
     stats->skipped_ticks = host->pacer.skipped_ticks;
     stats->degraded_ticks = host->pacer.degraded_ticks;
     stats->ns_per_expansion = host->pacer.ns_per_expansion;
     job->stats.world = stats;
-    return FM_OK;
+    return job->stats.teams ? list_teams(host, stats) : FM_OK;
 }
 
 static void begin_stats_anew(fm_host *host, const fm_world_counts *counts)
@@ -239,17 +255,49 @@ static void keep_count(fm_host *host, const fm_job_command *command)
         break;
     case FM_COMMAND_ORDER:
     case FM_COMMAND_TERRAIN:
+    case FM_COMMAND_BUILD:
+    case FM_COMMAND_DEMOLISH:
         break;
     }
 }
 
+// The agent that a player means. What it cannot name becomes an agent that cannot exist, so that it
+// is refused like one that does not.
+static fm_agent_id agent_named(const fm_host *host, uint32_t team, fm_agent_id name)
+{
+    fm_agent_id id = fm_world_agent_named(host->world, team, name);
+    return id.index1 == 0 ? (fm_agent_id){.index1 = UINT32_MAX} : id;
+}
+
+static fm_status resolve_names(const fm_host *host, fm_job_command *command)
+{
+    uint32_t team = command->command.team;
+    if (!fm_world_has_team(host->world, team)) {
+        return FM_ERR_NO_TEAM;
+    }
+    for (uint32_t i = 0; i < command->command.agent_count; i++) {
+        command->agents[i] = agent_named(host, team, command->agents[i]);
+    }
+    if (command->command.target.index1 != 0) {
+        command->command.target = agent_named(host, team, command->command.target);
+    }
+    return FM_OK;
+}
+
 static fm_status apply(fm_host *host, fm_job_command *command)
 {
-    fm_jobs_detach_queries(host);
+    fm_status status = command->by_name ? resolve_names(host, command) : FM_OK;
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_queries_detach(host);
     command->result.spawned = command->spawned;
     fm_world_apply(host->world, &command->command, &command->result);
     if (command->result.status == FM_OK) {
         keep_count(host, command);
+    }
+    for (uint32_t i = 0; command->names != NULL && i < command->result.changed_count; i++) {
+        command->names[i] = fm_world_own_name(host->world, command->spawned[i]);
     }
     return command->result.status;
 }
@@ -275,9 +323,9 @@ void fm_jobs_run(fm_conductor *conductor, fm_host *host, fm_job *job, uint64_t n
         status = FM_ERR_NOT_READY;
         break;
     case FM_JOB_QUERY:
-        status = query_begin(host, job);
+        status = fm_queries_take(host, job);
         if (status == FM_OK) {
-            return; // finished by fm_jobs_search()
+            return; // finished by fm_queries_search()
         }
         break;
     case FM_JOB_STATS:
@@ -288,6 +336,18 @@ void fm_jobs_run(fm_conductor *conductor, fm_host *host, fm_job *job, uint64_t n
         break;
     case FM_JOB_INSPECT:
         status = inspect_agent(host, &job->inspect);
+        break;
+    case FM_JOB_TRACE:
+        status = begin_trace(conductor, host, job);
+        break;
+    case FM_JOB_UNTRACE:
+        status = end_trace(host, job->session, job->inspect.trace);
+        break;
+    case FM_JOB_EXPLAIN:
+        status = explain_agent(host, job);
+        break;
+    case FM_JOB_TOP:
+        status = list_top(host, job);
         break;
     case FM_JOB_WATCH:
         status = fm_publish_watch(conductor, host, job->watch.team, job->watch.serial);
@@ -307,10 +367,9 @@ void fm_jobs_abandon(fm_conductor *conductor, fm_host *host, fm_status status)
 {
     fm_event *backlog = host->backlog_first;
     host->backlog_first = NULL;
-    uint32_t query_count = host->query_count;
-    host->query_count = 0;
-    for (uint32_t i = 0; i < query_count; i++) {
-        fm_conductor_finish(conductor, host->queries[i], status);
+    fm_queries_abandon(conductor, host, status);
+    while (host->trace_count > 0) {
+        drop_trace(host, 0);
     }
     if (host->step != NULL) {
         fm_conductor_finish(conductor, host->step, status);

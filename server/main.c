@@ -24,6 +24,10 @@ int main(int argc, char **argv)
     fm_config config;
     int exit_code;
     (void)argc;
+    if (!fm_tokens_start()) {
+        fprintf(stderr, "fogmarchd: libsodium cannot be used\n");
+        return FM_EXIT_FAILURE;
+    }
     if (!fm_options_read((const char *const *)argv + 1, (const char *const *)environ, &config,
                          stdout, stderr, &exit_code)) {
         return exit_code;

@@ -235,84 +235,68 @@ static void set_keys(struct options *options)
     }
 }
 
-// ---- token, and what keys demand of each other --------------------------------------------------
+// ---- tokens, and what keys demand of each other -------------------------------------------------
 
-// Takes a token, without the line end. Not one byte of it is ever repeated in an error.
-static const char *take_token(struct options *options, const char *text, size_t size)
+static void complain_about_token_file(struct options *options, const char *error)
 {
-    if (size < FM_TOKEN_MIN || size > FM_TOKEN_MAX) {
-        return "a token has 16 to 256 bytes";
-    }
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] <= ' ' || text[i] > '~') {
-            return "a token consists of printable ASCII characters without spaces";
-        }
-    }
-    memcpy(options->config.token, text, size);
-    options->config.token[size] = '\0';
-    return NULL;
+    const fm_config_key *key = fm_config_key_find("token_file");
+    char text[FM_CONFIG_ERROR_SIZE];
+    snprintf(text, sizeof text, "%s: %.200s", options->config.token_file, error);
+    complain_about(options, key, options->sources[key - fm_config_keys], text);
 }
 
-static const char *read_token_file(struct options *options)
+// The variables beat the file, as everywhere.
+static void find_tokens(struct options *options)
 {
-    char line[FM_TOKEN_MAX + 3]; // one byte more than the longest line that can be right
-    FILE *file = fopen(options->config.token_file, "r");
-    if (file == NULL) {
-        return strerror(errno);
-    }
-    bool is_read = fgets(line, sizeof line, file) != NULL;
-    fclose(file);
-    const char *error = take_token(options, line, is_read ? strcspn(line, "\r\n") : 0);
-    explicit_bzero(line, sizeof line);
-    return error;
-}
-
-// The variable beats the file, as everywhere.
-static void find_token(struct options *options)
-{
+    fm_grants *grants = &options->config.grants;
+    char wrong[FM_CONFIG_ERROR_SIZE];
     const char *token = variable(options, "FOGMARCH_TOKEN");
+    const char *tokens = variable(options, "FOGMARCH_TOKENS");
     if (token != NULL) {
-        const char *error = take_token(options, token, strlen(token));
+        const char *error = fm_grants_add_admin(grants, token, strlen(token));
         if (error != NULL) {
             complain(options, FM_EXIT_FAILURE, "FOGMARCH_TOKEN: %s", error);
         }
+    }
+    if (tokens != NULL &&
+        fm_grants_parse(grants, tokens, strlen(tokens), ';', wrong, sizeof wrong) != FM_OK) {
+        complain(options, FM_EXIT_FAILURE, "FOGMARCH_TOKENS: %s", wrong);
+    }
+    if (token != NULL || tokens != NULL || options->config.token_file[0] == '\0') {
         return;
     }
-    if (options->config.token_file[0] == '\0') {
-        return;
-    }
-    const char *error = read_token_file(options);
-    if (error != NULL) {
-        const fm_config_key *key = fm_config_key_find("token_file");
-        char text[FM_CONFIG_ERROR_SIZE];
-        snprintf(text, sizeof text, "%s: %s", options->config.token_file, error);
-        complain_about(options, key, options->sources[key - fm_config_keys], text);
+    options->config.grants_from_file = true;
+    if (fm_grants_read_file(grants, options->config.token_file, wrong, sizeof wrong) != FM_OK) {
+        complain_about_token_file(options, wrong);
     }
 }
 
 // A server that anybody in the network can reach must be wanted twice: the address, and
 // allow_remote. And it must know its friends.
-static void check_remote(struct options *options)
+static void check_remote(struct options *options, const char *name, const char *listen)
 {
     char address[FM_CONFIG_TEXT_MAX + 1], text[FM_CONFIG_ERROR_SIZE];
     uint16_t port;
     bool is_loopback;
-    fm_status status = fm_listen_parse(options->config.listen, address, &port, &is_loopback);
+    if (listen[0] == '\0') {
+        return;
+    }
+    fm_status status = fm_listen_parse(listen, address, &port, &is_loopback);
     FM_ASSERT(status == FM_OK); // checked when it was set
     const char *missing = NULL;
     if (!options->config.allow_remote) {
-        missing = options->config.token[0] == '\0'
+        missing = options->config.grants.count == 0
                       ? "allow_remote: true and a token (token_file or FOGMARCH_TOKEN)"
                       : "allow_remote: true";
-    } else if (options->config.token[0] == '\0') {
+    } else if (options->config.grants.count == 0) {
         missing = "a token (token_file or FOGMARCH_TOKEN)";
     }
     if (is_loopback || missing == NULL) {
         return;
     }
-    const fm_config_key *key = fm_config_key_find("listen");
-    snprintf(text, sizeof text, "%s can be reached from other machines; that needs %s",
-             options->config.listen, missing);
+    const fm_config_key *key = fm_config_key_find(name);
+    snprintf(text, sizeof text, "%s can be reached from other machines; that needs %s", listen,
+             missing);
     complain_about(options, key, options->sources[key - fm_config_keys], text);
 }
 
@@ -345,6 +329,8 @@ static void print_help(FILE *out)
           "Environment:\n"
           "  FOGMARCH_TOKEN\n"
           "          Secret that gives a client the role admin, instead of a token file.\n"
+          "  FOGMARCH_TOKENS\n"
+          "          Lines as in a token file, ended by line ends or ';'.\n"
           "          Tokens are never given on the command line, where every user could\n"
           "          read them.\n"
           "\n"
@@ -385,8 +371,9 @@ static void read_settings(struct options *options)
     read_file(options);
     set_keys(options);
     if (options->error_count == 0) { // what follows would blame the values that were kept instead
-        find_token(options);
-        check_remote(options);
+        find_tokens(options);
+        check_remote(options, "listen", options->config.listen);
+        check_remote(options, "http", options->config.http);
     }
 }
 

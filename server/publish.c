@@ -46,6 +46,12 @@ static char *block_arrays(fm_publication *block)
     return (char *)block + padded(sizeof *block);
 }
 
+// All of them, when one has come or gone.
+static uint32_t changed_buildings(const fm_changes *changes)
+{
+    return changes->buildings_changed ? changes->building_count : 0;
+}
+
 static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch *watch,
                                         const fm_changes *changes)
 {
@@ -53,7 +59,8 @@ static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch
                   padded(changes->changed_count * sizeof *changes->changed) +
                   padded(changes->left_count * sizeof *changes->left) +
                   padded(changes->cell_count * sizeof *changes->cells) +
-                  padded(changes->ended_count * sizeof *changes->ended);
+                  padded(changes->ended_count * sizeof *changes->ended) +
+                  padded(changed_buildings(changes) * sizeof *changes->buildings);
     fm_publication *block = block_create(host, watch, size);
     if (block == NULL) {
         return NULL;
@@ -68,6 +75,9 @@ static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch
     copy->left = copy_array(&cursor, changes->left, changes->left_count, sizeof *changes->left);
     copy->cells = copy_array(&cursor, changes->cells, changes->cell_count, sizeof *changes->cells);
     copy->ended = copy_array(&cursor, changes->ended, changes->ended_count, sizeof *changes->ended);
+    copy->building_count = changed_buildings(changes);
+    copy->buildings =
+        copy_array(&cursor, changes->buildings, copy->building_count, sizeof *changes->buildings);
     return block;
 }
 
@@ -86,7 +96,11 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     uint32_t agent_count = fm_world_agents_in_view(host->world, watch->team, NULL, 0);
     size_t agents_size = padded(agent_count * sizeof(fm_agent_look));
     size_t looks_size = (size_t)host->width * host->height * sizeof(uint16_t);
-    fm_publication *block = block_create(host, watch, agents_size + looks_size);
+    uint32_t building_count;
+    const fm_building_look *buildings =
+        fm_world_buildings(host->world, watch->team, &building_count);
+    fm_publication *block = block_create(
+        host, watch, agents_size + padded(looks_size) + padded(building_count * sizeof *buildings));
     if (block == NULL) {
         return NULL;
     }
@@ -97,6 +111,10 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     block->changes.entered_count = agent_count;
     block->looks = (uint16_t *)(block_arrays(block) + agents_size);
     copy_looks(host, watch->team, block->looks);
+    char *cursor = block_arrays(block) + agents_size + padded(looks_size);
+    block->changes.buildings = copy_array(&cursor, buildings, building_count, sizeof *buildings);
+    block->changes.building_count = building_count;
+    block->changes.buildings_changed = true;
     return block;
 }
 
@@ -111,7 +129,7 @@ static void emit(fm_conductor *conductor, fm_host *host, fm_publication *block)
 static bool is_empty(const fm_changes *changes)
 {
     return changes->entered_count == 0 && changes->changed_count == 0 && changes->left_count == 0 &&
-           changes->cell_count == 0 && changes->ended_count == 0;
+           changes->cell_count == 0 && changes->ended_count == 0 && !changes->buildings_changed;
 }
 
 // When the loop is behind, or memory is out, the view goes on with a snapshot later: blocks that

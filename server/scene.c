@@ -46,6 +46,7 @@ void fm_scene_destroy(fm_scene *scene)
     fm_tick_log_fini(&scene->cell_log);
     fm_tick_log_fini(&scene->ended_log);
     free(scene->agents);
+    free(scene->buildings);
     free(scene->looks);
     free(scene);
 }
@@ -71,10 +72,11 @@ static bool reserve_slot(fm_scene *scene, uint32_t slot)
     return true;
 }
 
-static void log_before(fm_scene *scene, uint64_t id, const fm_scene_agent *agent)
+static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *agent)
 {
-    fm_agent_before before = {.id = id};
-    if (agent->id == id) {
+    fm_agent_before before = {.name = name};
+    if (agent->name == name) {
+        before.id = agent->id;
         before.in_view = agent->in_view;
         before.cell = agent->cell;
         before.state = agent->state;
@@ -84,37 +86,85 @@ static void log_before(fm_scene *scene, uint64_t id, const fm_scene_agent *agent
 
 static bool put_agent(fm_scene *scene, const fm_agent_look *look, bool log)
 {
-    uint32_t slot = look->id.index1 - 1;
+    uint32_t slot = look->name.index1 - 1;
     if (!reserve_slot(scene, slot)) {
         return false;
     }
     fm_scene_agent *agent = &scene->agents[slot];
-    uint64_t id = fm_agent_id_pack(look->id);
+    uint64_t name = fm_agent_id_pack(look->name);
     if (log) {
-        log_before(scene, id, agent);
+        log_before(scene, name, agent);
     }
-    agent->id = id;
+    agent->name = name;
+    agent->id = fm_agent_id_pack(look->id);
     agent->team = look->team;
     agent->cell = look->cell;
     agent->state = (uint8_t)look->state;
+    agent->class_index = (uint8_t)look->class_index;
     agent->in_view = true;
     return true;
 }
 
 static void drop_agent(fm_scene *scene, const fm_agent_left *left)
 {
-    uint32_t slot = left->id.index1 - 1;
-    uint64_t id = fm_agent_id_pack(left->id);
-    if (slot >= scene->slot_count || scene->agents[slot].id != id) {
+    uint32_t slot = left->name.index1 - 1;
+    uint64_t name = fm_agent_id_pack(left->name);
+    if (slot >= scene->slot_count || scene->agents[slot].name != name) {
         return;
     }
     fm_scene_agent *agent = &scene->agents[slot];
-    log_before(scene, id, agent);
+    log_before(scene, name, agent);
     agent->in_view = false;
     agent->left_reason = (uint8_t)left->reason;
 }
 
+static bool is_agent(const fm_scene_agent *agent, uint64_t number, bool veiled)
+{
+    return agent->in_view && (veiled ? agent->name : agent->id) == number;
+}
+
+const fm_scene_agent *fm_scene_find(const fm_scene *scene, uint64_t number, bool veiled)
+{
+    bool by_name = veiled || scene->team == FM_ALL_TEAMS;
+    if (by_name) {
+        uint32_t slot = fm_agent_id_unpack(number).index1 - 1;
+        return slot < scene->slot_count && is_agent(&scene->agents[slot], number, veiled)
+                   ? &scene->agents[slot]
+                   : NULL;
+    }
+    for (uint32_t slot = 0; slot < scene->slot_count; slot++) {
+        if (is_agent(&scene->agents[slot], number, veiled)) {
+            return &scene->agents[slot];
+        }
+    }
+    return NULL;
+}
+
 // ---- publications ------------------------------------------------------------------------------
+
+static fm_status take_buildings(fm_scene *scene, const fm_changes *changes)
+{
+    if (!changes->buildings_changed) {
+        return FM_OK;
+    }
+    if (changes->building_count > scene->building_capacity) {
+        uint32_t capacity = changes->building_count + changes->building_count / 2;
+        fm_building_look *buildings =
+            realloc(scene->buildings, capacity * sizeof *scene->buildings);
+        if (buildings == NULL) {
+            return FM_ERR_NO_MEMORY;
+        }
+        scene->buildings = buildings;
+        scene->building_capacity = capacity;
+    }
+    if (changes->building_count > 0) {
+        memcpy(scene->buildings, changes->buildings,
+               changes->building_count * sizeof *scene->buildings);
+    }
+    scene->building_count = changes->building_count;
+    scene->buildings_tick = scene->tick;
+    return FM_OK;
+}
 
 static fm_status apply_snapshot(fm_scene *scene, const fm_publication *publication)
 {
@@ -132,7 +182,7 @@ static fm_status apply_snapshot(fm_scene *scene, const fm_publication *publicati
         }
     }
     scene->live = true;
-    return FM_OK;
+    return take_buildings(scene, changes);
 }
 
 static void apply_cells(fm_scene *scene, const fm_changes *changes)
@@ -166,7 +216,7 @@ static fm_status apply_changes(fm_scene *scene, const fm_changes *changes)
     for (uint32_t i = 0; i < changes->ended_count; i++) {
         fm_tick_log_add(&scene->ended_log, scene->tick, &changes->ended[i]);
     }
-    return FM_OK;
+    return take_buildings(scene, changes);
 }
 
 fm_status fm_scene_apply(fm_scene *scene, const fm_publication *publication)

@@ -11,6 +11,9 @@
 // Answers are packed once and kept until the next tick, so that all readers who are at the same
 // tick and show the same rectangle share one frame.
 //
+// Agents and orders have two numbers: the world's ids, and the names of core/names.h that a player
+// may know. A scene tells agents apart by name; a veiled answer, for a player, has names only.
+//
 // Threads: the event loop.
 
 #pragma once
@@ -30,19 +33,22 @@ typedef struct fm_body {
 } fm_body;
 
 typedef struct fm_scene_agent {
-    uint64_t id; // of the agent seen last in this slot; 0 for none
+    uint64_t name; // of the agent seen last in this slot; 0 for none
+    uint64_t id;   // likewise, for those who may know it
     uint32_t team;
     fm_cell cell;
     uint8_t state; // fm_agent_state
+    uint8_t class_index;
     bool in_view;
     uint8_t left_reason; // fm_leave_reason, when it was in view before
     // Which delta has dealt with this slot's agent already, and with which agent.
     uint32_t stamp;
-    uint64_t stamp_id;
+    uint64_t stamp_name;
 } fm_scene_agent;
 
 typedef struct fm_cached_body {
     bool is_keyframe;
+    bool veiled;
     uint64_t since; // of a delta
     fm_rect rect;
     fm_body body;
@@ -59,12 +65,15 @@ struct fm_scene {
     fm_subscription *subscriptions;
 
     uint16_t *looks;        // owned; row by row
-    fm_scene_agent *agents; // owned; by slot
+    fm_scene_agent *agents; // owned; by slot of the name
     uint32_t slot_count;
     uint32_t stamp;
-    fm_tick_log agent_log; // struct before, see scene.c
-    fm_tick_log cell_log;  // fm_cell
-    fm_tick_log ended_log; // fm_order_ended
+    fm_building_look *buildings; // owned
+    uint32_t building_count, building_capacity;
+    uint64_t buildings_tick; // when any came or went last
+    fm_tick_log agent_log;   // struct before, see scene.c
+    fm_tick_log cell_log;    // fm_cell
+    fm_tick_log ended_log;   // fm_order_ended
 
     fm_cached_body cache[FM_SCENE_CACHE_MAX];
     uint64_t cached_count; // ever since the last publication; the newest ones are kept
@@ -85,14 +94,22 @@ FM_CHECKED fm_status fm_scene_apply(fm_scene *scene, const fm_publication *publi
 bool fm_scene_reaches(const fm_scene *scene, uint64_t since);
 
 /// The rest of a keyframe. The scene keeps the frame; hold it to keep it longer.
-fm_body fm_scene_keyframe(fm_scene *scene, const fm_rect *rect);
+fm_body fm_scene_keyframe(fm_scene *scene, const fm_rect *rect, bool veiled);
 
 /// The rest of a delta. Empty when nothing in the rectangle is different.
-fm_body fm_scene_delta(fm_scene *scene, const fm_rect *rect, uint64_t since);
+fm_body fm_scene_delta(fm_scene *scene, const fm_rect *rect, uint64_t since, bool veiled);
+
+/// The rest of a delta for a reader whose view has moved from one rectangle to another. The caller
+/// owns the frame.
+fm_body fm_scene_shift(fm_scene *scene, const fm_rect *from, const fm_rect *to, uint64_t since,
+                       bool veiled);
+
+/// The agent in view with an id, or of that name with `veiled`. NULL when there is none
+const fm_scene_agent *fm_scene_find(const fm_scene *scene, uint64_t number, bool veiled);
 
 /// A delta with nothing but the orders that ended since that tick, as far as they are remembered:
 /// what a keyframe does not tell. The caller owns the frame.
-fm_body fm_scene_ended(fm_scene *scene, uint64_t since);
+fm_body fm_scene_ended(fm_scene *scene, uint64_t since, bool veiled);
 
 /// The entry `load` alone.
 fm_body fm_scene_load(fm_scene *scene);

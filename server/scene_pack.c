@@ -20,10 +20,12 @@ struct body_packer {
     msgpack_sbuffer buffer;
     msgpack_packer packer;
     uint32_t entries;
+    bool veiled; // names instead of ids
 };
 
-static void body_init(struct body_packer *body)
+static void body_init(struct body_packer *body, bool veiled)
 {
+    body->veiled = veiled;
     msgpack_sbuffer_init(&body->buffer);
     msgpack_packer_init(&body->packer, &body->buffer, msgpack_sbuffer_write);
     body->entries = 0;
@@ -86,7 +88,8 @@ static const fm_cached_body *find_cached(const fm_scene *scene, const fm_cached_
 {
     for (uint32_t i = 0; i < cache_size(scene); i++) {
         const fm_cached_body *cached = &scene->cache[i];
-        if (cached->is_keyframe == wanted->is_keyframe && cached->since == wanted->since &&
+        if (cached->is_keyframe == wanted->is_keyframe && cached->veiled == wanted->veiled &&
+            cached->since == wanted->since &&
             memcmp(&cached->rect, &wanted->rect, sizeof wanted->rect) == 0) {
             return cached;
         }
@@ -165,10 +168,16 @@ static bool is_shown(const fm_scene_agent *agent, const fm_rect *rect)
 
 static void pack_agent(struct body_packer *body, const fm_scene_agent *agent)
 {
-    pack_uint(body, agent->id);
+    pack_uint(body, body->veiled ? agent->name : agent->id);
     pack_uint(body, agent->team);
     pack_xy(body, agent->cell);
     pack_uint(body, agent->state);
+}
+
+static void pack_class(struct body_packer *body, const fm_scene_agent *agent)
+{
+    pack_uint(body, body->veiled ? agent->name : agent->id);
+    pack_uint(body, agent->class_index);
 }
 
 static void pack_keyframe_agents(struct body_packer *body, const fm_scene *scene,
@@ -186,29 +195,93 @@ static void pack_keyframe_agents(struct body_packer *body, const fm_scene *scene
     }
 }
 
-static fm_body make_keyframe(const fm_scene *scene, const fm_rect *rect)
+static bool touches(const fm_rect *rect, const fm_building_look *building)
+{
+    const fm_rect *other = &building->rect;
+    return other->x < rect->x + rect->width && rect->x < other->x + other->width &&
+           other->y < rect->y + rect->height && rect->y < other->y + other->height;
+}
+
+static size_t count_buildings(const fm_scene *scene, const fm_rect *rect)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < scene->building_count; i++) {
+        count += touches(rect, &scene->buildings[i]);
+    }
+    return count;
+}
+
+static void pack_buildings(struct body_packer *body, const fm_scene *scene, const fm_rect *rect)
+{
+    pack_array(body, "buildings", count_buildings(scene, rect) * 6);
+    for (uint32_t i = 0; i < scene->building_count; i++) {
+        const fm_building_look *building = &scene->buildings[i];
+        if (touches(rect, building)) {
+            pack_uint(body, body->veiled ? building->name : building->id);
+            pack_uint(body, building->team);
+            pack_uint(body, building->rect.x);
+            pack_uint(body, building->rect.y);
+            pack_uint(body, building->rect.width);
+            pack_uint(body, building->rect.height);
+        }
+    }
+}
+
+// Of agents of another movement class than the first; most worlds have none.
+static void pack_keyframe_classes(struct body_packer *body, const fm_scene *scene,
+                                  const fm_rect *rect)
+{
+    size_t count = 0;
+    for (uint32_t slot = 0; slot < scene->slot_count; slot++) {
+        const fm_scene_agent *agent = &scene->agents[slot];
+        count += is_shown(agent, rect) && agent->class_index != 0;
+    }
+    if (count == 0) {
+        return;
+    }
+    pack_array(body, "classes", count * 2);
+    for (uint32_t slot = 0; slot < scene->slot_count; slot++) {
+        const fm_scene_agent *agent = &scene->agents[slot];
+        if (is_shown(agent, rect) && agent->class_index != 0) {
+            pack_class(body, agent);
+        }
+    }
+}
+
+static void pack_rect(struct body_packer *body, const fm_rect *rect)
+{
+    pack_array(body, "rect", 4);
+    pack_uint(body, rect->x);
+    pack_uint(body, rect->y);
+    pack_uint(body, rect->width);
+    pack_uint(body, rect->height);
+}
+
+static fm_body make_keyframe(const fm_scene *scene, const fm_rect *rect, bool veiled)
 {
     struct body_packer body;
-    body_init(&body);
+    body_init(&body, veiled);
     pack_number(&body, "world", scene->host->number);
     pack_number(&body, "team", scene->team);
     pack_number(&body, "tick", scene->tick);
-    pack_array(&body, "rect", 4);
-    pack_uint(&body, rect->x);
-    pack_uint(&body, rect->y);
-    pack_uint(&body, rect->width);
-    pack_uint(&body, rect->height);
+    pack_rect(&body, rect);
     pack_keyframe_cells(&body, scene, rect);
     pack_keyframe_agents(&body, scene, rect);
+    pack_keyframe_classes(&body, scene, rect);
+    if (count_buildings(scene, rect) > 0) {
+        pack_buildings(&body, scene, rect);
+    }
     return body_take(&body);
 }
 
 // ---- deltas ------------------------------------------------------------------------------------
 
-// What became of the agents that changed, as slots or ids. Arrays are parts of one block.
+// What became of the agents that changed, as slots or log entries. Arrays are parts of one block.
 struct agent_lists {
     uint32_t *moved, *entered;
-    uint64_t *left;
+    struct left_agent {
+        uint64_t name, id;
+    } * left;
     uint8_t *left_reasons;
     uint32_t moved_count, entered_count, left_count;
 };
@@ -222,7 +295,7 @@ static bool lists_init(struct agent_lists *lists, size_t changes)
     if (block == NULL) {
         return false;
     }
-    lists->left = (uint64_t *)block;
+    lists->left = (struct left_agent *)block;
     lists->moved = (uint32_t *)(lists->left + changes);
     lists->entered = lists->moved + changes;
     lists->left_reasons = (uint8_t *)(lists->entered + changes);
@@ -236,44 +309,76 @@ static void lists_fini(struct agent_lists *lists)
 
 // Why a reader must stop showing an agent. One whose slot was given to another since is gone, but
 // a team that lost sight of it before is not told.
-static uint8_t leave_reason(const fm_scene_agent *agent, uint64_t id)
+static uint8_t leave_reason(const fm_scene_agent *agent, uint64_t name)
 {
-    if (agent->id != id) {
+    if (agent->name != name) {
         return FM_LEAVE_FOG;
     }
     return agent->in_view ? FM_LEAVE_OUTSIDE : agent->left_reason;
 }
 
-static void sort_agent(const fm_scene *scene, const fm_rect *rect, const fm_agent_before *before,
-                       struct agent_lists *lists)
+// What a reader shows and what it is to show: two rectangles when its view has moved.
+struct frames {
+    const fm_rect *from, *to;
+};
+
+static bool has_moved(const struct frames *frames)
 {
-    uint32_t slot = fm_agent_id_unpack(before->id).index1 - 1;
+    return memcmp(frames->from, frames->to, sizeof *frames->from) != 0;
+}
+
+static void sort_agent(const fm_scene *scene, const struct frames *frames,
+                       const fm_agent_before *before, struct agent_lists *lists)
+{
+    uint32_t slot = fm_agent_id_unpack(before->name).index1 - 1;
     const fm_scene_agent *agent = &scene->agents[slot];
-    bool was_shown = before->in_view && rect_contains(rect, before->cell);
-    bool shown = agent->id == before->id && is_shown(agent, rect);
+    bool was_shown = before->in_view && rect_contains(frames->from, before->cell);
+    bool shown = agent->name == before->name && is_shown(agent, frames->to);
     if (shown && !was_shown) {
         lists->entered[lists->entered_count++] = slot;
     } else if (!shown && was_shown) {
-        lists->left_reasons[lists->left_count] = leave_reason(agent, before->id);
-        lists->left[lists->left_count++] = before->id;
+        lists->left_reasons[lists->left_count] = leave_reason(agent, before->name);
+        lists->left[lists->left_count++] =
+            (struct left_agent){.name = before->name, .id = before->id};
     } else if (shown && (agent->cell != before->cell || agent->state != before->state)) {
         lists->moved[lists->moved_count++] = slot;
     }
 }
 
-static void sort_agents(fm_scene *scene, const fm_rect *rect, uint64_t first,
+// Agents that have not changed, but the view has moved over them.
+static void sort_unchanged(const fm_scene *scene, const struct frames *frames,
+                           struct agent_lists *lists)
+{
+    for (uint32_t slot = 0; slot < scene->slot_count; slot++) {
+        const fm_scene_agent *agent = &scene->agents[slot];
+        bool dealt_with = agent->stamp == scene->stamp && agent->stamp_name == agent->name;
+        if (!dealt_with && agent->in_view) {
+            fm_agent_before before = {.name = agent->name,
+                                      .id = agent->id,
+                                      .cell = agent->cell,
+                                      .state = agent->state,
+                                      .in_view = true};
+            sort_agent(scene, frames, &before, lists);
+        }
+    }
+}
+
+static void sort_agents(fm_scene *scene, const struct frames *frames, uint64_t first,
                         struct agent_lists *lists)
 {
     scene->stamp++;
     for (uint64_t i = first; i < scene->agent_log.end; i++) {
         const fm_agent_before *before = fm_tick_log_at(&scene->agent_log, i);
-        fm_scene_agent *agent = &scene->agents[fm_agent_id_unpack(before->id).index1 - 1];
-        bool dealt_with = agent->stamp == scene->stamp && agent->stamp_id == before->id;
+        fm_scene_agent *agent = &scene->agents[fm_agent_id_unpack(before->name).index1 - 1];
+        bool dealt_with = agent->stamp == scene->stamp && agent->stamp_name == before->name;
         if (!dealt_with) {
             agent->stamp = scene->stamp;
-            agent->stamp_id = before->id;
-            sort_agent(scene, rect, before, lists);
+            agent->stamp_name = before->name;
+            sort_agent(scene, frames, before, lists);
         }
+    }
+    if (has_moved(frames)) {
+        sort_unchanged(scene, frames, lists);
     }
 }
 
@@ -285,7 +390,7 @@ static void pack_agent_lists(struct body_packer *body, const fm_scene *scene,
     }
     for (uint32_t i = 0; i < lists->moved_count; i++) {
         const fm_scene_agent *agent = &scene->agents[lists->moved[i]];
-        pack_uint(body, agent->id);
+        pack_uint(body, body->veiled ? agent->name : agent->id);
         pack_xy(body, agent->cell);
         pack_uint(body, agent->state);
     }
@@ -299,21 +404,40 @@ static void pack_agent_lists(struct body_packer *body, const fm_scene *scene,
         pack_array(body, "leave", (size_t)lists->left_count * 2);
     }
     for (uint32_t i = 0; i < lists->left_count; i++) {
-        pack_uint(body, lists->left[i]);
+        pack_uint(body, body->veiled ? lists->left[i].name : lists->left[i].id);
         pack_uint(body, lists->left_reasons[i]);
     }
 }
 
-static bool pack_agents_since(struct body_packer *body, fm_scene *scene, const fm_rect *rect,
-                              uint64_t since)
+static void pack_entered_classes(struct body_packer *body, const fm_scene *scene,
+                                 const struct agent_lists *lists)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < lists->entered_count; i++) {
+        count += scene->agents[lists->entered[i]].class_index != 0;
+    }
+    if (count > 0) {
+        pack_array(body, "classes", count * 2);
+    }
+    for (uint32_t i = 0; i < lists->entered_count; i++) {
+        if (scene->agents[lists->entered[i]].class_index != 0) {
+            pack_class(body, &scene->agents[lists->entered[i]]);
+        }
+    }
+}
+
+static bool pack_agents_since(struct body_packer *body, fm_scene *scene,
+                              const struct frames *frames, uint64_t since)
 {
     uint64_t first = fm_tick_log_find(&scene->agent_log, since);
     struct agent_lists lists;
-    if (!lists_init(&lists, scene->agent_log.end - first)) {
+    size_t unchanged = has_moved(frames) ? scene->slot_count : 0;
+    if (!lists_init(&lists, scene->agent_log.end - first + unchanged)) {
         return false;
     }
-    sort_agents(scene, rect, first, &lists);
+    sort_agents(scene, frames, first, &lists);
     pack_agent_lists(body, scene, &lists);
+    pack_entered_classes(body, scene, &lists);
     lists_fini(&lists);
     return true;
 }
@@ -324,11 +448,10 @@ static int compare_cells(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The cells that changed, in map order, each once.
+// Adds the cells that changed to those that are listed; all in map order, each once.
 static uint32_t list_cells(const fm_scene *scene, const fm_rect *rect, uint64_t first,
-                           fm_cell *cells)
+                           fm_cell *cells, uint32_t count)
 {
-    uint32_t count = 0;
     for (uint64_t i = first; i < scene->cell_log.end; i++) {
         fm_cell cell = *(const fm_cell *)fm_tick_log_at(&scene->cell_log, i);
         if (rect_contains(rect, cell)) {
@@ -378,18 +501,38 @@ static void pack_cell_runs(struct body_packer *body, const fm_scene *scene, cons
     }
 }
 
-static bool pack_cells_since(struct body_packer *body, const fm_scene *scene, const fm_rect *rect,
-                             uint64_t since)
+// The cells that a view has come upon by moving. What a reader did not show is unknown to it.
+static uint32_t list_uncovered(const fm_scene *scene, const struct frames *frames, fm_cell *cells)
+{
+    const fm_rect *to = frames->to;
+    uint32_t count = 0;
+    for (uint32_t y = to->y; has_moved(frames) && y < to->y + to->height; y++) {
+        for (uint32_t x = to->x; x < to->x + to->width; x++) {
+            if (!rect_contains(frames->from, fm_cell_at(x, y)) && look_at(scene, x, y) != 0) {
+                cells[count++] = fm_cell_at(x, y);
+            }
+        }
+    }
+    return count;
+}
+
+static bool pack_cells_since(struct body_packer *body, const fm_scene *scene,
+                             const struct frames *frames, uint64_t since)
 {
     uint64_t first = fm_tick_log_find(&scene->cell_log, since);
-    if (first == scene->cell_log.end) {
+    size_t count_max = scene->cell_log.end - first;
+    if (has_moved(frames)) {
+        count_max += (size_t)frames->to->width * frames->to->height;
+    }
+    if (count_max == 0) {
         return true;
     }
-    fm_cell *cells = malloc((scene->cell_log.end - first) * sizeof *cells);
+    fm_cell *cells = malloc(count_max * sizeof *cells);
     if (cells == NULL) {
         return false;
     }
-    uint32_t count = list_cells(scene, rect, first, cells);
+    uint32_t uncovered = list_uncovered(scene, frames, cells);
+    uint32_t count = list_cells(scene, frames->to, first, cells, uncovered);
     if (count > 0) {
         pack_cell_runs(body, scene, cells, count);
     }
@@ -407,16 +550,16 @@ static void pack_ended_since(struct body_packer *body, const fm_scene *scene, ui
     pack_array(body, "ended", (size_t)(log->end - first) * 5);
     for (uint64_t i = first; i < log->end; i++) {
         const fm_order_ended *ended = fm_tick_log_at(log, i);
-        pack_uint(body, ended->order);
-        pack_uint(body, fm_agent_id_pack(ended->agent));
+        pack_uint(body, body->veiled ? ended->number : ended->order);
+        pack_uint(body, fm_agent_id_pack(body->veiled ? ended->name : ended->agent));
         pack_uint(body, ended->reason);
         pack_xy(body, ended->cell);
     }
 }
 
-static void begin_delta(struct body_packer *body, const fm_scene *scene)
+static void begin_delta(struct body_packer *body, const fm_scene *scene, bool veiled)
 {
-    body_init(body);
+    body_init(body, veiled);
     pack_number(body, "world", scene->host->number);
     pack_number(body, "tick", scene->tick);
 }
@@ -431,12 +574,18 @@ static fm_body finish_delta(struct body_packer *body, bool complete)
     return body_take(body);
 }
 
-static fm_body make_delta(fm_scene *scene, const fm_rect *rect, uint64_t since)
+static fm_body make_delta(fm_scene *scene, const struct frames *frames, uint64_t since, bool veiled)
 {
     struct body_packer body;
-    begin_delta(&body, scene);
-    bool complete =
-        pack_agents_since(&body, scene, rect, since) && pack_cells_since(&body, scene, rect, since);
+    begin_delta(&body, scene, veiled);
+    if (has_moved(frames)) {
+        pack_rect(&body, frames->to);
+    }
+    bool complete = pack_agents_since(&body, scene, frames, since) &&
+                    pack_cells_since(&body, scene, frames, since);
+    if (scene->buildings_tick > since || has_moved(frames)) {
+        pack_buildings(&body, scene, frames->to);
+    }
     pack_ended_since(&body, scene, since);
     return finish_delta(&body, complete);
 }
@@ -449,26 +598,35 @@ static fm_body cached_or_made(fm_scene *scene, fm_cached_body wanted)
     if (cached != NULL) {
         return cached->body;
     }
-    wanted.body = wanted.is_keyframe ? make_keyframe(scene, &wanted.rect)
-                                     : make_delta(scene, &wanted.rect, wanted.since);
+    wanted.body = wanted.is_keyframe
+                      ? make_keyframe(scene, &wanted.rect, wanted.veiled)
+                      : make_delta(scene, &(struct frames){&wanted.rect, &wanted.rect},
+                                   wanted.since, wanted.veiled);
     keep_cached(scene, &wanted);
     return wanted.body;
 }
 
-fm_body fm_scene_keyframe(fm_scene *scene, const fm_rect *rect)
+fm_body fm_scene_keyframe(fm_scene *scene, const fm_rect *rect, bool veiled)
 {
-    return cached_or_made(scene, (fm_cached_body){.is_keyframe = true, .rect = *rect});
+    return cached_or_made(scene,
+                          (fm_cached_body){.is_keyframe = true, .veiled = veiled, .rect = *rect});
 }
 
-fm_body fm_scene_delta(fm_scene *scene, const fm_rect *rect, uint64_t since)
+fm_body fm_scene_delta(fm_scene *scene, const fm_rect *rect, uint64_t since, bool veiled)
 {
-    return cached_or_made(scene, (fm_cached_body){.since = since, .rect = *rect});
+    return cached_or_made(scene, (fm_cached_body){.veiled = veiled, .since = since, .rect = *rect});
 }
 
-fm_body fm_scene_ended(fm_scene *scene, uint64_t since)
+fm_body fm_scene_shift(fm_scene *scene, const fm_rect *from, const fm_rect *to, uint64_t since,
+                       bool veiled)
+{
+    return make_delta(scene, &(struct frames){from, to}, since, veiled);
+}
+
+fm_body fm_scene_ended(fm_scene *scene, uint64_t since, bool veiled)
 {
     struct body_packer body;
-    begin_delta(&body, scene);
+    begin_delta(&body, scene, veiled);
     pack_ended_since(&body, scene, since);
     return finish_delta(&body, true);
 }
@@ -477,7 +635,7 @@ fm_body fm_scene_load(fm_scene *scene)
 {
     if (scene->load_body.frame == NULL) {
         struct body_packer body;
-        body_init(&body);
+        body_init(&body, false);
         pack_array(&body, "load", 5);
         pack_uint(&body, scene->load.tick_us);
         pack_uint(&body, scene->load.search_us);

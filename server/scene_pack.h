@@ -6,7 +6,7 @@
 
 // How an agent was before a change.
 typedef struct fm_agent_before {
-    uint64_t id;
+    uint64_t name, id;
     fm_cell cell;
     uint8_t state;
     bool in_view;

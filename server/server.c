@@ -12,12 +12,15 @@
 #include "server/clock.h"
 #include "server/creation.h"
 #include "server/handlers.h"
+#include "server/http.h"
 #include "server/hub.h"
 #include "server/log.h"
 #include "server/stream.h"
+#include "server/tls.h"
 #include "server/transport.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,10 +31,12 @@
 struct server {
     fm_hub hub; // first
     uv_loop_t loop;
-    uv_signal_t terminate, interrupt;
+    uv_signal_t terminate, interrupt, reload;
     uv_async_t event;
     uv_timer_t check, grace;
     fm_tcp_listener *listener;
+    fm_http *http;     // NULL: none
+    fm_tls *tls;       // NULL: none
     char *read_buffer; // owned
     bool stopped;      // the conductor has said its last word
     bool closing;      // only handles of our own are left, and they are closing
@@ -45,9 +50,11 @@ static void close_own_handles(struct server *server)
         server->closing = true;
         uv_close((uv_handle_t *)&server->terminate, NULL);
         uv_close((uv_handle_t *)&server->interrupt, NULL);
+        uv_close((uv_handle_t *)&server->reload, NULL);
         uv_close((uv_handle_t *)&server->event, NULL);
         uv_close((uv_handle_t *)&server->check, NULL);
         uv_close((uv_handle_t *)&server->grace, NULL);
+        fm_http_close(server->http);
     }
 }
 
@@ -121,10 +128,57 @@ static void on_signal(uv_signal_t *signal, int number)
     stop(server);
 }
 
+// ---- reading files again
+// -------------------------------------------------------------------------
+
+// What was is kept when a file is wrong: a typing error must not lock everybody out.
+static void reload_tokens(struct server *server)
+{
+    static fm_grants grants; // too large for the stack
+    const fm_config *config = server->hub.config;
+    char error[FM_CONFIG_ERROR_SIZE];
+    grants.count = 0;
+    if (fm_grants_read_file(&grants, config->token_file, error, sizeof error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "tokens kept as they were", fm_log_text("file", config->token_file),
+               fm_log_text("reason", error));
+        return;
+    }
+    server->hub.tokens.configured = grants;
+    fm_log(FM_LOG_INFO, "tokens read again", fm_log_uint("count", grants.count));
+    fm_sessions_check_tokens(&server->hub);
+}
+
+static void reload_certificate(struct server *server)
+{
+    char error[FM_TLS_ERROR_SIZE];
+    if (fm_tls_reload(server->tls, error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "certificate kept as it was", fm_log_text("reason", error));
+        return;
+    }
+    fm_log(FM_LOG_INFO, "certificate read again",
+           fm_log_text("file", server->hub.config->tls_certificate));
+}
+
+static void on_reload(uv_signal_t *signal, int number)
+{
+    (void)number;
+    struct server *server = signal->data;
+    if (server->hub.config->grants_from_file) {
+        reload_tokens(server);
+    }
+    if (server->tls != NULL) {
+        reload_certificate(server);
+    }
+}
+
 // ---- events from the conductor -----------------------------------------------------------------
 
 static void job_done(struct server *server, fm_job *job)
 {
+    if (job->is_scrape) {
+        fm_http_take_scrape(server->http, job);
+        return;
+    }
     switch (job->kind) {
     case FM_JOB_ADD:
         fm_creation_added(&server->hub, job);
@@ -146,6 +200,10 @@ static void job_done(struct server *server, fm_job *job)
     case FM_JOB_QUERY:
     case FM_JOB_STATS:
     case FM_JOB_INSPECT:
+    case FM_JOB_TRACE:
+    case FM_JOB_UNTRACE:
+    case FM_JOB_EXPLAIN:
+    case FM_JOB_TOP:
         fm_handlers_job_done(&server->hub, job);
         break;
     }
@@ -208,6 +266,29 @@ static bool write_port_file(const char *path, uint16_t port)
     return written && rename(temporary, path) == 0;
 }
 
+static bool save_port(const char *path, uint16_t port)
+{
+    if (path[0] == '\0' || write_port_file(path, port)) {
+        return true;
+    }
+    fm_log(FM_LOG_ERROR, "cannot write the port file", fm_log_text("file", path),
+           fm_log_text("reason", strerror(errno)));
+    return false;
+}
+
+static bool start_tls(struct server *server)
+{
+    const fm_config *config = server->hub.config;
+    char error[FM_TLS_ERROR_SIZE];
+    const char *key = config->tls_key[0] == '\0' ? config->tls_certificate : config->tls_key;
+    if (fm_tls_create(config->tls_certificate, key, fm_session_accept, &server->hub, &server->tls,
+                      error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "cannot speak TLS", fm_log_text("reason", error));
+        return false;
+    }
+    return true;
+}
+
 static bool start_listening(struct server *server)
 {
     const fm_config *config = server->hub.config;
@@ -220,21 +301,56 @@ static bool start_listening(struct server *server)
         return false;
     }
     const char *error = "";
+    bool secret = config->tls_certificate[0] != '\0';
+    if (!secret && config->tls_key[0] != '\0') {
+        fm_log(FM_LOG_ERROR, "cannot speak TLS",
+               fm_log_text("reason", "there is a tls_key but no tls_certificate"));
+        return false;
+    }
+    if (secret && !start_tls(server)) {
+        return false;
+    }
+    if (!secret && !is_loopback) {
+        fm_log(FM_LOG_WARNING, "tokens cross the network as they are: there is no tls_certificate");
+    }
     uv_buf_t read_buffer = uv_buf_init(server->read_buffer, READ_BUFFER_SIZE);
-    if (fm_tcp_listen(&server->loop, address, port, read_buffer, fm_session_accept, &server->hub,
-                      &port, &server->listener, &error) != FM_OK) {
+    if (fm_tcp_listen(&server->loop, address, port, read_buffer,
+                      secret ? fm_tls_accept : fm_session_accept,
+                      secret ? (void *)server->tls : (void *)&server->hub, &port, &server->listener,
+                      &error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot listen", fm_log_text("listen", config->listen),
                fm_log_text("reason", error));
         return false;
     }
     fm_log(FM_LOG_INFO, "listening", fm_log_text("address", address), fm_log_uint("port", port),
+           fm_log_text("tls", secret ? "yes" : "no"),
            fm_log_uint("workers", fm_conductor_worker_count(server->hub.conductor)));
-    if (config->port_file[0] != '\0' && !write_port_file(config->port_file, port)) {
-        fm_log(FM_LOG_ERROR, "cannot write the port file", fm_log_text("file", config->port_file),
-               fm_log_text("reason", strerror(errno)));
+    return save_port(config->port_file, port);
+}
+
+static bool start_http(struct server *server)
+{
+    const fm_config *config = server->hub.config;
+    char address[FM_CONFIG_TEXT_MAX + 1];
+    uint16_t port;
+    bool is_loopback;
+    const char *error = "not ADDRESS:PORT";
+    if (config->http[0] == '\0') {
+        return true;
+    }
+    server->http = fm_http_create(&server->hub, fm_session_accept);
+    if (server->http == NULL) {
+        error = "out of memory";
+    }
+    if (server->http == NULL ||
+        fm_listen_parse(config->http, address, &port, &is_loopback) != FM_OK ||
+        fm_http_listen(server->http, address, port, &port, &error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "cannot serve HTTP", fm_log_text("http", config->http),
+               fm_log_text("reason", error));
         return false;
     }
-    return true;
+    fm_log(FM_LOG_INFO, "serving HTTP", fm_log_text("address", address), fm_log_uint("port", port));
+    return save_port(config->http_port_file, port);
 }
 
 static void init_handles(struct server *server)
@@ -242,12 +358,14 @@ static void init_handles(struct server *server)
     uv_loop_t *loop = &server->loop;
     uv_signal_init(loop, &server->terminate);
     uv_signal_init(loop, &server->interrupt);
+    uv_signal_init(loop, &server->reload);
     uv_timer_init(loop, &server->check);
     uv_timer_init(loop, &server->grace);
-    server->terminate.data = server->interrupt.data = server;
+    server->terminate.data = server->interrupt.data = server->reload.data = server;
     server->check.data = server->grace.data = server->event.data = server;
     uv_signal_start(&server->terminate, on_signal, SIGTERM);
     uv_signal_start(&server->interrupt, on_signal, SIGINT);
+    uv_signal_start(&server->reload, on_reload, SIGHUP);
     uv_timer_start(&server->check, on_check, CHECK_PERIOD_MS, CHECK_PERIOD_MS);
 }
 
@@ -255,6 +373,7 @@ static void init_handles(struct server *server)
 static bool server_init(struct server *server, const fm_config *config)
 {
     *server = (struct server){.hub = {.config = config, .on_session_gone = on_session_gone}};
+    server->hub.tokens.configured = config->grants;
     server->hub.start_ns = fm_clock_now_ns();
     server->hub.loop = &server->loop;
     server->read_buffer = malloc(READ_BUFFER_SIZE);
@@ -284,9 +403,13 @@ static bool server_init(struct server *server, const fm_config *config)
 static void server_fini(struct server *server)
 {
     fm_conductor_destroy(server->hub.conductor);
+    fm_http_destroy(server->http);
+    fm_tls_destroy(server->tls);
     for (uint32_t i = 0; i < server->hub.host_count; i++) {
         fm_host_destroy(server->hub.hosts[i]);
     }
+    fm_tokens_fini(&server->hub.tokens);
+    fm_addresses_fini(&server->hub.addresses);
     free(server->hub.hosts);
     free(server->hub.sessions);
     uv_loop_close(&server->loop);
@@ -296,12 +419,13 @@ static void server_fini(struct server *server)
 int fm_server_run(const fm_config *config)
 {
     fm_handlers_check();
+    signal(SIGPIPE, SIG_IGN); // a peer that is gone is an error of the write, not the end of all
     struct server server;
     if (!server_init(&server, config)) {
         fm_log(FM_LOG_ERROR, "cannot start", fm_log_text("reason", "out of memory or threads"));
         return 1;
     }
-    bool started = start_listening(&server);
+    bool started = start_http(&server) && start_listening(&server);
     if (!started) {
         stop(&server);
     }

@@ -14,6 +14,7 @@
 #define INPUT_KEPT_SIZE   (16u << 10)       // capacity that an empty input keeps
 #define HELD_UP_SHARE     4u                // reading goes on when this part of the bound is left
 #define FINISH_LONGEST_NS (5 * FM_NS_PER_S) // for a client to read its last answers
+#define PINGS_WHEN_IDLE   3u                // before a client that says nothing is hung up on
 #define LINGER_NS         (FM_NS_PER_S / 4) // for it to hang up after that
 
 static const fm_transport_events events;
@@ -45,35 +46,58 @@ static fm_session *session_create(fm_hub *hub, fm_transport *transport)
     session->hub = hub;
     session->transport = transport;
     session->number = hub->session_last + 1;
-    session->opened_ns = session->progress_ns = fm_clock_now_ns();
+    session->opened_ns = session->progress_ns = session->received_ns = fm_clock_now_ns();
     return session;
 }
 
 static void session_destroy(fm_session *session)
 {
     session->hub->uploads_size -= session->upload.total;
+    fm_addresses_release(&session->hub->addresses, session->address, fm_clock_now_ns());
     free(session->upload.bytes);
     free(session->input);
     msgpack_zone_destroy(&session->zone);
     free(session);
 }
 
-void fm_session_accept(void *context, fm_transport *transport)
+static bool is_full(const fm_hub *hub, const fm_address *address)
+{
+    const fm_config *config = hub->config;
+    return hub->going_down || hub->session_count >= config->sessions_max ||
+           (config->sessions_per_address_max > 0 &&
+            address->connections > config->sessions_per_address_max);
+}
+
+static void turn_away(fm_hub *hub, fm_transport *transport)
 {
     static fm_log_site too_many;
+    hub->counts.turned_away++;
+    fm_log_limited(&too_many, FM_LOG_WARNING, "connection turned away",
+                   fm_log_text("peer", transport->peer),
+                   fm_log_uint("sessions", hub->session_count));
+    transport->ops->close(transport);
+}
+
+void fm_session_accept(void *context, fm_transport *transport)
+{
     fm_hub *hub = context;
-    if (hub->going_down || hub->session_count >= hub->config->sessions_max) {
-        fm_log_limited(&too_many, FM_LOG_WARNING, "connection turned away",
-                       fm_log_text("peer", transport->peer),
-                       fm_log_uint("sessions", hub->session_count));
-        transport->ops->close(transport);
+    fm_address *address = fm_addresses_hold(&hub->addresses, transport->peer);
+    if (address == NULL || is_full(hub, address)) {
+        if (address != NULL) {
+            fm_addresses_release(&hub->addresses, address, fm_clock_now_ns());
+        }
+        turn_away(hub, transport);
         return;
     }
     fm_session *session = session_create(hub, transport);
-    if (session == NULL || !fm_hub_add_session(hub, session)) {
-        if (session != NULL) {
-            session_destroy(session);
-        }
+    if (session == NULL) {
+        fm_addresses_release(&hub->addresses, address, fm_clock_now_ns());
+        transport->ops->close(transport);
+        return;
+    }
+    session->address = address;
+    if (!fm_hub_add_session(hub, session)) {
+        session_destroy(session);
         transport->ops->close(transport);
         return;
     }
@@ -168,6 +192,7 @@ static void receive_message(fm_session *session, const uint8_t *bytes, size_t si
     msgpack_object message;
     size_t offset = 0;
     session->hub->counts.messages++;
+    session->message_size = size;
     msgpack_unpack_return result =
         msgpack_unpack((const char *)bytes, size, &offset, &session->zone, &message);
     if (result == MSGPACK_UNPACK_SUCCESS || result == MSGPACK_UNPACK_EXTRA_BYTES) {
@@ -229,6 +254,9 @@ static bool keep_input(fm_session *session, const uint8_t *bytes, size_t size)
         session->input = input;
         session->input_capacity = capacity;
     }
+    if (session->input_size == 0) {
+        session->message_ns = session->received_ns;
+    }
     memcpy(session->input + session->input_size, bytes, size);
     session->input_size += size;
     return true;
@@ -237,6 +265,9 @@ static bool keep_input(fm_session *session, const uint8_t *bytes, size_t size)
 static void drop_input(fm_session *session, size_t size)
 {
     session->input_size -= size;
+    if (size > 0) {
+        session->message_ns = session->received_ns; // another one is at the front now
+    }
     if (session->input_size > 0) {
         memmove(session->input, session->input + size, session->input_size);
     } else if (session->input_capacity > INPUT_KEPT_SIZE) {
@@ -250,6 +281,7 @@ static void on_received(void *owner, const uint8_t *bytes, size_t size)
 {
     fm_session *session = owner;
     session->hub->counts.bytes_in += size;
+    session->received_ns = fm_clock_now_ns();
     size_t taken = 0;
     bool straight = session->input_size == 0;
     if (straight) {
@@ -352,6 +384,46 @@ static void check_finishing(fm_session *session, uint64_t now_ns)
     }
 }
 
+// Asks for a sign of life. A client of the protocol answers with a ping of its own.
+static void ping(fm_session *session, uint64_t now_ns)
+{
+    msgpack_sbuffer buffer;
+    msgpack_packer packer;
+    msgpack_sbuffer_init(&buffer);
+    msgpack_packer_init(&packer, &buffer, msgpack_sbuffer_write);
+    fm_pack_notification(&packer, FM_NOTIFY_IDLE);
+    msgpack_pack_map(&packer, 1);
+    fm_pack_text(&packer, "time");
+    msgpack_pack_uint64(&packer, (now_ns - session->hub->start_ns) / FM_NS_PER_MS);
+    fm_frame *frame = fm_frame_take(&buffer);
+    if (frame != NULL) {
+        session->pinged_ns = now_ns;
+        fm_session_send(session, &frame, 1);
+        fm_frame_drop(frame);
+    }
+}
+
+// What is held up by us is nobody's fault.
+static void check_idle(fm_session *session, uint64_t now_ns)
+{
+    const fm_config *config = session->hub->config;
+    uint64_t idle_ns = ns_of(config->idle_timeout_s);
+    if (session->held_up) {
+        session->received_ns = session->message_ns = now_ns;
+        return;
+    }
+    if (session->input_size > 0 &&
+        now_ns - session->message_ns > ns_of(config->message_timeout_s)) {
+        fm_session_hang_up(session, "slow message");
+    } else if (idle_ns > 0 && now_ns - session->received_ns > idle_ns) {
+        fm_session_hang_up(session, "idle");
+    } else if (idle_ns > 0 && session->state == FM_SESSION_READY &&
+               now_ns - session->received_ns > idle_ns / PINGS_WHEN_IDLE &&
+               now_ns - session->pinged_ns > idle_ns / PINGS_WHEN_IDLE) {
+        ping(session, now_ns);
+    }
+}
+
 void fm_session_check_time(fm_session *session, uint64_t now_ns)
 {
     const fm_config *config = session->hub->config;
@@ -373,6 +445,42 @@ void fm_session_check_time(fm_session *session, uint64_t now_ns)
         fm_session_hang_up(session, "no hello");
     } else if (now_ns - session->progress_ns > ns_of(config->slow_reader_timeout_s)) {
         fm_session_hang_up(session, "slow reader");
+    } else {
+        check_idle(session, now_ns);
+    }
+}
+
+fm_status fm_session_meter(fm_session *session, fm_meter_kind kind, uint64_t amount, char *error)
+{
+    const fm_config *config = session->hub->config;
+    const struct {
+        uint64_t per_s;
+        const char *text;
+    } rates[] = {
+#define X(enumerator, key, words) [enumerator] = {config->key, words},
+        FM_METER_LIST(X)
+#undef X
+    };
+    uint64_t wait_ns;
+    if (fm_meter_take(&session->meters[kind], amount, rates[kind].per_s, fm_clock_now_ns(),
+                      &wait_ns)) {
+        return FM_OK;
+    }
+    session->hub->counts.rate_refusals++;
+    snprintf(error, FM_ERROR_TEXT_SIZE, "more than %llu %s a second; again in %llu ms",
+             (unsigned long long)rates[kind].per_s, rates[kind].text,
+             (unsigned long long)(wait_ns / FM_NS_PER_MS + 1));
+    return FM_ERR_BUSY;
+}
+
+// Walks backwards: those who finish may be gone at once.
+void fm_sessions_check_tokens(fm_hub *hub)
+{
+    for (uint32_t i = hub->session_count; i-- > 0;) {
+        fm_session *session = hub->sessions[i];
+        if (session->has_token && !fm_tokens_have(&hub->tokens, session->token_hash)) {
+            fm_session_finish(session, "token revoked");
+        }
     }
 }
 

@@ -47,21 +47,31 @@ struct fm_session {
     uint64_t number;
     fm_session_state state;
     fm_role role;
+    fm_seat seat;    // of a player
     char client[65]; // name it gave
+    bool has_token;  // it was opened with the token of this hash
+    uint8_t token_hash[FM_TOKEN_HASH_SIZE];
+
+    fm_address *address;
+    fm_meter meters[FM_METER_COUNT];
 
     fm_scanner scanner;
-    msgpack_zone zone; // of the message being handled
-    uint8_t *input;    // owned; bytes of messages that are not whole yet
+    msgpack_zone zone;   // of the message being handled
+    size_t message_size; // bytes of it
+    uint8_t *input;      // owned; bytes of messages that are not whole yet
     size_t input_size, input_capacity;
     bool held_up; // not read from: too much waits for it
 
     uint32_t jobs_waiting;
+    uint32_t queries_waiting; // of the jobs
     fm_subscription *subscriptions;
     uint32_t subscription_count;
     uint64_t subscription_last;
     fm_upload upload;
 
     uint64_t opened_ns, finish_ns;
+    uint64_t received_ns, pinged_ns; // when bytes came in, and when it was last asked for some
+    uint64_t message_ns;             // when the message that is not whole yet began
     uint64_t progress_ns;  // when the client was last seen to read, or had nothing to read
     uint64_t queued_size;  // bytes ever queued
     uint64_t written_size; // of these, when last looked at, written
@@ -84,11 +94,19 @@ void fm_session_send(fm_session *session, fm_frame *const *frames, uint32_t fram
 /// Bytes that wait for the client.
 size_t fm_session_unsent_size(const fm_session *session);
 
+/// Takes from one of the session's meters.
+/// @return FM_OK, or FM_ERR_BUSY with a sentence in `error`
+FM_CHECKED fm_status fm_session_meter(fm_session *session, fm_meter_kind kind, uint64_t amount,
+                                      char *error);
+
 /// Whether messages can still be sent.
 bool fm_session_is_open(const fm_session *session);
 
 /// One of its requests was answered by the conductor.
 void fm_session_job_done(fm_session *session);
+
+/// Hangs up on everybody whose token is not good any more.
+void fm_sessions_check_tokens(fm_hub *hub);
 
 /// Hangs up on a client that is too slow to say hello or to read. Called a few times a second.
 void fm_session_check_time(fm_session *session, uint64_t now_ns);

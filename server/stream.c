@@ -5,9 +5,11 @@
 #include "server/scene.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define BEHIND_SHARE    4u  // deltas wait when this part of session_unsent_max is unsent ...
-#define CAUGHT_UP_SHARE 16u // ... and go on when no more than this part is
+#define BEHIND_SHARE    4u     // deltas wait when this part of session_unsent_max is unsent ...
+#define SHIFT_CELLS_MAX 65536u // of a view that moves; of a larger one a keyframe is sent
+#define CAUGHT_UP_SHARE 16u    // ... and go on when no more than this part is
 
 struct fm_subscription {
     fm_subscription *next_of_scene;
@@ -15,7 +17,9 @@ struct fm_subscription {
     fm_session *session;
     fm_scene *scene;
     uint64_t number;
-    fm_rect rect;
+    fm_rect rect;      // that it wants to show
+    fm_rect told_rect; // that the client shows
+    uint64_t follow;   // agent to keep in the middle, by name or id; 0: none
     uint32_t every;
     bool opening;         // its request is not answered yet
     bool is_notification; // nor will be
@@ -123,37 +127,98 @@ static bool send_body(const fm_subscription *subscription, fm_notification notif
     return true;
 }
 
+// A player knows agents and orders by names; the others by the world's ids.
+static bool is_veiled(const fm_subscription *subscription)
+{
+    return subscription->session->role == FM_ROLE_PLAYER;
+}
+
 // A keyframe replaces all that the client has, but orders end only once, so those that it has not
 // heard of follow.
 static void send_keyframe(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
-    fm_body body = fm_scene_keyframe(scene, &subscription->rect);
+    fm_body body = fm_scene_keyframe(scene, &subscription->rect, is_veiled(subscription));
     if (!send_body(subscription, FM_NOTIFY_KEYFRAME, body, (fm_body){0})) {
         subscription->behind = true; // memory is short: again when the client has read
         return;
     }
     if (subscription->told) {
         subscription->session->hub->counts.keyframes_forced++;
-        fm_body ended = fm_scene_ended(scene, subscription->tick);
+        fm_body ended = fm_scene_ended(scene, subscription->tick, is_veiled(subscription));
         send_body(subscription, FM_NOTIFY_DELTA, ended, (fm_body){0});
         fm_frame_drop(ended.frame);
     }
     subscription->told = true;
+    subscription->told_rect = subscription->rect;
     subscription->tick = scene->tick;
+}
+
+static bool has_moved(const fm_subscription *subscription)
+{
+    return memcmp(&subscription->rect, &subscription->told_rect, sizeof subscription->rect) != 0;
+}
+
+// What moving uncovers is told cell by cell; a large jump is shorter as a keyframe.
+static bool is_jump(const fm_subscription *subscription)
+{
+    const fm_rect *rect = &subscription->rect;
+    return has_moved(subscription) && (uint64_t)rect->width * rect->height > SHIFT_CELLS_MAX;
 }
 
 static void send_delta(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
-    fm_body body = fm_scene_delta(scene, &subscription->rect, subscription->tick);
+    bool moved = has_moved(subscription), veiled = is_veiled(subscription);
+    fm_body body = moved ? fm_scene_shift(scene, &subscription->told_rect, &subscription->rect,
+                                          subscription->tick, veiled)
+                         : fm_scene_delta(scene, &subscription->rect, subscription->tick, veiled);
     bool sees_load = subscription->session->role >= FM_ROLE_OBSERVER;
     fm_body load = sees_load && body.frame != NULL ? fm_scene_load(scene) : (fm_body){0};
     bool nothing_to_say = body.frame == NULL && body.entries == 0;
     if (nothing_to_say || send_body(subscription, FM_NOTIFY_DELTA, body, load)) {
         subscription->tick = scene->tick;
+        subscription->told_rect = subscription->rect;
     } else {
         subscription->behind = true;
+    }
+    if (moved) {
+        fm_frame_drop(body.frame); // the scene keeps the others
+    }
+}
+
+// The first coordinate of a side that has `at` in its middle, and lies on the map.
+static uint32_t centered(uint32_t at, uint32_t side, uint32_t map_side)
+{
+    uint32_t first = at < side / 2 ? 0 : at - side / 2;
+    return first < map_side - side ? first : map_side - side;
+}
+
+static bool is_near_middle(uint32_t at, uint32_t first, uint32_t side)
+{
+    uint32_t offset = at - first; // wraps round below `first`
+    return offset >= side / 4 && offset < side - side / 4;
+}
+
+// The view follows once its agent has left the inner half of it, and stays when the agent is not in
+// view any more.
+static void follow(fm_subscription *subscription)
+{
+    const fm_scene *scene = subscription->scene;
+    const fm_scene_agent *agent =
+        subscription->follow == 0
+            ? NULL
+            : fm_scene_find(scene, subscription->follow, is_veiled(subscription));
+    if (agent == NULL) {
+        return;
+    }
+    fm_rect *rect = &subscription->rect;
+    uint32_t x = fm_cell_x(agent->cell), y = fm_cell_y(agent->cell);
+    if (!subscription->told || !is_near_middle(x, rect->x, rect->width)) {
+        rect->x = centered(x, rect->width, scene->host->width);
+    }
+    if (!subscription->told || !is_near_middle(y, rect->y, rect->height)) {
+        rect->y = centered(y, rect->height, scene->host->height);
     }
 }
 
@@ -171,9 +236,11 @@ static void bring_up_to_date(fm_subscription *subscription)
         return;
     }
     subscription->behind = false;
-    if (!subscription->told || !fm_scene_reaches(scene, subscription->tick)) {
+    follow(subscription);
+    if (!subscription->told || !fm_scene_reaches(scene, subscription->tick) ||
+        is_jump(subscription)) {
         send_keyframe(subscription);
-    } else if (scene->tick - subscription->tick >= subscription->every) {
+    } else if (scene->tick - subscription->tick >= subscription->every || has_moved(subscription)) {
         send_delta(subscription);
     }
 }
@@ -265,6 +332,7 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
         .number = ++session->subscription_last,
         .rect = request->rect,
         .every = request->every,
+        .follow = request->follow,
         .opening = true,
         .is_notification = request->is_notification,
         .request = request->number,
@@ -279,12 +347,37 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
     return FM_OK;
 }
 
-bool fm_stream_unsubscribe(fm_session *session, uint64_t number)
+static fm_subscription *find_subscription(const fm_session *session, uint64_t number)
 {
     fm_subscription *subscription = session->subscriptions;
     while (subscription != NULL && subscription->number != number) {
         subscription = subscription->next_of_session;
     }
+    return subscription;
+}
+
+fm_status fm_stream_move(fm_session *session, uint64_t number, const fm_rect *rect)
+{
+    fm_subscription *subscription = find_subscription(session, number);
+    if (subscription == NULL) {
+        return FM_ERR_BAD_VALUE;
+    }
+    const fm_host *host = subscription->scene->host;
+    if (rect->x >= host->width || rect->y >= host->height || rect->width < 1 || rect->height < 1 ||
+        rect->width > host->width - rect->x || rect->height > host->height - rect->y) {
+        return FM_ERR_OFF_GRID;
+    }
+    subscription->rect = *rect;
+    subscription->follow = 0;
+    if (subscription->told) {
+        bring_up_to_date(subscription);
+    }
+    return FM_OK;
+}
+
+bool fm_stream_unsubscribe(fm_session *session, uint64_t number)
+{
+    fm_subscription *subscription = find_subscription(session, number);
     if (subscription == NULL) {
         return false;
     }
@@ -339,6 +432,19 @@ void fm_stream_flush(fm_hub *hub)
             flush_scene(scene, &summary);
         }
     }
+}
+
+uint64_t fm_stream_lag_max(const fm_hub *hub)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < hub->session_count; i++) {
+        for (const fm_subscription *subscription = hub->sessions[i]->subscriptions;
+             subscription != NULL; subscription = subscription->next_of_session) {
+            uint64_t lag = subscription->told ? subscription->scene->tick - subscription->tick : 0;
+            most = lag > most ? lag : most;
+        }
+    }
+    return most;
 }
 
 // The view cannot be shown. Those who wait for it hear why.

@@ -22,6 +22,7 @@ typedef struct fm_stream_request {
     uint32_t team;        // FM_ALL_TEAMS: everything
     fm_rect rect;         // inside the map
     uint32_t every;       // at most one delta in so many ticks
+    uint64_t follow;      // agent to keep in the middle of the rectangle; 0: none
     uint64_t number;      // of the request
     bool is_notification; // no answer is wanted
 } fm_stream_request;
@@ -29,6 +30,11 @@ typedef struct fm_stream_request {
 /// Begins a subscription; answers the request when the view turns out to exist.
 /// @return FM_OK, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *request);
+
+/// Moves a view to another rectangle of its world, and tells the client what that changes. A view
+/// that followed an agent stays where it is put.
+/// @return FM_OK, FM_ERR_OFF_GRID, or FM_ERR_BAD_VALUE: the session has no such subscription
+FM_CHECKED fm_status fm_stream_move(fm_session *session, uint64_t number, const fm_rect *rect);
 
 /// @return false when the session has no such subscription
 bool fm_stream_unsubscribe(fm_session *session, uint64_t number);
@@ -39,6 +45,9 @@ void fm_stream_publish(fm_publication *publication);
 /// A few times a second: sends what subscriptions with `every` still owe when their world went
 /// quiet.
 void fm_stream_flush(fm_hub *hub);
+
+/// Ticks that the subscription farthest behind has not been told yet.
+uint64_t fm_stream_lag_max(const fm_hub *hub);
 
 /// A watch job came back.
 void fm_stream_watched(const fm_job *job);

@@ -56,6 +56,11 @@ struct fm_transport {
     char peer[64];    // its address, for logs
 };
 
+struct sockaddr_storage;
+
+/// Fills in `peer` and `is_loopback` from the peer's address, an IPv4 or IPv6 one.
+void fm_transport_describe_peer(fm_transport *transport, const struct sockaddr_storage *address);
+
 // Where TCP connections come from.
 typedef struct fm_tcp_listener fm_tcp_listener;
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define BACKLOG          511
+#define KEEPALIVE_S      60
 #define SEND_BUFFER_SIZE (256 << 10) // of the socket: a slow reader is noticed after this much
 
 struct fm_tcp_listener {
@@ -182,27 +183,13 @@ static const fm_transport_ops tcp_ops = {
 
 // ---- accepting ---------------------------------------------------------------------------------
 
-static bool address_is_loopback(const struct sockaddr_storage *address)
-{
-    if (address->ss_family == AF_INET) {
-        const struct sockaddr_in *in = (const struct sockaddr_in *)address;
-        return ntohl(in->sin_addr.s_addr) >> 24 == 127;
-    }
-    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
-    const uint8_t *bytes = in6->sin6_addr.s6_addr;
-    return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr) ||
-           (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr) && bytes[12] == 127);
-}
-
 static void describe_peer(struct tcp_transport *tcp)
 {
     struct sockaddr_storage address = {0};
     int size = sizeof address;
-    if (uv_tcp_getpeername(&tcp->handle, (struct sockaddr *)&address, &size) < 0) {
-        return;
+    if (uv_tcp_getpeername(&tcp->handle, (struct sockaddr *)&address, &size) == 0) {
+        fm_transport_describe_peer(&tcp->base, &address);
     }
-    tcp->base.is_loopback = address_is_loopback(&address);
-    uv_ip_name((const struct sockaddr *)&address, tcp->base.peer, sizeof tcp->base.peer);
 }
 
 static void on_connection(uv_stream_t *stream, int error)
@@ -225,6 +212,7 @@ static void on_connection(uv_stream_t *stream, int error)
     }
     int send_buffer_size = SEND_BUFFER_SIZE;
     uv_tcp_nodelay(&tcp->handle, 1);
+    uv_tcp_keepalive(&tcp->handle, 1, KEEPALIVE_S); // finds peers that vanished without a word
     uv_send_buffer_size((uv_handle_t *)&tcp->handle, &send_buffer_size);
     describe_peer(tcp);
     listener->accept(listener->context, &tcp->base);

@@ -2,6 +2,8 @@
 
 #include "tests/fog.h"
 
+#include "tests/reference.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +201,90 @@ void fog_settle_changes(fog *world)
         }
     }
     world->change_count = kept;
+}
+
+// ---- tables of heuristics ----
+
+static void make_landmarks(fog_tables *made, fog *world, fm_landmark_table *table)
+{
+    table->count = 1 + fm_random_below(&world->random, 4);
+    for (uint32_t i = 0; i < table->count; i++) {
+        free(made->landmarks[i]);
+        made->landmarks[i] = reference_measure(&world->view, fog_free_cell(world)).cost;
+        table->costs[i] = made->landmarks[i];
+    }
+    table->stale = false;
+    table->generation += 1;
+}
+
+static uint32_t tile_of(const fm_cluster_table *table, uint32_t x, uint32_t y)
+{
+    return y / table->side * table->columns + x / table->side;
+}
+
+// From every cell to every other.
+void fog_tables_measure_clusters(fog_tables *made, fog *world, fm_cluster_table *table)
+{
+    free(made->clusters);
+    made->clusters = malloc((size_t)table->count * table->count * sizeof *made->clusters);
+    FM_ASSERT(made->clusters != NULL);
+    for (uint32_t i = 0; i < table->count * table->count; i++) {
+        made->clusters[i] = FM_COST_INFINITE;
+    }
+    uint32_t cell_count = world->width * world->height;
+    for (uint32_t from = 0; from < cell_count; from++) {
+        uint32_t x = from % world->width, y = from / world->width;
+        if (fm_bitmap_get(&world->blocked, fm_cell_at(x, y))) {
+            continue;
+        }
+        reference costs = reference_measure(&world->view, fm_cell_at(x, y));
+        uint32_t *row = &made->clusters[(size_t)tile_of(table, x, y) * table->count];
+        for (uint32_t to = 0; to < cell_count; to++) {
+            uint32_t *least = &row[tile_of(table, to % world->width, to / world->width)];
+            *least = costs.cost[to] < *least ? costs.cost[to] : *least;
+        }
+        reference_fini(&costs);
+    }
+    table->costs = made->clusters;
+    table->stale = false;
+    table->generation += 1;
+}
+
+static void make_clusters(fog_tables *made, fog *world, fm_cluster_table *table)
+{
+    table->side = 2 + fm_random_below(&world->random, 4);
+    table->columns = (world->width + table->side - 1) / table->side;
+    table->count = table->columns * ((world->height + table->side - 1) / table->side);
+    fog_tables_measure_clusters(made, world, table);
+}
+
+void fog_tables_make(fog_tables *made, fog *world, fm_heuristic_kind kind,
+                     fm_heuristic_tables *tables)
+{
+    if (kind == FM_HEURISTIC_LANDMARKS) {
+        make_landmarks(made, world, &tables->landmarks);
+    } else if (kind == FM_HEURISTIC_CLUSTER) {
+        make_clusters(made, world, &tables->clusters);
+    }
+}
+
+void fog_tables_fini(fog_tables *made)
+{
+    for (uint32_t i = 0; i < FM_LANDMARKS_MAX; i++) {
+        free(made->landmarks[i]);
+    }
+    free(made->clusters);
+}
+
+void fog_tables_follow(const fog *world, fm_heuristic_tables *tables)
+{
+    for (uint32_t i = 0; i < world->change_count; i++) {
+        if (world->changes[i].cheaper) {
+            tables->landmarks.stale = tables->clusters.stale = true;
+            tables->landmarks.generation += 1;
+            tables->clusters.generation += 1;
+        }
+    }
 }
 
 // ---- planner ----

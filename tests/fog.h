@@ -64,6 +64,24 @@ void fog_edit(fog *world, fm_cell spared);
 /// is blocked now, and some are merged.
 void fog_settle_changes(fog *world);
 
+// What heuristic tables point to.
+typedef struct fog_tables {
+    uint32_t *landmarks[FM_LANDMARKS_MAX];
+    uint32_t *clusters;
+} fog_tables;
+
+/// Measures the tables that a heuristic reads, plainly: landmarks in random free cells, or the
+/// least costs between tiles. For small worlds.
+void fog_tables_make(fog_tables *made, fog *world, fm_heuristic_kind kind,
+                     fm_heuristic_tables *tables);
+
+/// Measures the costs between tiles whose sides and columns the table gives.
+void fog_tables_measure_clusters(fog_tables *made, fog *world, fm_cluster_table *table);
+void fog_tables_fini(fog_tables *made);
+
+/// Marks the tables as stale if some noted change made a step cheaper.
+void fog_tables_follow(const fog *world, fm_heuristic_tables *tables);
+
 /// A planner with its goal, standing on random free cells.
 void fog_planner_init(fog_planner *planner, fog *world, const fm_planner_ops *ops,
                       const fm_planner_options *options);

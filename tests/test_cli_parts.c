@@ -30,6 +30,15 @@ static void test_numbers_and_places(void **state)
     assert_false(fm_parse_real("", &real) || fm_parse_real("2.5s", &real) ||
                  fm_parse_real("nan", &real));
     assert_true(fm_parse_cell("17,4095", &cell) && cell == fm_cell_at(17, 4095));
+    fm_cell cells[3];
+    assert_int_equal(fm_parse_cells("1,2", cells, 3), 1);
+    assert_int_equal(fm_parse_cells("1,2/3,4/5,6", cells, 3), 3);
+    assert_int_equal(cells[2], fm_cell_at(5, 6));
+    static const char *const nonsense[] = {"",      "1",       "1,2/",       "/1,2",
+                                           "1,2,3", "1,2/3;4", "1,2/4096,0", "1,1/2,2/3,3/4,4"};
+    for (uint32_t i = 0; i < FM_COUNT_OF(nonsense); i++) {
+        assert_int_equal(fm_parse_cells(nonsense[i], cells, 3), 0);
+    }
     assert_false(fm_parse_cell("4096,1", &cell) || fm_parse_cell("1", &cell) ||
                  fm_parse_cell("1,2,3", &cell) || fm_parse_cell("1;2", &cell) ||
                  fm_parse_cell("-1,2", &cell) || fm_parse_cell(",2", &cell));

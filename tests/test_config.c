@@ -73,7 +73,7 @@ static void other_value(const fm_config_key *key, char *text, size_t size)
     switch (key->kind) {
     case FM_CONFIG_KIND_TEXT:
         snprintf(text, size, "%s",
-                 strcmp(key->name, "listen") == 0       ? "[::1]:7000"
+                 strcmp(key->name, "listen") == 0 || strcmp(key->name, "http") == 0 ? "[::1]:7000"
                  : strcmp(key->name, "planner") == 0    ? "dstar-lite:queue=heap"
                  : strcmp(key->name, "token_file") == 0 ? token_path
                                                         : "a \"quoted\" \\ file: #1");
@@ -171,7 +171,7 @@ static void test_defaults(void **state)
     assert_int_equal(outcome.exit_code, FM_EXIT_OK);
     assert_string_equal(outcome.config.listen, "127.0.0.1:7421");
     assert_false(outcome.config.allow_remote);
-    assert_string_equal(outcome.config.token, "");
+    assert_int_equal(outcome.config.grants.count, 0);
     assert_true(outcome.config.tick_hz == 10 && outcome.config.budget_ms == 50);
     assert_int_equal(outcome.config.overload, FM_OVERLOAD_SLIP);
     assert_string_equal(outcome.config.planner, "dstar-lite");
@@ -409,6 +409,15 @@ static void test_mistakes_elsewhere(void **state)
 
 // ---- tokens and addresses -----------------------------------------------------------------------
 
+static void check_only_admin(const fm_config *config, const char *token)
+{
+    fm_tokens tokens = {.configured = config->grants};
+    const fm_grant *grant = fm_tokens_find(&tokens, token, strlen(token));
+    assert_int_equal(config->grants.count, 1);
+    assert_non_null(grant);
+    assert_int_equal(grant->role, FM_ROLE_ADMIN);
+}
+
 static void test_remote_needs_a_token(void **state)
 {
     (void)state;
@@ -420,7 +429,7 @@ static void test_remote_needs_a_token(void **state)
 
     struct outcome outcome = run(remote, token);
     assert_true(outcome.may_start);
-    assert_string_equal(outcome.config.token, "0123456789abcdef");
+    check_only_admin(&outcome.config, "0123456789abcdef");
     outcome_fini(&outcome);
 
     check_refused(run(remote, none), FM_EXIT_USAGE,
@@ -440,23 +449,25 @@ static void test_token_file(void **state)
     snprintf(flag, sizeof flag, "--token-file=%s", token_path);
     struct outcome outcome = run_arguments(flag, NULL, NULL);
     assert_true(outcome.may_start);
-    assert_string_equal(outcome.config.token, "a-secret-of-the-tests");
+    check_only_admin(&outcome.config, "a-secret-of-the-tests");
     outcome_fini(&outcome);
 
     // The variable wins.
     const char *arguments[] = {flag, NULL},
                *environment[] = {"FOGMARCH_TOKEN=0123456789abcdef", NULL};
     outcome = run(arguments, environment);
-    assert_string_equal(outcome.config.token, "0123456789abcdef");
+    check_only_admin(&outcome.config, "0123456789abcdef");
     outcome_fini(&outcome);
 
     char path[PATH_SIZE + 8];
     snprintf(path, sizeof path, "%s.bad", token_path);
     snprintf(flag, sizeof flag, "--token-file=%.200s", path);
     write_file(path, "");
-    snprintf(expected, sizeof expected,
-             "fogmarchd: --token-file: %s: a token has 16 to 256 bytes\n", path);
+    snprintf(expected, sizeof expected, "fogmarchd: --token-file: %s: there is no token in it\n",
+             path);
     check_refused(run_arguments(flag, NULL, NULL), FM_EXIT_USAGE, expected);
+    snprintf(expected, sizeof expected,
+             "fogmarchd: --token-file: %s: line 1: a token has 16 to 256 bytes\n", path);
     char long_token[300];
     memset(long_token, 'x', sizeof long_token - 1);
     long_token[sizeof long_token - 1] = '\0';
@@ -545,7 +556,7 @@ static int set_up(void **state)
     }
     snprintf(config_path, sizeof config_path, "%s/config.yaml", folder);
     snprintf(token_path, sizeof token_path, "%s/token", folder);
-    write_file(token_path, "a-secret-of-the-tests\r\nand a second line\n");
+    write_file(token_path, "# who may do everything\r\n\na-secret-of-the-tests\r\n");
     return 0;
 }
 

@@ -2,7 +2,8 @@
 // the right answers that test_planners.c asks of all.
 //
 //   - After any event, in any order, suspended anywhere, the estimates are consistent on every
-//     usable edge and never above the true distance, whatever was learned, lowered or shifted.
+//     usable edge and never above the true distance, whatever was learned, lowered or shifted, and
+//     whatever became of the tables that the first estimates came from.
 //   - That stays so when the numbers of searches begin again, which takes thousands of searches.
 //   - A second search in a world that did not change needs no more expansions when it may learn,
 //     or keep paths, than when it may not.
@@ -18,6 +19,11 @@ static const fm_planner_ops *const learners[] = {
     &fm_adaptive_astar, &fm_mpgaa_star,    &fm_tbaa_star,      &fm_rtaa_star,      &fm_artaa_star,
     &fm_dartaa_star,    &fm_lss_lrta_star, &fm_alss_lrta_star, &fm_dalss_lrta_star};
 
+// What learners can be guided by, whatever the world; landmarks as often as not.
+static const fm_heuristic_kind kinds[] = {
+    FM_HEURISTIC_DEFAULT,   FM_HEURISTIC_ZERO,      FM_HEURISTIC_OCTILE,    FM_HEURISTIC_CHEBYSHEV,
+    FM_HEURISTIC_EUCLIDEAN, FM_HEURISTIC_LANDMARKS, FM_HEURISTIC_LANDMARKS, FM_HEURISTIC_LANDMARKS};
+
 // ---- estimates ----
 
 static uint32_t estimate(const fm_forward *forward, fm_cell cell)
@@ -28,6 +34,9 @@ static uint32_t estimate(const fm_forward *forward, fm_cell cell)
 static void check_estimates(const fog_planner *planner, const char *name, uint64_t seed)
 {
     const fm_forward *forward = planner->self; // their first member
+    if (!fm_heuristic_is_current(&forward->heuristic)) {
+        return; // the next search looks at the tables first
+    }
     const fm_view *view = &planner->world->view;
     if (forward->repairs.count > 0) {
         return; // half way through lowering or learning
@@ -74,7 +83,11 @@ static void live(const fm_planner_ops *ops, uint64_t seed, uint32_t ticks, uint3
     fog_init(&world, seed, 3, 14, false);
     fm_random *random = &world.random;
     fm_planner_options options = {.queue = (fm_queue_kind)fm_random_below(random, 2),
-                                  .lookahead = fm_random_below(random, 8)};
+                                  .lookahead = fm_random_below(random, 8),
+                                  .heuristic = kinds[fm_random_below(random, FM_COUNT_OF(kinds))]};
+    fog_tables made = {0};
+    fm_heuristic_tables tables = {.allow_stale = seed % 3 == 0};
+    world.view.tables = &tables;
     fog_planner_init(&planner, &world, ops, &options);
     for (uint32_t tick = 0; tick < ticks; tick++) {
         if (fm_random_below(random, 4) == 0) {
@@ -85,6 +98,10 @@ static void live(const fm_planner_ops *ops, uint64_t seed, uint32_t ticks, uint3
             ops->set_goal(planner.self, planner.goal, &planner.slab);
         }
         fog_settle_changes(&world);
+        fog_tables_follow(&world, &tables);
+        if (fm_random_below(random, 30) == 0) {
+            fog_tables_make(&made, &world, options.heuristic, &tables);
+        }
         fog_planner_tell(&planner);
         world.change_count = 0;
         fog_planner_advance(&planner, 1 + fm_random_below(random, seed % 2 == 0 ? 3 : 40), 0);
@@ -94,6 +111,7 @@ static void live(const fm_planner_ops *ops, uint64_t seed, uint32_t ticks, uint3
         walk(&planner);
     }
     fog_planner_fini(&planner);
+    fog_tables_fini(&made);
     fog_fini(&world);
 }
 

@@ -9,8 +9,7 @@
 
 // Turns that the lattice does not have move every edge by up to a cell, and with it now and then
 // a pocket or a sliver between two edges: 3 permille of the cells of small maps at most, in 1,000.
-#define UNLIKE_PERMILLE_MAX    10
-#define HALF_TURN_PERMILLE_MAX 2u
+#define UNLIKE_PERMILLE_MAX 10
 
 static fm_grid *generate(const fm_generate_options *options, fm_cell *bases)
 {
@@ -387,20 +386,18 @@ static uint64_t unlike_permille(const fm_grid *grid, const fm_matrix *image, int
     return (unlike * 1000 + cell_count - 1) / cell_count;
 }
 
-static void assert_symmetric(const fm_grid *grid, const fm_cell *bases, uint32_t players)
+// A half turn maps cells onto cells whatever the number of players.
+static void assert_symmetric(const fm_generate_options *options, const fm_grid *grid,
+                             const fm_cell *bases)
 {
+    uint32_t players = options->players;
     fm_symmetry symmetry = fm_symmetry_for(players, grid->width, grid->height);
     for (uint32_t k = 0; k < players; k++) {
-        // A half-turn maps cells onto cells whatever the number of players, but where the symmetry
-        // is not exact a map of a rare seed has a few cells that were opened on one side only.
-        bool half_turn = players % 2 == 0 && k == players / 2;
-        uint64_t limit = symmetry.exact ? 0
-                         : half_turn    ? HALF_TURN_PERMILLE_MAX
-                                        : UNLIKE_PERMILLE_MAX;
-        uint64_t unlike =
-            unlike_permille(grid, &symmetry.image[k], symmetry.exact || half_turn ? 0 : 1);
-        if (unlike > limit) {
-            fail_msg("image %u of %u: %u permille of the cells differ", k, players,
+        bool exact = symmetry.exact || (players % 2 == 0 && k == players / 2);
+        uint64_t unlike = unlike_permille(grid, &symmetry.image[k], exact ? 0 : 1);
+        if (unlike > (exact ? 0 : UNLIKE_PERMILLE_MAX)) {
+            fail_msg("%u x %u, seed %llu, image %u of %u: %u permille of the cells differ",
+                     grid->width, grid->height, (unsigned long long)options->seed, k, players,
                      (unsigned)unlike);
         }
         fm_cell base;
@@ -438,11 +435,25 @@ static void skirmish_maps_are_symmetric_and_connected(void **state)
             fm_cell bases[FM_GENERATE_PLAYERS_MAX];
             fm_grid *grid = generate(&options, bases);
             assert_bases_are_clear(grid, bases, players);
-            assert_symmetric(grid, bases, players);
+            assert_symmetric(&options, grid, bases);
             assert_int_equal(count_reached(grid, bases[0]), grid->free_count);
             fm_grid_destroy(grid);
         }
     }
+}
+
+// A pocket's image once fell between the two rows in the middle of the map, and one was closed.
+static void images_in_the_middle_favour_no_side(void **state)
+{
+    (void)state;
+    fm_generate_options options = fm_generate_options_default();
+    options.players = 6;
+    options.width = options.height = 66;
+    options.seed = 15946122169800557764u;
+    fm_cell bases[FM_GENERATE_PLAYERS_MAX];
+    fm_grid *grid = generate(&options, bases);
+    assert_symmetric(&options, grid, bases);
+    fm_grid_destroy(grid);
 }
 
 // Every map has room to move; and maps have something of everything, if not each of them a lake.
@@ -466,7 +477,7 @@ static void skirmish_maps_have_all_terrains(void **state)
         }
         assert_true(total[FM_TERRAIN_WALL] * 1000 / (8 * 256 * 256) >= 5);
         assert_true(total[FM_TERRAIN_TREES] * 1000 / (8 * 256 * 256) >= 5);
-        assert_true(total[FM_TERRAIN_WATER] * 1000 / (8 * 256 * 256) >= 3);
+        assert_true(total[FM_TERRAIN_WATER] * 1000 / (8 * 256 * 256) >= 5);
     }
 }
 
@@ -481,7 +492,7 @@ static void extreme_shapes_work(void **state)
         options.height = players % 2 == 0 ? FM_SKIRMISH_SIDE_MIN : FM_SIDE_MAX;
         fm_cell bases[FM_GENERATE_PLAYERS_MAX];
         fm_grid *grid = generate(&options, bases);
-        assert_symmetric(grid, bases, players);
+        assert_symmetric(&options, grid, bases);
         assert_int_equal(count_reached(grid, bases[0]), grid->free_count);
         fm_grid_destroy(grid);
     }
@@ -507,12 +518,12 @@ static const struct {
     {FM_GENERATOR_MAZE, 2, 201, 201, 0x7ff24f107b7060d0},
     {FM_GENERATOR_ROOMS, 2, 201, 201, 0xd09481ba095c3c68},
     {FM_GENERATOR_RANDOM, 2, 201, 201, 0x7370d529f04876a6},
-    {FM_GENERATOR_SKIRMISH, 2, 201, 130, 0xee7dfa90abe21e2b},
-    {FM_GENERATOR_SKIRMISH, 3, 201, 201, 0xda5176fa03781442},
-    {FM_GENERATOR_SKIRMISH, 4, 201, 201, 0xbcb1eca710835ba2},
-    {FM_GENERATOR_SKIRMISH, 4, 512, 512, 0xba3770bf1780ef85},
-    {FM_GENERATOR_SKIRMISH, 7, 201, 201, 0x096213010032a69f},
-    {FM_GENERATOR_SKIRMISH, 8, 201, 201, 0xd7b6b4909cfe75d5},
+    {FM_GENERATOR_SKIRMISH, 2, 201, 130, 0x7e9e8c2be5e26771},
+    {FM_GENERATOR_SKIRMISH, 3, 201, 201, 0x567ba0ec384ce316},
+    {FM_GENERATOR_SKIRMISH, 4, 201, 201, 0x6593e9248feab5ab},
+    {FM_GENERATOR_SKIRMISH, 4, 512, 512, 0x62a028e8ab296ee2},
+    {FM_GENERATOR_SKIRMISH, 7, 201, 201, 0x2f1031befaef7e1e},
+    {FM_GENERATOR_SKIRMISH, 8, 201, 201, 0x4ec06cc22ab02c9a},
 };
 
 static void maps_are_the_same_for_ever(void **state)
@@ -566,6 +577,7 @@ int main(void)
         cmocka_unit_test(rooms_have_at_most_one_door_to_each_neighbour),
         cmocka_unit_test(random_obstacles_are_as_many_as_asked),
         cmocka_unit_test(skirmish_maps_are_symmetric_and_connected),
+        cmocka_unit_test(images_in_the_middle_favour_no_side),
         cmocka_unit_test(skirmish_maps_have_all_terrains),
         cmocka_unit_test(extreme_shapes_work),
         cmocka_unit_test(maps_are_the_same_for_ever),

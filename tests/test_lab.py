@@ -219,6 +219,36 @@ class Maps(unittest.TestCase):
         counts = [row["expansions_mean"] for row in rows.values()]
         self.assertLess(max(counts), 2 * min(counts))
 
+        result = run_json("openlist", "--map", "arena2", "--problems", 1, "--maps", MAPS,
+                          "--lists", "4-ary,binary")
+        self.assertEqual(set(rows_by(result, "list")), {"binary", "4-ary"})
+        run("openlist", "--lists", "oak", status=2)
+
+    def test_landmarks(self):
+        result = run_json("landmarks", "--map", "arena2", "--problems", 6, "--counts", "2,8",
+                          "--maps", MAPS)
+        rows = {(row["placement"], row["landmarks"]): row for row in result["rows"]}
+        self.assertEqual({placement for placement, _ in rows},
+                         {"octile", "random", "farthest", "avoid", "past-the-goal",
+                          "farthest, moving"})
+        plain = rows["octile", 0]["expansions_mean"]
+        for (placement, count), row in rows.items():
+            self.assertLessEqual(row["expansions_mean"], plain, placement)
+            self.assertEqual(row["build_expansions"] > 0, count > 0)
+        self.assertLess(rows["farthest", 8]["expansions_mean"],
+                        rows["farthest", 2]["expansions_mean"])
+        run("landmarks", "--counts", "17", status=2)
+
+    def test_scen_by_heuristic(self):
+        for heuristic in ("zero", "octile", "chebyshev", "euclidean", "cluster", "landmarks"):
+            run("scen", "arena2", "arena2.map.scen", "--planner", "astar", "--heuristic", heuristic,
+                "--limit", 4, "--maps", MAPS)
+        # Too high with 8 neighbours, and said to be so: wrong costs are noticed.
+        run("scen", "arena2", "arena2.map.scen", "--planner", "astar", "--heuristic", "manhattan",
+            "--limit", 60, "--maps", MAPS, status=1)
+        run("scen", "arena2", "arena2.map.scen", "--planner", "tba-star", "--heuristic",
+            "manhattan", "--limit", 4, "--maps", MAPS, status=2)
+
     def test_table_and_picture(self):
         with tempfile.TemporaryDirectory() as folder:
             table, svg = os.path.join(folder, "t.md"), os.path.join(folder, "p.svg")
@@ -241,7 +271,8 @@ class NoMaps(unittest.TestCase):
         self.assertIn("FOGMARCH_MAPS", done.stderr)
 
 
-EXPERIMENTS = ["example", "maze", "maze101", "missions", "gametime", "depressions", "openlist", "scen", "bench"]
+EXPERIMENTS = ["example", "maze", "maze101", "missions", "gametime", "depressions", "openlist",
+               "landmarks", "scen", "bench"]
 
 if __name__ == "__main__":
     print(f"[ SEED     ] to repeat this run: FOGMARCH_SEED={SEED}", flush=True)

@@ -149,6 +149,8 @@ static void a_damaged_map_is_refused_where_it_is_damaged(void **state)
          "'?' is no terrain"},
         {"type octile\nheight 2\nwidth 3\nmap\n...\nt..\n", FM_ERR_BAD_FORMAT, 6, 1,
          "'t' is no terrain"},
+        {"type octile\nheight 1\nwidth 3\nmap\n.B.\n", FM_ERR_BAD_FORMAT, 5, 2,
+         "'B' is no terrain"},
         {"type octile\nheight 2\nwidth 3\nmap\n.. \n...\n", FM_ERR_BAD_FORMAT, 5, 3, "Byte 0x20"},
         {"type octile\nheight 2\nwidth 3\nmap\n.\xff.\n...\n", FM_ERR_BAD_FORMAT, 5, 2,
          "Byte 0xff"},
@@ -315,7 +317,7 @@ static fm_grid *random_grid(fm_random *random)
     assert_int_equal(fm_grid_create(width, height, &fm_memory_libc, &grid), FM_OK);
     for (uint32_t y = 0; y < height; y++) {
         for (uint32_t x = 0; x < width; x++) {
-            fm_terrain terrain = 1 + fm_random_below(random, FM_TERRAIN_COUNT - 1);
+            fm_terrain terrain = 1 + fm_random_below(random, FM_TERRAIN_BUILDING - 1);
             fm_grid_set(grid, fm_cell_at(x, y), terrain, FM_COST_FLOOR);
         }
     }

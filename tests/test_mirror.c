@@ -18,17 +18,20 @@
 #define TOP         9u
 #define SLOTS       60u
 #define NUMBERS_MAX 8192u
+#define BUILDINGS   9u
 
 struct model_agent {
     bool there;
     uint64_t id;
-    uint32_t team, x, y, state;
+    uint32_t team, x, y, state, class_index;
 };
 
 struct model {
     uint16_t looks[HEIGHT][WIDTH];
     struct model_agent agents[SLOTS + 1]; // by index1
     uint32_t generations[SLOTS + 1];
+    uint64_t buildings[BUILDINGS][6]; // number, owner, x, y, width, height
+    uint32_t building_count;
     uint64_t tick;
     uint64_t moves, ended;
     fm_random random;
@@ -40,7 +43,8 @@ struct list {
 };
 
 struct delta {
-    struct list moved, enter, leave, cells, ended;
+    struct list moved, enter, leave, cells, ended, classes, buildings;
+    bool tells_buildings; // all of them, possibly none
 };
 
 static void add(struct list *list, uint64_t number)
@@ -93,8 +97,8 @@ static fm_status apply(fm_mirror *mirror, fm_notification notification,
 
 static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
 {
-    static struct list cells, agents;
-    cells.count = agents.count = 0;
+    static struct list cells, agents, classes, buildings;
+    cells.count = agents.count = classes.count = buildings.count = 0;
     for (uint32_t i = 0; i < WIDTH * HEIGHT;) {
         uint16_t look = model->looks[i / WIDTH][i % WIDTH];
         uint32_t end = i;
@@ -114,13 +118,20 @@ static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
             add(&agents, agent->y);
             add(&agents, agent->state);
         }
+        if (agent->there && agent->class_index != 0) {
+            add(&classes, agent->id);
+            add(&classes, agent->class_index);
+        }
+    }
+    for (uint32_t i = 0; i < model->building_count * 6; i++) {
+        add(&buildings, model->buildings[i / 6][i % 6]);
     }
     struct list rect = {.numbers = {LEFT, TOP, WIDTH, HEIGHT}, .count = 4};
     msgpack_sbuffer bytes;
     msgpack_packer packer;
     msgpack_sbuffer_init(&bytes);
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
-    msgpack_pack_map(&packer, 7);
+    msgpack_pack_map(&packer, 9);
     pack_number(&packer, "subscription", 3);
     pack_number(&packer, "world", 8);
     pack_number(&packer, "team", 2);
@@ -128,6 +139,8 @@ static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
     pack_list(&packer, "rect", &rect);
     pack_list(&packer, "cells", &cells);
     pack_list(&packer, "agents", &agents);
+    pack_list(&packer, "classes", &classes);
+    pack_list(&packer, "buildings", &buildings);
     fm_status status = apply(mirror, FM_NOTIFY_KEYFRAME, &bytes);
     msgpack_sbuffer_destroy(&bytes);
     return status;
@@ -139,12 +152,10 @@ static fm_status apply_delta(const struct delta *delta, uint64_t tick, fm_mirror
     const struct {
         const char *name;
         const struct list *list;
-    } entries[] = {{"moved", &delta->moved},
-                   {"enter", &delta->enter},
-                   {"leave", &delta->leave},
-                   {"cells", &delta->cells},
-                   {"ended", &delta->ended}};
-    uint32_t count = 3;
+    } entries[] = {{"moved", &delta->moved}, {"enter", &delta->enter},
+                   {"leave", &delta->leave}, {"cells", &delta->cells},
+                   {"ended", &delta->ended}, {"classes", &delta->classes}};
+    uint32_t count = 3 + delta->tells_buildings;
     for (size_t i = 0; i < FM_COUNT_OF(entries); i++) {
         count += entries[i].list->count > 0;
     }
@@ -160,6 +171,9 @@ static fm_status apply_delta(const struct delta *delta, uint64_t tick, fm_mirror
         if (entries[i].list->count > 0) {
             pack_list(&packer, entries[i].name, entries[i].list);
         }
+    }
+    if (delta->tells_buildings) {
+        pack_list(&packer, "buildings", &delta->buildings);
     }
     fm_status status = apply(mirror, FM_NOTIFY_DELTA, &bytes);
     msgpack_sbuffer_destroy(&bytes);
@@ -184,7 +198,7 @@ static void change_agent(struct model *model, struct delta *delta, uint32_t slot
         model->moves += x != agent->x || y != agent->y;
         agent->x = x;
         agent->y = y;
-        agent->state = draw(model, 4);
+        agent->state = draw(model, FM_AGENT_STATE_COUNT);
         add(&delta->moved, agent->id);
         add(&delta->moved, x);
         add(&delta->moved, y);
@@ -197,8 +211,13 @@ static void change_agent(struct model *model, struct delta *delta, uint32_t slot
         .team = 1 + draw(model, 3),
         .x = LEFT + draw(model, WIDTH),
         .y = TOP + draw(model, HEIGHT),
-        .state = draw(model, 4),
+        .state = draw(model, FM_AGENT_STATE_COUNT),
+        .class_index = draw(model, 2) * draw(model, FM_CLASSES_MAX),
     };
+    if (agent->class_index != 0) {
+        add(&delta->classes, agent->id);
+        add(&delta->classes, agent->class_index);
+    }
     add(&delta->enter, agent->id);
     add(&delta->enter, agent->team);
     add(&delta->enter, agent->x);
@@ -220,8 +239,32 @@ static void change_cells(struct model *model, struct delta *delta)
     add(&delta->cells, look);
 }
 
+static void change_buildings(struct model *model, struct delta *delta)
+{
+    model->building_count = draw(model, BUILDINGS + 1);
+    for (uint32_t i = 0; i < model->building_count; i++) {
+        uint32_t x = draw(model, FM_SIDE_MAX), y = draw(model, FM_SIDE_MAX);
+        const uint64_t numbers[6] = {i + 1,
+                                     draw(model, 5),
+                                     x,
+                                     y,
+                                     1 + draw(model, FM_SIDE_MAX - x),
+                                     1 + draw(model, FM_SIDE_MAX - y)};
+        memcpy(model->buildings[i], numbers, sizeof numbers);
+        for (uint32_t k = 0; k < 6; k++) {
+            add(&delta->buildings, numbers[k]);
+        }
+    }
+    delta->tells_buildings = true;
+}
+
 static void change(struct model *model, struct delta *delta)
 {
+    delta->classes.count = delta->buildings.count = 0;
+    delta->tells_buildings = false;
+    if (draw(model, 4) == 0) {
+        change_buildings(model, delta);
+    }
     delta->moved.count = delta->enter.count = delta->leave.count = 0;
     delta->cells.count = delta->ended.count = 0;
     model->tick += 1 + draw(model, 3);
@@ -233,11 +276,11 @@ static void change(struct model *model, struct delta *delta)
     for (uint32_t i = draw(model, 10); i > 0; i--) {
         change_cells(model, delta);
     }
-    for (uint32_t i = draw(model, 4); i > 0; i--) {
+    for (uint32_t i = draw(model, FM_AGENT_STATE_COUNT); i > 0; i--) {
         model->ended++;
         add(&delta->ended, model->ended);
         add(&delta->ended, 1 + draw(model, SLOTS));
-        add(&delta->ended, draw(model, FM_END_EXHAUSTED + 1));
+        add(&delta->ended, draw(model, FM_END_COUNT));
         add(&delta->ended, LEFT);
         add(&delta->ended, TOP);
     }
@@ -267,11 +310,19 @@ static void compare(const struct model *model, const fm_mirror *mirror)
         assert_int_equal(found->team, agent->team);
         assert_int_equal(found->cell, fm_cell_at(agent->x, agent->y));
         assert_int_equal(found->state, agent->state);
+        assert_int_equal(found->class_index, agent->class_index);
         agent_count++;
     }
     assert_int_equal(mirror->agent_count, agent_count);
+    assert_int_equal(mirror->building_count, model->building_count);
+    for (uint32_t i = 0; i < model->building_count; i++) {
+        const fm_building_look *building = &mirror->buildings[i];
+        const uint64_t numbers[6] = {building->id,     building->team,       building->rect.x,
+                                     building->rect.y, building->rect.width, building->rect.height};
+        assert_memory_equal(numbers, model->buildings[i], sizeof numbers);
+    }
     assert_int_equal(mirror->moves, model->moves);
-    for (uint32_t i = 0; i <= FM_END_EXHAUSTED; i++) {
+    for (uint32_t i = 0; i < FM_END_COUNT; i++) {
         ended += mirror->ended[i];
     }
     assert_int_equal(ended, model->ended);
@@ -358,8 +409,8 @@ static void test_spoilt_deltas_do_no_harm(void **state)
         assert_int_equal(apply_keyframe(&model, &mirror), FM_OK);
         for (uint32_t step = 0; step < 3; step++) {
             change(&model, &delta);
-            struct list *lists[] = {&delta.moved, &delta.enter, &delta.leave, &delta.cells,
-                                    &delta.ended};
+            struct list *lists[] = {&delta.moved, &delta.enter,   &delta.leave,    &delta.cells,
+                                    &delta.ended, &delta.classes, &delta.buildings};
             struct list *list = lists[draw(&model, FM_COUNT_OF(lists))];
             if (list->count > 0) {
                 list->numbers[draw(&model, list->count)] =
@@ -385,7 +436,9 @@ static void expect_refusal(fm_mirror *mirror, uint32_t which, const uint64_t *nu
 {
     static struct delta delta;
     delta = (struct delta){.moved.count = 0};
-    struct list *lists[] = {&delta.moved, &delta.enter, &delta.leave, &delta.cells, &delta.ended};
+    struct list *lists[] = {&delta.moved, &delta.enter,   &delta.leave,    &delta.cells,
+                            &delta.ended, &delta.classes, &delta.buildings};
+    delta.tells_buildings = which == 6;
     for (uint32_t i = 0; i < count; i++) {
         add(lists[which], numbers[i]);
     }
@@ -398,16 +451,16 @@ static void test_each_contradiction_is_refused(void **state)
     static const struct {
         uint32_t which;
         uint32_t count;
-        uint64_t numbers[5];
+        uint64_t numbers[6];
     } wrong[] = {
         {0, 4, {999, 6, 10, 0}},               // moves, but never came in
         {0, 4, {1, 5000, 10, 0}},              // off every map
-        {0, 4, {1, 6, 10, 4}},                 // a state that there is not
+        {0, 4, {1, 6, 10, 5}},                 // a state that there is not
         {0, 3, {1, 6, 10}},                    // cut short
         {0, 4, {(1ull << 32) | 1, 6, 10, 0}},  // the slot's next agent, not this one
         {1, 5, {1, 1, 6, 10, 0}},              // comes in twice
         {1, 5, {0, 1, 6, 10, 0}},              // no agent has this id
-        {1, 5, {(1u << 20) + 1, 1, 6, 10, 0}}, // past the last slot
+        {1, 5, {(1u << 21) + 1, 1, 6, 10, 0}}, // past the last slot
         {2, 2, {999, 0}},                      // leaves, but was not there
         {3, 4, {LEFT + WIDTH, TOP, 1, 0}},     // east of the rectangle
         {3, 4, {LEFT, TOP + HEIGHT, 1, 0}},    // south of it
@@ -415,6 +468,13 @@ static void test_each_contradiction_is_refused(void **state)
         {3, 4, {LEFT, TOP, WIDTH + 1, 0}},     // past the end of the row
         {3, 4, {LEFT, TOP, 1, 15}},            // a terrain that there is not
         {4, 5, {1, 1, 99, 6, 10}},             // a reason that there is not
+        {5, 2, {999, 1}},                      // the class of nobody
+        {5, 2, {1, FM_CLASSES_MAX}},           // a class that there cannot be
+        {5, 1, {1}},                           // cut short
+        {6, 6, {1, 1, 0, 0, 0, 1}},            // an empty building
+        {6, 6, {1, 1, 4095, 0, 2, 1}},         // off every map
+        {6, 6, {1, 1u << 20, 0, 0, 2, 1}},     // of a team that there cannot be
+        {6, 5, {1, 1, 0, 0, 2}},               // cut short
     };
     for (size_t i = 0; i < FM_COUNT_OF(wrong); i++) {
         struct model model = new_model(1);

@@ -5,10 +5,14 @@
 // costs that the reference measures on the same map:
 //
 //   FOUND        the next step is legal and cost + D(next) == D(position); path() is legal, leads
-//                from start to goal and costs D(position)
+//                from start to goal and costs D(position). Of planners that promise less: as many
+//                steps as there must be, or just a path.
 //   PARTIAL      real-time planners only; the next step is legal
 //   UNREACHABLE  D(position) is infinite, and nearest() really is the nearest
 //   at the end   with the world at rest everybody arrives, or learns that there is no way
+//
+// Planners that can be are guided by a random heuristic; the tables that some of these read are
+// made anew, or become stale, at random moments, searches suspended or not.
 //
 // FOGMARCH_PLANNER=name plays that planner alone.
 //
@@ -35,6 +39,9 @@ struct play {
     uint32_t tick;
     reference costs;                 // to the goal, on the map as it is now
     bool was_pushed[FOG_STARTS_MAX]; // since the goal was found to be out of reach
+    bool optimal;                    // FOUND means a cheapest path
+    fm_heuristic_tables tables;
+    fog_tables made; // what they point to
 };
 
 #define CHECK(play, condition)                                                                     \
@@ -52,6 +59,17 @@ static uint32_t below(struct play *play, uint32_t bound)
 
 // ---- checks ----
 
+static uint32_t fewest_steps(struct play *play, fm_cell start)
+{
+    fm_view steps = play->world.view;
+    steps.weights = NULL;
+    steps.step[0] = steps.step[1] = 1;
+    reference counts = reference_measure(&steps, play->planner.goal);
+    uint32_t count = reference_cost(&counts, start);
+    reference_fini(&counts);
+    return count;
+}
+
 static void check_path(struct play *play, fm_cell start)
 {
     static fm_cell cells[PATH_CAPACITY], cut[3];
@@ -65,7 +83,9 @@ static void check_path(struct play *play, fm_cell start)
         CHECK(play, reference_is_legal(view, cells[i - 1], cells[i]));
         cost += reference_step_cost(view, cells[i - 1], cells[i]);
     }
-    CHECK(play, cost == reference_cost(&play->costs, start));
+    uint32_t optimum = reference_cost(&play->costs, start);
+    CHECK(play, play->optimal ? cost == optimum : cost >= optimum);
+    CHECK(play, ops->finding != FM_FINDS_SHORTEST || length - 1 == fewest_steps(play, start));
     CHECK(play, ops->path(play->planner.self, start, cut, 3) == length);
     CHECK(play, memcmp(cut, cells, (length < 3 ? length : 3) * sizeof *cut) == 0);
 }
@@ -112,8 +132,9 @@ static void check_answer(struct play *play, uint32_t i)
     case FM_PLAN_FOUND:
         CHECK(play, next != FM_CELL_NONE && reference_is_legal(view, start, next));
         CHECK(play, reference_cost(&play->costs, start) < FM_COST_INFINITE);
-        CHECK(play, reference_step_cost(view, start, next) + reference_cost(&play->costs, next) ==
-                        reference_cost(&play->costs, start));
+        CHECK(play, !play->optimal || reference_step_cost(view, start, next) +
+                                              reference_cost(&play->costs, next) ==
+                                          reference_cost(&play->costs, start));
         check_path(play, start);
         break;
     case FM_PLAN_PARTIAL:
@@ -125,7 +146,8 @@ static void check_answer(struct play *play, uint32_t i)
         CHECK(play, next == FM_CELL_NONE);
         CHECK(play, ops->path(play->planner.self, start, NULL, 0) == 0);
         // Real-time planners walk while they search; where they began is what ties refer to.
-        check_nearest(play, start, play->was_pushed[i] || ops->real_time);
+        check_nearest(play, start,
+                      play->was_pushed[i] || ops->real_time || ops->finding != FM_FINDS_CHEAPEST);
         break;
     case FM_PLAN_RUNNING:
         CHECK(play, next == FM_CELL_NONE);
@@ -204,6 +226,23 @@ static void choose_spec(struct play *play, const fm_planner_ops *ops, fm_random 
                     .ties = (fm_ties)fm_random_below(random, 3),
                     .step = (fm_step_choice)fm_random_below(random, 2),
                     .lookahead = ops->real_time ? fm_random_below(random, lookahead_max) : 0}};
+    switch (fm_random_below(random, 3)) {
+    case 0:
+        play->spec.options.heuristic = FM_HEURISTIC_LANDMARKS;
+        break;
+    case 1:
+        play->spec.options.heuristic =
+            (fm_heuristic_kind)fm_random_below(random, FM_HEURISTIC_COUNT);
+        break;
+    }
+    const fm_view *view = &play->world.view;
+    if (ops->guidance == FM_GUIDED_BY_ITS_OWN ||
+        !fm_planner_spec_fits(&play->spec, view->connectivity, view->weights != NULL)) {
+        play->spec.options.heuristic = FM_HEURISTIC_DEFAULT;
+    }
+    // A path found by tables that were too high stays when they have been made anew.
+    play->optimal = fm_planner_spec_is_optimal(&play->spec, view) &&
+                    !(play->tables.allow_stale && ops->guidance == FM_GUIDED_BY_ANY);
     fm_planner_spec_format(&play->spec, play->name, sizeof play->name);
 }
 
@@ -211,6 +250,8 @@ static void play_init(struct play *play, const fm_planner_ops *ops, uint64_t see
 {
     *play = (struct play){.seed = seed};
     fog_init(&play->world, seed, large ? 40 : 3, large ? 80 : 16, ops->uniform_only);
+    play->tables.allow_stale = below(play, 4) == 0;
+    play->world.view.tables = &play->tables;
     choose_spec(play, ops, &play->world.random, large ? 200 : 12);
     fog_planner_init(&play->planner, &play->world, ops, &play->spec.options);
 }
@@ -219,6 +260,7 @@ static void play_fini(struct play *play)
 {
     reference_fini(&play->costs);
     fog_planner_fini(&play->planner);
+    fog_tables_fini(&play->made);
     fog_fini(&play->world);
 }
 
@@ -234,6 +276,11 @@ static const reference *measure(struct play *play)
 static void tell(struct play *play)
 {
     fog_settle_changes(&play->world);
+    if (play->tick < TICKS && below(play, 6) == 0 && play->world.width <= 16) {
+        fog_tables_make(&play->made, &play->world, play->spec.options.heuristic, &play->tables);
+    } else {
+        fog_tables_follow(&play->world, &play->tables);
+    }
     fog_planner_tell(&play->planner);
     play->world.change_count = 0;
 }
@@ -327,6 +374,7 @@ static void play_world(const fm_planner_ops *ops, uint64_t seed, bool large)
         disturb(&play);
         if (below(&play, 80) == 0) {
             ops->forget(play.planner.self, &play.planner.slab);
+            fog_tables_follow(&play.world, &play.tables); // they are not told in tick()
             play.world.change_count = 0;
         }
         tick(&play, grant_max);
@@ -399,6 +447,7 @@ static void play_twins(const fm_planner_ops *ops, uint64_t seed)
         memcpy(many.starts, one->starts, sizeof many.starts);
         many.start_count = one->start_count;
         fog_settle_changes(&play.world);
+        fog_tables_follow(&play.world, &play.tables);
         fog_planner_tell(one);
         fog_planner_tell(&many);
         play.world.change_count = 0;
@@ -445,6 +494,7 @@ static void play_out_of_memory(const fm_planner_ops *ops, uint64_t seed)
     for (play.tick = 0; play.tick < 20; play.tick++) {
         disturb(&play);
         fog_settle_changes(&play.world);
+        fog_tables_follow(&play.world, &play.tables);
         fog_planner_tell(planner);
         play.world.change_count = 0;
         fm_plan_state state = fog_planner_advance(planner, 500, 0);

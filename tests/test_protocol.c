@@ -13,7 +13,7 @@
 #include <float.h>
 #include <math.h>
 
-#define PARAMS_MAX 32u
+#define PARAMS_MAX 40u
 #define ROUNDS     20000u
 
 typedef enum param_type {

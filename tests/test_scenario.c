@@ -30,7 +30,7 @@ static fm_status read_text(const char *text, fm_scenario *scenario, char *error)
 static void test_own_scenarios_are_sound(void **state)
 {
     (void)state;
-    static const char *const names[] = {"solo", "skirmish", "siege", "blitz"};
+    static const char *const names[] = {"solo", "skirmish", "classes", "siege", "blitz"};
     for (size_t i = 0; i < FM_COUNT_OF(names); i++) {
         char path[128], error[FM_SCENARIO_ERROR_SIZE] = "";
         snprintf(path, sizeof path, "loadtest/scenarios/%s.yaml", names[i]);

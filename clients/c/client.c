@@ -11,6 +11,7 @@
 #include "clients/c/fogmarch.h"
 
 #include "clients/c/connect.h"
+#include "clients/c/link.h"
 #include "clients/c/object.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ struct pending {
 };
 
 struct fm_client {
-    int fd;
+    fm_link link;
     fm_client_options options;
     char name[65], token[257]; // what options.name and options.token point to
     fm_client_error error;     // of the last failure
@@ -93,6 +94,16 @@ fm_client_options fm_client_options_default(void)
     };
 }
 
+static fm_status secure(fm_client *client, const char *address, const fm_client_options *options,
+                        fm_client_error *error)
+{
+    char host[256];
+    return fm_connect_host(address, host, sizeof host)
+               ? fm_link_secure(&client->link, host, options->tls_ca_file,
+                                options->connect_timeout_ms, error)
+               : fm_client_error_set(error, FM_ERR_BAD_VALUE, "'%.100s' names no host", address);
+}
+
 fm_status fm_client_connect(const char *address, const fm_client_options *options, fm_client **out,
                             fm_client_error *error)
 {
@@ -104,9 +115,20 @@ fm_status fm_client_connect(const char *address, const fm_client_options *option
     if (status != FM_OK) {
         return status;
     }
-    status = fm_client_adopt(fd, &chosen, out);
-    return status == FM_OK ? FM_OK
-                           : fm_client_error_set(error, status, "%s", fm_status_text(status));
+    fm_client *client;
+    status = fm_client_adopt(fd, &chosen, &client);
+    if (status != FM_OK) {
+        return fm_client_error_set(error, status, "%s", fm_status_text(status));
+    }
+    if (chosen.tls) {
+        status = secure(client, address, &chosen, error);
+    }
+    if (status != FM_OK) {
+        fm_client_destroy(client);
+        return status;
+    }
+    *out = client;
+    return FM_OK;
 }
 
 fm_status fm_client_adopt(int fd, const fm_client_options *options, fm_client **out)
@@ -119,7 +141,7 @@ fm_status fm_client_adopt(int fd, const fm_client_options *options, fm_client **
         close(fd);
         return FM_ERR_NO_MEMORY;
     }
-    client->fd = fd;
+    client->link.fd = fd;
     client->options = options == NULL ? fm_client_options_default() : *options;
     snprintf(client->name, sizeof client->name, "%s", client->options.name);
     if (client->options.token != NULL) {
@@ -127,6 +149,7 @@ fm_status fm_client_adopt(int fd, const fm_client_options *options, fm_client **
     }
     client->options.name = client->name;
     client->options.token = client->token;
+    client->options.tls_ca_file = NULL; // only needed to connect
     client->ring = ring;
     client->capacity = FIRST_CAPACITY;
     client->earliest_ms = UINT64_MAX;
@@ -164,7 +187,7 @@ void fm_client_destroy(fm_client *client)
     FM_ASSERT(!client->delivering);
     break_connection(client, "closed by this side");
     answer_all(client);
-    close(client->fd);
+    fm_link_close(&client->link);
     free(client->ring);
     free(client->in);
     msgpack_sbuffer_destroy(&client->out);
@@ -275,8 +298,8 @@ static void forget_sent(fm_client *client)
 fm_status fm_client_flush(fm_client *client)
 {
     while (!client->broken && client->write_errno == 0 && unsent_size(client) > 0) {
-        ssize_t size = send(client->fd, client->out.data + client->sent_size, unsent_size(client),
-                            MSG_NOSIGNAL);
+        ssize_t size =
+            fm_link_write(&client->link, client->out.data + client->sent_size, unsent_size(client));
         if (size >= 0) {
             client->sent_size += (size_t)size;
             client->traffic.bytes_out += (size_t)size;
@@ -396,6 +419,16 @@ static bool find_notification(const msgpack_object *name, fm_notification *notif
     return false;
 }
 
+// Nobody waits for what becomes of it.
+static void answer_ping(fm_client *client, const msgpack_object *ping)
+{
+    fm_params params;
+    fm_params_init(&params);
+    fm_params_uint(&params, FM_FIELD_TIME, fm_object_uint(ping, "time", 0));
+    (void)!fm_client_send(client, FM_METHOD_PING, &params, NULL, NULL, NULL);
+    fm_params_fini(&params);
+}
+
 static const char *deliver_notification(fm_client *client, const msgpack_object_array *message)
 {
     if (message->size != 3 || message->ptr[1].type != MSGPACK_OBJECT_STR ||
@@ -404,7 +437,12 @@ static const char *deliver_notification(fm_client *client, const msgpack_object_
         return "the server sent a notification that is not one";
     }
     fm_notification notification;
-    if (client->on_notification != NULL && find_notification(&message->ptr[1], &notification)) {
+    if (!find_notification(&message->ptr[1], &notification)) {
+        return NULL; // newer than this build
+    }
+    if (notification == FM_NOTIFY_IDLE) {
+        answer_ping(client, &message->ptr[2].via.array.ptr[0]);
+    } else if (client->on_notification != NULL) {
         client->delivering = true;
         client->on_notification(client->notification_context, notification,
                                 &message->ptr[2].via.array.ptr[0]);
@@ -497,7 +535,7 @@ static bool read_once(fm_client *client)
         return false;
     }
     size_t room = client->in_capacity - client->in_end;
-    ssize_t size = recv(client->fd, client->in + client->in_end, room, 0);
+    ssize_t size = fm_link_read(&client->link, client->in + client->in_end, room);
     if (size < 0 && errno == EAGAIN) {
         return false;
     }
@@ -593,7 +631,7 @@ fm_status fm_client_wait(fm_client *client, int timeout_ms)
     if (timeout_ms < 0 || (due_ms >= 0 && due_ms < timeout_ms)) {
         timeout_ms = due_ms;
     }
-    struct pollfd poller = {.fd = client->fd, .events = fm_client_events(client)};
+    struct pollfd poller = {.fd = client->link.fd, .events = fm_client_events(client)};
     int ready = poll(&poller, 1, timeout_ms);
     if (ready > 0 && (poller.revents & POLLOUT) != 0) {
         (void)!fm_client_flush(client); // a failure shows when reading
@@ -745,7 +783,7 @@ void fm_client_set_timeout(fm_client *client, uint32_t timeout_ms)
 
 int fm_client_fd(const fm_client *client)
 {
-    return client->fd;
+    return client->link.fd;
 }
 
 short fm_client_events(const fm_client *client)

@@ -55,6 +55,16 @@ static bool split_address(const char *address, char host[HOST_SIZE], char port[P
     return strspn(port, "0123456789") == port_size;
 }
 
+bool fm_connect_host(const char *address, char *host, size_t size)
+{
+    char name[HOST_SIZE], port[PORT_SIZE];
+    if (!split_address(address, name, port) || strlen(name) >= size) {
+        return false;
+    }
+    memcpy(host, name, strlen(name) + 1);
+    return true;
+}
+
 // Waits for a connection under way. @return 0 or an errno
 static int finish_connecting(int fd, uint32_t timeout_ms)
 {

@@ -12,6 +12,9 @@
 FM_CHECKED fm_status fm_connect(const char *address, uint32_t timeout_ms, int *fd,
                                 fm_client_error *error);
 
+/// The host in "HOST:PORT", without brackets. @return false when it is not of that form
+bool fm_connect_host(const char *address, char *host, size_t size);
+
 /// Fills an error in. `format` makes its message.
 /// @return the status
 fm_status fm_client_error_set(fm_client_error *error, fm_status status, const char *format, ...)

@@ -48,6 +48,8 @@ typedef struct fm_client_error {
 typedef struct fm_client_options {
     const char *name;            // of the program, in hello
     const char *token;           // in hello; NULL: none
+    bool tls;                    // over TLS, with a certificate that is checked
+    const char *tls_ca_file;     // PEM of who may vouch for it; NULL: those of the system
     uint32_t connect_timeout_ms; // milliseconds per address of the host
     uint32_t timeout_ms;         // milliseconds until a request without an answer is given up
     uint32_t requests_max;       // requests in flight
@@ -55,9 +57,9 @@ typedef struct fm_client_options {
     fm_scan_limits limits;       // of each message received
 } fm_client_options;
 
-/// Name "fogmarch-client", no token, 5 s to connect, 30 s per request, 65536 requests in flight,
-/// 64 MiB unsent; received: 256 MiB, depth 16, 40 Mi elements, enough for the keyframe of the
-/// largest world.
+/// Name "fogmarch-client", no token, no TLS, 5 s to connect, 30 s per request, 65536 requests in
+/// flight, 64 MiB unsent; received: 256 MiB, depth 16, 40 Mi elements, enough for the keyframe of
+/// the largest world.
 fm_client_options fm_client_options_default(void);
 
 /// Connects, trying each address that the host's name has.
@@ -71,7 +73,8 @@ fm_client_options fm_client_options_default(void);
 FM_CHECKED fm_status fm_client_connect(const char *address, const fm_client_options *options,
                                        fm_client **out, fm_client_error *error);
 
-/// Makes a client of a connected stream socket, which it then owns (also on failure: it is closed).
+/// Makes a client of a connected stream socket, without TLS, which it then owns (also on failure:
+/// it is closed).
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_client_adopt(int fd, const fm_client_options *options, fm_client **out);
 

@@ -14,6 +14,8 @@
 #define CELLS_RUN_SIZE      4u
 #define ENDED_SIZE          5u
 #define LOAD_SIZE           5u
+#define CLASS_SIZE          2u // of `classes`
+#define BUILDING_SIZE       6u
 
 void fm_mirror_init(fm_mirror *mirror, uint64_t subscription, const fm_mirror_ops *ops,
                     void *context)
@@ -25,6 +27,7 @@ void fm_mirror_fini(fm_mirror *mirror)
 {
     free(mirror->looks);
     free(mirror->agents);
+    free(mirror->buildings);
     free(mirror->slots);
     *mirror = (fm_mirror){.ops = NULL};
 }
@@ -39,6 +42,8 @@ bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
     case FM_NOTIFY_DELTA:
     case FM_NOTIFY_WORLD_ENDED:
         return mirror->subscription != 0 && mirror->subscription == subscription;
+    case FM_NOTIFY_DEBUG:
+    case FM_NOTIFY_IDLE:
     case FM_NOTIFY_GOING_DOWN:
     case FM_NOTIFICATION_COUNT:
         break;
@@ -107,8 +112,8 @@ static fm_status add_agent(fm_mirror *mirror, fm_numbers numbers, uint32_t at)
     uint64_t state = fm_numbers_at(numbers, at + 4);
     uint32_t slot = fm_agent_id_unpack(id).index1;
     fm_cell cell;
-    if (slot == 0 || slot > FM_AGENTS_MAX || team > FM_TEAMS_MAX || state > FM_AGENT_BLOCKED ||
-        !read_place(numbers, at + 2, &cell)) {
+    if (slot == 0 || slot > 2 * FM_AGENTS_MAX || team > FM_TEAMS_MAX ||
+        state >= FM_AGENT_STATE_COUNT || !read_place(numbers, at + 2, &cell)) {
         return FM_ERR_BAD_MESSAGE;
     }
     fm_status status = reserve_agent(mirror, slot);
@@ -167,7 +172,7 @@ static fm_status move_agents(fm_mirror *mirror, fm_numbers numbers)
         fm_mirror_agent *agent = find(mirror, fm_numbers_at(numbers, i));
         uint64_t state = fm_numbers_at(numbers, i + 3);
         fm_cell cell;
-        if (agent == NULL || state > FM_AGENT_BLOCKED || !read_place(numbers, i + 1, &cell)) {
+        if (agent == NULL || state >= FM_AGENT_STATE_COUNT || !read_place(numbers, i + 1, &cell)) {
             return FM_ERR_BAD_MESSAGE;
         }
         fm_cell from = agent->cell;
@@ -177,6 +182,22 @@ static fm_status move_agents(fm_mirror *mirror, fm_numbers numbers)
         if (mirror->ops != NULL && mirror->ops->moved != NULL) {
             mirror->ops->moved(mirror->context, agent, from);
         }
+    }
+    return FM_OK;
+}
+
+static fm_status set_classes(fm_mirror *mirror, fm_numbers numbers)
+{
+    if (numbers.count % CLASS_SIZE != 0) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    for (uint32_t i = 0; i < numbers.count; i += CLASS_SIZE) {
+        fm_mirror_agent *agent = find(mirror, fm_numbers_at(numbers, i));
+        uint64_t class_index = fm_numbers_at(numbers, i + 1);
+        if (agent == NULL || class_index >= FM_CLASSES_MAX) {
+            return FM_ERR_BAD_MESSAGE;
+        }
+        agent->class_index = (uint32_t)class_index;
     }
     return FM_OK;
 }
@@ -193,7 +214,7 @@ static fm_status end_orders(fm_mirror *mirror, fm_numbers numbers)
             .agent = fm_numbers_at(numbers, i + 1),
             .reason = (fm_order_end)reason,
         };
-        if (reason > FM_END_EXHAUSTED || !read_place(numbers, i + 3, &ended.cell)) {
+        if (reason >= FM_END_COUNT || !read_place(numbers, i + 3, &ended.cell)) {
             return FM_ERR_BAD_MESSAGE;
         }
         mirror->ended[reason]++;
@@ -262,22 +283,54 @@ static fm_status fill_cells(fm_mirror *mirror, fm_numbers numbers)
 // ---- whole notifications
 // -------------------------------------------------------------------------
 
-static bool read_rect(fm_numbers numbers, fm_rect *rect)
+// Four numbers from `at` on.
+static bool read_rect(fm_numbers numbers, uint32_t at, fm_rect *rect)
 {
-    if (numbers.count != 4) {
+    if (numbers.count < at + 4) {
         return false;
     }
-    uint64_t x = fm_numbers_at(numbers, 0), y = fm_numbers_at(numbers, 1);
-    uint64_t width = fm_numbers_at(numbers, 2), height = fm_numbers_at(numbers, 3);
+    uint64_t x = fm_numbers_at(numbers, at), y = fm_numbers_at(numbers, at + 1);
+    uint64_t width = fm_numbers_at(numbers, at + 2), height = fm_numbers_at(numbers, at + 3);
     *rect = (fm_rect){(uint32_t)x, (uint32_t)y, (uint32_t)width, (uint32_t)height};
     return x < FM_SIDE_MAX && y < FM_SIDE_MAX && width >= 1 && width <= FM_SIDE_MAX - x &&
            height >= 1 && height <= FM_SIDE_MAX - y;
 }
 
+// number, owner, x, y, width, height; all of them
+static fm_status set_buildings(fm_mirror *mirror, fm_numbers numbers)
+{
+    uint32_t count = numbers.count / BUILDING_SIZE;
+    if (numbers.count % BUILDING_SIZE != 0 || count > FM_BUILDINGS_MAX) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    fm_building_look *buildings = calloc(count + 1u, sizeof *buildings);
+    if (buildings == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    free(mirror->buildings);
+    mirror->buildings = buildings;
+    mirror->building_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = i * BUILDING_SIZE;
+        uint64_t id = fm_numbers_at(numbers, at), team = fm_numbers_at(numbers, at + 1);
+        fm_rect rect;
+        if (id > UINT32_MAX || team > FM_TEAMS_MAX || !read_rect(numbers, at + 2, &rect)) {
+            return FM_ERR_BAD_MESSAGE;
+        }
+        buildings[i] = (fm_building_look){
+            .id = (uint32_t)id,
+            .name = (uint32_t)id,
+            .team = (uint32_t)team,
+            .rect = rect,
+        };
+    }
+    return FM_OK;
+}
+
 static fm_status apply_keyframe(fm_mirror *mirror, const msgpack_object *params)
 {
     fm_rect rect;
-    if (!read_rect(fm_object_numbers(params, "rect"), &rect)) {
+    if (!read_rect(fm_object_numbers(params, "rect"), 0, &rect)) {
         return FM_ERR_BAD_MESSAGE;
     }
     uint16_t *looks = malloc((size_t)rect.width * rect.height * sizeof *looks);
@@ -297,7 +350,13 @@ static fm_status apply_keyframe(fm_mirror *mirror, const msgpack_object *params)
         memset(mirror->slots, 0, mirror->slot_capacity * sizeof *mirror->slots);
     }
     fm_status status = fill_cells(mirror, fm_object_numbers(params, "cells"));
-    return status == FM_OK ? add_agents(mirror, fm_object_numbers(params, "agents")) : status;
+    if (status == FM_OK) {
+        status = add_agents(mirror, fm_object_numbers(params, "agents"));
+    }
+    if (status == FM_OK) {
+        status = set_buildings(mirror, fm_object_numbers(params, "buildings"));
+    }
+    return status == FM_OK ? set_classes(mirror, fm_object_numbers(params, "classes")) : status;
 }
 
 static void read_load(fm_mirror *mirror, fm_numbers numbers)
@@ -313,6 +372,34 @@ static void read_load(fm_mirror *mirror, fm_numbers numbers)
     }
 }
 
+// The view has moved: what it shows still is kept, the rest is unknown.
+static fm_status move_rect(fm_mirror *mirror, fm_numbers numbers)
+{
+    fm_rect rect;
+    if (numbers.count == 0) {
+        return FM_OK;
+    }
+    if (!read_rect(numbers, 0, &rect)) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    uint16_t *looks = malloc((size_t)rect.width * rect.height * sizeof *looks);
+    if (looks == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    mirror->known_count = 0;
+    for (uint32_t y = 0; y < rect.height; y++) {
+        for (uint32_t x = 0; x < rect.width; x++) {
+            uint32_t look = fm_mirror_look(mirror, rect.x + x, rect.y + y);
+            looks[(size_t)y * rect.width + x] = (uint16_t)look;
+            mirror->known_count += look != 0;
+        }
+    }
+    free(mirror->looks);
+    mirror->looks = looks;
+    mirror->rect = rect;
+    return FM_OK;
+}
+
 static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
 {
     // One row per entry that changes something, in the order in which they are applied.
@@ -320,8 +407,9 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
         const char *name;
         fm_status (*apply)(fm_mirror *mirror, fm_numbers numbers);
     } entries[] = {
-        {"leave", remove_agents}, {"enter", add_agents}, {"moved", move_agents},
-        {"cells", change_cells},  {"ended", end_orders},
+        {"leave", remove_agents}, {"rect", move_rect},    {"enter", add_agents},
+        {"classes", set_classes}, {"moved", move_agents}, {"cells", change_cells},
+        {"ended", end_orders},
     };
     if (mirror->looks == NULL) {
         return FM_ERR_BAD_MESSAGE; // there was no keyframe
@@ -339,7 +427,10 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
         }
     }
     read_load(mirror, fm_object_numbers(params, "load"));
-    return FM_OK;
+    // Left out when none has come or gone; empty when the last has gone.
+    return fm_object_get(params, "buildings") == NULL
+               ? FM_OK
+               : set_buildings(mirror, fm_object_numbers(params, "buildings"));
 }
 
 // Tells the owner, when all went well.
@@ -365,6 +456,8 @@ fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
     case FM_NOTIFY_WORLD_ENDED:
         mirror->over = true;
         return FM_OK;
+    case FM_NOTIFY_DEBUG:
+    case FM_NOTIFY_IDLE:
     case FM_NOTIFY_GOING_DOWN:
     case FM_NOTIFICATION_COUNT:
         break;

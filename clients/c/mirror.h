@@ -20,6 +20,7 @@ typedef struct fm_mirror_agent {
     uint32_t team;
     fm_cell cell;
     fm_agent_state state;
+    uint32_t class_index; // movement class, in the order of the world's rules
 } fm_mirror_agent;
 
 // The entry `load` of a delta. All zero for roles that do not get it.
@@ -66,6 +67,9 @@ typedef struct fm_mirror {
     uint16_t *looks;      // rect.width * rect.height, row by row: fm_look_pack() of each cell
     uint64_t known_count; // cells that are not unknown
 
+    fm_building_look *buildings; // that the view believes in, each with `id` as it was told
+    uint32_t building_count;
+
     fm_mirror_agent *agents; // in no order
     uint32_t agent_count;
     uint32_t agent_capacity;
@@ -74,10 +78,10 @@ typedef struct fm_mirror {
 
     uint64_t keyframes; // counts since fm_mirror_init()
     uint64_t deltas;
-    uint64_t moves;                       // entries of `moved`
-    uint64_t ended[FM_END_EXHAUSTED + 1]; // orders that ended, by reason
-    fm_mirror_load load;                  // of the last delta that had one
-    bool over;                            // world_ended came
+    uint64_t moves;               // entries of `moved`
+    uint64_t ended[FM_END_COUNT]; // orders that ended, by reason
+    fm_mirror_load load;          // of the last delta that had one
+    bool over;                    // world_ended came
 } fm_mirror;
 
 /// @param subscription  as the subscribe request answered; 0: adopt that of the first keyframe

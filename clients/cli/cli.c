@@ -149,6 +149,8 @@ void fm_cli_connect(fm_cli *cli)
     fm_client_options options = fm_client_options_default();
     options.name = "fogmarch " FOGMARCH_VERSION;
     options.token = cli->token[0] == '\0' ? NULL : cli->token;
+    options.tls = cli->tls;
+    options.tls_ca_file = cli->tls_ca_file;
     options.timeout_ms = cli->timeout_ms;
     fm_client_error error;
     fm_status status = fm_client_connect(cli->address, &options, &cli->client, &error);

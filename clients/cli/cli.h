@@ -59,6 +59,8 @@ struct fm_cli {
     bool json;
     const char *address;
     char token[257];
+    bool tls;
+    const char *tls_ca_file; // NULL: those of the system
     uint32_t timeout_ms;
     fm_client *client; // after fm_cli_connect()
     fm_client_welcome welcome;

@@ -56,6 +56,24 @@ static void print_world(const msgpack_object *result)
     }
 }
 
+// All that were given, as one text.
+static void pack_classes(fm_cli *cli)
+{
+    char text[FM_CLASSES_MAX * FM_CLASS_TEXT_SIZE] = "";
+    size_t length = 0;
+    const char *given;
+    for (uint32_t i = 0; (given = fm_cli_value_at(cli, "class", i)) != NULL; i++) {
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "%s%s", i == 0 ? "" : ";", given);
+        if (length >= sizeof text) {
+            fm_cli_usage_error(cli, "--class: more than %u classes", FM_CLASSES_MAX);
+        }
+    }
+    if (length > 0) {
+        fm_params_text(&cli->params, FM_FIELD_CLASSES, text);
+    }
+}
+
 static int run_create(fm_cli *cli)
 {
     const char *map = fm_cli_value(cli, "map");
@@ -68,6 +86,7 @@ static int run_create(fm_cli *cli)
     }
     fm_params_text(&cli->params, FM_FIELD_NAME, cli->arguments[0]);
     fm_cli_pack_options(cli);
+    pack_classes(cli);
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_CREATE);
     if (!fm_cli_print_json(cli, result)) {
         print_world(result);
@@ -102,10 +121,26 @@ static const fm_cli_option options[] = {
      FM_FIELD_LINE_OF_SIGHT},
     {"omniscient", 0, FM_CLI_FLAG, NULL, "teams know the whole map from the start",
      FM_FIELD_OMNISCIENT},
+    {"occupancy", 0, FM_CLI_TEXT, "RULE",
+     "none: any number of agents in a cell;\nexclusive: one; none", FM_FIELD_OCCUPANCY},
     {"planner", 'p', FM_CLI_TEXT, "SPEC", "planner of agents that are given no other",
      FM_FIELD_PLANNER},
+    {"landmarks", 0, FM_CLI_UINT, "N", "for planners with heuristic=landmarks, up to 16; 8",
+     FM_FIELD_LANDMARKS},
+    {"landmark-placement", 0, FM_CLI_TEXT, "HOW",
+     "farthest, random, avoid or past-the-goal;\nfarthest", FM_FIELD_LANDMARK_PLACEMENT},
+    {"landmarks-move", 0, FM_CLI_FLAG, NULL, "the least used one moves to a recent goal",
+     FM_FIELD_LANDMARKS_MOVE},
+    {"stale", 0, FM_CLI_TEXT, "RULE",
+     "allow or refuse: use landmarks that a cheaper\nstep has outdated; refuse", FM_FIELD_STALE},
+    {"class", 0, FM_CLI_TEXT, "CLASS",
+     "movement class, NAME:TERRAIN=COST,... with\n"
+     "size=1 to 4; up to 8 times; ground",
+     0},
     {"agents-max", 0, FM_CLI_UINT, "N", "agents at most; 65536", FM_FIELD_AGENTS_MAX},
     {"teams-max", 0, FM_CLI_UINT, "N", "teams at most; 4096", FM_FIELD_TEAMS_MAX},
+    {"saved-ticks", 0, FM_CLI_UINT, "N",
+     "ticks' worth of its share of the search that a team\nmay save; 8", FM_FIELD_SAVED_TICKS},
     {"tick-hz", 0, FM_CLI_REAL, "RATE", "ticks per second; from the server's config",
      FM_FIELD_TICK_HZ},
     {"budget-ms", 0, FM_CLI_REAL, "TIME", "milliseconds a tick may take; from the\nserver's config",
@@ -124,7 +159,8 @@ const fm_cli_command fm_cli_create = {
         "Makes a world called NAME (letters, digits, . _ -) and prints its number, its size and\n"
         "the bases of its players, if it has any.",
     .examples = "fogmarch create arena --generate skirmish --players 2 --seed 7\n"
-                "fogmarch create ramparts --map Ramparts.map --line-of-sight --tick-hz 20",
+                "fogmarch create ramparts --map Ramparts.map --line-of-sight --tick-hz 20\n"
+                "fogmarch create bay --map bay.map --class ground --class boat:water=1,size=2",
     .options = options,
     .arguments_min = 1,
     .arguments_max = 1,

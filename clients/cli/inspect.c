@@ -36,6 +36,22 @@ static void print_path(fm_numbers path)
     puts(count > PATH_SHOWN_MAX ? " ..." : "");
 }
 
+static void print_order(const msgpack_object *result, uint64_t order)
+{
+    char kind[32];
+    fm_object_text(result, "kind", kind, sizeof kind);
+    printf("%-12s %llu, %s", "order", (unsigned long long)order, kind);
+    uint64_t target = fm_object_uint(result, "target", 0);
+    if (target != 0) {
+        printf(" %llu", (unsigned long long)target);
+    }
+    uint32_t waiting = fm_object_numbers(result, "queue").count;
+    if (waiting > 0) {
+        printf("; %u more wait%s", waiting, waiting == 1 ? "s" : "");
+    }
+    putchar('\n');
+}
+
 static void print_agent(const msgpack_object *result)
 {
     char state[32], planner[128], plan[32];
@@ -52,7 +68,7 @@ static void print_agent(const msgpack_object *result)
     if (order == 0) {
         printf("%-12s -\n", "order");
     } else {
-        printf("%-12s %llu\n", "order", (unsigned long long)order);
+        print_order(result, order);
     }
     printf("%-12s %s: %s, shared by %llu\n", "planner", planner, plan,
            (unsigned long long)fm_object_uint(result, "sharers", 0));

@@ -16,6 +16,7 @@
 #define FIRST_LONG_ONLY 256 // values of getopt_long() for options without a letter
 #define HELP_COLUMN     30  // where the text of an option begins
 
+// clang-format off
 // The table of subcommands. A row with a heading begins a group of the list in --help.
 static const struct row {
     const char *heading;
@@ -23,6 +24,8 @@ static const struct row {
 } table[] = {
     {"Server", &fm_cli_ping},
     {NULL, &fm_cli_stats},
+    {NULL, &fm_cli_token},
+    {NULL, &fm_cli_revoke},
     {"Worlds", &fm_cli_worlds},
     {NULL, &fm_cli_create},
     {NULL, &fm_cli_info},
@@ -30,6 +33,8 @@ static const struct row {
     {NULL, &fm_cli_resume},
     {NULL, &fm_cli_step},
     {NULL, &fm_cli_terrain},
+    {NULL, &fm_cli_build},
+    {NULL, &fm_cli_demolish},
     {NULL, &fm_cli_destroy},
     {"Teams and agents", &fm_cli_team},
     {NULL, &fm_cli_spawn},
@@ -38,8 +43,16 @@ static const struct row {
     {NULL, &fm_cli_play},
     {"Looking", &fm_cli_watch},
     {NULL, &fm_cli_path},
+    {NULL, &fm_cli_distance},
+    {NULL, &fm_cli_reachable},
+    {NULL, &fm_cli_nearest},
+    {NULL, &fm_cli_field},
     {NULL, &fm_cli_inspect},
+    {NULL, &fm_cli_explain},
+    {NULL, &fm_cli_top},
+    {NULL, &fm_cli_snapshot},
 };
+// clang-format on
 
 static const fm_cli_option common_options[] = {
     {.name = "connect",
@@ -53,6 +66,12 @@ static const fm_cli_option common_options[] = {
      .argument = "FILE",
      .text = "its first line is the token to say hello with;\n"
              "else FOGMARCH_TOKEN in the environment, else none"},
+    {.name = "tls", .kind = FM_CLI_FLAG, .text = "talk to it over TLS"},
+    {.name = "tls-ca",
+     .kind = FM_CLI_TEXT,
+     .argument = "FILE",
+     .text = "likewise, and trust these certificates (PEM);\n"
+             "FOGMARCH_TLS_CA in the environment, else the system's"},
     {.name = "timeout",
      .kind = FM_CLI_REAL,
      .argument = "SECONDS",
@@ -250,6 +269,12 @@ static void read_common_options(fm_cli *cli)
         given = from_environment;
     }
     cli->address = given == NULL ? FM_CLIENT_ADDRESS : given;
+    const char *ca_from_environment = getenv("FOGMARCH_TLS_CA");
+    cli->tls_ca_file = fm_cli_value(cli, "tls-ca");
+    if (cli->tls_ca_file == NULL && ca_from_environment != NULL && ca_from_environment[0] != '\0') {
+        cli->tls_ca_file = ca_from_environment;
+    }
+    cli->tls = fm_cli_value(cli, "tls") != NULL || cli->tls_ca_file != NULL;
     cli->json = fm_cli_value(cli, "json") != NULL;
     cli->timeout_ms = (uint32_t)(fm_cli_real(cli, "timeout", 0.001, 86400, 30) * 1000);
     read_token(cli);

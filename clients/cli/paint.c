@@ -39,6 +39,8 @@ static uint32_t terrain_colour(fm_terrain terrain)
         return 0x2b5c94;
     case FM_TERRAIN_WALL:
         return 0x4a4440;
+    case FM_TERRAIN_BUILDING:
+        return 0x7a5c58;
     case FM_TERRAIN_COUNT:
         break;
     }
@@ -58,6 +60,8 @@ static char terrain_letter(fm_terrain terrain)
         return 'S';
     case FM_TERRAIN_WATER:
         return '~';
+    case FM_TERRAIN_BUILDING:
+        return 'H';
     case FM_TERRAIN_OUT:
     case FM_TERRAIN_WALL:
     case FM_TERRAIN_COUNT:

@@ -53,6 +53,22 @@ bool fm_parse_cell(const char *text, fm_cell *cell)
     return true;
 }
 
+uint32_t fm_parse_cells(const char *text, fm_cell *cells, uint32_t count_max)
+{
+    uint32_t count = 0;
+    for (;; text++) {
+        uint64_t x, y;
+        if (count == count_max || !take_uint(&text, FM_SIDE_MAX - 1, &x) || *text++ != ',' ||
+            !take_uint(&text, FM_SIDE_MAX - 1, &y)) {
+            return 0;
+        }
+        cells[count++] = fm_cell_at((uint32_t)x, (uint32_t)y);
+        if (*text != '/') {
+            return *text == '\0' ? count : 0;
+        }
+    }
+}
+
 bool fm_parse_rect(const char *text, fm_rect *rect)
 {
     uint64_t sides[4];

@@ -12,6 +12,9 @@ bool fm_parse_real(const char *text, double *real);
 /// "X,Y"
 bool fm_parse_cell(const char *text, fm_cell *cell);
 
+/// "X,Y" or "X,Y/X,Y/...", at most `count_max` cells. @return how many, 0 when it is not that
+uint32_t fm_parse_cells(const char *text, fm_cell *cells, uint32_t count_max);
+
 /// "X,Y,WIDTH,HEIGHT"
 bool fm_parse_rect(const char *text, fm_rect *rect);
 

@@ -40,12 +40,27 @@ static int run_ping(fm_cli *cli)
     return 0;
 }
 
+static void print_teams(fm_numbers numbers)
+{
+    printf("\n%8s %7s %8s %8s %12s %12s %12s %16s\n", "team", "weight", "agents", "waiting",
+           "share", "saved", "used", "used in all");
+    for (uint32_t i = 0; i + 7 < numbers.count; i += 8) {
+        static const int widths[] = {8, 7, 8, 8, 12, 12, 12, 16};
+        for (uint32_t k = 0; k < 8; k++) {
+            printf("%s%*s", k == 0 ? "" : " ", widths[k],
+                   fm_report_grouped(fm_numbers_at(numbers, i + k)));
+        }
+        putchar('\n');
+    }
+}
+
 static int run_stats(fm_cli *cli)
 {
     fm_cli_connect(cli);
     if (cli->argument_count > 0) {
         fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world(cli, cli->arguments[0]));
     }
+    fm_cli_pack_options(cli);
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_STATS);
     if (fm_cli_print_json(cli, result)) {
         return 0;
@@ -55,6 +70,9 @@ static int run_stats(fm_cli *cli)
     if (cli->argument_count > 0 && world != NULL) {
         putchar('\n');
         fm_report_map("", world);
+    }
+    if (fm_object_get(result, "teams") != NULL) {
+        print_teams(fm_object_numbers(result, "teams"));
     }
     return 0;
 }
@@ -79,7 +97,13 @@ const fm_cli_command fm_cli_stats = {
     .summary = "print the counters of the server, or of a world too",
     .details = "Prints counters since the start: the server's and, when WORLD (number or name) is\n"
                "given, that world's: tick times, orders by their end, searches, memory.\n"
-               "Times are in milliseconds, memory in bytes.",
+               "Times are in milliseconds, memory in bytes. What teams may search, have saved and\n"
+               "have used is in expansions.",
+    .options = (const fm_cli_option[]){{.name = "teams",
+                                        .kind = FM_CLI_FLAG,
+                                        .text = "also what each team of WORLD may search",
+                                        .field = FM_FIELD_TEAMS},
+                                       {.name = NULL}},
     .arguments_max = 1,
     .run = run_stats,
 };

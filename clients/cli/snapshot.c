@@ -47,6 +47,30 @@ static size_t position(const fm_mirror *mirror, fm_cell cell)
            (fm_cell_x(cell) - mirror->rect.x);
 }
 
+static bool fits(const fm_mirror *mirror, const fm_movement_class *movement, uint32_t x, uint32_t y)
+{
+    for (uint32_t k = 0; k < (uint32_t)movement->size * movement->size; k++) {
+        uint32_t cx = x + k % movement->size, cy = y + k / movement->size;
+        fm_terrain terrain = fm_look_terrain(fm_mirror_look(mirror, cx, cy)); // outside: unknown
+        if (terrain == FM_TERRAIN_UNKNOWN || movement->cost[terrain] == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// In map order: a square's other cells come after its corner, and are still as they were.
+void fm_snapshot_fit(fm_mirror *mirror, const fm_movement_class *movement)
+{
+    const fm_rect *rect = &mirror->rect;
+    for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
+        for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
+            mirror->looks[position(mirror, fm_cell_at(x, y))] =
+                fits(mirror, movement, x, y) ? FM_TERRAIN_GROUND : FM_TERRAIN_WALL;
+        }
+    }
+}
+
 // Walks over the free cells around `from` that have no label yet, and gives them one.
 //
 // @param queue  receives the cells, nearest first; room for all of the rectangle

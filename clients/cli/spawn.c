@@ -66,6 +66,58 @@ static void shuffle(struct places *places, uint32_t count, fm_random *random)
     }
 }
 
+// Keeps the first places, and of the others those whose squares overlap none that is kept.
+static void keep_apart(const fm_cli *cli, struct places *places, uint32_t size)
+{
+    fm_bitmap covered;
+    if (fm_bitmap_init(&covered, FM_SIDE_MAX, FM_SIDE_MAX, false, &fm_memory_libc) != FM_OK) {
+        fm_cli_need(cli, NULL);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < places->count; i++) {
+        bool overlaps = false;
+        for (uint32_t k = 0; k < size * size && !overlaps; k++) {
+            overlaps = fm_bitmap_get(&covered, places->cells[i] + fm_cell_at(k % size, k / size));
+        }
+        for (uint32_t k = 0; k < size * size && !overlaps; k++) {
+            fm_bitmap_set(&covered, places->cells[i] + fm_cell_at(k % size, k / size));
+        }
+        places->cells[kept] = places->cells[i];
+        kept += !overlaps;
+    }
+    places->count = kept;
+    fm_bitmap_fini(&covered, &fm_memory_libc);
+}
+
+// The movement class of --class, as the world's rules have it.
+static fm_movement_class class_of(fm_cli *cli, uint64_t world)
+{
+    const char *name = fm_cli_value(cli, "class");
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
+    const msgpack_object *rules = fm_object_get(fm_cli_call(cli, FM_METHOD_WORLD_INFO), "rules");
+    const msgpack_object *classes = rules == NULL ? NULL : fm_object_get(rules, "classes");
+    uint32_t count =
+        classes == NULL || classes->type != MSGPACK_OBJECT_ARRAY ? 0 : classes->via.array.size;
+    for (uint32_t i = 0; i < count; i++) {
+        const msgpack_object *text = &classes->via.array.ptr[i];
+        char copy[FM_CLASS_TEXT_SIZE];
+        fm_movement_class movement;
+        if (text->type != MSGPACK_OBJECT_STR || text->via.str.size >= sizeof copy) {
+            continue;
+        }
+        memcpy(copy, text->via.str.ptr, text->via.str.size);
+        copy[text->via.str.size] = '\0';
+        if (fm_movement_class_parse(copy, &movement, NULL, 0) == FM_OK &&
+            (name == NULL || strcmp(movement.name, name) == 0)) {
+            return movement;
+        }
+    }
+    if (name != NULL) {
+        fm_cli_die(cli, "--class: the world has no movement class '%s'", name);
+    }
+    return fm_movement_class_ground();
+}
+
 static fm_cell base_of(fm_cli *cli, uint64_t world, uint64_t base)
 {
     fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
@@ -96,20 +148,29 @@ static struct places draw_places(fm_cli *cli, uint64_t world, uint32_t count)
     }
     fm_mirror mirror;
     fm_snapshot_take(cli, world, 0, rect_text == NULL ? NULL : &rect, &mirror);
+    fm_movement_class movement = class_of(cli, world);
+    fm_snapshot_fit(&mirror, &movement);
     struct places places = {.cells = NULL};
     fm_cell from = fm_snapshot_mainland(cli, &mirror, near == FM_CELL_NONE ? 0 : near);
     if (from != FM_CELL_NONE) {
         // Around a place: twice as many as wanted, so that the crowd has gaps to move in.
-        uint32_t count_max = near == FM_CELL_NONE ? UINT32_MAX : 2 * count + mirror.agent_count;
+        uint32_t area = (uint32_t)movement.size * movement.size;
+        uint32_t count_max =
+            near == FM_CELL_NONE ? UINT32_MAX : 2 * count * area + mirror.agent_count;
         places.count = fm_snapshot_flood(cli, &mirror, from, count_max, &places.cells);
     }
     drop_taken(cli, &mirror, &places);
     fm_mirror_fini(&mirror);
+    fm_random random = fm_random_seed(fm_cli_uint(cli, "seed", 0, (uint64_t)FM_UINT_MAX, 1));
+    if (movement.size > 1) {
+        shuffle(&places, places.count, &random);
+        keep_apart(cli, &places, movement.size);
+    } else if (places.count >= count) {
+        shuffle(&places, count, &random);
+    }
     if (places.count < count) {
         fm_cli_die(cli, "there is room for %u agents, not for %u", places.count, count);
     }
-    fm_random random = fm_random_seed(fm_cli_uint(cli, "seed", 0, (uint64_t)FM_UINT_MAX, 1));
-    shuffle(&places, count, &random);
     places.count = count;
     return places;
 }
@@ -168,7 +229,7 @@ static int run_spawn(fm_cli *cli)
     fm_cli_connect(cli);
     uint64_t world = fm_cli_world_option(cli);
     struct places places = count == 0 ? read_places(cli) : draw_places(cli, world, count);
-    const char *planner = fm_cli_value(cli, "planner");
+    const char *planner = fm_cli_value(cli, "planner"), *class = fm_cli_value(cli, "class");
     fm_id_list spawned = {.ids = NULL};
     for (uint32_t i = 0; i < places.count; i += CELLS_AT_ONCE) {
         uint32_t left = places.count - i;
@@ -179,6 +240,10 @@ static int run_spawn(fm_cli *cli)
         if (planner != NULL) {
             fm_params_text(&cli->params, FM_FIELD_PLANNER, planner);
         }
+        if (class != NULL) {
+            fm_params_text(&cli->params, FM_FIELD_CLASS, class);
+        }
+        fm_cli_pack_options(cli);
         add_spawned(cli, fm_cli_call(cli, FM_METHOD_AGENT_SPAWN), &spawned);
     }
     print_spawned(cli, &spawned);
@@ -200,6 +265,11 @@ static const fm_cli_option options[] = {
     {"near", 0, FM_CLI_TEXT, "X,Y", "... around this cell", 0},
     {"seed", 's', FM_CLI_UINT, "N", "the same seed draws the same cells; 1", 0},
     {"planner", 'p', FM_CLI_TEXT, "SPEC", "their planner; the team's", 0},
+    {"class", 0, FM_CLI_TEXT, "NAME", "their movement class; the world's first", 0},
+    {"speed", 0, FM_CLI_REAL, "CELLS", "cells per second; one step a tick", FM_FIELD_SPEED},
+    {"place", 0, FM_CLI_TEXT, "HOW",
+     "exact: there or nowhere; nearest: on the nearest\ncells that can hold them; exact",
+     FM_FIELD_PLACE},
     {.name = NULL},
 };
 

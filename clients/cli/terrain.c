@@ -32,15 +32,26 @@ static void pack_places(fm_cli *cli)
     }
 }
 
+static bool is_terrain(const char *name)
+{
+    for (uint32_t terrain = FM_TERRAIN_UNKNOWN + 1; terrain < FM_TERRAIN_BUILDING; terrain++) {
+        if (strcmp(fm_terrain_name((fm_terrain)terrain), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int run_terrain(fm_cli *cli)
 {
     const char *set = cli->arguments[0];
     uint64_t cost = 0;
     if (strncmp(set, "cost=", 5) == 0 && fm_parse_uint(set + 5, FM_COST_MAX, &cost) && cost > 0) {
         set = "cost";
-    } else if (strcmp(set, "blocked") != 0 && strcmp(set, "free") != 0) {
-        fm_cli_usage_error(cli, "'%s' is neither blocked, free nor cost=N with N in 1..%u", set,
-                           FM_COST_MAX);
+    } else if (strcmp(set, "blocked") != 0 && strcmp(set, "free") != 0 && !is_terrain(set)) {
+        fm_cli_usage_error(cli,
+                           "'%s' is neither blocked, free, a terrain nor cost=N with N in 1..%u",
+                           set, FM_COST_MAX);
     }
     fm_cli_connect(cli);
     uint64_t world = fm_cli_world_option(cli);
@@ -60,15 +71,17 @@ static int run_terrain(fm_cli *cli)
 
 const fm_cli_command fm_cli_terrain = {
     .name = "terrain",
-    .arguments = "blocked|free|cost=N PLACE...",
+    .arguments = "blocked|free|cost=N|TERRAIN PLACE...",
     .summary = "edit the map of a world",
     .details =
         "Changes cells of the true map; teams learn of it when they look. A PLACE is a cell\n"
         "X,Y or a rectangle X,Y,WIDTH,HEIGHT. cost=N (1 to 250) makes cells N times as dear\n"
-        "as open floor and leaves them as passable as they are.",
+        "as open floor and leaves them as passable as they are. TERRAIN is ground, water,\n"
+        "swamp, trees, wall or out_of_bounds: what movement classes go by.",
     .examples = "fogmarch terrain blocked 40,10,1,20\n"
                 "fogmarch terrain free 40,15 40,16\n"
-                "fogmarch terrain cost=4 0,0,64,64",
+                "fogmarch terrain cost=4 0,0,64,64\n"
+                "fogmarch terrain water 10,0,6,64",
     .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
     .arguments_min = 2,
     .arguments_max = FM_CLI_GIVEN_MAX,

@@ -17,12 +17,18 @@
 
 #define CAP 200000u // intervals
 
-#define PLANNERS_DEFAULT                                                                           \
+// Searches that keep something between replans, or plan with less than the map.
+#define PLANNERS_UNKNOWN                                                                           \
     "dstar-lite-bucket,dstar-lite-heap-larger-g,dstar-lite-heap-smaller-g,dstar-extra-lite,"       \
     "repeated-forward-astar,repeated-backward-astar,adaptive-astar,mpgaa-star,repeated-jps,"       \
     "rtba-star,tbaa-star,auto,rtaa-star:lookahead=256,artaa-star:lookahead=256,"                   \
     "dartaa-star:lookahead=256,lss-lrta-star:lookahead=256,alss-lrta-star:lookahead=256,"          \
     "dalss-lrta-star:lookahead=256"
+
+// Searches that are asked once, on a map that is known from the start.
+#define PLANNERS_KNOWN                                                                             \
+    "astar,dijkstra,breadth-first,depth-first,greedy-best-first,repeated-forward-astar,"           \
+    "repeated-backward-astar,repeated-jps,dstar-lite-bucket,tba-star"
 
 // The fixed set. Changing a row makes old results incomparable: add rows instead.
 static const struct place {
@@ -32,52 +38,79 @@ static const struct place {
     fm_connectivity connectivity;
     fm_step_costs steps;
     fm_sense_rules sense;
+    bool known; // from the start
 } places[] = {
     {"maze201",
      FM_GENERATOR_MAZE,
      201,
      FM_CONNECT_4,
      FM_STEPS_1,
-     {.radius = 1, .shape = FM_SENSE_DIAMOND}},
+     {.radius = 1, .shape = FM_SENSE_DIAMOND},
+     false},
     {"open256",
      FM_GENERATOR_OPEN,
      256,
      FM_CONNECT_8,
      FM_STEPS_10_14,
-     {.radius = 5, .shape = FM_SENSE_SQUARE}},
+     {.radius = 5, .shape = FM_SENSE_SQUARE},
+     false},
     {"random256",
      FM_GENERATOR_RANDOM,
      256,
      FM_CONNECT_8,
      FM_STEPS_10_14,
-     {.radius = 5, .shape = FM_SENSE_SQUARE}},
+     {.radius = 5, .shape = FM_SENSE_SQUARE},
+     false},
     {"rooms256",
      FM_GENERATOR_ROOMS,
      256,
      FM_CONNECT_8,
      FM_STEPS_10_14,
-     {.radius = 5, .shape = FM_SENSE_SQUARE}},
+     {.radius = 5, .shape = FM_SENSE_SQUARE},
+     false},
     {"skirmish256",
      FM_GENERATOR_SKIRMISH,
      256,
      FM_CONNECT_8,
      FM_STEPS_10_14,
-     {.radius = 5, .shape = FM_SENSE_SQUARE}},
+     {.radius = 5, .shape = FM_SENSE_SQUARE},
+     false},
+    {"rooms256-known",
+     FM_GENERATOR_ROOMS,
+     256,
+     FM_CONNECT_8,
+     FM_STEPS_10_14,
+     {.radius = 5, .shape = FM_SENSE_SQUARE},
+     true},
+    {"skirmish256-known",
+     FM_GENERATOR_SKIRMISH,
+     256,
+     FM_CONNECT_8,
+     FM_STEPS_10_14,
+     {.radius = 5, .shape = FM_SENSE_SQUARE},
+     true},
+};
+
+// The planners of a place.
+struct contenders {
+    fm_lab_contender list[FM_LAB_CONTENDERS_MAX];
+    uint32_t count;
 };
 
 struct bench {
     fm_lab *lab;
     uint32_t missions, repeats, rounds;
     const char *against;
-    fm_lab_contender contenders[FM_LAB_CONTENDERS_MAX];
-    uint32_t count;
+    struct contenders contenders[2]; // on unknown maps, on known ones
     fm_lab_worker worker;
     fm_table table;
 };
 
 static const fm_lab_option options[] = {
-    {"planners", "LIST", "separated by commas; all there are"},
-    {"map", "LIST", "of maze201, open256, random256, rooms256, skirmish256; all"},
+    {"planners", "LIST", "separated by commas; all there are that fit the map"},
+    {"map", "LIST",
+     "of maze201, open256, random256, rooms256, skirmish256,\n"
+     "rooms256-known, skirmish256-known; all"},
     {"missions", "N", "on each map; 20"},
     {"repeats", "N", "play each mission N times and keep the fastest time; 3"},
     {"against", "PROGRAM", "another build of fogmarch-lab: run both in turn"},
@@ -153,14 +186,15 @@ static void add_row(fm_table *table, const char *map, const char *planner,
     fm_table_number(table, (double)total->bytes);
 }
 
-static void play(struct bench *bench, const fm_lab_ground *ground, uint32_t turn, fm_cell start,
-                 fm_cell goal, struct total *total)
+static void play(struct bench *bench, const fm_lab_ground *ground,
+                 const fm_lab_contender *contender, fm_cell start, fm_cell goal,
+                 struct total *total)
 {
     fm_lab_mission mission;
     fm_lab_check(bench->lab,
-                 fm_lab_mission_measure(ground, &bench->contenders[turn].spec, start, goal,
-                                        bench->repeats, &bench->worker, &mission),
-                 bench->contenders[turn].name);
+                 fm_lab_mission_measure(ground, &contender->spec, start, goal, bench->repeats,
+                                        &bench->worker, &mission),
+                 contender->name);
     total->missions += 1;
     total->moves += mission.moves;
     total->expansions += mission.expansions;
@@ -169,8 +203,21 @@ static void play(struct bench *bench, const fm_lab_ground *ground, uint32_t turn
     total->bytes = mission.bytes_max > total->bytes ? mission.bytes_max : total->bytes;
 }
 
+// Every cell of the map.
+static void know_all(const struct bench *bench, const fm_grid *map, fm_bitmap *known)
+{
+    fm_lab_check(bench->lab, fm_bitmap_init(known, map->width, map->height, false, &fm_memory_libc),
+                 "bitmap");
+    for (uint32_t y = 0; y < map->height; y++) {
+        for (uint32_t x = 0; x < map->width; x++) {
+            fm_bitmap_set(known, fm_cell_at(x, y));
+        }
+    }
+}
+
 static void play_place(struct bench *bench, const struct place *place)
 {
+    const struct contenders *contenders = &bench->contenders[place->known];
     struct total totals[FM_LAB_CONTENDERS_MAX] = {0};
     fm_generate_options generate = fm_generate_options_default();
     fm_grid *map;
@@ -183,29 +230,35 @@ static void play_place(struct bench *bench, const struct place *place)
                  place->name);
     fm_lab_check(bench->lab, fm_sight_create(place->sense, &fm_memory_libc, &sight), "sight");
     fm_cell *cells = fm_lab_need(bench->lab, fm_lab_largest_component(map, &cell_count));
+    fm_bitmap known = {0};
+    if (place->known) {
+        know_all(bench, map, &known);
+    }
     fm_random random = fm_random_seed(bench->lab->seed);
     const fm_lab_ground ground = {.truth = map,
                                   .sight = sight,
                                   .connectivity = place->connectivity,
                                   .steps = place->steps,
+                                  .remembered = place->known ? &known : NULL,
                                   .intervals_max = CAP};
     for (uint32_t m = 0; m < bench->missions; m++) {
         fm_cell start = cells[fm_random_below(&random, cell_count)];
         fm_cell goal = cells[fm_random_below(&random, cell_count)];
         fm_lab_progress(bench->lab, m, bench->missions);
-        for (uint32_t p = 0; p < bench->count; p++) {
-            uint32_t turn = (p + m) % bench->count;
-            if (fm_lab_planner_fits(&ground, bench->contenders[turn].spec.ops)) {
-                play(bench, &ground, turn, start, goal, &totals[turn]);
+        for (uint32_t p = 0; p < contenders->count; p++) {
+            uint32_t turn = (p + m) % contenders->count;
+            if (fm_lab_planner_fits(&ground, contenders->list[turn].spec.ops)) {
+                play(bench, &ground, &contenders->list[turn], start, goal, &totals[turn]);
             }
         }
     }
     fm_lab_progress(bench->lab, 1, 1);
-    for (uint32_t p = 0; p < bench->count; p++) {
+    for (uint32_t p = 0; p < contenders->count; p++) {
         if (totals[p].missions > 0) {
-            add_row(&bench->table, place->name, bench->contenders[p].name, &totals[p]);
+            add_row(&bench->table, place->name, contenders->list[p].name, &totals[p]);
         }
     }
+    fm_bitmap_fini(&known, &fm_memory_libc);
     free(cells);
     fm_sight_destroy(sight);
     fm_grid_destroy(map);
@@ -313,11 +366,12 @@ static int compare_all(struct bench *bench)
     fm_table table;
     fm_lab_child_self(bench->lab, self, sizeof self);
     fm_table_init(&table, comparison_columns, FM_COUNT_OF(comparison_columns));
-    uint64_t done = 0;
     for (size_t i = 0; i < FM_COUNT_OF(places); i++) {
-        for (uint32_t p = 0; p < bench->count && is_wanted(bench, &places[i]); p++) {
-            fm_lab_progress(bench->lab, done++, (uint64_t)FM_COUNT_OF(places) * bench->count);
-            compare(bench, self, places[i].name, &bench->contenders[p], &table);
+        const struct contenders *contenders = &bench->contenders[places[i].known];
+        for (uint32_t p = 0; p < contenders->count && is_wanted(bench, &places[i]); p++) {
+            fm_lab_progress(bench->lab, i * contenders->count + p,
+                            FM_COUNT_OF(places) * contenders->count);
+            compare(bench, self, places[i].name, &contenders->list[p], &table);
         }
     }
     fm_lab_progress(bench->lab, 1, 1);
@@ -338,7 +392,11 @@ static int run(fm_lab *lab)
     bench.repeats = (uint32_t)fm_lab_uint(lab, "repeats", 1, 1000, 3);
     bench.rounds = (uint32_t)fm_lab_uint(lab, "rounds", 2, 1000, 5);
     bench.against = fm_lab_value(lab, "against");
-    bench.count = fm_lab_contenders(lab, "planners", PLANNERS_DEFAULT, bench.contenders);
+    static const char *const fallbacks[2] = {PLANNERS_UNKNOWN, PLANNERS_KNOWN};
+    for (uint32_t known = 0; known < 2; known++) {
+        struct contenders *contenders = &bench.contenders[known];
+        contenders->count = fm_lab_contenders(lab, "planners", fallbacks[known], contenders->list);
+    }
     check_maps(&bench);
     if (bench.against != NULL) {
         return compare_all(&bench);
@@ -354,8 +412,9 @@ const fm_lab_command fm_lab_bench = {
     .arguments = "",
     .summary = "the speed of every planner on generated maps, as CSV; or of two builds",
     .details =
-        "Plays missions in unknown generated maps, always the same ones, and prints a line of\n"
-        "CSV for each map and planner: expansions, nanoseconds per expansion, microseconds\n"
+        "Plays missions in generated maps, unknown ones and known ones, always the same, and\n"
+        "prints a line of CSV for each map and planner: expansions, nanoseconds per expansion, "
+        "microseconds\n"
         "per move, bytes. With --against the same for another build of this program, both\n"
         "in turn, and the ratio of their times.",
     .options = options,

@@ -57,18 +57,9 @@ static const fm_lab_option options[] = {
 static void read_options(struct experiment *experiment)
 {
     fm_lab *lab = experiment->lab;
-    char item[32], *end;
-    const char *list = fm_lab_value(lab, "lookahead");
-    for (list = list == NULL ? LOOKAHEADS_DEFAULT : list; list != NULL;) {
-        list = fm_lab_next_item(list, item, sizeof item);
-        unsigned long length = strtoul(item, &end, 10);
-        if (experiment->lookahead_count == LOOKAHEADS_MAX || length < 1 ||
-            length > FM_LOOKAHEAD_MAX || *end != '\0') {
-            fm_lab_usage_error(lab, "--lookahead: up to %u numbers in 1..%u, not '%s'",
-                               LOOKAHEADS_MAX, FM_LOOKAHEAD_MAX, item);
-        }
-        experiment->lookaheads[experiment->lookahead_count++] = (uint32_t)length;
-    }
+    experiment->lookahead_count =
+        fm_lab_uints(lab, "lookahead", LOOKAHEADS_DEFAULT, FM_LOOKAHEAD_MAX, experiment->lookaheads,
+                     LOOKAHEADS_MAX);
     experiment->missions = (uint32_t)fm_lab_uint(lab, "missions", 1, 10000, 2);
     experiment->moves_max = fm_lab_uint(lab, "moves", 1, 1000000000, 50000);
     experiment->count =
@@ -104,13 +95,9 @@ static void play(struct experiment *experiment, uint32_t l, uint32_t p, const fm
     fm_sample_add(&score->cost_ratio, (double)mission.cost / optimal);
 }
 
-static void play_map(struct experiment *experiment, const char *name, uint64_t seed)
+static void play_map(void *context, const fm_grid *map, const fm_lab_errand *errands)
 {
-    char path[FM_LAB_PATH_SIZE];
-    fm_lab_find_or_die(experiment->lab, name, ".map", path);
-    fm_grid *map = fm_lab_read_map(experiment->lab, path);
-    fm_lab_errand *errands =
-        fm_lab_random_errands(experiment->lab, map, seed, experiment->missions);
+    struct experiment *experiment = context;
     const fm_lab_ground ground = {.truth = map,
                                   .sight = experiment->sight,
                                   .connectivity = FM_CONNECT_8,
@@ -126,8 +113,6 @@ static void play_map(struct experiment *experiment, const char *name, uint64_t s
             }
         }
     }
-    free(errands);
-    fm_grid_destroy(map);
 }
 
 // ---- the results -------------------------------------------------------------------------------
@@ -205,15 +190,8 @@ static int run(fm_lab *lab)
                  fm_sight_create((fm_sense_rules){.radius = 1, .shape = FM_SENSE_SQUARE},
                                  &fm_memory_libc, &experiment->sight),
                  "sight");
-    const char *maps = fm_lab_value(lab, "map");
-    char name[FM_TABLE_TEXT_SIZE];
-    maps = maps == NULL ? FM_LAB_TWELVE_MAPS : maps;
-    experiment->total = (uint64_t)fm_lab_list_length(maps) * experiment->missions;
-    uint64_t seed = lab->seed;
-    for (const char *list = maps; list != NULL;) {
-        list = fm_lab_next_item(list, name, sizeof name);
-        play_map(experiment, name, seed++);
-    }
+    experiment->total = (uint64_t)fm_lab_map_count(lab, FM_LAB_TWELVE_MAPS) * experiment->missions;
+    fm_lab_each_map(lab, FM_LAB_TWELVE_MAPS, experiment->missions, play_map, experiment);
     fm_lab_progress(lab, 1, 1);
     report(experiment);
     fm_sight_destroy(experiment->sight);

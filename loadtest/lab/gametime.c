@@ -10,6 +10,7 @@
 //   unknown  nothing is known at the start
 //   hidden   each blocked cell is known, but for 62 % of them, drawn uniformly
 //   tiles    the map is known, but for 62 % of its tiles of 16 x 16 cells
+//   known    the map is known; for tba-star
 // The published table on partially known terrain does not say what was known; hidden and tiles are
 // two readings of it.
 
@@ -39,10 +40,11 @@ enum terrain {
     TERRAIN_UNKNOWN,
     TERRAIN_HIDDEN,
     TERRAIN_TILES,
+    TERRAIN_KNOWN,
     TERRAIN_COUNT,
 };
 
-static const char *const terrain_names[] = {"unknown", "hidden", "tiles"};
+static const char *const terrain_names[] = {"unknown", "hidden", "tiles", "known"};
 
 // Mean intervals as published, in columns PLANNERS_DEFAULT begins with; rows by length of the
 // interval on the machine of then. Of the table on partially known terrain two columns are at hand.
@@ -90,7 +92,7 @@ static const fm_lab_option options[] = {
     {"clock", NULL,
      "intervals in time: as long as repeated-forward-astar takes for so\n"
      "many expansions"},
-    {"terrain", "LIST", "of unknown, hidden, tiles; unknown,hidden"},
+    {"terrain", "LIST", "of unknown, hidden, tiles, known; unknown,hidden"},
     {"map", "LIST", "maps, separated by commas; the twelve of the literature"},
     {"missions", "N", "on each map; 4"},
     FM_LAB_OPTION_MAPS,
@@ -100,19 +102,10 @@ static const fm_lab_option options[] = {
 static void read_options(struct experiment *experiment)
 {
     fm_lab *lab = experiment->lab;
-    char item[32], *end;
-    const char *list = fm_lab_value(lab, "intervals");
-    for (list = list == NULL ? INTERVALS_DEFAULT : list; list != NULL;) {
-        list = fm_lab_next_item(list, item, sizeof item);
-        unsigned long length = strtoul(item, &end, 10);
-        if (experiment->interval_count == INTERVALS_MAX || length < 1 || length > 1000000 ||
-            *end != '\0') {
-            fm_lab_usage_error(lab, "--intervals: up to %u numbers in 1..1000000, not '%s'",
-                               INTERVALS_MAX, item);
-        }
-        experiment->interval_expansions[experiment->interval_count++] = (uint32_t)length;
-    }
-    list = fm_lab_value(lab, "terrain");
+    char item[32];
+    experiment->interval_count = fm_lab_uints(lab, "intervals", INTERVALS_DEFAULT, 1000000,
+                                              experiment->interval_expansions, INTERVALS_MAX);
+    const char *list = fm_lab_value(lab, "terrain");
     for (list = list == NULL ? "unknown,hidden" : list; list != NULL;) {
         list = fm_lab_next_item(list, item, sizeof item);
         uint32_t found = 0;
@@ -120,7 +113,7 @@ static void read_options(struct experiment *experiment)
             found++;
         }
         if (found == TERRAIN_COUNT) {
-            fm_lab_usage_error(lab, "--terrain: unknown, hidden or tiles, not '%s'", item);
+            fm_lab_usage_error(lab, "--terrain: unknown, hidden, tiles or known, not '%s'", item);
         }
         experiment->terrains[found] = true;
     }
@@ -135,11 +128,11 @@ static void read_options(struct experiment *experiment)
 static void remember_cell(const fm_grid *map, enum terrain terrain, fm_random *random,
                           const fm_bitmap *tiles, fm_cell cell, fm_bitmap *remembered)
 {
-    bool known;
+    bool known = true;
     if (terrain == TERRAIN_HIDDEN) {
         known =
             !fm_grid_is_blocked(map, cell) || fm_random_below(random, 1000) >= FORGOTTEN_PERMILLE;
-    } else {
+    } else if (terrain == TERRAIN_TILES) {
         known = fm_bitmap_get(tiles,
                               fm_cell_at(fm_cell_x(cell) / TILE_SIDE, fm_cell_y(cell) / TILE_SIDE));
     }
@@ -246,13 +239,9 @@ static void set_clock(struct experiment *experiment, const fm_grid *map,
     }
 }
 
-static void play_map(struct experiment *experiment, const char *name, uint64_t seed)
+static void play_map(void *context, const fm_grid *map, const fm_lab_errand *errands)
 {
-    char path[FM_LAB_PATH_SIZE];
-    fm_lab_find_or_die(experiment->lab, name, ".map", path);
-    fm_grid *map = fm_lab_read_map(experiment->lab, path);
-    fm_lab_errand *errands =
-        fm_lab_random_errands(experiment->lab, map, seed, experiment->missions);
+    struct experiment *experiment = context;
     if (experiment->clock && experiment->interval_ticks[0] == 0) {
         set_clock(experiment, map, errands);
     }
@@ -261,8 +250,6 @@ static void play_map(struct experiment *experiment, const char *name, uint64_t s
             play_terrain(experiment, map, (enum terrain)t, errands);
         }
     }
-    free(errands);
-    fm_grid_destroy(map);
 }
 
 // ---- the results -------------------------------------------------------------------------------
@@ -355,7 +342,7 @@ static void fill_wide(const struct experiment *experiment, fm_table *table)
             add_wide_row(experiment, table, t, i, true);
         }
         for (size_t row = 0;
-             row < FM_COUNT_OF(published_ms) && experiment->terrains[t] && t != TERRAIN_TILES;
+             row < FM_COUNT_OF(published_ms) && experiment->terrains[t] && t <= TERRAIN_HIDDEN;
              row++) {
             add_published_row(experiment, table, t, row);
         }
@@ -428,18 +415,11 @@ static int run(fm_lab *lab)
                  fm_sight_create((fm_sense_rules){.radius = 1, .shape = FM_SENSE_SQUARE},
                                  &fm_memory_libc, &experiment->sight),
                  "sight");
-    const char *maps = fm_lab_value(lab, "map");
-    char name[FM_TABLE_TEXT_SIZE];
-    maps = maps == NULL ? FM_LAB_TWELVE_MAPS : maps;
+    uint64_t map_count = fm_lab_map_count(lab, FM_LAB_TWELVE_MAPS);
     for (uint32_t t = 0; t < TERRAIN_COUNT; t++) {
-        experiment->total +=
-            experiment->terrains[t] * (uint64_t)fm_lab_list_length(maps) * experiment->missions;
+        experiment->total += experiment->terrains[t] * map_count * experiment->missions;
     }
-    uint64_t seed = lab->seed;
-    for (const char *list = maps; list != NULL;) {
-        list = fm_lab_next_item(list, name, sizeof name);
-        play_map(experiment, name, seed++);
-    }
+    fm_lab_each_map(lab, FM_LAB_TWELVE_MAPS, experiment->missions, play_map, experiment);
     fm_lab_progress(lab, 1, 1);
     report(experiment);
     fm_sight_destroy(experiment->sight);

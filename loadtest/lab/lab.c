@@ -111,6 +111,24 @@ const char *fm_lab_next_item(const char *list, char *item, size_t item_size)
     return list[length] == '\0' ? NULL : list + length + 1;
 }
 
+uint32_t fm_lab_uints(const fm_lab *lab, const char *option, const char *fallback, uint32_t maximum,
+                      uint32_t *numbers, uint32_t capacity)
+{
+    const char *list = fm_lab_value(lab, option);
+    uint32_t count = 0;
+    for (list = list == NULL ? fallback : list; list != NULL;) {
+        char item[32], *end;
+        list = fm_lab_next_item(list, item, sizeof item);
+        unsigned long number = strtoul(item, &end, 10);
+        if (count == capacity || number < 1 || number > maximum || *end != '\0') {
+            fm_lab_usage_error(lab, "--%s: up to %u numbers in 1..%u, not '%s'", option, capacity,
+                               maximum, item);
+        }
+        numbers[count++] = (uint32_t)number;
+    }
+    return count;
+}
+
 static const char *spec_of(const char *name)
 {
     for (size_t i = 0; i < FM_COUNT_OF(aliases); i++) {
@@ -171,6 +189,15 @@ uint32_t fm_lab_contenders(const fm_lab *lab, const char *option, const char *fa
         contenders[count++] = contender;
     }
     return count;
+}
+
+void fm_lab_shuffle(fm_random *random, uint32_t *turns, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t j = fm_random_below(random, i + 1);
+        turns[i] = turns[j];
+        turns[j] = i;
+    }
 }
 
 // ---- progress ----------------------------------------------------------------------------------

@@ -14,12 +14,14 @@
 
 #include "core/base.h"
 #include "core/planner.h"
+#include "core/random.h"
 #include "core/status.h"
 
 #define FM_LAB_OK     0
 #define FM_LAB_FAILED 1
 #define FM_LAB_USAGE  2
 
+#define FM_LAB_SEED_DEFAULT   1u
 #define FM_LAB_OPTIONS_MAX    32u
 #define FM_LAB_CONTENDERS_MAX 24u
 
@@ -67,6 +69,12 @@ const char *fm_lab_value(const fm_lab *lab, const char *name);
 uint64_t fm_lab_uint(const fm_lab *lab, const char *name, uint64_t minimum, uint64_t maximum,
                      uint64_t fallback);
 
+/// The numbers of --OPTION, separated by commas, or where it was not given those of `fallback`,
+/// each in 1..maximum. Ends in a usage error when one is not, or there are more than `capacity`.
+/// @return how many
+uint32_t fm_lab_uints(const fm_lab *lab, const char *option, const char *fallback, uint32_t maximum,
+                      uint32_t *numbers, uint32_t capacity);
+
 /// Takes the next item of a comma-separated list; `item` receives it, cut to its size. Returns what
 /// is left of the list, NULL after the last item.
 const char *fm_lab_next_item(const char *list, char *item, size_t item_size);
@@ -87,6 +95,10 @@ fm_planner_spec fm_lab_planner(const fm_lab *lab, const char *name);
 /// @return how many
 uint32_t fm_lab_contenders(const fm_lab *lab, const char *option, const char *fallback,
                            fm_lab_contender *contenders);
+
+/// An order of turns, each of all orders as likely: turns[0..count - 1] are the numbers below
+/// count.
+void fm_lab_shuffle(fm_random *random, uint32_t *turns, uint32_t count);
 
 // ---- failing -----------------------------------------------------------------------------------
 
@@ -116,6 +128,7 @@ extern const fm_lab_command fm_lab_bench;       // bench.c
 extern const fm_lab_command fm_lab_depressions; // depressions.c
 extern const fm_lab_command fm_lab_example;     // example.c
 extern const fm_lab_command fm_lab_gametime;    // gametime.c
+extern const fm_lab_command fm_lab_landmarks;   // landmarks.c
 extern const fm_lab_command fm_lab_maze;        // maze.c
 extern const fm_lab_command fm_lab_maze101;     // maze.c
 extern const fm_lab_command fm_lab_missions;    // missions.c

@@ -17,8 +17,8 @@
 
 // The table of experiments.
 static const fm_lab_command *const table[] = {
-    &fm_lab_example,     &fm_lab_maze,     &fm_lab_maze101, &fm_lab_missions, &fm_lab_gametime,
-    &fm_lab_depressions, &fm_lab_openlist, &fm_lab_scen,    &fm_lab_bench,
+    &fm_lab_example,     &fm_lab_maze,     &fm_lab_maze101,   &fm_lab_missions, &fm_lab_gametime,
+    &fm_lab_depressions, &fm_lab_openlist, &fm_lab_landmarks, &fm_lab_scen,     &fm_lab_bench,
 };
 
 static const fm_lab_option common_options[] = {
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
                            lab.command->arguments);
     }
     lab.json = fm_lab_value(&lab, "json") != NULL;
-    lab.seed = fm_lab_uint(&lab, "seed", 0, UINT64_MAX, 1);
+    lab.seed = fm_lab_uint(&lab, "seed", 0, UINT64_MAX, FM_LAB_SEED_DEFAULT);
     lab.svg = fm_lab_value(&lab, "svg");
     lab.table = fm_lab_value(&lab, "table");
     int exit_code = lab.command->run(&lab);

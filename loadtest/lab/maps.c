@@ -125,10 +125,15 @@ static uint32_t errands_of_file(const fm_lab *lab, const char *path, const fm_gr
 {
     uint32_t count, kept = 0;
     fm_problem *problems = fm_lab_read_problems(lab, path, map, &count);
+    fm_random random = fm_random_seed(lab->seed);
     for (uint32_t i = 0; i < wanted && i < count; i++) {
-        // The middle of each of `wanted` equal parts; whole files stay whole.
-        const fm_problem *problem =
-            &problems[count <= wanted ? i : ((uint64_t)i * 2 + 1) * count / (2 * (uint64_t)wanted)];
+        uint32_t parts = wanted < count ? wanted : count;
+        uint32_t first = (uint32_t)((uint64_t)i * count / parts);
+        uint32_t end = (uint32_t)((uint64_t)(i + 1) * count / parts);
+        uint32_t middle = (uint32_t)(((uint64_t)i * 2 + 1) * count / (2 * (uint64_t)parts));
+        const fm_problem *problem = &problems[lab->seed == FM_LAB_SEED_DEFAULT
+                                                  ? middle
+                                                  : first + fm_random_below(&random, end - first)];
         if (problem->start != problem->goal && !fm_grid_is_blocked(map, problem->start) &&
             !fm_grid_is_blocked(map, problem->goal)) {
             errands[kept++] = (fm_lab_errand){problem->start, problem->goal};
@@ -170,11 +175,33 @@ fm_lab_errand *fm_lab_errands(const fm_lab *lab, const char *map_path, const fm_
     return errands;
 }
 
-uint32_t fm_lab_list_length(const char *list)
+static const char *map_list(const fm_lab *lab, const char *fallback)
 {
-    uint32_t length = 1;
-    for (; *list != '\0'; list++) {
-        length += *list == ',';
+    const char *maps = fm_lab_value(lab, "map");
+    return maps == NULL ? fallback : maps;
+}
+
+void fm_lab_each_map(const fm_lab *lab, const char *fallback, uint32_t count, fm_lab_on_map *play,
+                     void *context)
+{
+    uint64_t seed = lab->seed;
+    for (const char *list = map_list(lab, fallback); list != NULL; seed++) {
+        char name[FM_LAB_PATH_SIZE], path[FM_LAB_PATH_SIZE];
+        list = fm_lab_next_item(list, name, sizeof name);
+        fm_lab_find_or_die(lab, name, ".map", path);
+        fm_grid *map = fm_lab_read_map(lab, path);
+        fm_lab_errand *errands = fm_lab_random_errands(lab, map, seed, count);
+        play(context, map, errands);
+        free(errands);
+        fm_grid_destroy(map);
     }
-    return length;
+}
+
+uint32_t fm_lab_map_count(const fm_lab *lab, const char *fallback)
+{
+    uint32_t count = 1;
+    for (const char *list = map_list(lab, fallback); *list != '\0'; list++) {
+        count += *list == ',';
+    }
+    return count;
 }

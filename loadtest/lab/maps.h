@@ -42,9 +42,10 @@ typedef struct fm_lab_errand {
     fm_cell start, goal;
 } fm_lab_errand;
 
-/// Up to `count` errands on a map: problems of the file beside it (its name and ".scen"), spread
-/// evenly, where there is one; else drawn from the largest component. Fewer when the file holds
-/// fewer. Both ends are free and differ. The caller frees them.
+/// Up to `count` errands on a map: problems of the file beside it (its name and ".scen"), where
+/// there is one: one from each of `count` equal parts, with the seed 1 the middle one, else drawn.
+/// Where there is none, drawn from the largest component. Fewer when the file holds fewer. Both
+/// ends are free and differ. The caller frees them.
 fm_lab_errand *fm_lab_errands(const fm_lab *lab, const char *map_path, const fm_grid *map,
                               uint32_t *count);
 
@@ -52,8 +53,16 @@ fm_lab_errand *fm_lab_errands(const fm_lab *lab, const char *map_path, const fm_
 fm_lab_errand *fm_lab_random_errands(const fm_lab *lab, const fm_grid *map, uint64_t seed,
                                      uint32_t count);
 
-/// How many items a comma-separated list has.
-uint32_t fm_lab_list_length(const char *list);
+/// What an experiment does on a map.
+typedef void fm_lab_on_map(void *context, const fm_grid *map, const fm_lab_errand *errands);
+
+/// Does it on each map of --map, or of `fallback`, with `count` errands that are drawn for each map
+/// from a seed of its own.
+void fm_lab_each_map(const fm_lab *lab, const char *fallback, uint32_t count, fm_lab_on_map *play,
+                     void *context);
+
+/// How many maps --map, or `fallback`, names.
+uint32_t fm_lab_map_count(const fm_lab *lab, const char *fallback);
 
 // The twelve game maps on which the literature on real-time search reports.
 #define FM_LAB_TWELVE_MAPS                                                                         \

@@ -42,14 +42,15 @@ static void tell(struct walk *walk)
 {
     uint32_t count;
     bool complete;
-    const fm_change *changes = fm_knowledge_changes(walk->knowledge, walk->told, &count, &complete);
+    const fm_change *changes =
+        fm_change_log_since(&walk->knowledge->log, walk->told, &count, &complete);
     if (!complete) {
         walk->ops->forget(walk->planner, walk->work.slab);
     } else if (count > 0) {
         walk->ops->knowledge_changed(walk->planner, changes, count, &walk->work);
     }
-    walk->told = walk->knowledge->version;
-    fm_knowledge_trim_log(walk->knowledge);
+    walk->told = walk->knowledge->log.version;
+    fm_knowledge_trim_logs(walk->knowledge);
     walk->ops->set_starts(walk->planner, &walk->at, 1);
 }
 

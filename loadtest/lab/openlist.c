@@ -18,6 +18,7 @@
 #include "loadtest/lab/report.h"
 #include "loadtest/lab/stopwatch.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,7 @@ struct search {
 static const fm_lab_option options[] = {
     {"map", "LIST", "maps, separated by commas; " MAPS_DEFAULT},
     {"problems", "N", "of each map's .scen file, spread evenly; 10"},
+    {"lists", "LIST", "unsorted, sorted, binary, 4-ary, buckets; all of them"},
     FM_LAB_OPTION_MAPS,
     {.name = NULL},
 };
@@ -316,16 +318,24 @@ struct score {
     fm_sample expansions, us;
 };
 
-static void solve(fm_lab *lab, struct search *s, const fm_lab_errand *errand, uint32_t turn,
-                  struct score *scores)
+// The lists that take part.
+struct choice {
+    bool chosen[LIST_KINDS];
+};
+
+static void solve(fm_lab *lab, struct search *s, const struct choice *choice,
+                  const fm_lab_errand *errand, uint32_t turn, struct score *scores)
 {
-    uint32_t cost = FM_COST_INFINITE;
+    uint32_t cost = FM_COST_INFINITE, solved_count = 0;
     for (uint32_t i = 0; i < LIST_KINDS; i++) {
         enum list_kind kind = (enum list_kind)((i + turn) % LIST_KINDS);
+        if (!choice->chosen[kind]) {
+            continue;
+        }
         uint64_t begun = fm_lab_ticks();
         uint32_t found = find(s, kind, errand->start, errand->goal);
         uint64_t ended = fm_lab_ticks();
-        if (i > 0 && found != cost) {
+        if (solved_count++ > 0 && found != cost) {
             fm_lab_die(lab, "%s finds a path of cost %u where another list finds %u",
                        list_names[kind], found, cost);
         }
@@ -335,16 +345,22 @@ static void solve(fm_lab *lab, struct search *s, const fm_lab_errand *errand, ui
     }
 }
 
-static void add_rows(fm_table *table, const char *map, const struct score *scores)
+static void add_rows(fm_table *table, const char *map, const struct choice *choice,
+                     const struct score *scores)
 {
     for (uint32_t kind = 0; kind < LIST_KINDS; kind++) {
+        if (!choice->chosen[kind]) {
+            continue;
+        }
         fm_table_row(table);
         fm_table_text(table, map);
         fm_table_text(table, list_names[kind]);
         fm_table_mean(table, &scores[kind].expansions);
         fm_table_mean(table, &scores[kind].us);
         fm_table_number(table, scores[kind].us.mean * 1e3 / scores[kind].expansions.mean);
-        fm_table_number(table, scores[kind].us.mean / scores[LIST_BUCKETS].us.mean);
+        fm_table_number(table, choice->chosen[LIST_BUCKETS]
+                                   ? scores[kind].us.mean / scores[LIST_BUCKETS].us.mean
+                                   : (double)NAN);
     }
 }
 
@@ -363,7 +379,8 @@ static uint32_t dearest(struct search *s, fm_lab_errand *errands, uint32_t *coun
     return most;
 }
 
-static void play_map(fm_lab *lab, const char *name, uint32_t problems, fm_table *table)
+static void play_map(fm_lab *lab, const char *name, uint32_t problems, const struct choice *choice,
+                     fm_table *table)
 {
     char path[FM_LAB_PATH_SIZE];
     struct score scores[LIST_KINDS] = {0};
@@ -383,10 +400,10 @@ static void play_map(fm_lab *lab, const char *name, uint32_t problems, fm_table 
     s.heads = fm_lab_need(lab, calloc(s.head_count, sizeof *s.heads));
     for (uint32_t i = 0; i < problems; i++) {
         fm_lab_progress(lab, i, problems);
-        solve(lab, &s, &errands[i], i, scores);
+        solve(lab, &s, choice, &errands[i], i, scores);
     }
     fm_lab_progress(lab, 1, 1);
-    add_rows(table, name, scores);
+    add_rows(table, name, choice, scores);
     free(s.heads);
     free(s.heap);
     free(s.nodes);
@@ -403,17 +420,21 @@ static const fm_column columns[] = {
     {"time_ratio", "time / buckets", FM_COLUMN_NUMBER, 2},
 };
 
-static void plot(const fm_lab *lab, const fm_table *table)
+static void plot(const fm_lab *lab, const fm_table *table, const struct choice *choice)
 {
+    uint32_t chosen_count = 0;
+    for (uint32_t kind = 0; kind < LIST_KINDS; kind++) {
+        chosen_count += choice->chosen[kind];
+    }
     FILE *plot = fm_plot_open(lab);
     if (plot == NULL) {
         return;
     }
     fputs("$times << END\n", plot);
-    for (uint32_t first = 0; first < table->row_count; first += LIST_KINDS) {
+    for (uint32_t first = 0; first < table->row_count; first += chosen_count) {
         const fm_table_cell *row = &table->cells[(size_t)first * table->column_count];
         fprintf(plot, "\"%s\"", row[0].text);
-        for (uint32_t kind = 0; kind < LIST_KINDS; kind++, row += table->column_count) {
+        for (uint32_t i = 0; i < chosen_count; i++, row += table->column_count) {
             fprintf(plot, " %g", row[4].number);
         }
         fputc('\n', plot);
@@ -422,17 +443,44 @@ static void plot(const fm_lab *lab, const fm_table *table)
           "set logscale y\nset style data histograms\nset style fill solid 0.8\n"
           "set key outside right top\nplot ",
           plot);
+    uint32_t drawn_count = 0;
     for (uint32_t kind = 0; kind < LIST_KINDS; kind++) {
-        fprintf(plot, "%s$times using %u%s title ", kind == 0 ? "" : ", ", kind + 2,
-                kind == 0 ? ":xtic(1)" : "");
-        fm_plot_text(plot, list_names[kind]);
+        if (choice->chosen[kind]) {
+            fprintf(plot, "%s$times using %u%s title ", drawn_count == 0 ? "" : ", ",
+                    drawn_count + 2, drawn_count == 0 ? ":xtic(1)" : "");
+            fm_plot_text(plot, list_names[kind]);
+            drawn_count += 1;
+        }
     }
     fputc('\n', plot);
     fm_plot_close(lab, plot);
 }
 
+static struct choice read_lists(const fm_lab *lab)
+{
+    const char *list = fm_lab_value(lab, "lists");
+    struct choice choice = {{false}};
+    if (list == NULL) {
+        memset(choice.chosen, true, sizeof choice.chosen);
+    }
+    while (list != NULL) {
+        char item[16];
+        list = fm_lab_next_item(list, item, sizeof item);
+        uint32_t kind = 0;
+        while (kind < LIST_KINDS && strcmp(item, list_names[kind]) != 0) {
+            kind += 1;
+        }
+        if (kind == LIST_KINDS) {
+            fm_lab_usage_error(lab, "--lists: there is no open list '%s'", item);
+        }
+        choice.chosen[kind] = true;
+    }
+    return choice;
+}
+
 static int run(fm_lab *lab)
 {
+    struct choice choice = read_lists(lab);
     fm_table table;
     const char *maps = fm_lab_value(lab, "map");
     char name[FM_TABLE_TEXT_SIZE];
@@ -440,11 +488,11 @@ static int run(fm_lab *lab)
     fm_table_init(&table, columns, FM_COUNT_OF(columns));
     for (const char *list = maps == NULL ? MAPS_DEFAULT : maps; list != NULL;) {
         list = fm_lab_next_item(list, name, sizeof name);
-        play_map(lab, name, problems, &table);
+        play_map(lab, name, problems, &choice, &table);
     }
     const fm_report_fact facts[] = {{"problems_per_map", problems}};
     fm_lab_report(lab, &table, facts, FM_COUNT_OF(facts));
-    plot(lab, &table);
+    plot(lab, &table, &choice);
     fm_table_fini(&table);
     return FM_LAB_OK;
 }

@@ -4,13 +4,15 @@
 // The map is known from the start. A path found is checked step by step, measured in true units
 // (straight 1, diagonal the square root of 2), and wrong when it is longer than the file's optimum
 // by more than one part in 10,000, or shorter. That needs step costs fine enough: 70/99 are within
-// 0.005 %, 10/14 are not.
+// 0.005 %, 10/14 are not. Problems for units that swim or wade need their movement class
+// (core/movement.h).
 
 #include "loadtest/lab/lab.h"
 #include "loadtest/lab/maps.h"
 #include "loadtest/lab/mission.h"
 #include "loadtest/lab/report.h"
 #include "loadtest/lab/stopwatch.h"
+#include "loadtest/lab/surveying.h"
 
 #include "core/query.h"
 
@@ -47,7 +49,15 @@ static const fm_lab_option options[] = {
     {"planner", "NAME",
      "planner with its options, or query for the path queries of\n"
      "core/query.h; repeated-forward-astar"},
+    {"heuristic", "NAME",
+     "of the planner: zero, manhattan, octile, chebyshev, euclidean,\n"
+     "cluster or landmarks; the tables of the last two are made before"},
+    {"landmarks", "N", "how many, 1 to 16; 8"},
+    {"placement", "HOW", "of landmarks: farthest, random, avoid or past-the-goal; farthest"},
     {"limit", "N", "only N problems, spread evenly over the file"},
+    {"class", "CLASS",
+     "movement class of the unit, such as legs:ground=1,swamp=1;\n"
+     "goes on ground"},
     {"steps", "S/D", "costs of straight and diagonal steps: 70/99 or 10/14; 70/99"},
     FM_LAB_OPTION_MAPS,
     {.name = NULL},
@@ -115,9 +125,12 @@ static struct found ask_planner(struct trial *trial, fm_cell start, fm_cell goal
 static struct found ask_query(struct trial *trial, fm_cell start, fm_cell goal, fm_work *work)
 {
     fm_query *query;
-    fm_lab_check(trial->lab,
-                 fm_query_create(&trial->view, start, goal, UINT64_MAX, &fm_memory_libc, &query),
-                 QUERY);
+    fm_status status =
+        fm_query_create(&trial->view, start, goal, UINT64_MAX, &fm_memory_libc, &query);
+    if (status == FM_ERR_BLOCKED_CELL) {
+        return (struct found){.length = 0};
+    }
+    fm_lab_check(trial->lab, status, QUERY);
     while (fm_query_advance(query, work) == FM_QUERY_RUNNING) {
     }
     fm_query_answer answer = fm_query_result(query);
@@ -227,16 +240,64 @@ static fm_step_costs read_steps(const fm_lab *lab)
     return FM_STEPS_10_14;
 }
 
+// The map as the unit of --class sees it.
+static fm_class_map *make_class_map(const fm_lab *lab, const fm_grid *map, fm_step_costs steps,
+                                    fm_movement_class *movement)
+{
+    const char *text = fm_lab_value(lab, "class");
+    char error[200];
+    *movement = fm_movement_class_ground();
+    if (text != NULL && fm_movement_class_parse(text, movement, error, sizeof error) != FM_OK) {
+        fm_lab_usage_error(lab, "--class: %s", error);
+    }
+    fm_class_map *class_map;
+    fm_lab_check(
+        lab, fm_class_map_of_grid(movement, map, FM_CONNECT_8, steps, &fm_memory_libc, &class_map),
+        "--class");
+    return class_map;
+}
+
+// The planner of --planner, guided by --heuristic.
+static void read_planner(struct trial *trial, const char *planner)
+{
+    const char *heuristic = fm_lab_value(trial->lab, "heuristic");
+    bool has_options = strchr(planner, ':') != NULL;
+    bool is_query = strcmp(planner, QUERY) == 0;
+    if (is_query && heuristic != NULL) {
+        fm_lab_usage_error(trial->lab, "--heuristic: path queries take none; name a planner");
+    }
+    int length = snprintf(trial->name, sizeof trial->name, "%s%s%s", planner,
+                          heuristic == NULL ? ""
+                          : has_options     ? ",heuristic="
+                                            : ":heuristic=",
+                          heuristic == NULL ? "" : heuristic);
+    if (length < 0 || (size_t)length >= sizeof trial->name) {
+        fm_lab_usage_error(trial->lab, "--planner: '%s' is too long", planner);
+    }
+    if (!is_query) {
+        trial->spec = fm_lab_planner(trial->lab, trial->name);
+    }
+}
+
+static fm_landmark_rules read_landmarks(const fm_lab *lab)
+{
+    fm_landmark_rules rules = {.count =
+                                   (uint32_t)fm_lab_uint(lab, "landmarks", 1, FM_LANDMARKS_MAX, 8)};
+    const char *placement = fm_lab_value(lab, "placement");
+    if (placement != NULL && !fm_placement_by_name(placement, &rules.placement)) {
+        fm_lab_usage_error(lab, "--placement: there is none called '%s'", placement);
+    }
+    return rules;
+}
+
 static int run(fm_lab *lab)
 {
     const char *planner = fm_lab_value(lab, "planner");
     struct trial trial = {.lab = lab};
     planner = planner == NULL ? "repeated-forward-astar" : planner;
     char map_path[FM_LAB_PATH_SIZE], scen_path[FM_LAB_PATH_SIZE];
-    snprintf(trial.name, sizeof trial.name, "%s", planner);
-    if (strcmp(planner, QUERY) != 0) {
-        trial.spec = fm_lab_planner(lab, planner);
-    }
+    read_planner(&trial, planner);
+    fm_landmark_rules rules = read_landmarks(lab);
     fm_step_costs steps = read_steps(lab);
     uint64_t limit = fm_lab_uint(lab, "limit", 1, UINT32_MAX, UINT32_MAX);
     fm_lab_find_or_die(lab, lab->arguments[0], ".map", map_path);
@@ -245,8 +306,17 @@ static int run(fm_lab *lab)
     uint32_t total;
     fm_problem *problems = fm_lab_read_problems(lab, scen_path, map, &total);
     uint32_t count = limit < total ? (uint32_t)limit : total;
-    trial.view = fm_view_of_grid(map, FM_CONNECT_8, steps);
+    fm_movement_class movement;
+    fm_class_map *class_map = make_class_map(lab, map, steps, &movement);
+    trial.view = class_map->view;
+    if (trial.spec.ops != NULL &&
+        !fm_planner_spec_fits(&trial.spec, FM_CONNECT_8, trial.view.weights != NULL)) {
+        fm_lab_usage_error(lab, "%s does not work with 8 neighbours on this map", trial.name);
+    }
     fm_lab_worker_init(&trial.worker);
+    fm_lab_survey survey = fm_lab_survey_begin(lab, &trial.view, rules, &trial.worker);
+    const fm_lab_errand errand = {problems[0].start, problems[0].goal};
+    fm_lab_survey_make(&survey, trial.spec.options.heuristic, &errand, total == 0 ? 0 : 1);
     for (uint32_t i = 0; i < count; i++) {
         // The last of each of `count` equal parts: the longest problem is always among them.
         uint32_t number = (uint32_t)(((uint64_t)i + 1) * total / count) - 1;
@@ -255,9 +325,11 @@ static int run(fm_lab *lab)
     }
     fm_lab_progress(lab, 1, 1);
     summarize(&trial, count);
+    fm_lab_survey_end(&survey);
     fm_lab_worker_fini(&trial.worker);
     free(trial.cells);
     free(problems);
+    fm_class_map_destroy(class_map);
     fm_grid_destroy(map);
     return trial.wrong_count == 0 ? FM_LAB_OK : FM_LAB_FAILED;
 }

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = ""
@@ -128,8 +129,9 @@ class CliTest(unittest.TestCase):
         overview = self.cli("--help")
         commands = re.findall(r"^  ([a-z]+) +[a-z]", overview, re.M)
         self.assertLessEqual({"ping", "worlds", "create", "destroy", "pause", "resume", "step", "info",
-                              "team", "spawn", "order", "terrain", "path", "watch", "inspect", "stats",
-                              "play", "remove"}, set(commands))
+                              "team", "spawn", "order", "terrain", "path", "distance",
+                              "reachable", "nearest", "field", "watch", "inspect", "explain", "top", "snapshot", "stats",
+                              "play", "remove", "build", "demolish", "token", "revoke"}, set(commands))
         self.assertLessEqual(max(map(len, overview.splitlines())), 90)
         for command in commands:
             help_text = self.cli(command, "--help")
@@ -151,9 +153,13 @@ class CliTest(unittest.TestCase):
         self.refuse(2, "one of --map FILE and --generate KIND", "create", "w", "--map", "m", "--generate", "open")
         self.refuse(2, "--team N is needed", "spawn", "--count", 3)
         self.refuse(2, "one of --at X,Y and --count N", "spawn", "--team", 1)
-        self.refuse(2, "neither move nor stop", "order", "dance", "1")
+        self.refuse(2, "there is no order 'dance'", "order", "dance", "1")
         self.refuse(2, "move where?", "order", "move", "1")
-        self.refuse(2, "neither blocked, free nor cost=N", "terrain", "lava", "1,1")
+        self.refuse(2, "patrol where?", "order", "patrol", "1,1/2", "1")
+        self.refuse(2, "follow whom?", "order", "follow", "1,1", "1")
+        self.refuse(2, "guard what?", "order", "guard", "x", "1")
+        self.refuse(2, "--from", "order", "hold", "--from", "1,1", "1")
+        self.refuse(2, "neither blocked, free, a terrain nor cost=N", "terrain", "lava", "1,1")
         self.refuse(2, "is not an agent's id", "inspect", "bob")
 
     def test_no_server(self):
@@ -183,6 +189,8 @@ class CliTest(unittest.TestCase):
         text = self.cli("stats", "small")
         self.assertRegex(text, r"(?m)^uptime_ms +[\d,]+$")
         self.assertRegex(text, r"(?m)^tick_ms +p50 .* of 3$")
+        self.cli("team", "--weight", 7)
+        self.assertRegex(self.cli("stats", "small", "--teams"), r"(?m)^ +3 +7 +0 +0 +0 +0 +0 +0$")
 
     # ---- worlds ----------------------------------------------------------------------------------
 
@@ -209,8 +217,9 @@ class CliTest(unittest.TestCase):
         self.cli("create", "odd", "--generate", "rooms", "--width", 50, "--height", 40, "--room-side", 7,
                  "--neighbours", 4, "--sense-radius", 9, "--sense-shape", "diamond", "--line-of-sight",
                  "--agents-max", 77, "--teams-max", 5, "--tick-hz", 12.5, "--budget-ms", 3.5,
-                 "--overload", "skip", "--paused")
+                 "--overload", "skip", "--occupancy", "exclusive", "--paused")
         info = self.json("info")
+        self.assertEqual(info["rules"]["occupancy"], "exclusive")
         self.assertTrue(info["paused"])
         self.assertEqual((info["tick_hz"], info["budget_ms"], info["overload"]), (12.5, 3.5, "skip"))
         rules = info["rules"]
@@ -273,6 +282,107 @@ class CliTest(unittest.TestCase):
         ended = self.json("stats", "small")["world"]["orders_ended"]
         self.assertGreaterEqual(ended["cancelled"], 2)
 
+    def test_explain_and_top(self):
+        self.small_world()
+        self.cli("spawn", "--team", 1, "--at", "0,0", "--at", "0,4")
+        self.assertRegex(self.cli("explain", 1), r"^agent 1 is idle: it has no order\n")
+        self.cli("order", "move", "9,4", 1)
+        self.cli("step", "-n", 3)
+        self.assertRegex(self.cli("explain", 1), r"(?m)^ +\d+  1 +begun +move +0,0$")
+        top = self.json("top")["rows"]
+        self.assertEqual([row["agent"] for row in top], [1])
+        self.assertEqual(top[0]["goal"], [9, 4])
+        self.assertRegex(self.cli("top", "--by", "teams"), r"(?m)^ +[\d.]+ +\d+ +1 +2 +[\d.]+ KiB")
+        self.assertRegex(self.cli("top", "--by", "edits"), r"^ +EXPANSIONS +TICK")
+        self.refuse(2, "--by: 'colour' is not one of", "top", "--by", "colour")
+        self.refuse(2, "is not an agent's id", "explain", "bob")
+
+    def test_snapshot(self):
+        self.small_world()
+        self.cli("spawn", "--team", 1, "--at", "0,0", "--at", "0,4")
+        self.cli("order", "move", "9,4", 1)
+        self.cli("step", "-n", 2)
+        picture = self.cli("snapshot", "-", "--agent", 1)
+        root = xml.etree.ElementTree.fromstring(picture)
+        tags = [element.tag.rpartition("}")[2] for element in root.iter()]
+        self.assertEqual(tags.count("circle"), 2)
+        self.assertEqual(tags.count("polyline"), 1)
+        self.assertEqual(root.get("viewBox"), "0 0 10 6")
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "view.svg")
+            self.cli("snapshot", file, "--team", 2)
+            with open(file, encoding="ascii") as text:
+                self.assertNotIn("<circle", text.read())
+            self.refuse(1, "No such file or directory", "snapshot", os.path.join(folder, "no", "x.svg"))
+        self.refuse(1, "there is no such agent", "snapshot", "-", "--agent", 99)
+
+    def test_top_as_a_full_screen(self):
+        self.small_world()
+        self.cli("spawn", "--team", 1, "--at", "0,0")
+        self.cli("order", "move", "9,4", 1)
+        self.cli("step")
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(os.path.join(BIN, "fogmarch"), ["fogmarch", "top", "--connect", self.server.address],
+                      {**clean_environment(), "TERM": "xterm", "LINES": "20", "COLUMNS": "110"})
+        seen = b""
+        deadline = time.monotonic() + PATIENCE
+
+        def wait_for(text):
+            nonlocal seen
+            while text not in seen:
+                self.assertLess(time.monotonic(), deadline, seen)
+                if select.select([terminal], [], [], 1)[0]:
+                    seen += os.read(terminal, 65536)
+
+        wait_for(b"PLANNER")
+        wait_for(b"9,4")
+        os.write(terminal, b"e")
+        wait_for(b"ONE OF THEM")
+        os.write(terminal, b"q")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        os.close(terminal)
+
+    def test_orders_of_every_kind(self):
+        self.small_world()
+        self.cli("spawn", "--team", 1, "--at", "0,0", "--at", "0,4", "--at", "9,4")
+        self.assertRegex(self.cli("order", "patrol", "0,0/4,0", 1, "--loop"),
+                         r"^1 agent patrols; orders from 1 on\n$")
+        self.assertRegex(self.cli("order", "hold", 1, "--queue"), r"^1 agent holds its ground; ")
+        self.assertEqual(self.json("order", "follow", 1, "2-3", "--radius", 1)["count"], 2)
+        self.assertEqual(self.json("order", "guard", 3, 2)["order"], 5)
+        self.assertEqual(self.json("order", "guard", "5,4", 3)["order"], 6)
+        self.cli("step", "-n", 2)
+        self.assertRegex(self.cli("inspect", 1), r"(?m)^order +1, patrol; 1 more waits$")
+        self.assertRegex(self.cli("inspect", 2), r"(?m)^order +5, guard 3$")
+        first = self.json("inspect", 1)
+        self.assertEqual((first["kind"], first["queue"], first["queue_kinds"]), ("patrol", [2], ["hold"]))
+        self.assertRegex(self.cli("order", "explore", 2), r"^1 agent explores; ")
+        self.assertRegex(self.cli("order", "flee", "--from", "9,3/9,4", 3), r"^1 agent flees; ")
+        self.cli("step", "-n", 40)
+        third = self.json("inspect", 3)
+        self.assertEqual((third["kind"], third["state"]), ("none", "idle"))
+        self.assertLess(third["cell"][0], 9)
+        ended = self.json("stats", "small")["world"]["orders_ended"]
+        self.assertEqual((ended["explored"], ended["replaced"]), (1, 4))
+        self.cli("order", "move", "5,4", "1-3", "--formation", "line", "--common-speed")
+        goals = [tuple(self.json("inspect", agent)["goal"]) for agent in (1, 2, 3)]
+        self.assertEqual(len(set(goals)), 3)
+        self.refuse(1, "formation must be", "order", "move", "5,4", 1, "--formation", "heap")
+        self.assertEqual(self.cli("order", "stop", "--team", "all"), "3 agents stop\n")
+        self.refuse(1, "no_target", "order", "follow", 99, 1)
+
+    def test_agents_that_take_up_room(self):
+        self.small_world("--occupancy", "exclusive")
+        self.cli("spawn", "--team", 1, "--at", "0,0", "--speed", 2.5)
+        self.refuse(1, "occupied_cell", "spawn", "--team", 1, "--at", "0,1", "--at", "0,0")
+        self.assertEqual(self.json("spawn", "--team", 1, "--at", "0,0", "--place", "nearest")["agents"], [2])
+        self.refuse(1, "bad_value", "spawn", "--team", 1, "--at", "5,0", "--speed", 1000)
+        cells = [self.json("inspect", agent)["cell"] for agent in (1, 2)]
+        self.assertNotEqual(cells[0], cells[1])
+        self.assertEqual(self.json("order", "move", "5,0", 1, "--max-detour", 150)["count"], 1)
+        self.refuse(1, "bad_field", "order", "move", "5,0", 1, "--max-detour", 50)
+
     def test_agents_that_are_not_there(self):
         self.small_world()
         self.refuse(1, "no_agent", "order", "move", "1,0", 99)
@@ -334,6 +444,22 @@ class CliTest(unittest.TestCase):
         self.cli("spawn", "--team", 1, "--at", "0,0")
         self.assertFalse(self.json("path", "0,0", "4,2")["complete"])
         self.assertTrue(self.json("path", "0,0", "4,2", "--team", 1)["complete"])  # as far as they know
+
+    def test_questions_about_ways(self):
+        self.cli("create", "small", "--generate", "open", "--width", 9, "--height", 9, "--paused")
+        self.cli("terrain", "blocked", "4,0,1,9")
+        self.assertEqual(self.cli("reachable", "0,0", "3,3"), "yes\n")
+        self.assertEqual(self.cli("reachable", "0,0", "3,3", "0,0", "5,5"), "yes\nno\n")
+        self.assertRegex(self.cli("distance", "0,0", "3,3", "0,0", "5,5"),
+                         r"^found: length 4.243, cost 42, \d+ expansions\nunreachable: .*\n$")
+        self.assertRegex(self.cli("path", "0,0", "2,2", "0,0", "0,1", "--cells"),
+                         r"^found: .* 3 cells, .*\n0,0 1,1 2,2\nfound: .*\n0,0 0,1\n$")
+        self.assertRegex(self.cli("nearest", "0,0", "8,8", "3,1", "0,8", "--cells"),
+                         r"^3,1 found: .*\n0,0 .*3,1\n$")
+        self.assertRegex(self.cli("field", "3,0", "2,0,3,2"),
+                         r"^ +10 +0 +-\n +14 +10 +-\nfound: \d+ expansions\n$")
+        self.refuse(2, "cells come in pairs", "distance", "0,0", "3,3", "1,1")
+        self.refuse(2, "not of the form X,Y,WIDTH,HEIGHT", "field", "3,0", "1")
 
     # ---- looking ---------------------------------------------------------------------------------
 
@@ -432,6 +558,26 @@ class CliTest(unittest.TestCase):
         self.assertGreater(summary["ticks"], 0)
 
     # ---- roles -----------------------------------------------------------------------------------
+
+    def test_seats(self):
+        self.small_world()
+        made = self.json("token", "player", "--team", "1")
+        seat = {**self.environment, "FOGMARCH_TOKEN": made["token"]}
+        worlds = self.json("worlds", environment=seat)
+        self.assertEqual([world["teams"] for world in worlds["worlds"]], [0])
+        self.refuse(1, "denied", "stats", environment=seat)
+        self.refuse(1, "denied", "path", "0,0", "1,0", "--team", "2", environment=seat)
+        self.cli("revoke", made["number"])
+        self.refuse(1, "token", "worlds", environment=seat)
+        observer = self.cli("token", "observer").strip()
+        watcher = {**self.environment, "FOGMARCH_TOKEN": observer}
+        self.json("stats", environment=watcher)
+        self.refuse(1, "denied", "pause", "small", environment=watcher)
+        self.refuse(1, "role must be", "token", "king")
+        self.refuse(1, "a player's seat", "token", "player")
+        self.refuse(2, "only players", "token", "admin", "--world", "small")
+        self.refuse(1, "no such token", "revoke", "99")
+        self.refuse(2, "not the number", "revoke", "x")
 
     def test_tokens_are_read(self):
         path = os.path.join(self.folder.name, "token")

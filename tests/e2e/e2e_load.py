@@ -77,9 +77,13 @@ class LoadTest(unittest.TestCase):
         assert result["teams"] == 40
 
     def test_skirmish(self):
-        result = check_scenario("skirmish", 200, "--workers", 1)
+        result = check_scenario("skirmish", 200, "--workers", 1, "--duration", 8)
         assert result["workers"] == 1
         assert result["views"] == 6
+
+    def test_classes(self):
+        result = check_scenario("classes", 200, "--duration", 8)
+        assert result["orders_given"] > 0
 
     def test_siege(self):
         result = check_scenario("siege", 100)
@@ -89,6 +93,50 @@ class LoadTest(unittest.TestCase):
         result = check_scenario("blitz", 100, "--duration", 6)
         # A volley falls into any six seconds; all agents get an order by it.
         assert result["orders_given"] >= 100
+
+    def test_storm(self):
+        result = check_scenario("storm", 100)
+        # Nobody gets in, and everybody goes somewhere all the same.
+        assert result["orders_ended"]["arrived"] == 0 == result["orders_ended"]["unreachable"]
+        assert result["orders_given"] >= 200
+
+    def test_storm_reachable(self):
+        check_scenario("storm-reachable", 100)
+
+    def test_crater(self):
+        result = check_scenario("crater", 200)
+        # 500 in a tick, to within what finds no room.
+        assert result["cells_edited"] > 200 * result["ticks"]
+        assert result["steps_checked"] > 100 and result["steps_through_walls"] == 0
+
+    def test_crowd(self):
+        result = check_scenario("crowd", 200)
+        assert result["stages_ms"]["move"] > 0
+
+    def test_mapf(self):
+        maps = pathlib.Path(os.environ.get("FOGMARCH_MAPS") or ROOT / "../shared/maps") / "mapf"
+        if not maps.is_dir():
+            self.skipTest(f"no maps in {maps}; FOGMARCH_MAPS names another folder")
+        for name in ("random-64-64-20", "warehouse-10-20-10-2-1"):
+            files = (maps / f"{name}.map", maps / f"{name}-random-1.scen")
+            result = json.loads(run("--mapf", *files, "--agents", 400, "--json").stdout)
+            assert result["agents"] == 400 and result["collisions"] == 0, result
+            assert result["arrived"] >= 380, result
+            assert result["ticks"] <= 4 * result["longest_length"], result
+
+    def test_mapf_head_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "small.map").write_text(SMALL_MAP)
+            lines = ["0\tsmall.map\t9\t6\t0\t0\t8\t0\t8.0", "0\tsmall.map\t9\t6\t8\t0\t0\t0\t8.0"]
+            (path / "small.scen").write_text("version 1\n" + "\n".join(lines) + "\n")
+            files = (path / "small.map", path / "small.scen")
+            result = json.loads(run("--mapf", *files, "--json").stdout)
+            assert (result["agents"], result["arrived"], result["collisions"]) == (2, 2, 0), result
+            assert result["ticks"] >= 8 and result["moves"] >= 16, result
+            run("--mapf", *files, "--agents", 3, code=2)
+            run("--mapf", files[0], code=2)
+            run("--mapf", *files, "--seed", 3, code=2)
 
     def test_map_and_output(self):
         with tempfile.TemporaryDirectory() as folder:

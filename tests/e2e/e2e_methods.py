@@ -226,9 +226,57 @@ def teams_and_agents():
         assert client.refused("agent.order", agents=agents, goal=[0, 0], on_unreachable="cry",
                               **order) == "bad_value"
         assert client.call("agent.order", agents=agents, world=world, kind="stop") == {"count": 2}
+        order_kinds(client, world, agents)
         assert client.call("agent.remove", world=world, agents=agents[:1]) == {"removed": 1}
         assert client.refused("agent.remove", world=world, agents=agents) == "no_agent"
         assert client.call("world.info", world=world)["agents"] == 1
+
+
+def order_kinds(client, world, agents):
+    """Every kind of order, what it wants, and the queue."""
+    order = dict(world=world, agents=agents)
+    assert client.refused("agent.order", kind="patrol", **order) == "bad_field"
+    assert client.refused("agent.order", kind="patrol", goals=[1, 1] * 33, **order) == "bad_field"
+    assert client.refused("agent.order", kind="follow", **order) == "bad_field"
+    assert client.refused("agent.order", kind="follow", target=77, **order) == "no_target"
+    assert client.refused("agent.order", kind="guard", goal=[1, 1], target=agents[0], **order) == "bad_field"
+    assert client.refused("agent.order", kind="guard", target=77, **order) == "no_target"
+    assert client.refused("agent.order", kind="flee", cells=[1], **order) == "bad_field"
+    assert client.refused("agent.order", kind="hold", radius=65, **order) == "bad_field"
+    assert client.refused("agent.order", kind="stop", queue=True, **order) == "bad_value"
+    move = dict(kind="move", **order)
+    for wrong in (dict(goals=[1, 1, 2, 2], spread=True), dict(goal=[1, 1], formation="heap")):
+        assert client.refused("agent.order", **move, **wrong) == "bad_value"
+    assert client.refused("agent.order", kind="hold", spread=True, **order) == "bad_value"
+    assert client.refused("agent.order", kind="hold", common_speed=True, **order) == "bad_value"
+    client.call("agent.order", goal=[20, 20], spread=True, common_speed=True, **move)
+    goals = [client.call("debug.inspect", world=world, agent=agent)["goal"] for agent in agents]
+    assert goals[0] != goals[1] and [20, 20] in goals, goals
+    subscription = client.call("subscribe", world=world)["subscription"]
+    begun = client.call("agent.order", kind="hold", **order)["order"]
+    last = begun
+    for kind, more in [("patrol", dict(goals=[1, 1, 9, 9, 1, 9], loop=True)), ("guard", dict(goal=[5, 5])),
+                       ("follow", dict(target=agents[1])), ("explore", {}), ("flee", dict(cells=[1, 1]))]:
+        first = client.call("agent.order", kind=kind, queue=True, **more, **order)["order"]
+        assert first == last + 2, "every order has an id, queued or not"
+        last = first
+    report = client.call("debug.inspect", world=world, agent=agents[0])
+    assert report["kind"] == "hold" and report["order"] == begun
+    assert report["queue"] == list(range(begun + 2, last + 1, 2))
+    assert report["queue_kinds"] == ["patrol", "guard", "follow", "explore", "flee"]
+    for _ in range(32 - 5):
+        client.call("agent.order", kind="hold", queue=True, **order)
+    assert client.refused("agent.order", kind="hold", queue=True, **order) == "limit"
+    assert client.call("agent.order", kind="stop", **order) == {"count": 2}
+    client.call("world.step", world=world, ticks=1)
+    ended = []
+    while len(ended) < 2 * 33:  # orders of the same interval before these do not count
+        _, view = client.notification("delta")
+        numbers = view.get("ended", [])
+        ended += [(numbers[i], numbers[i + 2]) for i in range(0, len(numbers), 5) if numbers[i] >= begun]
+    assert sorted(order for order, _ in ended) == list(range(begun, begun + 2 * 33))
+    assert all(reason == 4 for _, reason in ended), "cancelled"
+    client.call("unsubscribe", subscription=subscription)
 
 
 def terrain():
@@ -320,6 +368,31 @@ def statistics_and_inspection():
         assert anew["order_to_first_move_ticks"]["count"] == 0
 
 
+def shares_of_the_search():
+    with Server() as server:
+        client = server.connect()
+        world = make_world(client, saved_ticks=3)
+        assert client.call("world.info", world=world)["rules"]["saved_ticks"] == 3
+        for weight in (1, 3, 5):
+            assert client.call("team.create", world=world, weight=weight)["team"]
+        assert client.refused("team.create", world=world, weight=1001) == "bad_field"
+        client.call("agent.spawn", world=world, team=1, cells=[1, 1])
+        agent = client.call("agent.spawn", world=world, team=2, cells=[3, 3])["agents"]
+        client.call("agent.order", world=world, kind="move", agents=agent, goal=[25, 25])
+        client.call("world.step", world=world, ticks=8)
+        assert "teams" not in client.call("stats", world=world)
+        numbers = client.call("stats", world=world, teams=True)["teams"]
+        first, second, third = (dict(zip(("team", "weight", "agents", "waiting", "share", "saved",
+                                          "used", "used_total"), numbers[i:i + 8]))
+                                for i in (0, 8, 16))
+        assert (first["weight"], second["weight"], third["weight"]) == (1, 3, 5)
+        assert (first["agents"], second["agents"], third["agents"]) == (1, 1, 0)
+        # Three parts in four, to within rounding; those without agents have none.
+        assert abs(second["share"] - 3 * first["share"]) <= 3 and third["share"] == 0
+        assert first["saved"] == 3 * first["share"] and third["saved"] == 0
+        assert first["used_total"] == 0 < second["used_total"]
+
+
 def subscriptions():
     with Server() as server:
         client = server.connect()
@@ -347,4 +420,5 @@ def subscriptions():
 
 run([hello_and_ping, tokens, requests_that_fit_no_table, worlds,
      names_are_taken_while_a_world_is_made, uploads, pausing_and_stepping, teams_and_agents,
-     terrain, paths, statistics_and_inspection, subscriptions])
+     terrain, paths, statistics_and_inspection, shares_of_the_search,
+     subscriptions])

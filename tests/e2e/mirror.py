@@ -8,6 +8,8 @@ class Mirror:
         self.looks = {}
         self.agents = {}
         self.ended = []
+        self.buildings = {}  # number: owner, x, y, width, height
+        self.classes = {}  # of agents of another movement class than the first
         self.keyframes = 0
         self.deltas = 0
 
@@ -32,22 +34,34 @@ class Mirror:
         assert place == width * height, "runs do not fill the rectangle"
         agents = params["agents"]
         self.agents = {agents[i]: tuple(agents[i + 1:i + 5]) for i in range(0, len(agents), 5)}
+        self.classes = {}
+        self._set_classes(params)
+        self._set_buildings(params)
 
     def _delta(self, params):
         self.deltas += 1
         assert params["tick"] >= self.tick, "time runs backwards"
         self.tick = params["tick"]
-        for name in ("moved", "enter", "leave", "cells", "ended"):
+        for name in ("moved", "enter", "leave", "cells", "ended", "classes"):
             assert params.get(name) != [], f"{name} is empty"
         leave = params.get("leave", [])
         for i in range(0, len(leave), 2):
             assert leave[i] in self.agents, "an agent leaves that was not there"
             assert leave[i + 1] in (0, 1, 2)
             del self.agents[leave[i]]
+            self.classes.pop(leave[i], None)
+        if "rect" in params:
+            self.rect = tuple(params["rect"])
+            x, y, width, height = self.rect
+            self.looks = {(i, j): self.looks.get((i, j), 0)
+                          for j in range(y, y + height) for i in range(x, x + width)}
         enter = params.get("enter", [])
         for i in range(0, len(enter), 5):
             assert enter[i] not in self.agents, "an agent enters that was there"
             self.agents[enter[i]] = tuple(enter[i + 1:i + 5])
+        self._set_classes(params)
+        if "buildings" in params:
+            self._set_buildings(params)
         moved = params.get("moved", [])
         for i in range(0, len(moved), 4):
             team = self.agents[moved[i]][0]
@@ -61,5 +75,16 @@ class Mirror:
         ended = params.get("ended", [])
         self.ended += [tuple(ended[i:i + 5]) for i in range(0, len(ended), 5)]
 
+    def _set_classes(self, params):
+        classes = params.get("classes", [])
+        for i in range(0, len(classes), 2):
+            assert classes[i] in self.agents, "the class of an agent that is not there"
+            self.classes[classes[i]] = classes[i + 1]
+
+    def _set_buildings(self, params):
+        numbers = params.get("buildings", [])
+        self.buildings = {numbers[i]: tuple(numbers[i + 1:i + 6])
+                          for i in range(0, len(numbers), 6)}
+
     def state(self):
-        return (self.rect, self.looks, self.agents)
+        return (self.rect, self.looks, self.agents, self.classes, self.buildings)

@@ -1,0 +1,181 @@
+// clients/c/link.c: see link.h.
+
+#include "clients/c/link.h"
+
+#include "clients/c/connect.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+// ---- beginning ----------------------------------------------------------------------------------
+
+static fm_status fail(fm_client_error *error, const char *what, const SSL *ssl)
+{
+    char reason[128] = "the server hung up";
+    unsigned long code = ERR_get_error();
+    long verdict = ssl == NULL ? X509_V_OK : SSL_get_verify_result(ssl);
+    if (verdict != X509_V_OK) {
+        snprintf(reason, sizeof reason, "the certificate: %s",
+                 X509_verify_cert_error_string(verdict));
+    } else if (code != 0) {
+        ERR_error_string_n(code, reason, sizeof reason);
+    }
+    ERR_clear_error();
+    return fm_client_error_set(error, FM_ERR_IO, "%s: %s", what, reason);
+}
+
+static bool is_address(const char *host)
+{
+    struct in6_addr address;
+    return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
+}
+
+// Whom the certificate must be for.
+static bool expect_host(SSL *ssl, const char *host)
+{
+    return is_address(host)
+               ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1
+               : SSL_set1_host(ssl, host) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// @return whether the handshake is over; else `events` is what to wait for, 0 for a failure
+static bool shake_hands(SSL *ssl, short *events)
+{
+    ERR_clear_error();
+    int result = SSL_connect(ssl);
+    int reason = result == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl, result);
+    *events = reason == SSL_ERROR_WANT_READ ? POLLIN : reason == SSL_ERROR_WANT_WRITE ? POLLOUT : 0;
+    return result == 1;
+}
+
+static fm_status connect_ssl(SSL *ssl, int fd, uint32_t timeout_ms, fm_client_error *error)
+{
+    int64_t end_ms = now_ms() + timeout_ms;
+    short events;
+    while (!shake_hands(ssl, &events)) {
+        int64_t left_ms = end_ms - now_ms();
+        struct pollfd poller = {.fd = fd, .events = events};
+        if (events == 0) {
+            return fail(error, "no TLS with the server", ssl);
+        }
+        if (left_ms <= 0) {
+            return fm_client_error_set(error, FM_ERR_IO, "no TLS with the server: %s",
+                                       "it did not answer in time");
+        }
+        (void)poll(&poller, 1, (int)left_ms); // a signal only makes us look again
+    }
+    return FM_OK;
+}
+
+static SSL_CTX *make_context(const char *ca_file, fm_client_error *error)
+{
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    if (context == NULL) {
+        fm_client_error_set(error, FM_ERR_NO_MEMORY, "%s", fm_status_text(FM_ERR_NO_MEMORY));
+        return NULL;
+    }
+    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    bool loaded = ca_file == NULL ? SSL_CTX_set_default_verify_paths(context) == 1
+                                  : SSL_CTX_load_verify_file(context, ca_file) == 1;
+    if (!loaded) {
+        fail(error, ca_file == NULL ? "certificates of the system" : ca_file, NULL);
+        SSL_CTX_free(context);
+        return NULL;
+    }
+    return context;
+}
+
+fm_status fm_link_secure(fm_link *link, const char *host, const char *ca_file, uint32_t timeout_ms,
+                         fm_client_error *error)
+{
+    SSL_CTX *context = make_context(ca_file, error);
+    if (context == NULL) {
+        return error->status;
+    }
+    SSL *ssl = SSL_new(context);
+    fm_status status;
+    if (ssl == NULL || !expect_host(ssl, host) || SSL_set_fd(ssl, link->fd) != 1) {
+        status = fail(error, "TLS", NULL);
+    } else {
+        status = connect_ssl(ssl, link->fd, timeout_ms, error);
+    }
+    if (status != FM_OK) {
+        SSL_free(ssl);
+        SSL_CTX_free(context);
+        return status;
+    }
+    link->ssl = ssl;
+    link->context = context;
+    return FM_OK;
+}
+
+// ---- bytes --------------------------------------------------------------------------------------
+
+// What recv() or send() would have said.
+static ssize_t result_of(fm_link *link, int result, size_t size)
+{
+    if (result == 1) {
+        return (ssize_t)size;
+    }
+    switch (SSL_get_error(link->ssl, result)) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE:
+        errno = EAGAIN;
+        return -1;
+    case SSL_ERROR_ZERO_RETURN:
+        return 0;
+    case SSL_ERROR_SYSCALL:
+        errno = errno == 0 ? ECONNRESET : errno;
+        return -1;
+    default:
+        errno = EPROTO;
+        return -1;
+    }
+}
+
+ssize_t fm_link_read(fm_link *link, void *bytes, size_t size)
+{
+    if (link->ssl == NULL) {
+        return recv(link->fd, bytes, size, 0);
+    }
+    size_t read = 0;
+    errno = 0;
+    ERR_clear_error();
+    int result = SSL_read_ex(link->ssl, bytes, size, &read);
+    return result_of(link, result, read);
+}
+
+ssize_t fm_link_write(fm_link *link, const void *bytes, size_t size)
+{
+    if (link->ssl == NULL) {
+        return send(link->fd, bytes, size, MSG_NOSIGNAL);
+    }
+    size_t written = 0;
+    errno = 0;
+    ERR_clear_error();
+    int result = SSL_write_ex(link->ssl, bytes, size, &written);
+    return result_of(link, result, written);
+}
+
+void fm_link_close(fm_link *link)
+{
+    SSL_free(link->ssl);
+    SSL_CTX_free(link->context);
+    close(link->fd);
+}

@@ -1,0 +1,39 @@
+// core/planner_table.h: which planner serves which agent.
+//
+// Planners that search backward are shared: agents of one team and movement class with the same
+// goal and spec find the same planner and count as its users. The others serve one agent. A planner
+// without users ends at once and gives its pages back.
+//
+// auto serves one agent too. Where jump points do not apply, the eighth agent that it leads to a
+// goal and those that come after it share one dstar-lite: it costs less than their searches
+// together.
+//
+// Threads: serial stages and commands only.
+
+#pragma once
+
+#include "core/world_state.h"
+
+/// The planner for a goal of an agent's team, by the agent's spec, or D* Lite for one on the march
+/// with its group whose spec is not shared: a shared one that is there
+/// already, or a new one. The agent counts as a user of it until fm_planner_release().
+///
+/// @return its slot, or FM_SLOT_NONE when memory is out
+uint32_t fm_planner_take(fm_world *world, const struct fm_agent *agent, fm_cell goal);
+
+/// Lets go of a planner, which ends when nobody else uses it. Sets *slot to FM_SLOT_NONE; nothing
+/// happens when it is that already.
+void fm_planner_release(fm_world *world, uint32_t *slot);
+
+/// Gives a planner that serves one agent a new goal; one that is shared is let go instead, as with
+/// FM_CELL_NONE. Nothing happens when *slot is FM_SLOT_NONE.
+void fm_planner_redirect(fm_world *world, uint32_t *slot, fm_cell goal);
+
+/// Lets an agent's planners go.
+void fm_agent_release_planners(fm_world *world, struct fm_agent *agent);
+
+/// Ends the search of every planner of a team without ending the planner.
+void fm_planners_forget(fm_world *world, uint32_t team);
+
+/// Ends a planner, whoever uses it. For the end of the world.
+void fm_planner_end(fm_world *world, uint32_t slot);

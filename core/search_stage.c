@@ -1,0 +1,466 @@
+// core/search_stage.c: the search stage: planners and surveys search in rounds, within grants that
+// share the tick's expansions, until the budget or the deadline ends it. Teams share first
+// (account.h), then the planners of each, among which a survey counts as one. tick.h says why a
+// replay can do the same again.
+
+#include "core/tick_state.h"
+
+#define RECENT_TICKS 16u   // over which the cost of a search is smoothed
+#define FIRST_GRANT  64u   // expansions of round 0; covers nine repairs in ten
+#define TURNS_STRIDE 7919u // how far the order of turns rotates from tick to tick
+
+// The agents that a planner answers for: by planner, in slot order within each.
+static bool list_starts(fm_world *world)
+{
+    if (!FM_RESERVE(world, world->starts, world->starts_capacity, world->agent_slots)) {
+        return false;
+    }
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        world->planners[slot].start_count = 0;
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        const struct fm_agent *agent = &world->agents[slot];
+        if (agent->alive && agent->planner != FM_SLOT_NONE) {
+            world->planners[agent->planner].start_count += 1;
+        }
+    }
+    uint32_t first = 0;
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        world->planners[slot].first_start = first;
+        first += world->planners[slot].start_count;
+        world->planners[slot].start_count = 0;
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        const struct fm_agent *agent = &world->agents[slot];
+        if (agent->alive && agent->planner != FM_SLOT_NONE) {
+            struct fm_planner *planner = &world->planners[agent->planner];
+            world->starts[planner->first_start + planner->start_count++] = agent->cell;
+        }
+    }
+    return true;
+}
+
+// All planners by team, in slot order but beginning somewhere else in every tick. Counts them in
+// the accounts, and leaves the end of each team's part in `ends`.
+static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
+{
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        world->teams[i].account.searching = 0;
+    }
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        const struct fm_planner *planner = &world->planners[slot];
+        if (planner->in_use) {
+            fm_team_of(world, planner->team)->account.searching += 1;
+        }
+    }
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        ends[i] = begin;
+        begin += world->teams[i].account.searching;
+    }
+    uint32_t first = (uint32_t)(world->tick * TURNS_STRIDE % world->planner_slots);
+    for (uint32_t i = 0; i < world->planner_slots; i++) {
+        uint32_t slot =
+            first + i < world->planner_slots ? first + i : first + i - world->planner_slots;
+        if (world->planners[slot].in_use) {
+            slots[ends[world->planners[slot].team - 1]++] = slot;
+        }
+    }
+}
+
+// One planner of each team in turn, as long as it has any: when the deadline ends a round, all
+// teams have had as many turns, whatever they ask for.
+static void deal_turns(fm_world *world, const uint32_t *slots, const uint32_t *ends,
+                       uint32_t *teams)
+{
+    uint32_t team_count = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        uint32_t team = (uint32_t)((i + world->tick) % world->team_count);
+        if (world->teams[team].account.searching > 0) {
+            teams[team_count++] = team;
+        }
+    }
+    world->searching_count = 0;
+    for (uint32_t turn = 0; team_count > 0; turn++) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < team_count; i++) {
+            uint32_t team = teams[i], count = world->teams[team].account.searching;
+            world->searching[world->searching_count++] = slots[ends[team] - count + turn];
+            if (turn + 1 < count) {
+                teams[kept++] = team;
+            }
+        }
+        team_count = kept;
+    }
+}
+
+static bool list_searchers(fm_world *world)
+{
+    world->searching_count = 0;
+    uint32_t list_count = world->planner_slots + 2 * world->team_count;
+    if (!FM_RESERVE(world, world->searching, world->searching_capacity, world->planner_slots) ||
+        !FM_RESERVE(world, world->by_team, world->by_team_capacity, list_count)) {
+        return false;
+    }
+    if (world->planner_slots > 0) {
+        uint32_t *ends = world->by_team + world->planner_slots;
+        list_by_team(world, world->by_team, ends);
+        deal_turns(world, world->by_team, ends, ends + world->team_count);
+    }
+    return true;
+}
+
+// The surveys that have something to measure.
+static bool list_surveys(fm_world *world)
+{
+    world->surveying_count = 0;
+    if (!FM_RESERVE(world, world->surveying, world->surveying_capacity, world->survey_count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < world->survey_count; i++) {
+        if (fm_survey_is_busy(world->surveys[i].survey)) {
+            world->surveying[world->surveying_count++] = i;
+            fm_team_of(world, world->surveys[i].team)->account.searching += 1;
+        }
+    }
+    return true;
+}
+
+// ---- accounts -----------------------------------------------------------------------------------
+
+static void open_accounts(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint64_t weight_sum = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        world->teams[i].account.agents = 0;
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        if (world->agents[slot].alive) {
+            fm_team_of(world, world->agents[slot].team)->account.agents += 1;
+        }
+    }
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        const fm_account *account = &world->teams[i].account;
+        weight_sum += account->agents > 0 ? account->weight : 0;
+    }
+    t->budget = t->budget < FM_BUDGET_MAX ? t->budget : FM_BUDGET_MAX;
+    uint64_t budget = t->budget;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        struct fm_team *team = &world->teams[i];
+        fm_account_open(&team->account, budget, weight_sum);
+        // Work on labels was done before the search, in the place of some of it.
+        fm_account_spend(&team->account, team->labels.units + team->seekers.cells_used);
+        t->report->label_units += team->labels.units;
+        t->budget -= team->labels.units < t->budget ? team->labels.units : t->budget;
+    }
+}
+
+// In round 0 nobody gets more than most repairs need. When that is more than there is, the planners
+// of a team that has few of them get more: together as much as those of any other team. Only then,
+// because the moves of real-time planners depend on their grants, and a player is not to learn from
+// its own how many planners the others have.
+static uint64_t first_grant(const fm_account *account, uint64_t budget, uint32_t planner_count,
+                            uint32_t team_count)
+{
+    if (budget / FIRST_GRANT >= planner_count) {
+        return FIRST_GRANT;
+    }
+    uint64_t mean = (uint64_t)FIRST_GRANT * planner_count / team_count / account->searching;
+    return mean < FIRST_GRANT ? FIRST_GRANT : mean;
+}
+
+// Sets every team's grant for the round.
+static void open_round(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    fm_claims claims = {.budget = t->budget};
+    uint32_t team_count = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_account_claim(&world->teams[i].account, &claims);
+        team_count += world->teams[i].account.searching > 0;
+    }
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_account *account = &world->teams[i].account;
+        if (account->searching == 0) {
+            continue;
+        }
+        uint64_t grant = fm_account_allowance(account, &claims) / account->searching;
+        if (t->round == 0) {
+            uint64_t first = first_grant(account, t->budget, world->searching_count, team_count);
+            grant = grant < first ? grant : first;
+        }
+        account->grant = grant < 1 ? 1 : grant > UINT32_MAX ? UINT32_MAX : (uint32_t)grant;
+    }
+}
+
+static void close_accounts(fm_world *world)
+{
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_account_close(&world->teams[i].account, world->rules.saved_ticks);
+    }
+}
+
+// ---- one planner --------------------------------------------------------------------------------
+
+// @return whether there were any
+static bool tell_changes(struct fm_planner *planner, const fm_change_log *log, fm_work *work)
+{
+    uint32_t count;
+    bool complete;
+    const fm_change *changes = fm_change_log_since(log, planner->cursor, &count, &complete);
+    if (!complete) {
+        planner->spec.ops->forget(planner->self, work->slab);
+    } else if (count > 0) {
+        planner->spec.ops->knowledge_changed(planner->self, changes, count, work);
+    }
+    bool changed = !complete || count > 0;
+    if (changed) {
+        planner->change_count = complete ? count : 0;
+        planner->change_cell = complete ? changes[0].cell : FM_CELL_NONE;
+    }
+    planner->cursor = log->version;
+    return changed;
+}
+
+// In a replay the cut was written into the planner before the round; see apply_recorded_cuts().
+static bool is_turn_skipped(const struct fm_tick *t, bool cut, uint32_t recorded_expansions)
+{
+    if (t->recorded != NULL) {
+        return cut && recorded_expansions == 0;
+    }
+    return t->clock != NULL && t->clock->deadline.passed != NULL &&
+           t->clock->deadline.passed(t->clock->deadline.context);
+}
+
+// `cut` and `cut_at` are what was written into the searcher before a recorded round.
+static fm_work lend(const struct fm_tick *t, uint32_t worker, uint32_t team, bool cut,
+                    uint32_t cut_at)
+{
+    fm_work work = {.slab = &t->world->slabs[worker],
+                    .scratch = &t->world->scratches[worker],
+                    .expansions_max = fm_team_of(t->world, team)->account.grant};
+    if (t->recorded != NULL) {
+        work.cut_at = cut ? cut_at : 0;
+    } else if (t->clock != NULL) {
+        work.deadline = t->clock->deadline;
+    }
+    return work;
+}
+
+static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
+{
+    fm_world *world = t->world;
+    struct fm_planner *planner = &world->planners[slot];
+    const fm_planner_ops *ops = planner->spec.ops;
+    fm_work work = lend(t, worker, planner->team, planner->cut, planner->cut_at);
+
+    if (t->round == 0) {
+        bool had_answer = planner->state != FM_PLAN_RUNNING;
+        const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
+        bool changed =
+            tell_changes(planner, fm_knowledge_log(knowledge, planner->class_index), &work);
+        planner->disturbed = planner->disturbed || (changed && had_answer);
+        ops->set_starts(planner->self, &world->starts[planner->first_start], planner->start_count);
+        planner->expansions += work.expansions;
+    }
+    if (is_turn_skipped(t, planner->cut, planner->cut_at)) {
+        planner->cut = true;
+        planner->cut_at = 0;
+        planner->round_expansions = 0;
+        planner->wants_search = true;
+        planner->state = FM_PLAN_RUNNING;
+        return;
+    }
+    uint32_t before = work.expansions;
+    planner->state = (uint8_t)ops->advance(planner->self, &work);
+    planner->round_expansions = work.expansions - before;
+    planner->expansions += planner->round_expansions;
+    planner->replans += planner->disturbed && work.expansions > 0;
+    planner->disturbed = false;
+    planner->cut = work.cut;
+    planner->cut_at = work.cut_at;
+    // A real-time planner that has a move may still have a search under way.
+    bool could_go_on =
+        planner->state == FM_PLAN_PARTIAL && planner->round_expansions >= work.expansions_max;
+    planner->wants_search = planner->state == FM_PLAN_RUNNING || could_go_on;
+}
+
+static void measure_for_survey(struct fm_tick *t, uint32_t number, uint32_t worker)
+{
+    struct fm_world_survey *entry = &t->world->surveys[number];
+    fm_work work = lend(t, worker, entry->team, entry->cut, entry->round_expansions);
+    if (is_turn_skipped(t, entry->cut, entry->round_expansions)) {
+        entry->cut = true;
+        entry->round_expansions = 0;
+        return;
+    }
+    fm_survey_advance(entry->survey, &work);
+    entry->round_expansions = work.expansions;
+    entry->cut = work.cut;
+}
+
+// Items are the planners that search, then the surveys.
+static void search_items(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    struct fm_tick *t = context;
+    for (uint32_t i = begin; i < end; i++) {
+        if (i < t->world->searching_count) {
+            search_planner(t, t->world->searching[i], worker);
+        } else {
+            measure_for_survey(t, t->world->surveying[i - t->world->searching_count], worker);
+        }
+    }
+}
+
+static void apply_recorded_cuts(struct fm_tick *t)
+{
+    const fm_tick_record *record = t->recorded;
+    for (uint32_t i = 0; i < t->world->searching_count; i++) {
+        t->world->planners[t->world->searching[i]].cut = false;
+    }
+    for (uint32_t i = 0; i < t->world->surveying_count; i++) {
+        t->world->surveys[t->world->surveying[i]].cut = false;
+    }
+    while (record != NULL && t->recorded_next < record->cut_count &&
+           record->cuts[t->recorded_next].round == t->round) {
+        const fm_cut *cut = &record->cuts[t->recorded_next++];
+        if (cut->planner < t->world->planner_slots) {
+            t->world->planners[cut->planner].cut = true;
+            t->world->planners[cut->planner].cut_at = cut->expansions;
+        } else if (cut->planner >= FM_CUT_SURVEY &&
+                   cut->planner - FM_CUT_SURVEY < t->world->survey_count) {
+            t->world->surveys[cut->planner - FM_CUT_SURVEY].cut = true;
+            t->world->surveys[cut->planner - FM_CUT_SURVEY].round_expansions = cut->expansions;
+        }
+    }
+}
+
+static void note_cut(struct fm_tick *t, uint32_t slot, uint32_t expansions)
+{
+    fm_world *world = t->world;
+    t->deadline_met = true;
+    // Room for a cut of every searcher in this round was reserved before it.
+    FM_ASSERT(world->cut_count < world->cut_capacity);
+    world->cuts[world->cut_count++] =
+        (fm_cut){.planner = slot, .round = t->round, .expansions = expansions};
+}
+
+// What surveys used in the round; keeps those that want to go on.
+static uint64_t close_surveys(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint64_t used = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < world->surveying_count; i++) {
+        uint32_t number = world->surveying[i];
+        const struct fm_world_survey *entry = &world->surveys[number];
+        fm_account *account = &fm_team_of(world, entry->team)->account;
+        fm_account_spend(account, entry->round_expansions);
+        used += entry->round_expansions;
+        if (entry->cut) {
+            note_cut(t, FM_CUT_SURVEY + number, entry->round_expansions);
+        }
+        if (fm_survey_is_busy(entry->survey)) {
+            world->surveying[kept++] = number;
+        } else {
+            account->searching -= 1;
+        }
+    }
+    world->surveying_count = kept;
+    return used;
+}
+
+// Adds up what the round used, notes who was cut, and keeps those that want to go on.
+static void close_round(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint64_t used = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < world->searching_count; i++) {
+        uint32_t slot = world->searching[i];
+        struct fm_planner *planner = &world->planners[slot];
+        fm_account *account = &fm_team_of(world, planner->team)->account;
+        fm_account_spend(account, planner->round_expansions);
+        used += planner->round_expansions;
+        if (planner->cut) {
+            note_cut(t, slot, planner->cut_at);
+        }
+        if (planner->wants_search) {
+            world->searching[kept++] = slot;
+        } else {
+            account->searching -= 1;
+        }
+    }
+    world->searching_count = kept;
+    used += close_surveys(t);
+    t->report->expansions += used;
+    t->budget = used < t->budget ? t->budget - used : 0;
+}
+
+// What the tick cost each search, and what its edits cost all of them, for people who ask.
+static void note_costs(fm_world *world)
+{
+    uint64_t replanned = 0;
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        struct fm_planner *planner = &world->planners[slot];
+        if (!planner->in_use) {
+            continue;
+        }
+        uint64_t used = planner->expansions - planner->noted_expansions;
+        planner->recent =
+            planner->recent - planner->recent / RECENT_TICKS + used * 256 / RECENT_TICKS;
+        if (planner->replans != planner->noted_replans) {
+            fm_history_entry entry = {.tick = world->tick,
+                                      .subject = planner->serial,
+                                      .expansions = used,
+                                      .count = planner->change_count,
+                                      .cell = planner->change_cell,
+                                      .kind = FM_HISTORY_REPLAN};
+            fm_history_add(&world->history, &world->memory, &entry);
+            replanned += used;
+        }
+        planner->noted_expansions = planner->expansions;
+        planner->noted_replans = planner->replans;
+    }
+    fm_history_entry *entry;
+    for (uint64_t age = 0; replanned > 0 && (entry = fm_history_at(&world->history, age)) != NULL &&
+                           entry->tick == world->tick;
+         age++) {
+        if (entry->kind == FM_HISTORY_EDIT) {
+            entry->expansions = replanned;
+        }
+    }
+}
+
+void fm_stage_search(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    world->cut_count = 0;
+    open_accounts(t);
+    fm_surveys_follow(world);
+    if (!list_starts(world) || !list_searchers(world) || !list_surveys(world)) {
+        return; // memory is out: nobody searches in this tick
+    }
+    for (t->round = 0; t->round < FM_SEARCH_ROUNDS_MAX; t->round++) {
+        uint32_t count = world->searching_count + world->surveying_count;
+        if (count == 0 || t->budget == 0 || t->deadline_met ||
+            !FM_RESERVE(world, world->cuts, world->cut_capacity, world->cut_count + count)) {
+            break;
+        }
+        open_round(t);
+        apply_recorded_cuts(t);
+        fm_workers_run(t->workers, count, count > 1024 ? 16 : count > 64 ? 4 : 1, search_items, t);
+        close_round(t);
+        if (t->round == 0) {
+            t->report->planners_searched = world->searching_count;
+        }
+        t->report->record.rounds = t->round + 1;
+    }
+    t->report->planners_unfinished = world->searching_count;
+    close_accounts(world);
+    note_costs(world);
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_knowledge_trim_logs(world->teams[i].knowledge);
+    }
+}

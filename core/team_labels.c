@@ -1,0 +1,159 @@
+// core/team_labels.c: see team_labels.h.
+
+#include "core/team_labels.h"
+
+#include "core/world_state.h"
+
+// Which of the labels belong to the map that a class sees. `maps` are those of classes that have
+// one of their own.
+static uint32_t map_index(fm_class_map *const *maps, uint32_t class_index)
+{
+    return maps[class_index] == NULL ? FM_CLASSES_MAX : class_index;
+}
+
+static const fm_change_log *log_of(const fm_knowledge *knowledge, uint32_t map)
+{
+    return map == FM_CLASSES_MAX ? &knowledge->log : &knowledge->classes[map]->log;
+}
+
+static void follow(fm_followed_labels *followed, const fm_change_log *log)
+{
+    if (followed->labels == NULL || followed->cursor == log->version) {
+        return;
+    }
+    uint32_t count;
+    bool complete;
+    const fm_change *changes = fm_change_log_since(log, followed->cursor, &count, &complete);
+    if (!complete) {
+        fm_labels_touch_all(followed->labels);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        fm_labels_touch(followed->labels, changes[i].cell);
+    }
+    followed->cursor = log->version;
+}
+
+void fm_team_labels_follow(struct fm_team *team)
+{
+    for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
+        // Labels of a class's map are there only if the map is.
+        if (team->labels.orders[map].labels != NULL) {
+            follow(&team->labels.orders[map], log_of(team->knowledge, map));
+        }
+        if (team->labels.queries[map].labels != NULL) {
+            follow(&team->labels.queries[map], log_of(team->knowledge, map));
+        }
+    }
+}
+
+// False when memory is out.
+static bool prepare(fm_world *world, const fm_knowledge *knowledge, uint32_t class_index,
+                    fm_followed_labels *followed)
+{
+    const fm_change_log *log = fm_knowledge_log(knowledge, class_index);
+    if (followed->labels == NULL) {
+        if (fm_labels_create(fm_knowledge_view(knowledge, class_index), &world->memory,
+                             &followed->labels) != FM_OK) {
+            return false;
+        }
+        followed->cursor = log->version;
+    }
+    follow(followed, log);
+    return true;
+}
+
+static uint64_t units_left(const struct fm_team *team)
+{
+    return team->labels.units < FM_TEAM_LABELS_UNITS_MAX
+               ? FM_TEAM_LABELS_UNITS_MAX - team->labels.units
+               : 0;
+}
+
+fm_labels *fm_team_labels_for_orders(fm_world *world, uint32_t team_number, uint32_t class_index)
+{
+    struct fm_team *team = fm_team_of(world, team_number);
+    fm_followed_labels *followed =
+        &team->labels.orders[map_index(team->knowledge->classes, class_index)];
+    if (!prepare(world, team->knowledge, class_index, followed)) {
+        return NULL;
+    }
+    if (fm_labels_are_current(followed->labels)) {
+        return followed->labels;
+    }
+    uint64_t left = units_left(team);
+    if (left == 0 || fm_labels_update(followed->labels, left, &team->labels.units) != FM_OK) {
+        return NULL;
+    }
+    return fm_labels_are_current(followed->labels) ? followed->labels : NULL;
+}
+
+fm_cell fm_team_labels_nearest(fm_world *world, uint32_t team_number, fm_labels *labels,
+                               fm_cell goal, uint32_t label)
+{
+    struct fm_team *team = fm_team_of(world, team_number);
+    return units_left(team) == 0 ? FM_CELL_NONE
+                                 : fm_labels_nearest(labels, goal, label, &team->labels.units);
+}
+
+// ---- queries ------------------------------------------------------------------------------------
+
+static fm_labels *truth_labels(fm_world *world, uint32_t class_index)
+{
+    fm_labels **labels = &world->truth_labels[map_index(world->class_truth, class_index)];
+    if (*labels == NULL &&
+        fm_labels_create(fm_world_truth(world, class_index), &world->memory, labels) != FM_OK) {
+        return NULL;
+    }
+    return *labels;
+}
+
+fm_labels *fm_team_labels_for_queries(fm_world *world, uint32_t team_number, uint32_t class_index)
+{
+    if (team_number == FM_ALL_TEAMS) {
+        return truth_labels(world, class_index);
+    }
+    struct fm_team *team = fm_team_of(world, team_number);
+    fm_followed_labels *followed =
+        &team->labels.queries[map_index(team->knowledge->classes, class_index)];
+    return prepare(world, team->knowledge, class_index, followed) ? followed->labels : NULL;
+}
+
+// An edit changes all corners from which a unit's square covers the cell.
+void fm_team_labels_note_edit(fm_world *world, fm_cell cell)
+{
+    for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
+        fm_labels *labels = world->truth_labels[map];
+        if (labels == NULL) {
+            continue;
+        }
+        uint32_t reach = map == FM_CLASSES_MAX ? 0 : world->class_truth[map]->movement->size - 1u;
+        uint32_t x = fm_cell_x(cell), y = fm_cell_y(cell);
+        uint32_t west = x < reach ? 0 : x - reach, north = y < reach ? 0 : y - reach;
+        // Smaller than a block, so its four corners are in all the blocks that it touches.
+        fm_labels_touch(labels, fm_cell_at(x, y));
+        fm_labels_touch(labels, fm_cell_at(west, y));
+        fm_labels_touch(labels, fm_cell_at(x, north));
+        fm_labels_touch(labels, fm_cell_at(west, north));
+    }
+}
+
+void fm_team_labels_fini(fm_team_labels *labels)
+{
+    for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
+        fm_labels_destroy(labels->orders[map].labels);
+        fm_labels_destroy(labels->queries[map].labels);
+    }
+    *labels = (fm_team_labels){0};
+}
+
+size_t fm_team_labels_bytes(const fm_team_labels *labels)
+{
+    size_t size = 0;
+    for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
+        size +=
+            labels->orders[map].labels == NULL ? 0 : fm_labels_bytes(labels->orders[map].labels);
+        size +=
+            labels->queries[map].labels == NULL ? 0 : fm_labels_bytes(labels->queries[map].labels);
+    }
+    return size;
+}

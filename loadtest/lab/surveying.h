@@ -1,0 +1,31 @@
+// loadtest/lab/surveying.h: the tables that heuristics read (core/survey.h), made to the end before
+// an experiment goes on, as a server makes them in the background of many ticks.
+
+#pragma once
+
+#include "loadtest/lab/lab.h"
+#include "loadtest/lab/maps.h"
+#include "loadtest/lab/mission.h"
+
+#include "core/survey.h"
+
+// A survey and what it took to make.
+typedef struct fm_lab_survey {
+    fm_survey *survey;
+    fm_view *view;
+    fm_lab_worker *worker;
+    uint64_t expansions;
+    double ms;
+} fm_lab_survey;
+
+/// Begins a survey and hangs its tables on the view. Ends the process when memory is out.
+fm_lab_survey fm_lab_survey_begin(const fm_lab *lab, fm_view *view, fm_landmark_rules rules,
+                                  fm_lab_worker *worker);
+
+/// Takes the tables off the view and releases them.
+void fm_lab_survey_end(fm_lab_survey *survey);
+
+/// Makes what a heuristic reads, by errands that were run lately, which are noted one after the
+/// other; the adaptive rule is followed up in between. errand_count at least 1.
+void fm_lab_survey_make(fm_lab_survey *survey, fm_heuristic_kind kind, const fm_lab_errand *errands,
+                        uint32_t errand_count);

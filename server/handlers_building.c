@@ -1,0 +1,101 @@
+// server/handlers_building.c: building.place and building.remove. See handlers.h.
+
+#include "server/handlers.h"
+
+#include <stdlib.h>
+
+static fm_status make_command(fm_session *session, const fm_request *request, fm_command_kind kind,
+                              fm_job **out)
+{
+    fm_host *host;
+    fm_status status = fm_handlers_host(session, request, &host);
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_COMMAND, host);
+    if (job == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    job->command.command.kind = kind;
+    *out = job;
+    return FM_OK;
+}
+
+static fm_status read_on_units(const fm_request *request, fm_on_units *on_units, char *error)
+{
+    static const char *const names[] = {
+#define X(enumerator, name) name,
+        FM_ON_UNITS_LIST(X)
+#undef X
+    };
+    const fm_value *value = &request->values[FM_FIELD_ON_UNITS];
+    *on_units = FM_UNITS_PUSH;
+    for (uint32_t i = 0; value->present && i < FM_COUNT_OF(names); i++) {
+        if (fm_value_is(value, names[i])) {
+            *on_units = (fm_on_units)i;
+            return FM_OK;
+        }
+    }
+    if (value->present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "on_units must be push or refuse");
+        return FM_ERR_BAD_VALUE;
+    }
+    return FM_OK;
+}
+
+static fm_status fill_place(const fm_request *request, fm_job *job, char *error)
+{
+    fm_command *command = &job->command.command;
+    fm_status status = read_on_units(request, &command->on_units, error);
+    if (status != FM_OK) {
+        return status;
+    }
+    job->command.rects = malloc(sizeof *job->command.rects);
+    if (job->command.rects == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    command->team = (uint32_t)request->values[FM_FIELD_TEAM].number;
+    command->rects = job->command.rects;
+    command->rect_count = 1;
+    return fm_handlers_rect(job->host, request, job->command.rects, error);
+}
+
+fm_status fm_take_building_place(fm_session *session, const fm_request *request, char *error)
+{
+    fm_job *job;
+    fm_status status = make_command(session, request, FM_COMMAND_BUILD, &job);
+    if (status != FM_OK) {
+        return status;
+    }
+    status = fill_place(request, job, error);
+    if (status != FM_OK) {
+        fm_job_destroy(job);
+        return status;
+    }
+    return fm_handlers_post(session, job);
+}
+
+fm_status fm_take_building_remove(fm_session *session, const fm_request *request, char *error)
+{
+    (void)error;
+    fm_job *job;
+    fm_status status = make_command(session, request, FM_COMMAND_DEMOLISH, &job);
+    if (status != FM_OK) {
+        return status;
+    }
+    job->command.command.building = (uint32_t)request->values[FM_FIELD_BUILDING].number;
+    return fm_handlers_post(session, job);
+}
+
+void fm_answer_building_place(msgpack_packer *packer, const fm_job *job)
+{
+    msgpack_pack_map(packer, 2);
+    fm_pack_key_uint(packer, "building", job->command.result.building);
+    fm_pack_key_uint(packer, "pushed", job->command.result.changed_count);
+}
+
+void fm_answer_building_remove(msgpack_packer *packer, const fm_job *job)
+{
+    msgpack_pack_map(packer, 1);
+    fm_pack_key_uint(packer, "changed", job->command.result.changed_count);
+}

@@ -1,0 +1,298 @@
+"""The HTTP port: health, metrics, files, and the protocol over WebSocket.
+
+Goal    what comes over a WebSocket is what comes over TCP; strangers' pages get nothing; nobody
+        who is slow or rude holds up anybody else; the metrics are in the format that they claim.
+Method  a real server with both ports; a WebSocket client written from the RFC; promtool as judge.
+"""
+
+import http.client
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+from fogmarch_server import PATIENCE, msgpack, REQUEST, Server, run
+from websocket import BINARY, CLOSE, Refused, TEXT, WebSocketClient
+
+
+class WebServer(Server):
+    def __init__(self, *flags, **options):
+        with tempfile.NamedTemporaryFile("r") as port_file:
+            super().__init__("--http", "127.0.0.1:0", "--http-port-file", port_file.name, *flags,
+                             **options)
+            with open(port_file.name) as file:  # the server has put another file in its place
+                self.http_port = int(file.read())
+
+    def get(self, path, method="GET"):
+        """Status, headers, body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=PATIENCE)
+        connection.putrequest(method, path)
+        connection.endheaders()
+        answer = connection.getresponse()
+        body = answer.read().decode()
+        connection.close()
+        return answer.status, dict(answer.getheaders()), body
+
+    def open(self, hello=True, **options):
+        client = WebSocketClient(self.http_port, **options)
+        if hello:
+            client.call("hello", protocol=1, client="e2e")
+        return client
+
+
+def make_world(client, **options):
+    world = client.call("world.create", name="arena", generator="skirmish", width=128, height=128,
+                        players=2, tick_hz=20, **options)["world"]
+    team = client.call("team.create", world=world)["team"]
+    return world, team
+
+
+def health():
+    with WebServer() as server:
+        assert server.get("/livez")[::2] == (200, "ok\n")
+        assert server.get("/readyz")[::2] == (200, "ok\n")
+        client = server.connect()
+        make_world(client)
+        status, headers, body = server.get("/healthz")
+        assert status == 200 and headers["content-type"] == "application/json"
+        details = json.loads(body)
+        assert details["status"] == "ok" and details["worlds"] == 1 and details["clients"] == 1
+        assert server.get("/livez", method="POST")[0] == 405
+        assert server.get("/nothing")[0] == 404
+
+
+def health_while_going_down():
+    with WebServer("--grace-s", "5") as server:
+        make_world(server.connect())
+        reader = server.connect(receive_buffer=4096)  # never reads, so that the end takes a while
+        for _ in range(20000):
+            reader.send("world.list")
+            if len(server.log()) > 1 << 20:
+                break
+        server.terminate()
+        end = time.monotonic() + PATIENCE
+        while server.get("/readyz")[0] != 503:
+            assert time.monotonic() < end
+        assert json.loads(server.get("/healthz")[2])["status"] == "going down"
+        assert server.get("/livez")[0] == 200
+        reader.close()
+        assert server.wait() == 0
+
+
+def read_metrics(text):
+    numbers = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            name, _, value = line.rpartition(" ")
+            assert name not in numbers, name
+            numbers[name] = float(value)
+    return numbers
+
+
+def metrics():
+    with WebServer() as server:
+        client = server.connect()
+        world, team = make_world(client, paused=True)
+        base = client.call("world.info", world=world)["bases"]
+        ids = client.call("agent.spawn", world=world, team=team, cells=base[:2])["agents"]
+        client.call("agent.order", world=world, agents=ids, kind="move", goal=base[2:4])
+        client.call("world.step", world=world, ticks=30)
+        status, headers, text = server.get("/metrics")
+        assert status == 200 and headers["content-type"].startswith("text/plain; version=0.0.4")
+        numbers = read_metrics(text)
+        stats = client.call("stats", world=world)["world"]
+        label = '{world="arena"}'
+        assert numbers["fogmarch_ticks_total" + label] == 30
+        assert numbers["fogmarch_moves_total" + label] == stats["moves"] > 0
+        assert numbers["fogmarch_search_expansions_total" + label] == stats["expansions"] > 0
+        assert numbers["fogmarch_worlds"] == 1 and numbers["fogmarch_clients"] == 1
+        assert numbers['fogmarch_agents{world="arena",state="moving"}'] == 1
+        duration = "fogmarch_tick_duration_seconds"
+        assert numbers[duration + "_count" + label] == 30
+        assert numbers[duration + '_bucket{world="arena",le="+Inf"}'] == 30
+        edges = [value for name, value in numbers.items() if name.startswith(duration + "_bucket")]
+        assert edges == sorted(edges)
+        if shutil.which("promtool"):
+            check = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                                   capture_output=True)
+            assert check.returncode == 0 and not check.stderr, check.stdout + check.stderr
+        else:
+            print("[ SKIPPED  ] promtool: install the Debian package prometheus")
+
+
+def many_scrapes_at_once():
+    with WebServer() as server:
+        make_world(server.connect())
+        request = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        sockets = [socket.create_connection(("127.0.0.1", server.http_port), PATIENCE)
+                   for _ in range(50)]
+        for one in sockets:
+            one.sendall(request)
+        for one in sockets:
+            data = b""
+            while part := one.recv(1 << 16):
+                data += part
+            assert data.startswith(b"HTTP/1.1 200") and b"fogmarch_ticks_total" in data
+            one.close()
+
+
+def the_protocol_over_websocket():
+    with WebServer() as server:
+        web, tcp = server.open(), server.connect()
+        world, team = make_world(web, paused=True)
+        base = tcp.call("world.info", world=world)["bases"]
+        assert web.call("world.info", world=world)["bases"] == base
+        views = []
+        for client in (web, tcp):
+            client.call("subscribe", world=world, team=team)
+        ids = web.call("agent.spawn", world=world, team=team, cells=base[:2] * 50)["agents"]
+        web.call("agent.order", world=world, agents=ids, kind="move", goal=base[2:4])
+        web.call("world.step", world=world, ticks=25)
+        for client in (web, tcp):
+            view = []
+            while not view or view[-1][1]["tick"] < 25:
+                view.append(client.notification("keyframe", "delta"))
+            for _, params in view:
+                del params["subscription"]
+                params.pop("load", None)  # microseconds
+            views.append(view)
+        assert views[0] == views[1] and len(views[0]) > 20
+
+
+def messages_cut_anywhere():
+    with WebServer() as server:
+        web = server.open()
+        data = b"".join(msgpack.packb([REQUEST, 100 + i, "ping", [{"time": i}]]) for i in range(40))
+        for i in range(0, len(data), 7):  # frames that begin and end anywhere
+            web.send_frame(BINARY, data[i:i + 7])
+        for i in range(40):
+            assert web.answer(100 + i)["time"] == i
+        middle = len(data) // 2  # one WebSocket message in two fragments
+        web.send_frame(BINARY, data[:middle], final=False)
+        web.send_frame(0, data[middle:])
+        for i in range(40):
+            assert web.answer(100 + i)["time"] == i
+
+
+def large_keyframe():
+    with WebServer() as server:
+        client = server.connect()
+        world = client.call("world.create", name="large", generator="random", width=1024, height=1024,
+                            paused=True, omniscient=True)["world"]
+        views = []
+        for one in (client, server.open()):
+            one.call("subscribe", world=world)
+            views.append(one.notification("keyframe")[1])
+        assert views[0]["cells"] == views[1]["cells"] and len(views[0]["cells"]) > 100000
+
+
+def origins():
+    with WebServer("--http-origins", "https://example.org, http://localhost:5173") as server:
+        own = f"http://127.0.0.1:{server.http_port}"
+        for origin in (None, own, "https://example.org", "http://localhost:5173"):
+            server.open(origin=origin).close()
+        for origin in ("http://evil.example", "null", "https://example.org.evil.example",
+                       f"http://127.0.0.1:{server.http_port + 1}"):
+            try:
+                server.open(origin=origin)
+            except Refused as refused:
+                assert refused.status == 403, refused
+            else:
+                raise AssertionError(f"{origin} was let in")
+        for protocol in ("soap", None):
+            try:
+                server.open(protocol=protocol)
+            except Refused:
+                pass
+            else:
+                raise AssertionError(f"subprotocol {protocol} was let in")
+        assert "origin is not allowed" in server.log()
+
+
+def files():
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)))
+    with WebServer("--web-root", folder) as server:
+        status, _, body = server.get("/")
+        assert status == 404 and "web client was not built" in body
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "root"))
+        with open(os.path.join(folder, "root", "index.html"), "w") as file:
+            file.write("<!doctype html><title>x</title>")
+        with open(os.path.join(folder, "secret.html"), "w") as file:
+            file.write("secret")
+        with WebServer("--web-root", os.path.join(folder, "root")) as server:
+            status, headers, body = server.get("/")
+            assert status == 200 and body.startswith("<!doctype html>")
+            assert headers["content-type"].startswith("text/html")
+            assert "script-src 'self'" in headers["content-security-policy"]
+            for path in ("/../secret.html", "/%2e%2e/secret.html", "/..%2fsecret.html",
+                         "/x/../../secret.html", "//../secret.html", "/..\\secret.html"):
+                status, _, body = server.get(path)
+                assert "secret" not in body and status in (400, 403, 404), (path, status, body)
+
+
+def rude_clients():
+    with WebServer("--hello-timeout-s", "1", "--http-connections-max", "40") as server:
+        good = server.open()
+        text = server.open()
+        text.send_frame(TEXT, b"hello")
+        assert text.hung_up() and text.close_code == 1003, text.close_code
+        mute = server.open(hello=False)
+        assert mute.hung_up()
+        bad = server.open()
+        bad.send_bytes(b"\xdd\xff\xff\xff\xff")
+        assert bad.hung_up()
+        huge = server.open()  # says that it will send 2^62 bytes
+        huge.socket.sendall(b"\x82\xff" + (1 << 62).to_bytes(8, "big") + b"abcd" + b"\0" * 1000)
+        assert huge.hung_up()
+        half_open = [socket.create_connection(("127.0.0.1", server.http_port))
+                     for _ in range(60)]  # more than are allowed; none sends a whole header
+        for one in half_open:
+            try:
+                one.sendall(b"GET /livez HTTP/1.1\r\nHost: ")
+            except OSError:
+                pass
+        good.call("ping")
+        for one in half_open:
+            one.close()
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                assert server.get("/livez")[0] == 200
+                break
+            except (OSError, http.client.HTTPException):
+                assert time.monotonic() < end
+                time.sleep(0.05)
+        assert server.rss() < 200 << 20 or not server.memory_tells()
+
+
+def slow_reader():
+    """One who does not read gets merged deltas and holds nobody up."""
+    with WebServer("--session-unsent-max", "65536") as server:
+        fast = server.connect()
+        world, team = make_world(fast)
+        base = fast.call("world.info", world=world)["bases"]
+        slow = server.open(receive_buffer=4096)
+        slow.call("subscribe", world=world)
+        slow.notification("keyframe")
+        ids = fast.call("agent.spawn", world=world, team=team, cells=base[:2] * 2000)["agents"]
+        tick = fast.call("world.info", world=world)["tick"]
+        goals = [base[2:4], base[:2]]
+        end = time.monotonic() + PATIENCE
+        while fast.call("stats")["server"]["deltas_merged"] == 0:
+            fast.call("agent.order", world=world, agents=ids, kind="move", goal=goals[0])
+            goals.reverse()
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert fast.call("world.info", world=world)["tick"] > tick
+        while slow.notification("delta", "keyframe")[1]["tick"] <= tick:
+            pass  # it still gets on once it reads
+
+
+if __name__ == "__main__":
+    run([health, health_while_going_down, metrics, many_scrapes_at_once,
+         the_protocol_over_websocket, messages_cut_anywhere, large_keyframe, origins, files,
+         rude_clients, slow_reader])

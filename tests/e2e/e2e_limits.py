@@ -1,0 +1,230 @@
+"""How much one client, or one address, gets.
+
+Goal    rates, connections and wrong tokens are limited per client and address; the refusals are
+        ordinary errors; silent and slow clients are found; nobody else notices any of it.
+Method  servers with tight limits, and one client that keeps to them beside each that does not.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+
+from fogmarch_server import msgpack, Client, PATIENCE, REQUEST, RequestError, Server, run
+
+SECRET = "a-secret-for-this-test"
+
+
+def world_of(client, **params):
+    world = client.call("world.create", name="w", generator="open", width=32, height=32,
+                        paused=True, **params)["world"]
+    client.call("team.create", world=world)
+    return world
+
+
+def outcomes(client, count, method, **params):
+    """Pipelines a request many times. Returns the name of each outcome."""
+    names = []
+    for number in [client.send(method, **params) for _ in range(count)]:
+        try:
+            client.answer(number)
+            names.append("ok")
+        except RequestError as error:
+            assert error.name == "busy" and "a second; again in" in error.message, error
+            names.append(error.name)
+    return names
+
+
+def rates():
+    limits = ("--rate-orders", "10", "--rate-queries", "10", "--rate-edits", "10")
+    with Server(*limits) as server:
+        client, other = server.connect(), server.connect()
+        world = world_of(client)
+        agents = client.call("agent.spawn", world=world, team=1, cells=[1, 1, 2, 1])["agents"]
+        query = {"world": world, "from": [0, 0], "to": [5, 5]}
+        tries = {
+            "agent.order": dict(world=world, agents=agents, kind="move", goal=[9, 9]),
+            "terrain.set": dict(world=world, set="free", cells=[20, 20, 21, 20]),
+            "path.query": query,
+        }
+        for method, params in tries.items():
+            names = outcomes(client, 200, method, **params)
+            done = names.count("ok")  # 20 at once, 10 a second
+            assert names[0] == "ok" and 5 <= done < 150, (method, names)
+            outcome = outcomes(other, 1, method, **params)
+            assert outcome == ["ok"], "another client is not concerned"
+        assert client.call("stats")["server"]["rate_refusals"] > 100
+        client.call("world.info", world=world)  # what is not limited goes on
+        time.sleep(0.5)
+        assert outcomes(client, 1, "path.query", **query) == ["ok"], "time heals"
+
+
+def messages_and_bytes():
+    with Server("--rate-messages", "50") as server:
+        client, other = server.connect(), server.connect()
+        names = outcomes(client, 400, "ping")
+        assert 50 <= names.count("ok") < 300, names.count("ok")
+        assert outcomes(other, 20, "ping") == ["ok"] * 20
+    with Server("--rate-bytes", "20000") as server:
+        client, other = server.connect(), server.connect()
+        names = outcomes(client, 40, "ping", ballast="x" * 5000)
+        assert 4 <= names.count("ok") < 35, names
+        assert outcomes(other, 20, "ping") == ["ok"] * 20
+
+
+def connections_per_address():
+    with Server("--sessions-per-address-max", "3") as server:
+        clients = [server.connect() for _ in range(3)]
+        extra = server.connect(hello=False)
+        assert extra.hung_up()
+        assert clients[0].call("stats")["server"]["turned_away"] == 1
+        clients.pop().close()
+        end = time.monotonic() + PATIENCE
+        while True:  # the server takes a moment to notice
+            extra = server.connect(hello=False)
+            try:
+                extra.send("ping")
+                if extra.take():
+                    break
+            except OSError:
+                pass
+            assert time.monotonic() < end
+        # Another address of this machine is another address.
+        other = socket.socket()
+        other.bind(("127.0.0.2", 0))
+        other.settimeout(PATIENCE)
+        other.connect(("127.0.0.1", server.port))
+        other.sendall(msgpack.packb([REQUEST, 1, "ping", []]))
+        assert other.recv(100)
+
+
+def wrong_tokens():
+    with Server("--auth-failures-per-minute", "5", environment={"FOGMARCH_TOKEN": SECRET}) as server:
+        inside = server.connect(hello=False)
+        inside.call("hello", protocol=1, token=SECRET)
+        names = []
+        for _ in range(12):
+            client = server.connect(hello=False)
+            names.append(client.refused("hello", protocol=1, token="x" * 20))
+            assert client.hung_up()
+        assert names[:5] == ["denied"] * 5 and names[-1] == "busy", names
+        right = server.connect(hello=False)  # not even with the right one, for a while
+        assert right.refused("hello", protocol=1, token=SECRET) == "busy"
+        inside.call("ping")
+        assert inside.call("stats")["server"]["wrong_tokens"] == names.count("denied")
+        other = Client.__new__(Client)  # but from another address
+        other.__init__(server.port)
+        other.close()
+        elsewhere = socket.socket()
+        elsewhere.bind(("127.0.0.3", 0))
+        elsewhere.settimeout(PATIENCE)
+        elsewhere.connect(("127.0.0.1", server.port))
+        elsewhere.sendall(msgpack.packb([REQUEST, 1, "hello", [{"protocol": 1, "token": SECRET}]]))
+        assert b"admin" in elsewhere.recv(1000)
+
+
+def silent_clients():
+    with Server("--idle-timeout-s", "3") as server:
+        mute, lively = server.connect(), server.connect()
+        for _ in range(4):
+            _, params = lively.notification("idle")
+            lively.send_bytes(msgpack.packb([2, "ping", [{"time": params["time"]}]]))
+        assert lively.call("ping", time=1)["time"] == 1
+        assert mute.hung_up()
+        assert [name for name, _ in mute.notifications].count("idle") >= 1
+        assert "reason=idle" in server.log()
+        # The C client answers by itself.
+        program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
+        world_of(lively)
+        watch = subprocess.Popen([program, "watch", "--connect", f"127.0.0.1:{server.port}",
+                                  "--json", "--seconds", "5"], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE)
+        end = time.monotonic() + PATIENCE
+        while watch.poll() is None and time.monotonic() < end:
+            try:
+                lively.call("ping")
+            except AssertionError:
+                break
+            time.sleep(0.2)
+        _, errors = watch.communicate(timeout=PATIENCE)
+        assert watch.returncode == 0, errors
+
+
+def stopped_client():
+    """SIGSTOP for longer than the time-outs: found, and nobody waits for it."""
+    with Server("--idle-timeout-s", "1", "--tick-hz", "50") as server:
+        admin = server.connect()
+        world = world_of(admin)
+        admin.call("world.resume", world=world)
+        program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
+        watch = subprocess.Popen([program, "watch", "--connect", f"127.0.0.1:{server.port}",
+                                  "--json"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + PATIENCE
+        while admin.call("stats")["server"]["sessions"] < 2:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        watch.send_signal(signal.SIGSTOP)
+        ticks = []
+        while admin.call("stats")["server"]["sessions"] > 1:
+            assert time.monotonic() < end
+            ticks.append(admin.call("world.info", world=world)["tick"])
+            time.sleep(0.05)
+        assert ticks[-1] > ticks[0]
+        watch.send_signal(signal.SIGCONT)
+        watch.kill()
+        watch.wait()
+
+
+def slow_messages():
+    """One byte now and then keeps a connection alive, but not for ever."""
+    whole = msgpack.packb([REQUEST, 1, "ping", [{"time": 7, "ballast": "x" * 200}]])
+    with Server("--message-timeout-s", "0.5") as server:
+        good = server.connect()
+        slow = server.connect()
+        hung_up = False
+        for byte in whole:
+            try:
+                slow.send_bytes(bytes([byte]))
+            except OSError:
+                hung_up = True
+                break
+            time.sleep(0.03)
+        assert hung_up or slow.hung_up()
+        assert not slow.answers
+        assert "slow message" in server.log()
+        good.call("ping")
+
+
+def tokens_are_read_again():
+    path = None
+    with open(f"/tmp/fogmarch-tokens-{os.getpid()}", "w") as file:
+        path = file.name
+        file.write(f"{SECRET}\nobserver {SECRET}-2\n")
+    os.chmod(path, 0o600)
+    try:
+        with Server("--token-file", path) as server:
+            admin, observer = server.connect(hello=False), server.connect(hello=False)
+            admin.call("hello", protocol=1, token=SECRET)
+            observer.call("hello", protocol=1, token=SECRET + "-2")
+            with open(path, "w") as file:
+                file.write(f"{SECRET}\ndebug {SECRET}-3\n")
+            server.process.send_signal(signal.SIGHUP)
+            assert observer.hung_up(), "its token is gone"
+            fresh = server.connect(hello=False)
+            assert fresh.call("hello", protocol=1, token=SECRET + "-3")["role"] == "debug"
+            with open(path, "w") as file:
+                file.write("nonsense\n")
+            server.process.send_signal(signal.SIGHUP)
+            end = time.monotonic() + PATIENCE
+            while "tokens kept as they were" not in server.log():
+                assert time.monotonic() < end
+                time.sleep(0.01)
+            admin.call("ping")
+            fresh.call("ping")
+    finally:
+        os.unlink(path)
+
+
+run([rates, messages_and_bytes, connections_per_address, wrong_tokens, silent_clients,
+     stopped_client, slow_messages, tokens_are_read_again])

@@ -1,0 +1,188 @@
+"""The Python library, its bots, and a MessagePack-RPC library that knows nothing of fogmarch.
+
+Goal    the library's mirror shows what the bytes say; errors and ends come as exceptions; the bots
+        do what they promise; existing MessagePack-RPC clients work as they are.
+Method  the library against the tests' own client and mirror, which share no code with it.
+"""
+
+import asyncio
+import os
+import subprocess
+import sys
+
+from fogmarch_server import Server, run
+from mirror import Mirror
+
+CLIENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python")
+sys.path.insert(0, CLIENTS)
+import fogmarch  # noqa: E402
+
+
+def make_world(client, teams=2, **options):
+    """The world, its teams, and the bases of both."""
+    world = client.call("world.create", name="arena", generator="skirmish", width=96, height=96,
+                        players=2, seed=3, **options)["world"]
+    numbers = [client.call("team.create", world=world)["team"] for _ in range(teams)]
+    bases = client.call("world.info", world=world)["bases"]
+    return world, numbers, [bases[:2], bases[2:4]]
+
+
+def shown(mirror):
+    """What a library's mirror holds, in the form of the tests' own."""
+    x, y, width, height = mirror.rect
+    looks = {(i, j): mirror.look(i, j) for j in range(y, y + height) for i in range(x, x + width)}
+    agents = {agent.id: (agent.team, agent.x, agent.y, fogmarch.AGENT_STATES.index(agent.state))
+              for agent in mirror.agents.values()}
+    classes = {agent.id: agent.movement_class for agent in mirror.agents.values()
+               if agent.movement_class}
+    buildings = {building.number: (building.team, building.x, building.y, building.width,
+                                   building.height) for building in mirror.buildings.values()}
+    return (mirror.rect, looks, agents, classes, buildings)
+
+
+def mirrors_agree():
+    with Server() as server:
+        plain = server.connect()
+        world, (team, other), (base, far) = make_world(plain, paused=True)
+
+        async def play():
+            async with await fogmarch.connect(f"127.0.0.1:{server.port}") as client:
+                assert client.welcome["role"] == "admin"
+                views = [await client.view(world, team), await client.view(world)]
+                number = plain.call("subscribe", world=world, team=team)["subscription"]
+                everything = plain.call("subscribe", world=world)["subscription"]
+                mirrors = {number: Mirror(), everything: Mirror()}
+                agents = (await client.agent_spawn(world=world, team=team, cells=base * 20))["agents"]
+                await client.agent_spawn(world=world, team=other, cells=far * 3)
+                await client.agent_order(world=world, agents=agents, kind="move", goal=far)
+                await client.building_place(world=world, team=team, on_units="push",
+                                            rect=[base[0] + 6, base[1] + 6, 2, 2])
+                for tick in range(1, 60):
+                    await client.world_step(world=world, ticks=1)
+                    for mirror in mirrors.values():
+                        while mirror.tick is None or mirror.tick < tick:
+                            name, params = plain.notification("keyframe", "delta")
+                            mirrors[params["subscription"]].apply(name, params)
+                    for view, mirror in zip(views, mirrors.values()):
+                        while view.mirror.tick < tick:
+                            await view.next()
+                        assert shown(view.mirror) == mirror.state(), tick
+                assert any(building.team == team for building in views[0].mirror.buildings.values())
+                await views[0].end()
+
+        asyncio.run(play())
+
+
+def errors_and_ends():
+    with Server(environment={"FOGMARCH_TOKEN": "correct-horse-battery"}) as server:
+        address = f"127.0.0.1:{server.port}"
+
+        async def play():
+            try:
+                await fogmarch.connect(address, token="wrong-but-long-enough")
+            except fogmarch.RequestError as error:
+                assert error.status == "denied" and error.method == "hello"
+            else:
+                raise AssertionError("a wrong token was taken")
+            async with await fogmarch.connect(address, token="correct-horse-battery") as client:
+                try:
+                    await client.world_info(world=77)
+                except fogmarch.RequestError as error:
+                    assert error.status == "no_world" and error.message
+                else:
+                    raise AssertionError("there is no such world")
+                created = await client.world_create(name="one", generator="open", width=16, height=16)
+                view = await client.view(created["world"])
+                await client.world_destroy(world=created["world"])
+                assert await view.next() is None
+                server.terminate()
+                try:
+                    while True:
+                        try:
+                            await client.ping()
+                        except fogmarch.RequestError as error:
+                            assert error.status == "going_down", error
+                        await asyncio.sleep(0.01)
+                except fogmarch.ConnectionEnded:
+                    pass
+                name, params = client.others.get_nowait()
+                assert name == "going_down" and params["reason"]
+
+        asyncio.run(play())
+        assert server.wait() == 0
+
+
+def bot(name, server, *arguments):
+    done = subprocess.run([sys.executable, "-B", os.path.join(CLIENTS, "examples", name),
+                           "--connect", f"127.0.0.1:{server.port}", *arguments],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.split()[0])
+
+
+def the_explorer_explores():
+    with Server() as server:
+        client = server.connect()
+        world, (team, _), (base, _) = make_world(client, tick_hz=200)
+        client.call("agent.spawn", world=world, team=team, cells=base * 4)
+        client.call("subscribe", world=world, team=team)
+        mirror = Mirror()
+        mirror.apply(*client.notification("keyframe"))
+        before = sum(1 for look in mirror.looks.values() if look)
+        known = bot("explorer.py", server, "--ticks", "400")
+        assert known > 4 * before, (known, before)
+
+
+def the_patrol_follows_strangers():
+    with Server() as server:
+        client = server.connect()
+        world, (team, other), (base, _) = make_world(client, tick_hz=50)
+        client.call("agent.spawn", world=world, team=team, cells=base * 2)
+        corners = [base, [base[0] + 6, base[1]]]
+        stranger = client.call("agent.spawn", world=world, team=other,
+                               cells=[base[0] + 3, base[1]])["agents"]
+        client.call("agent.order", world=world, agents=stranger, kind="patrol",
+                    goals=corners[0] + corners[1])
+        points = [f"{x},{y}" for x, y in corners]
+        assert bot("patrol.py", server, "--ticks", "60", "--team", str(team), *points) > 0
+
+
+def a_stranger_to_the_protocol():
+    """A general MessagePack-RPC client, made for another program, drives the server."""
+    try:
+        from pynvim.msgpack_rpc import tcp_session
+    except ImportError:
+        print("[ SKIPPED  ] install the Debian package python3-pynvim")
+        return
+    with Server() as server:
+        session = tcp_session("127.0.0.1", server.port)
+        session.error_wrapper = lambda error: RuntimeError(error["name"])
+        welcome = session.request("hello", {"protocol": 1, "client": "pynvim"})
+        assert welcome["role"] == "admin"
+        world = session.request("world.create", {"name": "one", "generator": "open", "width": 32,
+                                                 "height": 32, "tick_hz": 100})["world"]
+        team = session.request("team.create", {"world": world})["team"]
+        session.request("subscribe", {"world": world, "team": team})
+        agents = session.request("agent.spawn", {"world": world, "team": team,
+                                                 "cells": [1, 1]})["agents"]
+        session.request("agent.order", {"world": world, "agents": agents, "kind": "move",
+                                        "goal": [9, 9]})
+        try:
+            session.request("world.info", {"world": 99})
+        except RuntimeError as error:
+            assert str(error) == "no_world"
+        else:
+            raise AssertionError("there is no such world")
+        reached = False
+        while not reached:
+            kind, name, params = session.next_message()
+            assert kind == "notification" and name in ("keyframe", "delta"), (kind, name)
+            ended = params[0].get("ended", [])
+            reached = len(ended) > 0
+        assert ended[3:] == [9, 9]
+        session.close()
+
+
+if __name__ == "__main__":
+    run([mirrors_agree, errors_and_ends, the_explorer_explores, the_patrol_follows_strangers,
+         a_stranger_to_the_protocol])

@@ -1,0 +1,130 @@
+// Goal: auto makes the agent wait only where core/auto.c says so, however small the grants; and its
+// agents share a search from eight on, where jump points do not apply.
+// Method: planners on made-up maps are given a few expansions a tick, and the ticks without a move
+// are counted; worlds with groups of agents are asked how many planners they keep.
+
+#include "core/generate.h"
+#include "core/tick.h"
+#include "tests/fog.h"
+#include "tests/support.h"
+
+#define WAIT_MAX  4u // JUMPS_WAIT in auto.c; then the guide may find its own way broken once
+#define GROUP_MIN 8u // in planner_table.c
+
+static void moves_from_the_first_tick_on(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (uint32_t run = 0; run < 60; run++) {
+        fog world;
+        fog_planner planner;
+        const fm_planner_options options = {0};
+        fog_init(&world, fm_random_next(&random), 30, 70, run % 2 == 0);
+        fog_planner_init(&planner, &world, &fm_auto, &options);
+        uint32_t grant = 40 + fm_random_below(&random, 100), passed = 0;
+        bool has_moved = false;
+        for (uint32_t tick = 0; tick < 300 && planner.starts[0] != planner.goal; tick++) {
+            world.change_count = 0;
+            if (fm_random_below(&random, 3) == 0) {
+                fm_cell cell =
+                    fog_free_cell(&world); // cheaper steps want repairs, which take ticks
+                if (cell != planner.starts[0] && cell != planner.goal) {
+                    fog_toggle(&world, cell);
+                }
+            }
+            fog_settle_changes(&world);
+            fog_planner_tell(&planner);
+            fm_plan_state answer = fog_planner_advance(&planner, grant, 0);
+            if (answer == FM_PLAN_UNREACHABLE) {
+                break;
+            }
+            fm_cell next = fm_auto.next_step(planner.self, planner.starts[0]);
+            passed = next == FM_CELL_NONE ? passed + 1 : 0;
+            assert_true(passed <= (has_moved ? WAIT_MAX + 1 : 0));
+            has_moved |= next != FM_CELL_NONE;
+            planner.starts[0] = next == FM_CELL_NONE ? planner.starts[0] : next;
+        }
+        fog_planner_fini(&planner);
+        fog_fini(&world);
+    }
+}
+
+// A world with agents of one team, all sent to one goal.
+static fm_world *world_with_group(uint64_t seed, fm_connectivity connectivity, uint32_t count)
+{
+    fm_generate_options options = fm_generate_options_default();
+    options.generator = FM_GENERATOR_OPEN;
+    options.width = options.height = 40;
+    options.seed = seed;
+    fm_grid *grid;
+    assert_int_equal(fm_generate(&options, &fm_memory_libc, &grid, NULL, NULL, 0), FM_OK);
+    fm_world_rules rules = fm_world_rules_default();
+    rules.connectivity = connectivity;
+    rules.steps = connectivity == FM_CONNECT_4 ? FM_STEPS_1 : FM_STEPS_10_14;
+    rules.planner.ops = &fm_auto;
+    fm_world *world;
+    assert_int_equal(fm_world_create(&rules, grid, &fm_memory_libc, &world), FM_OK);
+    fm_command_result result = {0};
+    fm_command team = {.kind = FM_COMMAND_TEAM};
+    fm_world_apply(world, &team, &result);
+    fm_agent_id agents[32];
+    fm_cell cells[32];
+    for (uint32_t i = 0; i < count; i++) {
+        cells[i] = fm_cell_at(2 + i % 8, 2 + i / 8);
+    }
+    result.spawned = agents;
+    fm_command spawn = {
+        .kind = FM_COMMAND_SPAWN, .team = result.team, .cells = cells, .cell_count = count};
+    fm_world_apply(world, &spawn, &result);
+    assert_int_equal(result.status, FM_OK);
+    fm_cell goal = fm_cell_at(35, 30);
+    fm_command order = {.kind = FM_COMMAND_ORDER,
+                        .agents = agents,
+                        .agent_count = count,
+                        .cells = &goal,
+                        .cell_count = 1,
+                        .order = FM_ORDER_MOVE};
+    fm_world_apply(world, &order, &result);
+    assert_int_equal(result.status, FM_OK);
+    return world;
+}
+
+static fm_world_counts counts_after(fm_world *world, uint32_t ticks)
+{
+    for (uint32_t i = 0; i < ticks; i++) {
+        fm_tick_report report;
+        fm_tick_run(world, NULL, 100000, NULL, &report);
+    }
+    fm_world_counts counts;
+    fm_world_counts_get(world, &counts);
+    return counts;
+}
+
+static void a_group_shares_a_search_where_jump_points_do_not_apply(void **state)
+{
+    (void)state;
+    static const struct {
+        fm_connectivity connectivity;
+        uint32_t agents, planners;
+    } cases[] = {{FM_CONNECT_4, GROUP_MIN - 1, GROUP_MIN - 1},
+                 {FM_CONNECT_4, GROUP_MIN, GROUP_MIN},
+                 {FM_CONNECT_4, 30, GROUP_MIN},
+                 {FM_CONNECT_8, 30, 30}};
+    for (size_t i = 0; i < FM_COUNT_OF(cases); i++) {
+        fm_world *world = world_with_group(fm_test_seed(), cases[i].connectivity, cases[i].agents);
+        assert_int_equal(counts_after(world, 2).planners, cases[i].planners);
+        fm_world_counts counts = counts_after(world, 100);
+        assert_int_equal(counts.planners, 0);
+        assert_int_equal(counts.orders_ended[FM_END_ARRIVED], cases[i].agents);
+        fm_world_destroy(world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(moves_from_the_first_tick_on),
+        cmocka_unit_test(a_group_shares_a_search_where_jump_points_do_not_apply),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

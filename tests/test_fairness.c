@@ -1,0 +1,289 @@
+// tests/test_fairness.c: a team that spams orders slows only itself, and what nobody can reach
+// costs no more for many than for one.
+//
+// Two teams on one map, with a budget that is far too small for what the first of them asks: 1,000
+// units, each sent to a far goal of its own in every tick. What the second team's orders get, the
+// tick of each first move and the units that wait after each tick, must be what they get when the
+// first team keeps still. The deadline strikes by work done, as a clock would, never by the clock.
+
+#include "core/generate.h"
+#include "core/tick.h"
+#include "core/view.h"
+#include "tests/support.h"
+
+#include "core/random.h"
+
+#define SIDE         256u
+#define SPAMMERS     1000u
+#define MODEST       20u
+#define TICKS        60u
+#define BUDGET       20000u
+#define ORDER_TICKS  10u // between two orders of the modest team
+#define LOOKS_A_TICK 500u
+
+static void apply(fm_world *world, fm_command command, fm_command_result *result)
+{
+    fm_world_apply(world, &command, result);
+    assert_int_equal(result->status, FM_OK);
+}
+
+static fm_cell free_cell(fm_random *random, const fm_grid *grid)
+{
+    for (;;) {
+        fm_cell cell =
+            fm_cell_at(fm_random_below(random, grid->width), fm_random_below(random, grid->height));
+        if (!fm_grid_is_blocked(grid, cell)) {
+            return cell;
+        }
+    }
+}
+
+static fm_world *make_world(uint64_t seed, const fm_planner_ops *ops, bool omniscient)
+{
+    fm_generate_options options = fm_generate_options_default();
+    options.generator = FM_GENERATOR_RANDOM;
+    options.width = options.height = SIDE;
+    options.blocked_permille = 100;
+    options.seed = seed;
+    fm_grid *grid;
+    fm_world *world;
+    assert_int_equal(fm_generate(&options, &fm_memory_libc, &grid, NULL, NULL, 0), FM_OK);
+    fm_world_rules rules = fm_world_rules_default();
+    rules.planner.ops = ops;
+    rules.omniscient = omniscient;
+    assert_int_equal(fm_world_create(&rules, grid, &fm_memory_libc, &world), FM_OK);
+    return world;
+}
+
+static void spawn(fm_world *world, uint32_t team, uint32_t count, fm_random *random,
+                  fm_agent_id *agents)
+{
+    fm_command_result result = {0};
+    apply(world, (fm_command){.kind = FM_COMMAND_TEAM}, &result);
+    assert_int_equal(result.team, team);
+    for (uint32_t i = 0; i < count; i++) {
+        fm_cell cell = free_cell(random, fm_world_grid(world));
+        result.spawned = &agents[i];
+        apply(world,
+              (fm_command){.kind = FM_COMMAND_SPAWN, .team = team, .cells = &cell, .cell_count = 1},
+              &result);
+    }
+}
+
+static void send(fm_world *world, const fm_agent_id *agents, uint32_t count, fm_random *random)
+{
+    static fm_cell goals[SPAMMERS];
+    for (uint32_t i = 0; i < count; i++) {
+        goals[i] = free_cell(random, fm_world_grid(world));
+    }
+    fm_command_result result = {0};
+    apply(world,
+          (fm_command){.kind = FM_COMMAND_ORDER,
+                       .order = FM_ORDER_MOVE,
+                       .agents = agents,
+                       .agent_count = count,
+                       .cells = goals,
+                       .cell_count = count},
+          &result);
+}
+
+// A clock that runs with the questions asked of it.
+static bool passed(void *context)
+{
+    uint32_t *looks_left = context;
+    *looks_left -= *looks_left > 0;
+    return *looks_left == 0;
+}
+
+struct course {
+    uint32_t waiting[TICKS]; // units of the modest team, after each tick
+    fm_cell cells[TICKS];    // of its first unit
+    uint64_t spammer_used, modest_used;
+};
+
+static void play(uint64_t seed, const fm_planner_ops *ops, bool spam, bool deadline,
+                 struct course *course)
+{
+    static fm_agent_id spammers[SPAMMERS], modest[MODEST];
+    fm_world *world = make_world(seed, ops, false);
+    fm_random random = fm_random_seed(seed), goals = fm_random_seed(seed + 1);
+    spawn(world, 1, SPAMMERS, &random, spammers);
+    spawn(world, 2, MODEST, &random, modest);
+    for (uint32_t tick = 0; tick < TICKS; tick++) {
+        if (spam) {
+            send(world, spammers, SPAMMERS, &random);
+        }
+        if (tick % ORDER_TICKS == 0) {
+            send(world, modest, MODEST, &goals);
+        }
+        uint32_t looks_left = LOOKS_A_TICK;
+        fm_tick_clock clock = {.deadline = {.passed = passed, .context = &looks_left}};
+        fm_tick_report report;
+        fm_tick_run(world, NULL, BUDGET, deadline ? &clock : NULL, &report);
+        fm_team_counts counts[2];
+        assert_int_equal(fm_world_team_counts(world, counts, 2), 2);
+        course->waiting[tick] = counts[1].waiting;
+        course->spammer_used = counts[0].used_total;
+        course->modest_used = counts[1].used_total;
+        fm_agent_report agent;
+        assert_int_equal(fm_world_inspect(world, modest[0], &agent), FM_OK);
+        course->cells[tick] = agent.cell;
+    }
+    fm_world_destroy(world);
+}
+
+static void a_spammer_slows_only_itself(void **state)
+{
+    (void)state;
+    static const fm_planner_ops *const planners[] = {&fm_repeated_jps, &fm_auto};
+    for (uint32_t i = 0; i < 2 * FM_COUNT_OF(planners); i++) {
+        struct course alone, beside;
+        bool deadline = i % 2 == 1;
+        play(fm_test_seed() + i, planners[i / 2], false, deadline, &alone);
+        play(fm_test_seed() + i, planners[i / 2], true, deadline, &beside);
+        assert_int_equal(alone.spammer_used, 0);
+        // It takes what is left over, and would take more.
+        assert_true(beside.spammer_used > (uint64_t)BUDGET * TICKS / 4 || deadline);
+        for (uint32_t tick = 0; tick < TICKS; tick++) {
+            assert_int_equal(alone.waiting[tick], beside.waiting[tick]);
+        }
+        // Jump points find the same ways whatever the grants.
+        if (planners[i / 2] == &fm_repeated_jps) {
+            assert_memory_equal(alone.cells, beside.cells, sizeof alone.cells);
+            assert_int_equal(alone.modest_used, beside.modest_used);
+        }
+    }
+}
+
+// ---- accounts ----
+
+// Many teams with random weights and wishes, over many ticks.
+static void accounts_share_by_weight_and_waste_nothing(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (uint32_t run = 0; run < 200; run++) {
+        fm_account teams[6] = {{0}};
+        uint64_t wants[6], weights = 0, budget = 1 + fm_random_below(&random, 100000);
+        uint32_t saved_ticks = fm_random_below(&random, FM_SAVED_TICKS_MAX + 1);
+        uint32_t count = 2 + fm_random_below(&random, 5);
+        for (uint32_t i = 0; i < count; i++) {
+            teams[i].weight = 1 + fm_random_below(&random, 10);
+            teams[i].agents = 1;
+            weights += teams[i].weight;
+        }
+        // The first always wants more than there is.
+        for (uint32_t tick = 0; tick < 100; tick++) {
+            uint64_t left = budget;
+            for (uint32_t i = 0; i < count; i++) {
+                fm_account_open(&teams[i], budget, weights);
+                assert_true(teams[i].share <= budget * teams[i].weight / weights + 1);
+                wants[i] = i == 0 ? UINT64_MAX : fm_random_below(&random, (uint32_t)budget * 2);
+                teams[i].searching = wants[i] > 0;
+            }
+            for (uint32_t round = 0; round < 60 && left > count; round++) {
+                fm_claims claims = {.budget = left};
+                for (uint32_t i = 0; i < count; i++) {
+                    fm_account_claim(&teams[i], &claims);
+                }
+                uint64_t used = 0;
+                for (uint32_t i = 0; i < count; i++) {
+                    if (teams[i].searching > 0) {
+                        uint64_t allowed = fm_account_allowance(&teams[i], &claims);
+                        uint64_t spent = wants[i] < allowed ? wants[i] : allowed;
+                        wants[i] -= spent;
+                        used += spent;
+                        fm_account_spend(&teams[i], spent);
+                        teams[i].searching = wants[i] > 0;
+                    }
+                }
+                assert_true(used <= left); // never more than there is
+                left -= used;
+            }
+            assert_true(left <= count + budget / 1000); // and nothing is wasted
+            for (uint32_t i = 0; i < count; i++) {
+                fm_account_close(&teams[i], saved_ticks);
+                assert_true(teams[i].saved <= teams[i].share * saved_ticks);
+            }
+        }
+        // Over time it has its share at least, but for what others had saved.
+        uint64_t fair = budget * teams[0].weight / weights;
+        assert_true(teams[0].used_total + teams[0].saved + budget / 10 >=
+                    fair * (100 - saved_ticks) * 9 / 10);
+    }
+}
+
+// ---- enclosed goals ----
+
+// The cell in the middle, walled in.
+static fm_cell enclose(fm_world *world)
+{
+    fm_cell goal = fm_cell_at(SIDE / 2, SIDE / 2), wall[FM_DIRECTION_COUNT];
+    for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
+        wall[d] = fm_cell_step(goal, d);
+    }
+    fm_command_result result = {0};
+    apply(world,
+          (fm_command){.kind = FM_COMMAND_TERRAIN,
+                       .cells = wall,
+                       .cell_count = FM_DIRECTION_COUNT,
+                       .terrain = FM_TERRAIN_WALL},
+          &result);
+    return goal;
+}
+
+// Work for `count` units that are ordered to the enclosed cell in each of 20 ticks.
+static uint64_t storm_work(uint64_t seed, const fm_planner_ops *ops, uint32_t count,
+                           fm_on_unreachable on_unreachable)
+{
+    static fm_agent_id agents[SPAMMERS];
+    fm_world *world = make_world(seed, ops, true);
+    fm_random random = fm_random_seed(seed);
+    fm_cell goal = enclose(world);
+    spawn(world, 1, count, &random, agents);
+    uint64_t work = 0;
+    for (uint32_t tick = 0; tick < 20; tick++) {
+        fm_command_result result = {0};
+        apply(world,
+              (fm_command){.kind = FM_COMMAND_ORDER,
+                           .order = FM_ORDER_MOVE,
+                           .on_unreachable = on_unreachable,
+                           .agents = agents,
+                           .agent_count = count,
+                           .cells = &goal,
+                           .cell_count = 1},
+              &result);
+        fm_tick_report report;
+        fm_tick_run(world, NULL, BUDGET, NULL, &report);
+        work += report.expansions + report.label_units;
+        assert_int_equal(report.ended_count, on_unreachable == FM_UNREACHABLE_FAIL ? count : 0);
+    }
+    fm_world_counts counts;
+    fm_world_counts_get(world, &counts);
+    bool fail = on_unreachable == FM_UNREACHABLE_FAIL;
+    assert_int_equal(counts.orders_ended[FM_END_UNREACHABLE], fail ? 20 * count : 0);
+    fm_world_destroy(world);
+    return work;
+}
+
+static void an_enclosed_goal_costs_many_no_more_than_one(void **state)
+{
+    (void)state;
+    for (uint32_t p = 0; fm_planner_catalogue[p] != NULL; p++) {
+        const fm_planner_ops *ops = fm_planner_catalogue[p];
+        fm_on_unreachable rule = p % 2 == 0 ? FM_UNREACHABLE_FAIL : FM_UNREACHABLE_WAIT;
+        uint64_t one = storm_work(fm_test_seed(), ops, 1, rule);
+        assert_true(one > 0);
+        assert_int_equal(storm_work(fm_test_seed(), ops, 20, rule), one);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_spammer_slows_only_itself),
+        cmocka_unit_test(accounts_share_by_weight_and_waste_nothing),
+        cmocka_unit_test(an_enclosed_goal_costs_many_no_more_than_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
