@@ -10,6 +10,7 @@
 #
 # Environment
 #   PRESET    build to measure; release
+#   MAPF      folder of the MAPF benchmark maps; ../shared/maps/mapf. Left out where there is none.
 #   DURATION  measured seconds of each run; the scenario's own otherwise
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +23,7 @@ duration=(${DURATION:+--duration "$DURATION"})
 
 # Configured anew, so that the results name the commit that they belong to.
 cmake --preset "$preset" >/dev/null
-cmake --build --preset "$preset" --target fogmarchd fogmarch-load
+cmake --build --preset "$preset" --target fogmarchd fogmarch-load fogmarch-lab
 mkdir -p "$folder"
 
 # play NAME SCENARIO [FLAG]...: one run, kept as FOLDER/NAME.json and .csv.
@@ -38,7 +39,7 @@ play() {
     rmdir "$scratch"
 }
 
-for scenario in solo skirmish siege blitz; do
+for scenario in solo skirmish classes siege blitz crowd storm storm-reachable crater; do
     play "$scenario" "$scenario"
 done
 play solo-1-worker solo --workers 1 --agents 1000
@@ -50,5 +51,16 @@ play saturated-2-workers solo --planner dstar-lite --workers 2 --agents 4000
 if [[ -n $map ]]; then
     play skirmish-map skirmish --map "$map"
 fi
+mapf=${MAPF:-../shared/maps/mapf}
+for name in random-64-64-20 warehouse-10-20-10-2-1; do
+    if [[ -f $mapf/$name.map ]]; then
+        echo "== mapf, $name"
+        "$load" --mapf "$mapf/$name.map" "$mapf/$name-random-1.scen" --agents 400 --json |
+            tee "$folder/mapf-$name.json"
+    fi
+done
+echo "== laboratory: bench, maze"
+"build/$preset/bin/fogmarch-lab" bench >"$folder/bench.csv"
+"build/$preset/bin/fogmarch-lab" maze --runs 300 --json >"$folder/lab-maze.json"
 echo "== solo, agents per core"
 "$load" --scenario loadtest/scenarios/solo.yaml --find-max --seconds-per-try 10 --output "$folder"
