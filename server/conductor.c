@@ -33,6 +33,7 @@ struct fm_conductor {
 
     // The thread's own.
     pthread_t thread;
+    bool has_thread; // false: somebody calls fm_conductor_turn()
     fm_workers *workers;
     fm_scratch scratches[FM_WORKERS_MAX]; // for queries; by worker
     fm_host **hosts;                      // owned array
@@ -463,16 +464,22 @@ static void say_stopped(fm_conductor *conductor)
     fm_conductor_emit(conductor, &stopped);
 }
 
+uint64_t fm_conductor_turn(fm_conductor *conductor)
+{
+    take_posted(conductor);
+    run_backlogs(conductor);
+    run_due_ticks(conductor, fm_clock_now_ns());
+    bool busy = run_queries(conductor) || has_backlog(conductor);
+    return busy ? 0 : next_due_ns(conductor);
+}
+
 static void *conduct(void *context)
 {
     fm_conductor *conductor = context;
     bool stop = false;
     while (!stop) {
-        take_posted(conductor);
-        run_backlogs(conductor);
-        run_due_ticks(conductor, fm_clock_now_ns());
-        bool busy = run_queries(conductor) || has_backlog(conductor);
-        stop = wait_for_work(conductor, busy ? 0 : next_due_ns(conductor));
+        uint64_t until_ns = fm_conductor_turn(conductor);
+        stop = wait_for_work(conductor, until_ns);
     }
     say_stopped(conductor);
     return NULL;
@@ -517,8 +524,8 @@ static uint32_t worker_count_of(const fm_config *config)
     return processors > FM_WORKERS_MAX ? FM_WORKERS_MAX : (uint32_t)processors;
 }
 
-fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *context),
-                              void *context, fm_conductor **out)
+fm_status fm_conductor_create_driven(const fm_config *config, void (*on_event)(void *context),
+                                     void *context, fm_conductor **out)
 {
     fm_conductor *conductor = calloc(1, sizeof *conductor);
     if (conductor == NULL) {
@@ -531,8 +538,7 @@ fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *co
     for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
         fm_scratch_init(&conductor->scratches[i], &fm_memory_libc);
     }
-    if (fm_workers_create(worker_count_of(config), &conductor->workers) != FM_OK ||
-        pthread_create(&conductor->thread, NULL, conduct, conductor) != 0) {
+    if (fm_workers_create(worker_count_of(config), &conductor->workers) != FM_OK) {
         release(conductor);
         return FM_ERR_NO_MEMORY;
     }
@@ -540,8 +546,29 @@ fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *co
     return FM_OK;
 }
 
+fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *context),
+                              void *context, fm_conductor **out)
+{
+    fm_conductor *conductor;
+    fm_status status = fm_conductor_create_driven(config, on_event, context, &conductor);
+    if (status != FM_OK) {
+        return status;
+    }
+    if (pthread_create(&conductor->thread, NULL, conduct, conductor) != 0) {
+        release(conductor);
+        return FM_ERR_NO_MEMORY;
+    }
+    conductor->has_thread = true;
+    *out = conductor;
+    return FM_OK;
+}
+
 void fm_conductor_stop(fm_conductor *conductor)
 {
+    if (!conductor->has_thread) {
+        say_stopped(conductor);
+        return;
+    }
     pthread_mutex_lock(&conductor->lock);
     conductor->stop = true;
     pthread_cond_signal(&conductor->arrived);
@@ -551,7 +578,9 @@ void fm_conductor_stop(fm_conductor *conductor)
 void fm_conductor_destroy(fm_conductor *conductor)
 {
     if (conductor != NULL) {
-        pthread_join(conductor->thread, NULL);
+        if (conductor->has_thread) {
+            pthread_join(conductor->thread, NULL);
+        }
         release(conductor);
     }
 }

@@ -30,6 +30,17 @@ typedef struct fm_conductor fm_conductor;
 FM_CHECKED fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *context),
                                          void *context, fm_conductor **out);
 
+/// The same without the thread: the caller calls fm_conductor_turn(). For tests and simulations, in
+/// which loop and conductor are one thread; with one worker nothing else runs.
+FM_CHECKED fm_status fm_conductor_create_driven(const fm_config *config,
+                                                void (*on_event)(void *context), void *context,
+                                                fm_conductor **out);
+
+/// Does once what is written above, without sleeping. Driven conductors only.
+///
+/// @return when there is something to do without anything being posted: 0 at once, UINT64_MAX never
+uint64_t fm_conductor_turn(fm_conductor *conductor);
+
 /// Joins the thread, which must have said FM_EVENT_STOPPED, and releases everything. NULL is
 /// allowed.
 void fm_conductor_destroy(fm_conductor *conductor);
@@ -41,7 +52,8 @@ void fm_conductor_destroy(fm_conductor *conductor);
 FM_CHECKED fm_status fm_conductor_post(fm_conductor *conductor, fm_job *job);
 
 /// Asks the conductor to end: running ticks are finished, jobs still waiting come back with
-/// FM_ERR_GOING_DOWN, and FM_EVENT_STOPPED is the last event.
+/// FM_ERR_GOING_DOWN, and FM_EVENT_STOPPED is the last event. A driven conductor has said so when
+/// this returns.
 void fm_conductor_stop(fm_conductor *conductor);
 
 /// Takes all events out of the outbox, oldest first. The event loop.
