@@ -80,10 +80,27 @@ static bool read_role(const struct word *word, fm_role *role)
     return false;
 }
 
+// As world.create demands: another name would be a seat of a world that cannot be.
+static bool is_world_name(const struct word *word)
+{
+    for (size_t i = 0; i < word->size; i++) {
+        char c = word->text[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool is_digit = c >= '0' && c <= '9';
+        if (!is_letter && !is_digit && c != '.' && c != '_' && c != '-') {
+            return false;
+        }
+    }
+    return true;
+}
+
 static const char *read_seat(const struct word *world, const struct word *team, fm_seat *seat)
 {
     if (world->size > FM_SEAT_WORLD_MAX) {
         return "the name of a world has 64 bytes at most";
+    }
+    if (!is_world_name(world)) {
+        return "the name of a world has letters, digits, '.', '_' and '-' only";
     }
     memcpy(seat->world, world->text, world->size);
     uint64_t number = 0;

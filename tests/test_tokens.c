@@ -78,6 +78,8 @@ static void test_wrong_lines_are_refused(void **state)
         {"none " SECRET, "line 1: a line is ROLE TOKEN, player WORLD TEAM TOKEN, or TOKEN"},
         {"admin " SECRET " more", "line 1: ROLE TOKEN is wanted"},
         {"player " SECRET, "line 1: player WORLD TEAM TOKEN is wanted"},
+        {"player ar/ena 1 " SECRET,
+         "line 1: the name of a world has letters, digits, '.', '_' and '-' only"},
         {"player arena x " SECRET, "line 1: a team is a number"},
         {"player arena 0 " SECRET, "line 1: a team is a number from 1 to 65536"},
         {"player arena 65537 " SECRET, "line 1: a team is a number from 1 to 65536"},
