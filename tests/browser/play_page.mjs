@@ -165,6 +165,46 @@ function follow(told, method, params, team) {
   }
 }
 
+// Whoever is quicker than the page: its parts come late, and the form is filled in at once.
+async function theFormWaitsForThePage() {
+  const server = await Server.start([], { FOGMARCH_TOKEN: TOKEN });
+  const admin = await server.connect({ token: TOKEN });
+  const { world, teams } = await makeWorld(admin);
+  const { token } = await admin.call("token.create", { role: "player", world, team: teams[0] });
+  const browser = await Browser.start();
+  const page = await browser.open("about:blank");
+  await page.route("**/*.js", async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await route.continue();
+  });
+  await page.goto(server.url("play.html"), { waitUntil: "commit" });
+  await page.locator("input[name=token]").fill(token);
+  await page.locator("#connection button").click();
+  await page.locator("#minimap").waitFor();
+  assert.equal(new URL(page.url()).search, "", "the token has nothing to do in the address");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+async function withoutGraphicsItSaysSo() {
+  const server = await Server.start();
+  const admin = await server.connect();
+  await makeWorld(admin);
+  const browser = await Browser.start();
+  const page = await browser.open(server.url("play.html"), (fresh) => fresh.addInitScript(() => {
+    const whole = HTMLCanvasElement.prototype.getContext;
+    HTMLCanvasElement.prototype.getContext = function getContext(kind, ...options) {
+      return kind.startsWith("webgl") ? null : whole.call(this, kind, ...options);
+    };
+    OffscreenCanvas.prototype.getContext = () => null;
+  }));
+  await until(async () => (await page.locator("#problem").textContent()).includes("WebGL"), "words");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
 async function comesBackToTheSameSeat() {
   const { server, admin, browser, seats } = await twoSeats();
   const { page, team } = seats[1];
@@ -176,4 +216,4 @@ async function comesBackToTheSameSeat() {
   await server.stop();
 }
 
-await run([bothPlay, nobodySeesThroughFog, comesBackToTheSameSeat]);
+await run([theFormWaitsForThePage, withoutGraphicsItSaysSo, bothPlay, nobodySeesThroughFog, comesBackToTheSameSeat]);

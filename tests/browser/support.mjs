@@ -13,7 +13,7 @@ const library = pathToFileURL(join(build, "web-client/clients/js/dist/")).href;
 export const { connectTcp } = await import(library + "node.js");
 export const fogmarch = await import(library + "index.js");
 
-const PATIENCE_MS = 60000;
+const PATIENCE_MS = 120000; // of a machine that does much else, and draws without a graphics card
 
 /** Waits until `condition` returns something true, and returns that. */
 export async function until(condition, what) {
@@ -21,7 +21,7 @@ export async function until(condition, what) {
   for (;;) {
     const result = await condition();
     if (result) return result;
-    assert.ok(Date.now() < end, `waited in vain for: ${what}`);
+    assert.ok(Date.now() < end, `waited in vain for: ${typeof what === "function" ? what() : what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -40,7 +40,7 @@ export class Server {
     server.log = "";
     server.process.stderr.on("data", (data) => { server.log += data; });
     server.ended = new Promise((resolve) => server.process.on("exit", resolve));
-    await until(() => existsSync(port) && existsSync(http), `a server: ${server.log}`);
+    await until(() => existsSync(port) && existsSync(http), () => `a server: ${server.log}`);
     server.port = Number(readFileSync(port, "utf8"));
     server.http = Number(readFileSync(http, "utf8"));
     return server;
@@ -62,13 +62,18 @@ export class Server {
   }
 }
 
+const browsers = new Set(); // that run
+
 /** Opens pages and holds them to account: any error on a page fails the test. */
 export class Browser {
   static async start() {
     const browser = new Browser();
     browser.errors = [];
+    browser.pages = []; // page, and the last lines of its console
+    browsers.add(browser);
     browser.browser = await chromium.launch({
       executablePath: "/usr/bin/chromium",
+      timeout: PATIENCE_MS,
       args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader",
              "--enable-unsafe-swiftshader"],
     });
@@ -78,9 +83,13 @@ export class Browser {
   /** A page in a context of its own: another person at another machine. */
   async open(url, prepare = async () => {}) {
     const context = await this.browser.newContext({ viewport: { width: 1366, height: 768 } });
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
+    const lines = [];
+    this.pages.push({ page, lines });
     page.on("pageerror", (error) => this.errors.push(error.stack));
     page.on("console", (message) => {
+      lines.push(`${message.type()}: ${message.text()}`);
       // A refused WebSocket is logged by the browser itself.
       if (message.type() === "error" && !message.text().includes("WebSocket")) {
         this.errors.push(message.text());
@@ -96,8 +105,19 @@ export class Browser {
   }
 
   async stop() {
+    browsers.delete(this);
     await this.browser.close();
     assert.deepEqual(this.errors, []);
+  }
+
+  /** What a test that failed leaves behind: what each page shows, and what it said. */
+  async tell(name) {
+    for (const [i, { page, lines }] of this.pages.entries()) {
+      const shown = await page.evaluate(() => document.body.innerText).catch(String);
+      console.log(`--- page ${i + 1} of ${name}: ${page.url()}\n${shown}\n${lines.slice(-20).join("\n")}`);
+      await this.screenshot(page, `failed-${name}-${i + 1}`).catch((error) => console.log(String(error)));
+    }
+    console.log("--- errors on the pages:", this.errors);
   }
 }
 
@@ -151,7 +171,13 @@ export async function run(cases) {
     if (wanted.length > 0 && !wanted.includes(one.name)) continue;
     console.log(`[ RUN      ] ${one.name}`);
     const start = Date.now();
-    await one();
+    try {
+      await one();
+    } catch (error) {
+      console.log(`[  FAILED  ] ${one.name} (${((Date.now() - start) / 1000).toFixed(1)} s)\n${error.stack}`);
+      for (const browser of browsers) await browser.tell(one.name);
+      process.exit(1); // servers and browsers end with it
+    }
     console.log(`[       OK ] ${one.name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
   }
 }

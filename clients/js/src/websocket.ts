@@ -33,14 +33,36 @@ function reasonOf(event: CloseEvent): string {
   return event.code === 1001 ? "the server goes down" : "the server is gone";
 }
 
+const PATIENCE_MS = 30000; // until a server has answered hello
+
+function open(url: string): WebSocket {
+  try {
+    return new WebSocket(url, "fogmarch");
+  } catch {
+    throw new ConnectionError(`${url} is no address of a server; one looks like ws://127.0.0.1:7422/ws`);
+  }
+}
+
 /** Connects to ws://HOST:PORT/ws and says hello. Rejects with ConnectionError or RequestError. */
 export async function connect(url: string, hello: Hello = {}): Promise<Client> {
-  const socket = new WebSocket(url, "fogmarch");
+  const socket = open(url);
   socket.binaryType = "arraybuffer";
-  await new Promise<void>((resolve, reject) => {
+  let late: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<never>((_, reject) => {
+    late = setTimeout(() => {
+      reject(new ConnectionError(`${url} does not answer`));
+      socket.close();
+    }, PATIENCE_MS);
+  });
+  const opened = new Promise<void>((resolve, reject) => {
     socket.onopen = () => resolve();
     socket.onerror = () => reject(new ConnectionError(`no server answers at ${url}`));
   });
-  socket.onerror = null;
-  return Client.begin(new WebSocketCarrier(socket), hello);
+  try {
+    await Promise.race([opened, patience]);
+    socket.onerror = null;
+    return await Promise.race([Client.begin(new WebSocketCarrier(socket), hello), patience]);
+  } finally {
+    clearTimeout(late);
+  }
 }

@@ -1,7 +1,10 @@
 // The form at the top of both pages: connect, reconnect, and say in words what went wrong.
+//
+// The form is disabled until this file has taken it over. Whoever is quicker than the page would send
+// it as browsers do: with the token in the address.
 
 import { connect, ConnectionError, PROTOCOL, RequestError, type Client } from "fogmarch";
-import { find } from "./dom.js";
+import { find, showProblem } from "./dom.js";
 
 const RETRY_FIRST_MS = 500;
 const RETRY_LAST_MS = 8000;
@@ -20,20 +23,15 @@ function defaultUrl(): string {
 /** A sentence for people. */
 export function wordsFor(error: unknown): string {
   if (error instanceof RequestError) {
-    if (error.method === "hello") {
-      return error.status === "denied"
-        ? "The server refused this token. Check it and connect again."
-        : `The server does not speak protocol ${PROTOCOL}: ${error.message}.`;
+    if (error.method === "hello" && error.status === "denied") {
+      return "The server refused this token. Check it and connect again.";
+    }
+    if (error.method === "hello" && error.status === "bad_value") {
+      return `The server does not speak protocol ${PROTOCOL}: ${error.message}.`;
     }
     return `${error.method}: ${error.message}`;
   }
   return error instanceof Error ? error.message : String(error);
-}
-
-export function showProblem(words: string): void {
-  const problem = find("problem");
-  problem.textContent = words;
-  problem.hidden = words === "";
 }
 
 /** Runs what a person asked for and shows what goes wrong. */
@@ -42,9 +40,10 @@ export async function attempt(action: () => Promise<unknown>): Promise<void> {
     await action();
     showProblem("");
   } catch (error) {
-    if (!(error instanceof ConnectionError)) {
-      console.warn(error);
+    if (error instanceof ConnectionError) {
+      return; // the end of the connection has been said already, see startPage()
     }
+    console.warn(error);
     showProblem(wordsFor(error));
   }
 }
@@ -56,8 +55,10 @@ export function startPage(page: Page): void {
   const token = form.elements.namedItem("token") as HTMLInputElement;
   url.value = sessionStorage.getItem("fogmarch-url") ?? defaultUrl();
   token.value = sessionStorage.getItem(`fogmarch-token-${page.name}`) ?? "";
+  form.querySelector("fieldset")!.disabled = false;
   let generation = 0; // of the wish to be connected; an older one does nothing any more
   let current: Client | undefined;
+  let beginning: Promise<unknown> = Promise.resolve(); // of the session before; one begins at a time
 
   const say = (text: string, kind: string): void => {
     status.textContent = text;
@@ -66,8 +67,9 @@ export function startPage(page: Page): void {
 
   const run = async (mine: number, wait: number): Promise<void> => {
     say("connecting ...", "busy");
+    let client: Client | undefined;
     try {
-      const client = await connect(url.value, {
+      client = await connect(url.value, {
         name: `fogmarch-web ${page.name}`,
         ...(token.value === "" ? {} : { token: token.value }),
       });
@@ -76,11 +78,14 @@ export function startPage(page: Page): void {
         return;
       }
       current = client;
-      sessionStorage.setItem("fogmarch-url", url.value);
-      sessionStorage.setItem(`fogmarch-token-${page.name}`, token.value);
       say(`connected to ${client.welcome.server} as ${client.welcome.role}`, "good");
       showProblem("");
-      const end = await page.begin(client);
+      sessionStorage.setItem("fogmarch-url", url.value);
+      sessionStorage.setItem(`fogmarch-token-${page.name}`, token.value);
+      await beginning;
+      const begun = page.begin(client);
+      beginning = begun.catch(() => {});
+      const end = await begun;
       const over = (reason: string): void => {
         end();
         if (mine === generation) {
@@ -100,7 +105,8 @@ export function startPage(page: Page): void {
       }
       say("not connected", "bad");
       showProblem(wordsFor(error));
-      if (!(error instanceof RequestError)) {
+      client?.close();
+      if (error instanceof ConnectionError) {
         void retry(mine, Math.min(wait * 2, RETRY_LAST_MS));
       }
     }

@@ -35,6 +35,13 @@ export function find<T extends HTMLElement>(id: string): T {
   return element as T;
 }
 
+/** Says what is wrong, in words, at the top of the page; "": nothing is. */
+export function showProblem(words: string): void {
+  const problem = find("problem");
+  problem.textContent = words;
+  problem.hidden = words === "";
+}
+
 /** A labelled choice. */
 export function choice(
   label: string,

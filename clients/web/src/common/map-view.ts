@@ -8,6 +8,7 @@
 import "pixi.js/unsafe-eval";
 import { Application, Container, Graphics } from "pixi.js";
 import type { Mirror } from "fogmarch";
+import { showProblem } from "./dom.js";
 import { AgentLayer } from "./agent-layer.js";
 import { TerrainLayer } from "./terrain-layer.js";
 
@@ -73,14 +74,23 @@ export class MapView {
 
   static async create(element: HTMLElement): Promise<MapView> {
     const app = new Application();
-    await app.init({
-      background: 0x0c0d10,
-      resizeTo: element,
-      autoDensity: true,
-      resolution: Math.min(2, devicePixelRatio),
-      preference: "webgl",
-      preserveDrawingBuffer: true,
+    try {
+      await app.init({
+        background: 0x0c0d10,
+        resizeTo: element,
+        autoDensity: true,
+        resolution: Math.min(2, devicePixelRatio),
+        preference: ["webgl"],
+        preserveDrawingBuffer: true,
+      });
+    } catch (error) {
+      console.warn(error);
+      throw new Error("This browser cannot draw the map: it needs WebGL, which is off or missing here.");
+    }
+    app.canvas.addEventListener("webglcontextlost", () => {
+      showProblem("The browser took the graphics card away from the map; it comes back by itself, or reload.");
     });
+    app.canvas.addEventListener("webglcontextrestored", () => showProblem(""));
     app.canvas.dataset["role"] = "map";
     element.append(app.canvas);
     new ResizeObserver(() => app.resize()).observe(element);

@@ -9,15 +9,18 @@ import { WorldView } from "./world-view.js";
 
 const LIST_PERIOD_MS = 3000;
 
-const map = await MapView.create(find("map"));
+const drawing = MapView.create(find("map"));
+drawing.catch(() => {}); // said when a session begins
 
 // For tests, and for the curious at the console.
-const exposed: { map: MapView; view?: WorldView } = { map };
+const exposed: { map?: MapView; view?: WorldView } = {};
 Object.assign(window, { fogmarch: exposed });
 
 startPage({
   name: "debug",
   async begin(client: Client) {
+    const map = await drawing;
+    exposed.map = map;
     let view: WorldView | undefined;
     let shown: number | undefined;
     const list = make("div", { id: "worlds", role: "group", "aria-label": "worlds" });

@@ -7,10 +7,11 @@ import { choice, find, group } from "../common/dom.js";
 import { MapView } from "../common/map-view.js";
 import { Game } from "./game.js";
 
-const map = await MapView.create(find("map"));
+const drawing = MapView.create(find("map"));
+drawing.catch(() => {}); // said when a session begins
 
 // For tests, and for the curious at the console.
-const exposed: { map: MapView; client?: Client } = { map };
+const exposed: { map?: MapView; client?: Client } = {};
 Object.assign(window, { fogmarch: exposed });
 
 async function chooseSeat(client: Client): Promise<{ world: number; team: number }> {
@@ -34,8 +35,9 @@ async function chooseSeat(client: Client): Promise<{ world: number; team: number
 startPage({
   name: "play",
   async begin(client: Client) {
+    const map = await drawing;
     let game: Game | undefined;
-    exposed.client = client;
+    Object.assign(exposed, { map, client });
     await attempt(async () => {
       const seat = await chooseSeat(client);
       const info = await client.call("world.info", { world: seat.world });
