@@ -2,28 +2,37 @@
 
 #include "server/http.h"
 
+#include "server/clock.h"
+#include "server/listener.h"
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/transport_ws.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#define HEADER_SIZE     ((size_t)4096) // of a request
-#define BODY_CHUNK      ((size_t)32 << 10)
-#define REQUEST_TIME_S  10u // for a request's header, and for a client to take an answer
-#define KEEP_ALIVE_S    30
-#define PING_S          20
-#define HANG_UP_S       35
-#define HEADERS_AT_ONCE 32u // requests whose headers are being read; others wait
+#define HEADER_SIZE    ((size_t)4096) // of a request
+#define BODY_CHUNK     ((size_t)32 << 10)
+#define REQUEST_TIME_S 10u // for a handshake, a request's header, and for taking an answer
+#define KEEP_ALIVE_S   30
+#define PING_S         20
+#define HANG_UP_S      35
 
 struct fm_http {
     fm_hub *hub;
+    const fm_tls *tls;      // NULL: none
+    struct ssl_ctx_st *ssl; // libwebsockets' one, once it listens
     fm_accept_fn *accept;
     struct lws_context *context;
+    struct lws_vhost *vhost;
+    fm_listener *listener;
+    fm_addresses addresses; // those who are connected
     fm_metrics *metrics;
     struct http_slot *waiting; // for metrics
     uint32_t connection_count;
+    char error[FM_TLS_ERROR_SIZE];
     void *loops[1];
     bool has_files;
     char web_root[FM_CONFIG_TEXT_MAX + 1];
@@ -267,7 +276,72 @@ static int filter_websocket(struct lws *wsi)
     return 0;
 }
 
+// ---- connections -------------------------------------------------------------------------------
+
+static bool is_full(const fm_http *http, const fm_address *address)
+{
+    const fm_config *config = http->hub->config;
+    return http->connection_count >= config->http_connections_max ||
+           (config->sessions_per_address_max > 0 &&
+            address->connections > config->sessions_per_address_max);
+}
+
+static void turn_away(fm_http *http, const char *peer)
+{
+    static fm_log_site too_many;
+    http->hub->counts.turned_away++;
+    fm_log_limited(&too_many, FM_LOG_WARNING, "connection turned away", fm_log_text("peer", peer),
+                   fm_log_uint("http_connections", http->connection_count));
+}
+
+// An address is held from here until libwebsockets forgets the connection.
+static void on_connection(void *context, int fd)
+{
+    fm_http *http = context;
+    fm_transport peer = {0};
+    struct sockaddr_storage socket_address = {0};
+    socklen_t size = sizeof socket_address;
+    if (getpeername(fd, (struct sockaddr *)&socket_address, &size) == 0) {
+        fm_transport_describe_peer(&peer, &socket_address);
+    }
+    fm_address *address = fm_addresses_hold(&http->addresses, peer.peer);
+    if (address == NULL) {
+        close(fd);
+        return;
+    }
+    struct lws *wsi = NULL;
+    if (is_full(http, address)) {
+        turn_away(http, peer.peer);
+        close(fd);
+    } else {
+        wsi = lws_adopt_socket_vhost(http->vhost, fd); // closes it on failure
+    }
+    if (wsi == NULL) {
+        fm_addresses_release(&http->addresses, address, fm_clock_now_ns());
+        return;
+    }
+    lws_set_opaque_user_data(wsi, address);
+    http->connection_count++;
+}
+
+static void forget_connection(fm_http *http, struct lws *wsi)
+{
+    fm_address *address = lws_get_opaque_user_data(wsi);
+    if (address != NULL) {
+        lws_set_opaque_user_data(wsi, NULL);
+        fm_addresses_release(&http->addresses, address, fm_clock_now_ns());
+        http->connection_count--;
+    }
+}
+
 // ---- libwebsockets -----------------------------------------------------------------------------
+
+// What the callback has to return: 0, or 1 for a failure.
+static int equip(fm_http *http, struct ssl_ctx_st *ssl)
+{
+    http->ssl = ssl;
+    return http->tls == NULL || fm_tls_equip(http->tls, ssl, http->error) == FM_OK ? 0 : 1;
+}
 
 // Pages, and the events that concern any connection.
 static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
@@ -275,15 +349,10 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
 {
     struct http_slot *slot = user;
     switch (reason) {
-    case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
-        return http_of(wsi)->connection_count >= http_of(wsi)->hub->config->http_connections_max;
-    case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
-        http_of(wsi)->connection_count++;
-        return 0;
+    case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS:
+        return equip(http_of(wsi), user);
     case LWS_CALLBACK_WSI_DESTROY:
-        if (http_of(wsi)->connection_count > 0) {
-            http_of(wsi)->connection_count--;
-        }
+        forget_connection(http_of(wsi), wsi);
         return 0;
     case LWS_CALLBACK_HTTP:
         return take_request(wsi, slot);
@@ -416,7 +485,7 @@ static void set_mounts(fm_http *http)
 
 // ---- beginning and end -------------------------------------------------------------------------
 
-fm_http *fm_http_create(fm_hub *hub, fm_accept_fn *accept)
+fm_http *fm_http_create(fm_hub *hub, const fm_tls *tls, fm_accept_fn *accept)
 {
     fm_http *http = calloc(1, sizeof *http);
     if (http == NULL) {
@@ -428,6 +497,7 @@ fm_http *fm_http_create(fm_hub *hub, fm_accept_fn *accept)
         return NULL;
     }
     http->hub = hub;
+    http->tls = tls;
     http->accept = accept;
     http->loops[0] = hub->loop;
     http->has_files = find_files(http);
@@ -435,50 +505,77 @@ fm_http *fm_http_create(fm_hub *hub, fm_accept_fn *accept)
     return http;
 }
 
-fm_status fm_http_listen(fm_http *http, const char *address, uint16_t port, uint16_t *port_taken,
-                         const char **error)
+static uint32_t patience_s(const fm_config *config)
 {
-    lws_set_log_level(LLL_ERR | LLL_WARN, on_log);
-    bool is_ipv6 = strchr(address, ':') != NULL;
-    struct lws_context_creation_info info = {
+    return config->hello_timeout_s < REQUEST_TIME_S ? (uint32_t)ceil(config->hello_timeout_s)
+                                                    : REQUEST_TIME_S;
+}
+
+// Connections are accepted here and adopted by libwebsockets, which does not listen itself.
+static struct lws_context *make_context(fm_http *http, struct lws_context_creation_info *info)
+{
+    uint32_t connections_max = (uint32_t)http->hub->config->http_connections_max;
+    *info = (struct lws_context_creation_info){
         .port = CONTEXT_PORT_NO_LISTEN_SERVER,
         .protocols = protocols,
         .options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
-                   LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
+                   (http->tls == NULL ? 0 : LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT),
         .foreign_loops = http->loops,
         .user = http,
         .gid = -1,
         .uid = -1,
         .max_http_header_data = HEADER_SIZE,
-        .max_http_header_pool = HEADERS_AT_ONCE,
-        .timeout_secs = REQUEST_TIME_S,
+        // As many as connections: one that is slow to send its header holds up nobody else.
+        .max_http_header_pool =
+            (unsigned short)(connections_max < UINT16_MAX ? connections_max : UINT16_MAX),
+        .timeout_secs = patience_s(http->hub->config),
     };
-    http->context = lws_create_context(&info);
+    return lws_create_context(info);
+}
+
+static struct lws_vhost *make_vhost(fm_http *http, struct lws_context_creation_info *info)
+{
+    info->options = LWS_SERVER_OPTION_HTTP_HEADERS_SECURITY_BEST_PRACTICES_ENFORCE |
+                    (http->tls == NULL ? 0
+                                       : LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT |
+                                             LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX);
+    info->alpn = "http/1.1";
+    info->mounts = http->mounts;
+    info->keepalive_timeout = KEEP_ALIVE_S;
+    info->retry_and_idle_policy = &keep_alive;
+    info->vhost_name = "fogmarch";
+    return lws_create_vhost(http->context, info);
+}
+
+fm_status fm_http_listen(fm_http *http, const char *address, uint16_t port, uint16_t *port_taken,
+                         const char **error)
+{
+    struct lws_context_creation_info info;
+    lws_set_log_level(LLL_ERR | LLL_WARN, on_log);
+    http->context = make_context(http, &info);
     if (http->context == NULL) {
         *error = "libwebsockets does not start; its libuv plugin is libwebsockets-evlib-uv";
         return FM_ERR_NO_MEMORY;
     }
-    info.options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
-                   LWS_SERVER_OPTION_HTTP_HEADERS_SECURITY_BEST_PRACTICES_ENFORCE |
-                   (is_ipv6 ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6);
-    info.port = port;
-    info.iface = address;
-    info.mounts = http->mounts;
-    info.keepalive_timeout = KEEP_ALIVE_S;
-    info.retry_and_idle_policy = &keep_alive;
-    info.vhost_name = "fogmarch";
-    struct lws_vhost *vhost = lws_create_vhost(http->context, &info);
-    if (vhost == NULL) {
-        *error = "the address or the port is not to be had";
+    http->vhost = make_vhost(http, &info);
+    if (http->vhost == NULL) {
+        *error = http->error[0] == '\0' ? "libwebsockets does not start" : http->error;
         return FM_ERR_IO;
     }
-    *port_taken = (uint16_t)lws_get_vhost_listen_port(vhost);
-    return FM_OK;
+    return fm_listener_create(http->hub->loop, address, port, on_connection, http, port_taken,
+                              &http->listener, error);
+}
+
+fm_status fm_http_renew_certificate(fm_http *http, char *error)
+{
+    return http == NULL || http->ssl == NULL ? FM_OK : fm_tls_equip(http->tls, http->ssl, error);
 }
 
 void fm_http_close(fm_http *http)
 {
     if (http != NULL && http->context != NULL) {
+        fm_listener_destroy(http->listener);
+        http->listener = NULL;
         lws_context_destroy(http->context);
         http->context = NULL;
     }
@@ -489,6 +586,7 @@ void fm_http_destroy(fm_http *http)
     if (http != NULL) {
         FM_ASSERT(http->context == NULL);
         fm_metrics_destroy(http->metrics);
+        fm_addresses_fini(&http->addresses);
         free(http);
     }
 }

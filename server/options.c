@@ -272,9 +272,10 @@ static void find_tokens(struct options *options)
 }
 
 // A server that anybody in the network can reach must be wanted twice: the address, and
-// allow_remote. And it must know its friends.
+// allow_remote. It must know its friends, and talk with them in private.
 static void check_remote(struct options *options, const char *name, const char *listen)
 {
+    const fm_config *config = &options->config;
     char address[FM_CONFIG_TEXT_MAX + 1], text[FM_CONFIG_ERROR_SIZE];
     uint16_t port;
     bool is_loopback;
@@ -283,21 +284,28 @@ static void check_remote(struct options *options, const char *name, const char *
     }
     fm_status status = fm_listen_parse(listen, address, &port, &is_loopback);
     FM_ASSERT(status == FM_OK); // checked when it was set
-    const char *missing = NULL;
-    if (!options->config.allow_remote) {
-        missing = options->config.grants.count == 0
-                      ? "allow_remote: true and a token (token_file or FOGMARCH_TOKEN)"
-                      : "allow_remote: true";
-    } else if (options->config.grants.count == 0) {
-        missing = "a token (token_file or FOGMARCH_TOKEN)";
+    const struct {
+        bool missing;
+        const char *what;
+    } needs[] = {
+        {!config->allow_remote, "allow_remote: true"},
+        {config->grants.count == 0, "a token (token_file or FOGMARCH_TOKEN)"},
+        {config->tls_certificate[0] == '\0' && !config->allow_plaintext,
+         "tls_certificate (or allow_plaintext: true)"},
+    };
+    int size =
+        snprintf(text, sizeof text, "%s can be reached from other machines; that needs ", listen);
+    uint32_t count = 0;
+    for (size_t i = 0; i < FM_COUNT_OF(needs); i++) {
+        if (needs[i].missing) {
+            size += snprintf(text + size, sizeof text - (size_t)size, "%s%s",
+                             count++ == 0 ? "" : " and ", needs[i].what);
+        }
     }
-    if (is_loopback || missing == NULL) {
-        return;
+    if (!is_loopback && count > 0) {
+        const fm_config_key *key = fm_config_key_find(name);
+        complain_about(options, key, options->sources[key - fm_config_keys], text);
     }
-    const fm_config_key *key = fm_config_key_find(name);
-    snprintf(text, sizeof text, "%s can be reached from other machines; that needs %s", listen,
-             missing);
-    complain_about(options, key, options->sources[key - fm_config_keys], text);
 }
 
 // ---- what needs no server -----------------------------------------------------------------------

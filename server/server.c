@@ -128,8 +128,7 @@ static void on_signal(uv_signal_t *signal, int number)
     stop(server);
 }
 
-// ---- reading files again
-// -------------------------------------------------------------------------
+// ---- reading files again -----------------------------------------------------------------------
 
 // What was is kept when a file is wrong: a typing error must not lock everybody out.
 static void reload_tokens(struct server *server)
@@ -151,7 +150,8 @@ static void reload_tokens(struct server *server)
 static void reload_certificate(struct server *server)
 {
     char error[FM_TLS_ERROR_SIZE];
-    if (fm_tls_reload(server->tls, error) != FM_OK) {
+    if (fm_tls_reload(server->tls, error) != FM_OK ||
+        fm_http_renew_certificate(server->http, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "certificate kept as it was", fm_log_text("reason", error));
         return;
     }
@@ -280,6 +280,13 @@ static bool start_tls(struct server *server)
 {
     const fm_config *config = server->hub.config;
     char error[FM_TLS_ERROR_SIZE];
+    if (config->tls_certificate[0] == '\0') {
+        if (config->tls_key[0] != '\0') {
+            fm_log(FM_LOG_ERROR, "cannot speak TLS",
+                   fm_log_text("reason", "there is a tls_key but no tls_certificate"));
+        }
+        return config->tls_key[0] == '\0';
+    }
     const char *key = config->tls_key[0] == '\0' ? config->tls_certificate : config->tls_key;
     if (fm_tls_create(config->tls_certificate, key, fm_session_accept, &server->hub, &server->tls,
                       error) != FM_OK) {
@@ -287,6 +294,14 @@ static bool start_tls(struct server *server)
         return false;
     }
     return true;
+}
+
+static void warn_of_plaintext(const struct server *server, const char *listen, bool is_loopback)
+{
+    if (server->tls == NULL && !is_loopback) {
+        fm_log(FM_LOG_WARNING, "tokens cross the network as they are: there is no tls_certificate",
+               fm_log_text("listen", listen));
+    }
 }
 
 static bool start_listening(struct server *server)
@@ -301,18 +316,8 @@ static bool start_listening(struct server *server)
         return false;
     }
     const char *error = "";
-    bool secret = config->tls_certificate[0] != '\0';
-    if (!secret && config->tls_key[0] != '\0') {
-        fm_log(FM_LOG_ERROR, "cannot speak TLS",
-               fm_log_text("reason", "there is a tls_key but no tls_certificate"));
-        return false;
-    }
-    if (secret && !start_tls(server)) {
-        return false;
-    }
-    if (!secret && !is_loopback) {
-        fm_log(FM_LOG_WARNING, "tokens cross the network as they are: there is no tls_certificate");
-    }
+    bool secret = server->tls != NULL;
+    warn_of_plaintext(server, config->listen, is_loopback);
     uv_buf_t read_buffer = uv_buf_init(server->read_buffer, READ_BUFFER_SIZE);
     if (fm_tcp_listen(&server->loop, address, port, read_buffer,
                       secret ? fm_tls_accept : fm_session_accept,
@@ -338,7 +343,7 @@ static bool start_http(struct server *server)
     if (config->http[0] == '\0') {
         return true;
     }
-    server->http = fm_http_create(&server->hub, fm_session_accept);
+    server->http = fm_http_create(&server->hub, server->tls, fm_session_accept);
     if (server->http == NULL) {
         error = "out of memory";
     }
@@ -349,7 +354,9 @@ static bool start_http(struct server *server)
                fm_log_text("reason", error));
         return false;
     }
-    fm_log(FM_LOG_INFO, "serving HTTP", fm_log_text("address", address), fm_log_uint("port", port));
+    warn_of_plaintext(server, config->http, is_loopback);
+    fm_log(FM_LOG_INFO, "serving HTTP", fm_log_text("address", address), fm_log_uint("port", port),
+           fm_log_text("tls", server->tls == NULL ? "no" : "yes"));
     return save_port(config->http_port_file, port);
 }
 
@@ -425,7 +432,7 @@ int fm_server_run(const fm_config *config)
         fm_log(FM_LOG_ERROR, "cannot start", fm_log_text("reason", "out of memory or threads"));
         return 1;
     }
-    bool started = start_http(&server) && start_listening(&server);
+    bool started = start_tls(&server) && start_http(&server) && start_listening(&server);
     if (!started) {
         stop(&server);
     }

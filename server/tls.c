@@ -57,6 +57,15 @@ static fm_status load(const fm_tls *tls, SSL_CTX *context, char *error)
     return FM_ERR_BAD_VALUE;
 }
 
+fm_status fm_tls_equip(const fm_tls *tls, SSL_CTX *context, char *error)
+{
+    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                     SSL_OP_NO_COMPRESSION);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+    return load(tls, context, error);
+}
+
 static fm_status make_context(const fm_tls *tls, SSL_CTX **out, char *error)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
@@ -64,11 +73,7 @@ static fm_status make_context(const fm_tls *tls, SSL_CTX **out, char *error)
         snprintf(error, FM_TLS_ERROR_SIZE, "out of memory");
         return FM_ERR_NO_MEMORY;
     }
-    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
-                                     SSL_OP_NO_COMPRESSION);
-    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
-    fm_status status = load(tls, context, error);
+    fm_status status = fm_tls_equip(tls, context, error);
     if (status != FM_OK) {
         SSL_CTX_free(context);
         return status;

@@ -6,15 +6,17 @@
 
 #include "server/transport.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "server/listener.h"
 
-#define BACKLOG          511
+#include <stdlib.h>
+#include <unistd.h>
+
 #define KEEPALIVE_S      60
 #define SEND_BUFFER_SIZE (256 << 10) // of the socket: a slow reader is noticed after this much
 
 struct fm_tcp_listener {
-    uv_tcp_t handle; // handle.data points back here
+    fm_listener *port;
+    uv_loop_t *loop;
     uv_buf_t read_buffer;
     fm_accept_fn *accept;
     void *context;
@@ -192,21 +194,20 @@ static void describe_peer(struct tcp_transport *tcp)
     }
 }
 
-static void on_connection(uv_stream_t *stream, int error)
+static void on_connection(void *context, int fd)
 {
-    fm_tcp_listener *listener = stream->data;
-    if (error < 0) {
-        return; // such as too many open files: the connection waits in the backlog
-    }
+    fm_tcp_listener *listener = context;
     struct tcp_transport *tcp = calloc(1, sizeof *tcp);
     if (tcp == NULL) {
+        close(fd);
         return;
     }
     tcp->base.ops = &tcp_ops;
     tcp->read_buffer = listener->read_buffer;
-    uv_tcp_init(stream->loop, &tcp->handle); // cannot fail: makes no socket yet
+    uv_tcp_init(listener->loop, &tcp->handle); // cannot fail: makes no socket yet
     tcp->handle.data = tcp;
-    if (uv_accept(stream, (uv_stream_t *)&tcp->handle) < 0) {
+    if (uv_tcp_open(&tcp->handle, fd) < 0) {
+        close(fd);
         tcp_close(&tcp->base);
         return;
     }
@@ -219,64 +220,33 @@ static void on_connection(uv_stream_t *stream, int error)
     tcp_resume(&tcp->base);
 }
 
-static void on_listener_closed(uv_handle_t *handle)
-{
-    free(handle->data);
-}
-
 void fm_tcp_listener_destroy(fm_tcp_listener *listener)
 {
     if (listener != NULL) {
-        uv_close((uv_handle_t *)&listener->handle, on_listener_closed);
+        fm_listener_destroy(listener->port);
+        free(listener);
     }
-}
-
-static bool parse_address(const char *address, uint16_t port, struct sockaddr_storage *out)
-{
-    return uv_ip4_addr(address, port, (struct sockaddr_in *)out) == 0 ||
-           uv_ip6_addr(address, port, (struct sockaddr_in6 *)out) == 0;
-}
-
-static uint16_t port_of(const fm_tcp_listener *listener)
-{
-    struct sockaddr_storage address = {0};
-    int size = sizeof address;
-    if (uv_tcp_getsockname(&listener->handle, (struct sockaddr *)&address, &size) < 0) {
-        return 0;
-    }
-    return ntohs(address.ss_family == AF_INET ? ((struct sockaddr_in *)&address)->sin_port
-                                              : ((struct sockaddr_in6 *)&address)->sin6_port);
 }
 
 fm_status fm_tcp_listen(uv_loop_t *loop, const char *address, uint16_t port, uv_buf_t read_buffer,
                         fm_accept_fn *accept, void *context, uint16_t *port_taken,
                         fm_tcp_listener **out, const char **error)
 {
-    struct sockaddr_storage socket_address = {0};
-    if (!parse_address(address, port, &socket_address)) {
-        *error = "not a numeric address";
-        return FM_ERR_BAD_VALUE;
-    }
     fm_tcp_listener *listener = calloc(1, sizeof *listener);
     if (listener == NULL) {
         *error = "out of memory";
         return FM_ERR_NO_MEMORY;
     }
+    listener->loop = loop;
     listener->read_buffer = read_buffer;
     listener->accept = accept;
     listener->context = context;
-    uv_tcp_init(loop, &listener->handle);
-    listener->handle.data = listener;
-    int result = uv_tcp_bind(&listener->handle, (struct sockaddr *)&socket_address, 0);
-    if (result == 0) {
-        result = uv_listen((uv_stream_t *)&listener->handle, BACKLOG, on_connection);
+    fm_status status = fm_listener_create(loop, address, port, on_connection, listener, port_taken,
+                                          &listener->port, error);
+    if (status != FM_OK) {
+        free(listener);
+        return status;
     }
-    if (result < 0) {
-        *error = uv_strerror(result);
-        fm_tcp_listener_destroy(listener);
-        return FM_ERR_IO;
-    }
-    *port_taken = port_of(listener);
     *out = listener;
     return FM_OK;
 }

@@ -329,7 +329,7 @@ static const struct {
     {"workers: 1\n---\nworkers: 2\n", ":2: a second document"},
     {"workers: 1\nlisten: 0.0.0.0:7421\n",
      ":2: listen: 0.0.0.0:7421 can be reached from other machines; that needs allow_remote: true "
-     "and a token (token_file or FOGMARCH_TOKEN)"},
+     "and a token (token_file or FOGMARCH_TOKEN) and tls_certificate (or allow_plaintext: true)"},
     {"token_file: /nonexistent/token\n",
      ":1: token_file: /nonexistent/token: No such file or directory"},
 };
@@ -418,24 +418,43 @@ static void check_only_admin(const fm_config *config, const char *token)
     assert_int_equal(grant->role, FM_ROLE_ADMIN);
 }
 
-static void test_remote_needs_a_token(void **state)
+// Of an address that is not loopback, on either port.
+static void test_what_remote_needs(void **state)
 {
     (void)state;
-    const char *remote[] = {"--listen=0.0.0.0:0", "--allow-remote", NULL};
-    const char *remote_not_allowed[] = {"--listen=[::]:0", NULL};
+    const char *secure[] = {"--listen=0.0.0.0:0", "--http=0.0.0.0:0", "--allow-remote",
+                            "--tls-certificate=x.pem", NULL};
+    const char *plain[] = {"--listen=0.0.0.0:0", "--allow-remote", "--allow-plaintext", NULL};
+    const char *without_tls[] = {"--listen=0.0.0.0:0", "--allow-remote", NULL};
+    const char *http_without_tls[] = {"--http=0.0.0.0:0", "--allow-remote", NULL};
+    const char *not_allowed[] = {"--listen=[::]:0", "--tls-certificate=x.pem", NULL};
     const char *none[] = {NULL};
     const char *token[] = {"FOGMARCH_TOKEN=0123456789abcdef", NULL};
     const char *short_token[] = {"FOGMARCH_TOKEN=0123456789abcde", NULL};
 
-    struct outcome outcome = run(remote, token);
+    struct outcome outcome = run(secure, token);
     assert_true(outcome.may_start);
     check_only_admin(&outcome.config, "0123456789abcdef");
     outcome_fini(&outcome);
+    outcome = run(plain, token);
+    assert_true(outcome.may_start);
+    outcome_fini(&outcome);
 
-    check_refused(run(remote, none), FM_EXIT_USAGE,
+    check_refused(run(plain, none), FM_EXIT_USAGE,
                   "fogmarchd: --listen: 0.0.0.0:0 can be reached from other machines; that needs a "
                   "token (token_file or FOGMARCH_TOKEN)\n");
-    check_refused(run(remote_not_allowed, token), FM_EXIT_USAGE,
+    check_refused(run(secure, none), FM_EXIT_USAGE,
+                  "fogmarchd: --listen: 0.0.0.0:0 can be reached from other machines; that needs a "
+                  "token (token_file or FOGMARCH_TOKEN)\n"
+                  "fogmarchd: --http: 0.0.0.0:0 can be reached from other machines; that needs a "
+                  "token (token_file or FOGMARCH_TOKEN)\n");
+    check_refused(run(without_tls, token), FM_EXIT_USAGE,
+                  "fogmarchd: --listen: 0.0.0.0:0 can be reached from other machines; that needs "
+                  "tls_certificate (or allow_plaintext: true)\n");
+    check_refused(run(http_without_tls, token), FM_EXIT_USAGE,
+                  "fogmarchd: --http: 0.0.0.0:0 can be reached from other machines; that needs "
+                  "tls_certificate (or allow_plaintext: true)\n");
+    check_refused(run(not_allowed, token), FM_EXIT_USAGE,
                   "fogmarchd: --listen: [::]:0 can be reached from other machines; that needs "
                   "allow_remote: true\n");
     check_refused(run(none, short_token), FM_EXIT_FAILURE,
@@ -583,7 +602,7 @@ int main(void)
         cmocka_unit_test(test_all_wrong_values_are_reported),
         cmocka_unit_test(test_right_files),
         cmocka_unit_test(test_mistakes_elsewhere),
-        cmocka_unit_test(test_remote_needs_a_token),
+        cmocka_unit_test(test_what_remote_needs),
         cmocka_unit_test(test_token_file),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_overload_names),

@@ -1,10 +1,12 @@
-"""TLS on the TCP port.
+"""TLS on the TCP port and on the HTTP port.
 
-Goal    with a certificate the port speaks TLS 1.2 and 1.3 and nothing else; SIGHUP brings a new
+Goal    with a certificate both ports speak TLS 1.2 and 1.3 and nothing else; SIGHUP brings a new
         certificate without ending a session; whoever breaks TLS harms nobody but itself.
 Method  a real server, Python's ssl on the other side, certificates made by openssl on the spot.
 """
 
+import asyncio
+import http.client
 import os
 import random
 import shutil
@@ -19,6 +21,11 @@ import warnings
 
 from fogmarch_server import Client, PATIENCE, Server, msgpack, run, seed
 from mirror import Mirror
+from websocket import WebSocketClient
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "../../clients/python"))
+import fogmarch  # noqa: E402
 
 warnings.simplefilter("ignore", DeprecationWarning)  # of TLS 1.1, which is to be refused
 if shutil.which("openssl") is None:
@@ -199,6 +206,98 @@ def broken_tls():
         assert case.connect().call("ping")["time"] == 0
 
 
+class WebCase(Case):
+    """The same with an HTTP port."""
+
+    def __init__(self, *flags):
+        with tempfile.NamedTemporaryFile("r") as port_file:
+            super().__init__("--http", "127.0.0.1:0", "--http-port-file", port_file.name, *flags)
+            with open(port_file.name) as file:  # the server has put another file in its place
+                self.http_port = int(file.read())
+
+    def get(self, path, version=None):
+        """Status and body, over https."""
+        context = ssl.create_default_context(cafile=self.ca)
+        if version is not None:
+            context.minimum_version = context.maximum_version = version
+        connection = http.client.HTTPSConnection("localhost", self.http_port, timeout=PATIENCE,
+                                                 context=context)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        body = answer.read().decode()
+        connection.close()
+        return answer.status, body
+
+    def open(self):
+        client = WebSocketClient(self.http_port, ca=self.ca)
+        client.call("hello", protocol=1, client="wss")
+        return client
+
+
+def https():
+    with WebCase() as case:
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            assert case.get("/livez", version) == (200, "ok\n")
+        assert "fogmarch_worlds 0" in case.get("/metrics")[1]
+        old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        old.check_hostname, old.verify_mode = False, ssl.CERT_NONE
+        old.set_ciphers("ALL:@SECLEVEL=0")
+        old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
+        plain = socket.create_connection(("127.0.0.1", case.http_port), PATIENCE)
+        try:
+            old.wrap_socket(plain)
+            raise AssertionError("TLS 1.1 was accepted")
+        except OSError:
+            pass
+        clear = socket.create_connection(("127.0.0.1", case.http_port), PATIENCE)
+        clear.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = b""
+        try:
+            while data := clear.recv(1000):
+                answer += data
+        except ConnectionResetError:
+            pass
+        assert b"HTTP" not in answer and b"ok" not in answer, answer
+        assert case.get("/livez")[0] == 200
+
+
+def wss():
+    """What comes over wss is what comes over TCP; half a million bytes of it at once, too."""
+    with WebCase() as case:
+        web, tcp = case.open(), case.connect()
+        world = web.call("world.create", name="w", generator="random", width=1024, height=1024,
+                         paused=True, omniscient=True)["world"]
+        views = []
+        for client in (web, tcp):
+            client.call("subscribe", world=world)
+            views.append(client.notification("keyframe")[1])
+        assert views[0]["cells"] == views[1]["cells"] and len(views[0]["cells"]) > 100000
+        web.send_bytes(msgpack.packb([0, 9000, "ping", [{"time": 3, "ballast": "x" * 300000}]]))
+        assert web.answer(9000)["time"] == 3
+        team = web.call("team.create", world=world)["team"]
+        web.call("agent.spawn", world=world, team=team, cells=[500, 500], place="nearest")
+        tick = web.call("world.step", world=world, ticks=3)["tick"]
+        assert web.notification("delta")[1]["tick"] <= tick
+
+
+def https_reload():
+    with WebCase() as case:
+        address = ("127.0.0.1", case.http_port)
+        web = case.open()
+        first = ssl.get_server_certificate(address)
+        make_certificate(case.folder, "renewed")
+        case.server.process.send_signal(signal.SIGHUP)
+        wait_for_log(case.server, "certificate read again")
+        second = ssl.get_server_certificate(address)
+        assert second != first and case.get("/livez")[0] == 200
+        with open(case.ca, "w") as file:
+            file.write("no certificate\n")
+        case.server.process.send_signal(signal.SIGHUP)
+        wait_for_log(case.server, "certificate kept as it was")
+        assert ssl.get_server_certificate(address) == second
+        web.call("ping")
+
+
 def bad_files():
     folder = tempfile.mkdtemp(prefix="fogmarch-tls-")
     certificate, key = make_certificate(folder)
@@ -253,6 +352,23 @@ def command_line():
         assert done.returncode == 1, done
 
 
+def python_library():
+    async def play(case):
+        address = f"localhost:{case.server.port}"
+        for options in ({"ca_file": case.ca}, {"ssl": ssl.create_default_context(cafile=case.ca)}):
+            async with await fogmarch.connect(address, **options) as client:
+                assert (await client.ping(time=4))["time"] == 4
+        for options in ({"ssl": True}, {}):
+            try:
+                await asyncio.wait_for(fogmarch.connect(address, **options), PATIENCE)
+            except (OSError, fogmarch.ConnectionEnded):
+                continue
+            raise AssertionError(f"connected with {options}")
+
+    with Case() as case:
+        asyncio.run(play(case))
+
+
 def end():
     """The last words reach a client over TLS too, and the session ends with a close_notify."""
     with Case() as case:
@@ -263,4 +379,5 @@ def end():
         assert case.server.wait() == 0
 
 
-run([versions, plaintext_is_refused, streams, reload, broken_tls, bad_files, command_line, end])
+run([versions, plaintext_is_refused, streams, reload, broken_tls, https, wss, https_reload,
+     bad_files, command_line, python_library, end])

@@ -6,7 +6,7 @@ that comes in is kept as it came.
 
 import base64
 import os
-import socket
+import ssl
 import struct
 
 from fogmarch_server import Client, PATIENCE
@@ -23,8 +23,13 @@ class Refused(Exception):
 
 
 class WebSocketClient(Client):
-    def __init__(self, port, path="/ws", origin=None, protocol="fogmarch", receive_buffer=None):
+    def __init__(self, port, path="/ws", origin=None, protocol="fogmarch", receive_buffer=None,
+                 ca=None):
+        """With `ca`, a file of certificates to trust, it is wss instead of ws."""
         super().__init__(port, receive_buffer=receive_buffer)
+        if ca is not None:
+            context = ssl.create_default_context(cafile=ca)
+            self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
         self.buffer = b""
         self.close_code = None
         self.messages = 0  # whole binary messages that came in

@@ -1,6 +1,8 @@
-// The carrier of Node.js: TCP. Messages follow each other with nothing between them.
+// The carrier of Node.js: TCP, or TLS over TCP. Messages follow each other with nothing between them.
 
-import { createConnection, type Socket } from "node:net";
+import { readFile } from "node:fs/promises";
+import { createConnection, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { Client, ConnectionError, type Carrier, type Hello } from "./client.js";
 import { messageSize } from "./measure.js";
 
@@ -54,15 +56,41 @@ class TcpCarrier implements Carrier {
   }
 }
 
+export interface Security {
+  /** Talk TLS, and trust the certificates that Node.js knows. */
+  tls?: boolean;
+  /** Talk TLS, and trust the certificates in this file (PEM) instead. */
+  caFile?: string;
+}
+
+async function open(host: string, port: number, { tls, caFile }: Security): Promise<Socket> {
+  if (tls !== true && caFile === undefined) {
+    return createConnection({ host, port, noDelay: true });
+  }
+  const socket = connectTls({
+    host, port, minVersion: "TLSv1.2",
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(caFile === undefined ? {} : { ca: await readFile(caFile) }),
+  });
+  return socket.setNoDelay(true);
+}
+
 /** Connects to fogmarchd's TCP port and says hello. Rejects with ConnectionError or RequestError. */
-export async function connectTcp(host: string, port: number, hello: Hello = {}): Promise<Client> {
-  const socket = createConnection({ host, port, noDelay: true });
+export async function connectTcp(
+  host: string, port: number, hello: Hello & Security = {},
+): Promise<Client> {
+  const secure = hello.tls === true || hello.caFile !== undefined;
+  const socket = await open(host, port, hello);
   await new Promise<void>((resolve, reject) => {
-    socket.once("connect", resolve);
+    socket.once(secure ? "secureConnect" : "connect", resolve);
     socket.once("error", (error) => {
       reject(new ConnectionError(`no server answers at ${host}:${port}: ${error.message}`));
     });
+    socket.once("close", () => {
+      reject(new ConnectionError(`no server answers at ${host}:${port}: it hung up`));
+    });
   });
   socket.removeAllListeners("error");
+  socket.removeAllListeners("close");
   return Client.begin(new TcpCarrier(socket), hello);
 }

@@ -188,14 +188,22 @@ class Subscription:
 
 
 async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-python",
-                  token: str | None = None, ssl: tls.SSLContext | None = None) -> Client:
+                  token: str | None = None, ssl: bool | tls.SSLContext = False,
+                  ca_file: str | None = None) -> Client:
     """Connects to HOST:PORT and says hello.
 
-    The token is taken from FOGMARCH_TOKEN when none is given. Raises OSError when no server answers,
-    and RequestError when it refuses, such as with the status "denied" for a wrong token.
+    The token is taken from FOGMARCH_TOKEN when none is given. With `ssl` it talks TLS, with a context
+    or with one of its own; with `ca_file`, certificates in PEM, it trusts these instead of the
+    system's; FOGMARCH_TLS_CA in the environment does the same. Raises OSError when no server answers,
+    which a certificate that is not trusted counts as, and RequestError when it refuses, such as with
+    the status "denied" for a wrong token.
     """
     host, _, port = address.rpartition(":")
-    reader, writer = await asyncio.open_connection(host.strip("[]"), int(port), ssl=ssl,
+    ca_file = ca_file or os.environ.get("FOGMARCH_TLS_CA") or None
+    if not isinstance(ssl, tls.SSLContext) and (ssl or ca_file is not None):
+        ssl = tls.create_default_context(cafile=ca_file)
+        ssl.minimum_version = tls.TLSVersion.TLSv1_2
+    reader, writer = await asyncio.open_connection(host.strip("[]"), int(port), ssl=ssl or None,
                                                    limit=READ_SIZE)
     client = Client(reader, writer)
     try:
