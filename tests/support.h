@@ -3,7 +3,8 @@
 // beside it.
 //
 // Environment
-//   FOGMARCH_SEED  seed of the random tests; without it every run draws another one and prints it
+//   FOGMARCH_SEED  seed of the random tests; without it, or empty, every run draws another one and
+//                  prints it; tests/run sets it
 //   FOGMARCH_MAPS  folder of benchmark maps; by default ../shared/maps beside the source tree
 //
 // Everything ends the test with a message when it cannot do its work, so callers check nothing.
