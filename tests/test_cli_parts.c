@@ -156,7 +156,7 @@ static void test_any_map_on_any_canvas(void **state)
                    1 + fm_random_below(&random, 200));
         assert_true(fm_canvas_resize(&canvas, columns, rows));
         uint32_t first_row = fm_random_below(&random, rows);
-        fm_scene scene = {.view = &world.view};
+        fm_scene scene = fm_scene_of(&world.view);
         fm_paint_scene(&canvas, first_row, rows - first_row, &scene);
         for (uint32_t i = 0; i < columns * first_row; i++) {
             assert_int_equal(canvas.glyphs[i].code, ' '); // above its place nothing is drawn
@@ -180,7 +180,7 @@ static void test_agents_are_drawn_where_they_stand(void **state)
     fm_canvas canvas = {.colours = FM_COLOURS_TRUE};
     make_world(&world, &random, 60, 40);
     assert_true(fm_canvas_resize(&canvas, 60, 20));
-    fm_scene scene = {.view = &world.view};
+    fm_scene scene = fm_scene_of(&world.view);
     fm_paint_scene(&canvas, 0, 20, &scene);
     for (uint32_t i = 0; i < world.view.agent_count; i++) {
         uint32_t x = fm_cell_x(world.agents[i].cell) - world.view.rect.x;
@@ -197,9 +197,136 @@ static void test_agents_are_drawn_where_they_stand(void **state)
     free(world.view.looks);
 }
 
+// ---- viewports
+// -----------------------------------------------------------------------------------
+
+static fm_rect random_bounds(fm_random *random)
+{
+    return (fm_rect){fm_random_below(random, 50), fm_random_below(random, 50),
+                     1 + fm_random_below(random, 1500), 1 + fm_random_below(random, 1500)};
+}
+
+// Shown cells are cells that there are, and fit into the pixels.
+static void expect_sound(const fm_frame *frame, const fm_rect *bounds, uint32_t width,
+                         uint32_t height)
+{
+    assert_true(frame->width > 0 && frame->left + frame->width <= width);
+    assert_true(frame->height > 0 && frame->height <= height);
+    assert_true(frame->rect.width > 0 && frame->rect.height > 0);
+    assert_true(frame->rect.x >= bounds->x &&
+                frame->rect.x + frame->rect.width <= bounds->x + bounds->width);
+    assert_true(frame->rect.y >= bounds->y &&
+                frame->rect.y + frame->rect.height <= bounds->y + bounds->height);
+}
+
+static void test_any_keys_show_a_part_of_the_map(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (int round = 0; round < 300; round++) {
+        fm_rect bounds = random_bounds(&random);
+        fm_viewport viewport = {.whole = true};
+        for (int press = 0; press < 60; press++) {
+            // Now and then the terminal changes its size.
+            uint32_t width = 1 + fm_random_below(&random, 200);
+            uint32_t height = 2 + 2 * fm_random_below(&random, 60);
+            for (int i = 0; i < 5; i++) {
+                switch (fm_random_below(&random, 3)) {
+                case 0:
+                    fm_viewport_zoom(&viewport, fm_random_below(&random, 3) == 0 ? -1 : 1, &bounds,
+                                     width, height);
+                    break;
+                case 1:
+                    fm_viewport_pan(&viewport, (int)fm_random_below(&random, 3) - 1,
+                                    (int)fm_random_below(&random, 3) - 1, &bounds, width, height);
+                    break;
+                case 2:
+                    fm_viewport_center(
+                        &viewport, fm_cell_at(bounds.x + fm_random_below(&random, bounds.width),
+                                              bounds.y + fm_random_below(&random, bounds.height)));
+                    break;
+                }
+                fm_frame frame = fm_viewport_frame(&viewport, &bounds, width, height);
+                expect_sound(&frame, &bounds, width, height);
+            }
+        }
+    }
+}
+
+// From the whole map `+` shows half as much with each step, down to 1/8 cell a character, and `-`
+// leads back.
+static void test_zoom_is_a_ladder(void **state)
+{
+    (void)state;
+    // 16 cells a pixel would show everything in 80 x 40 pixels.
+    static const uint32_t heights[] = {512, 320, 160, 80, 40, 20, 10, 5, 5};
+    fm_rect bounds = {0, 0, 512, 512};
+    fm_viewport viewport = {.whole = true};
+    for (size_t i = 0; i < FM_COUNT_OF(heights); i++) {
+        assert_int_equal(fm_viewport_frame(&viewport, &bounds, 80, 40).rect.height, heights[i]);
+        fm_viewport_zoom(&viewport, 1, &bounds, 80, 40);
+        assert_false(viewport.whole);
+    }
+    for (size_t i = 0; i < FM_COUNT_OF(heights); i++) {
+        assert_false(viewport.whole && i < FM_COUNT_OF(heights) - 2);
+        fm_viewport_zoom(&viewport, -1, &bounds, 80, 40);
+    }
+    assert_true(viewport.whole);
+}
+
+// However far one went beyond the edge, one step back moves the picture.
+static void test_no_step_is_lost_at_the_edge(void **state)
+{
+    (void)state;
+    fm_rect bounds = {10, 20, 300, 200};
+    fm_viewport viewport = {.zoom = 0, .x = 100, .y = 100};
+    for (int i = 0; i < 100; i++) {
+        fm_viewport_pan(&viewport, -1, 1, &bounds, 80, 40);
+    }
+    fm_rect corner = fm_viewport_frame(&viewport, &bounds, 80, 40).rect;
+    assert_int_equal(corner.x, 10);
+    assert_int_equal(corner.y + corner.height, 220);
+    fm_viewport_pan(&viewport, 1, -1, &bounds, 80, 40);
+    fm_rect back = fm_viewport_frame(&viewport, &bounds, 80, 40).rect;
+    assert_int_equal(back.x, 10 + 80 / 8);
+    assert_int_equal(back.y, corner.y - 40 / 8);
+}
+
+// Marks are drawn over everything, with colours and without.
+static void test_the_selected_agent_stands_out(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (int round = 0; round < 60; round++) {
+        struct world world;
+        fm_canvas canvas = {.colours = (fm_canvas_colours)(round % 3)};
+        make_world(&world, &random, 40, 30);
+        const fm_rect *rect = &world.view.rect;
+        assert_true(fm_canvas_resize(&canvas, 80, 30)); // 2 x 2 pixels a cell
+        fm_viewport viewport = {
+            .zoom = 1, .x = rect->x + rect->width / 2, .y = rect->y + rect->height / 2};
+        fm_scene scene = fm_scene_of(&world.view);
+        scene.viewport = &viewport;
+        scene.selected = fm_cell_at(rect->x + 3, rect->y + 5);
+        scene.goal = fm_cell_at(rect->x + 30, rect->y + 20);
+        fm_cell path[] = {fm_cell_at(rect->x + 4, rect->y + 6)};
+        scene.path = path;
+        scene.path_count = 1;
+        fm_paint_scene(&canvas, 0, 30, &scene);
+        assert_int_equal(canvas.glyphs[5 * 80 + 2 * 3 + 1].code, '@');
+        assert_int_equal(canvas.glyphs[20 * 80 + 2 * 30 + 1].code, 'X');
+        fm_canvas_fini(&canvas);
+        free(world.view.looks);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_keys_show_a_part_of_the_map),
+        cmocka_unit_test(test_zoom_is_a_ladder),
+        cmocka_unit_test(test_no_step_is_lost_at_the_edge),
+        cmocka_unit_test(test_the_selected_agent_stands_out),
         cmocka_unit_test(test_numbers_and_places),
         cmocka_unit_test(test_lists_of_ids),
         cmocka_unit_test(test_text_cannot_steer_the_terminal),

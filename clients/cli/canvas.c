@@ -132,12 +132,15 @@ static uint32_t nearest_of_256(uint32_t colour)
 
 static void print_colour(const fm_canvas *canvas, uint32_t colour, bool background)
 {
+    if (canvas->colours == FM_COLOURS_NONE) {
+        return; // not even the default: a terminal without colours may not know that either
+    }
     if (colour == FM_CANVAS_DEFAULT) {
         printf("\033[%dm", background ? 49 : 39);
     } else if (canvas->colours == FM_COLOURS_TRUE) {
         printf("\033[%d;2;%u;%u;%um", background ? 48 : 38, colour >> 16 & 255, colour >> 8 & 255,
                colour & 255);
-    } else if (canvas->colours == FM_COLOURS_256) {
+    } else {
         printf("\033[%d;5;%um", background ? 48 : 38, nearest_of_256(colour));
     }
 }

@@ -1,19 +1,33 @@
 // clients/cli/paint.h: draws the map of a view onto a canvas.
 //
 // With colours each character shows two pixels, one above the other (the upper half block);
-// without, one letter. The map is scaled to the room it gets, its sides in proportion; a pixel that
-// covers many cells takes the mean of their colours, and an agent in it wins.
+// without, one letter. A viewport says which part of the map is shown; a pixel that covers many
+// cells takes the mean of their colours, and an agent in it wins. Letters: . ground, # blocked,
+// T trees, S swamp, ~ water, H building, digits for agents of teams; where fog is drawn, ground
+// that no team knows is blank, and what is blocked there is +.
 
 #pragma once
 
 #include "clients/c/mirror.h"
 #include "clients/cli/canvas.h"
+#include "clients/cli/viewport.h"
 
 typedef struct fm_scene {
     const fm_mirror *view;  // what is shown
     const fm_mirror *teams; // views of teams, for fog over `view`; may be NULL
     uint32_t team_count;
+    const fm_viewport *viewport; // NULL: the whole of `view`
+    // One agent that stands out, as an @, its goal as an X, and its way.
+    fm_cell selected, goal; // FM_CELL_NONE: not known
+    const fm_cell *path;
+    uint32_t path_count;
 } fm_scene;
+
+/// A scene of a whole view and nothing else.
+static inline fm_scene fm_scene_of(const fm_mirror *view)
+{
+    return (fm_scene){.view = view, .selected = FM_CELL_NONE, .goal = FM_CELL_NONE};
+}
 
 /// Colour of a team's agents.
 uint32_t fm_paint_team_colour(uint32_t team);

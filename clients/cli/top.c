@@ -8,7 +8,6 @@
 #include "clients/cli/terminal.h"
 
 #include <curses.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,21 +111,11 @@ static int print_once(fm_cli *cli, uint64_t world, const struct view *view, uint
 
 // ---- full screen -------------------------------------------------------------------------------
 
-static void leave_screen(void)
+static void enter_screen(const fm_cli *cli)
 {
-    if (!isendwin()) {
-        endwin();
+    if (!fm_terminal_enter()) {
+        fm_cli_die(cli, "the terminal cannot be used; --once prints a table");
     }
-}
-
-static void enter_screen(void)
-{
-    setlocale(LC_CTYPE, "");
-    initscr();
-    atexit(leave_screen);
-    cbreak();
-    noecho();
-    curs_set(0);
     keypad(stdscr, TRUE);
     timeout(PERIOD_MS);
     if (has_colors() && getenv("NO_COLOR") == NULL) {
@@ -163,7 +152,7 @@ static void draw(fm_cli *cli, uint64_t world, const struct view *view)
 static int show(fm_cli *cli, uint64_t world, const struct view *view)
 {
     fm_terminal_catch_stops();
-    enter_screen();
+    enter_screen(cli);
     while (!fm_terminal_is_stopped()) {
         draw(cli, world, view);
         int key = getch();
@@ -174,7 +163,7 @@ static int show(fm_cli *cli, uint64_t world, const struct view *view)
             view = key == views[i].key ? &views[i] : view;
         }
     }
-    leave_screen();
+    fm_terminal_leave();
     return 0;
 }
 

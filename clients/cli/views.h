@@ -8,7 +8,7 @@
 #include "clients/c/mirror.h"
 #include "clients/cli/cli.h"
 
-#define FM_VIEWS_MAX 9u // everything, and eight teams
+#define FM_VIEWS_MAX 10u // everything, eight teams, and one to change to
 
 typedef struct fm_views {
     fm_mirror mirrors[FM_VIEWS_MAX];
@@ -35,6 +35,18 @@ void fm_views_fini(fm_cli *cli, fm_views *views);
 fm_mirror *fm_views_add(fm_cli *cli, fm_views *views, uint64_t world, uint64_t team,
                         const fm_rect *rect, uint64_t every, const fm_mirror_ops *ops,
                         void *context);
+
+/// Likewise, but does not die when the server refuses the view, which changes nothing.
+///
+/// @param mirror  receives the view's mirror
+/// @return FM_OK, or what the server said; fm_client_error_last() has the words
+FM_CHECKED fm_status fm_views_try(fm_cli *cli, fm_views *views, uint64_t world, uint64_t team,
+                                  const fm_rect *rect, uint64_t every, const fm_mirror_ops *ops,
+                                  void *context, fm_mirror **mirror);
+
+/// Unsubscribes from the first `count` views, or dies; those behind them move up, and with them
+/// their mirrors.
+void fm_views_drop(fm_cli *cli, fm_views *views, uint32_t count);
 
 /// Dies when something went wrong with a view.
 void fm_views_check(const fm_cli *cli, const fm_views *views);
