@@ -51,8 +51,11 @@ static void sort_by_byte(const uint64_t *from, uint64_t *to, uint32_t count, uin
 // The slots of all who want to be somewhere else, the oldest first.
 static const uint32_t *list_turns(fm_world *world, uint32_t *count)
 {
-    uint64_t *keys = world->turns, *sorted = world->turns + world->agent_slots;
     *count = 0;
+    if (world->agent_slots == 0) {
+        return NULL; // there are no turns to point into
+    }
+    uint64_t *keys = world->turns, *sorted = world->turns + world->agent_slots;
     for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
         const fm_mover *mover = &world->movers[slot];
         if (mover->team != 0 && mover->progress == FM_MOVER_UNDECIDED &&
