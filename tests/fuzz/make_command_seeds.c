@@ -1,0 +1,118 @@
+// tests/fuzz/make_command_seeds.c: writes the seeds of fuzz_commands.c: games as a journal would
+// keep them, a file for each kind of rules.
+//
+//   make_command_seeds FOLDER
+
+#include "core/command_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RULES 8u
+
+static const fm_agent_id agents[] = {{1, 0}, {2, 0}, {3, 0}};
+
+#define CELL(x, y) ((y) << 12 | (x)) // fm_cell_at(), for constants
+
+static const fm_cell cells[] = {CELL(1, 7), CELL(2, 7), CELL(8, 8), CELL(12, 0)};
+
+static const fm_rect rects[] = {{5, 7, 2, 2}, {0, 0, 3, 1}};
+
+static const fm_command commands[] = {
+    {.kind = FM_COMMAND_TEAM, .weight = 2},
+    {.kind = FM_COMMAND_TEAM},
+    {.kind = FM_COMMAND_SPAWN, .team = 1, .cells = cells, .cell_count = 2},
+    {.kind = FM_COMMAND_SPAWN,
+     .team = 2,
+     .cells = cells + 2,
+     .cell_count = 1,
+     .class_index = 1,
+     .placing = FM_PLACE_NEAREST,
+     .speed = 500},
+    {.kind = FM_COMMAND_ORDER,
+     .agents = agents,
+     .agent_count = 2,
+     .cells = cells + 3,
+     .cell_count = 1,
+     .spread = true},
+    {.kind = FM_COMMAND_TERRAIN,
+     .cells = cells + 2,
+     .cell_count = 1,
+     .rects = rects + 1,
+     .rect_count = 1,
+     .terrain = FM_TERRAIN_SWAMP,
+     .cost = 3},
+    {.kind = FM_COMMAND_BUILD, .team = 1, .rects = rects, .rect_count = 1},
+    {.kind = FM_COMMAND_ORDER,
+     .agents = agents,
+     .agent_count = 2,
+     .order = FM_ORDER_PATROL,
+     .cells = cells,
+     .cell_count = 4,
+     .queue = true,
+     .loop = true},
+    {.kind = FM_COMMAND_ORDER,
+     .agents = agents + 2,
+     .agent_count = 1,
+     .order = FM_ORDER_FOLLOW,
+     .target = {2, 0},
+     .radius = 3},
+    {.kind = FM_COMMAND_ORDER, .agents = agents, .agent_count = 1, .order = FM_ORDER_EXPLORE},
+    {.kind = FM_COMMAND_DEMOLISH, .building = 1, .team = 1},
+    {.kind = FM_COMMAND_REMOVE, .agents = agents, .agent_count = 1},
+};
+
+static const fm_cut cuts[] = {{0, 0, 3}, {1, 1, 0}};
+static const fm_tick_record record = {
+    .tick = 4, .expansions_budget = 50, .rounds = 2, .cuts = cuts, .cut_count = 2, .digest = 1};
+
+static void put(FILE *file, const fm_writer *writer)
+{
+    FM_ASSERT(writer->size <= UINT8_MAX);
+    fputc((int)writer->size, file);
+    fwrite(writer->data, 1, writer->size, file);
+}
+
+static void put_game(FILE *file, uint32_t rules)
+{
+    fm_writer writer = fm_writer_init(&fm_memory_libc);
+    fputc((int)(rules << 2 | rules % 4), file);
+    for (size_t i = 0; i < FM_COUNT_OF(commands); i++) {
+        fm_writer_clear(&writer);
+        fm_status status = fm_command_pack(&commands[i], &writer);
+        FM_ASSERT(status == FM_OK);
+        put(file, &writer);
+        fwrite("\0\0", 1, 2, file); // two ticks
+        if (i % 4 == rules % 4) {
+            fm_writer_clear(&writer);
+            status = fm_record_pack(&record, &writer);
+            FM_ASSERT(status == FM_OK);
+            put(file, &writer);
+        }
+    }
+    fm_writer_fini(&writer);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: make_command_seeds FOLDER\n");
+        return 2;
+    }
+    for (uint32_t rules = 0; rules < RULES; rules++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/game-%u", argv[1], rules);
+        FILE *file = fopen(path, "wb");
+        if (file == NULL) {
+            fprintf(stderr, "make_command_seeds: %s: %s\n", path, strerror(errno));
+            return 1;
+        }
+        put_game(file, rules);
+        if (fclose(file) != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
