@@ -29,6 +29,8 @@ struct fm_conductor {
     fm_event *outbox_first, *outbox_last;
     fm_host **posted; // hosts whose inbox is not empty; owned
     uint32_t posted_count, posted_capacity;
+    bool nudged;         // to make a turn although there is nothing to do
+    uint64_t turn_count; // that the thread has ended
     bool stop;
 
     // The thread's own.
@@ -444,14 +446,27 @@ static bool wait_for_work(fm_conductor *conductor, uint64_t until_ns)
     };
     pthread_mutex_lock(&conductor->lock);
     int result = 0;
-    while (!conductor->stop && conductor->posted_count == 0 && result != ETIMEDOUT) {
+    conductor->turn_count++;
+    while (!conductor->stop && !conductor->nudged && conductor->posted_count == 0 &&
+           result != ETIMEDOUT) {
         result = until_ns == UINT64_MAX
                      ? pthread_cond_wait(&conductor->arrived, &conductor->lock)
                      : pthread_cond_timedwait(&conductor->arrived, &conductor->lock, &until);
     }
+    conductor->nudged = false;
     bool stop = conductor->stop;
     pthread_mutex_unlock(&conductor->lock);
     return stop;
+}
+
+uint64_t fm_conductor_nudge(fm_conductor *conductor)
+{
+    pthread_mutex_lock(&conductor->lock);
+    uint64_t turn_count = conductor->turn_count;
+    conductor->nudged = true;
+    pthread_cond_signal(&conductor->arrived);
+    pthread_mutex_unlock(&conductor->lock);
+    return turn_count;
 }
 
 static void say_stopped(fm_conductor *conductor)
@@ -477,6 +492,7 @@ static void *conduct(void *context)
 {
     fm_conductor *conductor = context;
     bool stop = false;
+    pthread_setname_np(pthread_self(), "conductor"); // for top(1) and gdb
     while (!stop) {
         uint64_t until_ns = fm_conductor_turn(conductor);
         stop = wait_for_work(conductor, until_ns);

@@ -56,6 +56,11 @@ FM_CHECKED fm_status fm_conductor_post(fm_conductor *conductor, fm_job *job);
 /// this returns.
 void fm_conductor_stop(fm_conductor *conductor);
 
+/// Makes the thread take a turn soon, whether or not there is something to do. The event loop.
+///
+/// @return turns that it has ended so far: the number of a thread that gets on grows
+uint64_t fm_conductor_nudge(fm_conductor *conductor);
+
 /// Takes all events out of the outbox, oldest first. The event loop.
 fm_event *fm_conductor_receive(fm_conductor *conductor);
 

@@ -2,6 +2,8 @@
 
 #include "server/config.h"
 
+#include "server/reload.h"
+
 #define TEXT_COLUMNS 80u // lines end before this column
 #define FLAG_INDENT  10u // columns before the text of a flag
 
@@ -74,6 +76,10 @@ void fm_config_print(const fm_config *config, FILE *out)
             fprintf(out, "\n# ---- %s ----\n", title);
         }
         describe(key, text, sizeof text);
+        if (fm_reload_is_possible(key)) {
+            size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, " SIGHUP reads it again.");
+        }
         fputc('\n', out);
         print_wrapped(out, "# ", text);
         fm_config_format(config, key, text, sizeof text);

@@ -99,9 +99,11 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
         return FM_OK;
     }
     session->state = FM_SESSION_READY;
-    fm_log(FM_LOG_INFO, "session opened", fm_log_uint("session", session->number),
-           fm_log_text("client", session->client), fm_log_text("peer", session->transport->peer),
-           fm_log_text("role", fm_role_name(session->role)));
+    static fm_log_site opened;
+    fm_log_limited(&opened, FM_LOG_INFO, "session opened", fm_log_uint("session", session->number),
+                   fm_log_text("client", session->client),
+                   fm_log_text("peer", session->transport->peer),
+                   fm_log_text("role", fm_role_name(session->role)));
     welcome(session, request);
     return FM_OK;
 }
@@ -177,9 +179,10 @@ fm_status fm_take_token_create(fm_session *session, const fm_request *request, c
     if (status != FM_OK) {
         return status;
     }
-    fm_log(FM_LOG_INFO, "token created", fm_log_uint("number", grant.number),
-           fm_log_text("role", fm_role_name(grant.role)), fm_log_uint("world", grant.seat.number),
-           fm_log_uint("team", grant.seat.team));
+    static fm_log_site created;
+    fm_log_limited(&created, FM_LOG_INFO, "token created", fm_log_uint("number", grant.number),
+                   fm_log_text("role", fm_role_name(grant.role)),
+                   fm_log_uint("world", grant.seat.number), fm_log_uint("team", grant.seat.team));
     fm_reply reply;
     fm_reply_begin(&reply, request->id);
     msgpack_pack_map(&reply.packer, 2);
@@ -198,7 +201,8 @@ fm_status fm_take_token_revoke(fm_session *session, const fm_request *request, c
         snprintf(error, FM_ERROR_TEXT_SIZE, "there is no such token");
         return FM_ERR_BAD_VALUE;
     }
-    fm_log(FM_LOG_INFO, "token revoked", fm_log_uint("number", number));
+    static fm_log_site revoked;
+    fm_log_limited(&revoked, FM_LOG_INFO, "token revoked", fm_log_uint("number", number));
     if (!request->is_notification) {
         fm_reply reply;
         fm_reply_begin(&reply, request->id);

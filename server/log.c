@@ -27,8 +27,8 @@ static uint64_t system_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+static _Atomic fm_log_level current_level = FM_LOG_INFO;
 static fm_log_options current = {
-    .level = FM_LOG_INFO,
     .format = FM_LOG_FORMAT_TEXT,
     .file = STDERR_FILENO,
     .now_ms = system_now_ms,
@@ -286,6 +286,7 @@ static void write_line(fm_log_level level, const char *message, const fm_log_fie
 void fm_log_start(const fm_log_options *options)
 {
     current = *options;
+    current_level = options->level;
     if (current.now_ms == NULL) {
         current.now_ms = system_now_ms;
     }
@@ -293,7 +294,12 @@ void fm_log_start(const fm_log_options *options)
 
 bool fm_log_enabled(fm_log_level level)
 {
-    return level >= current.level;
+    return level >= current_level;
+}
+
+void fm_log_set_level(fm_log_level level)
+{
+    current_level = level;
 }
 
 void fm_log_fields(fm_log_level level, const char *message, const fm_log_field *fields)

@@ -11,10 +11,14 @@
 
 #include "server/clock.h"
 #include "server/creation.h"
+#include "server/descriptors.h"
 #include "server/handlers.h"
 #include "server/http.h"
 #include "server/hub.h"
 #include "server/log.h"
+#include "server/notify.h"
+#include "server/options.h"
+#include "server/reload.h"
 #include "server/stream.h"
 #include "server/tls.h"
 #include "server/transport.h"
@@ -27,9 +31,14 @@
 
 #define READ_BUFFER_SIZE (64u << 10)
 #define CHECK_PERIOD_MS  100u // how often time-outs are looked at
+#define WATCHDOG_SHARE   4u   // signs of life per time that the watchdog waits
 
 struct server {
-    fm_hub hub; // first
+    fm_hub hub;                                        // first
+    fm_config config;                                  // the hub's
+    const char *const *arguments, *const *environment; // read again on SIGHUP
+    fm_notify notify;
+    uint64_t looked_ns, turn_count; // when the conductor was last looked at, and what it had done
     uv_loop_t loop;
     uv_signal_t terminate, interrupt, reload;
     uv_async_t event;
@@ -109,6 +118,7 @@ static void announce_end(struct server *server)
 static void stop(struct server *server)
 {
     server->hub.going_down = true;
+    fm_notify_stopping(&server->notify);
     fm_tcp_listener_destroy(server->listener);
     server->listener = NULL;
     announce_end(server);
@@ -130,21 +140,53 @@ static void on_signal(uv_signal_t *signal, int number)
 
 // ---- reading files again -----------------------------------------------------------------------
 
-// What was is kept when a file is wrong: a typing error must not lock everybody out.
-static void reload_tokens(struct server *server)
+static void tell_change(const fm_config_key *key, const char *text, bool taken)
 {
-    static fm_grants grants; // too large for the stack
-    const fm_config *config = server->hub.config;
-    char error[FM_CONFIG_ERROR_SIZE];
-    grants.count = 0;
-    if (fm_grants_read_file(&grants, config->token_file, error, sizeof error) != FM_OK) {
-        fm_log(FM_LOG_ERROR, "tokens kept as they were", fm_log_text("file", config->token_file),
-               fm_log_text("reason", error));
+    if (taken) {
+        fm_log(FM_LOG_INFO, "setting changed", fm_log_text("key", key->name),
+               fm_log_text("value", text));
+    } else {
+        fm_log(FM_LOG_WARNING, "setting needs a restart", fm_log_text("key", key->name),
+               fm_log_text("value", text));
+    }
+}
+
+static void take_settings(struct server *server, const fm_config *fresh)
+{
+    uint32_t count = fm_reload_take(&server->config, fresh, tell_change);
+    fm_log(FM_LOG_INFO, "settings read again", fm_log_uint("changed", count));
+    fm_descriptors_reserve(&server->config);
+    server->hub.tokens.configured = fresh->grants;
+    if (fresh->grants_from_file) {
+        fm_log(FM_LOG_INFO, "tokens read again", fm_log_uint("count", fresh->grants.count));
+    }
+    fm_log_set_level(server->config.log_level);
+    fm_sessions_check_tokens(&server->hub);
+}
+
+// What was is kept when anything is wrong: a typing error must not lock everybody out.
+static void reload_settings(struct server *server)
+{
+    static fm_config fresh; // too large for the stack
+    char *errors = NULL, *rest = NULL;
+    size_t size = 0;
+    int exit_code;
+    FILE *stream = open_memstream(&errors, &size);
+    if (stream == NULL) {
+        fm_log(FM_LOG_ERROR, "settings and tokens kept as they were",
+               fm_log_text("reason", "out of memory"));
         return;
     }
-    server->hub.tokens.configured = grants;
-    fm_log(FM_LOG_INFO, "tokens read again", fm_log_uint("count", grants.count));
-    fm_sessions_check_tokens(&server->hub);
+    bool good =
+        fm_options_read(server->arguments, server->environment, &fresh, stream, stream, &exit_code);
+    if (fclose(stream) == 0 && good) {
+        take_settings(server, &fresh);
+    }
+    for (char *line = strtok_r(errors, "\n", &rest); !good && line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        fm_log(FM_LOG_ERROR, "settings and tokens kept as they were", fm_log_text("reason", line));
+    }
+    free(errors);
 }
 
 static void reload_certificate(struct server *server)
@@ -163,12 +205,12 @@ static void on_reload(uv_signal_t *signal, int number)
 {
     (void)number;
     struct server *server = signal->data;
-    if (server->hub.config->grants_from_file) {
-        reload_tokens(server);
-    }
+    fm_notify_reloading(&server->notify);
+    reload_settings(server);
     if (server->tls != NULL) {
         reload_certificate(server);
     }
+    fm_notify_ready(&server->notify, server->hub.host_count, server->hub.session_count);
 }
 
 // ---- events from the conductor -----------------------------------------------------------------
@@ -240,6 +282,22 @@ static void wake_loop(void *context)
     uv_async_send(&server->event);
 }
 
+// Only while both threads get on: this one, which is here, and the conductor, unless it has ended.
+static void feed_watchdog(struct server *server, uint64_t now_ns)
+{
+    const fm_notify *notify = &server->notify;
+    if (notify->watchdog_ns == 0 ||
+        now_ns - server->looked_ns < notify->watchdog_ns / WATCHDOG_SHARE) {
+        return;
+    }
+    server->looked_ns = now_ns;
+    uint64_t turn_count = fm_conductor_nudge(server->hub.conductor);
+    if (turn_count != server->turn_count || server->stopped) {
+        server->turn_count = turn_count;
+        fm_notify_alive(notify, server->hub.host_count, server->hub.session_count);
+    }
+}
+
 static void on_check(uv_timer_t *timer)
 {
     struct server *server = timer->data;
@@ -248,6 +306,7 @@ static void on_check(uv_timer_t *timer)
         fm_session_check_time(server->hub.sessions[i], now_ns);
     }
     fm_stream_flush(&server->hub);
+    feed_watchdog(server, now_ns);
 }
 
 // ---- the beginning -----------------------------------------------------------------------------
@@ -379,7 +438,8 @@ static void init_handles(struct server *server)
 // Makes what cannot be had for sure. On failure nothing needs undoing.
 static bool server_init(struct server *server, const fm_config *config)
 {
-    *server = (struct server){.hub = {.config = config, .on_session_gone = on_session_gone}};
+    *server = (struct server){.hub = {.on_session_gone = on_session_gone}, .config = *config};
+    server->hub.config = &server->config;
     server->hub.tokens.configured = config->grants;
     server->hub.start_ns = fm_clock_now_ns();
     server->hub.loop = &server->loop;
@@ -397,7 +457,7 @@ static bool server_init(struct server *server, const fm_config *config)
         return false;
     }
     init_handles(server);
-    if (fm_conductor_create(config, wake_loop, server, &server->hub.conductor) != FM_OK) {
+    if (fm_conductor_create(&server->config, wake_loop, server, &server->hub.conductor) != FM_OK) {
         close_own_handles(server);
         uv_run(&server->loop, UV_RUN_DEFAULT);
         uv_loop_close(&server->loop);
@@ -423,21 +483,29 @@ static void server_fini(struct server *server)
     free(server->read_buffer);
 }
 
-int fm_server_run(const fm_config *config)
+int fm_server_run(const fm_config *config, const char *const *arguments,
+                  const char *const *environment)
 {
     fm_handlers_check();
     signal(SIGPIPE, SIG_IGN); // a peer that is gone is an error of the write, not the end of all
+    fm_descriptors_reserve(config);
     struct server server;
     if (!server_init(&server, config)) {
         fm_log(FM_LOG_ERROR, "cannot start", fm_log_text("reason", "out of memory or threads"));
         return 1;
     }
+    server.arguments = arguments;
+    server.environment = environment;
+    fm_notify_init(&server.notify);
     bool started = start_tls(&server) && start_http(&server) && start_listening(&server);
-    if (!started) {
+    if (started) {
+        fm_notify_ready(&server.notify, 0, 0);
+    } else {
         stop(&server);
     }
     uv_run(&server.loop, UV_RUN_DEFAULT);
     server_fini(&server);
+    fm_notify_fini(&server.notify);
     if (started) {
         fm_log(FM_LOG_INFO, "ended", fm_log_uint("messages", server.hub.counts.messages));
     }

@@ -23,6 +23,7 @@ static const struct row {
     const fm_cli_command *command;
 } table[] = {
     {"Server", &fm_cli_ping},
+    {NULL, &fm_cli_healthcheck},
     {NULL, &fm_cli_stats},
     {NULL, &fm_cli_token},
     {NULL, &fm_cli_revoke},
@@ -124,7 +125,7 @@ static void print_help(void)
         if (table[i].heading != NULL) {
             printf("\n%s:\n", table[i].heading);
         }
-        printf("  %-10s%s\n", table[i].command->name, table[i].command->summary);
+        printf("  %-13s%s\n", table[i].command->name, table[i].command->summary);
     }
     print_options("Options of every command", common_options);
     puts("\n"

@@ -35,11 +35,12 @@ def seed():
 class Server:
     """fogmarchd as a child process. Use as a context manager."""
 
-    def __init__(self, *flags, environment=None):
+    def __init__(self, *flags, environment=None, program=None):
         self.folder = tempfile.mkdtemp(prefix="fogmarch-")
         port_file = os.path.join(self.folder, "port")
         self.log_path = os.path.join(self.folder, "log")
-        arguments = [os.environ["FOGMARCHD"], "--listen", "127.0.0.1:0", "--port-file", port_file]
+        arguments = [program or os.environ["FOGMARCHD"], "--listen", "127.0.0.1:0", "--port-file",
+                     port_file]
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
                 arguments + list(flags), stderr=log, stdin=subprocess.DEVNULL,
