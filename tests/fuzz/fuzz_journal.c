@@ -1,0 +1,348 @@
+// tests/fuzz/fuzz_journal.c: any file as a journal: refused with its name and a sentence, or read
+// to its end in the order of its positions.
+//
+// Byte 0 chooses: even, the rest is the file as it lies on the disk; odd, the rest is a program
+// that fills the tables of a sound database with rows of any types and values (rows, below), whose
+// checksums are mostly right. The former finds what SQLite lets through, the latter what comes
+// after.
+
+#include "tests/fuzz/fuzz.h"
+
+#include "core/command_file.h"
+#include "server/journal_reader.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define ROWS_MAX  512u // read of one journal
+#define BLOB_MAX  255u
+#define WORLD_MAX ((size_t)1 << 20) // bytes of a keyframe's world that are asked for
+
+// ---- the file ----------------------------------------------------------------------------------
+
+static char folder[64], path[96];
+
+static void remove_files(void)
+{
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < FM_COUNT_OF(ends); i++) {
+        char name[sizeof path + 16];
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        unlink(name);
+    }
+}
+
+static void remove_folder(void)
+{
+    remove_files();
+    rmdir(folder);
+}
+
+// In memory where the system has such a place: the disk is not what is tried here.
+static void make_folder(void)
+{
+    if (folder[0] != '\0') {
+        return;
+    }
+    const char *place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(folder, sizeof folder, "%s/fogmarch-fuzz-XXXXXX", place);
+    FM_ASSERT(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/a.journal", folder);
+    atexit(remove_folder);
+}
+
+static void write_file(const uint8_t *bytes, size_t size)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    FM_ASSERT(file >= 0 && write(file, bytes, size) == (ssize_t)size && close(file) == 0);
+}
+
+// ---- the program -------------------------------------------------------------------------------
+
+struct maker {
+    const uint8_t *bytes;
+    size_t size, at;
+    sqlite3 *db;
+    uint64_t position, tick;
+};
+
+static uint8_t next(struct maker *maker)
+{
+    return maker->at < maker->size ? maker->bytes[maker->at++] : 0;
+}
+
+static size_t next_blob(struct maker *maker, const uint8_t **bytes)
+{
+    size_t size = next(maker), left = maker->size - maker->at;
+    size = size < left ? size : left;
+    *bytes = maker->bytes + maker->at;
+    maker->at += size;
+    return size;
+}
+
+static sqlite3_int64 next_number(struct maker *maker)
+{
+    uint64_t number = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        number = number << 8 | next(maker);
+    }
+    return (sqlite3_int64)number;
+}
+
+// A value of any type.
+static void bind_any(struct maker *maker, sqlite3_stmt *row, int column)
+{
+    const uint8_t *bytes;
+    switch (next(maker) % 6) {
+    case 0:
+        sqlite3_bind_null(row, column);
+        break;
+    case 1:
+        sqlite3_bind_int64(row, column, next(maker));
+        break;
+    case 2:
+        sqlite3_bind_int64(row, column, next_number(maker));
+        break;
+    case 3:
+        sqlite3_bind_double(row, column, (double)next_number(maker) / 3);
+        break;
+    case 4: {
+        size_t size = next_blob(maker, &bytes);
+        sqlite3_bind_text(row, column, (const char *)bytes, (int)size, SQLITE_TRANSIENT);
+        break;
+    }
+    case 5: {
+        size_t size = next_blob(maker, &bytes);
+        sqlite3_bind_blob(row, column, bytes, (int)size, SQLITE_TRANSIENT);
+        break;
+    }
+    }
+}
+
+static sqlite3_stmt *prepare(struct maker *maker, const char *sql)
+{
+    sqlite3_stmt *row;
+    FM_ASSERT(sqlite3_prepare_v2(maker->db, sql, -1, &row, NULL) == SQLITE_OK);
+    return row;
+}
+
+// A row that is there already stays.
+static void insert(sqlite3_stmt *row)
+{
+    sqlite3_step(row);
+    sqlite3_finalize(row);
+}
+
+static void add_meta(struct maker *maker)
+{
+    static const char *const keys[] = {"fogmarch", "name",  "number",  "timeline",
+                                       "overload", "bases", "unknown", ""};
+    sqlite3_stmt *row = prepare(maker, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
+    sqlite3_bind_text(row, 1, keys[next(maker) % FM_COUNT_OF(keys)], -1, SQLITE_STATIC);
+    bind_any(maker, row, 2);
+    insert(row);
+}
+
+// Bits of the first byte: 0 position jumps, 1 tick jumps, 2 kind is anything, 3 checksum is wrong,
+// 4 some column is anything; else the tick grows with a row of kind 2.
+static void add_row(struct maker *maker)
+{
+    uint8_t how = next(maker), kind = (uint8_t)(next(maker) % 5 + 1);
+    maker->position += (how & 1) != 0 ? next(maker) : 1;
+    maker->tick += (how & 2) != 0 ? (uint64_t)next_number(maker) : kind == FM_JOURNAL_TICK;
+    kind = (how & 4) != 0 ? next(maker) : kind;
+    const uint8_t *bytes;
+    size_t size = next_blob(maker, &bytes);
+    uint64_t sum = fm_journal_checksum(maker->position, maker->tick, kind, bytes, size);
+    sqlite3_stmt *row = prepare(maker, "INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?, ?)");
+    sqlite3_bind_int64(row, 1, (sqlite3_int64)maker->position);
+    sqlite3_bind_int64(row, 2, (sqlite3_int64)maker->tick);
+    sqlite3_bind_int64(row, 3, kind);
+    sqlite3_bind_blob(row, 4, bytes, (int)size, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(row, 5, (sqlite3_int64)((how & 8) != 0 ? sum + 1 : sum));
+    if ((how & 16) != 0) {
+        bind_any(maker, row, 2 + next(maker) % 4);
+    }
+    insert(row);
+}
+
+// Bits: 0 the size is anything, 1 the bytes are not packed, 3 and 4 as above.
+static void add_keyframe(struct maker *maker)
+{
+    uint8_t how = next(maker);
+    const uint8_t *bytes;
+    size_t size = next_blob(maker, &bytes);
+    uint8_t packed[2 * BLOB_MAX + 64];
+    size_t packed_size = ZSTD_compress(packed, sizeof packed, bytes, size, 1);
+    FM_ASSERT(!ZSTD_isError(packed_size));
+    const uint8_t *stored = (how & 2) != 0 ? bytes : packed;
+    size_t stored_size = (how & 2) != 0 ? size : packed_size;
+    uint64_t sum =
+        fm_journal_checksum(maker->position, maker->tick, FM_JOURNAL_KEYFRAME, stored, stored_size);
+    sqlite3_stmt *row =
+        prepare(maker, "INSERT OR REPLACE INTO keyframes VALUES (?, ?, 0, 10.0, 50.0, ?, ?, ?)");
+    sqlite3_bind_int64(row, 1, (sqlite3_int64)maker->position);
+    sqlite3_bind_int64(row, 2, (sqlite3_int64)maker->tick);
+    sqlite3_bind_int64(row, 3, (how & 1) != 0 ? next_number(maker) : (sqlite3_int64)size);
+    sqlite3_bind_int64(row, 4, (sqlite3_int64)((how & 8) != 0 ? sum + 1 : sum));
+    sqlite3_bind_blob(row, 5, stored, (int)stored_size, SQLITE_TRANSIENT);
+    if ((how & 16) != 0) {
+        bind_any(maker, row, 2 + next(maker) % 4);
+    }
+    insert(row);
+}
+
+static void run(struct maker *maker, const char *sql)
+{
+    FM_ASSERT(sqlite3_exec(maker->db, sql, NULL, NULL, NULL) == SQLITE_OK);
+}
+
+// As in server/journal_file.c, but that every column takes everything.
+static void make_tables(struct maker *maker)
+{
+    char marks[128];
+    snprintf(marks, sizeof marks, "PRAGMA application_id=%d; PRAGMA user_version=%u",
+             FM_JOURNAL_APPLICATION, FM_JOURNAL_FORMAT + next(maker) / 128);
+    run(maker, "PRAGMA page_size=512; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
+    run(maker, marks);
+    run(maker, "CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;"
+               "CREATE TABLE log (position INTEGER PRIMARY KEY, tick, kind, bytes, checksum);"
+               "CREATE TABLE keyframes (position INTEGER PRIMARY KEY, tick, paused, tick_hz,"
+               " budget_ms, size, checksum, bytes);"
+               "INSERT INTO meta VALUES ('name', 'arena'), ('number', 1)");
+}
+
+static void make_journal(const uint8_t *bytes, size_t size)
+{
+    struct maker maker = {.bytes = bytes, .size = size};
+    remove_files();
+    FM_ASSERT(sqlite3_open(path, &maker.db) == SQLITE_OK);
+    make_tables(&maker);
+    while (maker.at < maker.size) {
+        switch (next(&maker) % 3) {
+        case 0:
+            add_row(&maker);
+            break;
+        case 1:
+            add_keyframe(&maker);
+            break;
+        case 2:
+            add_meta(&maker);
+            break;
+        }
+    }
+    run(&maker, "COMMIT");
+    sqlite3_close(maker.db);
+}
+
+// ---- reading -----------------------------------------------------------------------------------
+
+static void check_error(const char *error)
+{
+    FM_ASSERT(strncmp(error, path, strlen(path)) == 0 && strlen(error) > strlen(path) + 2);
+}
+
+static void read_blob(const fm_journal_row *row)
+{
+    fm_command_copy *command = NULL;
+    fm_record_copy *record = NULL;
+    if (row->kind == FM_JOURNAL_COMMAND &&
+        fm_command_unpack(row->bytes, row->size, &fm_memory_libc, &command, NULL) == FM_OK) {
+        fm_command_copy_destroy(command, &fm_memory_libc);
+    }
+    if (row->kind == FM_JOURNAL_TICK &&
+        fm_record_unpack(row->bytes, row->size, &fm_memory_libc, &record, NULL) == FM_OK) {
+        fm_record_copy_destroy(record, &fm_memory_libc);
+    }
+}
+
+static void read_rows(fm_journal_reader *reader)
+{
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    fm_journal_row row;
+    uint64_t position = 0;
+    bool more = true;
+    for (uint32_t i = 0; i < ROWS_MAX && more; i++) {
+        if (fm_journal_reader_next(reader, &row, &more, error) != FM_OK) {
+            check_error(error);
+            return;
+        }
+        if (more) {
+            FM_ASSERT(i == 0 || row.position == position + 1);
+            FM_ASSERT(row.size == 0 || row.bytes != NULL);
+            position = row.position;
+            read_blob(&row);
+        }
+    }
+}
+
+static void read_worlds(fm_journal_reader *reader)
+{
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    uint32_t count;
+    const fm_journal_keyframe *keyframes = fm_journal_reader_keyframes(reader, &count);
+    FM_ASSERT(count > 0);
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *bytes = NULL;
+        size_t size = 0;
+        FM_ASSERT(i == 0 || keyframes[i].position > keyframes[i - 1].position);
+        if (keyframes[i].size > WORLD_MAX) {
+            continue;
+        }
+        if (fm_journal_reader_load(reader, &keyframes[i], &bytes, &size, error) == FM_OK) {
+            FM_ASSERT(size == keyframes[i].size);
+            free(bytes);
+        } else {
+            FM_ASSERT(bytes == NULL);
+            check_error(error);
+        }
+    }
+}
+
+static void seek_ticks(fm_journal_reader *reader)
+{
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    const fm_journal_info *info = fm_journal_reader_info(reader);
+    const uint64_t ticks[] = {0, info->first_tick, info->last_tick, UINT64_MAX};
+    for (size_t i = 0; i < FM_COUNT_OF(ticks); i++) {
+        const fm_journal_keyframe *keyframe = fm_journal_reader_keyframe_before(reader, ticks[i]);
+        FM_ASSERT(keyframe == NULL || keyframe->tick <= ticks[i]);
+        if (fm_journal_reader_seek_tick(reader, ticks[i], error) == FM_OK) {
+            read_rows(reader);
+        } else {
+            check_error(error);
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    if (size < 1) {
+        return 0;
+    }
+    make_folder();
+    if (bytes[0] % 2 == 0) {
+        remove_files();
+        write_file(bytes + 1, size - 1);
+    } else {
+        make_journal(bytes + 1, size - 1);
+    }
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    fm_journal_reader *reader = NULL;
+    if (fm_journal_reader_open(path, &reader, error) != FM_OK) {
+        FM_ASSERT(reader == NULL);
+        check_error(error);
+        return 0;
+    }
+    FM_ASSERT(strlen(fm_journal_reader_info(reader)->name) > 0);
+    read_rows(reader);
+    read_worlds(reader);
+    seek_ticks(reader);
+    fm_journal_reader_close(reader);
+    return 0;
+}
