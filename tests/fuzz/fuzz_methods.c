@@ -26,6 +26,7 @@
 #define MAP_SIDE_MAX    48u // cells of worlds that requests make
 #define TICKS_ASKED_MAX 24u
 #define ELEMENTS_MAX    64u
+#define SLEEP_MAX_MS    12000u // of one input: longer than every time-out
 
 enum param_type {
     UINT,
@@ -61,7 +62,7 @@ static const struct param *const params_of[FM_METHOD_COUNT] = {
 
 enum step {
     STEP_BYTES = 0x80, // client, then bytes as they are
-    STEP_SLEEP,        // so many times 10 ms
+    STEP_SLEEP,        // so many times 50 ms
     STEP_STALL,        // client, whether it reads
     STEP_HANG_UP,      // client; another one takes its place
     STEP_SETTLE,       // all that is due is done
@@ -528,7 +529,15 @@ static void come_back(uint32_t client, const char *token)
     fm_live_settle();
 }
 
-static void other_step(struct reader *reader, enum step step)
+static void sleep_a_while(uint64_t ms, uint64_t *slept_ms)
+{
+    if (*slept_ms + ms <= SLEEP_MAX_MS) {
+        *slept_ms += ms;
+        fm_live_sleep(ms);
+    }
+}
+
+static void other_step(struct reader *reader, enum step step, uint64_t *slept_ms)
 {
     uint32_t client =
         step == STEP_SLEEP || step == STEP_SETTLE ? 0 : next(reader) % FM_LIVE_CLIENTS_MAX;
@@ -541,7 +550,7 @@ static void other_step(struct reader *reader, enum step step)
         }
         break;
     case STEP_SLEEP:
-        fm_live_sleep(10 * (uint64_t)next(reader));
+        sleep_a_while(50 * (uint64_t)next(reader), slept_ms);
         break;
     case STEP_STALL:
         fm_live_stall(client, next(reader) % 2 == 1);
@@ -561,6 +570,7 @@ static void other_step(struct reader *reader, enum step step)
 
 static void run_steps(struct reader *program)
 {
+    uint64_t slept_ms = 0;
     for (uint32_t i = 0; i < STEPS_MAX && program->at < program->size; i++) {
         uint8_t what = next(program);
         size_t size = next(program), left = program->size - program->at;
@@ -569,7 +579,8 @@ static void run_steps(struct reader *program)
         if (what < STEP_BYTES) {
             send_request(&step, (fm_method)(what % FM_METHOD_COUNT));
         } else {
-            other_step(&step, STEP_BYTES + (what - STEP_BYTES) % (STEP_COUNT - STEP_BYTES));
+            other_step(&step, STEP_BYTES + (what - STEP_BYTES) % (STEP_COUNT - STEP_BYTES),
+                       &slept_ms);
         }
     }
 }
@@ -651,7 +662,11 @@ static const fm_config *make_config(void)
     config.uploads_max_bytes = 64u << 10;
     config.inbox_commands_max = 16;
     config.session_queries_max = 4;
+    config.hello_timeout_s = 3;
+    config.message_timeout_s = 2;
+    config.slow_reader_timeout_s = 4;
     config.idle_timeout_s = 10;
+    config.query_budget_ms = 0.05;
     config.auth_failures_per_minute = 4;
     config.rate_edits = 200;
     char error[FM_ERROR_TEXT_SIZE];

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_NS     100u    // that a look at the clock takes
+#define LOOK_NS     1000u   // that a look at the clock takes
 #define OPEN_MAX    512u    // requests of a client that wait for their answer
 #define TURNS_MAX   100000u // of the conductor until nothing is left to do
-#define STEP_MS     20u     // how often time-outs are looked at while time goes by
+#define STEP_MS     100u    // how often time-outs are looked at while time goes by
 #define OUTPUT_SIZE ((size_t)1 << 22)
 
 struct pipe {

@@ -131,6 +131,11 @@ def write_games():
                         request("world.create", ADMIN, chance, {"name": b"\1", "map": None, "upload": None}, 0.4),
                         request("world.create", ADMIN, chance, {"name": b"\1", "upload": None, "generator": None}, 0.2),
                         request("world.list", OBSERVER, chance), request("world.destroy", ADMIN, chance, {"world": b"\0"})])
+    write("timeouts", 0, watch + [step(BYTES, bytes([PLAYER_1]) + b"\x94\x00"), step(STALL, bytes([OBSERVER, 1])),
+                          order(0, **goal), run, step(SLEEP, b"\x30"), step(SLEEP, b"\x30"), step(SLEEP, b"\x80")])
+    write("destroyed", 2, [request(name, ADMIN, chance, {**ends, "team": None}, share=0, how=16)
+                           for name in ("path.query", "path.distance")] +
+          [request("world.destroy", ADMIN, chance, {"world": b"\0"}, how=16)])
     write("bytes", 0, [step(BYTES, bytes([NOBODY]) + b"\x94\x00\x01\xa4ping\x91\x80\x94\x00\x02\xa5hello"),
                        step(BYTES, bytes([ADMIN]) + b"\x94\x00\xc1"), step(BYTES, bytes([DEBUG]) + b"\xdd\xff\xff\xff\xff")])
 
