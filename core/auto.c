@@ -454,6 +454,57 @@ static size_t auto_bytes(const void *self)
            (a->guide.self == NULL ? 0 : a->guide.ops->bytes(a->guide.self));
 }
 
+// ---- saved worlds -------------------------------------------------------------------------------
+
+// A path of jump points is small. The guide, idle then, goes, and with it what it has learned.
+static bool auto_settle(void *self, fm_slab *slab)
+{
+    struct automatic *a = self;
+    if (!searches_by_jumps(a) || a->search.self == NULL || a->guiding || a->pending ||
+        a->exhausted || search_state(a, a->start) != FM_PLAN_FOUND ||
+        !a->search.ops->settle(a->search.self, slab)) {
+        return false;
+    }
+    drop(a, &a->guide, slab);
+    return true;
+}
+
+static void auto_save(const void *self, fm_writer *writer)
+{
+    const struct automatic *a = self;
+    fm_writer_put_varint(writer, a->start);
+    fm_writer_put_varint(writer, a->waited);
+    fm_writer_put_varint(writer, a->has_answered);
+    fm_writer_put_varint(writer, a->jumps_unanswered);
+    fm_writer_put_varint(writer, a->jumps_excess);
+    a->search.ops->save(a->search.self, writer);
+}
+
+static fm_status auto_load(void *self, fm_reader *reader)
+{
+    struct automatic *a = self;
+    if (!searches_by_jumps(a)) {
+        fm_reader_fail(reader, "There is a path by jump points where they do not apply.");
+        return FM_ERR_BAD_FORMAT;
+    }
+    fm_cell start = (fm_cell)fm_reader_take_bounded(reader, FM_CELL_NONE - 1, "start");
+    if (fm_cell_x(start) >= a->view->width || fm_cell_y(start) >= a->view->height) {
+        fm_reader_fail(reader, "A planner's agent stood off the map.");
+    }
+    a->waited = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "ticks waited");
+    a->has_answered = fm_reader_take_bool(reader, "has_answered");
+    a->jumps_unanswered = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "jump points");
+    a->jumps_excess = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "jump points");
+    if (reader->failed) {
+        return FM_ERR_BAD_FORMAT;
+    }
+    a->start = start;
+    if (!need_search(a)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    return a->search.ops->load(a->search.self, reader);
+}
+
 const fm_planner_ops fm_auto = {
     .name = "auto",
     .summary = "chooses by costs, neighbours and grant: jump points or D* Lite, and moves at once",
@@ -473,4 +524,7 @@ const fm_planner_ops fm_auto = {
     .nearest = auto_nearest,
     .inspect = auto_inspect,
     .bytes = auto_bytes,
+    .settle = auto_settle,
+    .save = auto_save,
+    .load = auto_load,
 };

@@ -71,6 +71,11 @@ bool fm_grid_set(fm_grid *grid, fm_cell cell, fm_terrain terrain, uint8_t cost)
     return true;
 }
 
+void fm_grid_make_weighted(fm_grid *grid)
+{
+    grid->weighted = true;
+}
+
 char fm_terrain_letter(fm_terrain terrain)
 {
     switch (terrain) {

@@ -68,6 +68,9 @@ void fm_grid_destroy(fm_grid *grid);
 /// @return true when anything changed
 bool fm_grid_set(fm_grid *grid, fm_cell cell, fm_terrain terrain, uint8_t cost);
 
+/// Makes the grid weighted although no cell is: some cell has had another cost once.
+void fm_grid_make_weighted(fm_grid *grid);
+
 /// Whether x and y name a cell of the map. Any values are allowed.
 static inline bool fm_grid_contains(const fm_grid *grid, int64_t x, int64_t y)
 {

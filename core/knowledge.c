@@ -391,6 +391,24 @@ void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain te
     }
 }
 
+void fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale)
+{
+    size_t i = fm_grid_index(knowledge->truth, look.cell);
+    fm_bitmap_set(&knowledge->known, look.cell);
+    knowledge->known_count += 1;
+    if (look.terrain != FM_TERRAIN_GROUND) {
+        set_blocked(knowledge, look.cell, true);
+    }
+    if (knowledge->weights != NULL) {
+        knowledge->weights[i] = look.cost;
+    }
+    if (is_stale) {
+        FM_ASSERT(knowledge->seen != NULL);
+        fm_bitmap_set(&knowledge->stale, look.cell);
+        knowledge->seen[i] = look.terrain;
+    }
+}
+
 fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell)
 {
     const fm_grid *truth = knowledge->truth;

@@ -117,6 +117,13 @@ void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain te
 /// Makes the team keep a list of the buildings that it sees; at once after it is made.
 void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *buildings);
 
+/// When a saved world is loaded, of a cell that the team does not know yet: how it looked when it
+/// was seen. Notes nothing else, and logs nothing.
+///
+/// @param is_stale  it has been edited since, so that `look` need not be what it is; only after
+///                  fm_knowledge_prepare_for_edits() (asserted)
+void fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale);
+
 /// The team is told what a cell looks like now, whoever sees it. Serial stages and commands only.
 void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell);
 

@@ -669,3 +669,9 @@ fm_cell fm_labels_nearest(fm_labels *labels, fm_cell goal, uint32_t label, uint6
     }
     return answer->cell;
 }
+
+void fm_labels_forget_answers(fm_labels *labels)
+{
+    fm_memory_release(labels->memory, labels->answers, ANSWERS_KEPT * sizeof *labels->answers);
+    labels->answers = NULL;
+}

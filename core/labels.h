@@ -90,6 +90,9 @@ uint64_t fm_labels_graph_version(const fm_labels *labels);
 /// @return FM_CELL_NONE when no cell has the label
 fm_cell fm_labels_nearest(fm_labels *labels, fm_cell goal, uint32_t label, uint64_t *units);
 
+/// Forgets those answers: the next ones are looked for, and paid for, again.
+void fm_labels_forget_answers(fm_labels *labels);
+
 /// Number of components. Labels must be current.
 uint32_t fm_labels_count(const fm_labels *labels);
 

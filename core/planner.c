@@ -141,6 +141,14 @@ fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *spec, char *e
     return FM_OK;
 }
 
+bool fm_planner_spec_equals(const fm_planner_spec *a, const fm_planner_spec *b)
+{
+    return a->ops == b->ops && a->options.queue == b->options.queue &&
+           a->options.ties == b->options.ties && a->options.step == b->options.step &&
+           a->options.lookahead == b->options.lookahead &&
+           a->options.heuristic == b->options.heuristic;
+}
+
 bool fm_planner_spec_fits(const fm_planner_spec *spec, fm_connectivity connectivity, bool weighted)
 {
     bool uniform = connectivity == FM_CONNECT_8 && !weighted;

@@ -30,6 +30,7 @@
 
 #pragma once
 
+#include "core/bytes.h"
 #include "core/heuristic.h"
 #include "core/slab.h"
 
@@ -227,6 +228,15 @@ struct fm_planner_ops {
 
     // Bytes of memory held, private state included.
     size_t (*bytes)(const void *self);
+
+    // For saved worlds (world_file.h), where what is known is small; all three or none. settle()
+    // lets go of all that save() does not write, or returns false: it is not worth keeping, and the
+    // planner ends. It has an answer (FOUND), and nothing has changed since. load() brings one that
+    // was just made by init() to where settle() left the other; the bytes may be anything, and
+    // whatever is wrong with them is noted in the reader. Returns FM_OK or FM_ERR_NO_MEMORY.
+    bool (*settle)(void *self, fm_slab *slab);
+    void (*save)(const void *self, fm_writer *writer);
+    fm_status (*load)(void *self, fm_reader *reader);
 };
 
 // Every planner there is, NULL-terminated.
@@ -247,6 +257,9 @@ FM_CHECKED fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *sp
 
 /// Writes a spec so that fm_planner_spec_parse() reads it back. Always NUL-terminated.
 void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size);
+
+/// Whether two specs mean the same planner.
+bool fm_planner_spec_equals(const fm_planner_spec *a, const fm_planner_spec *b);
 
 /// Whether a planner with its options can work under these rules: jump points need equal costs and
 /// FM_CONNECT_8; a planner that needs consistent estimates cannot take others.

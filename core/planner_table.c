@@ -6,6 +6,8 @@
 #include "core/jump_search.h"
 #include "core/random.h"
 
+#include <string.h>
+
 // A private search of each agent's own costs less than a shared one up to about so many (4
 // neighbours or uneven costs; agents that set out together).
 #define GROUP_MIN 8u
@@ -22,14 +24,6 @@ static uint32_t hash_of(uint32_t team, uint32_t class_index, fm_cell goal,
     }
     uint64_t who = (uint64_t)team << 32 | class_index << 24 | goal;
     return (uint32_t)fm_mix64(who ^ fm_mix64(name << 40 ^ options));
-}
-
-static bool same_spec(const fm_planner_spec *a, const fm_planner_spec *b)
-{
-    return a->ops == b->ops && a->options.queue == b->options.queue &&
-           a->options.ties == b->options.ties && a->options.step == b->options.step &&
-           a->options.lookahead == b->options.lookahead &&
-           a->options.heuristic == b->options.heuristic;
 }
 
 // The shared ones, and auto, whose agents are counted.
@@ -66,7 +60,7 @@ static uint32_t find_next(struct finder *finder)
         const struct fm_planner *planner = &finder->world->planners[slot];
         finder->entry = planner->next;
         if (planner->team == agent->team && planner->class_index == agent->class_index &&
-            planner->goal == finder->goal && same_spec(&planner->spec, finder->spec)) {
+            planner->goal == finder->goal && fm_planner_spec_equals(&planner->spec, finder->spec)) {
             return slot;
         }
     }
@@ -274,4 +268,94 @@ void fm_planner_redirect(fm_world *world, uint32_t *slot, fm_cell goal)
 void fm_agent_release_planners(fm_world *world, struct fm_agent *agent)
 {
     fm_planner_release(world, &agent->planner);
+}
+
+// ---- saved worlds -------------------------------------------------------------------------------
+
+static fm_cell aim_of(const struct fm_agent *agent)
+{
+    return agent->order.substitute != FM_CELL_NONE ? agent->order.substitute : agent->order.goal;
+}
+
+// Whether the planner of an agent is one that can be saved, and has let go of the rest.
+static bool keep(fm_world *world, const struct fm_agent *agent)
+{
+    struct fm_planner *planner = &world->planners[agent->planner];
+    const fm_planner_ops *ops = planner->spec.ops;
+    const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
+    bool is_own = !ops->shared && fm_planner_spec_equals(&planner->spec, &agent->spec);
+    bool has_news = planner->disturbed ||
+                    planner->cursor != fm_knowledge_log(knowledge, planner->class_index)->version;
+    return ops->settle != NULL && is_own && !has_news && planner->state == FM_PLAN_FOUND &&
+           planner->goal == aim_of(agent) && ops->settle(planner->self, &world->slabs[0]);
+}
+
+// Moves the planners that are left to the first slots, in order, and lists them anew. Each knows
+// its agent by `first_start`.
+static void close_ranks(fm_world *world)
+{
+    uint32_t kept = 0;
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        if (world->planners[slot].in_use) {
+            world->planners[kept] = world->planners[slot];
+            world->agents[world->planners[kept].first_start].planner = kept;
+            kept += 1;
+        }
+    }
+    world->planner_slots = kept;
+    world->planner_free = FM_SLOT_NONE;
+    if (world->planner_table != NULL) {
+        memset(world->planner_table, 0,
+               ((size_t)world->planner_table_mask + 1) * sizeof *world->planner_table);
+    }
+    for (uint32_t slot = 0; slot < kept; slot++) {
+        if (is_listed(world->planners[slot].spec.ops)) {
+            enlist(world, slot);
+        }
+    }
+}
+
+void fm_planners_settle(fm_world *world)
+{
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        struct fm_agent *agent = &world->agents[slot];
+        if (!agent->alive || agent->planner == FM_SLOT_NONE) {
+            continue;
+        }
+        if (keep(world, agent)) {
+            world->planners[agent->planner].first_start = slot;
+        } else {
+            fm_planner_release(world, &agent->planner);
+            agent->plan_state = FM_PLAN_RUNNING;
+        }
+    }
+    close_ranks(world);
+}
+
+fm_status fm_planner_restore(fm_world *world, struct fm_agent *agent, fm_reader *reader)
+{
+    FM_ASSERT(agent->planner == FM_SLOT_NONE && aim_of(agent) != FM_CELL_NONE);
+    const fm_planner_ops *ops = agent->spec.ops;
+    if (ops->load == NULL) {
+        fm_reader_fail(reader, "A planner of the kind %s is never saved.", ops->name);
+        return FM_ERR_BAD_FORMAT;
+    }
+    uint32_t slot = create_planner(world, agent, aim_of(agent), &agent->spec);
+    if (slot == FM_SLOT_NONE) {
+        return FM_ERR_NO_MEMORY;
+    }
+    struct fm_planner *planner = &world->planners[slot];
+    agent->planner = slot;
+    planner->users = 1;
+    planner->first_start = (uint32_t)(agent - world->agents); // as fm_planners_settle() leaves it
+    planner->state = FM_PLAN_FOUND;
+    planner->expansions = fm_reader_take_varint(reader);
+    planner->noted_expansions = planner->expansions;
+    return ops->load(planner->self, reader);
+}
+
+void fm_planner_save(const struct fm_planner *planner, fm_writer *writer)
+{
+    fm_writer_put_varint(writer, planner->expansions);
+    planner->spec.ops->save(planner->self, writer);
 }

@@ -35,5 +35,18 @@ void fm_agent_release_planners(fm_world *world, struct fm_agent *agent);
 /// Ends the search of every planner of a team without ending the planner.
 void fm_planners_forget(fm_world *world, uint32_t team);
 
+/// Between ticks, for saved worlds: ends every planner but those that can be saved, and numbers
+/// these from 0 on. Agents that have lost theirs get others in the next tick.
+void fm_planners_settle(fm_world *world);
+
+/// Writes a planner that fm_planners_settle() has kept.
+void fm_planner_save(const struct fm_planner *planner, fm_writer *writer);
+
+/// Makes the planner that fm_planners_settle() has left to an agent and fm_planner_save() has
+/// written. The agent has a goal (asserted) and no planner yet.
+///
+/// @return FM_OK, FM_ERR_BAD_FORMAT (noted in the reader) or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_planner_restore(fm_world *world, struct fm_agent *agent, fm_reader *reader);
+
 /// Ends a planner, whoever uses it. For the end of the world.
 void fm_planner_end(fm_world *world, uint32_t slot);

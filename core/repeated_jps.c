@@ -558,6 +558,91 @@ static size_t jps_bytes(const void *self)
            (p->nearest_search == NULL ? 0 : fm_nearest_bytes(p->nearest_search));
 }
 
+// ---- saved worlds -------------------------------------------------------------------------------
+
+// A path is small, and is all that there is between two searches.
+static bool jps_settle(void *self, fm_slab *slab)
+{
+    (void)slab;
+    const struct jps *p = self;
+    return p->state == FM_PLAN_FOUND && !p->begun && p->ahead < p->turn_count;
+}
+
+// The room before the path that can ever be used again: each way back takes two turns at most.
+static uint32_t room_of(const struct jps *p)
+{
+    uint32_t most = p->rejoin ? 2 * (REJOINED_MAX - p->rejoined) + 3 : 1;
+    return p->ahead < most ? p->ahead : most;
+}
+
+static void jps_save(const void *self, fm_writer *writer)
+{
+    const struct jps *p = self;
+    fm_writer_put_varint(writer, p->start);
+    fm_writer_put_varint(writer, p->rejoined);
+    fm_writer_put_varint(writer, room_of(p));
+    fm_writer_put_varint(writer, p->turn_count - p->ahead);
+    for (uint32_t i = p->ahead; i < p->turn_count; i++) {
+        fm_cell from = line_begin(p, i);
+        fm_writer_put_varint(writer, (uint64_t)fm_turn_steps(from, p->turns[i]) << 3 |
+                                         fm_turn_direction(from, p->turns[i]));
+    }
+}
+
+static bool is_on_map(const struct jps *p, int64_t x, int64_t y)
+{
+    return x >= 0 && y >= 0 && x < p->view->width && y < p->view->height;
+}
+
+// The turn at the end of one line, which stays on the map.
+static fm_cell take_turn(const struct jps *p, fm_cell from, fm_reader *reader)
+{
+    uint64_t line = fm_reader_take_bounded(reader, FM_SIDE_MAX << 3 | 7, "line of a path");
+    int64_t d = line & 7, steps = (int64_t)(line >> 3);
+    int64_t x = fm_cell_x(from) + fm_direction_dx[d] * steps;
+    int64_t y = fm_cell_y(from) + fm_direction_dy[d] * steps;
+    if (!is_on_map(p, x, y) || steps == 0) {
+        fm_reader_fail(reader, "A path leads off the map, or turns twice in one place.");
+        return from;
+    }
+    return fm_cell_at((uint32_t)x, (uint32_t)y);
+}
+
+static fm_status jps_load(void *self, fm_reader *reader)
+{
+    struct jps *p = self;
+    fm_cell start = (fm_cell)fm_reader_take_bounded(reader, FM_CELL_NONE - 1, "start of a path");
+    if (!is_on_map(p, fm_cell_x(start), fm_cell_y(start))) {
+        fm_reader_fail(reader, "A path begins off the map.");
+    }
+    uint32_t rejoined = (uint32_t)fm_reader_take_bounded(reader, REJOINED_MAX, "ways back");
+    uint32_t ahead =
+        (uint32_t)fm_reader_take_bounded(reader, 2 * REJOINED_MAX + 3, "room before a path");
+    uint32_t left = fm_reader_take_count(reader, UINT32_MAX / 2, 1, "turns ahead");
+    if (ahead == 0 || left == 0) {
+        fm_reader_fail(reader, "A path has no turns.");
+    }
+    if (reader->failed) {
+        return FM_ERR_BAD_FORMAT;
+    }
+    p->turns = fm_memory_allocate_zeroed(p->memory, ahead + left, sizeof *p->turns);
+    if (p->turns == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    p->turn_count = p->turn_capacity = ahead + left;
+    p->ahead = ahead;
+    p->rejoined = rejoined;
+    p->start = start;
+    p->state = FM_PLAN_FOUND;
+    for (uint32_t i = ahead; i < ahead + left; i++) {
+        p->turns[i] = take_turn(p, line_begin(p, i), reader);
+    }
+    if (p->turns[ahead + left - 1] != p->goal) {
+        fm_reader_fail(reader, "A path does not end at the goal.");
+    }
+    return reader->failed ? FM_ERR_BAD_FORMAT : FM_OK;
+}
+
 const fm_planner_ops fm_repeated_jps = {
     .name = "repeated-jps",
     .summary = "jump-point search from scratch whenever the path breaks; equal costs, 8 neighbours",
@@ -577,4 +662,7 @@ const fm_planner_ops fm_repeated_jps = {
     .nearest = jps_nearest,
     .inspect = jps_inspect,
     .bytes = jps_bytes,
+    .settle = jps_settle,
+    .save = jps_save,
+    .load = jps_load,
 };

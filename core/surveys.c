@@ -86,6 +86,17 @@ void fm_surveys_forget(fm_world *world, uint32_t team)
     }
 }
 
+void fm_surveys_settle(fm_world *world)
+{
+    for (uint32_t i = 0; i < world->survey_count; i++) {
+        struct fm_world_survey *entry = &world->surveys[i];
+        fm_knowledge *knowledge = fm_team_of(world, entry->team)->knowledge;
+        fm_knowledge_hang_tables(knowledge, entry->class_index, NULL);
+        fm_survey_destroy(entry->survey);
+    }
+    world->survey_count = 0;
+}
+
 void fm_surveys_destroy(fm_world *world)
 {
     for (uint32_t i = 0; i < world->survey_count; i++) {

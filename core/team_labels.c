@@ -95,6 +95,53 @@ fm_cell fm_team_labels_nearest(fm_world *world, uint32_t team_number, fm_labels 
                                  : fm_labels_nearest(labels, goal, label, &team->labels.units);
 }
 
+// ---- saved worlds -------------------------------------------------------------------------------
+
+uint32_t fm_team_labels_map(const struct fm_team *team, uint32_t class_index)
+{
+    return map_index(team->knowledge->classes, class_index);
+}
+
+static fm_status bring_up_to_date(fm_followed_labels *followed, const fm_change_log *log)
+{
+    uint64_t units = 0;
+    follow(followed, log);
+    return fm_labels_are_current(followed->labels)
+               ? FM_OK
+               : fm_labels_update(followed->labels, UINT64_MAX, &units);
+}
+
+void fm_team_labels_settle(struct fm_team *team)
+{
+    team->labels.units = 0;
+    for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
+        fm_followed_labels *followed = &team->labels.orders[map];
+        if (followed->labels == NULL) {
+            continue;
+        }
+        if (bring_up_to_date(followed, log_of(team->knowledge, map)) != FM_OK) {
+            fm_labels_destroy(followed->labels);
+            followed->labels = NULL;
+            continue;
+        }
+        fm_labels_forget_answers(followed->labels);
+    }
+}
+
+fm_status fm_team_labels_begin(fm_world *world, struct fm_team *team, uint32_t map)
+{
+    const fm_knowledge *knowledge = team->knowledge;
+    FM_ASSERT(map == FM_CLASSES_MAX || knowledge->classes[map] != NULL);
+    fm_followed_labels *followed = &team->labels.orders[map];
+    const fm_view *view = map == FM_CLASSES_MAX ? &knowledge->view : &knowledge->classes[map]->view;
+    fm_status status = fm_labels_create(view, &world->memory, &followed->labels);
+    if (status == FM_OK) {
+        followed->cursor = log_of(knowledge, map)->version;
+        status = bring_up_to_date(followed, log_of(knowledge, map));
+    }
+    return status;
+}
+
 // ---- queries ------------------------------------------------------------------------------------
 
 static fm_labels *truth_labels(fm_world *world, uint32_t class_index)

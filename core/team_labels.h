@@ -63,6 +63,19 @@ fm_labels *fm_team_labels_for_queries(fm_world *world, uint32_t team, uint32_t c
 /// A cell of the true map was edited.
 void fm_team_labels_note_edit(fm_world *world, fm_cell cell);
 
+/// Between ticks, for saved worlds: brings the simulation's labels up to date and forgets what
+/// depends on when they were asked. Those for which there is no memory end.
+void fm_team_labels_settle(struct fm_team *team);
+
+/// Makes the simulation's labels of one of FM_LABELED_MAPS, up to date as after
+/// fm_team_labels_settle(). Its map is there (asserted).
+///
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_team_labels_begin(fm_world *world, struct fm_team *team, uint32_t map);
+
+/// Which of FM_LABELED_MAPS belongs to the map that a class of the team sees.
+uint32_t fm_team_labels_map(const struct fm_team *team, uint32_t class_index);
+
 /// Releases a team's labels. A zeroed fm_team_labels is allowed.
 void fm_team_labels_fini(fm_team_labels *labels);
 

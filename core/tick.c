@@ -165,6 +165,7 @@ static void run(struct fm_tick *t)
 {
     fm_world *world = t->world;
     *t->report = (fm_tick_report){0};
+    world->settled = false;
     uint32_t worker_count = fm_workers_count(t->workers);
     world->slab_count = worker_count > world->slab_count ? worker_count : world->slab_count;
     fm_world_begin_interval(world);

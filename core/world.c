@@ -88,6 +88,7 @@ fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_m
         fm_scratch_init(&world->scratches[i], &world->memory);
     }
     world->slab_count = 1;
+    world->settled = true;
     world->grid = grid;
     world->truth = fm_view_of_grid(grid, rules->connectivity, rules->steps);
     fm_buildings_init(&world->buildings, grid->width, grid->height, &world->memory);
@@ -376,6 +377,7 @@ static void remove_agents(fm_world *world, const fm_command *command, fm_command
 void fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     *result = (fm_command_result){.status = FM_OK, .spawned = result->spawned};
+    world->settled = false;
     fm_world_begin_interval(world);
     switch (command->kind) {
     case FM_COMMAND_TEAM:

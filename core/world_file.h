@@ -1,11 +1,11 @@
 // core/world_file.h: a whole world as bytes.
 //
-// The file holds everything that later ticks depend on, except what searches have found so far:
-// that is too much to write (planners of 10,000 agents hold hundreds of megabytes) and can be found
-// again. So saving is an event in the life of a world: fm_world_settle() lets go of whatever the
-// file does not hold, and puts the world exactly where loading the file would put it. The world
-// that goes on and the one that was loaded then have the same digest after every later tick, given
-// the same commands and records.
+// The file holds everything that later ticks depend on, except what most searches have found so
+// far: that is too much to write (planners of 10,000 agents may hold hundreds of megabytes) and can
+// be found again. So saving is an event in the life of a world: fm_world_settle() lets go of
+// whatever the file does not hold, and puts the world exactly where loading the file would put it.
+// The world that goes on and the one that was loaded then have the same digest after every later
+// tick, given the same commands and records.
 //
 //     world ── settle ──> world ─────────── commands, ticks ───────────> same digests
 //                           └─ save ──> bytes ── load ──> world ── the same commands, records ──┘
@@ -14,7 +14,7 @@
 // after and before the same commands. A journal therefore notes when a world was settled.
 //
 //     "FMWORLD\n"  u32 version
-//     sections, in a fixed order: u8 which, u32 size, bytes, u64 checksum of the bytes
+//     sections, in a fixed order: u8 which, u64 size, bytes, u64 checksum of the bytes
 //
 // Rows of the map and of what teams know are run-length coded; the rest is as in bytes.h. A newer
 // program reads older versions; an older one refuses newer ones.
@@ -29,8 +29,10 @@
 #define FM_WORLD_FILE_VERSION 1u
 
 /// Between ticks: brings the world to where loading its file would. Cannot fail. What clients and
-/// watched views see does not change. Searches begin again in the next tick, so agents may wait for
-/// some ticks as after new orders.
+/// watched views see does not change. Paths by jump points (repeated-jps, auto) are kept; other
+/// searches begin again in the next tick, so their agents may wait for some ticks as after new
+/// orders. One that takes longer than from one settling to the next never ends: settle seldom where
+/// agents search for a long time.
 void fm_world_settle(fm_world *world);
 
 /// Whether fm_world_settle() would change nothing: no tick has been run since it, and the world was

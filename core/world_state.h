@@ -15,6 +15,7 @@
 //   tick.c           the row of stages, with search_stage.c (tick_state.h)
 //   watch.c          what views are told
 //   names.c          by which numbers players know agents
+//   settle.c         the state in which a world can be saved, with world_save.c and world_load.c
 //   inspect.c        what people who debug are told, with explain.c
 
 #pragma once
@@ -212,6 +213,8 @@ struct fm_world {
     bool map_edited; // some cell changed since the last sense stage
     struct fm_watch *watch_all;
 
+    bool settled; // loading this world's file would give this very state; see world_file.h
+
     fm_history history;
     uint64_t digest; // of all events that are not visible in the state
     fm_world_counts counts;
@@ -304,6 +307,9 @@ void fm_surveys_follow(fm_world *world);
 
 /// Costs have changed scale for a team.
 void fm_surveys_forget(fm_world *world, uint32_t team);
+
+/// Ends all surveys while their knowledge goes on; the next planner that wants one begins it.
+void fm_surveys_settle(fm_world *world);
 
 /// Before the knowledge ends that the surveys are of.
 void fm_surveys_destroy(fm_world *world);
