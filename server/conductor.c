@@ -7,6 +7,7 @@
 #include "server/jobs.h"
 #include "server/publish.h"
 #include "server/queries.h"
+#include "server/recording.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -33,6 +34,8 @@ struct fm_conductor {
     uint64_t turn_count; // that the thread has ended
     bool stop;
 
+    fm_journals *journals; // owned; NULL: worlds have none
+
     // The thread's own.
     pthread_t thread;
     bool has_thread; // false: somebody calls fm_conductor_turn()
@@ -57,24 +60,75 @@ static void append(fm_event **first, fm_event **last, fm_event *event)
     *last = event;
 }
 
-void fm_conductor_emit(fm_conductor *conductor, fm_event *event)
+void fm_conductor_emit_all(fm_conductor *conductor, fm_event *first, fm_event *last)
 {
+    if (first == NULL) {
+        return;
+    }
     pthread_mutex_lock(&conductor->lock);
     bool was_empty = conductor->outbox_first == NULL;
-    append(&conductor->outbox_first, &conductor->outbox_last, event);
+    if (was_empty) {
+        conductor->outbox_first = first;
+    } else {
+        conductor->outbox_last->next = first;
+    }
+    last->next = NULL;
+    conductor->outbox_last = last;
     pthread_mutex_unlock(&conductor->lock);
     if (was_empty) {
         conductor->on_event(conductor->context);
     }
 }
 
-void fm_conductor_finish(fm_conductor *conductor, fm_job *job, fm_status status)
+void fm_conductor_emit(fm_conductor *conductor, fm_host *host, fm_event *event)
+{
+    if (!fm_recording_hold(host, event)) {
+        fm_conductor_emit_all(conductor, event, event);
+    }
+}
+
+static void finish(fm_job *job, fm_status status)
 {
     fm_host *host = job->host;
     job->status = status;
     job->tick = host->tick;
     atomic_fetch_sub(&host->jobs_waiting, 1);
-    fm_conductor_emit(conductor, &job->event);
+}
+
+// Who asks what is wrong must not wait until it is not any more.
+void fm_conductor_finish(fm_conductor *conductor, fm_job *job, fm_status status)
+{
+    finish(job, status);
+    if (job->kind == FM_JOB_STATS && fm_recording_is_watched(job->host)) {
+        fm_conductor_emit_all(conductor, &job->event, &job->event);
+    } else {
+        fm_conductor_emit(conductor, job->host, &job->event);
+    }
+}
+
+// For answers that tell nothing of the world that would have to be on the disk first.
+static void finish_at_once(fm_conductor *conductor, fm_job *job, fm_status status)
+{
+    finish(job, status);
+    fm_conductor_emit_all(conductor, &job->event, &job->event);
+}
+
+fm_journals *fm_conductor_journals(const fm_conductor *conductor)
+{
+    return conductor->journals;
+}
+
+void fm_conductor_note_known(fm_conductor *conductor, fm_host *host, uint64_t tick, uint64_t digest)
+{
+    pthread_mutex_lock(&conductor->lock);
+    host->tick_known = tick;
+    host->digest_known = digest;
+    pthread_mutex_unlock(&conductor->lock);
+}
+
+const fm_config *fm_conductor_config(const fm_conductor *conductor)
+{
+    return conductor->config;
 }
 
 fm_event *fm_conductor_receive(fm_conductor *conductor)
@@ -134,19 +188,27 @@ fm_host_summary fm_conductor_summary(fm_conductor *conductor, const fm_host *hos
 {
     pthread_mutex_lock(&conductor->lock);
     fm_host_summary summary = host->summary;
+    if (host->holds_back) {
+        summary.tick = host->tick_known;
+        summary.digest = host->digest_known;
+    }
     pthread_mutex_unlock(&conductor->lock);
     return summary;
 }
 
 static void update_summary(fm_conductor *conductor, fm_host *host)
 {
+    host->journal_shown = fm_recording_state(conductor->config, host);
     fm_host_summary summary = {
         .tick = host->tick,
+        .digest = host->digest,
         .agents = host->agents,
         .teams = host->teams,
         .paused = host->paused,
         .tick_hz = host->tick_hz,
         .budget_ms = host->budget_ms,
+        .journal = host->journal_shown,
+        .timeline = host->timeline,
     };
     pthread_mutex_lock(&conductor->lock);
     host->summary = summary;
@@ -184,6 +246,7 @@ static void add_host(fm_conductor *conductor, fm_job *job, uint64_t now_ns)
     }
     conductor->hosts[conductor->host_count++] = host;
     fm_pacer_init(&host->pacer, host->tick_hz, host->budget_ms, host->overload, now_ns);
+    update_summary(conductor, host);
     fm_conductor_finish(conductor, job, FM_OK);
 }
 
@@ -197,7 +260,12 @@ static void remove_host(fm_conductor *conductor, fm_job *job)
             break;
         }
     }
-    fm_conductor_finish(conductor, job, FM_OK);
+    if (host->journal == NULL) {
+        fm_conductor_finish(conductor, job, FM_OK); // the loop may have released the host by now
+    } else {
+        finish(job, FM_OK);
+        fm_recording_end(host, &job->event); // likewise
+    }
 }
 
 // ---- ticking -----------------------------------------------------------------------------------
@@ -240,6 +308,7 @@ static void tick_host(fm_conductor *conductor, fm_host *host, fm_workers *worker
     fm_tick_run(host->world, workers, pace->expansions, &clock, &report);
     host->tick = report.record.tick;
     host->digest = report.record.digest;
+    fm_recording_add_tick(host, conductor->config, &report.record);
     update_summary(conductor, host);
 
     fm_load load = {
@@ -273,6 +342,7 @@ static void tick_due_host(fm_conductor *conductor, fm_host *host, fm_workers *wo
                                 : fm_pacer_begin(&host->pacer, now_ns);
     tick_host(conductor, host, workers, &pace);
     finish_step(conductor, host);
+    fm_recording_flush(conductor, host);
 }
 
 static void tick_small_hosts(uint32_t begin, uint32_t end, uint32_t worker, void *context)
@@ -284,8 +354,11 @@ static void tick_small_hosts(uint32_t begin, uint32_t end, uint32_t worker, void
     }
 }
 
-static bool is_due(const fm_host *host, uint64_t now_ns)
+static bool is_due(const fm_conductor *conductor, const fm_host *host, uint64_t now_ns)
 {
+    if (fm_recording_stands_still(conductor->config, host)) {
+        return false;
+    }
     return host->paused ? host->step != NULL : fm_pacer_due_ns(&host->pacer) <= now_ns;
 }
 
@@ -296,7 +369,7 @@ static uint32_t collect_due(fm_conductor *conductor, uint64_t now_ns)
     conductor->due_count = 0;
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         fm_host *host = conductor->hosts[i];
-        if (!is_due(host, now_ns)) {
+        if (!is_due(conductor, host, now_ns)) {
             continue;
         }
         conductor->due[conductor->due_count++] = host;
@@ -320,7 +393,7 @@ static void run_due_ticks(fm_conductor *conductor, uint64_t now_ns)
 }
 
 // When the next tick is due; UINT64_MAX when no world ticks.
-static uint64_t next_due_ns(const fm_conductor *conductor)
+static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
 {
     uint64_t next = UINT64_MAX;
     for (uint32_t i = 0; i < conductor->host_count; i++) {
@@ -329,6 +402,12 @@ static uint64_t next_due_ns(const fm_conductor *conductor)
         if (host->step != NULL) {
             due_ns = 0;
         }
+        if (fm_recording_stands_still(conductor->config, host)) {
+            due_ns = UINT64_MAX;
+        }
+        if (fm_recording_is_watched(host) && due_ns > now_ns + FM_HELD_UP_NS) {
+            due_ns = now_ns + FM_HELD_UP_NS;
+        }
         next = due_ns < next ? due_ns : next;
     }
     return next;
@@ -336,11 +415,13 @@ static uint64_t next_due_ns(const fm_conductor *conductor)
 
 // ---- jobs --------------------------------------------------------------------------------------
 
-// A step under way holds up what comes after it, so that pipelined requests are done in order. Only
-// the end of the world, which is always the last job, does not wait for it.
+// A step under way holds up what comes after it, so that pipelined requests are done in order, and
+// a journal that is too far behind holds up everything. Only the end of the world, which is always
+// the last job, does not wait.
 static bool must_wait(const fm_host *host)
 {
-    return host->step != NULL && ((const fm_job *)host->backlog_last)->kind != FM_JOB_REMOVE;
+    return (host->step != NULL || fm_recording_is_behind(host)) &&
+           ((const fm_job *)host->backlog_last)->kind != FM_JOB_REMOVE;
 }
 
 static fm_job *pop_backlog(fm_host *host)
@@ -350,12 +431,26 @@ static fm_job *pop_backlog(fm_host *host)
     return job;
 }
 
+// While the journal cannot be written, a refusal must not wait for it.
+static void run_job(fm_conductor *conductor, fm_host *host, fm_job *job, uint64_t now_ns)
+{
+    if (fm_recording_refuses(conductor->config, host, job->kind)) {
+        finish_at_once(conductor, job, FM_ERR_IO);
+    } else {
+        fm_jobs_run(conductor, host, job, now_ns);
+    }
+}
+
 static void run_backlog(fm_conductor *conductor, fm_host *host)
 {
+    fm_recording_catch_up(host);
+    if (fm_recording_state(conductor->config, host) != host->journal_shown) {
+        update_summary(conductor, host);
+    }
     bool worked = false;
     for (uint32_t done = 0; host->backlog_first != NULL && !must_wait(host); done++) {
         uint64_t now_ns = fm_clock_now_ns();
-        if (done >= JOBS_AT_LEAST && next_due_ns(conductor) <= now_ns) {
+        if (done >= JOBS_AT_LEAST && next_due_ns(conductor, now_ns) <= now_ns) {
             break;
         }
         fm_job *job = pop_backlog(host);
@@ -363,12 +458,13 @@ static void run_backlog(fm_conductor *conductor, fm_host *host)
             remove_host(conductor, job);
             return; // the loop may have released the host by now
         }
-        fm_jobs_run(conductor, host, job, now_ns);
+        run_job(conductor, host, job, now_ns);
         worked = true;
     }
     if (worked) {
         update_summary(conductor, host);
     }
+    fm_recording_flush(conductor, host);
 }
 
 // From the last to the first, because a world that ends is replaced in the list by the last one.
@@ -415,13 +511,14 @@ static bool run_queries(fm_conductor *conductor)
 {
     uint64_t now_ns = fm_clock_now_ns();
     uint64_t end_ns = now_ns + (uint64_t)(conductor->config->query_budget_ms * 1e6);
-    uint64_t due_ns = next_due_ns(conductor);
+    uint64_t due_ns = next_due_ns(conductor, now_ns);
     end_ns = due_ns < end_ns ? due_ns : end_ns;
     end_ns = end_ns < now_ns + QUERY_SLICE_NS ? now_ns + QUERY_SLICE_NS : end_ns;
     bool running = false;
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         running |= fm_queries_search(conductor, conductor->hosts[i], conductor->workers,
                                      conductor->scratches, end_ns);
+        fm_recording_flush(conductor, conductor->hosts[i]);
     }
     return running;
 }
@@ -474,9 +571,18 @@ static void say_stopped(fm_conductor *conductor)
     static fm_event stopped = {.kind = FM_EVENT_STOPPED};
     take_posted(conductor);
     for (uint32_t i = 0; i < conductor->host_count; i++) {
-        fm_jobs_abandon(conductor, conductor->hosts[i], FM_ERR_GOING_DOWN);
+        fm_host *host = conductor->hosts[i];
+        fm_jobs_abandon(conductor, host, FM_ERR_GOING_DOWN);
+        fm_recording_add_last_keyframe(host);
+        fm_recording_flush(conductor, host);
     }
-    fm_conductor_emit(conductor, &stopped);
+    if (conductor->journals != NULL) {
+        fm_journals_stop(conductor->journals);
+    }
+    for (uint32_t i = 0; i < conductor->host_count; i++) {
+        fm_recording_give_up(conductor, conductor->hosts[i]); // what memory was out for
+    }
+    fm_conductor_emit_all(conductor, &stopped, &stopped);
 }
 
 uint64_t fm_conductor_turn(fm_conductor *conductor)
@@ -485,7 +591,13 @@ uint64_t fm_conductor_turn(fm_conductor *conductor)
     run_backlogs(conductor);
     run_due_ticks(conductor, fm_clock_now_ns());
     bool busy = run_queries(conductor) || has_backlog(conductor);
-    return busy ? 0 : next_due_ns(conductor);
+    uint64_t written_ns = UINT64_MAX;
+    if (conductor->journals != NULL && !conductor->has_thread) {
+        written_ns = fm_journals_turn(conductor->journals);
+    }
+    uint64_t due_ns = next_due_ns(conductor, fm_clock_now_ns());
+    due_ns = written_ns < due_ns ? written_ns : due_ns;
+    return busy ? 0 : due_ns;
 }
 
 static void *conduct(void *context)
@@ -516,6 +628,7 @@ static void init_locks(fm_conductor *conductor)
 
 static void release(fm_conductor *conductor)
 {
+    fm_journals_destroy(conductor->journals);
     fm_workers_destroy(conductor->workers);
     for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
         fm_scratch_fini(&conductor->scratches[i]);
@@ -540,8 +653,29 @@ static uint32_t worker_count_of(const fm_config *config)
     return processors > FM_WORKERS_MAX ? FM_WORKERS_MAX : (uint32_t)processors;
 }
 
-fm_status fm_conductor_create_driven(const fm_config *config, void (*on_event)(void *context),
-                                     void *context, fm_conductor **out)
+static fm_status create_journals(fm_conductor *conductor, bool driven)
+{
+    const fm_config *config = conductor->config;
+    if (config->journal_dir[0] == '\0') {
+        return FM_OK;
+    }
+    const fm_journal_options options = {
+        .folder = config->journal_dir,
+        .durability = config->durability,
+        .interval_ms = config->journal_interval_ms,
+        .retry_ms = FM_JOURNAL_RETRY_MS,
+        .size_max = config->journal_size_max,
+        .keep = config->journal_keep,
+        .driven = driven,
+        .released = fm_recording_released,
+        .failed = fm_recording_failed,
+        .context = conductor,
+    };
+    return fm_journals_create(&options, &conductor->journals);
+}
+
+static fm_status create(const fm_config *config, bool driven, void (*on_event)(void *context),
+                        void *context, fm_conductor **out)
 {
     fm_conductor *conductor = calloc(1, sizeof *conductor);
     if (conductor == NULL) {
@@ -554,7 +688,8 @@ fm_status fm_conductor_create_driven(const fm_config *config, void (*on_event)(v
     for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
         fm_scratch_init(&conductor->scratches[i], &fm_memory_libc);
     }
-    if (fm_workers_create(worker_count_of(config), &conductor->workers) != FM_OK) {
+    if (fm_workers_create(worker_count_of(config), &conductor->workers) != FM_OK ||
+        create_journals(conductor, driven) != FM_OK) {
         release(conductor);
         return FM_ERR_NO_MEMORY;
     }
@@ -562,11 +697,17 @@ fm_status fm_conductor_create_driven(const fm_config *config, void (*on_event)(v
     return FM_OK;
 }
 
+fm_status fm_conductor_create_driven(const fm_config *config, void (*on_event)(void *context),
+                                     void *context, fm_conductor **out)
+{
+    return create(config, true, on_event, context, out);
+}
+
 fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *context),
                               void *context, fm_conductor **out)
 {
     fm_conductor *conductor;
-    fm_status status = fm_conductor_create_driven(config, on_event, context, &conductor);
+    fm_status status = create(config, false, on_event, context, &conductor);
     if (status != FM_OK) {
         return status;
     }

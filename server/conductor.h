@@ -67,12 +67,25 @@ fm_event *fm_conductor_receive(fm_conductor *conductor);
 /// How a world looks from outside as of its last tick or command.
 fm_host_summary fm_conductor_summary(fm_conductor *conductor, const fm_host *host);
 
+/// The writer of the worlds' journals; NULL: they have none.
+fm_journals *fm_conductor_journals(const fm_conductor *conductor);
+
 uint32_t fm_conductor_worker_count(const fm_conductor *conductor);
 
 // ---- for server/conductor*.c only --------------------------------------------------------------
 
-/// Puts an event into the outbox. Any of the conductor's threads.
-void fm_conductor_emit(fm_conductor *conductor, fm_event *event);
+/// Puts an event of a world into the outbox, once its journal allows. Any of the conductor's
+/// threads.
+void fm_conductor_emit(fm_conductor *conductor, fm_host *host, fm_event *event);
+
+/// Puts a chain of events into the outbox, at once. Any thread. NULL is allowed
+void fm_conductor_emit_all(fm_conductor *conductor, fm_event *first, fm_event *last);
+
+/// From now on a world that holds back may be shown as of this tick. Any thread.
+void fm_conductor_note_known(fm_conductor *conductor, fm_host *host, uint64_t tick,
+                             uint64_t digest);
+
+const fm_config *fm_conductor_config(const fm_conductor *conductor);
 
 /// Gives a job that is done back to the loop.
 void fm_conductor_finish(fm_conductor *conductor, fm_job *job, fm_status status);

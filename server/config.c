@@ -14,6 +14,18 @@ static const char *const overload_names[] = {
 #undef X
         NULL,
 };
+static const char *const durability_names[] = {
+#define X(enumerator, name) name,
+    FM_DURABILITY_LIST(X)
+#undef X
+        NULL,
+};
+static const char *const journal_on_error_names[] = {
+#define X(enumerator, name) name,
+    FM_JOURNAL_ON_ERROR_LIST(X)
+#undef X
+        NULL,
+};
 static const char *const log_level_names[] = {
 #define X(enumerator, name) name,
     FM_LOG_LEVEL_LIST(X)

@@ -18,8 +18,9 @@
 
 #include <stdio.h>
 
-#define FM_CONFIG_TEXT_MAX   255u // bytes of a text, NUL not counted
-#define FM_CONFIG_ERROR_SIZE 512u // bytes of an error text, NUL included
+#define FM_CONFIG_TEXT_MAX        255u // bytes of a text, NUL not counted
+#define FM_CONFIG_JOURNAL_DIR_MAX 200u // bytes: a file of it must have a name that fits
+#define FM_CONFIG_ERROR_SIZE      512u // bytes of an error text, NUL included
 
 // What a world does when its ticks come late.
 // X(enumerator, name)
@@ -33,6 +34,31 @@ typedef enum fm_overload {
     FM_OVERLOAD_LIST(X)
 #undef X
 } fm_overload;
+
+// When a commit of a journal counts as written.
+// X(enumerator, name)
+#define FM_DURABILITY_LIST(X)                                                                      \
+    X(FM_DURABILITY_TICK, "tick")         /* synced, before anybody is told of the tick */         \
+    X(FM_DURABILITY_INTERVAL, "interval") /* synced, now and then */                               \
+    X(FM_DURABILITY_NONE, "none")         /* written now and then; the system syncs when it likes */
+
+typedef enum fm_durability {
+#define X(enumerator, name) enumerator,
+    FM_DURABILITY_LIST(X)
+#undef X
+} fm_durability;
+
+// What a world does while its journal cannot be written; see server/recording.h.
+// X(enumerator, name)
+#define FM_JOURNAL_ON_ERROR_LIST(X)                                                                \
+    X(FM_JOURNAL_PAUSE, "pause")                                                                   \
+    X(FM_JOURNAL_READ_ONLY, "read_only")
+
+typedef enum fm_journal_on_error {
+#define X(enumerator, name) enumerator,
+    FM_JOURNAL_ON_ERROR_LIST(X)
+#undef X
+} fm_journal_on_error;
 
 typedef struct fm_config {
 #define FM_CONFIG_TEXT(member, default_text, size_max, check, value_name, text)                    \

@@ -5,6 +5,7 @@
 #include "server/clock.h"
 #include "server/handlers.h"
 #include "server/log.h"
+#include "server/recording.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ struct fm_creation {
     fm_hub *hub;
     fm_host_options options;
     uint64_t begun_ns;
+    uint64_t number; // of the world
 
     // Who asked.
     uint64_t session;
@@ -102,17 +104,37 @@ static void answer_created(const fm_creation *creation)
 
 static void fail(fm_creation *creation, fm_status status)
 {
+    fm_hub *hub = creation->hub;
+    hub->host_last -= creation->number == hub->host_last; // nobody has heard of it
     fm_log(FM_LOG_WARNING, "world not created", fm_log_text("name", creation->options.name),
            fm_log_status("reason", status), fm_log_text("detail", creation->error));
     answer_error(creation, status);
+    if (creation->host != NULL) {
+        fm_recording_discard(creation->host);
+    }
     fm_host_destroy(creation->host);
     unlink_and_free(creation);
+}
+
+// The journal comes first: a world that was answered to exists after a crash as well.
+static fm_status begin_journal(fm_creation *creation)
+{
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    fm_journals *journals = fm_conductor_journals(creation->hub->conductor);
+    fm_status status = fm_recording_begin(journals, creation->host, error);
+    snprintf(creation->error, sizeof creation->error, "%.*s", (int)sizeof creation->error - 1,
+             error);
+    return status;
 }
 
 static void make(uv_work_t *work)
 {
     fm_creation *creation = work->data;
     creation->status = fm_host_create(&creation->options, &creation->host, creation->error);
+    if (creation->status == FM_OK) {
+        creation->host->number = creation->number;
+        creation->status = begin_journal(creation);
+    }
 }
 
 // The world is made; the conductor must know it before anybody can use it.
@@ -156,11 +178,13 @@ void fm_creation_added(fm_hub *hub, fm_job *job)
     fm_creation *creation = job->creation;
     fm_status status = job->status;
     fm_job_destroy(job);
+    if (creation == NULL) {
+        return; // brought back by server/recovery.h, which has listed it
+    }
     if (status != FM_OK && status != FM_ERR_GOING_DOWN) {
         fail(creation, status);
         return;
     }
-    creation->host->number = ++hub->host_last;
     creation->host->state = FM_HOST_LIVE;
     fm_hub_add_host(hub, creation->host);
     if (status == FM_OK) {
@@ -185,11 +209,13 @@ fm_status fm_creation_begin(fm_session *session, const fm_request *request,
     creation->hub = hub;
     creation->options = *options;
     creation->begun_ns = fm_clock_now_ns();
+    creation->number = ++hub->host_last;
     creation->session = session->number;
     creation->request = request->id;
     creation->is_notification = request->is_notification;
     link_creation(creation);
     if (uv_queue_work(hub->loop, &creation->work, make, on_made) < 0) {
+        hub->host_last--;
         unlink_and_free(creation);
         return FM_ERR_IO;
     }

@@ -288,11 +288,27 @@ static void pack_by_name(msgpack_packer *packer, const fm_world_stats *stats)
     }
 }
 
+static void pack_journal_stats(msgpack_packer *packer, const fm_world_stats *stats)
+{
+    const fm_journal_numbers *numbers = &stats->journal_numbers;
+    fm_pack_text(packer, "journal");
+    msgpack_pack_map(packer, 9);
+    fm_pack_key_text(packer, "state", stats->journal);
+    fm_pack_key_text(packer, "error", stats->journal_error);
+    fm_pack_key_uint(packer, "commits", numbers->commits);
+    fm_pack_key_uint(packer, "rows", numbers->rows);
+    fm_pack_key_uint(packer, "bytes", numbers->bytes);
+    fm_pack_key_uint(packer, "keyframes", numbers->keyframes);
+    fm_pack_key_uint(packer, "errors", numbers->errors);
+    fm_pack_key_uint(packer, "waiting_bytes", numbers->waiting_size);
+    fm_pack_key_uint(packer, "waiting_ticks", numbers->waiting_ticks);
+}
+
 static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats)
 {
     const fm_world_counts *counts = &stats->counts;
     fm_pack_text(packer, "world");
-    msgpack_pack_map(packer, 19);
+    msgpack_pack_map(packer, 20);
     fm_pack_key_uint(packer, "tick", counts->tick);
     fm_pack_key_uint(packer, "agents", counts->agents);
     fm_pack_key_uint(packer, "planners", counts->planners);
@@ -310,6 +326,7 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
     fm_pack_key_uint(packer, "degraded_ticks", stats->degraded_ticks);
     fm_pack_key_real(packer, "ns_per_expansion", stats->ns_per_expansion);
     pack_by_name(packer, stats);
+    pack_journal_stats(packer, stats);
 }
 
 static void pack_team_stats(msgpack_packer *packer, const fm_world_stats *stats)
@@ -573,6 +590,8 @@ static void describe_failure(const fm_job *job, char *error)
     } else if (job->kind == FM_JOB_QUERY && job->query.many && is_about_an_entry(job->status)) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %s", job->query.failed_index,
                  fm_status_text(job->status));
+    } else if (job->status == FM_ERR_IO) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "the world's journal cannot be written now");
     } else if (job->kind == FM_JOB_STEP && job->status == FM_ERR_NOT_READY) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "the world is not paused");
     }

@@ -381,7 +381,7 @@ static fm_host_summary summary_for(const fm_session *session, const fm_host *hos
 static void pack_list_entry(msgpack_packer *packer, const fm_session *session, const fm_host *host)
 {
     fm_host_summary summary = summary_for(session, host);
-    msgpack_pack_map(packer, 10);
+    msgpack_pack_map(packer, 11);
     fm_pack_key_uint(packer, "world", host->number);
     fm_pack_key_text(packer, "name", host->name);
     fm_pack_key_uint(packer, "width", host->width);
@@ -392,6 +392,7 @@ static void pack_list_entry(msgpack_packer *packer, const fm_session *session, c
     fm_pack_key_bool(packer, "paused", summary.paused);
     fm_pack_key_real(packer, "tick_hz", summary.tick_hz);
     fm_pack_key_real(packer, "budget_ms", summary.budget_ms);
+    fm_pack_key_text(packer, "journal", fm_host_journal_name(summary.journal));
 }
 
 fm_status fm_take_world_list(fm_session *session, const fm_request *request, char *error)
@@ -453,7 +454,8 @@ static void pack_info(msgpack_packer *packer, const fm_session *session, const f
 {
     fm_host_summary summary = summary_for(session, host);
     uint32_t base_count = session->role == FM_ROLE_PLAYER ? 0 : host->base_count;
-    msgpack_pack_map(packer, 13);
+    bool is_player = session->role == FM_ROLE_PLAYER;
+    msgpack_pack_map(packer, is_player ? 14 : 15);
     fm_pack_key_uint(packer, "world", host->number);
     fm_pack_key_text(packer, "name", host->name);
     fm_pack_key_uint(packer, "width", host->width);
@@ -467,6 +469,12 @@ static void pack_info(msgpack_packer *packer, const fm_session *session, const f
     fm_pack_key_uint(packer, "teams", summary.teams);
     pack_rules(packer, &host->rules);
     fm_pack_key_cells(packer, "bases", host->bases, base_count);
+    fm_pack_key_text(packer, "journal", fm_host_journal_name(summary.journal));
+    if (!is_player) { // it hangs on what the player's team does not see
+        char digest[17];
+        snprintf(digest, sizeof digest, "%016llx", (unsigned long long)summary.digest);
+        fm_pack_key_text(packer, "digest", digest);
+    }
 }
 
 fm_status fm_take_world_info(fm_session *session, const fm_request *request, char *error)

@@ -3,9 +3,21 @@
 #include "server/host.h"
 
 #include "core/map_file.h"
+#include "core/world_file.h"
 #include "server/clock.h"
 
+#include <sodium.h>
 #include <stdlib.h>
+
+const char *fm_host_journal_name(fm_host_journal journal)
+{
+    static const char *const names[] = {
+#define X(enumerator, name) [enumerator] = name,
+        FM_HOST_JOURNAL_LIST(X)
+#undef X
+    };
+    return names[journal];
+}
 
 static fm_status make_grid(const fm_host_options *options, fm_host *host, fm_grid **grid,
                            char *error)
@@ -67,11 +79,70 @@ fm_status fm_host_create(const fm_host_options *options, fm_host **out, char *er
     host->tick_hz = options->tick_hz;
     host->budget_ms = options->budget_ms;
     host->paused = options->paused;
+    host->timeline = 1 + randombytes_random();
     host->summary = (fm_host_summary){
+        .timeline = host->timeline,
         .paused = options->paused,
         .tick_hz = options->tick_hz,
         .budget_ms = options->budget_ms,
     };
+    *out = host;
+    return FM_OK;
+}
+
+static void take_info(fm_host *host, const fm_journal_info *info)
+{
+    snprintf(host->name, sizeof host->name, "%s", info->name);
+    host->number = info->number;
+    host->overload = (fm_overload)info->overload;
+    host->timeline = info->timeline + !info->was_synced;
+    memcpy(host->bases, info->bases, sizeof host->bases);
+    host->base_count = info->base_count;
+    host->tick_hz = info->pace.tick_hz;
+    host->budget_ms = info->pace.budget_ms;
+    host->paused = info->pace.paused;
+    host->summary = (fm_host_summary){
+        .paused = host->paused,
+        .tick_hz = host->tick_hz,
+        .budget_ms = host->budget_ms,
+        .timeline = host->timeline,
+    };
+}
+
+static fm_status load_world(const fm_host_restoration *restoration, fm_host *host,
+                            fm_bytes_error *error)
+{
+    const fm_memory *memory = fm_memory_arena_memory(host->arena);
+    fm_status status =
+        fm_world_load(restoration->bytes, restoration->size, memory, &host->world, error);
+    if (status == FM_OK) {
+        const fm_grid *grid = fm_world_grid(host->world);
+        fm_world_counts counts;
+        fm_world_counts_get(host->world, &counts);
+        host->tick = counts.tick;
+        host->width = grid->width;
+        host->height = grid->height;
+        host->rules = *fm_world_rules_get(host->world);
+    }
+    return status;
+}
+
+fm_status fm_host_restore(const fm_host_restoration *restoration, fm_host **out,
+                          fm_bytes_error *error)
+{
+    fm_host *host = calloc(1, sizeof *host);
+    if (host == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    take_info(host, restoration->info);
+    fm_status status = fm_memory_arena_create(restoration->memory_max, &host->arena);
+    if (status == FM_OK) {
+        status = load_world(restoration, host, error);
+    }
+    if (status != FM_OK) {
+        fm_host_destroy(host);
+        return status;
+    }
     *out = host;
     return FM_OK;
 }
@@ -81,6 +152,9 @@ void fm_host_destroy(fm_host *host)
     if (host == NULL) {
         return;
     }
+    fm_journal_destroy(host->journal);
+    fm_journal_batch_destroy(host->batch);
+    fm_journal_batch_destroy(host->last_batch);
     fm_memory_arena_destroy(host->arena);
     free(host->watches);
     free(host);

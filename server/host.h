@@ -12,6 +12,7 @@
 #include "core/world.h"
 #include "server/histogram.h"
 #include "server/job.h"
+#include "server/journal.h"
 #include "server/memory_arena.h"
 #include "server/pacer.h"
 
@@ -37,12 +38,33 @@ typedef struct fm_host_watch {
     bool lost; // a publication was left out: the loop is behind; a snapshot is due
 } fm_host_watch;
 
+// How the journal of a world is.
+// X(enumerator, name on the wire)
+#define FM_HOST_JOURNAL_LIST(X)                                                                    \
+    X(FM_HOST_JOURNAL_NONE, "none") /* there is none */                                            \
+    X(FM_HOST_JOURNAL_GOOD, "good")                                                                \
+    X(FM_HOST_JOURNAL_BEHIND, "behind")       /* the world waits for the disk */                   \
+    X(FM_HOST_JOURNAL_PAUSED, "paused")       /* it cannot be written: the world stands still */   \
+    X(FM_HOST_JOURNAL_READ_ONLY, "read_only") /* likewise: nothing may be changed */
+
+typedef enum fm_host_journal {
+#define X(enumerator, name) enumerator,
+    FM_HOST_JOURNAL_LIST(X)
+#undef X
+} fm_host_journal;
+
+/// Static storage.
+const char *fm_host_journal_name(fm_host_journal journal);
+
 // What a world looks like from outside, for world.list and the like.
 typedef struct fm_host_summary {
     uint64_t tick;
     uint32_t agents, teams;
     bool paused;
     double tick_hz, budget_ms;
+    fm_host_journal journal;
+    uint64_t digest;   // of the last tick; 0 before the first
+    uint64_t timeline; // two equal ticks of one timeline are the same
 } fm_host_summary;
 
 struct fm_host {
@@ -55,6 +77,7 @@ struct fm_host {
     fm_cell bases[FM_GENERATE_PLAYERS_MAX];
     uint32_t base_count;
     fm_memory_arena *arena;
+    bool holds_back; // nothing may be told before the journal has it
 
     // ---- the event loop's -----------------------------------------------------------------------
     fm_host_state state;
@@ -63,6 +86,7 @@ struct fm_host {
     // ---- guarded by the conductor's lock --------------------------------------------------------
     fm_event *inbox_first, *inbox_last;
     fm_host_summary summary;
+    uint64_t tick_known, digest_known; // with holds_back: the last tick that may be told of
 
     // ---- counted by both ------------------------------------------------------------------------
     atomic_uint jobs_waiting;            // in the inbox or taken out of it but not done
@@ -86,6 +110,17 @@ struct fm_host {
     uint64_t digest;
     uint32_t agents, teams; // as commands made and removed them; counting them takes long
     double tick_ns;         // smoothed
+    // server/recording.h
+    fm_journal *journal;              // NULL: none
+    fm_journal_batch *batch;          // owned; what is not handed over yet; NULL: nothing
+    fm_journal_batch *last_batch;     // owned; for the end
+    fm_event *held_first, *held_last; // wait for what is written down so far
+    size_t row_begin;                 // of the last row in `batch`
+    uint64_t keyframe_tick;           // of the last keyframe
+    uint64_t unkept_size;             // bytes of rows since
+    fm_host_journal journal_shown;    // in the summary
+    bool unrecorded;                  // the journal does not know what happened last
+    uint64_t timeline;                // see fm_host_summary
     // Since the world began, or since stats began them anew.
     uint64_t stage_ns[FM_STAGE_COUNT]; // sums
     uint32_t first_moves_before[65];   // what core/ had counted then
@@ -114,6 +149,23 @@ typedef struct fm_host_options {
 /// @param error  receives a sentence; room for FM_ERROR_TEXT_SIZE; empty when the status says it
 /// all
 FM_CHECKED fm_status fm_host_create(const fm_host_options *options, fm_host **out, char *error);
+
+// What a world is brought back from.
+typedef struct fm_host_restoration {
+    const fm_journal_info *info;
+    const uint8_t *bytes; // of fm_world_save()
+    size_t size;
+    size_t memory_max; // bytes
+} fm_host_restoration;
+
+/// Makes the host of a saved world, with the name, number and pace that its journal says. Its
+/// journal is left to server/recording.h.
+///
+/// @param out    as in fm_host_create()
+/// @param error  receives what is wrong with the bytes
+/// @return as fm_world_load()
+FM_CHECKED fm_status fm_host_restore(const fm_host_restoration *restoration, fm_host **out,
+                                     fm_bytes_error *error);
 
 /// Releases the world by dropping its memory. After the conductor and the loop are done with it.
 /// Takes its time. NULL is allowed.

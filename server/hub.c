@@ -82,7 +82,11 @@ bool fm_hub_reserve_host(fm_hub *hub)
 void fm_hub_add_host(fm_hub *hub, fm_host *host)
 {
     FM_ASSERT(hub->host_count < hub->host_capacity);
-    hub->hosts[hub->host_count++] = host;
+    uint32_t i = hub->host_count++;
+    for (; i > 0 && hub->hosts[i - 1]->number > host->number; i--) {
+        hub->hosts[i] = hub->hosts[i - 1];
+    }
+    hub->hosts[i] = host;
 }
 
 void fm_hub_drop_session(fm_hub *hub, const fm_session *session)

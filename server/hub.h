@@ -59,7 +59,7 @@ bool fm_hub_add_session(fm_hub *hub, fm_session *session);
 /// Makes room for all worlds that are being made and one more. @return false when memory is out
 bool fm_hub_reserve_host(fm_hub *hub);
 
-/// Adds a world whose number is higher than all others', for which room was made.
+/// Adds a world whose number no other has, for which room was made.
 void fm_hub_add_host(fm_hub *hub, fm_host *host);
 
 void fm_hub_drop_session(fm_hub *hub, const fm_session *session);

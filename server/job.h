@@ -17,6 +17,7 @@
 #include "core/tick.h"
 #include "proto/protocol.h"
 #include "server/histogram.h"
+#include "server/journal.h"
 
 typedef struct fm_host fm_host;
 
@@ -111,6 +112,9 @@ typedef struct fm_world_stats {
     fm_distribution tick_times, overrun_times, stage_times[FM_STAGE_COUNT];
     uint64_t late_ticks, skipped_ticks, degraded_ticks;
     double ns_per_expansion;
+    const char *journal;                       // state on the wire
+    char journal_error[FM_JOURNAL_ERROR_SIZE]; // why it cannot be written; empty: it can
+    fm_journal_numbers journal_numbers;
     fm_team_counts *teams; // owned; NULL: not asked for
     uint32_t team_count;
 } fm_world_stats;

@@ -5,6 +5,7 @@
 #include "server/clock.h"
 #include "server/publish.h"
 #include "server/queries.h"
+#include "server/recording.h"
 
 #include <stdlib.h>
 
@@ -90,7 +91,7 @@ static bool trace(fm_conductor *conductor, fm_host *host, const fm_job *order)
     job->tick = host->tick;
     bool alive = job->status != FM_ERR_NO_AGENT;
     atomic_fetch_add(&host->traces_unread, 1);
-    fm_conductor_emit(conductor, &job->event); // was never in the inbox
+    fm_conductor_emit(conductor, host, &job->event); // was never in the inbox
     return alive;
 }
 
@@ -191,7 +192,7 @@ static fm_status list_teams(const fm_host *host, fm_world_stats *stats)
     return FM_OK;
 }
 
-static fm_status make_stats(const fm_host *host, fm_job *job)
+static fm_status make_stats(const fm_config *config, const fm_host *host, fm_job *job)
 {
     fm_world_stats *stats = calloc(1, sizeof *stats);
     if (stats == NULL) {
@@ -212,6 +213,7 @@ static fm_status make_stats(const fm_host *host, fm_job *job)
     stats->skipped_ticks = host->pacer.skipped_ticks;
     stats->degraded_ticks = host->pacer.degraded_ticks;
     stats->ns_per_expansion = host->pacer.ns_per_expansion;
+    fm_recording_stats(config, host, stats);
     job->stats.world = stats;
     return job->stats.teams ? list_teams(host, stats) : FM_OK;
 }
@@ -226,8 +228,22 @@ static void begin_stats_anew(fm_host *host, const fm_world_counts *counts)
 
 // ---- the rest ----------------------------------------------------------------------------------
 
-static void resume(fm_host *host, const fm_job *job, uint64_t now_ns)
+static fm_status pause(fm_host *host)
 {
+    fm_status status = fm_recording_reserve(host);
+    if (status == FM_OK && !host->paused) {
+        host->paused = true;
+        fm_recording_add_pace(host);
+    }
+    return status;
+}
+
+static fm_status resume(fm_host *host, const fm_job *job, uint64_t now_ns)
+{
+    fm_status status = fm_recording_reserve(host);
+    if (status != FM_OK) {
+        return status;
+    }
     if (job->pace.tick_hz > 0) {
         host->tick_hz = job->pace.tick_hz;
     }
@@ -237,8 +253,10 @@ static void resume(fm_host *host, const fm_job *job, uint64_t now_ns)
     bool faster = job->pace.tick_hz > 0 || job->pace.budget_ms > 0;
     if (host->paused || faster) {
         fm_pacer_change(&host->pacer, host->tick_hz, host->budget_ms, now_ns);
+        host->paused = false;
+        fm_recording_add_pace(host);
     }
-    host->paused = false;
+    return FM_OK;
 }
 
 static void keep_count(fm_host *host, const fm_job_command *command)
@@ -290,11 +308,17 @@ static fm_status apply(fm_host *host, fm_job_command *command)
     if (status != FM_OK) {
         return status;
     }
+    status = fm_recording_add_command(host, &command->command);
+    if (status != FM_OK) {
+        return status;
+    }
     fm_queries_detach(host);
     command->result.spawned = command->spawned;
     fm_world_apply(host->world, &command->command, &command->result);
     if (command->result.status == FM_OK) {
         keep_count(host, command);
+    } else {
+        fm_recording_take_back(host);
     }
     for (uint32_t i = 0; command->names != NULL && i < command->result.changed_count; i++) {
         command->names[i] = fm_world_own_name(host->world, command->spawned[i]);
@@ -310,10 +334,10 @@ void fm_jobs_run(fm_conductor *conductor, fm_host *host, fm_job *job, uint64_t n
         status = apply(host, &job->command);
         break;
     case FM_JOB_PAUSE:
-        host->paused = true;
+        status = pause(host);
         break;
     case FM_JOB_RESUME:
-        resume(host, job, now_ns);
+        status = resume(host, job, now_ns);
         break;
     case FM_JOB_STEP:
         if (host->paused) {
@@ -329,7 +353,7 @@ void fm_jobs_run(fm_conductor *conductor, fm_host *host, fm_job *job, uint64_t n
         }
         break;
     case FM_JOB_STATS:
-        status = make_stats(host, job);
+        status = make_stats(fm_conductor_config(conductor), host, job);
         if (status == FM_OK && job->stats.reset) {
             begin_stats_anew(host, &job->stats.world->counts);
         }

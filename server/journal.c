@@ -193,6 +193,7 @@ static fm_status add_world(fm_journal *journal, const fm_journal_batch *batch, c
 {
     const fm_journal_world world = {
         .tick = batch->keyframe_tick,
+        .digest = batch->keyframe_digest,
         .pace = batch->keyframe_pace,
         .bytes = batch->world.data,
         .size = batch->world.size,
@@ -276,15 +277,32 @@ static void note_failure(fm_journal *journal, const char *error)
     }
 }
 
+// Batches that came while nothing could be written bring no rows, and once their events are gone
+// there is nothing left to keep.
+static bool is_empty(const fm_journal_batch *batch)
+{
+    return batch->failed && !has_rows(batch) && batch->held_first == NULL && !batch->is_last;
+}
+
 static void tell_failed(fm_journal *journal)
 {
     const fm_journal_options *options = &journal->journals->options;
-    for (fm_journal_batch *batch = journal->taken_first; batch != NULL; batch = batch->next) {
+    fm_journal_batch **link = &journal->taken_first, *last = NULL;
+    while (*link != NULL) {
+        fm_journal_batch *batch = *link;
         if (!batch->failed) {
             batch->failed = true;
             options->failed(options->context, journal->owner, batch);
         }
+        if (is_empty(batch)) {
+            *link = batch->next;
+            release_batch(journal, batch, true);
+        } else {
+            last = batch;
+            link = &batch->next;
+        }
     }
+    journal->taken_last = last;
 }
 
 static void fail(fm_journal *journal, const char *error)
@@ -558,6 +576,11 @@ void fm_journals_destroy(fm_journals *journals)
     uv_cond_destroy(&journals->submitted);
     uv_mutex_destroy(&journals->lock);
     free(journals);
+}
+
+fm_durability fm_journals_durability(const fm_journals *journals)
+{
+    return journals->options.durability;
 }
 
 bool fm_journals_path(const fm_journals *journals, uint64_t number, const char *name, char *path,

@@ -38,8 +38,9 @@ typedef struct fm_journal_batch {
     struct fm_journal_batch *next;
     fm_writer rows; // kind u8, tick u64, size u32, bytes; one after the other
     uint32_t tick_count;
-    bool has_keyframe; // of `world`, at its place among the rows
-    uint64_t keyframe_tick;
+    uint64_t tick, digest; // when it was handed over: the caller's own
+    bool has_keyframe;     // of `world`, at its place among the rows
+    uint64_t keyframe_tick, keyframe_digest;
     fm_journal_pace keyframe_pace;
     fm_writer world;
     bool is_last;                 // the world ends: the file goes
@@ -89,6 +90,8 @@ void fm_journals_flush(fm_journals *journals);
 /// Writes what is due. Driven writers only. @return when there is more to do: 0 at once, UINT64_MAX
 /// when something is submitted
 uint64_t fm_journals_turn(fm_journals *journals);
+
+fm_durability fm_journals_durability(const fm_journals *journals);
 
 /// The file of a world: FOLDER/NUMBER-NAME.journal. @return false when `path` is too small
 bool fm_journals_path(const fm_journals *journals, uint64_t number, const char *name, char *path,

@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #define PATH_SIZE         4096u
+#define BUSY_MS           50         // for somebody else who works on the file
 #define WAL_KEPT_SIZE     "16777216" // bytes of the WAL file that stay after it was larger
 #define COMPRESSION_LEVEL 1 // 400 MB a second and a third of the size; 3 gains 4 % and halves that
 #define KEYFRAMES_KEPT    2u
@@ -22,7 +23,8 @@ static const char schema[] =
     "CREATE TABLE log (position INTEGER PRIMARY KEY, tick INTEGER NOT NULL, kind INTEGER NOT NULL,"
     " bytes BLOB NOT NULL, checksum INTEGER NOT NULL);"
     "CREATE TABLE keyframes (position INTEGER PRIMARY KEY, tick INTEGER NOT NULL,"
-    " paused INTEGER NOT NULL, tick_hz REAL NOT NULL, budget_ms REAL NOT NULL,"
+    " digest INTEGER NOT NULL, paused INTEGER NOT NULL, tick_hz REAL NOT NULL, budget_ms REAL NOT "
+    "NULL,"
     " size INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL);";
 
 struct fm_journal_file {
@@ -121,7 +123,7 @@ static fm_status open_database(fm_journal_file *file, int flags, char *error)
     if (code != SQLITE_OK) {
         return complain_sqlite(file, error, "opening");
     }
-    sqlite3_busy_timeout(file->db, 1000); // a reader that checkpoints a file that was left behind
+    sqlite3_busy_timeout(file->db, BUSY_MS); // the other worlds wait as well
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return FM_OK;
 }
@@ -149,7 +151,8 @@ static fm_status prepare_inserts(fm_journal_file *file, char *error)
     if (status == FM_OK) {
         status = prepare(file,
                          "INSERT OR REPLACE INTO keyframes (position, tick, paused, tick_hz,"
-                         " budget_ms, size, checksum, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                         " budget_ms, size, checksum, bytes, digest)"
+                         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                          &file->insert_keyframe, error);
     }
     return status;
@@ -269,6 +272,7 @@ fm_status fm_journal_file_add_keyframe(fm_journal_file *file, const fm_journal_w
     sqlite3_bind_int64(row, 6, (sqlite3_int64)world->size);
     sqlite3_bind_int64(row, 7, (sqlite3_int64)checksum);
     sqlite3_bind_blob64(row, 8, file->packed, size, SQLITE_STATIC);
+    sqlite3_bind_int64(row, 9, (sqlite3_int64)world->digest);
     return insert(file, row, error);
 }
 
@@ -430,7 +434,10 @@ static fm_status put_head(fm_journal_file *file, const fm_journal_head *head, ch
         status = put_number(file, "overload", head->overload, error);
     }
     if (status == FM_OK) {
-        status = put_number(file, "timeline", 1, error);
+        status = put_number(file, "timeline", head->timeline, error);
+    }
+    if (status == FM_OK) {
+        status = put_number(file, "durability", file->durability, error);
     }
     return status == FM_OK ? put_bases(file, head, error) : status;
 }
@@ -514,6 +521,18 @@ fm_status fm_journal_file_create(const char *path, const fm_journal_head *head,
     return FM_OK;
 }
 
+static fm_status note_durability(fm_journal_file *file, char *error)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "BEGIN IMMEDIATE;"
+             " UPDATE meta SET value = value + 1 WHERE key = 'timeline' AND"
+             " (SELECT value FROM meta WHERE key = 'durability') <> %d;"
+             " UPDATE meta SET value = %d WHERE key = 'durability'; COMMIT",
+             FM_DURABILITY_TICK, file->durability);
+    return run(file, sql, "writing", error);
+}
+
 fm_status fm_journal_file_open(const char *path, fm_durability durability, fm_journal_file **out,
                                char *error)
 {
@@ -523,6 +542,9 @@ fm_status fm_journal_file_open(const char *path, fm_durability durability, fm_jo
         return status;
     }
     status = open_again(file, error);
+    if (status == FM_OK) {
+        status = note_durability(file, error);
+    }
     if (status != FM_OK) {
         file_destroy(file);
         return status;

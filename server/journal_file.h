@@ -10,33 +10,23 @@
 
 #pragma once
 
+#include "server/config.h"
 #include "server/journal_reader.h"
-
-// When a commit counts as written.
-// X(enumerator, name)
-#define FM_DURABILITY_LIST(X)                                                                      \
-    X(FM_DURABILITY_TICK, "tick")         /* synced, before anybody is told of the tick */         \
-    X(FM_DURABILITY_INTERVAL, "interval") /* synced, now and then */                               \
-    X(FM_DURABILITY_NONE, "none")         /* written now and then; the system syncs when it likes */
-
-typedef enum fm_durability {
-#define X(enumerator, name) enumerator,
-    FM_DURABILITY_LIST(X)
-#undef X
-} fm_durability;
 
 // What is written once, at the beginning.
 typedef struct fm_journal_head {
     const char *name;
     uint64_t number;
     uint32_t overload;
+    uint64_t timeline;     // up to INT64_MAX
     const uint32_t *bases; // cells
     uint32_t base_count;   // up to FM_JOURNAL_BASES_MAX
 } fm_journal_head;
 
 // A whole world.
 typedef struct fm_journal_world {
-    uint64_t tick; // ticks completed
+    uint64_t tick;   // ticks completed
+    uint64_t digest; // of the last of them
     fm_journal_pace pace;
     const uint8_t *bytes; // of fm_world_save()
     size_t size;
@@ -55,7 +45,9 @@ FM_CHECKED fm_status fm_journal_file_create(const char *path, const fm_journal_h
                                             const fm_journal_world *world, fm_durability durability,
                                             fm_journal_file **out, char *error);
 
-/// Opens one to go on with it, which a reader has found good up to its end.
+/// Opens one to go on with it, which a reader has found good up to its end. Where the last
+/// durability was another than tick, ticks that somebody has seen may be lost: then another
+/// timeline begins.
 ///
 /// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_journal_file_open(const char *path, fm_durability durability,

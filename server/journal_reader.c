@@ -281,6 +281,12 @@ static fm_status take_meta(fm_journal_reader *reader, sqlite3_stmt *row, char *e
     if (strcmp(key, "timeline") == 0) {
         return take_number(reader, row, key, INT64_MAX, &info->timeline, error);
     }
+    if (strcmp(key, "durability") == 0) {
+        uint64_t durability = 0;
+        fm_status status = take_number(reader, row, key, 2, &durability, error);
+        info->was_synced = durability == 0;
+        return status;
+    }
     if (strcmp(key, "overload") == 0) {
         uint64_t overload = 0;
         fm_status status = take_number(reader, row, key, 2, &overload, error);
@@ -327,7 +333,7 @@ static bool is_pace(const fm_journal_pace *pace)
 static bool keyframe_has_types(sqlite3_stmt *row)
 {
     static const int types[] = {SQLITE_INTEGER, SQLITE_INTEGER, SQLITE_INTEGER, SQLITE_FLOAT,
-                                SQLITE_FLOAT,   SQLITE_INTEGER, SQLITE_INTEGER};
+                                SQLITE_FLOAT,   SQLITE_INTEGER, SQLITE_INTEGER, SQLITE_INTEGER};
     for (size_t i = 0; i < FM_COUNT_OF(types); i++) {
         if (sqlite3_column_type(row, (int)i) != types[i]) {
             return false;
@@ -370,6 +376,7 @@ static fm_status take_keyframe(fm_journal_reader *reader, sqlite3_stmt *row, cha
                  .budget_ms = sqlite3_column_double(row, 4)},
         .size = (uint64_t)sqlite3_column_int64(row, 5),
         .stored_size = (uint64_t)sqlite3_column_int64(row, 6),
+        .digest = (uint64_t)sqlite3_column_int64(row, 7),
     };
     if (!keyframe_has_types(row) || !is_pace(&keyframe.pace) || keyframe.tick > INT64_MAX ||
         keyframe.size > FM_JOURNAL_WORLD_MAX) {
@@ -392,7 +399,7 @@ static fm_status read_keyframes(fm_journal_reader *reader, char *error)
     sqlite3_stmt *rows;
     fm_status status = prepare(reader,
                                "SELECT position, tick, paused, tick_hz, budget_ms, size,"
-                               " length(bytes) FROM keyframes ORDER BY position",
+                               " length(bytes), digest FROM keyframes ORDER BY position",
                                &rows, "table keyframes", error);
     if (status != FM_OK) {
         return status;

@@ -34,9 +34,10 @@ typedef struct fm_journal_reader fm_journal_reader;
 typedef struct fm_journal_info {
     char fogmarch[32]; // version of the program that made it
     char name[FM_JOURNAL_NAME_MAX + 1];
-    uint64_t number;                      // of the world
-    uint32_t overload;                    // fm_overload
-    uint64_t timeline;                    // grows whenever ticks that somebody has seen were lost
+    uint64_t number;   // of the world
+    uint32_t overload; // fm_overload
+    bool was_synced;   // after every tick: nothing that somebody has seen is missing
+    uint64_t timeline; // grows whenever ticks that somebody has seen were lost
     uint32_t bases[FM_JOURNAL_BASES_MAX]; // cells
     uint32_t base_count;
     fm_journal_pace pace; // at the end
@@ -47,7 +48,8 @@ typedef struct fm_journal_info {
 
 typedef struct fm_journal_keyframe {
     uint64_t position;
-    uint64_t tick; // ticks completed
+    uint64_t tick;   // ticks completed
+    uint64_t digest; // of the last of them; 0 before the first
     fm_journal_pace pace;
     uint64_t size, stored_size; // bytes of the world, and of what lies in the file
 } fm_journal_keyframe;

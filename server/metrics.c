@@ -180,6 +180,35 @@ static void write_times(FILE *out, const fm_metrics *metrics)
     }
 }
 
+static void write_journals(FILE *out, const fm_metrics *metrics)
+{
+    PER_WORLD(out, metrics, "fogmarch_journal_failing", "gauge",
+              "1 while the journal cannot be written.", world->stats.journal_error[0] != '\0');
+    PER_WORLD(out, metrics, "fogmarch_journal_commits_total", "counter",
+              "Transactions of the journal.", world->stats.journal_numbers.commits);
+    PER_WORLD(out, metrics, "fogmarch_journal_errors_total", "counter",
+              "Transactions that failed and were tried again.",
+              world->stats.journal_numbers.errors);
+    PER_WORLD(out, metrics, "fogmarch_journal_rows_total", "counter",
+              "Commands, ticks and the like written.", world->stats.journal_numbers.rows);
+    PER_WORLD(out, metrics, "fogmarch_journal_bytes_total", "counter",
+              "Bytes of these and of keyframes.", world->stats.journal_numbers.bytes);
+    PER_WORLD(out, metrics, "fogmarch_journal_keyframes_total", "counter", "Keyframes written.",
+              world->stats.journal_numbers.keyframes);
+    PER_WORLD(out, metrics, "fogmarch_journal_backlog_bytes", "gauge",
+              "Bytes that wait for the disk.", world->stats.journal_numbers.waiting_size);
+    PER_WORLD(out, metrics, "fogmarch_journal_backlog_ticks", "gauge",
+              "Ticks that wait for the disk.", world->stats.journal_numbers.waiting_ticks);
+    char labels[FM_WORLD_NAME_MAX + 64];
+    head(out, "fogmarch_journal_commit_seconds", "histogram",
+         "Time of a transaction, with waiting for the disk.");
+    for (uint32_t w = 0; w < metrics->world_count; w++) {
+        snprintf(labels, sizeof labels, "world=\"%s\"", metrics->worlds[w].name);
+        write_distribution(out, "fogmarch_journal_commit_seconds", labels,
+                           &metrics->worlds[w].stats.journal_numbers.commit_times);
+    }
+}
+
 static void write_worlds(FILE *out, const fm_metrics *metrics)
 {
     PER_WORLD(out, metrics, "fogmarch_ticks_total", "counter", "Ticks completed.",
@@ -215,6 +244,7 @@ static void write_worlds(FILE *out, const fm_metrics *metrics)
               world->stats.counts.search_bytes);
     PER_WORLD(out, metrics, "fogmarch_knowledge_memory_bytes", "gauge",
               "Memory of what the teams know.", world->stats.counts.knowledge_bytes);
+    write_journals(out, metrics);
     write_times(out, metrics);
 }
 

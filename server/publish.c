@@ -121,7 +121,7 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
 static void emit(fm_conductor *conductor, fm_host *host, fm_publication *block)
 {
     atomic_fetch_add(&host->published_unread_size, block->size);
-    fm_conductor_emit(conductor, &block->event);
+    fm_conductor_emit(conductor, host, &block->event);
 }
 
 // ---- ticks -------------------------------------------------------------------------------------

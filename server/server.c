@@ -18,6 +18,7 @@
 #include "server/log.h"
 #include "server/notify.h"
 #include "server/options.h"
+#include "server/recovery.h"
 #include "server/reload.h"
 #include "server/stream.h"
 #include "server/tls.h"
@@ -47,6 +48,7 @@ struct server {
     fm_http *http;     // NULL: none
     fm_tls *tls;       // NULL: none
     char *read_buffer; // owned
+    int journal_lock;  // -1: none
     bool stopped;      // the conductor has said its last word
     bool closing;      // only handles of our own are left, and they are closing
 };
@@ -438,7 +440,8 @@ static void init_handles(struct server *server)
 // Makes what cannot be had for sure. On failure nothing needs undoing.
 static bool server_init(struct server *server, const fm_config *config)
 {
-    *server = (struct server){.hub = {.on_session_gone = on_session_gone}, .config = *config};
+    *server = (struct server){
+        .hub = {.on_session_gone = on_session_gone}, .config = *config, .journal_lock = -1};
     server->hub.config = &server->config;
     server->hub.tokens.configured = config->grants;
     server->hub.start_ns = fm_clock_now_ns();
@@ -481,6 +484,29 @@ static void server_fini(struct server *server)
     free(server->hub.sessions);
     uv_loop_close(&server->loop);
     free(server->read_buffer);
+    if (server->journal_lock >= 0) {
+        close(server->journal_lock);
+    }
+}
+
+// Worlds come back before anybody can ask for them.
+static bool start_journal(struct server *server)
+{
+    const fm_config *config = server->hub.config;
+    char error[FM_JOURNAL_ERROR_SIZE];
+    if (config->journal_dir[0] == '\0') {
+        return true;
+    }
+    if (fm_recovery_lock(config->journal_dir, &server->journal_lock, error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "cannot keep journals", fm_log_text("reason", error));
+        return false;
+    }
+    fm_status status = fm_recovery_run(&server->hub);
+    if (status != FM_OK) {
+        fm_log(FM_LOG_ERROR, "cannot bring worlds back", fm_log_text("folder", config->journal_dir),
+               fm_log_status("reason", status));
+    }
+    return status == FM_OK;
 }
 
 int fm_server_run(const fm_config *config, const char *const *arguments,
@@ -497,7 +523,8 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
     server.arguments = arguments;
     server.environment = environment;
     fm_notify_init(&server.notify);
-    bool started = start_tls(&server) && start_http(&server) && start_listening(&server);
+    bool started = start_journal(&server) && start_tls(&server) && start_http(&server) &&
+                   start_listening(&server);
     if (started) {
         fm_notify_ready(&server.notify, 0, 0);
     } else {

@@ -71,8 +71,8 @@ WorldCreate = TypedDict('WorldCreate', {
 
 # What world.list answers.
 WorldList = TypedDict('WorldList', {
-    # of each: world, name, width, height, tick, agents, teams, paused, tick_hz, budget_ms; for
-    # players agents and teams are 0
+    # of each: world, name, width, height, tick, agents, teams, paused, tick_hz, budget_ms, journal
+    # (as in world.info); for players agents and teams are 0
     'worlds': list[dict[str, Any]],
 })
 
@@ -106,6 +106,10 @@ WorldInfo = TypedDict('WorldInfo', {
     'rules': dict[str, Any],
     # x, y of each player's base, if generated; for players empty
     'bases': list[int],
+    # none, good, behind (the world waits for the disk), paused or read_only (it cannot be written)
+    'journal': str,
+    # of the world after its last tick, 16 hexadecimal digits; not for players
+    'digest': str,
 })
 
 # What world.pause answers.
@@ -281,7 +285,9 @@ Stats = TypedDict('Stats', {
     'server': dict[str, Any],
     # tick, agents, states, planners, orders_given, orders_ended, expansions, moves, cells_edited,
     # search_bytes, knowledge_bytes, tick_ms, overrun_ms and order_to_first_move_ticks (count,
-    # p50, p99, p999, max), stages_ms, late_ticks, skipped_ticks, degraded_ticks, ns_per_expansion
+    # p50, p99, p999, max), stages_ms, late_ticks, skipped_ticks, degraded_ticks,
+    # ns_per_expansion, journal (state, error, commits, rows, bytes, keyframes, errors,
+    # waiting_bytes, waiting_ticks)
     'world': dict[str, Any],
     # with teams, of the first 4096: team, weight, agents, waiting (of them, have an order but no
     # way yet), and in expansions share (of the last tick), saved (for the next), used (in the

@@ -1,0 +1,410 @@
+"""Journals: worlds that outlive their server.
+
+Goal    after kill -9 every world is back at the last tick that anybody has seen, with the same digest,
+        name, number and pace, and its agents carry on. What the disk refuses stops its own world and no
+        other, and nothing that was answered is lost. What is damaged is set aside, and says so.
+Method  a real server, killed and started again on the same folder; a small tmpfs that fills up.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from fogmarch_server import PATIENCE, RequestError, Server, run, seed
+
+
+class Folder:
+    """A folder of journals, gone afterwards."""
+
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix="fogmarch-journals-")
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path)
+
+    def files(self):
+        return sorted(name for name in os.listdir(self.path) if name != "lock")
+
+    def journal(self, number, name):
+        return os.path.join(self.path, f"{number}-{name}.journal")
+
+
+class JournalServer(Server):
+    """A server on a folder of journals, to be killed. Without kill() it must end by itself."""
+
+    def __init__(self, folder, *flags):
+        super().__init__("--journal-dir", getattr(folder, "path", folder), *flags)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        log = self.log()
+        self.process.returncode = 0  # it was us
+        return log
+
+
+def populate(client, name="w", agents=60, **params):
+    """A world with two teams on their way to each other's base. Returns its number."""
+    options = dict(generator="skirmish", width=96, height=96, players=2, seed=5)
+    options.update(params)
+    made = client.call("world.create", name=name, **options)
+    for team in range(2):
+        number = client.call("team.create", world=made["world"])["team"]
+        base, goal = made["bases"][2 * team:2 * team + 2], made["bases"][2 - 2 * team:4 - 2 * team]
+        ids = client.call("agent.spawn", world=made["world"], team=number,
+                          cells=base * (agents // 2))["agents"]
+        client.call("agent.order", world=made["world"], kind="move", agents=ids, goal=goal)
+    return made["world"]
+
+
+def settled(client, world):
+    """Tick and digest of a world that is paused."""
+    client.call("world.pause", world=world)
+    info = client.call("world.info", world=world)
+    return info["tick"], info["digest"]
+
+
+def wait_for(what, condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"{what}: not within {PATIENCE} s"
+        time.sleep(0.02)
+
+
+def wait_for_tick(client, world, tick):
+    wait_for(f"tick {tick}", lambda: client.call("world.info", world=world)["tick"] >= tick)
+
+
+# ---- coming back ---------------------------------------------------------------------------------
+
+
+def killed_and_back():
+    """Twice, so that a recovered world's journal is good as well; with keyframes on the way."""
+    with Folder() as folder:
+        flags = ("--keyframe-ticks", "20")
+        with JournalServer(folder, *flags) as server:
+            admin = server.connect()
+            world = populate(admin, width=256, height=256, tick_hz=100, overload="skip")
+            other = populate(admin, "other", paused=True)
+            wait_for_tick(admin, world, 50)
+            tick, digest = settled(admin, world)
+            admin.call("world.resume", world=other, tick_hz=7, budget_ms=3)
+            admin.call("world.pause", world=other)
+            server.kill()
+        for _ in range(2):
+            with JournalServer(folder, *flags) as server:
+                admin = server.connect()
+                info = admin.call("world.info", name="w")
+                assert info["world"] == world and info["overload"] == "skip", info
+                assert info["tick_hz"] == 100 and info["paused"] and info["journal"] == "good", info
+                assert (info["tick"], info["digest"]) == (tick, digest), (info, tick, digest)
+                assert info["agents"] == 60 and info["teams"] == 2 and len(info["bases"]) == 4, info
+                second = admin.call("world.info", world=other)
+                assert second["paused"] and second["tick_hz"] == 7 and second["budget_ms"] == 3
+                made = admin.call("world.create", name="third", generator="open", width=16,
+                                  height=16)["world"]
+                assert made > other, "a number was given twice"
+                admin.call("world.destroy", world=made)
+                admin.call("world.resume", world=world)
+                wait_for_tick(admin, world, tick + 30)
+                tick, digest = settled(admin, world)
+                server.kill()
+        with JournalServer(folder, *flags) as server:
+            admin = server.connect()
+            admin.call("subscribe", world=world)
+            admin.call("world.resume", world=world)
+            ended = 0
+            while ended < 60:  # all carry on with their orders
+                _, params = admin.notification("delta", "keyframe")
+                ended += len(params.get("ended", [])) // 5
+            moved = admin.call("stats", world=world)["world"]
+            assert sum(moved["states"].values()) == 60, moved
+
+
+def nothing_seen_is_lost():
+    """Killed at random moments: the ticks that a subscriber has seen are there, and what it was
+    answered as well."""
+    source = random.Random(seed())
+    with Folder() as folder:
+        edited, seen = [], 0
+        world = None
+        for _ in range(4):
+            with JournalServer(folder, "--keyframe-ticks", "15") as server:
+                admin = server.connect()
+                if world is None:
+                    world = populate(admin, tick_hz=200)
+                info = admin.call("world.info", world=world)
+                assert info["tick"] >= seen, f"seen {seen}, came back at {info['tick']}"
+                admin.call("subscribe", world=world)
+                _, keyframe = admin.notification("keyframe")
+                looks = []
+                for count, look in zip(keyframe["cells"][::2], keyframe["cells"][1::2]):
+                    looks += [look] * count
+                for x, y, cost in edited:
+                    assert looks[y * 96 + x] >> 4 == cost - 1, f"the edit of {x}, {y} is gone"
+                end = time.monotonic() + source.uniform(0.05, 0.6)
+                while time.monotonic() < end:
+                    x, y = len(edited) % 96, len(edited) // 96
+                    cost = source.randrange(2, 250)
+                    admin.call("terrain.set", world=world, cells=[x, y], set="cost", cost=cost)
+                    edited.append((x, y, cost))
+                    for _, params in admin.notifications:
+                        seen = max(seen, params.get("tick", 0))
+                    admin.notifications.clear()
+                server.kill()
+        assert len(edited) > 4 and seen > 0
+
+
+def without_syncing():
+    """interval and none: comes back at some tick, with a whole state."""
+    for durability in ("interval", "none"):
+        with Folder() as folder:
+            flags = ("--durability", durability, "--journal-interval-ms", "20")
+            with JournalServer(folder, *flags) as server:
+                admin = server.connect()
+                world = populate(admin, tick_hz=100)
+                wait_for_tick(admin, world, 30)
+                wait_for("a commit", lambda: admin.call(
+                    "stats", world=world)["world"]["journal"]["commits"] >= 3)
+                server.kill()
+            with JournalServer(folder, *flags) as server:
+                admin = server.connect()
+                tick, _ = settled(admin, world)
+                assert tick > 0
+                admin.call("world.step", world=world, ticks=5)
+
+
+def ended_in_order():
+    """SIGTERM leaves a keyframe, so that nothing is replayed; what was answered is there."""
+    with Folder() as folder:
+        with JournalServer(folder) as server:
+            admin = server.connect()
+            world = populate(admin, tick_hz=100)
+            wait_for_tick(admin, world, 10)
+            tick, digest = settled(admin, world)
+        with JournalServer(folder) as server:
+            info = server.connect().call("world.info", world=world)
+            assert (info["tick"], info["digest"]) == (tick, digest), info
+            assert "ticks_replayed=0" in server.log(), server.log()
+
+
+def destroyed_worlds_do_not_come_back():
+    for keep in (False, True):
+        with Folder() as folder:
+            with JournalServer(folder, *(["--journal-keep"] if keep else [])) as server:
+                admin = server.connect()
+                world = populate(admin, tick_hz=100)
+                admin.call("world.destroy", world=world)
+                left = [f"{world}-w.journal.ended"] if keep else []
+                assert folder.files() == left, folder.files()
+                server.kill()
+            with JournalServer(folder) as server:
+                assert server.connect().call("world.list")["worlds"] == []
+
+
+# ---- what goes wrong -----------------------------------------------------------------------------
+
+
+def refused_to_start(folder, *flags):
+    """The log of a server that must not start."""
+    log = subprocess.run([os.environ["FOGMARCHD"], "--listen", "127.0.0.1:0", "--journal-dir", folder,
+                          *flags], stderr=subprocess.PIPE, timeout=PATIENCE)
+    assert log.returncode == 1, log
+    return log.stderr.decode()
+
+
+def folders_that_will_not_do():
+    with Folder() as folder:
+        missing = os.path.join(folder.path, "missing")
+        log = refused_to_start(missing)
+        assert missing in log and "No such file or directory" in log, log
+        with open(missing, "w"):
+            pass
+        assert "Not a directory" in refused_to_start(missing)
+        os.remove(missing)
+        with JournalServer(folder):
+            assert "another server uses this folder" in refused_to_start(folder.path)
+
+
+def damaged_files():
+    """Each kind of damage: this world is set aside as it is, the other one is back."""
+    source = random.Random(seed())
+    def cut(data):
+        return data[:source.randrange(1, len(data) - 4096)]
+    def overwrite(data):
+        return data[:4096] + bytes(source.randrange(256) for _ in data[4096:])
+    def empty(data):
+        return b""
+    for damage in (cut, overwrite, empty):
+        with Folder() as folder:
+            with JournalServer(folder) as server:
+                admin = server.connect()
+                good = populate(admin, "good", tick_hz=100)
+                bad = populate(admin, "bad", tick_hz=100)
+                wait_for_tick(admin, bad, 5)
+            path = folder.journal(bad, "bad")
+            with open(path, "rb") as file:
+                data = damage(file.read())
+            with open(path, "wb") as file:
+                file.write(data)
+            with JournalServer(folder) as server:
+                admin = server.connect()
+                worlds = admin.call("world.list")["worlds"]
+                assert [entry["name"] for entry in worlds] == ["good"], worlds
+                assert "world not brought back" in server.log() and path in server.log()
+                with open(path + ".damaged", "rb") as file:
+                    assert file.read() == data, "it was touched"
+                assert populate(admin, "bad") > good
+
+
+class SmallDisk:
+    """A tmpfs of a few megabytes."""
+
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix="fogmarch-disk-")
+        mounted = os.geteuid() == 0 and subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", self.path],
+            stderr=subprocess.DEVNULL).returncode == 0
+        if not mounted:
+            os.rmdir(self.path)
+            self.path = None
+        return self
+
+    def __exit__(self, *_):
+        if self.path is not None:
+            subprocess.run(["umount", self.path], check=True)
+            os.rmdir(self.path)
+
+    def fill(self):
+        with open(os.path.join(self.path, "ballast"), "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+            except OSError:
+                pass
+
+    def empty(self):
+        os.remove(os.path.join(self.path, "ballast"))
+
+    def remount(self, how):
+        subprocess.run(["mount", "-o", f"remount,{how}", self.path], check=True)
+
+
+def journal_of(client, world):
+    return client.call("stats", world=world)["world"]["journal"]
+
+
+def edit_until_refused(client, world, edited):
+    """Large commands, to fill the disk soon. Notes those that were answered."""
+    end = time.monotonic() + PATIENCE
+    everything = [number for y in range(96) for x in range(96) for number in (x, y)]
+    while time.monotonic() < end:
+        cost = 2 + len(edited) % 200
+        try:
+            client.call("terrain.set", world=world, cells=everything, set="cost", cost=cost)
+            edited.append(cost)
+        except TimeoutError:
+            pass
+        except RequestError as error:
+            assert error.name == "io" and "journal" in error.message, error
+            return
+    raise AssertionError("the disk is full and nobody minds")
+
+
+def full_disk():
+    """The world stops or goes on read-only, comes to itself when there is room again, and nothing that
+    was answered is lost."""
+    for policy in ("pause", "read_only"):
+        with SmallDisk() as disk:
+            if disk.path is None:
+                print("[ SKIPPED  ] full_disk: needs the right to mount a tmpfs")
+                return
+            with JournalServer(disk, "--journal-on-error", policy) as server:
+                admin = server.connect()
+                world = populate(admin, tick_hz=100)
+                wait_for_tick(admin, world, 5)
+                disk.fill()
+                # What fits into the space that the file still has goes on.
+                asker, edited = server.connect(), []
+                asker.socket.settimeout(1)  # what waits for the disk is answered later
+                edit_until_refused(asker, world, edited)
+                state = admin.call("world.info", world=world)
+                assert state["journal"] == ("paused" if policy == "pause" else policy), state
+                assert "full" in journal_of(admin, world)["error"], journal_of(admin, world)
+                if policy == "pause":
+                    assert admin.refused("path.query", world=world,
+                                         **{"from": [1, 1], "to": [2, 2]}) == "io"
+                    time.sleep(0.1)
+                    assert admin.call("world.info", world=world)["tick"] == state["tick"]
+                else:
+                    admin.call("subscribe", world=world)
+                    wait_for_tick(admin, world, state["tick"] + 10)
+                assert admin.refused("world.create", name="more", generator="open", width=400,
+                                     height=400) == "io"
+                disk.empty()
+                wait_for("room", lambda: admin.call("world.info", world=world)["journal"] == "good")
+                admin.call("terrain.set", world=world, cells=[95, 95], set="cost", cost=9)
+                tick, digest = settled(admin, world)
+                server.kill()
+            with JournalServer(disk) as server:
+                admin = server.connect()
+                info = admin.call("world.info", world=world)
+                assert (info["tick"], info["digest"]) == (tick, digest), (info, tick, digest)
+
+
+def read_only_disk():
+    """What was running says so; a start on it is refused."""
+    with SmallDisk() as disk:
+        if disk.path is None:
+            print("[ SKIPPED  ] read_only_disk: needs the right to mount a tmpfs")
+            return
+        with JournalServer(disk) as server:
+            admin = server.connect()
+            world = populate(admin, paused=True)
+            server.kill()
+        disk.remount("ro")
+        assert "Read-only file system" in refused_to_start(disk.path)
+        disk.remount("rw")
+        with JournalServer(disk) as server:
+            assert server.connect().call("world.info", world=world)["agents"] == 60
+
+
+def one_of_two_fails():
+    """A world whose file is not there any more cannot go on; its neighbour does."""
+    with Folder() as folder:
+        with JournalServer(folder) as server:
+            admin = server.connect()
+            first = populate(admin, "first", tick_hz=50)
+            second = populate(admin, "second", tick_hz=50)
+            wait_for_tick(admin, second, 3)
+            # SQLite's own lock, held by somebody else, keeps the writer out.
+            import sqlite3
+            blocker = sqlite3.connect(folder.journal(first, "first"), isolation_level=None)
+            blocker.execute("BEGIN IMMEDIATE")
+            wait_for("the failure", lambda: admin.call(
+                "world.info", world=first)["journal"] == "paused")
+            assert "locked" in journal_of(admin, first)["error"]
+            tick = admin.call("world.info", world=second)["tick"]
+            wait_for_tick(admin, second, tick + 20)
+            assert admin.call("world.info", world=second)["journal"] == "good"
+            blocker.execute("ROLLBACK")
+            blocker.close()
+            wait_for("going on", lambda: admin.call(
+                "world.info", world=first)["journal"] == "good")
+            tick = admin.call("world.info", world=first)["tick"]
+            wait_for_tick(admin, first, tick + 5)
+            server.kill()
+        with JournalServer(folder) as server:
+            admin = server.connect()
+            assert len(admin.call("world.list")["worlds"]) == 2
+
+
+if __name__ == "__main__":
+    run([killed_and_back, nothing_seen_is_lost, without_syncing, ended_in_order,
+         destroyed_worlds_do_not_come_back, folders_that_will_not_do, damaged_files, full_disk,
+         read_only_disk, one_of_two_fails])
