@@ -119,7 +119,7 @@ static void become_weighted(fm_world *world)
 
 void fm_world_use_seen_weights(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->team_count; i++) {
+    for (uint32_t i = 0; world->grid->weighted && i < world->team_count; i++) {
         if (world->teams[i].knowledge->wants_weights) {
             fm_knowledge_use_weights(world->teams[i].knowledge);
             fm_planners_forget(world, i + 1);

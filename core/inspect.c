@@ -1,5 +1,6 @@
 // core/inspect.c: what people who debug, and the counters of `stats`, are told of a world.
 
+#include "core/experiment.h"
 #include "core/world_state.h"
 
 static void count_cell(const fm_inspection *cell, void *context)
@@ -15,7 +16,7 @@ static const struct fm_planner *leading_planner(const fm_world *world, const str
     return agent->planner == FM_SLOT_NONE ? NULL : &world->planners[agent->planner];
 }
 
-fm_status fm_world_inspect(const fm_world *world, fm_agent_id id, fm_agent_report *report)
+fm_status fm_world_describe(const fm_world *world, fm_agent_id id, fm_agent_report *report)
 {
     const struct fm_agent *agent = fm_world_find(world, id);
     if (agent == NULL) {
@@ -50,12 +51,23 @@ fm_status fm_world_inspect(const fm_world *world, fm_agent_id id, fm_agent_repor
     fm_planner_spec_format(&agent->spec, report->planner, sizeof report->planner);
     const struct fm_planner *planner = leading_planner(world, agent);
     if (planner != NULL) {
-        const fm_planner_ops *ops = planner->spec.ops;
         report->planner_agents = planner->users;
         report->planner_expansions = planner->expansions;
         report->replans = planner->replans;
-        report->planner_bytes = ops->bytes(planner->self);
-        ops->inspect(planner->self, count_cell, report);
+    }
+    return FM_OK;
+}
+
+fm_status fm_world_inspect(const fm_world *world, fm_agent_id id, fm_agent_report *report)
+{
+    fm_status status = fm_world_describe(world, id, report);
+    if (status != FM_OK) {
+        return status;
+    }
+    const struct fm_planner *planner = leading_planner(world, fm_world_find(world, id));
+    if (planner != NULL) {
+        report->planner_bytes = planner->spec.ops->bytes(planner->self);
+        planner->spec.ops->inspect(planner->self, count_cell, report);
     }
     return FM_OK;
 }

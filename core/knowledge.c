@@ -280,6 +280,19 @@ void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell)
     }
 }
 
+void fm_knowledge_fetch(const fm_knowledge *knowledge, fm_cell cell)
+{
+    int32_t radius = (int32_t)knowledge->sight->rules.radius;
+    for (int32_t dy = -radius; dy <= radius; dy++) {
+        struct span span;
+        if (span_of(knowledge, cell, dy, &span)) {
+            uint32_t word = span.x_first >> 6;
+            __builtin_prefetch(&fm_bitmap_row(&knowledge->known, (int32_t)span.y)[word], 1);
+            __builtin_prefetch(&fm_bitmap_row(&knowledge->blocked, (int32_t)span.y)[word]);
+        }
+    }
+}
+
 void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *buildings)
 {
     knowledge->buildings = buildings;
@@ -462,13 +475,18 @@ fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_ind
     return FM_OK;
 }
 
+static const fm_class_map *class_map_of(const fm_knowledge *knowledge, uint32_t class_index)
+{
+    return knowledge->has_class_maps ? knowledge->classes[class_index] : NULL;
+}
+
 const fm_view *fm_knowledge_view(const fm_knowledge *knowledge, uint32_t class_index)
 {
     FM_ASSERT(class_index < FM_CLASSES_MAX);
     if (!(knowledge->classes_ready >> class_index & 1)) {
         return NULL;
     }
-    const fm_class_map *map = knowledge->classes[class_index];
+    const fm_class_map *map = class_map_of(knowledge, class_index);
     return map == NULL ? &knowledge->view : &map->view;
 }
 
@@ -483,14 +501,14 @@ void fm_knowledge_hang_tables(fm_knowledge *knowledge, uint32_t class_index,
 const fm_change_log *fm_knowledge_log(const fm_knowledge *knowledge, uint32_t class_index)
 {
     FM_ASSERT(class_index < FM_CLASSES_MAX && knowledge->classes_ready >> class_index & 1);
-    const fm_class_map *map = knowledge->classes[class_index];
+    const fm_class_map *map = class_map_of(knowledge, class_index);
     return map == NULL ? &knowledge->log : &map->log;
 }
 
 void fm_knowledge_trim_logs(fm_knowledge *knowledge)
 {
     fm_change_log_trim(&knowledge->log);
-    for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
+    for (uint32_t i = 0; knowledge->has_class_maps && i < FM_CLASSES_MAX; i++) {
         if (knowledge->classes[i] != NULL) {
             fm_change_log_trim(&knowledge->classes[i]->log);
         }

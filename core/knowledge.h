@@ -50,14 +50,18 @@ FM_CHECKED fm_status fm_sight_create(fm_sense_rules rules, const fm_memory *memo
 /// NULL is allowed.
 void fm_sight_destroy(fm_sight *sight);
 
+// What every tick looks at comes first: there may be thousands of them.
 typedef struct fm_knowledge {
     const fm_grid *truth;
     const fm_sight *sight;
-    const fm_memory *memory;
-    fm_step_costs steps;
-    bool omniscient;    // knows everything always
-    bool keep_learned;  // somebody wants `learned`
-    bool wants_weights; // has seen a cell of another cost than the floor; see use_weights
+    bool omniscient;        // knows everything always
+    bool keep_learned;      // somebody wants `learned`
+    bool wants_weights;     // has seen a cell of another cost than the floor; see use_weights
+    bool has_class_maps;    // one of `classes` is not NULL
+    uint32_t classes_ready; // bit per class: fm_knowledge_view() has it
+    fm_change_log log;      // of `view`
+    uint64_t digest;        // of all that was ever learned, in order
+    uint64_t known_count;   // cells
 
     fm_bitmap known;
     fm_bitmap blocked;
@@ -66,20 +70,17 @@ typedef struct fm_knowledge {
     fm_bitmap stale;              // known, but edited since; empty until the map is first edited
     uint8_t *seen;                // terrain as last seen, of stale cells; NULL likewise
     fm_view view;                 // of `blocked` and `weights`: what planners get
-    fm_change_log log;            // of `view`
+    const fm_memory *memory;
+    fm_step_costs steps;
 
     const fm_buildings *buildings; // of the world; NULL: none are ever placed
     fm_buildings_seen buildings_seen;
 
     fm_class_map *classes[FM_CLASSES_MAX]; // NULL: not in use, or the same as `view`
-    bool has_class_maps;                   // one of them is not NULL
-    uint32_t classes_ready;                // bit per class: fm_knowledge_view() has it
 
     fm_learned *learned; // since fm_knowledge_forget_learned(), in order of learning
     uint32_t learned_count;
     uint32_t learned_capacity;
-    uint64_t known_count; // cells
-    uint64_t digest;      // of all that was ever learned, in order
 } fm_knowledge;
 
 /// Makes an empty knowledge (nothing seen) or, with `omniscient`, one that has seen all and sees
@@ -98,6 +99,10 @@ void fm_knowledge_destroy(fm_knowledge *knowledge);
 /// Someone of the team stands on `cell` and looks around. When a list cannot grow for want of
 /// memory, what was seen is known all the same, and planners of the team start over.
 void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell);
+
+/// Someone of the team is going to look around from `cell` soon: asks the processor for the rows
+/// that fm_knowledge_sense() will read. Changes nothing.
+void fm_knowledge_fetch(const fm_knowledge *knowledge, fm_cell cell);
 
 /// Before the true map is edited for the first time, and when it becomes weighted: makes room to
 /// remember how cells looked. Serial stages only.

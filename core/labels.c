@@ -293,73 +293,75 @@ static bool build_block(fm_labels *labels, uint32_t i, uint64_t *units)
 
 // ---- edges of the graph -------------------------------------------------------------------------
 
-static bool add_edge(fm_labels *labels, struct edges *edges, uint32_t here, uint32_t there)
+// Edges of one rim while they are being found. Each has a pair of cells that no other one has.
+struct rim {
+    struct edge list[SIDE];
+    uint32_t count;
+};
+
+static void add_edge(struct rim *rim, uint32_t here, uint32_t there)
 {
-    for (uint32_t k = 0; k < edges->count; k++) {
-        if (edges->list[k].here == here && edges->list[k].there == there) {
-            return true;
+    for (uint32_t k = 0; k < rim->count; k++) {
+        if (rim->list[k].here == here && rim->list[k].there == there) {
+            return;
         }
     }
-    if (edges->count == edges->capacity) {
-        uint32_t capacity = edges->capacity == 0 ? 2 : edges->capacity * 2;
-        struct edge *list =
-            fm_memory_resize(labels->memory, edges->list, edges->capacity, capacity, sizeof *list);
-        if (list == NULL) {
-            return false;
-        }
-        edges->list = list;
-        edges->capacity = capacity;
-    }
-    edges->list[edges->count++] = (struct edge){.here = (uint16_t)here, .there = (uint16_t)there};
-    return true;
+    rim->list[rim->count++] = (struct edge){.here = (uint16_t)here, .there = (uint16_t)there};
 }
 
-static bool link_east(fm_labels *labels, uint32_t i, struct edges *edges)
+// Two blocks of one part each have one edge at most: unseen land is full of them.
+static bool is_complete(const struct rim *rim, const struct block *here, const struct block *there)
+{
+    return rim->count == 1 && here->runs == NULL && there->runs == NULL;
+}
+
+static void link_east(const fm_labels *labels, uint32_t i, struct rim *rim)
 {
     const struct block *here = &labels->blocks[i], *there = &labels->blocks[i + 1];
-    for (uint32_t y = 0; y < SIDE; y++) {
+    for (uint32_t y = 0; y < SIDE && !is_complete(rim, here, there); y++) {
         uint64_t west = free_word(labels, i, y), east = free_word(labels, i + 1, y);
-        if ((west >> (SIDE - 1) & east & 1) != 0 &&
-            !add_edge(labels, edges, part_of(here, west, SIDE - 1, y),
-                      part_of(there, east, 0, y))) {
-            return false;
+        if ((west >> (SIDE - 1) & east & 1) != 0) {
+            add_edge(rim, part_of(here, west, SIDE - 1, y), part_of(there, east, 0, y));
         }
     }
-    return true;
 }
 
-static bool link_south(fm_labels *labels, uint32_t i, struct edges *edges)
+static void link_south(const fm_labels *labels, uint32_t i, struct rim *rim)
 {
     uint32_t below = i + labels->columns;
     const struct block *here = &labels->blocks[i], *there = &labels->blocks[below];
     uint64_t north = free_word(labels, i, SIDE - 1), south = free_word(labels, below, 0);
-    for (uint64_t touching = north & south; touching != 0;) {
+    for (uint64_t touching = north & south; touching != 0 && !is_complete(rim, here, there);) {
         uint32_t x = (uint32_t)__builtin_ctzll(touching);
-        if (!add_edge(labels, edges, part_of(here, north, x, SIDE - 1),
-                      part_of(there, south, x, 0))) {
-            return false;
-        }
+        add_edge(rim, part_of(here, north, x, SIDE - 1), part_of(there, south, x, 0));
         touching &= ~run_from(touching, x);
     }
-    return true;
 }
 
-typedef bool link_fn(fm_labels *labels, uint32_t i, struct edges *edges);
+typedef void link_fn(const fm_labels *labels, uint32_t i, struct rim *rim);
 
 // Finds the edges anew and notes whether they are others. False when memory is out.
 static bool relink(fm_labels *labels, uint32_t i, struct edges *edges, link_fn *link)
 {
-    struct edges fresh = {0};
-    if (!link(labels, i, &fresh)) {
-        drop_edges(labels, &fresh);
-        return false;
+    struct rim fresh = {.count = 0};
+    link(labels, i, &fresh);
+    size_t size = fresh.count * sizeof *fresh.list;
+    if (fresh.count == edges->count &&
+        (fresh.count == 0 || memcmp(fresh.list, edges->list, size) == 0)) {
+        return true;
     }
-    bool same = fresh.count == edges->count &&
-                (fresh.count == 0 ||
-                 memcmp(fresh.list, edges->list, fresh.count * sizeof *fresh.list) == 0);
-    labels->graph_dirty |= !same;
-    drop_edges(labels, edges);
-    *edges = fresh;
+    if (fresh.count > edges->capacity) {
+        struct edge *list = fm_memory_allocate(labels->memory, size);
+        if (list == NULL) {
+            return false;
+        }
+        drop_edges(labels, edges);
+        edges->list = list;
+        edges->capacity = fresh.count;
+    }
+    memcpy(edges->list, fresh.list, size);
+    edges->count = fresh.count;
+    labels->graph_dirty = true;
     return true;
 }
 

@@ -149,10 +149,11 @@ static void open_accounts(struct fm_tick *t)
     for (uint32_t i = 0; i < world->team_count; i++) {
         struct fm_team *team = &world->teams[i];
         fm_account_open(&team->account, budget, weight_sum);
-        // Work on labels was done before the search, in the place of some of it.
+        // Work on labels was done before the search, in the place of some of the team's. The time
+        // that it took belongs to the assign stage: taken from the tick's budget as well, it would
+        // leave nothing for anybody in ticks in which thousands of teams ask.
         fm_account_spend(&team->account, team->labels.units + team->seekers.cells_used);
         t->report->label_units += team->labels.units;
-        t->budget -= team->labels.units < t->budget ? team->labels.units : t->budget;
     }
 }
 

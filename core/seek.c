@@ -65,6 +65,7 @@ void fm_seek_begin(struct fm_agent *agent)
 
 void fm_seek_progress(fm_world *world, struct fm_agent *agent)
 {
+    world->seeks = true;
     if (agent->order.sought_tick == world->tick + 1 || agent->order.seek_state == FM_SEEK_LISTED) {
         return; // comes from looking, or is about to
     }
@@ -244,16 +245,6 @@ static void seek_for_teams(uint32_t begin, uint32_t end, uint32_t worker, void *
     }
 }
 
-static bool anybody_seeks(const fm_world *world)
-{
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        if (world->teams[i].seekers.count > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void look_around(struct fm_tick *t)
 {
     fm_world *world = t->world;
@@ -278,12 +269,11 @@ static void look_around(struct fm_tick *t)
 void fm_seek_run(struct fm_tick *t)
 {
     fm_world *world = t->world;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        world->teams[i].seekers.cells_used = 0;
+    if (!world->seeks) {
+        return;
     }
-    if (anybody_seeks(world)) {
-        look_around(t);
-    }
+    world->seeks = false;
+    look_around(t);
     for (uint32_t i = 0; i < world->team_count; i++) {
         fm_frontier_forget_claims(&world->teams[i].seekers.frontier); // made anew in every tick
     }

@@ -40,11 +40,11 @@ typedef enum fm_seek_state {
 
 // Of one team. Zeroed: empty.
 typedef struct fm_seekers {
-    fm_frontier frontier;
-    fm_wave nearby;  // around one who flees
-    uint32_t *slots; // of the agents that look for a leg in this tick
-    uint32_t count, capacity;
     uint32_t cells_max, cells_used; // in this tick
+    uint32_t *slots;                // of the agents that look for a leg in this tick
+    uint32_t count, capacity;
+    fm_frontier frontier;
+    fm_wave nearby; // around one who flees
 } fm_seekers;
 
 void fm_seekers_fini(fm_seekers *seekers, const fm_memory *memory);

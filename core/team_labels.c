@@ -8,12 +8,12 @@
 // one of their own.
 static uint32_t map_index(fm_class_map *const *maps, uint32_t class_index)
 {
-    return maps[class_index] == NULL ? FM_CLASSES_MAX : class_index;
+    return maps[class_index] == NULL ? 0 : 1 + class_index;
 }
 
 static const fm_change_log *log_of(const fm_knowledge *knowledge, uint32_t map)
 {
-    return map == FM_CLASSES_MAX ? &knowledge->log : &knowledge->classes[map]->log;
+    return map == 0 ? &knowledge->log : &knowledge->classes[map - 1]->log;
 }
 
 static void follow(fm_followed_labels *followed, const fm_change_log *log)
@@ -35,21 +35,19 @@ static void follow(fm_followed_labels *followed, const fm_change_log *log)
 
 void fm_team_labels_follow(struct fm_team *team)
 {
-    for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
-        // Labels of a class's map are there only if the map is.
-        if (team->labels.orders[map].labels != NULL) {
-            follow(&team->labels.orders[map], log_of(team->knowledge, map));
-        }
-        if (team->labels.queries[map].labels != NULL) {
-            follow(&team->labels.queries[map], log_of(team->knowledge, map));
-        }
+    for (uint32_t left = team->labels.in_use; left != 0; left &= left - 1) {
+        uint32_t map = (uint32_t)__builtin_ctz(left);
+        const fm_change_log *log = log_of(team->knowledge, map);
+        follow(&team->labels.maps[map].orders, log);
+        follow(&team->labels.maps[map].queries, log);
     }
 }
 
-// False when memory is out.
-static bool prepare(fm_world *world, const fm_knowledge *knowledge, uint32_t class_index,
+// `followed` is one of the two of the team's map that the class sees. False when memory is out.
+static bool prepare(fm_world *world, struct fm_team *team, uint32_t class_index,
                     fm_followed_labels *followed)
 {
+    const fm_knowledge *knowledge = team->knowledge;
     const fm_change_log *log = fm_knowledge_log(knowledge, class_index);
     if (followed->labels == NULL) {
         if (fm_labels_create(fm_knowledge_view(knowledge, class_index), &world->memory,
@@ -57,6 +55,7 @@ static bool prepare(fm_world *world, const fm_knowledge *knowledge, uint32_t cla
             return false;
         }
         followed->cursor = log->version;
+        team->labels.in_use |= 1u << map_index(knowledge->classes, class_index);
     }
     follow(followed, log);
     return true;
@@ -73,8 +72,8 @@ fm_labels *fm_team_labels_for_orders(fm_world *world, uint32_t team_number, uint
 {
     struct fm_team *team = fm_team_of(world, team_number);
     fm_followed_labels *followed =
-        &team->labels.orders[map_index(team->knowledge->classes, class_index)];
-    if (!prepare(world, team->knowledge, class_index, followed)) {
+        &team->labels.maps[map_index(team->knowledge->classes, class_index)].orders;
+    if (!prepare(world, team, class_index, followed)) {
         return NULL;
     }
     if (fm_labels_are_current(followed->labels)) {
@@ -161,8 +160,8 @@ fm_labels *fm_team_labels_for_queries(fm_world *world, uint32_t team_number, uin
     }
     struct fm_team *team = fm_team_of(world, team_number);
     fm_followed_labels *followed =
-        &team->labels.queries[map_index(team->knowledge->classes, class_index)];
-    return prepare(world, team->knowledge, class_index, followed) ? followed->labels : NULL;
+        &team->labels.maps[map_index(team->knowledge->classes, class_index)].queries;
+    return prepare(world, team, class_index, followed) ? followed->labels : NULL;
 }
 
 // An edit changes all corners from which a unit's square covers the cell.
@@ -173,7 +172,7 @@ void fm_team_labels_note_edit(fm_world *world, fm_cell cell)
         if (labels == NULL) {
             continue;
         }
-        uint32_t reach = map == FM_CLASSES_MAX ? 0 : world->class_truth[map]->movement->size - 1u;
+        uint32_t reach = map == 0 ? 0 : world->class_truth[map - 1]->movement->size - 1u;
         uint32_t x = fm_cell_x(cell), y = fm_cell_y(cell);
         uint32_t west = x < reach ? 0 : x - reach, north = y < reach ? 0 : y - reach;
         // Smaller than a block, so its four corners are in all the blocks that it touches.
@@ -187,8 +186,8 @@ void fm_team_labels_note_edit(fm_world *world, fm_cell cell)
 void fm_team_labels_fini(fm_team_labels *labels)
 {
     for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
-        fm_labels_destroy(labels->orders[map].labels);
-        fm_labels_destroy(labels->queries[map].labels);
+        fm_labels_destroy(labels->maps[map].orders.labels);
+        fm_labels_destroy(labels->maps[map].queries.labels);
     }
     *labels = (fm_team_labels){0};
 }
@@ -196,11 +195,10 @@ void fm_team_labels_fini(fm_team_labels *labels)
 size_t fm_team_labels_bytes(const fm_team_labels *labels)
 {
     size_t size = 0;
-    for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
-        size +=
-            labels->orders[map].labels == NULL ? 0 : fm_labels_bytes(labels->orders[map].labels);
-        size +=
-            labels->queries[map].labels == NULL ? 0 : fm_labels_bytes(labels->queries[map].labels);
+    for (uint32_t left = labels->in_use; left != 0; left &= left - 1) {
+        const fm_map_labels *map = &labels->maps[__builtin_ctz(left)];
+        size += map->orders.labels == NULL ? 0 : fm_labels_bytes(map->orders.labels);
+        size += map->queries.labels == NULL ? 0 : fm_labels_bytes(map->queries.labels);
     }
     return size;
 }

@@ -19,7 +19,7 @@
 struct fm_team;
 typedef struct fm_world fm_world;
 
-#define FM_LABELED_MAPS (FM_CLASSES_MAX + 1) // a class's own; the last: of classes without one
+#define FM_LABELED_MAPS (1 + FM_CLASSES_MAX) // of classes without one of their own; a class's own
 
 // Units of work on labels that a team may do in one tick, updates and looking for the nearest cell
 // together. Orders beyond it wait for the next tick; one that has just been given searches
@@ -31,10 +31,14 @@ typedef struct fm_followed_labels {
     uint64_t cursor;   // version of the change log up to which cells are marked
 } fm_followed_labels;
 
+typedef struct fm_map_labels {
+    fm_followed_labels orders, queries;
+} fm_map_labels;
+
 typedef struct fm_team_labels {
-    fm_followed_labels orders[FM_LABELED_MAPS];
-    fm_followed_labels queries[FM_LABELED_MAPS];
-    uint64_t units; // done in this tick for orders
+    uint64_t units;  // done in this tick for orders
+    uint32_t in_use; // bit per map: has labels, of either set
+    fm_map_labels maps[FM_LABELED_MAPS];
 } fm_team_labels;
 
 /// Marks what the team has learned since the last call. Once in each tick at least, before the

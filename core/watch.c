@@ -304,11 +304,15 @@ fm_status fm_world_watch(fm_world *world, uint32_t team, bool wanted)
         return FM_ERR_NO_TEAM;
     }
     struct fm_watch **watch = watch_of(world, team);
+    if (wanted && *watch != NULL) {
+        return FM_OK;
+    }
     if (team != FM_ALL_TEAMS) {
         fm_team_of(world, team)->knowledge->keep_learned = wanted;
+        fm_knowledge_forget_learned(fm_team_of(world, team)->knowledge);
     }
     if (wanted) {
-        return *watch != NULL ? FM_OK : begin_watch(world, team);
+        return begin_watch(world, team);
     }
     fm_watch_destroy(world, *watch);
     *watch = NULL;

@@ -196,7 +196,9 @@ void fm_world_begin_interval(fm_world *world)
     world->edited_count = 0;
     world->buildings_shown.changed = false;
     for (uint32_t i = 0; i < world->team_count; i++) {
-        fm_knowledge_forget_learned(world->teams[i].knowledge);
+        if (world->teams[i].watch != NULL) {
+            fm_knowledge_forget_learned(world->teams[i].knowledge);
+        }
     }
 }
 

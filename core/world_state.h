@@ -100,15 +100,17 @@ struct fm_planner {
     uint32_t first_start, start_count; // its part of fm_world.starts
 };
 
+// What every tick looks at comes first, here and in the structs within: with thousands of teams
+// each line of cache counts.
 struct fm_team {
     fm_knowledge *knowledge;
-    fm_planner_spec spec;
-    fm_team_labels labels;
-    fm_account account;
+    struct fm_watch *watch;                // NULL unless watched
     uint32_t first_sensing, sensing_count; // its part of fm_world.sensing
+    fm_account account;
     fm_seekers seekers;
-    struct fm_watch *watch; // NULL unless watched
-    uint32_t *members;      // slots that are or were its agents', see names.h
+    fm_team_labels labels;
+    fm_planner_spec spec;
+    uint32_t *members; // slots that are or were its agents', see names.h
     uint32_t member_count, member_capacity;
     uint32_t agent_free; // head of the list of its free slots through `planner`, FM_SLOT_NONE
     uint64_t orders_given;
@@ -160,6 +162,7 @@ struct fm_world {
     uint64_t orders_live;  // given and not ended, queued ones too
     fm_lookout lookout;    // who stands where, for follow and flee
     uint64_t lookout_tick; // assign stage that it was gathered in, counted from 1
+    bool seeks;            // somebody explores or flees in this tick
 
     struct fm_team *teams; // team t at t - 1
     uint32_t team_count, team_capacity;

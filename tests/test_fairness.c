@@ -20,6 +20,7 @@
 #define BUDGET       20000u
 #define ORDER_TICKS  10u // between two orders of the modest team
 #define LOOKS_A_TICK 500u
+#define ASKING_TEAMS 100u
 
 static void apply(fm_world *world, fm_command command, fm_command_result *result)
 {
@@ -278,12 +279,32 @@ static void an_enclosed_goal_costs_many_no_more_than_one(void **state)
     }
 }
 
+// Each of many teams asks for the first time whether its goal can be reached, which takes more work
+// than the whole budget of the tick. Everybody sets out all the same.
+static void questions_of_many_teams_leave_time_to_search(void **state)
+{
+    (void)state;
+    fm_world *world = make_world(fm_test_seed(), &fm_auto, false);
+    fm_random random = fm_random_seed(fm_test_seed());
+    fm_agent_id agents[ASKING_TEAMS];
+    for (uint32_t i = 0; i < ASKING_TEAMS; i++) {
+        spawn(world, i + 1, 1, &random, &agents[i]);
+    }
+    send(world, agents, ASKING_TEAMS, &random);
+    fm_tick_report report;
+    fm_tick_run(world, NULL, 10 * ASKING_TEAMS, NULL, &report);
+    assert_true(report.label_units > 10 * ASKING_TEAMS);
+    assert_int_equal(report.moved_count + report.ended_count, ASKING_TEAMS);
+    fm_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_spammer_slows_only_itself),
         cmocka_unit_test(accounts_share_by_weight_and_waste_nothing),
         cmocka_unit_test(an_enclosed_goal_costs_many_no_more_than_one),
+        cmocka_unit_test(questions_of_many_teams_leave_time_to_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

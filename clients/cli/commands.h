@@ -32,5 +32,6 @@ extern const fm_cli_command fm_cli_top;         // top.c
 extern const fm_cli_command fm_cli_token;       // token_commands.c
 extern const fm_cli_command fm_cli_revoke;      // token_commands.c
 extern const fm_cli_command fm_cli_snapshot;    // picture.c
+extern const fm_cli_command fm_cli_replay;      // replay.c
 extern const fm_cli_command fm_cli_watch;       // watch.c
 extern const fm_cli_command fm_cli_play;        // play.c

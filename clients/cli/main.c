@@ -52,6 +52,7 @@ static const struct row {
     {NULL, &fm_cli_explain},
     {NULL, &fm_cli_top},
     {NULL, &fm_cli_snapshot},
+    {NULL, &fm_cli_replay},
 };
 // clang-format on
 

@@ -4,8 +4,9 @@
 // Cells of one colour that follow each other in a row are one rectangle, so that a picture of a
 // large map stays small. One cell is one unit of the picture's coordinates.
 
-#include "clients/cli/commands.h"
+#include "clients/cli/picture.h"
 
+#include "clients/cli/commands.h"
 #include "clients/cli/paint.h"
 #include "clients/cli/parse.h"
 #include "clients/cli/snapshot.h"
@@ -93,7 +94,7 @@ static void write_path(FILE *out, const msgpack_object *agent)
     fputs("\"/>\n", out);
 }
 
-static void write_picture(FILE *out, const fm_mirror *view, const msgpack_object *agent)
+void fm_picture_write(FILE *out, const fm_mirror *view, const msgpack_object *agent)
 {
     const fm_rect *rect = &view->rect;
     uint32_t scale = PIXELS_WANTED / rect->width > 1 ? PIXELS_WANTED / rect->width : 1;
@@ -146,7 +147,7 @@ static int run_snapshot(fm_cli *cli)
     if (out == NULL) {
         fm_cli_die(cli, "%s: %s", name, strerror(errno));
     }
-    write_picture(out, &view, agent);
+    fm_picture_write(out, &view, agent);
     bool failed = ferror(out) != 0;
     failed = (out == stdout ? fflush(out) : fclose(out)) != 0 || failed;
     if (failed) {

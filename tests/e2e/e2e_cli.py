@@ -131,7 +131,7 @@ class CliTest(unittest.TestCase):
         self.assertLessEqual({"ping", "worlds", "create", "destroy", "pause", "resume", "step", "info",
                               "team", "spawn", "order", "terrain", "path", "distance",
                               "reachable", "nearest", "field", "watch", "inspect", "explain", "top", "snapshot", "stats",
-                              "play", "remove", "build", "demolish", "token", "revoke",
+                              "play", "remove", "build", "demolish", "token", "revoke", "replay",
                               "healthcheck"}, set(commands))
         self.assertLessEqual(max(map(len, overview.splitlines())), 90)
         for command in commands:

@@ -1,0 +1,214 @@
+// clients/cli/replay.c: `replay`: what can be done with the journal of a world. The actions are in
+// files of their own; here is what they share, and the table of them.
+
+#include "clients/cli/replay.h"
+
+#include "clients/cli/commands.h"
+#include "clients/cli/parse.h"
+#include "clients/cli/pulse.h"
+#include "clients/cli/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BAR_WIDTH 30u // characters
+#define SHOW_MS   100u
+
+// ---- progress ----------------------------------------------------------------------------------
+
+fm_cli_progress fm_cli_progress_begin(const fm_cli *cli, uint64_t first, uint64_t last)
+{
+    uint64_t now_ms = fm_pulse_clock_ms();
+    return (fm_cli_progress){
+        .shown = !cli->json && isatty(STDERR_FILENO) && last > first,
+        .first = first,
+        .last = last,
+        .begin_ms = now_ms,
+        .next_ms = now_ms + SHOW_MS, // what takes less than a moment needs no bar
+    };
+}
+
+bool fm_cli_progress_at(void *context, uint64_t tick)
+{
+    fm_cli_progress *progress = context;
+    uint64_t now_ms = fm_pulse_clock_ms();
+    if (!progress->shown || now_ms < progress->next_ms || tick < progress->first) {
+        return true;
+    }
+    progress->next_ms = now_ms + SHOW_MS;
+    uint64_t done = tick - progress->first, all = progress->last - progress->first;
+    uint32_t full = (uint32_t)(done >= all ? BAR_WIDTH : done * BAR_WIDTH / all);
+    char bar[BAR_WIDTH + 1];
+    memset(bar, '#', full);
+    memset(bar + full, '.', BAR_WIDTH - full);
+    bar[BAR_WIDTH] = '\0';
+    fprintf(stderr, "\r[%s] tick %s of %s, %s ticks/s\033[K", bar, fm_report_grouped(tick),
+            fm_report_grouped(progress->last),
+            fm_report_grouped(done * 1000 / (now_ms - progress->begin_ms + 1)));
+    return true;
+}
+
+void fm_cli_progress_end(fm_cli_progress *progress)
+{
+    if (progress->shown) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+// ---- files and threads -------------------------------------------------------------------------
+
+fm_workers *fm_replay_workers(const fm_cli *cli)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t fallback = processors < 1                ? 1
+                        : processors > FM_WORKERS_MAX ? FM_WORKERS_MAX
+                                                      : (uint64_t)processors;
+    fm_workers *workers;
+    if (fm_workers_create((uint32_t)fm_cli_uint(cli, "workers", 1, FM_WORKERS_MAX, fallback),
+                          &workers) != FM_OK) {
+        fm_cli_die(cli, "%s", fm_status_text(FM_ERR_NO_MEMORY));
+    }
+    return workers;
+}
+
+fm_replay *fm_replay_open_or_die(const fm_cli *cli, const char *path)
+{
+    char error[FM_JOURNAL_ERROR_SIZE];
+    fm_replay *replay;
+    if (fm_replay_open(path, &fm_memory_libc, &replay, error) != FM_OK) {
+        fm_cli_die(cli, "%s", error);
+    }
+    return replay;
+}
+
+void fm_replay_seek_or_die(const fm_cli *cli, fm_replay *replay, uint64_t tick, fm_workers *workers)
+{
+    char error[FM_JOURNAL_ERROR_SIZE];
+    const fm_journal_keyframe *from =
+        fm_journal_reader_keyframe_before(fm_replay_reader(replay), tick == 0 ? 0 : tick - 1);
+    fm_cli_progress progress = fm_cli_progress_begin(cli, from == NULL ? 0 : from->tick, tick);
+    fm_status status = fm_replay_seek(replay, tick, workers, fm_cli_progress_at, &progress, error);
+    fm_cli_progress_end(&progress);
+    if (status != FM_OK) {
+        fm_cli_die(cli, "%s", error);
+    }
+}
+
+uint64_t fm_replay_tick_argument(const fm_cli *cli, int index)
+{
+    uint64_t tick;
+    if (!fm_parse_uint(cli->arguments[index], INT64_MAX, &tick)) {
+        fm_cli_usage_error(cli, "'%s' is not the number of a tick", cli->arguments[index]);
+    }
+    return tick;
+}
+
+FILE *fm_cli_create_file(const fm_cli *cli, const char *path)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "wb");
+    if (file == NULL) {
+        fm_cli_die(cli, "%s: %s", path, strerror(errno));
+    }
+    return file;
+}
+
+void fm_cli_close_file(const fm_cli *cli, FILE *file, const char *path)
+{
+    bool failed = ferror(file) != 0;
+    failed = (file == stdout ? fflush(file) : fclose(file)) != 0 || failed;
+    if (failed) {
+        fm_cli_die(cli, "%s: cannot be written", path);
+    }
+}
+
+// ---- the actions -------------------------------------------------------------------------------
+
+// Names of options between blanks.
+static const struct action {
+    const char *name, *wanted;
+    int arguments; // besides its name
+    const char *options;
+    int (*run)(fm_cli *cli);
+} actions[] = {
+    {"verify", "verify FILE", 1, " workers from to ", fm_replay_verify},
+    {"seek", "seek FILE TICK", 2, " workers agents team picture save ", fm_replay_show},
+    {"diff", "diff FILE FILE", 2, " workers ", fm_replay_diff},
+    {"export", "export FILE", 1, " workers out from to ", fm_replay_export},
+    {"fork", "fork FILE TICK", 2, " workers planner budget-ms ticks ", fm_replay_fork},
+};
+
+// Options of other actions would be ignored silently.
+static void check_options(const fm_cli *cli, const struct action *action)
+{
+    static const char *const own[] = {"workers", "from", "to",      "agents",    "team", "picture",
+                                      "save",    "out",  "planner", "budget-ms", "ticks"};
+    for (uint32_t i = 0; i < FM_COUNT_OF(own); i++) {
+        char name[24];
+        snprintf(name, sizeof name, " %s ", own[i]);
+        if (fm_cli_value(cli, own[i]) != NULL && strstr(action->options, name) == NULL) {
+            fm_cli_usage_error(cli, "%s has no option --%s", action->name, own[i]);
+        }
+    }
+}
+
+static int run_replay(fm_cli *cli)
+{
+    for (uint32_t i = 0; i < FM_COUNT_OF(actions); i++) {
+        const struct action *action = &actions[i];
+        if (strcmp(cli->arguments[0], action->name) != 0) {
+            continue;
+        }
+        if (cli->argument_count != 1 + action->arguments) {
+            fm_cli_usage_error(cli, "wanted: %s", action->wanted);
+        }
+        check_options(cli, action);
+        return action->run(cli);
+    }
+    fm_cli_usage_error(cli, "there is no action '%s'; wanted: verify, seek, diff, export or fork",
+                       cli->arguments[0]);
+}
+
+static const fm_cli_option options[] = {
+    {"workers", 0, FM_CLI_UINT, "N", "threads that replay; as many as there are processors", 0},
+    {"from", 0, FM_CLI_UINT, "TICK", "verify, export: the first tick; the oldest there is", 0},
+    {"to", 0, FM_CLI_UINT, "TICK", "verify, export: the last tick; the newest there is", 0},
+    {"agents", 'a', FM_CLI_FLAG, NULL, "seek: list the agents", 0},
+    {"picture", 'p', FM_CLI_TEXT, "FILE", "seek: draw the world, as SVG", 0},
+    {"team", 't', FM_CLI_UINT, "TEAM", "seek: draw what this team knows", 0},
+    {"save", 0, FM_CLI_TEXT, "FILE", "seek: save the world, for world.load", 0},
+    {"out", 'o', FM_CLI_TEXT, "DIR", "export: folder of the two files; here", 0},
+    {"planner", 0, FM_CLI_TEXT, "PLANNER", "fork: planner of all agents; as recorded", 0},
+    {"budget-ms", 0, FM_CLI_REAL, "TIME", "fork: milliseconds a tick may take; as recorded", 0},
+    {"ticks", 'n', FM_CLI_UINT, "N", "fork: how many ticks; all that are recorded", 0},
+    {.name = NULL},
+};
+
+const fm_cli_command fm_cli_replay = {
+    .name = "replay",
+    .arguments = "ACTION FILE [FILE | TICK]",
+    .summary = "go through the journal of a world",
+    .details =
+        "Replays journals, the files FOLDER/NUMBER-NAME.journal of a server with journal_dir,\n"
+        "also that of a world that is running. No server is needed.\n"
+        "\n"
+        "verify FILE     replays all ticks and compares the digests; exit status 1 when one\n"
+        "                differs, with the first such tick, and agents and fields as far as a\n"
+        "                keyframe tells\n"
+        "seek FILE TICK  the world after a tick: a summary, agents, a picture, a world file\n"
+        "diff FILE FILE  the first tick at which two journals differ, and which agents and\n"
+        "                fields do; exit status 1 when there is one\n"
+        "export FILE     the map and all moves that were ordered, as NAME.map and NAME.scen in\n"
+        "                the MovingAI formats, for fogmarch-load --mapf, fogmarch-lab and others\n"
+        "fork FILE TICK  goes on from a tick with the recorded commands, but with another\n"
+        "                planner or budget, and compares what comes of it. With the recorded\n"
+        "                budget the result is the same on every machine",
+    .examples = "fogmarch replay verify journals/1-arena.journal --workers 8\n"
+                "fogmarch replay seek journals/1-arena.journal 500 --picture arena.svg\n"
+                "fogmarch replay fork journals/1-arena.journal 500 --planner repeated-jps",
+    .options = options,
+    .arguments_min = 1,
+    .arguments_max = 3,
+    .run = run_replay,
+};
