@@ -234,6 +234,12 @@ static void save(const fm_cli *cli, fm_world *world, const char *path)
 
 // ---- the action --------------------------------------------------------------------------------
 
+// Whether a file is standard output, where nothing else belongs then.
+static bool is_output(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
 int fm_replay_show(fm_cli *cli)
 {
     uint64_t tick = fm_replay_tick_argument(cli, 2);
@@ -255,19 +261,20 @@ int fm_replay_show(fm_cli *cli)
     if (fm_cli_value(cli, "agents") != NULL) {
         roll = call_roll(cli, world, FM_ALL_TEAMS);
     }
-    if (cli->json) {
-        print_json(replay, fm_replay_digest(replay), &roll);
-    } else {
-        print_summary(replay, fm_replay_digest(replay));
-    }
-    if (!cli->json && roll.agents != NULL) {
-        print_agents(world, &roll);
-    }
     if (picture != NULL) {
         draw(cli, replay, team, picture);
     }
+    bool quiet = is_output(picture) || is_output(file);
+    if (!quiet && cli->json) {
+        print_json(replay, fm_replay_digest(replay), &roll);
+    } else if (!quiet) {
+        print_summary(replay, fm_replay_digest(replay));
+    }
+    if (!quiet && !cli->json && roll.agents != NULL) {
+        print_agents(world, &roll);
+    }
     if (file != NULL) {
-        save(cli, world, file);
+        save(cli, world, file); // last, because it ends the world's searches
     }
     free(roll.agents);
     fm_replay_close(replay);
