@@ -132,7 +132,7 @@ static void put_rects(fm_writer *writer, const fm_command *command)
 
 fm_status fm_command_pack(const fm_command *command, fm_writer *writer)
 {
-    FM_ASSERT(command->kind <= FM_COMMAND_DEMOLISH);
+    FM_ASSERT(command->kind <= FM_COMMAND_KIND_LAST);
     uint64_t mask = mask_of(command);
     put_head(writer, COMMAND_MARK, FM_COMMAND_VERSION);
     fm_writer_put_varint(writer, command->kind);
@@ -245,7 +245,7 @@ static void take_command(fm_reader *reader, struct draft *draft)
     fm_command *command = &draft->command;
     take_head(reader, COMMAND_MARK, FM_COMMAND_VERSION, "command");
     command->kind =
-        (fm_command_kind)fm_reader_take_bounded(reader, FM_COMMAND_DEMOLISH, "kind of command");
+        (fm_command_kind)fm_reader_take_bounded(reader, FM_COMMAND_KIND_LAST, "kind of command");
     uint64_t mask = fm_reader_take_bounded(reader, bit(FIELD_COUNT) - 1, "fields of the command");
     if (mask & bit(FIELD_AGENTS)) {
         draft_agents(reader, draft);

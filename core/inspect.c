@@ -53,6 +53,7 @@ fm_status fm_world_describe(const fm_world *world, fm_agent_id id, fm_agent_repo
     if (planner != NULL) {
         report->planner_agents = planner->users;
         report->planner_expansions = planner->expansions;
+        report->planner_recent = planner->recent;
         report->replans = planner->replans;
     }
     return FM_OK;

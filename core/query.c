@@ -4,7 +4,8 @@
 // points do, and fm_nearest tells where to go instead when there is no way. Everything else is
 // asked of the catalogue's A*, or of the planner that the caller names, which is run like an
 // agent's planner that never moves; its pages come from a slab of the query's own, so that a query
-// may be dropped at any time. The nearest of several goals and fields are swept for (sweep.h).
+// may be dropped at any time. The nearest of several goals and fields are swept for (sweep.h). A
+// trial is such a planner's run up to its first answer, of which the query keeps how it looked.
 //
 //   SEARCH ── way found ──────────────────────────────> answer
 //      └───── no way ──> NEAREST ──> SEARCH_NEAREST ──> answer
@@ -55,6 +56,10 @@ struct fm_query {
     fm_box box;
     uint32_t *costs; // field, owned; NULL otherwise
     uint32_t wanted; // field: cells that are still to come
+
+    bool is_trial;
+    fm_inspection *search_cells; // trial, owned; room for cells_max
+    uint32_t cells_max;
 
     fm_cell *cells; // of the answer, owned
     fm_query_answer answer;
@@ -223,6 +228,78 @@ static fm_query_state advance_nearest(fm_query *query, fm_work *work)
     FM_UNREACHABLE();
 }
 
+// ---- trials -------------------------------------------------------------------------------------
+
+static void note_cell(const fm_inspection *inspection, void *context)
+{
+    fm_query *query = context;
+    fm_query_answer *answer = &query->answer;
+    answer->open_count += inspection->open;
+    answer->closed_count += inspection->closed;
+    int32_t x = (int32_t)fm_cell_x(inspection->cell), y = (int32_t)fm_cell_y(inspection->cell);
+    if (answer->search_count < query->cells_max && x >= query->box.left && x <= query->box.right &&
+        y >= query->box.top && y <= query->box.bottom) {
+        query->search_cells[answer->search_count++] = *inspection;
+    }
+}
+
+// Before the planner goes.
+static void keep_trial(fm_query *query)
+{
+    const struct walker *walker = query->walker;
+    walker->ops->inspect(walker->planner, note_cell, query);
+    query->answer.search = query->search_cells;
+    query->answer.bytes = walker->ops->bytes(walker->planner);
+}
+
+// What a real-time planner says depends on the grant, so that has to be the same whoever
+// interrupts.
+static void limit_trial(fm_work *work)
+{
+    work->deadline = (fm_deadline){0};
+    if (work->expansions_max > FM_QUERY_TRIAL_GRANT) {
+        work->expansions_max = FM_QUERY_TRIAL_GRANT;
+    }
+}
+
+static bool take_first_step(fm_query *query)
+{
+    fm_cell next = query->walker->ops->next_step(query->walker->planner, query->from);
+    bool moves = next != FM_CELL_NONE && next != query->from;
+    if (!allocate_cells(query, moves ? 2 : 1)) {
+        return false;
+    }
+    query->cells[0] = query->from;
+    if (moves) {
+        query->cells[1] = next;
+    }
+    return true;
+}
+
+static fm_query_state advance_trial(fm_query *query, fm_work *work)
+{
+    struct walker *walker = query->walker;
+    switch (walker->ops->advance(walker->planner, work)) {
+    case FM_PLAN_RUNNING:
+        return FM_QUERY_RUNNING;
+    case FM_PLAN_PARTIAL:
+        if (!take_first_step(query)) {
+            return FM_QUERY_EXHAUSTED;
+        }
+        measure_path(query);
+        return FM_QUERY_PARTIAL;
+    case FM_PLAN_FOUND:
+        return found(query, take_walker_path(query));
+    case FM_PLAN_UNREACHABLE:
+        return FM_QUERY_UNREACHABLE;
+    case FM_PLAN_EXHAUSTED:
+        return FM_QUERY_EXHAUSTED;
+    }
+    FM_UNREACHABLE();
+}
+
+// ---- planners -----------------------------------------------------------------------------------
+
 static fm_query_state advance_walker(fm_query *query, fm_work *work)
 {
     struct walker *walker = query->walker;
@@ -328,7 +405,7 @@ static fm_query_state advance_phase(fm_query *query, fm_work *work)
         return advance_sweep(query, work);
     }
     if (query->walker != NULL) {
-        return advance_walker(query, work);
+        return query->is_trial ? advance_trial(query, work) : advance_walker(query, work);
     }
     return query->phase == PHASE_NEAREST ? advance_nearest(query, work)
                                          : advance_jump_search(query, work);
@@ -426,6 +503,33 @@ fm_status fm_query_create_field(const fm_view *view, fm_cell goal, fm_box box, u
     return FM_OK;
 }
 
+fm_status fm_query_create_trial(const fm_view *view, fm_cell from, fm_cell to,
+                                uint64_t expansions_max, const fm_planner_spec *spec, fm_box box,
+                                uint32_t cells_max, const fm_memory *memory, fm_query **out)
+{
+    if (!fm_planner_spec_fits(spec, view->connectivity, view->weights != NULL)) {
+        return FM_ERR_BAD_VALUE;
+    }
+    fm_query *query;
+    fm_status status = fm_query_create(view, from, to, expansions_max, memory, &query);
+    if (status != FM_OK) {
+        return status;
+    }
+    query->is_trial = true;
+    query->spec = *spec;
+    query->box = box;
+    if (cells_max > 0) {
+        query->search_cells = fm_memory_allocate(memory, cells_max * sizeof *query->search_cells);
+        if (query->search_cells == NULL) {
+            fm_query_destroy(query);
+            return FM_ERR_NO_MEMORY;
+        }
+        query->cells_max = cells_max;
+    }
+    *out = query;
+    return FM_OK;
+}
+
 bool fm_query_takes_planner(const fm_planner_ops *ops)
 {
     return ops->nearest != NULL && !ops->real_time;
@@ -451,6 +555,7 @@ void fm_query_destroy(fm_query *query)
     const fm_memory *memory = query->memory;
     drop_engines(query, NULL);
     fm_memory_release(memory, query->costs, field_cell_count(query) * sizeof *query->costs);
+    fm_memory_release(memory, query->search_cells, query->cells_max * sizeof *query->search_cells);
     fm_memory_release(memory, query->cells, query->answer.cell_count * sizeof *query->cells);
     fm_memory_release(memory, query, sizeof *query);
 }
@@ -490,6 +595,9 @@ fm_query_state fm_query_advance(fm_query *query, fm_work *work)
         }
         part.expansions = 0;
         part.expansions_max = left < grant - done ? (uint32_t)left : grant - done;
+        if (query->is_trial && query->spec.ops->real_time) {
+            limit_trial(&part);
+        }
         query->state = advance_phase(query, &part);
         work->expansions += part.expansions;
         work->secondary = part.secondary;
@@ -502,6 +610,9 @@ fm_query_state fm_query_advance(fm_query *query, fm_work *work)
         }
     } while (query->state == FM_QUERY_RUNNING && query->phase != phase && !work->cut);
     if (query->state != FM_QUERY_RUNNING) {
+        if (query->is_trial && query->walker != NULL) {
+            keep_trial(query);
+        }
         drop_engines(query, work->scratch);
     }
     return query->state;

@@ -4,6 +4,7 @@
 //   path     which way from here to there?
 //   nearest  which of these goals is the nearest, and which way leads there?
 //   field    how far is it to this goal from each cell of a rectangle?
+//   trial    what does this planner make of the way from here to there?
 //
 // A query reads the view it was made for. Before the world changes under queries that are not done
 // yet, fm_query_move() gives them a copy of the view to read, so that their answers are right for
@@ -25,9 +26,11 @@ typedef enum fm_query_state {
                           // nearest: no goal can be reached
     FM_QUERY_LIMIT,       // expansions_max was reached first
     FM_QUERY_EXHAUSTED,   // memory ran out
+    FM_QUERY_PARTIAL,     // trial: the planner moves before it knows the whole way
 } fm_query_state;
 
 #define FM_QUERY_FIELD_CELLS_MAX 16384u // of a field's rectangle
+#define FM_QUERY_TRIAL_GRANT     1000u  // expansions after which a real-time planner has to move
 
 /// A path.
 ///
@@ -75,6 +78,18 @@ FM_CHECKED fm_status fm_query_create_field(const fm_view *view, fm_cell goal, fm
                                            uint32_t reachable, uint64_t expansions_max,
                                            const fm_memory *memory, fm_query **out);
 
+/// What a planner of the catalogue makes of the way from an agent to its goal: any planner, run
+/// like the agent's own up to its first answer. Its search is there to be looked at afterwards.
+///
+/// @param box       inside the map; cells of the search in here are kept
+/// @param cells_max how many of them at most; 0: none
+/// @return FM_OK, FM_ERR_BAD_VALUE when the planner cannot work by the rules of the view,
+///         FM_ERR_BLOCKED_CELL or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_query_create_trial(const fm_view *view, fm_cell from, fm_cell to,
+                                           uint64_t expansions_max, const fm_planner_spec *spec,
+                                           fm_box box, uint32_t cells_max, const fm_memory *memory,
+                                           fm_query **out);
+
 /// NULL is allowed.
 void fm_query_destroy(fm_query *query);
 
@@ -98,6 +113,11 @@ typedef struct fm_query_answer {
     // Field: of each cell of the rectangle, row by row; FM_COST_INFINITE where there is no way.
     const uint32_t *costs;
     uint64_t expansions;
+    // Trial: the search as it was at its end.
+    const fm_inspection *search;       // cells in the box; good until fm_query_destroy()
+    uint32_t search_count;             // of them
+    uint32_t open_count, closed_count; // of all cells
+    size_t bytes;                      // of the planner
 } fm_query_answer;
 
 /// The answer. Call when the state is not FM_QUERY_RUNNING.

@@ -9,6 +9,7 @@
 #include "core/construction.h"
 #include "core/edits.h"
 #include "core/orders.h"
+#include "core/permit.h"
 #include "core/placing.h"
 #include "core/planner_table.h"
 #include "core/random.h"
@@ -56,7 +57,8 @@ static bool rules_fit(const fm_world_rules *rules)
            rules->agents_max <= FM_AGENTS_MAX && rules->teams_max >= 1 &&
            rules->teams_max <= FM_TEAMS_MAX && rules->landmarks.count <= FM_LANDMARKS_MAX &&
            rules->tick_millihertz >= 1 && rules->tick_millihertz <= FM_TICK_MILLIHERTZ_MAX &&
-           rules->saved_ticks <= FM_SAVED_TICKS_MAX && fm_world_classes_are_valid(rules);
+           rules->saved_ticks <= FM_SAVED_TICKS_MAX &&
+           rules->players_build <= FM_PERMIT_COUNT_MAX && fm_world_classes_are_valid(rules);
 }
 
 // Whether a planner can work under the rules and on the map as it is, for some class.
@@ -376,6 +378,44 @@ static void remove_agents(fm_world *world, const fm_command *command, fm_command
     }
 }
 
+// Nobody is changed unless the planner can work for all.
+static fm_status check_planner(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        *failed_index = i;
+        if (agent == NULL || (command->team != FM_ALL_TEAMS && agent->team != command->team)) {
+            return FM_ERR_NO_AGENT;
+        }
+        const fm_planner_spec *spec = command->planner.ops != NULL
+                                          ? &command->planner
+                                          : &fm_team_of(world, agent->team)->spec;
+        if (!fm_world_planner_fits(world, spec, agent->class_index)) {
+            return FM_ERR_BAD_VALUE;
+        }
+    }
+    *failed_index = 0;
+    return FM_OK;
+}
+
+// Their orders stay. The next tick makes the new searches; until they have an answer the agents
+// wait like those with new orders.
+static void change_planner(fm_world *world, const fm_command *command, fm_command_result *result)
+{
+    result->status = check_planner(world, command, &result->failed_index);
+    if (result->status != FM_OK) {
+        return;
+    }
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        agent->spec =
+            command->planner.ops != NULL ? command->planner : fm_team_of(world, agent->team)->spec;
+        fm_agent_release_planners(world, agent);
+        agent->plan_state = FM_PLAN_RUNNING;
+    }
+    result->changed_count = command->agent_count;
+}
+
 void fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     *result = (fm_command_result){.status = FM_OK, .spawned = result->spawned};
@@ -402,6 +442,9 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
         return;
     case FM_COMMAND_DEMOLISH:
         fm_construction_demolish(world, command, result);
+        return;
+    case FM_COMMAND_PLANNER:
+        change_planner(world, command, result);
         return;
     }
     FM_UNREACHABLE();

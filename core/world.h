@@ -171,6 +171,7 @@ typedef struct fm_world_rules {
 
     fm_occupancy_rule occupancy;
     uint32_t tick_millihertz; // ticks in 1000 s of game time, for speeds; 1..FM_TICK_MILLIHERTZ_MAX
+    uint32_t players_build;   // buildings that players may have, for each team; 0: see permit.h
 
     // Movement classes, each with a name of its own; class_count 0 stands for "ground" alone.
     // Elsewhere a class is its index in here.
@@ -203,7 +204,10 @@ typedef enum fm_command_kind {
     FM_COMMAND_TERRAIN,  // cells, rects, terrain, cost
     FM_COMMAND_BUILD,    // team (owner; FM_ALL_TEAMS: nobody), rects (one), on_units
     FM_COMMAND_DEMOLISH, // building, team (its owner, or FM_ALL_TEAMS)
+    FM_COMMAND_PLANNER,  // agents, planner (ops NULL: each its team's): their searches begin anew
 } fm_command_kind;
+
+#define FM_COMMAND_KIND_LAST FM_COMMAND_PLANNER
 
 // Arrays belong to the caller and are only read during fm_world_apply(). Values may come straight
 // from a client: fm_world_apply() checks them all before it changes anything.
@@ -255,8 +259,9 @@ typedef struct fm_command_result {
     uint32_t team;         // FM_COMMAND_TEAM: the new team
     uint64_t
         first_order; // FM_COMMAND_ORDER move: id of the first agent's order, the others count on
-    uint64_t first_number;  // likewise, as the first agent's team counts its own orders
-    uint32_t changed_count; // agents spawned, removed or ordered; cells that changed
+    uint64_t first_number; // likewise, as the first agent's team counts its own orders
+    uint32_t
+        changed_count; // agents spawned, removed, ordered or given a planner; cells that changed
     // FM_COMMAND_BUILD: the new building, with changed_count units pushed out; with FM_ERR_BUILDING
     // the one that stands there, with FM_ERR_OCCUPIED_CELL a unit that does.
     uint32_t building;
@@ -339,6 +344,7 @@ typedef struct fm_agent_report {
     fm_plan_state plan_state;
     uint32_t planner_agents;           // agents that share the planner
     uint64_t planner_expansions;       // since the planner began
+    uint64_t planner_recent;           // expansions per tick x 256, smoothed
     uint32_t open_count, closed_count; // cells
     size_t planner_bytes;              // search memory
     size_t knowledge_bytes;            // of the team

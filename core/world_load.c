@@ -7,6 +7,7 @@
 // their ranges.
 
 #include "core/crowd.h"
+#include "core/permit.h"
 #include "core/world_file_state.h"
 
 const char *fm_world_section_name(fm_world_section section)
@@ -311,6 +312,7 @@ static void take_rules(fm_world_loader *loader)
     rules->occupancy =
         (fm_occupancy_rule)take_limited(loader, 0, FM_OCCUPANCY_EXCLUSIVE, "occupancy");
     rules->tick_millihertz = take_limited(loader, 1, FM_TICK_MILLIHERTZ_MAX, "tick rate");
+    rules->players_build = take_limited(loader, 0, FM_PERMIT_COUNT_MAX, "players_build");
     take_classes(loader);
     if (loader->team_count > rules->teams_max || loader->agent_count > rules->agents_max) {
         fm_reader_fail(&loader->reader, "There are more teams or agents than the rules allow.");

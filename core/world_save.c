@@ -132,6 +132,7 @@ static void put_rules(struct save *s)
     fm_writer_put_varint(s->writer, rules->landmarks.allow_stale);
     fm_writer_put_varint(s->writer, rules->occupancy);
     fm_writer_put_varint(s->writer, rules->tick_millihertz);
+    fm_writer_put_varint(s->writer, rules->players_build);
     fm_writer_put_varint(s->writer, rules->class_count);
     for (uint32_t i = 0; i < rules->class_count; i++) {
         char text[FM_CLASS_TEXT_SIZE];

@@ -93,7 +93,9 @@ fm_role fm_method_role(fm_method method)
 bool fm_role_may(fm_role role, fm_method method)
 {
     bool only_looks = role == FM_ROLE_OBSERVER || role == FM_ROLE_DEBUG;
-    return role >= fm_method_role(method) && !(only_looks && method == FM_METHOD_AGENT_ORDER);
+    bool acts = method == FM_METHOD_AGENT_ORDER || method == FM_METHOD_BUILDING_PLACE ||
+                method == FM_METHOD_BUILDING_REMOVE;
+    return role >= fm_method_role(method) && !(only_looks && acts);
 }
 
 const char *fm_notification_name(fm_notification notification)

@@ -2,6 +2,7 @@
 
 #include "server/handlers.h"
 
+#include "core/permit.h"
 #include "server/clock.h"
 #include "server/log.h"
 #include "server/names.h"
@@ -412,6 +413,17 @@ static uint64_t count_questions(const fm_request *request)
     return pairs > 0 ? pairs : 1;
 }
 
+// At most: planners are words.
+static uint64_t count_planners(const fm_request *request)
+{
+    const fm_value *value = &request->values[FM_FIELD_PLANNERS];
+    uint64_t count = 1;
+    for (uint32_t i = 0; i < value->size; i++) {
+        count += value->bytes[i] == ' ';
+    }
+    return count;
+}
+
 static const fm_handler handlers[FM_METHOD_COUNT] = {
     [FM_METHOD_HELLO] = {.take = fm_take_hello},
     [FM_METHOD_PING] = {.take = fm_take_ping},
@@ -432,6 +444,10 @@ static const fm_handler handlers[FM_METHOD_COUNT] = {
                                .answer = fm_answer_agent_order,
                                .amount = count_orders,
                                .meter = FM_METER_ORDERS},
+    [FM_METHOD_AGENT_PLANNER] = {.take = fm_take_agent_planner,
+                                 .answer = fm_answer_agent_planner,
+                                 .amount = count_orders,
+                                 .meter = FM_METER_ORDERS},
     [FM_METHOD_TERRAIN_SET] = {.take = fm_take_terrain_set,
                                .answer = fm_answer_terrain_set,
                                .amount = count_edits,
@@ -474,6 +490,10 @@ static const fm_handler handlers[FM_METHOD_COUNT] = {
     [FM_METHOD_DEBUG_UNSUBSCRIBE] = {.take = fm_take_debug_unsubscribe,
                                      .answer = fm_answer_debug_unsubscribe},
     [FM_METHOD_DEBUG_EXPLAIN] = {.take = fm_take_debug_explain, .answer = fm_answer_debug_explain},
+    [FM_METHOD_DEBUG_COMPARE] = {.take = fm_take_debug_compare,
+                                 .answer = fm_answer_debug_compare,
+                                 .amount = count_planners,
+                                 .meter = FM_METER_QUERIES},
     [FM_METHOD_DEBUG_TOP] = {.take = fm_take_debug_top, .answer = fm_answer_debug_top},
 };
 
@@ -565,6 +585,23 @@ static void describe_site(const fm_job *job, char *error)
     }
 }
 
+// Likewise for a player, who hears what its team sees or knows and no more.
+static void describe_permit(const fm_job *job, char *error)
+{
+    if (job->status == FM_ERR_DENIED) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "players do not build in this world");
+    } else if (job->status == FM_ERR_BLOCKED_CELL) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "all of it must be free ground that your team sees now");
+    } else if (job->status == FM_ERR_NOT_READY) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "your team does not see all of it now");
+    } else if (job->status == FM_ERR_LIMIT) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "a player's building has %u cells at most, and a team %u of them",
+                 FM_PERMIT_CELLS_MAX, job->host->rules.players_build);
+    }
+}
+
 // Says which part of a command was refused.
 static void describe_failure(const fm_job *job, char *error)
 {
@@ -578,6 +615,15 @@ static void describe_failure(const fm_job *job, char *error)
                job->status == FM_ERR_LIMIT) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %u orders are waiting already",
                  command->result.failed_index, FM_ORDER_QUEUE_MAX);
+    } else if (job->kind == FM_JOB_COMMAND && command->by_name &&
+               (command->command.kind == FM_COMMAND_BUILD ||
+                command->command.kind == FM_COMMAND_DEMOLISH)) {
+        describe_permit(job, error);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_PLANNER &&
+               job->status == FM_ERR_BAD_VALUE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "entry %u: this planner cannot work by the rules of the world",
+                 command->result.failed_index);
     } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_BUILD) {
         describe_site(job, error);
     } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_ORDER &&
@@ -592,6 +638,8 @@ static void describe_failure(const fm_job *job, char *error)
                  fm_status_text(job->status));
     } else if (job->status == FM_ERR_IO) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "the world's journal cannot be written now");
+    } else if (job->kind == FM_JOB_QUERY && job->status == FM_ERR_NOT_READY) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "the agent has no goal: name one");
     } else if (job->kind == FM_JOB_STEP && job->status == FM_ERR_NOT_READY) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "the world is not paused");
     }

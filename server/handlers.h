@@ -47,9 +47,10 @@ fm_take_fn fm_take_world_create, fm_take_world_list, fm_take_world_info, fm_take
     fm_take_world_pause, fm_take_world_resume, fm_take_world_step, fm_take_map_upload;
 fm_answer_fn fm_answer_tick, fm_answer_step;
 fm_take_fn fm_take_team_create, fm_take_agent_spawn, fm_take_agent_remove, fm_take_agent_order,
-    fm_take_terrain_set, fm_take_building_place, fm_take_building_remove, fm_take_debug_inspect;
+    fm_take_agent_planner, fm_take_terrain_set, fm_take_building_place, fm_take_building_remove,
+    fm_take_debug_inspect;
 fm_answer_fn fm_answer_team_create, fm_answer_agent_spawn, fm_answer_agent_remove,
-    fm_answer_agent_order, fm_answer_terrain_set, fm_answer_building_place,
+    fm_answer_agent_order, fm_answer_agent_planner, fm_answer_terrain_set, fm_answer_building_place,
     fm_answer_building_remove, fm_answer_debug_inspect;
 fm_take_fn fm_take_path_query, fm_take_path_distance, fm_take_path_reachable, fm_take_path_nearest,
     fm_take_path_field;
@@ -101,11 +102,22 @@ FM_CHECKED fm_status fm_handlers_class(const fm_host *host, const fm_request *re
 FM_CHECKED fm_status fm_handlers_planner(const fm_request *request, fm_planner_spec *spec,
                                          char *error);
 
+// server/handlers_query.c: reads what a question wants to know, beside world, team, class and
+// expansions_max.
+typedef fm_status fm_read_fn(const fm_request *request, fm_job *job, char *error);
+
+/// Takes in a question and posts it. @return FM_OK, FM_ERR_BUSY, or what is wrong with it
+FM_CHECKED fm_status fm_handlers_ask(fm_session *session, const fm_request *request,
+                                     fm_ask_kind kind, fm_read_fn *read, char *error);
+
+/// How a question that is not running ended, as a word on the wire.
+const char *fm_query_reason(fm_query_state state);
+
 // server/handlers_debug.c
 fm_take_fn fm_take_debug_subscribe, fm_take_debug_unsubscribe, fm_take_debug_explain,
-    fm_take_debug_top;
+    fm_take_debug_top, fm_take_debug_compare;
 fm_answer_fn fm_answer_debug_subscribe, fm_answer_debug_unsubscribe, fm_answer_debug_explain,
-    fm_answer_debug_top;
+    fm_answer_debug_top, fm_answer_debug_compare;
 
 /// What a tick brought to an agent that the session follows with debug.subscribe.
 void fm_handlers_send_trace(fm_session *session, const fm_job *job);

@@ -245,6 +245,13 @@ static fm_status fill_remove(const fm_request *request, fm_job *job, char *error
     return take_agents(request, job);
 }
 
+static fm_status fill_planner(const fm_request *request, fm_job *job, char *error)
+{
+    fm_status status = take_agents(request, job);
+    return status == FM_OK ? fm_handlers_planner(request, &job->command.command.planner, error)
+                           : status;
+}
+
 static fm_status read_order_kind(const fm_request *request, fm_command *command, char *error)
 {
     const fm_value *value = &request->values[FM_FIELD_KIND];
@@ -510,6 +517,11 @@ fm_status fm_take_agent_order(fm_session *session, const fm_request *request, ch
     return post_command(session, request, FM_COMMAND_ORDER, fill_order, error);
 }
 
+fm_status fm_take_agent_planner(fm_session *session, const fm_request *request, char *error)
+{
+    return post_command(session, request, FM_COMMAND_PLANNER, fill_planner, error);
+}
+
 fm_status fm_take_terrain_set(fm_session *session, const fm_request *request, char *error)
 {
     return post_command(session, request, FM_COMMAND_TERRAIN, fill_terrain, error);
@@ -553,6 +565,12 @@ void fm_answer_agent_order(msgpack_packer *packer, const fm_job *job)
                          job->command.by_name ? job->command.result.first_number
                                               : job->command.result.first_order);
     }
+    fm_pack_key_uint(packer, "count", job->command.result.changed_count);
+}
+
+void fm_answer_agent_planner(msgpack_packer *packer, const fm_job *job)
+{
+    msgpack_pack_map(packer, 1);
     fm_pack_key_uint(packer, "count", job->command.result.changed_count);
 }
 

@@ -8,7 +8,11 @@ static fm_status make_command(fm_session *session, const fm_request *request, fm
                               fm_job **out)
 {
     fm_host *host;
+    uint32_t team;
     fm_status status = fm_handlers_host(session, request, &host);
+    if (status == FM_OK) {
+        status = fm_handlers_team(session, request, &team);
+    }
     if (status != FM_OK) {
         return status;
     }
@@ -17,11 +21,15 @@ static fm_status make_command(fm_session *session, const fm_request *request, fm
         return FM_ERR_NO_MEMORY;
     }
     job->command.command.kind = kind;
+    job->command.command.team = team;
+    job->command.by_name = session->role == FM_ROLE_PLAYER;
     *out = job;
     return FM_OK;
 }
 
-static fm_status read_on_units(const fm_request *request, fm_on_units *on_units, char *error)
+// A player's building pushes nobody away: see core/permit.h.
+static fm_status read_on_units(const fm_request *request, bool is_player, fm_on_units *on_units,
+                               char *error)
 {
     static const char *const names[] = {
 #define X(enumerator, name) name,
@@ -29,7 +37,11 @@ static fm_status read_on_units(const fm_request *request, fm_on_units *on_units,
 #undef X
     };
     const fm_value *value = &request->values[FM_FIELD_ON_UNITS];
-    *on_units = FM_UNITS_PUSH;
+    *on_units = is_player ? FM_UNITS_REFUSE : FM_UNITS_PUSH;
+    if (is_player && value->present && fm_value_is(value, names[FM_UNITS_PUSH])) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "on_units: a player's building pushes nobody: refuse");
+        return FM_ERR_BAD_VALUE;
+    }
     for (uint32_t i = 0; value->present && i < FM_COUNT_OF(names); i++) {
         if (fm_value_is(value, names[i])) {
             *on_units = (fm_on_units)i;
@@ -46,7 +58,7 @@ static fm_status read_on_units(const fm_request *request, fm_on_units *on_units,
 static fm_status fill_place(const fm_request *request, fm_job *job, char *error)
 {
     fm_command *command = &job->command.command;
-    fm_status status = read_on_units(request, &command->on_units, error);
+    fm_status status = read_on_units(request, job->command.by_name, &command->on_units, error);
     if (status != FM_OK) {
         return status;
     }
@@ -54,7 +66,6 @@ static fm_status fill_place(const fm_request *request, fm_job *job, char *error)
     if (job->command.rects == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    command->team = (uint32_t)request->values[FM_FIELD_TEAM].number;
     command->rects = job->command.rects;
     command->rect_count = 1;
     return fm_handlers_rect(job->host, request, job->command.rects, error);

@@ -10,11 +10,9 @@
 
 // ---- taking -------------------------------------------------------------------------------------
 
-typedef fm_status read_fn(const fm_request *request, fm_job *job, char *error);
-
 // What all questions have, then what `read` knows of.
-static fm_status take(fm_session *session, const fm_request *request, fm_ask_kind kind,
-                      read_fn *read, char *error)
+fm_status fm_handlers_ask(fm_session *session, const fm_request *request, fm_ask_kind kind,
+                          fm_read_fn *read, char *error)
 {
     fm_host *host;
     fm_job_query query = {.kind = kind, .expansions_max = UINT64_MAX};
@@ -126,32 +124,32 @@ static fm_status read_paths(const fm_request *request, fm_job *job, char *error)
 
 fm_status fm_take_path_query(fm_session *session, const fm_request *request, char *error)
 {
-    return take(session, request, FM_ASK_PATH, read_paths, error);
+    return fm_handlers_ask(session, request, FM_ASK_PATH, read_paths, error);
 }
 
 fm_status fm_take_path_distance(fm_session *session, const fm_request *request, char *error)
 {
-    return take(session, request, FM_ASK_DISTANCE, read_pairs, error);
+    return fm_handlers_ask(session, request, FM_ASK_DISTANCE, read_pairs, error);
 }
 
 fm_status fm_take_path_reachable(fm_session *session, const fm_request *request, char *error)
 {
-    return take(session, request, FM_ASK_REACHABLE, read_pairs, error);
+    return fm_handlers_ask(session, request, FM_ASK_REACHABLE, read_pairs, error);
 }
 
 fm_status fm_take_path_nearest(fm_session *session, const fm_request *request, char *error)
 {
-    return take(session, request, FM_ASK_NEAREST, read_goals, error);
+    return fm_handlers_ask(session, request, FM_ASK_NEAREST, read_goals, error);
 }
 
 fm_status fm_take_path_field(fm_session *session, const fm_request *request, char *error)
 {
-    return take(session, request, FM_ASK_FIELD, read_field, error);
+    return fm_handlers_ask(session, request, FM_ASK_FIELD, read_field, error);
 }
 
 // ---- answering ----------------------------------------------------------------------------------
 
-static const char *reason_of(fm_query_state state)
+const char *fm_query_reason(fm_query_state state)
 {
     switch (state) {
     case FM_QUERY_FOUND:
@@ -162,6 +160,8 @@ static const char *reason_of(fm_query_state state)
         return "limit";
     case FM_QUERY_EXHAUSTED:
         return "out_of_memory";
+    case FM_QUERY_PARTIAL:
+        return "partial";
     case FM_QUERY_RUNNING:
         break;
     }
@@ -171,7 +171,7 @@ static const char *reason_of(fm_query_state state)
 static void pack_outcome(msgpack_packer *packer, fm_query_state state, uint64_t expansions)
 {
     fm_pack_key_bool(packer, "complete", state == FM_QUERY_FOUND);
-    fm_pack_key_text(packer, "reason", reason_of(state));
+    fm_pack_key_text(packer, "reason", fm_query_reason(state));
     fm_pack_key_uint(packer, "expansions", expansions);
 }
 

@@ -144,6 +144,7 @@ static fm_status read_rules(const fm_request *request, fm_world_rules *rules, ch
     rules->agents_max = number_or(request, FM_FIELD_AGENTS_MAX, rules->agents_max);
     rules->teams_max = number_or(request, FM_FIELD_TEAMS_MAX, rules->teams_max);
     rules->saved_ticks = number_or(request, FM_FIELD_SAVED_TICKS, rules->saved_ticks);
+    rules->players_build = number_or(request, FM_FIELD_PLAYERS_BUILD, 0);
     return status;
 }
 
@@ -424,7 +425,7 @@ static void pack_rules(msgpack_packer *packer, const fm_world_rules *rules)
     char planner[FM_CONFIG_TEXT_MAX];
     fm_planner_spec_format(&rules->planner, planner, sizeof planner);
     fm_pack_text(packer, "rules");
-    msgpack_pack_map(packer, 17);
+    msgpack_pack_map(packer, 18);
     fm_pack_key_uint(packer, "neighbours", rules->connectivity == FM_CONNECT_4 ? 4 : 8);
     fm_pack_key_bool(packer, "corner_cutting", rules->connectivity == FM_CONNECT_8_CORNERS);
     fm_pack_key_text(packer, "step_costs", step_names[rules->steps]);
@@ -441,6 +442,7 @@ static void pack_rules(msgpack_packer *packer, const fm_world_rules *rules)
     fm_pack_key_uint(packer, "agents_max", rules->agents_max);
     fm_pack_key_uint(packer, "teams_max", rules->teams_max);
     fm_pack_key_uint(packer, "saved_ticks", rules->saved_ticks);
+    fm_pack_key_uint(packer, "players_build", rules->players_build);
     fm_pack_text(packer, "classes");
     msgpack_pack_array(packer, rules->class_count);
     for (uint32_t i = 0; i < rules->class_count; i++) {

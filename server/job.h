@@ -69,14 +69,19 @@ typedef enum fm_ask_kind {
     FM_ASK_REACHABLE,
     FM_ASK_NEAREST, // cells: from, then the goals
     FM_ASK_FIELD,   // cells: the goal; rect
+    FM_ASK_TRIAL,   // agent, planners; cells: room for from, and the goal or FM_CELL_NONE
 } fm_ask_kind;
+
+#define FM_TRIALS_MAX 8u // planners of one FM_ASK_TRIAL
 
 typedef struct fm_query_copy fm_query_copy;
 
 typedef struct fm_query_item {
     fm_query *query; // owned; NULL: labels have answered it
     fm_query_answer answer;
-    bool is_done; // `answer` is there
+    bool is_done;     // `answer` is there
+    bool is_unfit;    // trial: the planner cannot work by the world's rules
+    uint64_t work_ns; // of a worker
 } fm_query_item;
 
 typedef struct fm_job_query {
@@ -89,6 +94,10 @@ typedef struct fm_job_query {
     fm_cell *cells;          // owned
     uint32_t cell_count;
     fm_rect rect;
+    fm_agent_id agent; // trial; the next two as well
+    fm_planner_spec planners[FM_TRIALS_MAX];
+    uint32_t planner_count;
+    bool has_rect; // list what is in `rect` of the searches
     // ---- the conductor's, until the job is done
     fm_query_item *items; // owned; a question each
     uint32_t item_count;
@@ -121,15 +130,36 @@ typedef struct fm_world_stats {
 
 #define FM_STATS_TEAMS_MAX 4096u // teams that `stats` lists
 
+// What of an agent is told, as bits.
+// X(enumerator, bit, name on the wire)
+#define FM_CHANNEL_LIST(X)                                                                         \
+    X(FM_CHANNEL_REPORT, 1u, "report") /* state, order, planner, sizes */                          \
+    X(FM_CHANNEL_PATH, 2u, "path")                                                                 \
+    X(FM_CHANNEL_SEARCH, 4u, "search")   /* cells in the rectangle */                              \
+    X(FM_CHANNEL_DETAILS, 8u, "details") /* likewise: keys, parents, what was learned */
+
+typedef enum fm_channel {
+#define X(enumerator, bit, name) enumerator = bit,
+    FM_CHANNEL_LIST(X)
+#undef X
+} fm_channel;
+
+typedef struct fm_search_cell {
+    fm_inspection seen;
+    uint32_t raised; // h above the distance on an empty map, where it leads to the goal
+} fm_search_cell;
+
 typedef struct fm_job_inspect {
     uint64_t trace; // INSPECT: number of the trace that it belongs to, 0: none
     fm_agent_id agent;
+    uint32_t channels; // of fm_channel
+    double ns_per_expansion;
     bool has_rect;
     fm_rect rect;
     fm_agent_report report;
     fm_cell *path; // owned
     uint32_t path_count;
-    fm_inspection *search; // owned; cells in the rectangle
+    fm_search_cell *search; // owned; cells in the rectangle
     uint32_t search_count;
 } fm_job_inspect;
 

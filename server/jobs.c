@@ -2,6 +2,7 @@
 
 #include "server/jobs.h"
 
+#include "core/permit.h"
 #include "server/clock.h"
 #include "server/publish.h"
 #include "server/queries.h"
@@ -19,12 +20,37 @@ static bool rect_contains(const fm_rect *rect, fm_cell cell)
     return fm_cell_x(cell) - rect->x < rect->width && fm_cell_y(cell) - rect->y < rect->height;
 }
 
+struct listing {
+    fm_job_inspect *inspect;
+    const fm_view *view;
+    fm_cell goal; // of estimates that may have been raised; FM_CELL_NONE: they lead elsewhere
+};
+
+static uint32_t raised(const struct listing *listing, const fm_inspection *cell)
+{
+    if (listing->goal == FM_CELL_NONE || cell->h >= FM_COST_INFINITE) {
+        return 0;
+    }
+    uint32_t distance = fm_view_distance(listing->view, cell->cell, listing->goal);
+    return cell->h > distance ? cell->h - distance : 0;
+}
+
 static void list_search_cell(const fm_inspection *cell, void *context)
 {
-    fm_job_inspect *inspect = context;
+    struct listing *listing = context;
+    fm_job_inspect *inspect = listing->inspect;
     if (inspect->search_count < SEARCH_CELLS_MAX && rect_contains(&inspect->rect, cell->cell)) {
-        inspect->search[inspect->search_count++] = *cell;
+        inspect->search[inspect->search_count++] =
+            (fm_search_cell){.seen = *cell, .raised = raised(listing, cell)};
     }
+}
+
+// Searches that begin at the goal estimate the way to the agents.
+static bool searches_from_goal(const char *planner)
+{
+    fm_planner_spec spec;
+    return fm_planner_spec_parse(planner, &spec, NULL, 0) != FM_OK || spec.ops->shared ||
+           spec.ops == &fm_repeated_backward_astar;
 }
 
 static fm_status inspect_search(fm_host *host, fm_job_inspect *inspect)
@@ -33,8 +59,15 @@ static fm_status inspect_search(fm_host *host, fm_job_inspect *inspect)
     if (inspect->search == NULL) {
         return FM_ERR_NO_MEMORY;
     }
+    const fm_agent_report *report = &inspect->report;
+    fm_cell goal = report->goal_substitute != FM_CELL_NONE ? report->goal_substitute : report->goal;
+    struct listing listing = {
+        .inspect = inspect,
+        .view = fm_world_class_view(host->world, report->team, report->class_index),
+        .goal = searches_from_goal(report->planner) ? FM_CELL_NONE : goal,
+    };
     fm_status status =
-        fm_world_inspect_search(host->world, inspect->agent, list_search_cell, inspect);
+        fm_world_inspect_search(host->world, inspect->agent, list_search_cell, &listing);
     return status == FM_ERR_NOT_READY ? FM_OK : status; // no planner: an empty list
 }
 
@@ -44,14 +77,18 @@ static fm_status inspect_agent(fm_host *host, fm_job_inspect *inspect)
     if (status != FM_OK) {
         return status;
     }
-    inspect->path = malloc(PATH_CELLS_MAX * sizeof *inspect->path);
-    if (inspect->path == NULL) {
-        return FM_ERR_NO_MEMORY;
+    inspect->ns_per_expansion = host->pacer.ns_per_expansion;
+    if (inspect->channels & FM_CHANNEL_PATH) {
+        inspect->path = malloc(PATH_CELLS_MAX * sizeof *inspect->path);
+        if (inspect->path == NULL) {
+            return FM_ERR_NO_MEMORY;
+        }
+        uint32_t count =
+            fm_world_agent_path(host->world, inspect->agent, inspect->path, PATH_CELLS_MAX);
+        inspect->path_count = count < PATH_CELLS_MAX ? count : PATH_CELLS_MAX;
     }
-    uint32_t count =
-        fm_world_agent_path(host->world, inspect->agent, inspect->path, PATH_CELLS_MAX);
-    inspect->path_count = count < PATH_CELLS_MAX ? count : PATH_CELLS_MAX;
-    return inspect->has_rect ? inspect_search(host, inspect) : FM_OK;
+    bool lists = inspect->has_rect && inspect->channels & (FM_CHANNEL_SEARCH | FM_CHANNEL_DETAILS);
+    return lists ? inspect_search(host, inspect) : FM_OK;
 }
 
 static fm_status explain_agent(fm_host *host, fm_job *job)
@@ -275,6 +312,7 @@ static void keep_count(fm_host *host, const fm_job_command *command)
     case FM_COMMAND_TERRAIN:
     case FM_COMMAND_BUILD:
     case FM_COMMAND_DEMOLISH:
+    case FM_COMMAND_PLANNER:
         break;
     }
 }
@@ -302,9 +340,33 @@ static fm_status resolve_names(const fm_host *host, fm_job_command *command)
     return FM_OK;
 }
 
+// What a player may only do where its team sees it.
+static fm_status check_permit(const fm_host *host, fm_job_command *command)
+{
+    const fm_command *wanted = &command->command;
+    switch (wanted->kind) {
+    case FM_COMMAND_BUILD:
+        return fm_permit_build(host->world, wanted->team, wanted->rects);
+    case FM_COMMAND_DEMOLISH:
+        return fm_permit_demolish(host->world, wanted->team, wanted->building,
+                                  &command->command.building);
+    case FM_COMMAND_TEAM:
+    case FM_COMMAND_SPAWN:
+    case FM_COMMAND_REMOVE:
+    case FM_COMMAND_ORDER:
+    case FM_COMMAND_TERRAIN:
+    case FM_COMMAND_PLANNER:
+        return FM_OK;
+    }
+    FM_UNREACHABLE();
+}
+
 static fm_status apply(fm_host *host, fm_job_command *command)
 {
     fm_status status = command->by_name ? resolve_names(host, command) : FM_OK;
+    if (status == FM_OK && command->by_name) {
+        status = check_permit(host, command);
+    }
     if (status != FM_OK) {
         return status;
     }
@@ -319,6 +381,10 @@ static fm_status apply(fm_host *host, fm_job_command *command)
         keep_count(host, command);
     } else {
         fm_recording_take_back(host);
+    }
+    if (command->by_name && command->result.building != 0) {
+        command->result.building =
+            fm_permit_name(host->world, command->command.team, command->result.building);
     }
     for (uint32_t i = 0; command->names != NULL && i < command->result.changed_count; i++) {
         command->names[i] = fm_world_own_name(host->world, command->spawned[i]);

@@ -8,8 +8,9 @@
 
 #include <stdlib.h>
 
-#define RUNNING_PER_WORKER 2u    // questions that search at the same time
-#define LABEL_UNITS        4096u // work on labels between two looks at the clock, and of one job
+#define RUNNING_PER_WORKER 2u     // questions that search at the same time
+#define LABEL_UNITS        4096u  // work on labels between two looks at the clock, and of one job
+#define TRIAL_CELLS_MAX    16384u // cells of searches that the trials of one job list together
 
 // A map as it was, for the jobs that had begun to read it.
 struct fm_query_copy {
@@ -104,6 +105,29 @@ static fm_status begin_field(fm_job_query *query, const fm_view *view, const fm_
                                  &fm_memory_libc, &query->items[0].query);
 }
 
+static fm_status begin_trials(fm_job_query *query, const fm_view *view)
+{
+    const fm_rect *rect = &query->rect;
+    fm_box box = {.left = (int32_t)rect->x,
+                  .top = (int32_t)rect->y,
+                  .right = (int32_t)(rect->x + rect->width - 1),
+                  .bottom = (int32_t)(rect->y + rect->height - 1)};
+    uint32_t cells_max = query->has_rect ? TRIAL_CELLS_MAX / query->item_count : 0;
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; status == FM_OK && i < query->item_count; i++) {
+        fm_query_item *item = &query->items[i];
+        status = fm_query_create_trial(view, query->cells[0], query->cells[1],
+                                       query->expansions_max, &query->planners[i], box, cells_max,
+                                       &fm_memory_libc, &item->query);
+        if (status == FM_ERR_BAD_VALUE) {
+            item->is_unfit = true;
+            answer_now(query, item, FM_QUERY_UNREACHABLE);
+            status = FM_OK;
+        }
+    }
+    return status;
+}
+
 // All questions of a job, whole or not at all. `labels` are up to date.
 static fm_status begin_items(fm_job_query *query, const fm_view *view, fm_labels *labels)
 {
@@ -123,6 +147,8 @@ static fm_status begin_items(fm_job_query *query, const fm_view *view, fm_labels
         return begin_nearest(query, view, labels);
     case FM_ASK_FIELD:
         return begin_field(query, view, labels);
+    case FM_ASK_TRIAL:
+        return begin_trials(query, view);
     }
     FM_UNREACHABLE();
 }
@@ -153,19 +179,57 @@ static fm_status begin_job(fm_host *host, fm_job *job, uint64_t deadline_ns)
     return begin_items(query, view_of(host, query), labels);
 }
 
+// What the agent of a trial knows, where it stands and wants to go.
+static fm_status look_up_agent(const fm_host *host, fm_job_query *query)
+{
+    fm_agent_report report;
+    fm_status status = fm_world_inspect(host->world, query->agent, &report);
+    if (status != FM_OK) {
+        return status;
+    }
+    query->team = report.team;
+    query->class_index = report.class_index;
+    query->cells[0] = report.cell;
+    if (query->cells[1] == FM_CELL_NONE) {
+        query->cells[1] = report.goal;
+    }
+    return query->cells[1] == FM_CELL_NONE ? FM_ERR_NOT_READY : FM_OK;
+}
+
+static uint32_t count_items(const fm_job_query *query)
+{
+    switch (query->kind) {
+    case FM_ASK_PATH:
+    case FM_ASK_DISTANCE:
+    case FM_ASK_REACHABLE:
+        return query->cell_count / 2;
+    case FM_ASK_NEAREST:
+    case FM_ASK_FIELD:
+        return 1;
+    case FM_ASK_TRIAL:
+        return query->planner_count;
+    }
+    FM_UNREACHABLE();
+}
+
 fm_status fm_queries_take(fm_host *host, fm_job *job)
 {
     fm_job_query *query = &job->query;
     if (host->query_count == FM_HOST_QUERIES_MAX) {
         return FM_ERR_BUSY;
     }
+    if (query->kind == FM_ASK_TRIAL) {
+        fm_status found = look_up_agent(host, query);
+        if (found != FM_OK) {
+            return found;
+        }
+    }
     // Before anything is asked on a map that this changes: others may be reading it.
     fm_status status = fm_world_prepare_class(host->world, query->team, query->class_index);
     if (status != FM_OK) {
         return status;
     }
-    bool pairs = query->kind <= FM_ASK_REACHABLE;
-    query->item_count = pairs ? query->cell_count / 2 : 1;
+    query->item_count = count_items(query);
     query->items = calloc(query->item_count, sizeof *query->items);
     if (query->items == NULL) {
         return FM_ERR_NO_MEMORY;
@@ -253,7 +317,9 @@ static void search_range(uint32_t begin, uint32_t end, uint32_t worker, void *co
             .deadline = {.passed = deadline_passed, .context = search},
         };
         fm_query_item *item = search->running[i];
+        uint64_t start_ns = fm_clock_now_ns();
         item->answer.state = fm_query_advance(item->query, &work);
+        item->work_ns += fm_clock_now_ns() - start_ns;
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "tests/script.h"
 
+#include "core/permit.h"
 #include "tests/support.h"
 
 // A copy of the numbers that a command points to; released with the script.
@@ -84,6 +85,27 @@ static fm_command terrain_command(fm_random *random, const fm_grid *grid, bool w
     };
 }
 
+// Agents change planners under way; those that cannot work here are refused.
+static fm_command planner_command(fm_script *script, fm_random *random)
+{
+    uint32_t planner_count = 0;
+    while (fm_planner_catalogue[planner_count] != NULL) {
+        planner_count += 1;
+    }
+    uint32_t count = 1 + fm_random_below(random, 4);
+    fm_agent_id agents[4];
+    for (uint32_t i = 0; i < count; i++) {
+        agents[i] = script->agents[fm_random_below(random, script->agent_count)];
+    }
+    uint32_t planner = fm_random_below(random, planner_count + 1);
+    return (fm_command){
+        .kind = FM_COMMAND_PLANNER,
+        .agents = keep(agents, count * sizeof *agents),
+        .agent_count = count,
+        .planner = {.ops = fm_planner_catalogue[planner]}, // NULL at the end: its team's
+    };
+}
+
 // Many are refused, which has to be the same in every run, too.
 static fm_command building_command(fm_random *random, const fm_grid *grid, uint32_t team_count)
 {
@@ -153,15 +175,27 @@ static void populate(fm_script *script, fm_world *world, fm_random *random, fm_s
     }
 }
 
+static bool is_among(const fm_agent_id *agents, uint32_t count, fm_agent_id agent)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (fm_agent_id_pack(agents[i]) == fm_agent_id_pack(agent)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Some agents die, and as many cells get new ones, of some team; where they cannot stand none come.
 static void write_life(fm_script *script, fm_world *world, fm_random *random, fm_script_step *step)
 {
     fm_agent_id dying[3];
     fm_cell cells[3];
-    uint32_t count = 1 + fm_random_below(random, 3);
+    uint32_t count = 1 + fm_random_below(random, 3), births = 0;
     for (uint32_t i = 0; i < count; i++) {
         dying[i] = script->agents[fm_random_below(random, script->agent_count)];
-        cells[i] = random_cell(random, fm_world_grid(world));
+        if (!is_among(dying, i, dying[i])) {
+            cells[births++] = random_cell(random, fm_world_grid(world));
+        }
     }
     *add(step) = (fm_command){.kind = FM_COMMAND_REMOVE,
                               .agents = keep(dying, count * sizeof *dying),
@@ -174,8 +208,8 @@ static void write_life(fm_script *script, fm_world *world, fm_random *random, fm
         .team = 1 + fm_random_below(random, script->team_count),
         .class_index = fm_random_below(random, fm_world_rules_get(world)->class_count),
         .placing = (fm_placing)fm_random_below(random, 2),
-        .cells = keep(cells, count * sizeof *cells),
-        .cell_count = count,
+        .cells = keep(cells, births * sizeof *cells),
+        .cell_count = births,
     };
 }
 
@@ -189,6 +223,9 @@ void fm_script_write(fm_script *script, fm_world *world, fm_random *random, uint
     }
     for (uint32_t n = fm_random_below(random, 3); n > 0 && script->agent_count > 0; n--) {
         *add(step) = order_command(script, random, grid);
+    }
+    if (fm_random_below(random, 4) == 0 && script->agent_count > 0) {
+        *add(step) = planner_command(script, random);
     }
     if (fm_random_below(random, 3) == 0) {
         *add(step) = building_command(random, grid, script->team_count);
@@ -205,12 +242,7 @@ static void note_removed(fm_script *script, const fm_command *command)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < script->agent_count; i++) {
-        bool gone = false;
-        for (uint32_t j = 0; j < command->agent_count; j++) {
-            gone =
-                gone || fm_agent_id_pack(command->agents[j]) == fm_agent_id_pack(script->agents[i]);
-        }
-        if (!gone) {
+        if (!is_among(command->agents, command->agent_count, script->agents[i])) {
             script->agents[kept++] = script->agents[i];
         }
     }
@@ -348,6 +380,7 @@ static void choose_rules(fm_random *random, fm_world_rules *rules)
     choose_classes(random, rules);
     rules->planner = fm_script_random_planner(random, rules);
     rules->saved_ticks = fm_random_below(random, 20);
+    rules->players_build = fm_random_below(random, FM_PERMIT_COUNT_MAX + 1);
     rules->omniscient = fm_random_below(random, 8) == 0;
     rules->landmarks = (fm_landmark_rules){.count = fm_random_below(random, 5),
                                            .placement = (fm_placement)fm_random_below(random, 4),

@@ -58,7 +58,7 @@ static void make_sample(fm_random *random, struct sample *sample)
                       any_number(random, UINT32_MAX), any_number(random, UINT32_MAX)};
     }
     sample->command = (fm_command){
-        .kind = (fm_command_kind)fm_random_below(random, FM_COMMAND_DEMOLISH + 1),
+        .kind = (fm_command_kind)fm_random_below(random, FM_COMMAND_KIND_LAST + 1),
         .team = any_number(random, UINT32_MAX),
         .agents = sample->agents,
         .agent_count = any_number(random, ITEMS_MAX),

@@ -82,9 +82,10 @@ static void test_matrix_of_roles(void **state)
         {FM_METHOD_AGENT_SPAWN, FM_ROLE_ADMIN},
         {FM_METHOD_AGENT_REMOVE, FM_ROLE_ADMIN},
         {FM_METHOD_AGENT_ORDER, FM_ROLE_PLAYER},
+        {FM_METHOD_AGENT_PLANNER, FM_ROLE_ADMIN},
         {FM_METHOD_TERRAIN_SET, FM_ROLE_ADMIN},
-        {FM_METHOD_BUILDING_PLACE, FM_ROLE_ADMIN},
-        {FM_METHOD_BUILDING_REMOVE, FM_ROLE_ADMIN},
+        {FM_METHOD_BUILDING_PLACE, FM_ROLE_PLAYER},
+        {FM_METHOD_BUILDING_REMOVE, FM_ROLE_PLAYER},
         {FM_METHOD_PATH_QUERY, FM_ROLE_PLAYER},
         {FM_METHOD_PATH_DISTANCE, FM_ROLE_PLAYER},
         {FM_METHOD_PATH_REACHABLE, FM_ROLE_PLAYER},
@@ -98,6 +99,7 @@ static void test_matrix_of_roles(void **state)
         {FM_METHOD_DEBUG_SUBSCRIBE, FM_ROLE_DEBUG},
         {FM_METHOD_DEBUG_UNSUBSCRIBE, FM_ROLE_DEBUG},
         {FM_METHOD_DEBUG_EXPLAIN, FM_ROLE_DEBUG},
+        {FM_METHOD_DEBUG_COMPARE, FM_ROLE_DEBUG},
         {FM_METHOD_DEBUG_TOP, FM_ROLE_DEBUG},
     };
     assert_int_equal(FM_COUNT_OF(matrix), FM_METHOD_COUNT);
@@ -105,7 +107,9 @@ static void test_matrix_of_roles(void **state)
         assert_int_equal(matrix[i].method, i);
         assert_int_equal(fm_method_role(matrix[i].method), matrix[i].role);
         for (fm_role role = FM_ROLE_NONE; role <= FM_ROLE_ADMIN; role++) {
-            bool acts = matrix[i].method == FM_METHOD_AGENT_ORDER;
+            bool acts = matrix[i].method == FM_METHOD_AGENT_ORDER ||
+                        matrix[i].method == FM_METHOD_BUILDING_PLACE ||
+                        matrix[i].method == FM_METHOD_BUILDING_REMOVE;
             bool only_looks = role == FM_ROLE_OBSERVER || role == FM_ROLE_DEBUG;
             assert_int_equal(fm_role_may(role, matrix[i].method),
                              role >= matrix[i].role && !(acts && only_looks));

@@ -7,7 +7,8 @@
 // reached, by the cheapest of the paths to such a cell, or to the one that was named. The nearest
 // of several goals and every cell of a field are held against the same reference.
 // Half of the paths name a planner, and a heuristic for it, which may go by landmarks; those that
-// promise less are held to what they promise.
+// promise less are held to what they promise. In trials every planner that fits is interrupted at
+// random, and held to the same; its answer must not depend on the interruptions.
 
 #include "tests/support.h"
 
@@ -23,6 +24,7 @@
 #define EDITS_MAX        20u
 #define UNLIMITED        UINT64_MAX
 #define NO_MEMORY_WORLDS 300u
+#define TRIAL_WORLDS     120u
 
 #define GOALS_MAX 6u
 
@@ -458,11 +460,98 @@ static void nothing_leaks(void **state)
     assert_true(exhausted > 0);
 }
 
+// ---- trials ----
+
+static bool passes_at_random(void *context)
+{
+    struct play *play = context;
+    return below(play, 6) == 0;
+}
+
+// Runs a trial to its end; `random` interrupts it now and then.
+static fm_query *try_planner(struct play *play, const fm_planner_spec *spec, bool random)
+{
+    fm_box box = {.right = (int32_t)play->world.width - 1,
+                  .bottom = (int32_t)play->world.height / 2};
+    fm_query *query;
+    fm_status status = fm_query_create_trial(&play->world.view, play->from, play->to, UNLIMITED,
+                                             spec, box, 50, &play->world.memory.memory, &query);
+    if (status == FM_ERR_BAD_VALUE) {
+        return NULL;
+    }
+    CHECK(play, status == FM_OK);
+    fm_query_state state;
+    do {
+        fm_work work = {.expansions_max = UINT32_MAX, .scratch = &play->scratch};
+        if (random) {
+            work.deadline = (fm_deadline){.passed = passes_at_random, .context = play};
+        }
+        state = fm_query_advance(query, &work);
+    } while (state == FM_QUERY_RUNNING);
+    return query;
+}
+
+// @return whether the planner fits the world
+static bool check_trial(struct play *play, const fm_planner_spec *spec)
+{
+    fm_query *query = try_planner(play, spec, false);
+    if (query == NULL) {
+        return false;
+    }
+    fm_query_answer answer = fm_query_result(query);
+    reference costs = reference_measure(&play->world.view, play->from);
+    uint32_t least = reference_cost(&costs, play->to);
+    reference_fini(&costs);
+    CHECK(play, answer.state != FM_QUERY_EXHAUSTED && answer.state != FM_QUERY_LIMIT);
+    CHECK(play, answer.state == FM_QUERY_PARTIAL ||
+                    (answer.state == FM_QUERY_UNREACHABLE) == (least >= FM_COST_INFINITE));
+    if (answer.state == FM_QUERY_FOUND) {
+        uint32_t cost = check_path(play, &answer);
+        CHECK(play, answer.cells[answer.cell_count - 1] == play->to);
+        CHECK(play, cost == least || !fm_planner_spec_is_optimal(spec, &play->world.view));
+    } else if (answer.state == FM_QUERY_PARTIAL) {
+        CHECK(play, spec->ops->real_time);
+        check_path(play, &answer);
+    }
+    CHECK(play, answer.search_count <= 50 &&
+                    answer.search_count <= answer.open_count + answer.closed_count + 50);
+    for (uint32_t i = 0; i < answer.search_count; i++) {
+        CHECK(play, fm_cell_y(answer.search[i].cell) <= play->world.height / 2);
+    }
+    fm_query *other = try_planner(play, spec, true);
+    fm_query_answer same = fm_query_result(other);
+    CHECK(play, same.state == answer.state && same.cost == answer.cost);
+    drop(play, query);
+    drop(play, other);
+    return true;
+}
+
+static void trials_say_what_planners_say(void **state)
+{
+    (void)state;
+    uint32_t trials = 0;
+    for (uint32_t world = 0; world < TRIAL_WORLDS; world++) {
+        struct play play = {0};
+        play_init(&play, world_seed(20000 + world));
+        play.from = any_cell(&play);
+        play.to = any_cell(&play);
+        for (uint32_t i = 0; fm_planner_catalogue[i] != NULL; i++) {
+            fm_planner_spec spec = {.ops = fm_planner_catalogue[i]};
+            spec.options.lookahead =
+                spec.ops->real_time && below(&play, 2) ? 1 + below(&play, 30) : 0;
+            trials += !fm_view_is_blocked(&play.world.view, play.from) && check_trial(&play, &spec);
+        }
+        play_fini(&play);
+    }
+    assert_true(trials > TRIAL_WORLDS * 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_match_a_plain_search),
         cmocka_unit_test(nothing_leaks),
+        cmocka_unit_test(trials_say_what_planners_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

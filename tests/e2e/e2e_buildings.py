@@ -142,6 +142,71 @@ def each_team_believes_what_it_saw():
         assert View(server, world, two).mirror.state() == theirs.mirror.state()
 
 
+def players_build_what_they_see():
+    with Server() as server:
+        client = server.connect()
+        world, (one, two), ((first, _), _) = make_world(client, players_build=3, sense_radius=5)
+        assert client.call("world.info", world=world)["rules"]["players_build"] == 3
+        players = []
+        for team in (one, two):
+            token = client.call("token.create", role="player", world=world, team=team)["token"]
+            player = server.connect(hello=False)
+            player.call("hello", protocol=1, token=token)
+            players.append(player)
+        mine, theirs = players
+        place = lambda player, rect, **params: player.call(  # noqa: E731
+            "building.place", world=world, rect=rect, **params)["building"]
+
+        def refused(player, method="building.place", **params):
+            return reason(player, method, world=world, **params)
+
+        client.call("building.place", world=world, team=two, rect=[50, 20, 1, 1])
+        client.call("terrain.set", world=world, set="blocked", cells=[2, 20, 40, 20])
+        client.call("world.step", world=world)
+        wall = place(mine, [8, 18, 1, 3])
+        assert wall == 1, "a player's numbers count what its team has seen"
+        view = View(server, world, 0)
+        assert sorted(view.mirror.buildings.values()) == [(one, 8, 18, 1, 3), (two, 50, 20, 1, 1)]
+        # Unseen, seen but not free, half seen, occupied by a friend: words, and nothing more.
+        unseen = refused(mine, rect=[30, 20, 1, 1])
+        assert unseen == refused(mine, rect=[40, 20, 1, 1]) == refused(mine, rect=[50, 20, 1, 1])
+        assert unseen[0] == "blocked_cell" and "sees now" in unseen[1]
+        assert refused(mine, rect=[2, 20, 1, 1]) == refused(mine, rect=[8, 20, 1, 1]) == unseen
+        assert refused(mine, rect=[10, 20, 5, 1]) == unseen
+        assert refused(mine, rect=[5, 20, 1, 1]) == ("occupied_cell", "a unit stands there already")
+        assert refused(mine, rect=[5, 19, 1, 1], on_units="push")[0] == "bad_value"
+        assert refused(mine, rect=[5, 19, 1, 1], team=two)[0] == "denied"
+        assert refused(mine, rect=[0, 0, 60, 40])[0] == "limit"
+        second = place(mine, [3, 17, 1, 1])
+        place(mine, [3, 23, 1, 1], team=one)
+        assert refused(mine, rect=[4, 17, 1, 1])[0] == "limit", "a team has three of them"
+        # One that is not its own is none; its own goes while it is in sight.
+        assert place(theirs, [52, 20, 1, 1]) == 2
+        assert refused(theirs, "building.remove", building=3) == \
+            refused(theirs, "building.remove", building=99)
+        assert refused(mine, "building.remove", building=99)[0] == "no_building"
+        client.call("agent.order", world=world, agents=[first, first + 1], kind="move", goal=[30, 35])
+        client.call("world.step", world=world, ticks=60)
+        assert refused(mine, "building.remove", building=second) == (
+            "not_ready", "your team does not see all of it now")
+        client.call("agent.order", world=world, agents=[first], kind="move", goal=[4, 18])
+        client.call("world.step", world=world, ticks=60)
+        assert mine.call("building.remove", world=world, building=second) == {"changed": 1}
+        assert place(mine, [3, 17, 1, 1]) == 4
+
+        other = client.call("world.create", name="other", generator="open", width=20, height=20,
+                            paused=True)["world"]
+        client.call("team.create", world=other)
+        client.call("agent.spawn", world=other, team=1, cells=[5, 5])
+        client.call("world.step", world=other)
+        token = client.call("token.create", role="player", world=other, team=1)["token"]
+        player = server.connect(hello=False)
+        player.call("hello", protocol=1, token=token)
+        for method, what in (("place", {"rect": [6, 6, 1, 1]}), ("remove", {"building": 1})):
+            assert reason(player, f"building.{method}", world=other, **what) == (
+                "denied", "players do not build in this world")
+
+
 def the_command_line_builds():
     with Server() as server:
         client = server.connect()
@@ -167,4 +232,4 @@ def the_command_line_builds():
 
 if __name__ == "__main__":
     run([they_block_and_name_what_is_in_the_way, each_team_believes_what_it_saw,
-         the_command_line_builds])
+         players_build_what_they_see, the_command_line_builds])

@@ -168,6 +168,131 @@ def a_followed_agent():
                 other.call("ping")
 
 
+def what_a_channel_tells():
+    with Server() as server:
+        client = server.connect()
+        world, team = make_world(client, planner="adaptive-astar")
+        agent, = client.call("agent.spawn", world=world, team=team, cells=[5, 20])["agents"]
+        client.call("agent.order", world=world, agents=[agent], kind="move", goal=[35, 20])
+        client.call("terrain.set", world=world, set="blocked", rects=[9, 14, 1, 13])
+        step(client, world, 4)
+        inspect = lambda **params: client.call("debug.inspect", world=world,  # noqa: E731
+                                               agent=agent, **params)
+        everything = inspect(rect=[0, 0, 40, 40], channels="report path search details")
+        assert set(inspect()) == set(everything) - {"search", "details"}
+        assert set(inspect(channels="path")) == {"agent", "path"}
+        assert set(inspect(channels="search details")) == {"agent"}, "there is no rectangle"
+        part = inspect(rect=[0, 0, 40, 40], channels="details path")
+        assert set(part) == {"agent", "path", "details"} and part["details"] == everything["details"]
+        assert client.refused("debug.inspect", world=world, agent=agent,
+                              channels="path colours") == "bad_value"
+        assert everything["per_tick"] > 0 and everything["us_per_tick"] >= 0
+        # Parents lead from every closed cell to where the search began; estimates that were learned
+        # are above the distance.
+        cells = list(zip(*[iter(everything["search"])] * 6))
+        details = list(zip(*[iter(everything["details"])] * 5))
+        assert len(cells) == len(details) > 20
+        parents = {cell[:2]: detail[2:4] for cell, detail in zip(cells, details)}
+        closed = [cell[:2] for cell in cells if cell[2] & 2]
+        for cell in closed:
+            for _ in range(100):
+                if parents[cell] == cell:
+                    break
+                assert max(abs(a - b) for a, b in zip(cell, parents[cell])) == 1
+                cell = parents[cell]
+            assert parents[cell] == cell
+        assert any(detail[4] > 0 for detail in details), "it has learned of the wall"
+        number = client.call("debug.subscribe", world=world, agent=agent, rect=[0, 0, 40, 40],
+                             channels="details")["subscription"]
+        _, told = client.notification("debug")
+        assert set(told) == {"subscription", "world", "tick", "agent", "details"}
+        assert told["subscription"] == number and told["details"] == everything["details"]
+
+
+def another_planner():
+    with Server() as server:
+        client = server.connect()
+        world, team = make_world(client, planner="dstar-lite")
+        one, two = client.call("agent.spawn", world=world, team=team,
+                               cells=[5, 20, 5, 21])["agents"]
+        client.call("agent.order", world=world, agents=[one, two], kind="move", goal=[35, 20])
+        step(client, world, 3)
+        inspect = lambda agent: client.call("debug.inspect", world=world, agent=agent)  # noqa: E731
+        assert inspect(one)["planner"] == "dstar-lite" and inspect(one)["sharers"] == 2
+        order = inspect(one)["order"]
+        change = dict(world=world, agents=[one], planner="rtaa-star:lookahead=10")
+        assert client.call("agent.planner", **change) == {"count": 1}
+        assert inspect(one)["plan"] == "none" and inspect(two)["sharers"] == 1
+        step(client, world)
+        assert inspect(one)["planner"] == "rtaa-star:lookahead=10"
+        assert inspect(one)["order"] == order and inspect(one)["sharers"] == 1
+        client.call("agent.planner", world=world, agents=[one, two])
+        step(client, world, 40)
+        assert [inspect(agent)["planner"] for agent in (one, two)] == ["dstar-lite"] * 2
+        assert inspect(one)["cell"] == [35, 20] and inspect(one)["order"] == 0
+        # All of them or none.
+        for error, params in (("no_agent", {"agents": [one, 10**6]}), ("no_planner", {"planner": "x"})):
+            refused = dict(change, **params)
+            assert client.refused("agent.planner", **refused) == error
+        assert inspect(one)["planner"] == "dstar-lite"
+        client.call("terrain.set", world=world, set="cost", cost=3, cells=[1, 1])
+        assert client.refused("agent.planner", world=world, agents=[one],
+                              planner="repeated-jps") == "bad_value"
+
+
+def planners_side_by_side():
+    with Server() as server:
+        client = server.connect()
+        world, team = make_world(client, planner="repeated-jps")
+        agent, = client.call("agent.spawn", world=world, team=team, cells=[5, 20])["agents"]
+        compare = lambda **params: client.call("debug.compare", world=world,  # noqa: E731
+                                               agent=agent, **params)
+        assert client.refused("debug.compare", world=world, agent=agent,
+                              planners="astar") == "not_ready"
+        assert compare(planners="astar", goal=[35, 20])["answers"][0]["cost"] == 300
+        client.call("agent.order", world=world, agents=[agent], kind="move", goal=[35, 20])
+        client.call("terrain.set", world=world, set="blocked", rects=[9, 14, 1, 13])
+        step(client, world, 2)
+        names = ("astar dijkstra dstar-lite repeated-backward-astar repeated-jps tba-star auto "
+                 "rtaa-star:lookahead=5")
+        told = compare(planners=names, rect=[0, 0, 40, 40])
+        assert told["from"] == client.call("debug.inspect", world=world, agent=agent)["cell"]
+        assert told["goal"] == [35, 20] and told["team"] == team and told["tick"] == 2
+        answers = {answer["planner"]: answer for answer in told["answers"]}
+        assert list(answers) == names.split()
+        shortest = client.call("path.query", world=world, team=team,
+                               **{"from": told["from"], "to": [35, 20]})["cost"]
+        for name, answer in answers.items():
+            if name.startswith("rtaa"):
+                assert answer["reason"] == "partial" and len(answer["cells"]) == 4, answer
+                continue
+            assert answer["reason"] == "found" and answer["cost"] == shortest > 300, answer
+            assert answer["cells"][:2] == told["from"] and answer["cells"][-2:] == [35, 20]
+            assert answer["expansions"] > 0 and answer["us"] > 0 and answer["bytes"] > 0
+            assert len(answer["search"]) % 6 == 0
+        assert answers["dijkstra"]["expansions"] > answers["astar"]["expansions"]
+        assert len(answers["dijkstra"]["search"]) > len(answers["astar"]["search"]) > 0
+        again = compare(planners=names, rect=[0, 0, 40, 40])
+        for answer in told["answers"] + again["answers"]:
+            del answer["us"]
+        assert again == told, "asking changes nothing"
+        assert compare(planners="astar", expansions_max=3)["answers"][0]["reason"] == "limit"
+        square = client.call("world.create", name="square", generator="open", width=20, height=20,
+                             neighbours=4, paused=True)["world"]
+        client.call("team.create", world=square)
+        other, = client.call("agent.spawn", world=square, team=1, cells=[3, 3])["agents"]
+        answers = client.call("debug.compare", world=square, agent=other, goal=[9, 3],
+                              planners="repeated-jps astar")["answers"]
+        assert [answer["reason"] for answer in answers] == ["unfit", "found"]
+        for planners, error in (("", "bad_field"), ("  ", "bad_value"), ("astar nobody", "no_planner"),
+                                ("astar " * 9, "limit")):
+            assert client.refused("debug.compare", world=world, agent=agent,
+                                  planners=planners) == error, planners
+        assert client.refused("debug.compare", world=world, agent=10**6,
+                              planners="astar") == "no_agent"
+
+
 if __name__ == "__main__":
     run([orders_are_remembered, what_blocks_it, who_blocks_it, replans_and_their_cause,
-         the_most_expensive_first, a_followed_agent])
+         the_most_expensive_first, a_followed_agent, what_a_channel_tells, another_planner,
+         planners_side_by_side])

@@ -18,7 +18,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(FOLDER, "..", "..", "proto", "protocol.json")) as protocol_file:
     PROTOCOL = json.load(protocol_file)
 ROLES = [role["name"] for role in PROTOCOL["roles"]]
-ORDERS = ("agent.order",)
+ORDERS = ("agent.order", "building.place", "building.remove")
 TOKENS = {role: f"the-secret-of-{role:_<9}" for role in ROLES[1:]}
 
 
@@ -72,7 +72,7 @@ def outcome(client, method, params):
 def matrix():
     with Server(environment={"FOGMARCH_TOKENS": token_lines()}) as server:
         admin = enter(server, "admin")
-        make_world(admin)
+        make_world(admin, players_build=1)
         methods = sorted(PROTOCOL["methods"], key=lambda method: method["name"] == "world.destroy")
         tried = 0
         for role in ROLES:

@@ -61,7 +61,7 @@ class Twin:
         grid = make_map(random.Random(shared_seed), self.hidden)
         self.world = self.admin.call("world.create", name="w", map=grid, paused=True, tick_hz=1,
                                      budget_ms=10000, sense_radius=SENSE,
-                                     occupancy=occupancy)["world"]
+                                     occupancy=occupancy, players_build=6)["world"]
         for _ in range(3):
             self.admin.call("team.create", world=self.world)
         token = self.admin.call("token.create", role="player", world=self.world, team=1)["token"]
@@ -158,6 +158,10 @@ def act_as_player(twins, source, names):
         ("stats", {"world": world}),
         ("debug.inspect", {"world": world, "agent": source.choice(names)}),
         ("agent.remove", {"world": world, "agents": agents}),
+        ("building.place", {"world": world, "rect": a + [source.randrange(1, 4), 1]}),
+        ("building.place", {"world": world, "rect": open_cell(source) + [1, 1]}),
+        ("building.place", {"world": world, "rect": open_cell(source) + [1, 1]}),
+        ("building.remove", {"world": world, "building": source.randrange(1, 12)}),
         ("subscribe", {"world": world, "team": source.choice([2, 3, 4])}),
     ]
     method, params = source.choice(requests)

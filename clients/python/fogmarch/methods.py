@@ -102,7 +102,7 @@ WorldInfo = TypedDict('WorldInfo', {
     'teams': int,
     # neighbours, corner_cutting, step_costs, sense_radius, sense_shape, line_of_sight, omniscient,
     # occupancy, planner, landmarks, landmark_placement, landmarks_move, stale, agents_max,
-    # teams_max, classes ([text]), saved_ticks
+    # teams_max, classes ([text]), saved_ticks, players_build
     'rules': dict[str, Any],
     # x, y of each player's base, if generated; for players empty
     'bases': list[int],
@@ -160,6 +160,12 @@ AgentOrder = TypedDict('AgentOrder', {
     'count': int,
 })
 
+# What agent.planner answers.
+AgentPlanner = TypedDict('AgentPlanner', {
+    # agents that were named
+    'count': int,
+})
+
 # What terrain.set answers.
 TerrainSet = TypedDict('TerrainSet', {
     # cells that are different now
@@ -168,7 +174,7 @@ TerrainSet = TypedDict('TerrainSet', {
 
 # What building.place answers.
 BuildingPlace = TypedDict('BuildingPlace', {
-    # its number, from 1; never given out again
+    # its number, from 1; never given out again; for a player as in its views
     'building': int,
     # units that were on the site
     'pushed': int,
@@ -345,8 +351,16 @@ DebugInspect = TypedDict('DebugInspect', {
     'moves': int,
     # changes of knowledge that made it search again
     'replans': int,
+    # expansions per tick lately, smoothed
+    'per_tick': float,
+    # microseconds that these take, by what an expansion takes in this world lately
+    'us_per_tick': float,
     # with rect: x, y, flags (1 open, 2 closed), g, h, rhs of each cell; costs of 2^30 - 1 mean none
     'search': list[int],
+    # with rect and the channel details, of each cell of search in its order: upper and lower 32
+    # bits of its key on the open list, x, y of its parent (its own: none), and by how much h is
+    # above the distance to the goal on an empty map (0 where h leads elsewhere)
+    'details': list[int],
 })
 
 # What debug.subscribe answers.
@@ -374,6 +388,26 @@ DebugExplain = TypedDict('DebugExplain', {
     # of the search that leads it, newest first, at most 20: tick, expansions, changed (cells), cell
     # (the first of them)
     'replans': list[dict[str, Any]],
+})
+
+# What debug.compare answers.
+DebugCompare = TypedDict('DebugCompare', {
+    # id
+    'agent': int,
+    # whose knowledge it is
+    'team': int,
+    # x, y
+    'from': list[int],
+    # x, y
+    'goal': list[int],
+    # ticks completed when the map was as the answers say
+    'tick': int,
+    # of each planner, in their order: planner, reason (found, partial: it would move before it
+    # knows the whole way, unreachable, limit, out_of_memory, or unfit: it cannot work by the
+    # world's rules), cells (x, y from first to last; of a partial answer the first step), cost,
+    # length, expansions, us (microseconds of a worker), open and closed (cells), bytes, and with
+    # rect search as in debug.inspect
+    'answers': list[dict[str, Any]],
 })
 
 # What debug.top answers.
@@ -600,6 +634,7 @@ class Methods:
         agents_max: int | None = None,
         teams_max: int | None = None,
         saved_ticks: int | None = None,
+        players_build: int | None = None,
         tick_hz: float | None = None,
         budget_ms: float | None = None,
         overload: str | None = None,
@@ -638,6 +673,8 @@ class Methods:
         agents_max: agents; 65536
         teams_max: teams; 4096
         saved_ticks: how many ticks' worth of its share of the search a team may save; 8
+        players_build: how many buildings the players of a team may have standing; 0: they do not
+            build
         tick_hz: ticks per second; from the config
         budget_ms: milliseconds a tick may take; from the config
         overload: slip, skip or degrade; from the config
@@ -672,6 +709,7 @@ class Methods:
             'agents_max': agents_max,
             'teams_max': teams_max,
             'saved_ticks': saved_ticks,
+            'players_build': players_build,
             'tick_hz': tick_hz,
             'budget_ms': budget_ms,
             'overload': overload,
@@ -894,6 +932,26 @@ class Methods:
         }
         return cast(AgentOrder, await self.call('agent.order', params))
 
+    async def agent_planner(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        planner: str | None = None,
+    ) -> AgentPlanner:
+        """Gives agents another planner, all of them or, on an error, none. Their orders stay; their
+        searches begin anew in the next tick. Lowest role: admin.
+
+        world: number of the world
+        agents: ids
+        planner: as in world.create; absent: that of their team
+        """
+        params = {
+            'world': world,
+            'agents': agents,
+            'planner': planner,
+        }
+        return cast(AgentPlanner, await self.call('agent.planner', params))
+
     async def terrain_set(
         self, *,
         world: int,
@@ -929,12 +987,15 @@ class Methods:
         on_units: str | None = None,
     ) -> BuildingPlace:
         """Places a rectangle that no unit enters. Its owner knows at once; other teams see it when
-        they look, and believe in it until they see that it is gone. Lowest role: admin.
+        they look, and believe in it until they see that it is gone. Players may, where the
+        world lets them (players_build), on free ground that their team sees. Lowest role:
+        player.
 
         world: number of the world
-        team: owner; 0 or absent: nobody
-        rect: x, y, width, height; at most 4096 cells, none of another building
-        on_units: units on the site: push them to the nearest free cells, or refuse; push
+        team: owner; 0 or absent: nobody, or a player's own team
+        rect: x, y, width, height; at most 4096 cells, a player's 64, none of another building
+        on_units: units on the site: push them to the nearest free cells, or refuse; push, a
+            player's always refuse
         """
         params = {
             'world': world,
@@ -949,7 +1010,8 @@ class Methods:
         world: int,
         building: int,
     ) -> BuildingRemove:
-        """Removes a building; the terrain under it is as it was before. Lowest role: admin.
+        """Removes a building; the terrain under it is as it was before. Players may as with
+        building.place: their team's own, while it sees all of it. Lowest role: player.
 
         world: number of the world
         building: number of the building
@@ -1197,17 +1259,21 @@ class Methods:
         world: int,
         agent: int,
         rect: Sequence[int] | None = None,
+        channels: str | None = None,
     ) -> DebugInspect:
         """Everything about one agent: state, order, planner, search, path. Lowest role: debug.
 
         world: number of the world
         agent: id
         rect: x, y, width, height: also list the search's cells in here, at most 16384
+        channels: what is told, words with spaces between them: report, path, search, details (the
+            last two with rect); report path search
         """
         params = {
             'world': world,
             'agent': agent,
             'rect': rect,
+            'channels': channels,
         }
         return cast(DebugInspect, await self.call('debug.inspect', params))
 
@@ -1216,6 +1282,7 @@ class Methods:
         world: int,
         agent: int,
         rect: Sequence[int] | None = None,
+        channels: str | None = None,
     ) -> DebugSubscribe:
         """Inspects an agent after every tick: notification debug. It ends with the agent, at most
         64 in a world. Lowest role: debug.
@@ -1223,11 +1290,14 @@ class Methods:
         world: number of the world
         agent: id
         rect: x, y, width, height: also list the search's cells in here, at most 16384
+        channels: what is told, words with spaces between them: report, path, search, details (the
+            last two with rect); report path search
         """
         params = {
             'world': world,
             'agent': agent,
             'rect': rect,
+            'channels': channels,
         }
         return cast(DebugSubscribe, await self.call('debug.subscribe', params))
 
@@ -1263,6 +1333,35 @@ class Methods:
             'agent': agent,
         }
         return cast(DebugExplain, await self.call('debug.explain', params))
+
+    async def debug_compare(
+        self, *,
+        world: int,
+        agent: int,
+        planners: str,
+        goal: Sequence[int] | None = None,
+        expansions_max: int | None = None,
+        rect: Sequence[int] | None = None,
+    ) -> DebugCompare:
+        """Asks several planners for the way from where an agent stands to its goal, on what its
+        team knows, outside of ticks; the agent goes on with its own. Lowest role: debug.
+
+        world: number of the world
+        agent: id
+        planners: 1 to 8 planners as in world.create, with spaces between them
+        goal: x, y; that of its order
+        expansions_max: give up after so many expansions, each
+        rect: x, y, width, height: also list the searches' cells in here, at most 16384 in all
+        """
+        params = {
+            'world': world,
+            'agent': agent,
+            'planners': planners,
+            'goal': goal,
+            'expansions_max': expansions_max,
+            'rect': rect,
+        }
+        return cast(DebugCompare, await self.call('debug.compare', params))
 
     async def debug_top(
         self, *,
