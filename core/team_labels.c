@@ -113,8 +113,9 @@ static fm_status bring_up_to_date(fm_followed_labels *followed, const fm_change_
 void fm_team_labels_settle(struct fm_team *team)
 {
     team->labels.units = 0;
-    for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
-        fm_followed_labels *followed = &team->labels.orders[map];
+    for (uint32_t left = team->labels.in_use; left != 0; left &= left - 1) {
+        uint32_t map = (uint32_t)__builtin_ctz(left);
+        fm_followed_labels *followed = &team->labels.maps[map].orders;
         if (followed->labels == NULL) {
             continue;
         }
@@ -130,11 +131,12 @@ void fm_team_labels_settle(struct fm_team *team)
 fm_status fm_team_labels_begin(fm_world *world, struct fm_team *team, uint32_t map)
 {
     const fm_knowledge *knowledge = team->knowledge;
-    FM_ASSERT(map == FM_CLASSES_MAX || knowledge->classes[map] != NULL);
-    fm_followed_labels *followed = &team->labels.orders[map];
-    const fm_view *view = map == FM_CLASSES_MAX ? &knowledge->view : &knowledge->classes[map]->view;
+    FM_ASSERT(map == 0 || knowledge->classes[map - 1] != NULL);
+    fm_followed_labels *followed = &team->labels.maps[map].orders;
+    const fm_view *view = map == 0 ? &knowledge->view : &knowledge->classes[map - 1]->view;
     fm_status status = fm_labels_create(view, &world->memory, &followed->labels);
     if (status == FM_OK) {
+        team->labels.in_use |= 1u << map;
         followed->cursor = log_of(knowledge, map)->version;
         status = bring_up_to_date(followed, log_of(knowledge, map));
     }

@@ -231,13 +231,14 @@ static fm_status load_labels(fm_world_loader *loader, struct fm_team *team)
         if (!(labeled >> map & 1)) {
             continue;
         }
-        if (map < FM_CLASSES_MAX) {
-            if (map >= world->rules.class_count ||
-                fm_movement_class_is_ground(&world->rules.classes[map])) {
-                fm_reader_fail(reader, "Class %u of a team has no map of its own.", map);
+        if (map > 0) {
+            uint32_t class_index = map - 1;
+            const fm_movement_class *movement = &world->rules.classes[class_index];
+            if (class_index >= world->rules.class_count || fm_movement_class_is_ground(movement)) {
+                fm_reader_fail(reader, "Class %u of a team has no map of its own.", class_index);
                 break;
             }
-            status = fm_knowledge_prepare_class(team->knowledge, map, &world->rules.classes[map]);
+            status = fm_knowledge_prepare_class(team->knowledge, class_index, movement);
         }
         status = status == FM_OK ? fm_team_labels_begin(world, team, map) : status;
     }
@@ -404,7 +405,7 @@ static void take_retry_memory(struct agents *a, const struct fm_agent *agent,
     const struct fm_team *team = fm_team_of(a->loader->world, agent->team);
     uint64_t memory = fm_reader_take_bounded(reader, FM_RETRY_IS_OTHER, "change of a retry");
     const fm_labels *labels =
-        team->labels.orders[fm_team_labels_map(team, agent->class_index)].labels;
+        team->labels.maps[fm_team_labels_map(team, agent->class_index)].orders.labels;
     if (memory == FM_RETRY_IS_SAME && labels == NULL) {
         fm_reader_fail(reader, "An order was refused by labels that are not there.");
     } else if (memory == FM_RETRY_IS_SAME) {

@@ -248,7 +248,7 @@ static void put_team(struct save *s, const struct fm_team *team)
     put_slots(s, team);
     uint32_t labeled = 0;
     for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
-        labeled |= (team->labels.orders[map].labels != NULL ? 1u : 0u) << map;
+        labeled |= (team->labels.maps[map].orders.labels != NULL ? 1u : 0u) << map;
     }
     fm_writer_put_varint(s->writer, labeled);
 }
@@ -283,7 +283,7 @@ static enum fm_retry_memory retry_memory(const fm_world *world, const struct fm_
 {
     const struct fm_team *team = fm_team_of(world, agent->team);
     uint32_t map = fm_team_labels_map(team, agent->class_index);
-    const fm_labels *labels = team->labels.orders[map].labels;
+    const fm_labels *labels = team->labels.maps[map].orders.labels;
     if (order->retry.change == 0) {
         return FM_RETRY_HAD_NONE;
     }
