@@ -1,5 +1,4 @@
-// core/reach.h: everything that can be reached from a cell, as a bitmap, and the cell of it that
-// lies nearest to a goal.
+// core/reach.h: everything that can be reached from a cell, as a bitmap.
 //
 // Used when a planner has proven a goal unreachable: where else should the agent go? Whatever the
 // movement rule, two cells reach each other exactly when straight steps connect them (a legal
@@ -39,7 +38,3 @@ bool fm_reach_advance(fm_reach *reach, fm_work *work);
 
 /// Bytes held, the fm_reach itself left out.
 size_t fm_reach_bytes(const fm_reach *reach);
-
-/// Of the cells of a bitmap the one nearest to `goal` by fm_view_distance(); ties go to the smaller
-/// straight-line distance, then to the smaller cell number. FM_CELL_NONE when the bitmap is empty.
-fm_cell fm_reach_nearest(const fm_view *view, const fm_bitmap *cells, fm_cell goal);

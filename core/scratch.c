@@ -36,12 +36,3 @@ void fm_scratch_give(fm_scratch *scratch, fm_jump_search *search)
     }
     scratch->idle[scratch->idle_count++] = search;
 }
-
-size_t fm_scratch_bytes(const fm_scratch *scratch)
-{
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < scratch->idle_count; i++) {
-        bytes += fm_jump_search_bytes(scratch->idle[i]);
-    }
-    return bytes;
-}

@@ -32,6 +32,3 @@ fm_jump_search *fm_scratch_take(fm_scratch *scratch);
 
 /// Takes back a search that is over. NULL is allowed.
 void fm_scratch_give(fm_scratch *scratch, fm_jump_search *search);
-
-/// Bytes held by what is idle.
-size_t fm_scratch_bytes(const fm_scratch *scratch);
