@@ -421,12 +421,32 @@ static bool speed_fits(const fm_world *world, uint32_t speed)
            (uint64_t)world->rules.tick_millihertz * FM_SPEED_DIAGONAL;
 }
 
+// Only a move of its own has a bound for its way, and only with that is there something to measure.
+static bool detour_fits(const struct fm_order *order)
+{
+    if (order->max_detour == 0) {
+        return order->first_steps == 0 && !order->is_too_long;
+    }
+    return order->kind == FM_ORDER_MOVE && !order->marches &&
+           order->max_detour <= FM_DETOUR_PERCENT_MAX;
+}
+
+static bool patrol_has_its_cells(const struct fm_order *order, bool is_queued)
+{
+    if (order->route == NULL) {
+        return false;
+    }
+    bool comes_home = order->route->count == 1;
+    return order->waypoint < (comes_home ? 2 : order->route->count) &&
+           (is_queued || !comes_home || order->home != FM_CELL_NONE);
+}
+
 static bool has_its_cells(const struct fm_order *order, bool is_queued)
 {
     const struct fm_route *route = order->route;
     switch (order->kind) {
     case FM_ORDER_PATROL:
-        return route != NULL && order->waypoint < (route->count == 1 ? 2 : route->count);
+        return patrol_has_its_cells(order, is_queued);
     case FM_ORDER_MOVE:
         return route == NULL && order->goal != FM_CELL_NONE &&
                (!order->marches || order->own_goal != FM_CELL_NONE);
@@ -456,7 +476,7 @@ static void check_order(struct agents *a, const struct fm_agent *agent,
     } else if (!has_its_cells(order, is_queued)) {
         fm_reader_fail(reader, "Order %llu has not the cells that its kind needs.",
                        (unsigned long long)order->id);
-    } else if (!speed_fits(world, order->speed) || order->max_detour > FM_DETOUR_PERCENT_MAX) {
+    } else if (!speed_fits(world, order->speed) || !detour_fits(order)) {
         fm_reader_fail(reader, "Order %llu has a speed or detour out of range.",
                        (unsigned long long)order->id);
     }

@@ -305,11 +305,14 @@ static fm_known_kind known_of(fm_field field, bool by_name)
     }
 }
 
-static uint64_t keep_small(fm_field field, uint64_t number)
+// What is too large for the method stays so, and is refused.
+static uint64_t keep_small(const struct param *param, uint64_t number)
 {
-    bool is_side = field == FM_FIELD_WIDTH || field == FM_FIELD_HEIGHT;
-    uint64_t most = is_side ? MAP_SIDE_MAX : field == FM_FIELD_TICKS ? TICKS_ASKED_MAX : UINT64_MAX;
-    return number > most && number <= FM_SIDE_MAX ? 1 + number % most : number;
+    bool is_side = param->field == FM_FIELD_WIDTH || param->field == FM_FIELD_HEIGHT;
+    uint64_t most = is_side                          ? MAP_SIDE_MAX
+                    : param->field == FM_FIELD_TICKS ? TICKS_ASKED_MAX
+                                                     : UINT64_MAX;
+    return number > most && number <= (uint64_t)param->maximum ? 1 + number % most : number;
 }
 
 static uint64_t edge_of(const struct param *param, uint8_t which)
@@ -342,7 +345,7 @@ static uint64_t choose_uint(struct reader *reader, const struct param *param, bo
 static void pack_uint(struct reader *reader, msgpack_packer *packer, const struct param *param,
                       bool by_name)
 {
-    msgpack_pack_uint64(packer, keep_small(param->field, choose_uint(reader, param, by_name)));
+    msgpack_pack_uint64(packer, keep_small(param, choose_uint(reader, param, by_name)));
 }
 
 static void pack_real(struct reader *reader, msgpack_packer *packer, const struct param *param)

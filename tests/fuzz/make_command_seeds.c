@@ -1,16 +1,17 @@
-// tests/fuzz/make_command_seeds.c: writes the seeds of fuzz_commands.c: games as a journal would
-// keep them, a file for each kind of rules.
+// tests/fuzz/make_command_seeds.c: writes the seeds of fuzz_commands.c and fuzz_world.c: games as a
+// journal would keep them, a file for each kind of rules, and what the world is after them.
 //
-//   make_command_seeds FOLDER
+//   make_command_seeds COMMANDS_FOLDER WORLDS_FOLDER
 
 #include "core/command_file.h"
+#include "core/world_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RULES 8u
+#define GAMES 8u
 
 static const fm_agent_id agents[] = {{1, 0}, {2, 0}, {3, 0}};
 
@@ -95,24 +96,74 @@ static void put_game(FILE *file, uint32_t rules)
     fm_writer_fini(&writer);
 }
 
+// The same game in a world of its own.
+static fm_world *play_game(uint32_t number)
+{
+    static const char *const planners[] = {"dstar-lite", "auto", "rtaa-star", "mpgaa-star"};
+    fm_grid *grid;
+    fm_world *world;
+    fm_tick_report report;
+    fm_world_rules rules = fm_world_rules_default();
+    fm_status status = fm_grid_create(14, 10, &fm_memory_libc, &grid);
+    FM_ASSERT(status == FM_OK);
+    status = fm_planner_spec_parse(planners[number % 4], &rules.planner, NULL, 0);
+    FM_ASSERT(status == FM_OK);
+    status =
+        fm_movement_classes_parse("ground;tank:size=2", rules.classes, &rules.class_count, NULL, 0);
+    FM_ASSERT(status == FM_OK);
+    rules.occupancy = number % 2 == 1 ? FM_OCCUPANCY_EXCLUSIVE : FM_OCCUPANCY_NONE;
+    rules.agents_max = 16;
+    rules.teams_max = 4;
+    status = fm_world_create(&rules, grid, &fm_memory_libc, &world);
+    FM_ASSERT(status == FM_OK);
+    for (size_t i = 0; i < FM_COUNT_OF(commands) - number; i++) {
+        fm_agent_id spawned[FM_COUNT_OF(cells)];
+        fm_command_result result = {.spawned = spawned};
+        fm_world_apply(world, &commands[i], &result);
+        FM_ASSERT(result.status == FM_OK);
+        fm_tick_run(world, NULL, 100, NULL, &report);
+    }
+    return world;
+}
+
+static void put_world(FILE *file, uint32_t number)
+{
+    fm_world *world = play_game(number);
+    fm_writer writer = fm_writer_init(&fm_memory_libc);
+    fm_world_settle(world);
+    fm_status status = fm_world_save(world, &writer);
+    FM_ASSERT(status == FM_OK);
+    fwrite("\0\0", 1, 2, file); // checksums are repaired, memory does not run out
+    fwrite(writer.data, 1, writer.size, file);
+    fm_writer_fini(&writer);
+    fm_world_destroy(world);
+}
+
+static void write_seed(const char *folder, const char *name, uint32_t number,
+                       void (*put)(FILE *file, uint32_t number))
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s-%u", folder, name, number);
+    FILE *file = fopen(path, "wb");
+    if (file == NULL) {
+        fprintf(stderr, "make_command_seeds: %s: %s\n", path, strerror(errno));
+        exit(1);
+    }
+    put(file, number);
+    if (fclose(file) != 0) {
+        exit(1);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: make_command_seeds FOLDER\n");
+    if (argc != 3) {
+        fprintf(stderr, "usage: make_command_seeds COMMANDS_FOLDER WORLDS_FOLDER\n");
         return 2;
     }
-    for (uint32_t rules = 0; rules < RULES; rules++) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/game-%u", argv[1], rules);
-        FILE *file = fopen(path, "wb");
-        if (file == NULL) {
-            fprintf(stderr, "make_command_seeds: %s: %s\n", path, strerror(errno));
-            return 1;
-        }
-        put_game(file, rules);
-        if (fclose(file) != 0) {
-            return 1;
-        }
+    for (uint32_t number = 0; number < GAMES; number++) {
+        write_seed(argv[1], "game", number, put_game);
+        write_seed(argv[2], "world", number, put_world);
     }
     return 0;
 }
