@@ -55,6 +55,17 @@ static int play_mapf(const fm_load_options *options)
     return FM_EXIT_OK;
 }
 
+static int play_crash(const fm_load_options *options)
+{
+    fm_crash_result result;
+    char error[FM_RUN_ERROR_SIZE] = "";
+    if (fm_crash_run(&options->crash, &options->run, &result, error) != FM_OK) {
+        return complain(error);
+    }
+    (options->json ? fm_crash_print_json : fm_crash_print)(&result, stdout);
+    return fm_crash_is_good(&result) ? FM_EXIT_OK : FM_EXIT_FAILURE;
+}
+
 // Writes FOLDER/NAME-max.json and .csv.
 static int write_max(const fm_load_options *options, const fm_max *max, uint32_t count)
 {
@@ -119,9 +130,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "fogmarch-load: %s: %s\n", options.output, strerror(errno));
         return FM_EXIT_FAILURE;
     }
-    exit_code = options.mapf.map != NULL ? play_mapf(&options)
-                : options.find_max       ? find_max(&options)
-                                         : play(&options);
+    exit_code = options.mapf.map != NULL   ? play_mapf(&options)
+                : options.crash.rounds > 0 ? play_crash(&options)
+                : options.find_max         ? find_max(&options)
+                                           : play(&options);
     if (fflush(stdout) != 0) {
         return complain("standard output cannot be written");
     }

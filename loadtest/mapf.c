@@ -202,8 +202,9 @@ static fm_status connect_to_server(struct play *play)
 {
     const fm_run_options *run = play->run;
     char error[FM_SERVER_PROCESS_ERROR_SIZE];
-    if (run->connect == NULL && fm_server_process_start(run->server, play->options->workers, 4,
-                                                        &play->server, error) != FM_OK) {
+    const fm_server_options server = {
+        .path = run->server, .workers = play->options->workers, .sessions_max = 4};
+    if (run->connect == NULL && fm_server_process_start(&server, &play->server, error) != FM_OK) {
         return fail(play, FM_ERR_IO, "server", error);
     }
     fm_client_options options = fm_client_options_default();

@@ -10,6 +10,7 @@
 static const char help[] =
     "Usage: fogmarch-load --scenario FILE [OPTION]...\n"
     "       fogmarch-load --mapf MAP SCEN [--agents N] [--planner PLANNER] [--json]\n"
+    "       fogmarch-load --crash-rounds N [--workers W] [--seed N] [--json]\n"
     "Plays a scenario against a fogmarch server over TCP and measures it.\n"
     "\n"
     "Starts a server of its own on a free port of this machine, and ends it afterwards,\n"
@@ -33,6 +34,9 @@ static const char help[] =
     "  --mapf MAP SCEN    In place of a scenario: one agent for each of the first N lines of a\n"
     "                     .scen file, on known terrain where a cell holds one agent, until all\n"
     "                     have arrived or four times the longest way has passed\n"
+    "  --crash-rounds N   In place of a scenario: kills a server that keeps journals N times, at\n"
+    "                     random moments, with clients attached, and looks whether anything that\n"
+    "                     they were told is missing afterwards\n"
     "\n"
     "What it is played against:\n"
     "  --server PATH      Start this fogmarchd; the one beside this program otherwise\n"
@@ -53,7 +57,7 @@ static const char help[] =
     "\n"
     "Exit status:\n"
     "  0  the scenario was played; what it measured may still be bad\n"
-    "  1  the server, the connection or a file failed\n"
+    "  1  the server, the connection or a file failed; something was missing after a crash\n"
     "  2  the command line or the scenario is wrong\n"
     "\n"
     "Examples:\n"
@@ -61,11 +65,13 @@ static const char help[] =
     "  fogmarch-load --scenario solo --agents 500 --workers 1 --duration 20 --json\n"
     "  fogmarch-load --scenario solo --find-max --workers 2\n"
     "  fogmarch-load --scenario skirmish --map Ramparts.map --output results\n"
-    "  fogmarch-load --mapf random-64-64-20.map random-64-64-20-random-1.scen --agents 400\n";
+    "  fogmarch-load --mapf random-64-64-20.map random-64-64-20-random-1.scen --agents 400\n"
+    "  fogmarch-load --crash-rounds 200 --json\n";
 
 enum flag {
     FLAG_SCENARIO = 256,
     FLAG_MAPF,
+    FLAG_CRASH_ROUNDS,
     FLAG_MAP,
     FLAG_AGENTS,
     FLAG_TEAMS,
@@ -92,6 +98,7 @@ enum flag {
 static const struct option flags[] = {
     {"scenario", required_argument, NULL, FLAG_SCENARIO},
     {"mapf", required_argument, NULL, FLAG_MAPF},
+    {"crash-rounds", required_argument, NULL, FLAG_CRASH_ROUNDS},
     {"map", required_argument, NULL, FLAG_MAP},
     {"agents", required_argument, NULL, FLAG_AGENTS},
     {"teams", required_argument, NULL, FLAG_TEAMS},
@@ -139,6 +146,7 @@ struct command_line {
     const char *scenario;
     const char *values[FM_COUNT_OF(overrides)];
     const char *seconds_per_try;
+    const char *crash_rounds;
     bool quiet;
 };
 
@@ -173,6 +181,9 @@ static bool read_flags(int argc, char **argv, struct command_line *line, fm_load
             break;
         case FLAG_MAPF:
             options->mapf.map = optarg;
+            break;
+        case FLAG_CRASH_ROUNDS:
+            line->crash_rounds = optarg;
             break;
         case FLAG_SERVER:
             options->run.server = optarg;
@@ -239,37 +250,80 @@ static bool read_seconds_per_try(const char *text, double *seconds)
     return text == NULL || (end != text && *end == '\0' && *seconds >= 1 && *seconds <= 3600);
 }
 
-// Of the flags that stand for keys of a scenario, those that a problem file knows too.
-static bool read_mapf(const struct command_line *line, fm_load_options *options, int *exit_code)
+static fm_run_progress progress_of(const struct command_line *line)
+{
+    return line->quiet             ? FM_RUN_PROGRESS_NONE
+           : isatty(STDERR_FILENO) ? FM_RUN_PROGRESS_LINE
+                                   : FM_RUN_PROGRESS_LINES;
+}
+
+// Of the flags that stand for keys of a scenario, takes those that are known without one.
+static bool read_overrides(const struct command_line *line, const char *instead,
+                           const enum flag *known, size_t known_count, fm_scenario *scenario,
+                           int *exit_code)
 {
     char error[FM_SCENARIO_ERROR_SIZE];
-    fm_scenario scenario = fm_scenario_default();
-    options->run.token = getenv("FOGMARCH_TOKEN");
-    options->mapf.workers = (uint32_t)scenario.workers;
-    if (options->mapf.scen == NULL) {
-        return refuse("--mapf", "a .map file and a .scen file are wanted", exit_code);
-    }
     for (size_t i = 0; i < FM_COUNT_OF(overrides); i++) {
-        bool known = overrides[i].flag == FLAG_AGENTS || overrides[i].flag == FLAG_PLANNER ||
-                     overrides[i].flag == FLAG_WORKERS;
+        bool is_known = false;
+        for (size_t j = 0; j < known_count; j++) {
+            is_known |= overrides[i].flag == known[j];
+        }
         if (line->values[i] == NULL) {
             continue;
         }
-        if (!known) {
-            return refuse(overrides[i].name, "does not go with --mapf", exit_code);
+        if (!is_known) {
+            snprintf(error, sizeof error, "does not go with %s", instead);
+            return refuse(overrides[i].name, error, exit_code);
         }
-        if (fm_scenario_set(&scenario, overrides[i].section, overrides[i].key, line->values[i],
+        if (fm_scenario_set(scenario, overrides[i].section, overrides[i].key, line->values[i],
                             error) != FM_OK) {
             return refuse(overrides[i].name, error, exit_code);
         }
-        if (overrides[i].flag == FLAG_AGENTS) {
-            options->mapf.agents = (uint32_t)scenario.agents;
-        } else if (overrides[i].flag == FLAG_PLANNER) {
+    }
+    return true;
+}
+
+static bool read_mapf(const struct command_line *line, fm_load_options *options, int *exit_code)
+{
+    static const enum flag known[] = {FLAG_AGENTS, FLAG_PLANNER, FLAG_WORKERS};
+    fm_scenario scenario = fm_scenario_default();
+    scenario.agents = 0;
+    if (options->mapf.scen == NULL) {
+        return refuse("--mapf", "a .map file and a .scen file are wanted", exit_code);
+    }
+    if (!read_overrides(line, "--mapf", known, FM_COUNT_OF(known), &scenario, exit_code)) {
+        return false;
+    }
+    options->run.token = getenv("FOGMARCH_TOKEN");
+    options->mapf.workers = (uint32_t)scenario.workers;
+    options->mapf.agents = (uint32_t)scenario.agents;
+    for (size_t i = 0; i < FM_COUNT_OF(overrides); i++) {
+        if (overrides[i].flag == FLAG_PLANNER) {
             options->mapf.planner = line->values[i];
-        } else {
-            options->mapf.workers = (uint32_t)scenario.workers;
         }
     }
+    return true;
+}
+
+static bool read_crash(const struct command_line *line, fm_load_options *options, int *exit_code)
+{
+    static const enum flag known[] = {FLAG_SEED, FLAG_WORKERS};
+    fm_scenario scenario = fm_scenario_default();
+    char *end;
+    unsigned long rounds = strtoul(line->crash_rounds, &end, 10);
+    if (end == line->crash_rounds || *end != '\0' || rounds < 1 || rounds > FM_CRASH_ROUNDS_MAX) {
+        return refuse("--crash-rounds", "a number in 1..100000 is wanted", exit_code);
+    }
+    if (options->run.connect != NULL) {
+        return refuse("--crash-rounds", "kills only a server of its own", exit_code);
+    }
+    if (!read_overrides(line, "--crash-rounds", known, FM_COUNT_OF(known), &scenario, exit_code)) {
+        return false;
+    }
+    options->run.progress = progress_of(line);
+    options->crash = (fm_crash_options){.rounds = (uint32_t)rounds,
+                                        .workers = (uint32_t)scenario.workers,
+                                        .seed = (uint64_t)scenario.seed};
     return true;
 }
 
@@ -282,6 +336,9 @@ bool fm_load_options_read(int argc, char **argv, fm_load_options *options, int *
     }
     if (options->mapf.map != NULL) {
         return read_mapf(&line, options, exit_code);
+    }
+    if (line.crash_rounds != NULL) {
+        return read_crash(&line, options, exit_code);
     }
     if (line.scenario == NULL) {
         return refuse("--scenario", "which? See --help", exit_code);
@@ -307,8 +364,6 @@ bool fm_load_options_read(int argc, char **argv, fm_load_options *options, int *
         return refuse("--find-max", "needs a server of its own and --workers 1 or more", exit_code);
     }
     options->run.token = getenv("FOGMARCH_TOKEN");
-    options->run.progress = line.quiet              ? FM_RUN_PROGRESS_NONE
-                            : isatty(STDERR_FILENO) ? FM_RUN_PROGRESS_LINE
-                                                    : FM_RUN_PROGRESS_LINES;
+    options->run.progress = progress_of(&line);
     return true;
 }

@@ -2,10 +2,11 @@
 
 #pragma once
 
+#include "loadtest/crash.h"
 #include "loadtest/mapf.h"
 
 #define FM_EXIT_OK      0
-#define FM_EXIT_FAILURE 1 // the run failed
+#define FM_EXIT_FAILURE 1 // the run failed, or --crash-rounds found something missing
 #define FM_EXIT_USAGE   2 // the command line or the scenario is wrong
 
 typedef struct fm_load_options {
@@ -15,7 +16,8 @@ typedef struct fm_load_options {
     bool json;
     bool find_max;
     double seconds_per_try;
-    fm_mapf_options mapf; // map NULL: a scenario is played
+    fm_mapf_options mapf;   // map NULL: a scenario is played
+    fm_crash_options crash; // rounds 0: likewise
 } fm_load_options;
 
 /// Reads the command line, and the scenario file that it names. Does what needs no run: --help,

@@ -21,6 +21,11 @@ void fm_run_interrupt(void)
     interrupted = 1;
 }
 
+bool fm_run_is_interrupted(void)
+{
+    return interrupted != 0;
+}
+
 uint64_t fm_run_now_ns(void)
 {
     struct timespec now;
@@ -234,10 +239,12 @@ static void start_server(fm_run_state *run)
     const fm_scenario *scenario = run->scenario;
     uint32_t sessions =
         (uint32_t)(scenario->team_views + scenario->world_views + scenario->silent_views) + 16;
+    const fm_server_options server = {.path = run->options->server,
+                                      .workers = (uint32_t)scenario->workers,
+                                      .sessions_max = sessions};
     char error[FM_SERVER_PROCESS_ERROR_SIZE];
     if (run->options->connect == NULL &&
-        fm_server_process_start(run->options->server, (uint32_t)scenario->workers, sessions,
-                                &run->server, error) != FM_OK) {
+        fm_server_process_start(&server, &run->server, error) != FM_OK) {
         fm_run_fail(run, "%s", error);
     }
 }

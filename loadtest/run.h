@@ -34,3 +34,6 @@ FM_CHECKED fm_status fm_run(const fm_scenario *scenario, const fm_run_options *o
 
 /// Makes a run end soon. For signal handlers.
 void fm_run_interrupt(void);
+
+/// Whether it is to end.
+bool fm_run_is_interrupted(void);

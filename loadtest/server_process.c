@@ -19,6 +19,7 @@
 #define START_TIMEOUT_MS 20000
 #define STOP_TIMEOUT_MS  20000
 #define POLL_MS          5
+#define FLAGS_MAX        16
 
 __attribute__((format(printf, 2, 3))) static fm_status refuse(char *error, const char *format, ...)
 {
@@ -63,12 +64,20 @@ static void forget_settings(void)
     }
 }
 
-_Noreturn static void become_server(const char *path, const char *port_file, uint32_t workers,
-                                    uint32_t sessions_max, pid_t parent)
+_Noreturn static void become_server(const fm_server_options *options, const char *path,
+                                    const char *port_file, pid_t parent)
 {
-    char workers_text[16], sessions_text[16];
-    snprintf(workers_text, sizeof workers_text, "%u", workers);
-    snprintf(sessions_text, sizeof sessions_text, "%u", sessions_max);
+    char workers[16], sessions[16];
+    snprintf(workers, sizeof workers, "%u", options->workers);
+    snprintf(sessions, sizeof sessions, "%u", options->sessions_max);
+    const char *arguments[FLAGS_MAX + 12] = {
+        "fogmarchd", "--listen",       "127.0.0.1:0", "--port-file", port_file, "--workers",
+        workers,     "--sessions-max", sessions,      "--log-level", "warning",
+    };
+    for (size_t i = 0; options->flags != NULL && options->flags[i] != NULL; i++) {
+        FM_ASSERT(i < FLAGS_MAX);
+        arguments[11 + i] = options->flags[i];
+    }
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -77,9 +86,7 @@ _Noreturn static void become_server(const char *path, const char *port_file, uin
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() == parent) {
-        execl(path, "fogmarchd", "--listen", "127.0.0.1:0", "--port-file", port_file, "--workers",
-              workers_text, "--sessions-max", sessions_text, "--log-level", "warning",
-              (char *)NULL);
+        execv(path, (char *const *)arguments);
         fprintf(stderr, "%s: %s\n", path, strerror(errno));
     }
     _exit(127);
@@ -97,52 +104,93 @@ static bool read_port(const char *port_file, unsigned *port)
     return whole && *port > 0;
 }
 
-static fm_status wait_for_port(pid_t pid, const char *port_file, unsigned *port, char *error)
+static void remove_folder(fm_server_process *process)
 {
-    for (int waited_ms = 0; waited_ms < START_TIMEOUT_MS; waited_ms += POLL_MS) {
-        if (read_port(port_file, port)) {
-            return FM_OK;
-        }
-        if (waitpid(pid, NULL, WNOHANG) == pid) {
-            return refuse(error, "the server ended before it listened");
-        }
-        sleep_ms(POLL_MS);
-    }
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    return refuse(error, "the server did not listen within %d s", START_TIMEOUT_MS / 1000);
+    char port_file[sizeof process->folder + 8];
+    snprintf(port_file, sizeof port_file, "%s/port", process->folder);
+    unlink(port_file);
+    rmdir(process->folder);
+    process->folder[0] = '\0';
 }
 
-fm_status fm_server_process_start(const char *path, uint32_t workers, uint32_t sessions_max,
-                                  fm_server_process *process, char *error)
+fm_status fm_server_process_launch(const fm_server_options *options, fm_server_process *process,
+                                   char *error)
 {
     char beside[PATH_MAX];
+    const char *path = options->path;
     if (path == NULL) {
         path = find_beside(beside) ? beside : "fogmarchd";
     }
     if (access(path, X_OK) != 0) {
         return refuse(error, "%.400s: %s (--server names another one)", path, strerror(errno));
     }
-    char folder[] = "/tmp/fogmarch-load-XXXXXX";
-    if (mkdtemp(folder) == NULL) {
-        return refuse(error, "%s: %s", folder, strerror(errno));
+    fm_server_process launched = {.folder = "/tmp/fogmarch-load-XXXXXX"};
+    if (mkdtemp(launched.folder) == NULL) {
+        return refuse(error, "%s: %s", launched.folder, strerror(errno));
     }
-    char port_file[sizeof folder + 8];
-    snprintf(port_file, sizeof port_file, "%s/port", folder);
+    char port_file[sizeof launched.folder + 8];
+    snprintf(port_file, sizeof port_file, "%s/port", launched.folder);
     pid_t parent = getpid();
     fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        become_server(path, port_file, workers, sessions_max, parent);
+    launched.pid = fork();
+    if (launched.pid == 0) {
+        become_server(options, path, port_file, parent);
     }
+    if (launched.pid < 0) {
+        fm_status status = refuse(error, "fork: %s", strerror(errno));
+        remove_folder(&launched);
+        return status;
+    }
+    *process = launched;
+    return FM_OK;
+}
+
+void fm_server_process_kill(fm_server_process *process)
+{
+    if (process->pid == 0) {
+        return;
+    }
+    kill(process->pid, SIGKILL);
+    while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    process->pid = 0;
+    if (process->folder[0] != '\0') {
+        remove_folder(process);
+    }
+}
+
+fm_status fm_server_process_await(fm_server_process *process, char *error)
+{
+    char port_file[sizeof process->folder + 8];
+    snprintf(port_file, sizeof port_file, "%s/port", process->folder);
     unsigned port = 0;
-    fm_status status = pid < 0 ? refuse(error, "fork: %s", strerror(errno))
-                               : wait_for_port(pid, port_file, &port, error);
-    unlink(port_file);
-    rmdir(folder);
+    for (int waited_ms = 0; waited_ms < START_TIMEOUT_MS; waited_ms += POLL_MS) {
+        if (read_port(port_file, &port)) {
+            remove_folder(process);
+            snprintf(process->address, sizeof process->address, "127.0.0.1:%u", port);
+            return FM_OK;
+        }
+        if (waitpid(process->pid, NULL, WNOHANG) == process->pid) {
+            process->pid = 0;
+            remove_folder(process);
+            return refuse(error, "the server ended before it listened");
+        }
+        sleep_ms(POLL_MS);
+    }
+    fm_server_process_kill(process);
+    return refuse(error, "the server did not listen within %d s", START_TIMEOUT_MS / 1000);
+}
+
+fm_status fm_server_process_start(const fm_server_options *options, fm_server_process *process,
+                                  char *error)
+{
+    fm_server_process launched;
+    fm_status status = fm_server_process_launch(options, &launched, error);
     if (status == FM_OK) {
-        *process = (fm_server_process){.pid = pid};
-        snprintf(process->address, sizeof process->address, "127.0.0.1:%u", port);
+        status = fm_server_process_await(&launched, error);
+    }
+    if (status == FM_OK) {
+        *process = launched;
     }
     return status;
 }

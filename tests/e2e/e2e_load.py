@@ -138,6 +138,33 @@ class LoadTest(unittest.TestCase):
             run("--mapf", files[0], code=2)
             run("--mapf", *files, "--seed", 3, code=2)
 
+    def test_crash_rounds(self):
+        """Servers are killed and come back, and nothing is missing."""
+        result = json.loads(run("--crash-rounds", 5, "--seed", 11, "--json", "--quiet").stdout)
+        assert result["rounds"] == 5, result
+        assert result["lost_commands"] == 0 == result["digest_differences"], result
+        assert result["lost_ticks"] == 0 == result["unknown_commands"], result
+        assert 0 < result["commands_acknowledged"] <= result["commands_sent"], result
+        assert result["digests_compared"] >= 5 and result["ticks_replayed"] == result["ticks"] > 0, result
+
+    def test_crash_rounds_notice(self):
+        """A server that answers before it writes does lose something, and that is found."""
+        with tempfile.TemporaryDirectory() as folder:
+            hasty = pathlib.Path(folder) / "hasty"
+            hasty.write_text(f'#!/bin/sh\nexec "{SERVER}" "$@" --durability interval --journal-interval-ms 60000\n')
+            hasty.chmod(0o755)
+            environment = {**os.environ, "TMPDIR": folder}
+            done = subprocess.run([LOAD, "--crash-rounds", "2", "--server", hasty, "--json", "--quiet"],
+                                  capture_output=True, text=True, timeout=PATIENCE, env=environment)
+            assert done.returncode == 1, done
+            result = json.loads(done.stdout)
+            assert result["lost_commands"] > 0, result
+            kept = done.stderr.split()[-1]
+            assert kept.startswith(folder) and os.listdir(kept), done
+        run("--crash-rounds", 0, code=2)
+        run("--crash-rounds", 2, "--agents", 5, code=2)
+        run("--crash-rounds", 2, "--connect", "127.0.0.1:1", code=2)
+
     def test_map_and_output(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder)
