@@ -542,6 +542,7 @@ static struct lws_vhost *make_vhost(fm_http *http, struct lws_context_creation_i
     info->alpn = "http/1.1";
     info->mounts = http->mounts;
     info->keepalive_timeout = KEEP_ALIVE_S;
+    info->timeout_secs_ah_idle = patience_s(http->hub->config); // for the whole of a header
     info->retry_and_idle_policy = &keep_alive;
     info->vhost_name = "fogmarch";
     return lws_create_vhost(http->context, info);

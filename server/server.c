@@ -31,14 +31,16 @@
 #include <unistd.h>
 
 #define READ_BUFFER_SIZE (64u << 10)
-#define CHECK_PERIOD_MS  100u // how often time-outs are looked at
-#define WATCHDOG_SHARE   4u   // signs of life per time that the watchdog waits
+#define CHECK_PERIOD_MS  100u              // how often time-outs are looked at
+#define WATCHDOG_SHARE   4u                // signs of life per time that the watchdog waits
+#define PAUSE_NS         (FM_NS_PER_S / 2) // between two looks at time-outs: we stood still
 
 struct server {
     fm_hub hub;                                        // first
     fm_config config;                                  // the hub's
     const char *const *arguments, *const *environment; // read again on SIGHUP
     fm_notify notify;
+    uint64_t checked_ns;            // when time-outs were last looked at
     uint64_t looked_ns, turn_count; // when the conductor was last looked at, and what it had done
     uv_loop_t loop;
     uv_signal_t terminate, interrupt, reload;
@@ -300,10 +302,28 @@ static void feed_watchdog(struct server *server, uint64_t now_ns)
     }
 }
 
+// After SIGSTOP, or on a machine that was suspended or starved, what clients have sent meanwhile
+// may not even be read yet, and nobody was asked for a sign of life.
+static void forgive_pause(struct server *server, uint64_t now_ns)
+{
+    uint64_t pause_ns = now_ns - server->checked_ns;
+    server->checked_ns = now_ns;
+    if (pause_ns <= PAUSE_NS) {
+        return;
+    }
+    static fm_log_site site;
+    fm_log_limited(&site, FM_LOG_WARNING, "the server stood still",
+                   fm_log_uint("ms", pause_ns / FM_NS_PER_MS));
+    for (uint32_t i = 0; i < server->hub.session_count; i++) {
+        fm_session_forgive(server->hub.sessions[i], pause_ns, now_ns);
+    }
+}
+
 static void on_check(uv_timer_t *timer)
 {
     struct server *server = timer->data;
     uint64_t now_ns = fm_clock_now_ns();
+    forgive_pause(server, now_ns);
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
         fm_session_check_time(server->hub.sessions[i], now_ns);
     }
@@ -530,6 +550,7 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
     } else {
         stop(&server);
     }
+    server.checked_ns = fm_clock_now_ns();
     uv_run(&server.loop, UV_RUN_DEFAULT);
     server_fini(&server);
     fm_notify_fini(&server.notify);

@@ -450,6 +450,18 @@ void fm_session_check_time(fm_session *session, uint64_t now_ns)
     }
 }
 
+void fm_session_forgive(fm_session *session, uint64_t pause_ns, uint64_t now_ns)
+{
+    uint64_t *const times[] = {
+        &session->opened_ns, &session->finish_ns,  &session->received_ns,
+        &session->pinged_ns, &session->message_ns, &session->progress_ns,
+    };
+    for (uint32_t i = 0; i < FM_COUNT_OF(times); i++) {
+        // What came in after the pause, before this, is not in the future.
+        *times[i] = now_ns - *times[i] < pause_ns ? now_ns : *times[i] + pause_ns;
+    }
+}
+
 fm_status fm_session_meter(fm_session *session, fm_meter_kind kind, uint64_t amount, char *error)
 {
     const fm_config *config = session->hub->config;

@@ -111,6 +111,9 @@ void fm_sessions_check_tokens(fm_hub *hub);
 /// Hangs up on a client that is too slow to say hello or to read. Called a few times a second.
 void fm_session_check_time(fm_session *session, uint64_t now_ns);
 
+/// The server itself stood still for so long until now: no client is to blame for that time.
+void fm_session_forgive(fm_session *session, uint64_t pause_ns, uint64_t now_ns);
+
 // ---- answers -----------------------------------------------------------------------------------
 
 // An answer on its way.

@@ -379,5 +379,6 @@ def end():
         assert case.server.wait() == 0
 
 
-run([versions, plaintext_is_refused, streams, reload, broken_tls, https, wss, https_reload,
-     bad_files, command_line, python_library, end])
+if __name__ == "__main__":
+    run([versions, plaintext_is_refused, streams, reload, broken_tls, https, wss, https_reload,
+         bad_files, command_line, python_library, end])
