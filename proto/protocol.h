@@ -16,10 +16,12 @@
 
 #include <msgpack.h>
 
-#define FM_PROTOCOL_NUMBER 1u
-#define FM_UINT_MAX        UINT64_C(9007199254740991) // 2^53 - 1: every client can hold it exactly
-#define FM_MAP_BYTES_MAX   (17u << 20) // bytes of a .map file: 4096 x 4096 and its line ends
-#define FM_ERROR_TEXT_SIZE 240u        // bytes of an error's message, NUL included
+#define FM_PROTOCOL_NUMBER    1u
+#define FM_UINT_MAX           UINT64_C(9007199254740991) // 2^53 - 1: every client can hold it exactly
+#define FM_MAP_BYTES_MAX      (17u << 20)  // bytes of a .map file: 4096 x 4096 and its line ends
+#define FM_UPLOAD_BYTES_MAX   (256u << 20) // bytes of a file that comes or goes in pieces
+#define FM_DOWNLOAD_PIECE_MAX (1u << 20)   // bytes of one piece that goes
+#define FM_ERROR_TEXT_SIZE    240u         // bytes of an error's message, NUL included
 
 typedef enum fm_role {
 #define FM_ROLE(enumerator, name, text) enumerator,

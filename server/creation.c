@@ -25,6 +25,7 @@ struct fm_creation {
 
     // What the work gave.
     fm_host *host;
+    uint64_t tick, digest; // ticks completed; of the last
     fm_status status;
     char error[FM_ERROR_TEXT_SIZE];
 };
@@ -91,7 +92,11 @@ static void answer_created(const fm_creation *creation)
     const fm_host *host = creation->host;
     fm_reply reply;
     fm_reply_begin(&reply, creation->request);
-    msgpack_pack_map(&reply.packer, 5);
+    msgpack_pack_map(&reply.packer, creation->options.is_save ? 7 : 5);
+    if (creation->options.is_save) {
+        fm_pack_key_uint(&reply.packer, "tick", creation->tick);
+        fm_handlers_pack_digest(&reply.packer, creation->digest);
+    }
     fm_pack_key_uint(&reply.packer, "world", host->number);
     fm_pack_key_text(&reply.packer, "name", host->name);
     fm_pack_key_uint(&reply.packer, "width", host->width);
@@ -133,6 +138,8 @@ static void make(uv_work_t *work)
     creation->status = fm_host_create(&creation->options, &creation->host, creation->error);
     if (creation->status == FM_OK) {
         creation->host->number = creation->number;
+        creation->tick = creation->host->tick;
+        creation->digest = creation->host->digest;
         creation->status = begin_journal(creation);
     }
 }

@@ -495,6 +495,9 @@ static const fm_handler handlers[FM_METHOD_COUNT] = {
                                  .amount = count_planners,
                                  .meter = FM_METER_QUERIES},
     [FM_METHOD_DEBUG_TOP] = {.take = fm_take_debug_top, .answer = fm_answer_debug_top},
+    [FM_METHOD_WORLD_SAVE] = {.take = fm_take_world_save},
+    [FM_METHOD_SAVE_DOWNLOAD] = {.take = fm_take_save_download},
+    [FM_METHOD_WORLD_LOAD] = {.take = fm_take_world_load},
 };
 
 void fm_handlers_check(void)
@@ -645,7 +648,7 @@ static void describe_failure(const fm_job *job, char *error)
     }
 }
 
-static void answer_job(fm_session *session, const fm_job *job)
+static void answer_job(fm_session *session, fm_job *job)
 {
     if (job->is_notification) {
         return;
@@ -658,6 +661,10 @@ static void answer_job(fm_session *session, const fm_job *job)
     }
     if (job->method == FM_METHOD_STATS) {
         send_stats(session, job->request, job->stats.world);
+        return;
+    }
+    if (job->method == FM_METHOD_WORLD_SAVE) {
+        fm_handlers_keep_save(session, job);
         return;
     }
     fm_reply reply;
@@ -692,6 +699,9 @@ void fm_handlers_job_done(fm_hub *hub, fm_job *job)
         deliver_trace(hub, session, job);
         fm_job_destroy(job);
         return;
+    }
+    if (job->kind == FM_JOB_SAVE) {
+        fm_handlers_end_save(hub, session);
     }
     if (session != NULL) {
         session->queries_waiting -= job->kind == FM_JOB_QUERY;

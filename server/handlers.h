@@ -119,6 +119,39 @@ fm_take_fn fm_take_debug_subscribe, fm_take_debug_unsubscribe, fm_take_debug_exp
 fm_answer_fn fm_answer_debug_subscribe, fm_answer_debug_unsubscribe, fm_answer_debug_explain,
     fm_answer_debug_top, fm_answer_debug_compare;
 
+// server/handlers_save.c
+fm_take_fn fm_take_world_save, fm_take_save_download, fm_take_world_load;
+
+/// A job that saves a world has come back. @param session  NULL: it has gone
+void fm_handlers_end_save(fm_hub *hub, fm_session *session);
+
+/// Answers world.save: the session keeps what the job has saved.
+void fm_handlers_keep_save(fm_session *session, fm_job *job);
+
+// server/handlers_world.c
+
+/// Packs the key `digest` and 16 hexadecimal digits.
+void fm_handlers_pack_digest(msgpack_packer *packer, uint64_t digest);
+
+/// Field `overload`, where it is there. @return FM_OK or FM_ERR_BAD_VALUE
+FM_CHECKED fm_status fm_handlers_overload(const fm_request *request, fm_overload *overload,
+                                          char *error);
+
+/// Whether a new world may have a name of up to FM_WORLD_NAME_MAX bytes.
+///
+/// @param name  receives it, with a NUL; may be `bytes`
+/// @return FM_OK, FM_ERR_BAD_VALUE or FM_ERR_EXISTS
+FM_CHECKED fm_status fm_handlers_new_name(const fm_session *session, const char *bytes, size_t size,
+                                          char *name, char *error);
+
+/// Whether there may be one more world. @return FM_OK or FM_ERR_LIMIT
+FM_CHECKED fm_status fm_handlers_new_world(const fm_session *session, char *error);
+
+/// Takes the session's finished upload that field `upload` names. Its bytes are the caller's then.
+/// @return FM_OK or FM_ERR_BAD_VALUE
+FM_CHECKED fm_status fm_handlers_take_upload(fm_session *session, const fm_request *request,
+                                             char **bytes, size_t *size, char *error);
+
 /// What a tick brought to an agent that the session follows with debug.subscribe.
 void fm_handlers_send_trace(fm_session *session, const fm_job *job);
 

@@ -70,20 +70,19 @@ static uint32_t number_or(const fm_request *request, fm_field field, uint32_t ot
 
 // ---- reading world.create ----------------------------------------------------------------------
 
-static fm_status read_world_name(fm_session *session, const fm_request *request,
-                                 fm_host_options *options, char *error)
+fm_status fm_handlers_new_name(const fm_session *session, const char *bytes, size_t size,
+                               char *name, char *error)
 {
-    const fm_value *name = &request->values[FM_FIELD_NAME];
-    for (uint32_t i = 0; i < name->size; i++) {
-        if (!isalnum((unsigned char)name->bytes[i]) && strchr("._-", name->bytes[i]) == NULL) {
+    for (size_t i = 0; i < size; i++) {
+        if (!isalnum((unsigned char)bytes[i]) && memchr("._-", bytes[i], 3) == NULL) {
             snprintf(error, FM_ERROR_TEXT_SIZE, "name: letters, digits, '.', '_' and '-' only");
             return FM_ERR_BAD_VALUE;
         }
     }
-    memcpy(options->name, name->bytes, name->size);
-    options->name[name->size] = '\0';
-    bool taken = fm_hub_find_host_by_name(session->hub, name->bytes, name->size) != NULL ||
-                 fm_creation_has_name(session->hub, options->name);
+    memmove(name, bytes, size);
+    name[size] = '\0';
+    bool taken = fm_hub_find_host_by_name(session->hub, name, size) != NULL ||
+                 fm_creation_has_name(session->hub, name);
     return taken ? FM_ERR_EXISTS : FM_OK;
 }
 
@@ -201,23 +200,43 @@ static fm_status read_planner(const fm_session *session, const fm_request *reque
     return fm_planner_spec_parse(text, &rules->planner, error, FM_ERROR_TEXT_SIZE);
 }
 
+fm_status fm_handlers_overload(const fm_request *request, fm_overload *overload, char *error)
+{
+    const fm_value *value = &request->values[FM_FIELD_OVERLOAD];
+    if (value->present && !fm_overload_by_name(value->bytes, value->size, overload)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "overload must be slip, skip or degrade");
+        return FM_ERR_BAD_VALUE;
+    }
+    return FM_OK;
+}
+
 static fm_status read_pace(const fm_session *session, const fm_request *request,
                            fm_host_options *options, char *error)
 {
     const fm_config *config = session->hub->config;
     const fm_value *hz = &request->values[FM_FIELD_TICK_HZ];
     const fm_value *budget = &request->values[FM_FIELD_BUDGET_MS];
-    const fm_value *overload = &request->values[FM_FIELD_OVERLOAD];
     options->tick_hz = hz->present ? hz->real : config->tick_hz;
     options->rules.tick_millihertz = (uint32_t)(options->tick_hz * 1000 + 0.5);
     options->budget_ms = budget->present ? budget->real : config->budget_ms;
     options->overload = config->overload;
     options->paused = request->values[FM_FIELD_PAUSED].number != 0;
-    if (overload->present &&
-        !fm_overload_by_name(overload->bytes, overload->size, &options->overload)) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "overload must be slip, skip or degrade");
+    return fm_handlers_overload(request, &options->overload, error);
+}
+
+fm_status fm_handlers_take_upload(fm_session *session, const fm_request *request, char **bytes,
+                                  size_t *size, char *error)
+{
+    fm_upload *finished = &session->upload;
+    if (finished->number != request->values[FM_FIELD_UPLOAD].number ||
+        finished->received != finished->total) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "this session has no such finished upload");
         return FM_ERR_BAD_VALUE;
     }
+    *bytes = finished->bytes;
+    *size = finished->total;
+    session->hub->uploads_size -= finished->total;
+    *finished = (fm_upload){0};
     return FM_OK;
 }
 
@@ -240,18 +259,9 @@ static fm_status read_map(fm_session *session, const fm_request *request, fm_hos
         memcpy(options->map, map->bytes, map->size);
         options->map_size = map->size;
     }
-    if (upload->present) {
-        fm_upload *finished = &session->upload;
-        if (finished->number != upload->number || finished->received != finished->total) {
-            snprintf(error, FM_ERROR_TEXT_SIZE, "this session has no such finished upload");
-            return FM_ERR_BAD_VALUE;
-        }
-        options->map = finished->bytes;
-        options->map_size = finished->total;
-        session->hub->uploads_size -= finished->total;
-        *finished = (fm_upload){0};
-    }
-    return FM_OK;
+    return upload->present
+               ? fm_handlers_take_upload(session, request, &options->map, &options->map_size, error)
+               : FM_OK;
 }
 
 static fm_status read_options(fm_session *session, const fm_request *request,
@@ -259,7 +269,8 @@ static fm_status read_options(fm_session *session, const fm_request *request,
 {
     options->rules = fm_world_rules_default();
     options->memory_max = session->hub->config->world_memory_max;
-    fm_status status = read_world_name(session, request, options, error);
+    const fm_value *name = &request->values[FM_FIELD_NAME];
+    fm_status status = fm_handlers_new_name(session, name->bytes, name->size, options->name, error);
     if (status == FM_OK) {
         status = read_generator(request, options, error);
     }
@@ -281,16 +292,24 @@ static fm_status read_options(fm_session *session, const fm_request *request,
     return status == FM_OK ? read_map(session, request, options, error) : status;
 }
 
-fm_status fm_take_world_create(fm_session *session, const fm_request *request, char *error)
+fm_status fm_handlers_new_world(const fm_session *session, char *error)
 {
-    fm_hub *hub = session->hub;
+    const fm_hub *hub = session->hub;
     if (hub->host_count + hub->creation_count >= hub->config->worlds_max) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "this server holds %llu worlds at most",
                  (unsigned long long)hub->config->worlds_max);
         return FM_ERR_LIMIT;
     }
+    return FM_OK;
+}
+
+fm_status fm_take_world_create(fm_session *session, const fm_request *request, char *error)
+{
     fm_host_options options = {0};
-    fm_status status = read_options(session, request, &options, error);
+    fm_status status = fm_handlers_new_world(session, error);
+    if (status == FM_OK) {
+        status = read_options(session, request, &options, error);
+    }
     return status == FM_OK ? fm_creation_begin(session, request, &options) : status;
 }
 
@@ -452,6 +471,13 @@ static void pack_rules(msgpack_packer *packer, const fm_world_rules *rules)
     }
 }
 
+void fm_handlers_pack_digest(msgpack_packer *packer, uint64_t digest)
+{
+    char digits[17];
+    snprintf(digits, sizeof digits, "%016llx", (unsigned long long)digest);
+    fm_pack_key_text(packer, "digest", digits);
+}
+
 static void pack_info(msgpack_packer *packer, const fm_session *session, const fm_host *host)
 {
     fm_host_summary summary = summary_for(session, host);
@@ -473,9 +499,7 @@ static void pack_info(msgpack_packer *packer, const fm_session *session, const f
     fm_pack_key_cells(packer, "bases", host->bases, base_count);
     fm_pack_key_text(packer, "journal", fm_host_journal_name(summary.journal));
     if (!is_player) { // it hangs on what the player's team does not see
-        char digest[17];
-        snprintf(digest, sizeof digest, "%016llx", (unsigned long long)summary.digest);
-        fm_pack_key_text(packer, "digest", digest);
+        fm_handlers_pack_digest(packer, summary.digest);
     }
 }
 
@@ -576,9 +600,7 @@ void fm_answer_tick(msgpack_packer *packer, const fm_job *job)
 
 void fm_answer_step(msgpack_packer *packer, const fm_job *job)
 {
-    char digest[17];
-    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)job->step.digest);
     msgpack_pack_map(packer, 2);
     fm_pack_key_uint(packer, "tick", job->tick);
-    fm_pack_key_text(packer, "digest", digest);
+    fm_handlers_pack_digest(packer, job->step.digest);
 }

@@ -5,6 +5,7 @@
 #include "core/map_file.h"
 #include "core/world_file.h"
 #include "server/clock.h"
+#include "server/save_file.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -58,6 +59,39 @@ static fm_status make_world(const fm_host_options *options, fm_host *host, char 
     return status;
 }
 
+// Name and pace were taken from the file before, or say something else.
+static fm_status load_save(const fm_host_options *options, fm_host *host, char *error)
+{
+    fm_save_head head;
+    fm_bytes_error wrong = {0};
+    size_t begin = 0;
+    fm_status status = fm_save_read(options->map, options->map_size, &head, &begin, &wrong);
+    if (status == FM_OK) {
+        status = fm_world_load(options->map + begin, options->map_size - begin,
+                               fm_memory_arena_memory(host->arena), &host->world, &wrong);
+        wrong.offset += begin;
+    }
+    if (status == FM_ERR_BAD_FORMAT) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "saved world: byte %zu: %s", wrong.offset,
+                 wrong.message);
+    }
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_world_counts counts;
+    fm_world_counts_get(host->world, &counts);
+    memcpy(host->first_moves_before, counts.first_move_histogram, sizeof host->first_moves_before);
+    memcpy(host->bases, head.bases, sizeof host->bases);
+    host->base_count = head.base_count;
+    host->tick = counts.tick;
+    host->digest = head.digest;
+    host->agents = counts.agents;
+    host->teams = counts.teams;
+    host->width = fm_world_grid(host->world)->width;
+    host->height = fm_world_grid(host->world)->height;
+    return FM_OK;
+}
+
 fm_status fm_host_create(const fm_host_options *options, fm_host **out, char *error)
 {
     error[0] = '\0';
@@ -67,7 +101,8 @@ fm_status fm_host_create(const fm_host_options *options, fm_host **out, char *er
     }
     fm_status status = fm_memory_arena_create(options->memory_max, &host->arena);
     if (status == FM_OK) {
-        status = make_world(options, host, error);
+        status =
+            options->is_save ? load_save(options, host, error) : make_world(options, host, error);
     }
     if (status != FM_OK) {
         fm_host_destroy(host);
@@ -82,6 +117,10 @@ fm_status fm_host_create(const fm_host_options *options, fm_host **out, char *er
     host->timeline = 1 + randombytes_random();
     host->summary = (fm_host_summary){
         .timeline = host->timeline,
+        .tick = host->tick,
+        .digest = host->digest,
+        .agents = host->agents,
+        .teams = host->teams,
         .paused = options->paused,
         .tick_hz = options->tick_hz,
         .budget_ms = options->budget_ms,

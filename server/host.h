@@ -141,9 +141,11 @@ typedef struct fm_host_options {
     fm_overload overload;
     bool paused;
     size_t memory_max; // bytes
+    bool is_save;      // `map` is a saved world (server/save_file.h), and brings its own rules
 } fm_host_options;
 
-/// Reads or generates the map and makes the world. Takes its time: not on the event loop.
+/// Reads or generates the map and makes the world, or loads it. Takes its time: not on the event
+/// loop.
 ///
 /// @param out    receives the host, state FM_HOST_CREATING; left alone on failure
 /// @param error  receives a sentence; room for FM_ERROR_TEXT_SIZE; empty when the status says it

@@ -39,7 +39,9 @@ typedef struct fm_hub {
     uint32_t creation_count;
 
     uint64_t session_last, host_last, serial_last, upload_last; // numbers given out
-    size_t uploads_size;                                        // bytes of all uploads
+    uint64_t download_last;                                     // likewise
+    uint32_t saves_waiting;                                     // worlds that are being saved
+    size_t uploads_size;                                        // bytes of all uploads and saves
     size_t scenes_size;                                         // bytes of the cells of all scenes
     fm_tokens tokens;
     fm_addresses addresses;

@@ -49,6 +49,9 @@ void fm_job_destroy(fm_job *job)
     case FM_JOB_TOP:
         free(job->top.rows);
         break;
+    case FM_JOB_SAVE:
+        free(job->save.file.data);
+        break;
     case FM_JOB_TRACE:
     case FM_JOB_UNTRACE:
     case FM_JOB_ADD:

@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include "core/bytes.h"
 #include "core/explain.h"
 #include "core/query.h"
 #include "core/tick.h"
@@ -48,6 +49,7 @@ typedef enum fm_job_kind {
     FM_JOB_TOP,
     FM_JOB_WATCH,   // begin to publish a view; answered after a snapshot was published
     FM_JOB_UNWATCH, // stop
+    FM_JOB_SAVE,
 } fm_job_kind;
 
 // The arrays that job->command.command points to, and what spawn gives back.
@@ -207,6 +209,10 @@ typedef struct fm_job {
             uint32_t team;
             uint64_t serial; // of the scene that wants it
         } watch;
+        struct {
+            fm_writer file;  // owned
+            uint64_t digest; // of the last tick
+        } save;
     };
 } fm_job;
 

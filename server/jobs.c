@@ -7,6 +7,7 @@
 #include "server/publish.h"
 #include "server/queries.h"
 #include "server/recording.h"
+#include "server/save_file.h"
 
 #include <stdlib.h>
 
@@ -392,6 +393,15 @@ static fm_status apply(fm_host *host, fm_job_command *command)
     return command->result.status;
 }
 
+static fm_status save(fm_conductor *conductor, fm_host *host, fm_job *job)
+{
+    fm_queries_detach(host);
+    fm_recording_settle(conductor, host);
+    job->save.digest = host->digest;
+    job->save.file = fm_writer_init(&fm_memory_libc);
+    return fm_save_write(host, &job->save.file);
+}
+
 void fm_jobs_run(fm_conductor *conductor, fm_host *host, fm_job *job, uint64_t now_ns)
 {
     fm_status status = FM_OK;
@@ -444,6 +454,9 @@ void fm_jobs_run(fm_conductor *conductor, fm_host *host, fm_job *job, uint64_t n
         break;
     case FM_JOB_UNWATCH:
         fm_publish_unwatch(host, job->watch.team, job->watch.serial);
+        break;
+    case FM_JOB_SAVE:
+        status = save(conductor, host, job);
         break;
     case FM_JOB_ADD:
     case FM_JOB_REMOVE:

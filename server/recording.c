@@ -145,6 +145,24 @@ static bool add_keyframe(fm_host *host)
     return true;
 }
 
+// A batch has room for one keyframe. Where none can be made the world is settled all the same, and
+// the journal has lost track.
+void fm_recording_settle(fm_conductor *conductor, fm_host *host)
+{
+    if (fm_world_is_settled(host->world)) {
+        return;
+    }
+    if (host->batch != NULL && host->batch->has_keyframe) {
+        fm_recording_flush(conductor, host);
+    }
+    bool goes_on = fm_conductor_config(conductor)->journal_on_error == FM_JOURNAL_READ_ONLY;
+    if (is_recorded(host) &&
+        ((goes_on && fm_journal_has_failed(host->journal)) || !add_keyframe(host))) {
+        lose_track(host);
+    }
+    fm_world_settle(host->world);
+}
+
 static bool keyframe_is_due(const fm_host *host, const fm_config *config)
 {
     return host->tick - host->keyframe_tick >= config->keyframe_ticks ||
@@ -322,6 +340,7 @@ static bool changes_the_world(fm_job_kind kind)
     case FM_JOB_UNTRACE:
     case FM_JOB_EXPLAIN:
     case FM_JOB_TOP:
+    case FM_JOB_SAVE:
     case FM_JOB_WATCH:
     case FM_JOB_UNWATCH:
         return false;

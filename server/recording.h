@@ -65,6 +65,10 @@ void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick
 /// next, perhaps as a newer program, need not replay anything.
 void fm_recording_add_last_keyframe(fm_host *host);
 
+/// Settles the world, which is about to be saved for a client, and makes a keyframe of it: whoever
+/// replays the journal has to settle there as well. Does nothing when the world is settled.
+void fm_recording_settle(fm_conductor *conductor, fm_host *host);
+
 /// Holds an event back. @return false: it may go at once
 bool fm_recording_hold(fm_host *host, fm_event *event);
 

@@ -250,6 +250,7 @@ static void job_done(struct server *server, fm_job *job)
     case FM_JOB_UNTRACE:
     case FM_JOB_EXPLAIN:
     case FM_JOB_TOP:
+    case FM_JOB_SAVE:
         fm_handlers_job_done(&server->hub, job);
         break;
     }

@@ -52,9 +52,10 @@ static fm_session *session_create(fm_hub *hub, fm_transport *transport)
 
 static void session_destroy(fm_session *session)
 {
-    session->hub->uploads_size -= session->upload.total;
+    session->hub->uploads_size -= session->upload.total + session->download.total;
     fm_addresses_release(&session->hub->addresses, session->address, fm_clock_now_ns());
     free(session->upload.bytes);
+    free(session->download.bytes);
     free(session->input);
     msgpack_zone_destroy(&session->zone);
     free(session);

@@ -23,6 +23,7 @@
 
 #define FM_SESSION_JOBS_MAX          1024u // requests that wait for the conductor
 #define FM_SESSION_SUBSCRIPTIONS_MAX 1024u
+#define FM_SAVES_WAITING_MAX         4u                  // worlds that are being saved for clients
 #define FM_SESSION_UNSENT_MAX        ((size_t)256 << 20) // bytes; a keyframe of the largest world fits
 
 typedef struct fm_subscription fm_subscription;
@@ -40,6 +41,13 @@ typedef struct fm_upload {
     char *bytes;     // owned
     size_t total, received;
 } fm_upload;
+
+// A saved world that goes in pieces.
+typedef struct fm_download {
+    uint64_t number; // 0: none
+    uint8_t *bytes;  // owned
+    size_t total;
+} fm_download;
 
 struct fm_session {
     fm_hub *hub;
@@ -68,6 +76,8 @@ struct fm_session {
     uint32_t subscription_count;
     uint64_t subscription_last;
     fm_upload upload;
+    bool saving; // world.save is under way
+    fm_download download;
 
     uint64_t opened_ns, finish_ns;
     uint64_t received_ns, pinged_ns; // when bytes came in, and when it was last asked for some

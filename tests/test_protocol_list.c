@@ -101,6 +101,9 @@ static void test_matrix_of_roles(void **state)
         {FM_METHOD_DEBUG_EXPLAIN, FM_ROLE_DEBUG},
         {FM_METHOD_DEBUG_COMPARE, FM_ROLE_DEBUG},
         {FM_METHOD_DEBUG_TOP, FM_ROLE_DEBUG},
+        {FM_METHOD_WORLD_SAVE, FM_ROLE_ADMIN},
+        {FM_METHOD_SAVE_DOWNLOAD, FM_ROLE_ADMIN},
+        {FM_METHOD_WORLD_LOAD, FM_ROLE_ADMIN},
     };
     assert_int_equal(FM_COUNT_OF(matrix), FM_METHOD_COUNT);
     for (size_t i = 0; i < FM_COUNT_OF(matrix); i++) {

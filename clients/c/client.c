@@ -8,7 +8,7 @@
 // zone that is used again for the next. Texts in an unpacked message point into the input buffer,
 // which stays put until the callback returns.
 
-#include "clients/c/fogmarch.h"
+#include "clients/c/client.h"
 
 #include "clients/c/connect.h"
 #include "clients/c/link.h"
@@ -732,42 +732,18 @@ fm_status fm_client_hello(fm_client *client, fm_client_welcome *welcome)
     return FM_OK;
 }
 
-fm_status fm_client_upload(fm_client *client, const char *bytes, size_t size, uint64_t *upload)
-{
-    size_t piece_max =
-        client->message_size_max / 2 < (256u << 10) ? client->message_size_max / 2 : 256u << 10;
-    fm_params params;
-    fm_params_init(&params);
-    fm_status status =
-        size > 0 ? FM_OK
-                 : fm_client_error_set(&client->error, FM_ERR_BAD_VALUE, "the map is empty");
-    uint64_t number = 0;
-    for (size_t offset = 0; offset < size && status == FM_OK;) {
-        size_t piece = size - offset < piece_max ? size - offset : piece_max;
-        fm_params_clear(&params);
-        if (offset == 0) {
-            fm_params_uint(&params, FM_FIELD_TOTAL, size);
-        } else {
-            fm_params_uint(&params, FM_FIELD_UPLOAD, number);
-        }
-        fm_params_uint(&params, FM_FIELD_OFFSET, offset);
-        fm_params_bytes(&params, FM_FIELD_DATA, bytes + offset, piece);
-        const msgpack_object *result;
-        status = fm_client_call(client, FM_METHOD_MAP_UPLOAD, &params, &result);
-        if (status == FM_OK) {
-            number = fm_object_uint(result, "upload", number);
-            offset += piece;
-        }
-    }
-    fm_params_fini(&params);
-    if (status == FM_OK) {
-        *upload = number;
-    }
-    return status;
-}
-
 // ---- small things
 // --------------------------------------------------------------------------------
+
+fm_client_error *fm_client_error_of(fm_client *client)
+{
+    return &client->error;
+}
+
+size_t fm_client_message_size_max(const fm_client *client)
+{
+    return client->message_size_max;
+}
 
 void fm_client_on_notification(fm_client *client, fm_client_notification_fn *on_notification,
                                void *context)

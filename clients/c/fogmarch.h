@@ -175,9 +175,22 @@ typedef struct fm_client_traffic {
 
 fm_client_traffic fm_client_traffic_get(const fm_client *client);
 
-/// Sends a .map file in pieces that fit the server's limits (announced by hello) and waits.
+/// Likewise, but asks again while the server answers `busy`, for a minute at most.
+FM_CHECKED fm_status fm_client_call_patiently(fm_client *client, fm_method method,
+                                              const fm_params *params,
+                                              const msgpack_object **result);
+
+/// Sends a file in pieces that fit the server's limits (announced by hello) and waits.
 ///
-/// @param upload  receives the number for world.create
+/// @param upload  receives the number for world.create (a .map file) or world.load (a saved world)
 /// @return as fm_client_call()
 FM_CHECKED fm_status fm_client_upload(fm_client *client, const char *bytes, size_t size,
                                       uint64_t *upload);
+
+/// Fetches the file of a world.save piece by piece and waits.
+///
+/// @param save, total  what world.save answered
+/// @param bytes        receives `total` bytes, to be released with free(); left alone on failure
+/// @return as fm_client_call()
+FM_CHECKED fm_status fm_client_download(fm_client *client, uint64_t save, size_t total,
+                                        char **bytes);

@@ -168,7 +168,7 @@ void fm_cli_connect(fm_cli *cli)
 const msgpack_object *fm_cli_call(fm_cli *cli, fm_method method)
 {
     const msgpack_object *result;
-    fm_status status = fm_client_call(cli->client, method, &cli->params, &result);
+    fm_status status = fm_client_call_patiently(cli->client, method, &cli->params, &result);
     fm_params_clear(&cli->params);
     if (status != FM_OK) {
         fm_cli_die_of_client(cli);

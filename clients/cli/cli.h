@@ -108,7 +108,8 @@ void *fm_cli_need(const fm_cli *cli, void *block);
 /// Connects and says hello, or dies.
 void fm_cli_connect(fm_cli *cli);
 
-/// Sends cli->params and clears them. @return the result, good until the next call; or dies
+/// Sends cli->params and clears them; again while the server is busy. @return the result, good
+/// until the next call; or dies
 const msgpack_object *fm_cli_call(fm_cli *cli, fm_method method);
 
 /// Dies with what the client last failed with.

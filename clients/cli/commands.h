@@ -14,6 +14,8 @@ extern const fm_cli_command fm_cli_pause;       // world_commands.c
 extern const fm_cli_command fm_cli_resume;      // world_commands.c
 extern const fm_cli_command fm_cli_step;        // world_commands.c
 extern const fm_cli_command fm_cli_create;      // create.c
+extern const fm_cli_command fm_cli_save;        // save_commands.c
+extern const fm_cli_command fm_cli_load;        // save_commands.c
 extern const fm_cli_command fm_cli_team;        // agent_commands.c
 extern const fm_cli_command fm_cli_remove;      // agent_commands.c
 extern const fm_cli_command fm_cli_order;       // agent_commands.c

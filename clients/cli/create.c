@@ -1,45 +1,9 @@
 // clients/cli/create.c: `create`, from a map file or a generator, with all rules of a world.
 
 #include "clients/cli/commands.h"
+#include "clients/cli/files.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-// Reads a whole map file. Its owner is the process.
-static char *read_map(const fm_cli *cli, const char *path, size_t *size)
-{
-    char *bytes = fm_cli_need(cli, malloc(FM_MAP_BYTES_MAX + 1));
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (file == NULL) {
-        fm_cli_die(cli, "%s: %s", path, strerror(errno));
-    }
-    errno = 0;
-    *size = fread(bytes, 1, FM_MAP_BYTES_MAX + 1, file);
-    if (ferror(file)) {
-        fm_cli_die(cli, "%s: %s", path, strerror(errno));
-    }
-    if (*size > FM_MAP_BYTES_MAX) {
-        fm_cli_die(cli, "%s: more than %u MiB is no map", path, FM_MAP_BYTES_MAX >> 20);
-    }
-    if (file != stdin) {
-        fclose(file);
-    }
-    return bytes;
-}
-
-static void upload_map(fm_cli *cli, const char *path)
-{
-    size_t size;
-    uint64_t upload;
-    char *bytes = read_map(cli, path, &size);
-    if (fm_client_upload(cli->client, bytes, size, &upload) != FM_OK) {
-        fm_cli_die_of_client(cli);
-    }
-    free(bytes);
-    fm_params_uint(&cli->params, FM_FIELD_UPLOAD, upload);
-}
 
 static void print_world(const msgpack_object *result)
 {
@@ -82,7 +46,7 @@ static int run_create(fm_cli *cli)
     }
     fm_cli_connect(cli);
     if (map != NULL) {
-        upload_map(cli, map);
+        fm_cli_upload(cli, map, FM_MAP_BYTES_MAX);
     }
     fm_params_text(&cli->params, FM_FIELD_NAME, cli->arguments[0]);
     fm_cli_pack_options(cli);

@@ -33,6 +33,8 @@ static const struct row {
     {NULL, &fm_cli_pause},
     {NULL, &fm_cli_resume},
     {NULL, &fm_cli_step},
+    {NULL, &fm_cli_save},
+    {NULL, &fm_cli_load},
     {NULL, &fm_cli_terrain},
     {NULL, &fm_cli_build},
     {NULL, &fm_cli_demolish},

@@ -193,6 +193,41 @@ def slow_readers_catch_up():
         assert sorted(slow[0].mirror.ended) == sorted(everything)
 
 
+def late_joiners_see_the_same():
+    """While a world moves: who comes later ends with the mirror of who was there from the beginning."""
+    source = random.Random(seed())
+    with Server() as server:
+        play = Play(server, source, 64, 2, sense_radius=4, tick_hz=100, budget_ms=5)
+        for _ in range(4):
+            play.spawn(40)
+        rect = play.rect()
+        views = (dict(), dict(team=play.teams[0]), dict(team=play.teams[1], rect=rect), dict(rect=rect))
+        first = [Watcher(server, play.world, **params) for params in views]
+        play.client.call("world.resume", world=play.world)
+        late = []
+        for _ in range(6):
+            play.order(60)
+            play.remove(2)
+            play.edit()
+            play.spawn(5)
+            late += [Watcher(server, play.world, **params) for params in views]
+            seen = late[-1].client.notification("keyframe")
+            late[-1].mirror.apply(*seen)
+            assert seen[1]["tick"] >= 0 and late[-1].mirror.keyframes == 1
+            deadline = time.monotonic() + 30
+            tick = play.client.call("world.info", world=play.world)["tick"]
+            while play.client.call("world.info", world=play.world)["tick"] < tick + 8:
+                assert time.monotonic() < deadline
+        play.client.call("world.pause", world=play.world)
+        last = play.client.call("world.info", world=play.world)["tick"]
+        for watcher in first + late:
+            while watcher.mirror.tick is None or watcher.mirror.tick < last:
+                watcher.mirror.apply(*watcher.client.notification("keyframe", "delta"))
+            there = first[views.index({key: watcher.params[key] for key in watcher.params if key != "world"})]
+            assert watcher.mirror.keyframes == 1, "a keyframe in the middle"
+            assert watcher.mirror.state() == there.mirror.state(), watcher.difference(there.mirror)
+
+
 def every_order_ends_once():
     source = random.Random(seed())
     with Server() as server:
@@ -299,5 +334,5 @@ def quiet_worlds_owe_nothing():
         watcher.check()
 
 
-run([deltas_add_up, slow_readers_catch_up, every_order_ends_once, late_joiners_and_leavers,
+run([deltas_add_up, slow_readers_catch_up, late_joiners_see_the_same, every_order_ends_once, late_joiners_and_leavers,
      a_reader_that_never_reads, slow_readers_are_hung_up_on, quiet_worlds_owe_nothing])

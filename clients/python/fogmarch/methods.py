@@ -418,6 +418,45 @@ DebugTop = TypedDict('DebugTop', {
     'rows': list[dict[str, Any]],
 })
 
+# What world.save answers.
+WorldSave = TypedDict('WorldSave', {
+    # number of the file, for save.download
+    'save': int,
+    # bytes
+    'total': int,
+    # ticks completed
+    'tick': int,
+    # of the world after its last tick, 16 hexadecimal digits
+    'digest': str,
+})
+
+# What save.download answers.
+SaveDownload = TypedDict('SaveDownload', {
+    # the piece; shorter at the end of the file
+    'data': bytes,
+    # bytes of the whole file
+    'total': int,
+})
+
+# What world.load answers.
+WorldLoad = TypedDict('WorldLoad', {
+    # number of the world
+    'world': int,
+    # its name
+    'name': str,
+    # cells
+    'width': int,
+    # cells
+    'height': int,
+    # x, y of each player's base (skirmish), else empty
+    'bases': list[int],
+    # ticks completed
+    'tick': int,
+    # of the world after its last tick, 16 hexadecimal digits; as saved, zero where the file does
+    # not say
+    'digest': str,
+})
+
 # All that a view shows. Replaces everything received for the subscription before.
 Keyframe = TypedDict('Keyframe', {
     # which
@@ -588,8 +627,8 @@ class Methods:
         upload: int | None = None,
         total: int | None = None,
     ) -> MapUpload:
-        """Sends a .map file in pieces, in order, for world.create. An upload belongs to its
-        session. Lowest role: admin.
+        """Sends a file in pieces, in order: a .map file for world.create, a saved world for
+        world.load. An upload belongs to its session. Lowest role: admin.
 
         upload: upload to go on with; absent: begin one
         total: bytes of the whole file; with the first piece
@@ -1382,3 +1421,67 @@ class Methods:
             'rows': rows,
         }
         return cast(DebugTop, await self.call('debug.top', params))
+
+    async def world_save(
+        self, *,
+        world: int,
+    ) -> WorldSave:
+        """Saves a world, between two ticks, as one file that save.download gives and world.load
+        takes. Searches that are under way begin again. The file is kept for this session until
+        its end has been downloaded or the session saves again. Lowest role: admin.
+
+        world: number of the world
+        """
+        params = {
+            'world': world,
+        }
+        return cast(WorldSave, await self.call('world.save', params))
+
+    async def save_download(
+        self, *,
+        save: int,
+        offset: int,
+        size: int | None = None,
+    ) -> SaveDownload:
+        """Gives a piece of a saved world. Lowest role: admin.
+
+        save: number of the file, from world.save of this session
+        offset: where the piece begins
+        size: bytes of it; 262144
+        """
+        params = {
+            'save': save,
+            'offset': offset,
+            'size': size,
+        }
+        return cast(SaveDownload, await self.call('save.download', params))
+
+    async def world_load(
+        self, *,
+        upload: int,
+        name: str | None = None,
+        tick_hz: float | None = None,
+        budget_ms: float | None = None,
+        overload: str | None = None,
+        paused: bool | None = None,
+    ) -> WorldLoad:
+        """Makes a world from a saved one, which goes on as if it had never stopped. Nobody is
+        subscribed to it, and tokens of players are not saved. Also takes what `fogmarch replay
+        seek --save` writes, which has neither name nor pace. Lowest role: admin.
+
+        upload: a finished map.upload
+        name: unique among worlds; letters, digits, . _ -; as saved
+        tick_hz: ticks per second; as saved
+        budget_ms: milliseconds a tick may take; as saved
+        overload: slip, skip or degrade; as saved
+        paused: begin paused; as saved
+        """
+        params = {
+            'upload': upload,
+            'name': name,
+            'tick_hz': tick_hz,
+            'budget_ms': budget_ms,
+            'overload': overload,
+            'paused': paused,
+        }
+        return cast(WorldLoad, await self.call('world.load', params))
