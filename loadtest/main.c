@@ -27,7 +27,17 @@ static int play(const fm_load_options *options)
 {
     static fm_result result;
     char error[FM_RUN_ERROR_SIZE] = "";
-    fm_status status = fm_run(&options->scenario, &options->run, &result, error);
+    fm_run_options run = options->run;
+    run.tick_times = options->tick_times == NULL ? NULL : fopen(options->tick_times, "w");
+    if (options->tick_times != NULL && run.tick_times == NULL) {
+        snprintf(error, sizeof error, "%.400s: %s", options->tick_times, strerror(errno));
+        return complain(error);
+    }
+    fm_status status = fm_run(&options->scenario, &run, &result, error);
+    if (run.tick_times != NULL && fclose(run.tick_times) != 0 && status == FM_OK) {
+        snprintf(error, sizeof error, "%.400s: %s", options->tick_times, strerror(errno));
+        return complain(error);
+    }
     if (status != FM_OK) {
         return exit_code_of(status, error);
     }

@@ -46,6 +46,9 @@ static const char help[] =
     "What comes out:\n"
     "  --json             Print the result as one JSON object\n"
     "  --output DIR       Write DIR/NAME.json and DIR/NAME.csv as well\n"
+    "  --tick-times FILE  Write the microseconds of each measured tick, and of its search, to "
+    "this\n"
+    "                     file, a line each\n"
     "  --find-max         Search for the largest number of agents whose p99 tick time\n"
     "                     stays in the budget, for 1 to W workers\n"
     "  --seconds-per-try SECONDS\n"
@@ -87,6 +90,7 @@ enum flag {
     FLAG_CONNECT,
     FLAG_JSON,
     FLAG_OUTPUT,
+    FLAG_TICK_TIMES,
     FLAG_FIND_MAX,
     FLAG_SECONDS_PER_TRY,
     FLAG_QUIET,
@@ -114,6 +118,7 @@ static const struct option flags[] = {
     {"connect", required_argument, NULL, FLAG_CONNECT},
     {"json", no_argument, NULL, FLAG_JSON},
     {"output", required_argument, NULL, FLAG_OUTPUT},
+    {"tick-times", required_argument, NULL, FLAG_TICK_TIMES},
     {"find-max", no_argument, NULL, FLAG_FIND_MAX},
     {"seconds-per-try", required_argument, NULL, FLAG_SECONDS_PER_TRY},
     {"quiet", no_argument, NULL, FLAG_QUIET},
@@ -196,6 +201,9 @@ static bool read_flags(int argc, char **argv, struct command_line *line, fm_load
             break;
         case FLAG_OUTPUT:
             options->output = optarg;
+            break;
+        case FLAG_TICK_TIMES:
+            options->tick_times = optarg;
             break;
         case FLAG_FIND_MAX:
             options->find_max = true;

@@ -12,7 +12,8 @@
 typedef struct fm_load_options {
     fm_scenario scenario; // file and flags together
     fm_run_options run;
-    const char *output; // folder for result files; NULL: none are written
+    const char *output;     // folder for result files; NULL: none are written
+    const char *tick_times; // file for the time of each tick; NULL: none is written
     bool json;
     bool find_max;
     double seconds_per_try;

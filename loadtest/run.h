@@ -19,6 +19,8 @@ typedef struct fm_run_options {
     const char *token;        // for `connect`; may be NULL
     const char *server;       // path of the fogmarchd to start; NULL: the one beside this program
     fm_run_progress progress; // on standard error
+    FILE *tick_times; // receives a line for each measured tick: microseconds of it and of its
+    // search; NULL: nobody does
 } fm_run_options;
 
 /// Runs a scenario. What it made in a server it connected to is gone afterwards, and a server that

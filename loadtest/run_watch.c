@@ -34,7 +34,12 @@ static void take_delta(fm_run_state *run, const msgpack_object *delta, uint64_t 
     }
     fm_numbers load = fm_object_numbers(delta, "load");
     if (load.count > 0) {
-        fm_histogram_add(&run->stream_tick_us, fm_numbers_at(load, 0));
+        uint64_t tick_us = fm_numbers_at(load, 0);
+        fm_histogram_add(&run->stream_tick_us, tick_us);
+        if (run->measuring && run->options->tick_times != NULL) {
+            fprintf(run->options->tick_times, "%llu %llu\n", (unsigned long long)tick_us,
+                    (unsigned long long)(load.count > 1 ? fm_numbers_at(load, 1) : 0));
+        }
     }
 }
 

@@ -343,6 +343,9 @@ static void tick_due_host(fm_conductor *conductor, fm_host *host, fm_workers *wo
     tick_host(conductor, host, workers, &pace);
     finish_step(conductor, host);
     fm_recording_flush(conductor, host);
+    if (fm_recording_keep(host, conductor->config)) {
+        fm_recording_flush(conductor, host);
+    }
 }
 
 static void tick_small_hosts(uint32_t begin, uint32_t end, uint32_t worker, void *context)

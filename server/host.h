@@ -121,6 +121,7 @@ struct fm_host {
     fm_host_journal journal_shown;    // in the summary
     bool unrecorded;                  // the journal does not know what happened last
     uint64_t timeline;                // see fm_host_summary
+    fm_distribution keyframe_times;   // for which the world stood still
     // Since the world began, or since stats began them anew.
     uint64_t stage_ns[FM_STAGE_COUNT]; // sums
     uint32_t first_moves_before[65];   // what core/ had counted then

@@ -207,6 +207,13 @@ static void write_journals(FILE *out, const fm_metrics *metrics)
         write_distribution(out, "fogmarch_journal_commit_seconds", labels,
                            &metrics->worlds[w].stats.journal_numbers.commit_times);
     }
+    head(out, "fogmarch_journal_keyframe_seconds", "histogram",
+         "Time for which the world stood still, between two ticks, for a keyframe.");
+    for (uint32_t w = 0; w < metrics->world_count; w++) {
+        snprintf(labels, sizeof labels, "world=\"%s\"", metrics->worlds[w].name);
+        write_distribution(out, "fogmarch_journal_keyframe_seconds", labels,
+                           &metrics->worlds[w].stats.keyframe_times);
+    }
 }
 
 static void write_worlds(FILE *out, const fm_metrics *metrics)

@@ -4,6 +4,7 @@
 
 #include "core/command_file.h"
 #include "core/world_file.h"
+#include "server/clock.h"
 #include "server/log.h"
 
 #include <sodium.h>
@@ -189,9 +190,17 @@ void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick
         return;
     }
     host->batch->tick_count++;
-    if (keyframe_is_due(host, config)) {
-        (void)add_keyframe(host);
+}
+
+bool fm_recording_keep(fm_host *host, const fm_config *config)
+{
+    if (!is_recorded(host) || !keyframe_is_due(host, config)) {
+        return false;
     }
+    uint64_t begun_ns = fm_clock_now_ns();
+    bool kept = add_keyframe(host);
+    fm_distribution_add(&host->keyframe_times, (fm_clock_now_ns() - begun_ns) / 1000);
+    return kept;
 }
 
 void fm_recording_add_last_keyframe(fm_host *host)
@@ -429,6 +438,7 @@ fm_host_journal fm_recording_state(const fm_config *config, const fm_host *host)
 void fm_recording_stats(const fm_config *config, const fm_host *host, fm_world_stats *stats)
 {
     stats->journal = fm_host_journal_name(fm_recording_state(config, host));
+    stats->keyframe_times = host->keyframe_times;
     if (host->journal != NULL) {
         fm_journal_error(host->journal, stats->journal_error);
         fm_journal_numbers_get(host->journal, &stats->journal_numbers);

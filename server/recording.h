@@ -58,8 +58,12 @@ FM_CHECKED fm_status fm_recording_reserve(fm_host *host);
 /// Writes down the world's pace, which has just changed.
 void fm_recording_add_pace(fm_host *host);
 
-/// Writes down a tick, and makes a keyframe when it is time for one.
+/// Writes down a tick.
 void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick_record *record);
+
+/// Between two ticks, once the last one is on its way to the disk: makes a keyframe when it is time
+/// for one, which takes its time. @return whether one was made, to be flushed
+bool fm_recording_keep(fm_host *host, const fm_config *config);
 
 /// Makes a keyframe if anything has happened since the last: the server goes down. Whoever starts
 /// next, perhaps as a newer program, need not replay anything.
