@@ -167,6 +167,24 @@ static void shrink_to_follow(const fm_request *request, fm_rect *rect)
     }
 }
 
+// Where an earlier subscription stopped; what its client shows must be said, unless it is all.
+static fm_status take_resumption(const fm_request *request, fm_stream_request *wanted, char *error)
+{
+    bool has_stream = request->values[FM_FIELD_STREAM].present;
+    if (has_stream != request->values[FM_FIELD_SINCE].present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "subscribe: stream and since go together");
+        return FM_ERR_BAD_FIELD;
+    }
+    if (has_stream && wanted->follow != 0 && !request->values[FM_FIELD_RECT].present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "subscribe: stream and follow need the rect that is shown");
+        return FM_ERR_BAD_FIELD;
+    }
+    wanted->stream = has_stream ? request->values[FM_FIELD_STREAM].number : 0;
+    wanted->since = has_stream ? request->values[FM_FIELD_SINCE].number : 0;
+    return FM_OK;
+}
+
 static fm_status take_subscribe(fm_session *session, const fm_request *request, char *error)
 {
     fm_stream_request wanted = {
@@ -192,7 +210,8 @@ static fm_status take_subscribe(fm_session *session, const fm_request *request, 
     if (request->values[FM_FIELD_EVERY].present) {
         wanted.every = (uint32_t)request->values[FM_FIELD_EVERY].number;
     }
-    return fm_stream_subscribe(session, &wanted);
+    status = take_resumption(request, &wanted, error);
+    return status == FM_OK ? fm_stream_subscribe(session, &wanted) : status;
 }
 
 static fm_status take_move(fm_session *session, const fm_request *request, char *error)
@@ -241,7 +260,7 @@ static void pack_server_stats(msgpack_packer *packer, const fm_hub *hub)
     size_t rss_size = 0;
     uv_resident_set_memory(&rss_size);
     fm_pack_text(packer, "server");
-    msgpack_pack_map(packer, 15);
+    msgpack_pack_map(packer, 16);
     fm_pack_key_uint(packer, "uptime_ms", (fm_clock_now_ns() - hub->start_ns) / FM_NS_PER_MS);
     fm_pack_key_uint(packer, "worlds", hub->host_count);
     fm_pack_key_uint(packer, "sessions", hub->session_count);
@@ -252,6 +271,7 @@ static void pack_server_stats(msgpack_packer *packer, const fm_hub *hub)
     fm_pack_key_uint(packer, "bytes_out", hub->counts.bytes_out);
     fm_pack_key_uint(packer, "deltas_merged", hub->counts.deltas_merged);
     fm_pack_key_uint(packer, "keyframes_forced", hub->counts.keyframes_forced);
+    fm_pack_key_uint(packer, "streams_resumed", hub->counts.streams_resumed);
     fm_pack_key_uint(packer, "protocol_errors", hub->counts.protocol_errors);
     fm_pack_key_uint(packer, "turned_away", hub->counts.turned_away);
     fm_pack_key_uint(packer, "wrong_tokens", hub->counts.wrong_tokens);

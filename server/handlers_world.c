@@ -543,7 +543,7 @@ fm_status fm_take_world_destroy(fm_session *session, const fm_request *request, 
     status = fm_handlers_post(session, job);
     if (status == FM_OK) {
         host->state = FM_HOST_ENDING;
-        fm_stream_end_host(host);
+        fm_stream_end_host(session->hub, host);
         fm_hub_drop_host(session->hub, host);
         fm_tokens_end_world(&session->hub->tokens, host->number);
         fm_sessions_check_tokens(session->hub);

@@ -19,7 +19,7 @@ typedef struct fm_session fm_session;
 
 typedef struct fm_hub_counts {
     uint64_t messages, bytes_in, bytes_out;
-    uint64_t deltas_merged, keyframes_forced, protocol_errors;
+    uint64_t deltas_merged, keyframes_forced, streams_resumed, protocol_errors;
     uint64_t turned_away, wrong_tokens, rate_refusals;
 } fm_hub_counts;
 

@@ -77,6 +77,9 @@ static void write_server(FILE *out, const fm_hub *hub)
     one(out, "fogmarch_client_forced_keyframes_total", "counter",
         "Keyframes sent because a client was too far behind for deltas.",
         (double)counts->keyframes_forced);
+    one(out, "fogmarch_client_resumed_streams_total", "counter",
+        "Subscriptions that went on where a lost connection had ended.",
+        (double)counts->streams_resumed);
     one(out, "fogmarch_protocol_errors_total", "counter", "Messages refused as malformed.",
         (double)counts->protocol_errors);
     one(out, "fogmarch_connections_turned_away_total", "counter",

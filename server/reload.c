@@ -17,6 +17,7 @@ static const char *const names[] = {
     "rate_edits",
     "hello_timeout_s",
     "slow_reader_timeout_s",
+    "resume_s",
     "message_timeout_s",
     "idle_timeout_s",
     "session_unsent_max",

@@ -59,6 +59,8 @@ struct fm_scene {
     fm_host *host;
     uint32_t team;
     uint64_t serial;
+    uint64_t stream;  // by which clients know this history again; random, even
+    uint64_t idle_ns; // since when nobody is subscribed; 0: somebody is
     bool live;
     uint64_t tick; // of the newest publication
     fm_load load;

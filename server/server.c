@@ -126,6 +126,7 @@ static void stop(struct server *server)
     fm_tcp_listener_destroy(server->listener);
     server->listener = NULL;
     announce_end(server);
+    fm_stream_forget(&server->hub);
     fm_conductor_stop(server->hub.conductor);
 }
 
@@ -233,7 +234,7 @@ static void job_done(struct server *server, fm_job *job)
         fm_creation_removed(&server->hub, job);
         break;
     case FM_JOB_WATCH:
-        fm_stream_watched(job);
+        fm_stream_watched(&server->hub, job);
         fm_job_destroy(job);
         break;
     case FM_JOB_UNWATCH:
@@ -263,7 +264,7 @@ static void take_event(struct server *server, fm_event *event)
         job_done(server, (fm_job *)event);
         break;
     case FM_EVENT_PUBLICATION:
-        fm_stream_publish((fm_publication *)event);
+        fm_stream_publish(&server->hub, (fm_publication *)event);
         break;
     case FM_EVENT_STOPPED:
         flush(server);

@@ -2,8 +2,11 @@
 
 #include "server/stream.h"
 
+#include "server/clock.h"
+#include "server/handlers.h"
 #include "server/scene.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +27,8 @@ struct fm_subscription {
     bool opening;         // its request is not answered yet
     bool is_notification; // nor will be
     uint64_t request;
-    bool told;     // has had a keyframe
+    bool told;     // has had a keyframe, in an earlier session perhaps
+    bool resumed;  // in an earlier session
     uint64_t tick; // the client knows all up to here
     bool behind;   // something is due that it was too slow for
 };
@@ -55,10 +59,45 @@ static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind)
     return true;
 }
 
+static void close_scene(fm_hub *hub, fm_scene *scene);
+
+static fm_scene *longest_idle(const fm_hub *hub)
+{
+    fm_scene *longest = NULL;
+    for (uint32_t i = 0; i < hub->host_count; i++) {
+        for (fm_scene *scene = hub->hosts[i]->scenes; scene != NULL; scene = scene->next) {
+            bool waits = scene->subscriptions == NULL;
+            if (waits && (longest == NULL || scene->idle_ns < longest->idle_ns)) {
+                longest = scene;
+            }
+        }
+    }
+    return longest;
+}
+
+// Who has been waited for longest gives way.
+static bool make_room(fm_hub *hub, size_t size)
+{
+    fm_scene *scene;
+    while (hub->scenes_size + size > FM_SCENES_SIZE_MAX && (scene = longest_idle(hub)) != NULL) {
+        close_scene(hub, scene);
+    }
+    return hub->scenes_size + size <= FM_SCENES_SIZE_MAX;
+}
+
+// Nobody else has it, not even before or after a restart.
+static uint64_t make_stream(void)
+{
+    uint64_t stream;
+    randombytes_buf(&stream, sizeof stream);
+    stream = (stream & FM_UINT_MAX) >> 1 << 1;
+    return stream == 0 ? 2 : stream;
+}
+
 static fm_status open_scene(fm_hub *hub, fm_host *host, uint32_t team, fm_scene **out)
 {
     size_t size = fm_scene_size(host);
-    if (hub->scenes_size + size > FM_SCENES_SIZE_MAX) {
+    if (!make_room(hub, size)) {
         return FM_ERR_LIMIT;
     }
     fm_scene *scene = fm_scene_create(host, team, ++hub->serial_last);
@@ -69,6 +108,7 @@ static fm_status open_scene(fm_hub *hub, fm_host *host, uint32_t team, fm_scene 
         fm_scene_destroy(scene);
         return FM_ERR_NO_MEMORY;
     }
+    scene->stream = make_stream();
     hub->scenes_size += size;
     scene->next = host->scenes;
     host->scenes = scene;
@@ -261,6 +301,12 @@ void fm_stream_drained(fm_session *session)
 
 // ---- subscribing -------------------------------------------------------------------------------
 
+// What a view shows differs in the names of agents between players and others, so the histories do.
+static uint64_t stream_of(const fm_subscription *subscription)
+{
+    return subscription->scene->stream | is_veiled(subscription);
+}
+
 static void answer_opened(fm_subscription *subscription)
 {
     subscription->opening = false;
@@ -269,10 +315,24 @@ static void answer_opened(fm_subscription *subscription)
     }
     fm_reply reply;
     fm_reply_begin(&reply, subscription->request);
-    msgpack_pack_map(&reply.packer, 1);
-    fm_pack_text(&reply.packer, "subscription");
-    msgpack_pack_uint64(&reply.packer, subscription->number);
+    msgpack_pack_map(&reply.packer, 3);
+    fm_pack_key_uint(&reply.packer, "subscription", subscription->number);
+    fm_pack_key_uint(&reply.packer, "stream", stream_of(subscription));
+    fm_pack_key_bool(&reply.packer, "resumed", subscription->resumed);
     fm_reply_send(subscription->session, &reply);
+}
+
+// Goes on where another session was, if all that has changed since is remembered.
+static void try_to_resume(fm_subscription *subscription, const fm_stream_request *request)
+{
+    const fm_scene *scene = subscription->scene;
+    if (scene->live && request->stream == stream_of(subscription) &&
+        request->since <= scene->tick && fm_scene_reaches(scene, request->since)) {
+        subscription->told = subscription->resumed = true;
+        subscription->told_rect = subscription->rect;
+        subscription->tick = request->since;
+        subscription->session->hub->counts.streams_resumed++;
+    }
 }
 
 static void unlink_from_scene(fm_subscription *subscription)
@@ -294,16 +354,38 @@ static void unlink_from_session(fm_subscription *subscription)
     subscription->session->subscription_count--;
 }
 
+// Returns whether that was the last one of its scene.
+static bool leave(fm_subscription *subscription)
+{
+    bool is_last =
+        subscription->scene->subscriptions == subscription && subscription->next_of_scene == NULL;
+    unlink_from_scene(subscription);
+    unlink_from_session(subscription);
+    free(subscription);
+    return is_last;
+}
+
 // The last one to leave closes the scene.
 static void end(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
     fm_hub *hub = subscription->session->hub;
-    unlink_from_scene(subscription);
-    unlink_from_session(subscription);
-    free(subscription);
-    if (scene->subscriptions == NULL) {
+    if (leave(subscription)) {
         close_scene(hub, scene);
+    }
+}
+
+// The last one to be lost leaves it for a while.
+static void lose(fm_subscription *subscription)
+{
+    fm_scene *scene = subscription->scene;
+    fm_hub *hub = subscription->session->hub;
+    bool may_come_back = scene->live && hub->config->resume_s > 0 && !hub->going_down;
+    if (leave(subscription)) {
+        scene->idle_ns = fm_clock_now_ns();
+        if (!may_come_back) {
+            close_scene(hub, scene);
+        }
     }
 }
 
@@ -338,8 +420,10 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
         .request = request->number,
     };
     scene->subscriptions = subscription;
+    scene->idle_ns = 0;
     session->subscriptions = subscription;
     session->subscription_count++;
+    try_to_resume(subscription, request);
     if (scene->live) {
         answer_opened(subscription);
         bring_up_to_date(subscription);
@@ -388,7 +472,7 @@ bool fm_stream_unsubscribe(fm_session *session, uint64_t number)
 void fm_stream_end_session(fm_session *session)
 {
     while (session->subscriptions != NULL) {
-        end(session->subscriptions);
+        lose(session->subscriptions);
     }
 }
 
@@ -420,10 +504,31 @@ static void flush_scene(fm_scene *scene, const fm_host_summary *summary)
     }
 }
 
-void fm_stream_flush(fm_hub *hub)
+// Closes scenes that nobody has come back to for `longest_ns`.
+static void close_idle(fm_hub *hub, fm_host *host, uint64_t now_ns, double longest_ns)
+{
+    fm_scene *next;
+    for (fm_scene *scene = host->scenes; scene != NULL; scene = next) {
+        next = scene->next;
+        if (scene->subscriptions == NULL && (double)(now_ns - scene->idle_ns) >= longest_ns) {
+            close_scene(hub, scene);
+        }
+    }
+}
+
+void fm_stream_forget(fm_hub *hub)
 {
     for (uint32_t i = 0; i < hub->host_count; i++) {
+        close_idle(hub, hub->hosts[i], fm_clock_now_ns(), 0);
+    }
+}
+
+void fm_stream_flush(fm_hub *hub)
+{
+    uint64_t now_ns = fm_clock_now_ns();
+    for (uint32_t i = 0; i < hub->host_count; i++) {
         fm_host *host = hub->hosts[i];
+        close_idle(hub, host, now_ns, hub->config->resume_s * (double)FM_NS_PER_S);
         if (host->scenes == NULL) {
             continue;
         }
@@ -448,10 +553,13 @@ uint64_t fm_stream_lag_max(const fm_hub *hub)
 }
 
 // The view cannot be shown. Those who wait for it hear why.
-static void end_scene(fm_scene *scene, fm_status status)
+static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
 {
-    bool is_last;
-    do {
+    bool is_last = scene->subscriptions == NULL;
+    if (is_last) {
+        close_scene(hub, scene);
+    }
+    while (!is_last) {
         fm_subscription *subscription = scene->subscriptions;
         is_last = subscription->next_of_scene == NULL;
         if (!subscription->opening) {
@@ -460,10 +568,10 @@ static void end_scene(fm_scene *scene, fm_status status)
             fm_reply_error(subscription->session, subscription->request, status, NULL);
         }
         end(subscription); // the last one takes the scene along
-    } while (!is_last);
+    }
 }
 
-void fm_stream_publish(fm_publication *publication)
+void fm_stream_publish(fm_hub *hub, fm_publication *publication)
 {
     fm_host *host = publication->host;
     fm_scene *scene = find_scene(host, publication->team);
@@ -473,18 +581,18 @@ void fm_stream_publish(fm_publication *publication)
         if (status == FM_OK) {
             tell_subscribers(scene);
         } else {
-            end_scene(scene, status);
+            end_scene(hub, scene, status);
         }
     }
     atomic_fetch_sub(&host->published_unread_size, publication->size);
     free(publication);
 }
 
-void fm_stream_watched(const fm_job *job)
+void fm_stream_watched(fm_hub *hub, const fm_job *job)
 {
     fm_scene *scene = find_scene(job->host, job->watch.team);
     if (job->status != FM_OK && scene != NULL && scene->serial == job->watch.serial) {
-        end_scene(scene, job->status);
+        end_scene(hub, scene, job->status);
     }
 }
 
@@ -501,8 +609,9 @@ static void send_world_ended(const fm_subscription *subscription)
     fm_frame_drop(body.frame);
 }
 
-void fm_stream_end_host(fm_host *host)
+void fm_stream_end_host(fm_hub *hub, fm_host *host)
 {
+    close_idle(hub, host, fm_clock_now_ns(), 0);
     while (host->scenes != NULL) {
         fm_subscription *subscription = host->scenes->subscriptions;
         if (subscription->opening) {

@@ -358,7 +358,7 @@ static void job_done(fm_job *job)
         fm_creation_removed(&live.hub, job);
         break;
     case FM_JOB_WATCH:
-        fm_stream_watched(job);
+        fm_stream_watched(&live.hub, job);
         fm_job_destroy(job);
         break;
     case FM_JOB_UNWATCH:
@@ -379,7 +379,7 @@ static bool take_events(void)
         if (event->kind == FM_EVENT_JOB) {
             job_done((fm_job *)event);
         } else if (event->kind == FM_EVENT_PUBLICATION) {
-            fm_stream_publish((fm_publication *)event);
+            fm_stream_publish(&live.hub, (fm_publication *)event);
         }
         event = next;
     }
@@ -471,7 +471,7 @@ static void end_worlds(void)
         fm_status status = fm_conductor_post(live.hub.conductor, job);
         FM_ASSERT(status == FM_OK);
         host->state = FM_HOST_ENDING;
-        fm_stream_end_host(host);
+        fm_stream_end_host(&live.hub, host);
         fm_hub_drop_host(&live.hub, host);
     }
     fm_live_settle();

@@ -281,13 +281,17 @@ PathField = TypedDict('PathField', {
 Subscribe = TypedDict('Subscribe', {
     # number, unique in the session
     'subscription': int,
+    # of the view: for `stream`, should the connection break
+    'stream': int,
+    # whether it goes on after `since`, with deltas; else with a keyframe
+    'resumed': bool,
 })
 
 # What stats answers.
 Stats = TypedDict('Stats', {
     # uptime_ms, worlds, sessions, workers, rss_bytes, messages, bytes_in, bytes_out, deltas_merged,
-    # keyframes_forced, protocol_errors, turned_away, wrong_tokens, rate_refusals,
-    # client_lag_ticks (of the subscription farthest behind)
+    # keyframes_forced, streams_resumed, protocol_errors, turned_away, wrong_tokens,
+    # rate_refusals, client_lag_ticks (of the subscription farthest behind)
     'server': dict[str, Any],
     # tick, agents, states, planners, orders_given, orders_ended, expansions, moves, cells_edited,
     # search_bytes, knowledge_bytes, tick_ms, overrun_ms and order_to_first_move_ticks (count,
@@ -1222,6 +1226,8 @@ class Methods:
         rect: Sequence[int] | None = None,
         every: int | None = None,
         follow: int | None = None,
+        stream: int | None = None,
+        since: int | None = None,
     ) -> Subscribe:
         """Streams a view: a keyframe at once, then a delta each tick in which something changed.
         Lowest role: player.
@@ -1232,6 +1238,9 @@ class Methods:
         rect: x, y, width, height: agents and cells inside only
         every: at most one delta in so many ticks; 1
         follow: agent that the rectangle (33 x 33 if not given) is moved after, while it is in view
+        stream: of an earlier subscription to the same view, perhaps of another session, that showed
+            the same rectangle last
+        since: with stream: the last tick that its client was told of
         """
         params = {
             'world': world,
@@ -1239,6 +1248,8 @@ class Methods:
             'rect': rect,
             'every': every,
             'follow': follow,
+            'stream': stream,
+            'since': since,
         }
         return cast(Subscribe, await self.call('subscribe', params))
 
