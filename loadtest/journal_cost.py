@@ -6,8 +6,9 @@ with durability tick, in turn.
 
 Each pair is two servers, one after the other, which one first changing from pair to pair; each is measured
 for SECONDS after a warm-up. What comes out is added to FILE (JSON), which keeps the time of every tick, so
-that a quiet machine can be had for one pair at a time; the summary in it is of all pairs. FOLDER is where
-the journals lie; a temporary one otherwise.
+that a quiet machine can be had for one pair at a time; the summary in it is of all pairs. A pair during
+which other programs took more than DISTURBED per cent of the processors is not counted. FOLDER is where the
+journals lie; a temporary one otherwise.
 
 `rise_percent` is what the journal adds to a quantile over all ticks of each kind. Searches are cut off where
 the budget ends, so it is told once more of the rest of the tick (`without_search`), which nothing bounds.
@@ -30,6 +31,7 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WARM_UP = 3  # seconds
 PATIENCE = 60  # likewise, until something is taken to hang
+DISTURBED = 8  # per cent
 OFTEN = 20  # ticks between two keyframes in the run that measures them
 
 
@@ -98,6 +100,17 @@ def run_once(build, seconds, journals, *flags):
     return result, ticks, said
 
 
+def processors():
+    """Seconds that all processors were busy, and were there, since the machine started."""
+    numbers = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    return (sum(numbers) - numbers[3] - numbers[4]) / 100, sum(numbers) / 100
+
+
+def own_seconds():
+    """Processor time of this program and of those that it has waited for."""
+    return sum(os.times()[:4])
+
+
 def quantile(values, share):
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, max(0, -int(-share * len(ordered) // 1) - 1))]
@@ -126,18 +139,24 @@ def main():
     journals = sys.argv[5] if len(sys.argv) > 5 else tempfile.gettempdir()
     told = json.loads(path.read_text()) if path.exists() else {"summary": {}, "runs": []}
     for _ in range(wanted):
-        pair = {}
+        pair, before, own = {}, processors(), own_seconds()
         for kind in (("none", "tick") if len(told["runs"]) % 2 == 0 else ("tick", "none")):
             result, ticks, journal = run_once(build, seconds, journals if kind == "tick" else None)
             assert result["errors_total"] == 0, result["errors"]
             pair[kind] = {"ticks_ms": ticks, "journal": journal}
             told["agents"], told["tick_hz"], told["machine"] = result["agents"], result["tick_hz"], result["machine"]
-        told["runs"].append(pair)
+        busy, there = (after - begin for after, begin in zip(processors(), before))
+        others = 100 * (busy - (own_seconds() - own)) / there
+        if others > DISTURBED:
+            print(f"not counted: other programs took {others:.1f} % of the processors", file=sys.stderr)
+            continue
+        told["runs"].append({**pair, "others_percent": round(others, 1)})
     if wanted == 0:  # the run of its own
         _, _, often = run_once(build, seconds, journals, "--keyframe-ticks", str(OFTEN))
         told["keyframes"] = {"keyframe_ms": round(often["keyframe_ms"], 2), "bytes": often["keyframe_bytes"],
                              "count": often["keyframes"]}
     if told["runs"]:
+        told["disturbed_percent"] = DISTURBED
         told["summary"] = summary(told["runs"])
     path.write_text(json.dumps(told) + "\n")
     print(json.dumps({**told["summary"], **told.get("keyframes", {})}, indent=1))
