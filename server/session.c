@@ -32,10 +32,6 @@ static fm_session *session_create(fm_hub *hub, fm_transport *transport)
     if (session == NULL) {
         return NULL;
     }
-    if (!msgpack_zone_init(&session->zone, ZONE_CHUNK_SIZE)) {
-        free(session);
-        return NULL;
-    }
     const fm_config *config = hub->config;
     const fm_scan_limits limits = {
         .size_max = (uint32_t)config->message_size_max,
@@ -57,7 +53,6 @@ static void session_destroy(fm_session *session)
     free(session->upload.bytes);
     free(session->download.bytes);
     free(session->input);
-    msgpack_zone_destroy(&session->zone);
     free(session);
 }
 
@@ -187,22 +182,28 @@ static void refuse_bytes(fm_session *session, const uint8_t *message, size_t siz
     fm_session_finish(session, "bad bytes");
 }
 
-// One whole message that the scanner has passed.
+// One whole message that the scanner has passed. What it is unpacked into is gone with it: a
+// session that says nothing has no memory for messages.
 static void receive_message(fm_session *session, const uint8_t *bytes, size_t size)
 {
     msgpack_object message;
+    msgpack_zone zone;
     size_t offset = 0;
     session->hub->counts.messages++;
     session->message_size = size;
+    if (!msgpack_zone_init(&zone, ZONE_CHUNK_SIZE)) {
+        fm_session_hang_up(session, "out of memory");
+        return;
+    }
     msgpack_unpack_return result =
-        msgpack_unpack((const char *)bytes, size, &offset, &session->zone, &message);
+        msgpack_unpack((const char *)bytes, size, &offset, &zone, &message);
     if (result == MSGPACK_UNPACK_SUCCESS || result == MSGPACK_UNPACK_EXTRA_BYTES) {
         fm_handlers_receive(session, &message);
     } else {
         session->hub->counts.protocol_errors++;
         fm_session_finish(session, "message cannot be unpacked");
     }
-    msgpack_zone_clear(&session->zone);
+    msgpack_zone_destroy(&zone);
 }
 
 static bool is_overloaded(const fm_session *session)

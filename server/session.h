@@ -64,7 +64,6 @@ struct fm_session {
     fm_meter meters[FM_METER_COUNT];
 
     fm_scanner scanner;
-    msgpack_zone zone;   // of the message being handled
     size_t message_size; // bytes of it
     uint8_t *input;      // owned; bytes of messages that are not whole yet
     size_t input_size, input_capacity;

@@ -15,6 +15,7 @@
 
 struct fm_tls {
     SSL_CTX *context;
+    BIO_METHOD *bio; // how OpenSSL reads and writes
     char certificate[FILE_NAME_SIZE], key[FILE_NAME_SIZE];
     fm_accept_fn *accept;
     void *accept_context;
@@ -24,10 +25,12 @@ struct tls_transport {
     fm_transport base;
     fm_transport *inner;
     SSL *ssl;
-    BIO *in, *out; // the ssl's
-    bool begun;    // the first byte has come
-    bool ready;    // the handshake is over
-    bool dead;     // nothing more is taken in
+    const uint8_t *in; // what has just come in; OpenSSL takes all of it before we return
+    size_t in_size;
+    msgpack_sbuffer out; // what OpenSSL has written; empty between two calls of ours
+    bool begun;          // the first byte has come
+    bool ready;          // the handshake is over
+    bool dead;           // nothing more is taken in
 };
 
 // ---- files --------------------------------------------------------------------------------------
@@ -63,8 +66,59 @@ fm_status fm_tls_equip(const fm_tls *tls, SSL_CTX *context, char *error)
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                      SSL_OP_NO_COMPRESSION);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     return load(tls, context, error);
 }
+
+// ---- OpenSSL's end -----------------------------------------------------------------------------
+//
+// OpenSSL's own memory BIOs would copy once more and never shrink: 2.4 KiB for each idle
+// connection, and a keyframe's size for each that has ever had one.
+
+static int bio_read(BIO *bio, char *bytes, size_t size, size_t *taken)
+{
+    struct tls_transport *tls = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    *taken = size < tls->in_size ? size : tls->in_size;
+    if (*taken == 0) {
+        BIO_set_retry_read(bio);
+        return 0;
+    }
+    memcpy(bytes, tls->in, *taken);
+    tls->in += *taken;
+    tls->in_size -= *taken;
+    return 1;
+}
+
+static int bio_write(BIO *bio, const char *bytes, size_t size, size_t *written)
+{
+    struct tls_transport *tls = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    *written = size;
+    return msgpack_sbuffer_write(&tls->out, bytes, size) == 0;
+}
+
+// There is nothing to be flushed; all else that might be asked for is not there.
+static long bio_control(BIO *bio, int command, long number, void *pointer)
+{
+    (void)bio;
+    (void)number;
+    (void)pointer;
+    return command == BIO_CTRL_FLUSH;
+}
+
+static BIO_METHOD *make_bio_method(void)
+{
+    BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "session");
+    if (method != NULL) {
+        BIO_meth_set_read_ex(method, bio_read);
+        BIO_meth_set_write_ex(method, bio_write);
+        BIO_meth_set_ctrl(method, bio_control);
+    }
+    return method;
+}
+
+// ---- contexts -----------------------------------------------------------------------------------
 
 static fm_status make_context(const fm_tls *tls, SSL_CTX **out, char *error)
 {
@@ -94,8 +148,15 @@ fm_status fm_tls_create(const char *certificate, const char *key, fm_accept_fn *
     snprintf(tls->key, sizeof tls->key, "%s", key);
     tls->accept = accept;
     tls->accept_context = context;
+    tls->bio = make_bio_method();
+    if (tls->bio == NULL) {
+        snprintf(error, FM_TLS_ERROR_SIZE, "out of memory");
+        free(tls);
+        return FM_ERR_NO_MEMORY;
+    }
     fm_status status = make_context(tls, &tls->context, error);
     if (status != FM_OK) {
+        BIO_meth_free(tls->bio);
         free(tls);
         return status;
     }
@@ -107,6 +168,7 @@ void fm_tls_destroy(fm_tls *tls)
 {
     if (tls != NULL) {
         SSL_CTX_free(tls->context);
+        BIO_meth_free(tls->bio);
         free(tls);
     }
 }
@@ -132,19 +194,10 @@ static struct tls_transport *tls_of(fm_transport *transport)
 // Hands what OpenSSL has written to the inner transport.
 static fm_status flush(struct tls_transport *tls)
 {
-    char *bytes;
-    long size = BIO_get_mem_data(tls->out, &bytes);
-    if (size <= 0) {
+    if (tls->out.size == 0) {
         return FM_OK;
     }
-    msgpack_sbuffer buffer;
-    msgpack_sbuffer_init(&buffer);
-    if (msgpack_sbuffer_write(&buffer, bytes, (size_t)size) != 0) {
-        msgpack_sbuffer_destroy(&buffer);
-        return FM_ERR_NO_MEMORY;
-    }
-    (void)BIO_reset(tls->out);
-    fm_frame *frame = fm_frame_take(&buffer);
+    fm_frame *frame = fm_frame_take(&tls->out);
     if (frame == NULL) {
         return FM_ERR_NO_MEMORY;
     }
@@ -222,7 +275,8 @@ static const fm_transport_ops tls_ops = {
 
 static void tls_free(struct tls_transport *tls)
 {
-    SSL_free(tls->ssl); // and the two buffers
+    SSL_free(tls->ssl);
+    msgpack_sbuffer_destroy(&tls->out);
     free(tls);
 }
 
@@ -319,14 +373,12 @@ static void on_received(void *owner, const uint8_t *bytes, size_t size)
         return;
     }
     tls->begun = true;
-    size_t written;
-    if (BIO_write_ex(tls->in, bytes, size, &written) != 1 || written != size) {
-        tls_close(&tls->base);
-        return;
-    }
+    tls->in = bytes;
+    tls->in_size = size;
     if (tls->ready || shake_hands(tls)) {
         deliver(tls);
     }
+    tls->in_size = 0; // of a connection that has ended in the middle
 }
 
 static const fm_transport_events inner_events = {
@@ -339,21 +391,19 @@ static struct tls_transport *tls_make(const fm_tls *context)
 {
     struct tls_transport *tls = calloc(1, sizeof *tls);
     SSL *ssl = SSL_new(context->context);
-    BIO *in = BIO_new(BIO_s_mem()), *out = BIO_new(BIO_s_mem());
-    if (tls == NULL || ssl == NULL || in == NULL || out == NULL) {
-        BIO_free(in);
-        BIO_free(out);
+    BIO *bio = BIO_new(context->bio);
+    if (tls == NULL || ssl == NULL || bio == NULL) {
+        BIO_free(bio);
         SSL_free(ssl);
         free(tls);
         return NULL;
     }
-    BIO_set_mem_eof_return(in, -1); // empty means: more may come
-    BIO_set_mem_eof_return(out, -1);
-    SSL_set_bio(ssl, in, out);
+    BIO_set_data(bio, tls);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl, bio, bio);
     SSL_set_accept_state(ssl);
     tls->ssl = ssl;
-    tls->in = in;
-    tls->out = out;
+    msgpack_sbuffer_init(&tls->out);
     return tls;
 }
 

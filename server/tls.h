@@ -1,6 +1,6 @@
 // server/tls.h: TLS in front of a session, as a transport over another transport.
 //
-//   peer <── encrypted ──> inner transport (TCP) <──> OpenSSL, over two buffers <──> session
+//   peer <── encrypted ──> inner transport (TCP) <──> OpenSSL <──> session
 //
 // TLS 1.2 and 1.3 only, no renegotiation. A peer that does not begin with a TLS record, such as a
 // client that was not told to use TLS, is hung up on, and the log says so. The certificate can be
