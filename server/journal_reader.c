@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -71,10 +72,14 @@ static fm_status status_of(int code)
     }
 }
 
+// What SQLite says of its own format means little to people who have a journal.
 static fm_status complain_sqlite(const fm_journal_reader *reader, char *error, const char *where)
 {
-    return complain(reader, error, status_of(sqlite3_errcode(reader->db)), "%s: %s", where,
-                    sqlite3_errmsg(reader->db));
+    int code = sqlite3_errcode(reader->db) & 0xff;
+    const char *what = code == SQLITE_CORRUPT  ? "the file is damaged or was cut off"
+                       : code == SQLITE_NOTADB ? "is no journal of fogmarch"
+                                               : sqlite3_errmsg(reader->db);
+    return complain(reader, error, status_of(code), "%s: %s", where, what);
 }
 
 static fm_status complain_keyframe(const fm_journal_reader *reader,
@@ -186,8 +191,12 @@ static int open_database(fm_journal_reader *reader, bool immutable)
 // a file, it can be read without.
 static fm_status open_file(fm_journal_reader *reader, char *error)
 {
-    if (access(reader->path, R_OK) != 0) {
+    struct stat about;
+    if (access(reader->path, R_OK) != 0 || stat(reader->path, &about) != 0) {
         return complain(reader, error, FM_ERR_IO, "%m");
+    }
+    if (!S_ISREG(about.st_mode)) {
+        return complain(reader, error, FM_ERR_IO, "is no file, but a folder or something else");
     }
     int code = open_database(reader, false) & 0xff;
     bool may_not_write = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
@@ -205,6 +214,11 @@ static fm_status check_format(fm_journal_reader *reader, char *error)
     uint64_t application = 0, format = 0;
     fm_status status =
         read_number(reader, "PRAGMA application_id", &application, NULL, "header", error);
+    if (status == FM_OK && application == 0 && !has_wal(reader->path)) {
+        return complain(reader, error, FM_ERR_BAD_FORMAT,
+                        "is no journal of fogmarch, or the copy of one that is in use, which needs"
+                        " its second file, -wal, as well");
+    }
     if (status == FM_OK && application != FM_JOURNAL_APPLICATION) {
         return complain(reader, error, FM_ERR_BAD_FORMAT, "is no journal of fogmarch");
     }

@@ -232,9 +232,10 @@ static void print_verification(const struct verification *v)
 {
     const fm_replay_verdict verdict = fm_replay_verdict_get(v->replay);
     const fm_journal_info *info = fm_replay_info(v->replay);
-    printf("world %llu, %s: ticks %llu to %llu, %s commands, %u worker%s, %.1f s\n",
+    printf("world %llu, %s: ticks %llu to %llu, %s command%s, %u worker%s, %.1f s\n",
            (unsigned long long)info->number, info->name, (unsigned long long)v->from,
-           (unsigned long long)v->to, fm_report_grouped(v->commands), fm_workers_count(v->workers),
+           (unsigned long long)fm_replay_position(v->replay), fm_report_grouped(v->commands),
+           v->commands == 1 ? "" : "s", fm_workers_count(v->workers),
            fm_workers_count(v->workers) == 1 ? "" : "s", v->seconds);
     if (v->gaps > 0) {
         printf("%s gap%s: ticks that were not written cannot be replayed\n",
@@ -244,8 +245,9 @@ static void print_verification(const struct verification *v)
         printf("%s recorded commands were refused\n", fm_report_grouped(verdict.refused));
     }
     if (verdict.differences == 0 && v->different_keyframes == 0) {
-        printf("%s digests and %s keyframes are as recorded\n", fm_report_grouped(verdict.ticks),
-               fm_report_grouped(v->keyframes));
+        printf("%s digest%s and %s keyframe%s are as recorded\n",
+               fm_report_grouped(verdict.ticks), verdict.ticks == 1 ? "" : "s",
+               fm_report_grouped(v->keyframes), v->keyframes == 1 ? "" : "s");
         return;
     }
     if (verdict.differences > 0) {

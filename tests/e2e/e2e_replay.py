@@ -207,11 +207,16 @@ def wrong_calls_are_refused(path, folder):
     text = os.path.join(folder, "text")
     with open(text, "w", encoding="ascii") as file:
         file.write("no journal\n" * 100)
-    refused("text: ", "verify", text)
+    refused("text: opening: is no journal of fogmarch", "verify", text)
+    refused("is no file, but a folder", "verify", folder)
+    empty = os.path.join(folder, "empty")  # what a copy without the -wal of a running world may be
+    with open(empty, "wb"):
+        pass
+    refused("empty: is no journal of fogmarch, or the copy of one that is in use", "verify", empty)
     cut = os.path.join(folder, "cut")
     with open(path, "rb") as source, open(cut, "wb") as file:
         file.write(source.read()[:9000])
-    refused("cut: ", "verify", cut)
+    refused("the file is damaged or was cut off", "verify", cut)
     refused(f"tick {LAST + 1} is not in this journal, which holds 0 to {LAST}", "seek", path, LAST + 1)
     refused(f"which holds 0 to {LAST}", "verify", path, "--to", 1000)
     refused("nothing is recorded behind", "fork", path, LAST, "--planner", "auto")
