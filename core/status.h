@@ -35,7 +35,9 @@
     X(FM_ERR_OCCUPIED_CELL, "occupied_cell", "a unit stands there already")                        \
     X(FM_ERR_NO_TARGET, "no_target", "the target is not there, or is not seen")                    \
     X(FM_ERR_BUILDING, "building", "a building stands there already")                              \
-    X(FM_ERR_NO_BUILDING, "no_building", "there is no such building")
+    X(FM_ERR_NO_BUILDING, "no_building", "there is no such building")                              \
+    X(FM_ERR_NO_JOURNAL, "no_journal", "there is no such journal")                                 \
+    X(FM_ERR_READ_ONLY, "read_only", "the world is a replay, which cannot be changed")
 
 typedef enum fm_status {
 #define X(enumerator, name, text) enumerator,

@@ -5,6 +5,7 @@
 
 #include "server/clock.h"
 #include "server/jobs.h"
+#include "server/playback.h"
 #include "server/publish.h"
 #include "server/queries.h"
 #include "server/recording.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@
 #define SMALL_TICK_NS  500000.0           // worlds whose ticks are shorter ...
 #define SMALL_AGENTS   1000u              // ... and that have fewer agents run one per worker
 #define QUERY_SLICE_NS (FM_NS_PER_MS / 4) // queries get at least this between two ticks
+#define REPLAYS_NICE   10                 // as in nice(1)
 
 struct fm_conductor {
     const fm_config *config;
@@ -39,6 +42,8 @@ struct fm_conductor {
     // The thread's own.
     pthread_t thread;
     bool has_thread; // false: somebody calls fm_conductor_turn()
+    bool for_replays;
+    fm_event stopped; // its last word
     fm_workers *workers;
     fm_scratch scratches[FM_WORKERS_MAX]; // for queries; by worker
     fm_host **hosts;                      // owned array
@@ -196,7 +201,7 @@ fm_host_summary fm_conductor_summary(fm_conductor *conductor, const fm_host *hos
     return summary;
 }
 
-static void update_summary(fm_conductor *conductor, fm_host *host)
+void fm_conductor_show(fm_conductor *conductor, fm_host *host)
 {
     host->journal_shown = fm_recording_state(conductor->config, host);
     fm_host_summary summary = {
@@ -210,6 +215,9 @@ static void update_summary(fm_conductor *conductor, fm_host *host)
         .journal = host->journal_shown,
         .timeline = host->timeline,
     };
+    if (fm_playback_is(host)) {
+        fm_playback_summarize(host, &summary.replay);
+    }
     pthread_mutex_lock(&conductor->lock);
     host->summary = summary;
     pthread_mutex_unlock(&conductor->lock);
@@ -246,7 +254,7 @@ static void add_host(fm_conductor *conductor, fm_job *job, uint64_t now_ns)
     }
     conductor->hosts[conductor->host_count++] = host;
     fm_pacer_init(&host->pacer, host->tick_hz, host->budget_ms, host->overload, now_ns);
-    update_summary(conductor, host);
+    fm_conductor_show(conductor, host);
     fm_conductor_finish(conductor, job, FM_OK);
 }
 
@@ -309,7 +317,7 @@ static void tick_host(fm_conductor *conductor, fm_host *host, fm_workers *worker
     host->tick = report.record.tick;
     host->digest = report.record.digest;
     fm_recording_add_tick(host, conductor->config, &report.record);
-    update_summary(conductor, host);
+    fm_conductor_show(conductor, host);
 
     fm_load load = {
         .tick_us = (fm_clock_now_ns() - pace->start_ns) / 1000,
@@ -337,6 +345,10 @@ static void finish_step(fm_conductor *conductor, fm_host *host)
 
 static void tick_due_host(fm_conductor *conductor, fm_host *host, fm_workers *workers)
 {
+    if (fm_playback_is(host)) {
+        fm_playback_turn(conductor, host, workers);
+        return;
+    }
     uint64_t now_ns = fm_clock_now_ns();
     fm_pace pace = host->paused ? fm_pacer_begin_step(&host->pacer, now_ns)
                                 : fm_pacer_begin(&host->pacer, now_ns);
@@ -359,6 +371,9 @@ static void tick_small_hosts(uint32_t begin, uint32_t end, uint32_t worker, void
 
 static bool is_due(const fm_conductor *conductor, const fm_host *host, uint64_t now_ns)
 {
+    if (fm_playback_is(host)) {
+        return fm_playback_due_ns(host) <= now_ns;
+    }
     if (fm_recording_stands_still(conductor->config, host)) {
         return false;
     }
@@ -405,6 +420,9 @@ static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
         if (host->step != NULL) {
             due_ns = 0;
         }
+        if (fm_playback_is(host)) {
+            due_ns = fm_playback_due_ns(host);
+        }
         if (fm_recording_stands_still(conductor->config, host)) {
             due_ns = UINT64_MAX;
         }
@@ -418,12 +436,12 @@ static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
 
 // ---- jobs --------------------------------------------------------------------------------------
 
-// A step under way holds up what comes after it, so that pipelined requests are done in order, and
-// a journal that is too far behind holds up everything. Only the end of the world, which is always
-// the last job, does not wait.
+// A step or seek under way holds up what comes after it, so that pipelined requests are done in
+// order, and a journal that is too far behind holds up everything. Only the end of the world, which
+// is always the last job, does not wait.
 static bool must_wait(const fm_host *host)
 {
-    return (host->step != NULL || fm_recording_is_behind(host)) &&
+    return (host->step != NULL || fm_playback_is_seeking(host) || fm_recording_is_behind(host)) &&
            ((const fm_job *)host->backlog_last)->kind != FM_JOB_REMOVE;
 }
 
@@ -437,7 +455,8 @@ static fm_job *pop_backlog(fm_host *host)
 // While the journal cannot be written, a refusal must not wait for it.
 static void run_job(fm_conductor *conductor, fm_host *host, fm_job *job, uint64_t now_ns)
 {
-    if (fm_recording_refuses(conductor->config, host, job->kind)) {
+    if (fm_recording_refuses(conductor->config, host, job->kind) ||
+        fm_playback_refuses(host, job->kind)) {
         finish_at_once(conductor, job, FM_ERR_IO);
     } else {
         fm_jobs_run(conductor, host, job, now_ns);
@@ -448,7 +467,10 @@ static void run_backlog(fm_conductor *conductor, fm_host *host)
 {
     fm_recording_catch_up(host);
     if (fm_recording_state(conductor->config, host) != host->journal_shown) {
-        update_summary(conductor, host);
+        fm_conductor_show(conductor, host);
+    }
+    if (fm_playback_is_seeking(host)) {
+        fm_playback_take_newer(conductor, host);
     }
     bool worked = false;
     for (uint32_t done = 0; host->backlog_first != NULL && !must_wait(host); done++) {
@@ -465,7 +487,7 @@ static void run_backlog(fm_conductor *conductor, fm_host *host)
         worked = true;
     }
     if (worked) {
-        update_summary(conductor, host);
+        fm_conductor_show(conductor, host);
     }
     fm_recording_flush(conductor, host);
 }
@@ -571,7 +593,7 @@ uint64_t fm_conductor_nudge(fm_conductor *conductor)
 
 static void say_stopped(fm_conductor *conductor)
 {
-    static fm_event stopped = {.kind = FM_EVENT_STOPPED};
+    conductor->stopped.kind = FM_EVENT_STOPPED;
     take_posted(conductor);
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         fm_host *host = conductor->hosts[i];
@@ -585,7 +607,7 @@ static void say_stopped(fm_conductor *conductor)
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         fm_recording_give_up(conductor, conductor->hosts[i]); // what memory was out for
     }
-    fm_conductor_emit_all(conductor, &stopped, &stopped);
+    fm_conductor_emit_all(conductor, &conductor->stopped, &conductor->stopped);
 }
 
 uint64_t fm_conductor_turn(fm_conductor *conductor)
@@ -607,7 +629,13 @@ static void *conduct(void *context)
 {
     fm_conductor *conductor = context;
     bool stop = false;
-    pthread_setname_np(pthread_self(), "conductor"); // for top(1) and gdb
+    // For top(1) and gdb.
+    pthread_setname_np(pthread_self(), conductor->for_replays ? "replays" : "conductor");
+    if (conductor->for_replays) {
+        // Of this thread. Where the system refuses, as configs/fogmarchd.service makes it, do
+        // without.
+        (void)setpriority(PRIO_PROCESS, 0, REPLAYS_NICE);
+    }
     while (!stop) {
         uint64_t until_ns = fm_conductor_turn(conductor);
         stop = wait_for_work(conductor, until_ns);
@@ -677,8 +705,8 @@ static fm_status create_journals(fm_conductor *conductor, bool driven)
     return fm_journals_create(&options, &conductor->journals);
 }
 
-static fm_status create(const fm_config *config, bool driven, void (*on_event)(void *context),
-                        void *context, fm_conductor **out)
+static fm_status create(const fm_config *config, bool driven, bool for_replays,
+                        void (*on_event)(void *context), void *context, fm_conductor **out)
 {
     fm_conductor *conductor = calloc(1, sizeof *conductor);
     if (conductor == NULL) {
@@ -691,8 +719,10 @@ static fm_status create(const fm_config *config, bool driven, void (*on_event)(v
     for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
         fm_scratch_init(&conductor->scratches[i], &fm_memory_libc);
     }
-    if (fm_workers_create(worker_count_of(config), &conductor->workers) != FM_OK ||
-        create_journals(conductor, driven) != FM_OK) {
+    conductor->for_replays = for_replays;
+    uint32_t worker_count = for_replays ? 1 : worker_count_of(config);
+    if (fm_workers_create(worker_count, &conductor->workers) != FM_OK ||
+        (!for_replays && create_journals(conductor, driven) != FM_OK)) {
         release(conductor);
         return FM_ERR_NO_MEMORY;
     }
@@ -703,17 +733,11 @@ static fm_status create(const fm_config *config, bool driven, void (*on_event)(v
 fm_status fm_conductor_create_driven(const fm_config *config, void (*on_event)(void *context),
                                      void *context, fm_conductor **out)
 {
-    return create(config, true, on_event, context, out);
+    return create(config, true, false, on_event, context, out);
 }
 
-fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *context),
-                              void *context, fm_conductor **out)
+static fm_status start(fm_conductor *conductor, fm_conductor **out)
 {
-    fm_conductor *conductor;
-    fm_status status = create(config, false, on_event, context, &conductor);
-    if (status != FM_OK) {
-        return status;
-    }
     if (pthread_create(&conductor->thread, NULL, conduct, conductor) != 0) {
         release(conductor);
         return FM_ERR_NO_MEMORY;
@@ -721,6 +745,22 @@ fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *co
     conductor->has_thread = true;
     *out = conductor;
     return FM_OK;
+}
+
+fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *context),
+                              void *context, fm_conductor **out)
+{
+    fm_conductor *conductor;
+    fm_status status = create(config, false, false, on_event, context, &conductor);
+    return status == FM_OK ? start(conductor, out) : status;
+}
+
+fm_status fm_conductor_create_for_replays(const fm_config *config, void (*on_event)(void *context),
+                                          void *context, fm_conductor **out)
+{
+    fm_conductor *conductor;
+    fm_status status = create(config, false, true, on_event, context, &conductor);
+    return status == FM_OK ? start(conductor, out) : status;
 }
 
 void fm_conductor_stop(fm_conductor *conductor)

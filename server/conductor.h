@@ -8,6 +8,9 @@
 //   3. publishes what the ticks changed in watched views
 //   4. spends up to query_budget_ms on path queries, as long as no tick is due
 //
+// The replays (server/playback.h) have a conductor of their own, with one thread, so that going
+// through the past never delays the present.
+//
 // Between it and the event loop there are two queues, each behind the one lock that the conductor
 // has, and neither side ever holds it while it works: inboxes (bounded; full means FM_ERR_BUSY) and
 // the outbox (bounded by leaving out publications, which a snapshot makes up for later).
@@ -29,6 +32,12 @@ typedef struct fm_conductor fm_conductor;
 ///                  more: uv_async_send() or the like
 FM_CHECKED fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *context),
                                          void *context, fm_conductor **out);
+
+/// The same for replays: one thread, which leaves the processors to the others where there are not
+/// enough of them, and no journals.
+FM_CHECKED fm_status fm_conductor_create_for_replays(const fm_config *config,
+                                                     void (*on_event)(void *context), void *context,
+                                                     fm_conductor **out);
 
 /// The same without the thread: the caller calls fm_conductor_turn(). For tests and simulations, in
 /// which loop and conductor are one thread; with one worker nothing else runs.
@@ -80,6 +89,9 @@ void fm_conductor_emit(fm_conductor *conductor, fm_host *host, fm_event *event);
 
 /// Puts a chain of events into the outbox, at once. Any thread. NULL is allowed
 void fm_conductor_emit_all(fm_conductor *conductor, fm_event *first, fm_event *last);
+
+/// Puts what the world is now into its summary. The world's thread.
+void fm_conductor_show(fm_conductor *conductor, fm_host *host);
 
 /// From now on a world that holds back may be shown as of this tick. Any thread.
 void fm_conductor_note_known(fm_conductor *conductor, fm_host *host, uint64_t tick,

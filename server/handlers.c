@@ -6,6 +6,7 @@
 #include "server/clock.h"
 #include "server/log.h"
 #include "server/names.h"
+#include "server/playback.h"
 #include "server/stream.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ static bool is_seat(const fm_session *session, const fm_host *host)
 
 bool fm_handlers_may_know(const fm_session *session, const fm_host *host)
 {
-    return session->role != FM_ROLE_PLAYER || is_seat(session, host);
+    return session->role != FM_ROLE_PLAYER || (!fm_playback_is(host) && is_seat(session, host));
 }
 
 fm_host *fm_handlers_seat_host(const fm_session *session)
@@ -72,7 +73,7 @@ fm_job *fm_handlers_make_job(fm_session *session, const fm_request *request, fm_
 
 fm_status fm_handlers_post(fm_session *session, fm_job *job)
 {
-    fm_status status = fm_conductor_post(session->hub->conductor, job);
+    fm_status status = fm_conductor_post(fm_hub_conductor(session->hub, job->host), job);
     if (status == FM_OK) {
         session->jobs_waiting++;
     } else {
@@ -452,7 +453,7 @@ static const fm_handler handlers[FM_METHOD_COUNT] = {
     [FM_METHOD_MAP_UPLOAD] = {.take = fm_take_map_upload},
     [FM_METHOD_WORLD_CREATE] = {.take = fm_take_world_create},
     [FM_METHOD_WORLD_LIST] = {.take = fm_take_world_list},
-    [FM_METHOD_WORLD_INFO] = {.take = fm_take_world_info},
+    [FM_METHOD_WORLD_INFO] = {.take = fm_take_world_info, .worlds = FM_WORLDS_ALL},
     [FM_METHOD_WORLD_DESTROY] = {.take = fm_take_world_destroy},
     [FM_METHOD_WORLD_PAUSE] = {.take = fm_take_world_pause, .answer = fm_answer_tick},
     [FM_METHOD_WORLD_RESUME] = {.take = fm_take_world_resume, .answer = fm_answer_tick},
@@ -483,41 +484,73 @@ static const fm_handler handlers[FM_METHOD_COUNT] = {
     [FM_METHOD_PATH_QUERY] = {.take = fm_take_path_query,
                               .answer = fm_answer_path,
                               .amount = count_questions,
-                              .meter = FM_METER_QUERIES},
+                              .meter = FM_METER_QUERIES,
+                              .worlds = FM_WORLDS_ALL},
     [FM_METHOD_PATH_DISTANCE] = {.take = fm_take_path_distance,
                                  .answer = fm_answer_path,
                                  .amount = count_questions,
-                                 .meter = FM_METER_QUERIES},
+                                 .meter = FM_METER_QUERIES,
+                                 .worlds = FM_WORLDS_ALL},
     [FM_METHOD_PATH_REACHABLE] = {.take = fm_take_path_reachable,
                                   .answer = fm_answer_reachable,
                                   .amount = count_questions,
-                                  .meter = FM_METER_QUERIES},
+                                  .meter = FM_METER_QUERIES,
+                                  .worlds = FM_WORLDS_ALL},
     [FM_METHOD_PATH_NEAREST] = {.take = fm_take_path_nearest,
                                 .answer = fm_answer_nearest,
                                 .amount = count_questions,
-                                .meter = FM_METER_QUERIES},
+                                .meter = FM_METER_QUERIES,
+                                .worlds = FM_WORLDS_ALL},
     [FM_METHOD_PATH_FIELD] = {.take = fm_take_path_field,
                               .answer = fm_answer_field,
                               .amount = count_questions,
-                              .meter = FM_METER_QUERIES},
-    [FM_METHOD_SUBSCRIBE] = {.take = take_subscribe},
+                              .meter = FM_METER_QUERIES,
+                              .worlds = FM_WORLDS_ALL},
+    [FM_METHOD_SUBSCRIBE] = {.take = take_subscribe, .worlds = FM_WORLDS_ALL},
     [FM_METHOD_SUBSCRIPTION_MOVE] = {.take = take_move},
     [FM_METHOD_UNSUBSCRIBE] = {.take = take_unsubscribe},
-    [FM_METHOD_STATS] = {.take = take_stats},
-    [FM_METHOD_DEBUG_INSPECT] = {.take = fm_take_debug_inspect, .answer = fm_answer_debug_inspect},
+    [FM_METHOD_STATS] = {.take = take_stats, .worlds = FM_WORLDS_ALL},
+    [FM_METHOD_DEBUG_INSPECT] = {.take = fm_take_debug_inspect,
+                                 .answer = fm_answer_debug_inspect,
+                                 .worlds = FM_WORLDS_ALL},
     [FM_METHOD_DEBUG_SUBSCRIBE] = {.take = fm_take_debug_subscribe,
-                                   .answer = fm_answer_debug_subscribe},
+                                   .answer = fm_answer_debug_subscribe,
+                                   .worlds = FM_WORLDS_ALL},
     [FM_METHOD_DEBUG_UNSUBSCRIBE] = {.take = fm_take_debug_unsubscribe,
-                                     .answer = fm_answer_debug_unsubscribe},
-    [FM_METHOD_DEBUG_EXPLAIN] = {.take = fm_take_debug_explain, .answer = fm_answer_debug_explain},
+                                     .answer = fm_answer_debug_unsubscribe,
+                                     .worlds = FM_WORLDS_ALL},
+    [FM_METHOD_DEBUG_EXPLAIN] = {.take = fm_take_debug_explain,
+                                 .answer = fm_answer_debug_explain,
+                                 .worlds = FM_WORLDS_ALL},
     [FM_METHOD_DEBUG_COMPARE] = {.take = fm_take_debug_compare,
                                  .answer = fm_answer_debug_compare,
                                  .amount = count_planners,
-                                 .meter = FM_METER_QUERIES},
-    [FM_METHOD_DEBUG_TOP] = {.take = fm_take_debug_top, .answer = fm_answer_debug_top},
+                                 .meter = FM_METER_QUERIES,
+                                 .worlds = FM_WORLDS_ALL},
+    [FM_METHOD_DEBUG_TOP] = {.take = fm_take_debug_top,
+                             .answer = fm_answer_debug_top,
+                             .worlds = FM_WORLDS_ALL},
     [FM_METHOD_WORLD_SAVE] = {.take = fm_take_world_save},
     [FM_METHOD_SAVE_DOWNLOAD] = {.take = fm_take_save_download},
     [FM_METHOD_WORLD_LOAD] = {.take = fm_take_world_load},
+    [FM_METHOD_REPLAY_LIST] = {.take = fm_take_replay_list,
+                               .amount = count_one,
+                               .meter = FM_METER_QUERIES},
+    [FM_METHOD_REPLAY_OPEN] = {.take = fm_take_replay_open,
+                               .amount = count_one,
+                               .meter = FM_METER_QUERIES},
+    [FM_METHOD_REPLAY_SEEK] = {.take = fm_take_replay_seek,
+                               .answer = fm_answer_replay_seek,
+                               .amount = count_one,
+                               .meter = FM_METER_QUERIES,
+                               .worlds = FM_WORLDS_REPLAYS},
+    [FM_METHOD_REPLAY_PLAY] = {.take = fm_take_replay_play,
+                               .answer = fm_answer_tick,
+                               .worlds = FM_WORLDS_REPLAYS},
+    [FM_METHOD_REPLAY_PAUSE] = {.take = fm_take_replay_pause,
+                                .answer = fm_answer_tick,
+                                .worlds = FM_WORLDS_REPLAYS},
+    [FM_METHOD_REPLAY_CLOSE] = {.take = fm_take_replay_close, .worlds = FM_WORLDS_REPLAYS},
 };
 
 void fm_handlers_check(void)
@@ -543,6 +576,30 @@ static fm_status pay(fm_session *session, const fm_request *request, char *error
     return status;
 }
 
+// Replays cannot be changed, and worlds cannot go back in time. Who may not know of a world hears
+// from the handler that there is none.
+static fm_status check_world(fm_session *session, const fm_request *request, char *error)
+{
+    const fm_value *number = &request->values[FM_FIELD_WORLD];
+    const fm_host *host = number->present ? fm_hub_find_host(session->hub, number->number) : NULL;
+    fm_handler_worlds worlds = handlers[request->method].worlds;
+    if (host == NULL || !fm_handlers_may_know(session, host)) {
+        return FM_OK;
+    }
+    if (fm_playback_is(host) && worlds == FM_WORLDS_LIVE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "world %llu is a replay of %.100s, which cannot be changed",
+                 (unsigned long long)host->number, host->playback.file);
+        return FM_ERR_READ_ONLY;
+    }
+    if (!fm_playback_is(host) && worlds == FM_WORLDS_REPLAYS) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "world %llu is no replay; replay.open makes one",
+                 (unsigned long long)host->number);
+        return FM_ERR_BAD_VALUE;
+    }
+    return FM_OK;
+}
+
 static fm_status take(fm_session *session, const fm_request *request, char *error)
 {
     if (!fm_role_may(session->role, request->method)) {
@@ -554,7 +611,10 @@ static fm_status take(fm_session *session, const fm_request *request, char *erro
     if (session->hub->going_down) {
         return FM_ERR_GOING_DOWN;
     }
-    fm_status status = pay(session, request, error);
+    fm_status status = check_world(session, request, error);
+    if (status == FM_OK) {
+        status = pay(session, request, error);
+    }
     return status == FM_OK ? handlers[request->method].take(session, request, error) : status;
 }
 
@@ -659,6 +719,10 @@ static void describe_failure(const fm_job *job, char *error)
     } else if (job->kind == FM_JOB_QUERY && job->query.many && is_about_an_entry(job->status)) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %s", job->query.failed_index,
                  fm_status_text(job->status));
+    } else if (job->kind == FM_JOB_SEEK) {
+        memcpy(error, job->seek.error, FM_ERROR_TEXT_SIZE);
+    } else if (job->status == FM_ERR_IO && fm_playback_is(job->host)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "the journal cannot be read here: seek another tick");
     } else if (job->status == FM_ERR_IO) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "the world's journal cannot be written now");
     } else if (job->kind == FM_JOB_QUERY && job->status == FM_ERR_NOT_READY) {
@@ -703,7 +767,7 @@ static void deliver_trace(fm_hub *hub, fm_session *session, const fm_job *job)
             end->session = job->session;
             end->inspect.trace = job->inspect.trace;
             end->is_notification = true;
-            if (fm_conductor_post(hub->conductor, end) != FM_OK) {
+            if (fm_conductor_post(fm_hub_conductor(hub, end->host), end) != FM_OK) {
                 fm_job_destroy(end); // the next tick's trace asks again
             }
         }

@@ -31,12 +31,20 @@ typedef fm_status fm_take_fn(fm_session *session, const fm_request *request, cha
 /// Packs the result of a job that was done.
 typedef void fm_answer_fn(msgpack_packer *packer, const fm_job *job);
 
+// Which worlds a method is for.
+typedef enum fm_handler_worlds {
+    FM_WORLDS_LIVE, // not for replays, which cannot be changed
+    FM_WORLDS_ALL,
+    FM_WORLDS_REPLAYS,
+} fm_handler_worlds;
+
 typedef struct fm_handler {
     fm_take_fn *take;
     fm_answer_fn *answer; // NULL: `take` answers
     /// How much it takes from `meter`, besides a message and its bytes; NULL: nothing.
     uint64_t (*amount)(const fm_request *request);
     fm_meter_kind meter;
+    fm_handler_worlds worlds; // field `world`
 } fm_handler;
 
 /// The handlers of what concerns the session itself.
@@ -118,6 +126,11 @@ fm_take_fn fm_take_debug_subscribe, fm_take_debug_unsubscribe, fm_take_debug_exp
     fm_take_debug_top, fm_take_debug_compare;
 fm_answer_fn fm_answer_debug_subscribe, fm_answer_debug_unsubscribe, fm_answer_debug_explain,
     fm_answer_debug_top, fm_answer_debug_compare;
+
+// server/handlers_replay.c
+fm_take_fn fm_take_replay_list, fm_take_replay_open, fm_take_replay_seek, fm_take_replay_play,
+    fm_take_replay_pause, fm_take_replay_close;
+fm_answer_fn fm_answer_replay_seek;
 
 // server/handlers_save.c
 fm_take_fn fm_take_world_save, fm_take_save_download, fm_take_world_load;

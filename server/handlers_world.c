@@ -8,6 +8,7 @@
 #include "core/generate.h"
 #include "server/creation.h"
 #include "server/log.h"
+#include "server/playback.h"
 #include "server/stream.h"
 
 #include <ctype.h>
@@ -390,7 +391,7 @@ fm_status fm_take_map_upload(fm_session *session, const fm_request *request, cha
 // A player is not told how many others there are.
 static fm_host_summary summary_for(const fm_session *session, const fm_host *host)
 {
-    fm_host_summary summary = fm_conductor_summary(session->hub->conductor, host);
+    fm_host_summary summary = fm_conductor_summary(fm_hub_conductor(session->hub, host), host);
     if (session->role == FM_ROLE_PLAYER) {
         summary.agents = 0;
         summary.teams = 0;
@@ -478,12 +479,32 @@ void fm_handlers_pack_digest(msgpack_packer *packer, uint64_t digest)
     fm_pack_key_text(packer, "digest", digits);
 }
 
+static void pack_replay(msgpack_packer *packer, const fm_host *host,
+                        const fm_replay_summary *summary)
+{
+    fm_pack_text(packer, "replay");
+    if (!fm_playback_is(host)) {
+        msgpack_pack_map(packer, 0);
+        return;
+    }
+    bool seeks = summary->seeks != FM_TICK_NONE;
+    msgpack_pack_map(packer, seeks ? 6 : 5);
+    fm_pack_key_text(packer, "file", host->playback.file);
+    fm_pack_key_uint(packer, "first_tick", summary->first_tick);
+    fm_pack_key_uint(packer, "last_tick", summary->last_tick);
+    fm_pack_key_uint(packer, "differences", summary->differences);
+    fm_pack_key_text(packer, "error", summary->error);
+    if (seeks) {
+        fm_pack_key_uint(packer, "seeks", summary->seeks);
+    }
+}
+
 static void pack_info(msgpack_packer *packer, const fm_session *session, const fm_host *host)
 {
     fm_host_summary summary = summary_for(session, host);
     uint32_t base_count = session->role == FM_ROLE_PLAYER ? 0 : host->base_count;
     bool is_player = session->role == FM_ROLE_PLAYER;
-    msgpack_pack_map(packer, is_player ? 14 : 15);
+    msgpack_pack_map(packer, is_player ? 15 : 16);
     fm_pack_key_uint(packer, "world", host->number);
     fm_pack_key_text(packer, "name", host->name);
     fm_pack_key_uint(packer, "width", host->width);
@@ -498,6 +519,7 @@ static void pack_info(msgpack_packer *packer, const fm_session *session, const f
     pack_rules(packer, &host->rules);
     fm_pack_key_cells(packer, "bases", host->bases, base_count);
     fm_pack_key_text(packer, "journal", fm_host_journal_name(summary.journal));
+    pack_replay(packer, host, &summary.replay);
     if (!is_player) { // it hangs on what the player's team does not see
         fm_handlers_pack_digest(packer, summary.digest);
     }

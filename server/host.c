@@ -186,11 +186,61 @@ fm_status fm_host_restore(const fm_host_restoration *restoration, fm_host **out,
     return FM_OK;
 }
 
+static void take_replay(fm_host *host)
+{
+    fm_replay *replay = host->playback.replay;
+    host->world = fm_replay_world(replay);
+    const fm_grid *grid = fm_world_grid(host->world);
+    host->width = grid->width;
+    host->height = grid->height;
+    host->rules = *fm_world_rules_get(host->world);
+    host->tick = fm_replay_position(replay);
+    host->playback.worlds_begun = fm_replay_worlds_begun(replay);
+    host->overload = FM_OVERLOAD_SLIP; // nobody waits for a tick that was long ago
+    host->paused = true;
+}
+
+fm_status fm_host_open_replay(const char *path, size_t memory_max, fm_host **out, char *error)
+{
+    fm_host *host = calloc(1, sizeof *host);
+    if (host == NULL || fm_memory_arena_create(memory_max, &host->arena) != FM_OK) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "out of memory");
+        free(host);
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_playback *playback = &host->playback;
+    const fm_memory *memory = fm_memory_arena_memory(host->arena);
+    fm_status status = fm_replay_open(path, memory, &playback->replay, error);
+    if (status == FM_OK) {
+        const fm_journal_info *info = fm_replay_info(playback->replay);
+        take_info(host, info);
+        status = fm_replay_seek(playback->replay, info->first_tick, NULL, NULL, NULL, error);
+    }
+    if (status != FM_OK) {
+        fm_host_destroy(host);
+        return status;
+    }
+    fm_replay_rest(playback->replay);
+    take_replay(host);
+    *out = host;
+    return FM_OK;
+}
+
+// The world goes with its memory.
+static void close_replay(fm_replay *replay)
+{
+    if (replay != NULL) {
+        (void)fm_replay_take_world(replay);
+        fm_replay_close(replay);
+    }
+}
+
 void fm_host_destroy(fm_host *host)
 {
     if (host == NULL) {
         return;
     }
+    close_replay(host->playback.replay);
     fm_journal_destroy(host->journal);
     fm_journal_batch_destroy(host->batch);
     fm_journal_batch_destroy(host->last_batch);

@@ -15,13 +15,15 @@
 #include "server/journal.h"
 #include "server/memory_arena.h"
 #include "server/pacer.h"
+#include "server/replay.h"
 
 #include <stdatomic.h>
 
-#define FM_WORLD_NAME_MAX   64u   // bytes
-#define FM_WATCHES_MAX      4096u // views of one world that are watched at once
-#define FM_HOST_TRACES_MAX  64u   // agents of one world that are followed with debug.subscribe
-#define FM_HOST_QUERIES_MAX 256u  // jobs of queries of one world that run or wait
+#define FM_WORLD_NAME_MAX    64u   // bytes
+#define FM_WATCHES_MAX       4096u // views of one world that are watched at once
+#define FM_HOST_TRACES_MAX   64u   // agents of one world that are followed with debug.subscribe
+#define FM_HOST_QUERIES_MAX  256u  // jobs of queries of one world that run or wait
+#define FM_JOURNAL_FILE_SIZE 256u  // bytes of a journal's name in its folder, NUL included
 
 typedef struct fm_scene fm_scene;
 
@@ -35,7 +37,8 @@ typedef enum fm_host_state {
 typedef struct fm_host_watch {
     uint32_t team;
     uint64_t serial;
-    bool lost; // a publication was left out: the loop is behind; a snapshot is due
+    bool lost;   // a publication was left out: the loop is behind; a snapshot is due
+    bool absent; // a replay: the team is not there at this tick
 } fm_host_watch;
 
 // How the journal of a world is.
@@ -56,6 +59,16 @@ typedef enum fm_host_journal {
 /// Static storage.
 const char *fm_host_journal_name(fm_host_journal journal);
 
+// What a replay looks like from outside.
+typedef struct fm_replay_summary {
+    uint64_t first_tick, last_tick; // that the journal holds
+    uint64_t seeks;                 // the tick that it is on the way to; FM_TICK_NONE: none
+    uint64_t differences;           // ticks so far whose digest was not the recorded one
+    char error[FM_ERROR_TEXT_SIZE]; // why it does not go on; empty: nothing is wrong
+} fm_replay_summary;
+
+#define FM_TICK_NONE UINT64_MAX
+
 // What a world looks like from outside, for world.list and the like.
 typedef struct fm_host_summary {
     uint64_t tick;
@@ -65,7 +78,24 @@ typedef struct fm_host_summary {
     fm_host_journal journal;
     uint64_t digest;   // of the last tick; 0 before the first
     uint64_t timeline; // two equal ticks of one timeline are the same
+    fm_replay_summary replay;
 } fm_host_summary;
+
+// What makes a host a replay: a world that comes from a journal, see server/playback.h.
+typedef struct fm_playback {
+    fm_replay *replay;               // owned; NULL: a world that lives. Fixed
+    char file[FM_JOURNAL_FILE_SIZE]; // its name in journal_dir. Fixed
+    uint64_t owner;                  // session that opened it; 0: has gone. The event loop's
+    // ---- the conductor's
+    fm_event *seeks_first, *seeks_last; // FM_JOB_SEEK that are not answered; the last one counts
+    bool arrived;                       // what there is now has to be shown as a whole
+    bool tried_again;                   // the seek, with the journal as it is now
+    fm_status status;                   // what came of the seek, once arrived
+    uint64_t retry_ns;                  // when to go on with a seek; 0: at once
+    uint64_t looked_ns;                 // when the journal's end was last looked at
+    uint64_t worlds_begun;              // fm_replay_worlds_begun() of the world that is watched
+    char error[FM_ERROR_TEXT_SIZE];     // of the summary
+} fm_playback;
 
 struct fm_host {
     // ---- fixed once the world is made; both threads read ----------------------------------------
@@ -78,6 +108,7 @@ struct fm_host {
     uint32_t base_count;
     fm_memory_arena *arena;
     bool holds_back; // nothing may be told before the journal has it
+    fm_playback playback;
 
     // ---- the event loop's -----------------------------------------------------------------------
     fm_host_state state;
@@ -169,6 +200,15 @@ typedef struct fm_host_restoration {
 /// @return as fm_world_load()
 FM_CHECKED fm_status fm_host_restore(const fm_host_restoration *restoration, fm_host **out,
                                      fm_bytes_error *error);
+
+/// Opens a journal as a replay and begins it at its first tick, paused. Its number is left to the
+/// caller.
+///
+/// @param memory_max  bytes of the world
+/// @param error       receives a sentence; room for FM_JOURNAL_ERROR_SIZE
+/// @return as fm_replay_open() and fm_replay_seek()
+FM_CHECKED fm_status fm_host_open_replay(const char *path, size_t memory_max, fm_host **out,
+                                         char *error);
 
 /// Releases the world by dropping its memory. After the conductor and the loop are done with it.
 /// Takes its time. NULL is allowed.

@@ -2,6 +2,7 @@
 
 #include "server/hub.h"
 
+#include "server/playback.h"
 #include "server/session.h"
 
 #include <stdlib.h>
@@ -22,6 +23,16 @@ fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number)
     return found ? hub->sessions[low] : NULL;
 }
 
+static fm_host *find_replay(const fm_hub *hub, uint64_t number)
+{
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        if (hub->replays[i]->number == number) {
+            return hub->replays[i];
+        }
+    }
+    return NULL;
+}
+
 fm_host *fm_hub_find_host(const fm_hub *hub, uint64_t number)
 {
     uint32_t low = 0, high = hub->host_count;
@@ -34,7 +45,7 @@ fm_host *fm_hub_find_host(const fm_hub *hub, uint64_t number)
         }
     }
     bool found = low < hub->host_count && hub->hosts[low]->number == number;
-    return found ? hub->hosts[low] : NULL;
+    return found ? hub->hosts[low] : find_replay(hub, number);
 }
 
 fm_host *fm_hub_find_host_by_name(const fm_hub *hub, const char *name, size_t size)
@@ -111,4 +122,27 @@ void fm_hub_drop_host(fm_hub *hub, const fm_host *host)
             return;
         }
     }
+}
+
+void fm_hub_add_replay(fm_hub *hub, fm_host *host)
+{
+    FM_ASSERT(hub->replay_count < FM_REPLAYS_MAX);
+    hub->replays[hub->replay_count++] = host;
+}
+
+void fm_hub_drop_replay(fm_hub *hub, const fm_host *host)
+{
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        if (hub->replays[i] == host) {
+            memmove(&hub->replays[i], &hub->replays[i + 1],
+                    (hub->replay_count - i - 1) * sizeof(fm_host *));
+            hub->replay_count--;
+            return;
+        }
+    }
+}
+
+fm_conductor *fm_hub_conductor(const fm_hub *hub, const fm_host *host)
+{
+    return fm_playback_is(host) ? hub->replayer : hub->conductor;
 }

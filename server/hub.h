@@ -13,6 +13,7 @@
 
 #include <uv.h>
 
+#define FM_REPLAYS_MAX     64u               // journals that are open as replays at once
 #define FM_SCENES_SIZE_MAX ((size_t)1 << 30) // bytes of the cells of all scenes
 
 typedef struct fm_session fm_session;
@@ -27,6 +28,7 @@ typedef struct fm_hub {
     const fm_config *config;
     uv_loop_t *loop;
     fm_conductor *conductor;
+    fm_conductor *replayer; // the conductor of the replays; NULL: there can be none
     uint64_t start_ns;
     bool going_down;
     void (*on_session_gone)(struct fm_hub *hub); // after a session was released
@@ -37,6 +39,9 @@ typedef struct fm_hub {
     uint32_t host_count, host_capacity;
     struct fm_creation *creations; // worlds being made
     uint32_t creation_count;
+    fm_host *replays[FM_REPLAYS_MAX]; // open; state FM_HOST_LIVE
+    uint32_t replay_count, opening_count;
+    uint32_t listing_count; // of journals, under way
 
     uint64_t session_last, host_last, serial_last, upload_last; // numbers given out
     uint64_t download_last;                                     // likewise
@@ -51,8 +56,10 @@ typedef struct fm_hub {
 /// @return NULL when there is no such session any more
 fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number);
 
-/// @return NULL when there is no such world
+/// @return NULL when there is no such world, or replay
 fm_host *fm_hub_find_host(const fm_hub *hub, uint64_t number);
+
+/// Not a replay, which has the name that its world had. @return NULL when there is no such world
 fm_host *fm_hub_find_host_by_name(const fm_hub *hub, const char *name, size_t size);
 
 /// Adds one whose number is higher than all others'. @return false when memory is out
@@ -66,3 +73,10 @@ void fm_hub_add_host(fm_hub *hub, fm_host *host);
 
 void fm_hub_drop_session(fm_hub *hub, const fm_session *session);
 void fm_hub_drop_host(fm_hub *hub, const fm_host *host);
+
+/// Adds a replay, for which there must be room (asserted).
+void fm_hub_add_replay(fm_hub *hub, fm_host *host);
+void fm_hub_drop_replay(fm_hub *hub, const fm_host *host);
+
+/// Who owns a world.
+fm_conductor *fm_hub_conductor(const fm_hub *hub, const fm_host *host);

@@ -59,6 +59,7 @@ void fm_job_destroy(fm_job *job)
     case FM_JOB_PAUSE:
     case FM_JOB_RESUME:
     case FM_JOB_STEP:
+    case FM_JOB_SEEK:
     case FM_JOB_WATCH:
     case FM_JOB_UNWATCH:
         break;

@@ -40,6 +40,7 @@ typedef enum fm_job_kind {
     FM_JOB_PAUSE,
     FM_JOB_RESUME,
     FM_JOB_STEP,
+    FM_JOB_SEEK, // of a replay
     FM_JOB_QUERY,
     FM_JOB_STATS,
     FM_JOB_INSPECT,
@@ -182,6 +183,7 @@ typedef struct fm_job {
     uint64_t tick;    // ticks completed when it was done
     union {
         struct fm_creation *creation; // ADD: the loop's
+        struct fm_opening *opening;   // ADD, of a replay: likewise
         fm_job_command command;
         struct {
             double tick_hz, budget_ms; // 0: as they are
@@ -190,6 +192,13 @@ typedef struct fm_job {
             uint32_t left;
             uint64_t digest;
         } step;
+        struct {
+            uint64_t wanted;                // tick; job->tick: where it is then
+            uint64_t digest;                // recorded; 0: not known
+            uint64_t first_tick, last_tick; // that the journal holds
+            uint64_t differences;           // as in fm_replay_summary
+            char error[FM_ERROR_TEXT_SIZE];
+        } seek;
         fm_job_query query;
         struct {
             bool reset;            // begin the histograms anew afterwards
@@ -231,6 +240,7 @@ typedef struct fm_publication {
     uint64_t tick;   // ticks completed
     size_t size;     // of the block
     bool is_snapshot;
+    bool is_cut; // a snapshot from elsewhere in time: what readers know is of no use
     fm_load load;
     fm_changes changes; // a snapshot has `entered` only
     uint16_t *looks;    // snapshot: of every cell, row by row

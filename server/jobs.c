@@ -4,6 +4,7 @@
 
 #include "core/permit.h"
 #include "server/clock.h"
+#include "server/playback.h"
 #include "server/publish.h"
 #include "server/queries.h"
 #include "server/recording.h"
@@ -422,6 +423,9 @@ void fm_jobs_run(fm_conductor *conductor, fm_host *host, fm_job *job, uint64_t n
         }
         status = FM_ERR_NOT_READY;
         break;
+    case FM_JOB_SEEK:
+        fm_playback_seek(conductor, host, job);
+        return; // finished once it is there
     case FM_JOB_QUERY:
         status = fm_queries_take(host, job);
         if (status == FM_OK) {
@@ -471,6 +475,7 @@ void fm_jobs_abandon(fm_conductor *conductor, fm_host *host, fm_status status)
     fm_event *backlog = host->backlog_first;
     host->backlog_first = NULL;
     fm_queries_abandon(conductor, host, status);
+    fm_playback_abandon(conductor, host, status);
     while (host->trace_count > 0) {
         drop_trace(host, 0);
     }

@@ -578,15 +578,19 @@ fm_status fm_journal_reader_seek(fm_journal_reader *reader, uint64_t position, c
     return FM_OK;
 }
 
+void fm_journal_reader_rest(fm_journal_reader *reader)
+{
+    sqlite3_reset(reader->rows);
+    sqlite3_bind_int64(reader->rows, 1, (sqlite3_int64)reader->position);
+}
+
 fm_status fm_journal_reader_next(fm_journal_reader *reader, fm_journal_row *row, bool *more,
                                  char *error)
 {
     int code = sqlite3_step(reader->rows);
     *more = false;
     if (code == SQLITE_DONE) {
-        // Begins behind the last row, should the writer add some.
-        sqlite3_reset(reader->rows);
-        sqlite3_bind_int64(reader->rows, 1, (sqlite3_int64)reader->position);
+        fm_journal_reader_rest(reader); // begins behind the last row, should the writer add some
         return FM_OK;
     }
     if (code != SQLITE_ROW) {

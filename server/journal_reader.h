@@ -17,6 +17,9 @@
 //
 // Every error names the file, the table, and the position and tick where there are some.
 //
+// A reader in the middle of a journal holds on to the file as it was, which keeps the writer from
+// using its write-ahead file anew. Whoever goes on later lets go meanwhile: rest.
+//
 // Threads: one at a time for each reader.
 
 #pragma once
@@ -111,6 +114,10 @@ FM_CHECKED fm_status fm_journal_reader_seek_tick(fm_journal_reader *reader, uint
 /// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_journal_reader_next(fm_journal_reader *reader, fm_journal_row *row,
                                             bool *more, char *error);
+
+/// Lets go of the file until the next call. The bytes of the last row are gone; the next one
+/// follows it all the same.
+void fm_journal_reader_rest(fm_journal_reader *reader);
 
 /// Name of a kind, for people. Static storage.
 const char *fm_journal_kind_name(fm_journal_kind kind);

@@ -91,8 +91,25 @@ static void copy_looks(const fm_host *host, uint32_t team, uint16_t *looks)
     }
 }
 
+// A team that is not there knows nothing and has nothing.
+static fm_publication *block_of_nothing(const fm_host *host, const fm_host_watch *watch)
+{
+    size_t looks_size = (size_t)host->width * host->height * sizeof(uint16_t);
+    fm_publication *block = block_create(host, watch, padded(looks_size));
+    if (block != NULL) {
+        block->is_snapshot = true;
+        block->looks = (uint16_t *)block_arrays(block);
+        memset(block->looks, 0, looks_size);
+        block->changes.buildings_changed = true;
+    }
+    return block;
+}
+
 static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watch *watch)
 {
+    if (watch->absent) {
+        return block_of_nothing(host, watch);
+    }
     uint32_t agent_count = fm_world_agents_in_view(host->world, watch->team, NULL, 0);
     size_t agents_size = padded(agent_count * sizeof(fm_agent_look));
     size_t looks_size = (size_t)host->width * host->height * sizeof(uint16_t);
@@ -137,6 +154,13 @@ static bool is_empty(const fm_changes *changes)
 static void publish_watch(fm_conductor *conductor, fm_host *host, fm_host_watch *watch,
                           const fm_load *load)
 {
+    if (watch->absent) {
+        watch->absent = fm_world_watch(host->world, watch->team, true) != FM_OK;
+        watch->lost |= !watch->absent; // all of it is new
+    }
+    if (watch->absent) {
+        return;
+    }
     size_t unread_size = atomic_load(&host->published_unread_size);
     if (watch->lost && unread_size > 0) {
         return;
@@ -164,6 +188,38 @@ void fm_publish_tick(fm_conductor *conductor, fm_host *host, const fm_load *load
     }
 }
 
+// ---- replays -----------------------------------------------------------------------------------
+
+static fm_status publish_cut(fm_conductor *conductor, fm_host *host, fm_host_watch *watch)
+{
+    if (atomic_load(&host->published_unread_size) >= FM_PUBLISHED_UNREAD_MAX) {
+        return FM_ERR_BUSY;
+    }
+    fm_publication *block = block_of_snapshot(host, watch);
+    if (block == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    block->is_cut = true;
+    watch->lost = false;
+    emit(conductor, host, block);
+    return FM_OK;
+}
+
+fm_status fm_publish_cut(fm_conductor *conductor, fm_host *host)
+{
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; i < host->watch_count; i++) {
+        fm_host_watch *watch = &host->watches[i];
+        if (watch->absent) {
+            watch->absent = fm_world_watch(host->world, watch->team, true) != FM_OK;
+        }
+    }
+    for (uint32_t i = 0; i < host->watch_count && status == FM_OK; i++) {
+        status = publish_cut(conductor, host, &host->watches[i]);
+    }
+    return status;
+}
+
 // ---- watching ----------------------------------------------------------------------------------
 
 static fm_status reserve(fm_host *host)
@@ -184,6 +240,14 @@ static fm_status reserve(fm_host *host)
     return FM_OK;
 }
 
+static void stop_watching(fm_host *host, const fm_host_watch *watch)
+{
+    if (!watch->absent && host->world != NULL) {
+        fm_status ignored = fm_world_watch(host->world, watch->team, false);
+        (void)ignored; // cannot fail for a team that exists
+    }
+}
+
 fm_status fm_publish_watch(fm_conductor *conductor, fm_host *host, uint32_t team, uint64_t serial)
 {
     fm_status status = reserve(host);
@@ -191,14 +255,15 @@ fm_status fm_publish_watch(fm_conductor *conductor, fm_host *host, uint32_t team
         return status;
     }
     status = fm_world_watch(host->world, team, true);
-    if (status != FM_OK) {
+    fm_host_watch watch = {.team = team, .serial = serial};
+    // In a replay it may come yet, or have been there.
+    watch.absent = status == FM_ERR_NO_TEAM && host->playback.replay != NULL;
+    if (status != FM_OK && !watch.absent) {
         return status;
     }
-    fm_host_watch watch = {.team = team, .serial = serial};
     fm_publication *block = block_of_snapshot(host, &watch);
     if (block == NULL) {
-        fm_status ignored = fm_world_watch(host->world, team, false);
-        (void)ignored; // unwatching cannot fail for a team that exists
+        stop_watching(host, &watch);
         return FM_ERR_NO_MEMORY;
     }
     host->watches[host->watch_count++] = watch;
@@ -210,9 +275,8 @@ void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial)
 {
     for (uint32_t i = 0; i < host->watch_count; i++) {
         if (host->watches[i].team == team && host->watches[i].serial == serial) {
+            stop_watching(host, &host->watches[i]);
             host->watches[i] = host->watches[--host->watch_count];
-            fm_status ignored = fm_world_watch(host->world, team, false);
-            (void)ignored;
             return;
         }
     }

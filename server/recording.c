@@ -342,6 +342,7 @@ static bool changes_the_world(fm_job_kind kind)
         return true;
     case FM_JOB_ADD:
     case FM_JOB_REMOVE:
+    case FM_JOB_SEEK:
     case FM_JOB_QUERY:
     case FM_JOB_STATS:
     case FM_JOB_INSPECT:

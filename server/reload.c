@@ -28,6 +28,7 @@ static const char *const names[] = {
     "http_origins",
     "worlds_max",
     "world_memory_max",
+    "replays_max",
     "tick_hz",
     "budget_ms",
     "overload",

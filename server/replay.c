@@ -15,12 +15,14 @@ struct fm_replay {
     char *path;
     const fm_memory *memory;
     fm_journal_reader *reader;
-    fm_world *world;   // NULL: none
-    uint64_t position; // of the last row that was done
-    uint64_t tick;     // completed
-    uint64_t digest;   // recorded at its end; 0: not known
-    bool is_as_sought; // the world is as a seek to `tick` would leave it
-    bool in_gap;       // the next row is behind ticks that were not written
+    fm_world *world; // NULL: none
+    uint64_t worlds_begun;
+    uint32_t width, height, class_count; // of all worlds; 0: none has begun yet
+    uint64_t position;                   // of the last row that was done
+    uint64_t tick;                       // completed
+    uint64_t digest;                     // recorded at its end; 0: not known
+    bool is_as_sought;                   // the world is as a seek to `tick` would leave it
+    bool in_gap;                         // the next row is behind ticks that were not written
     fm_journal_pace pace;
     fm_command_copy *command; // of the last step
     fm_record_copy *record;   // likewise
@@ -135,6 +137,16 @@ uint64_t fm_replay_position(const fm_replay *replay)
     return replay->tick;
 }
 
+uint64_t fm_replay_worlds_begun(const fm_replay *replay)
+{
+    return replay->worlds_begun;
+}
+
+void fm_replay_rest(fm_replay *replay)
+{
+    fm_journal_reader_rest(replay->reader);
+}
+
 // ---- keyframes ---------------------------------------------------------------------------------
 
 // Where the way to a tick begins: the newest keyframe before it, else the one at it.
@@ -143,6 +155,28 @@ static const fm_journal_keyframe *keyframe_for(const fm_replay *replay, uint64_t
     const fm_journal_keyframe *before =
         tick == 0 ? NULL : fm_journal_reader_keyframe_before(replay->reader, tick - 1);
     return before != NULL ? before : fm_journal_reader_keyframe_before(replay->reader, tick);
+}
+
+// Somebody may have put the journals of two worlds together.
+static fm_status check_kind(fm_replay *replay, const fm_journal_keyframe *keyframe, char *error)
+{
+    const fm_grid *grid = fm_world_grid(replay->world);
+    uint32_t class_count = fm_world_rules_get(replay->world)->class_count;
+    if (replay->worlds_begun++ == 0) {
+        replay->width = grid->width;
+        replay->height = grid->height;
+        replay->class_count = class_count;
+    }
+    fm_world_counts counts;
+    fm_world_counts_get(replay->world, &counts);
+    if (grid->width != replay->width || grid->height != replay->height ||
+        class_count != replay->class_count || counts.tick != keyframe->tick) {
+        end_world(replay);
+        return complain(replay, error, FM_ERR_BAD_FORMAT,
+                        "keyframe of tick %llu: this is another world than before",
+                        (unsigned long long)keyframe->tick);
+    }
+    return FM_OK;
 }
 
 static fm_status load_world(fm_replay *replay, const fm_journal_keyframe *keyframe,
@@ -164,7 +198,7 @@ static fm_status load_world(fm_replay *replay, const fm_journal_keyframe *keyfra
     replay->in_gap = false;
     replay->is_as_sought = keyframe_for(replay, keyframe->tick)->position == keyframe->position;
     replay->pace = keyframe->pace;
-    return FM_OK;
+    return check_kind(replay, keyframe, error);
 }
 
 fm_status fm_replay_begin(fm_replay *replay, const fm_journal_keyframe *keyframe, char *error)

@@ -72,7 +72,8 @@ fm_journal_pace fm_replay_pace(const fm_replay *replay);
 /// Since the replay was opened.
 fm_replay_verdict fm_replay_verdict_get(const fm_replay *replay);
 
-/// Puts the world of a keyframe in the place of the present one.
+/// Puts the world of a keyframe in the place of the present one. All of a journal have one size and
+/// one list of movement classes.
 ///
 /// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_replay_begin(fm_replay *replay, const fm_journal_keyframe *keyframe,
@@ -111,3 +112,10 @@ FM_CHECKED fm_status fm_replay_refresh(fm_replay *replay, char *error);
 
 /// Ticks completed in the present world; 0 without one.
 uint64_t fm_replay_position(const fm_replay *replay);
+
+/// Worlds that have taken each other's place so far: when it has grown, fm_replay_world() is
+/// another one, with nobody watching, whether or not the pointer is the same.
+uint64_t fm_replay_worlds_begun(const fm_replay *replay);
+
+/// Lets go of the file until the next call: see fm_journal_reader_rest().
+void fm_replay_rest(fm_replay *replay);

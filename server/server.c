@@ -18,8 +18,10 @@
 #include "server/log.h"
 #include "server/notify.h"
 #include "server/options.h"
+#include "server/playback.h"
 #include "server/recovery.h"
 #include "server/reload.h"
+#include "server/replays.h"
 #include "server/stream.h"
 #include "server/tls.h"
 #include "server/transport.h"
@@ -47,12 +49,13 @@ struct server {
     uv_async_t event;
     uv_timer_t check, grace;
     fm_tcp_listener *listener;
-    fm_http *http;     // NULL: none
-    fm_tls *tls;       // NULL: none
-    char *read_buffer; // owned
-    int journal_lock;  // -1: none
-    bool stopped;      // the conductor has said its last word
-    bool closing;      // only handles of our own are left, and they are closing
+    fm_http *http;       // NULL: none
+    fm_tls *tls;         // NULL: none
+    char *read_buffer;   // owned
+    int journal_lock;    // -1: none
+    bool stopped;        // the conductors have said their last word
+    uint32_t last_words; // of conductors
+    bool closing;        // only handles of our own are left, and they are closing
 };
 
 // ---- the end -----------------------------------------------------------------------------------
@@ -128,6 +131,9 @@ static void stop(struct server *server)
     announce_end(server);
     fm_stream_forget(&server->hub);
     fm_conductor_stop(server->hub.conductor);
+    if (server->hub.replayer != NULL) {
+        fm_conductor_stop(server->hub.replayer);
+    }
 }
 
 static void on_signal(uv_signal_t *signal, int number)
@@ -228,7 +234,11 @@ static void job_done(struct server *server, fm_job *job)
     }
     switch (job->kind) {
     case FM_JOB_ADD:
-        fm_creation_added(&server->hub, job);
+        if (fm_playback_is(job->host)) {
+            fm_replays_added(&server->hub, job);
+        } else {
+            fm_creation_added(&server->hub, job);
+        }
         break;
     case FM_JOB_REMOVE:
         fm_creation_removed(&server->hub, job);
@@ -244,6 +254,7 @@ static void job_done(struct server *server, fm_job *job)
     case FM_JOB_PAUSE:
     case FM_JOB_RESUME:
     case FM_JOB_STEP:
+    case FM_JOB_SEEK:
     case FM_JOB_QUERY:
     case FM_JOB_STATS:
     case FM_JOB_INSPECT:
@@ -267,18 +278,28 @@ static void take_event(struct server *server, fm_event *event)
         fm_stream_publish(&server->hub, (fm_publication *)event);
         break;
     case FM_EVENT_STOPPED:
-        flush(server);
+        if (++server->last_words == (server->hub.replayer == NULL ? 1 : 2)) {
+            flush(server);
+        }
         break;
+    }
+}
+
+static void take_events(struct server *server, fm_conductor *conductor)
+{
+    for (fm_event *event = fm_conductor_receive(conductor); event != NULL;) {
+        fm_event *next = event->next;
+        take_event(server, event);
+        event = next;
     }
 }
 
 static void on_event(uv_async_t *async)
 {
     struct server *server = async->data;
-    for (fm_event *event = fm_conductor_receive(server->hub.conductor); event != NULL;) {
-        fm_event *next = event->next;
-        take_event(server, event);
-        event = next;
+    take_events(server, server->hub.conductor);
+    if (server->hub.replayer != NULL) {
+        take_events(server, server->hub.replayer);
     }
 }
 
@@ -459,6 +480,22 @@ static void init_handles(struct server *server)
     uv_timer_start(&server->check, on_check, CHECK_PERIOD_MS, CHECK_PERIOD_MS);
 }
 
+// Without journals there is nothing to replay.
+static bool create_conductors(struct server *server)
+{
+    fm_hub *hub = &server->hub;
+    if (fm_conductor_create(hub->config, wake_loop, server, &hub->conductor) != FM_OK) {
+        return false;
+    }
+    if (hub->config->journal_dir[0] == '\0' ||
+        fm_conductor_create_for_replays(hub->config, wake_loop, server, &hub->replayer) == FM_OK) {
+        return true;
+    }
+    fm_conductor_stop(hub->conductor);
+    fm_conductor_destroy(hub->conductor);
+    return false;
+}
+
 // Makes what cannot be had for sure. On failure nothing needs undoing.
 static bool server_init(struct server *server, const fm_config *config)
 {
@@ -482,7 +519,7 @@ static bool server_init(struct server *server, const fm_config *config)
         return false;
     }
     init_handles(server);
-    if (fm_conductor_create(&server->config, wake_loop, server, &server->hub.conductor) != FM_OK) {
+    if (!create_conductors(server)) {
         close_own_handles(server);
         uv_run(&server->loop, UV_RUN_DEFAULT);
         uv_loop_close(&server->loop);
@@ -494,6 +531,12 @@ static bool server_init(struct server *server, const fm_config *config)
 
 static void server_fini(struct server *server)
 {
+    // First, because whoever lets go of a journal last tidies it up, and should be the one who
+    // writes it.
+    fm_conductor_destroy(server->hub.replayer);
+    for (uint32_t i = 0; i < server->hub.replay_count; i++) {
+        fm_host_destroy(server->hub.replays[i]);
+    }
     fm_conductor_destroy(server->hub.conductor);
     fm_http_destroy(server->http);
     fm_tls_destroy(server->tls);

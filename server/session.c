@@ -5,6 +5,7 @@
 #include "server/clock.h"
 #include "server/handlers.h"
 #include "server/log.h"
+#include "server/replays.h"
 #include "server/stream.h"
 
 #include <stdlib.h>
@@ -141,6 +142,7 @@ static void on_closed(void *owner)
         let_go(session, FM_SESSION_GONE, "client hung up");
     }
     fm_stream_end_session(session);
+    fm_replays_end_session(hub, session->number);
     fm_hub_drop_session(hub, session);
     session_destroy(session);
     hub->on_session_gone(hub);

@@ -52,7 +52,7 @@ static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind)
     }
     job->watch.team = scene->team;
     job->watch.serial = scene->serial;
-    if (fm_conductor_post(hub->conductor, job) != FM_OK) {
+    if (fm_conductor_post(fm_hub_conductor(hub, job->host), job) != FM_OK) {
         fm_job_destroy(job);
         return false;
     }
@@ -61,16 +61,25 @@ static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind)
 
 static void close_scene(fm_hub *hub, fm_scene *scene);
 
+static fm_scene *longer_idle(fm_scene *longest, const fm_host *host)
+{
+    for (fm_scene *scene = host->scenes; scene != NULL; scene = scene->next) {
+        bool waits = scene->subscriptions == NULL;
+        if (waits && (longest == NULL || scene->idle_ns < longest->idle_ns)) {
+            longest = scene;
+        }
+    }
+    return longest;
+}
+
 static fm_scene *longest_idle(const fm_hub *hub)
 {
     fm_scene *longest = NULL;
     for (uint32_t i = 0; i < hub->host_count; i++) {
-        for (fm_scene *scene = hub->hosts[i]->scenes; scene != NULL; scene = scene->next) {
-            bool waits = scene->subscriptions == NULL;
-            if (waits && (longest == NULL || scene->idle_ns < longest->idle_ns)) {
-                longest = scene;
-            }
-        }
+        longest = longer_idle(longest, hub->hosts[i]);
+    }
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        longest = longer_idle(longest, hub->replays[i]);
     }
     return longest;
 }
@@ -518,8 +527,24 @@ static void close_idle(fm_hub *hub, fm_host *host, uint64_t now_ns, double longe
 
 void fm_stream_forget(fm_hub *hub)
 {
+    uint64_t now_ns = fm_clock_now_ns();
     for (uint32_t i = 0; i < hub->host_count; i++) {
-        close_idle(hub, hub->hosts[i], fm_clock_now_ns(), 0);
+        close_idle(hub, hub->hosts[i], now_ns, 0);
+    }
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        close_idle(hub, hub->replays[i], now_ns, 0);
+    }
+}
+
+static void flush_host(fm_hub *hub, fm_host *host, uint64_t now_ns)
+{
+    close_idle(hub, host, now_ns, hub->config->resume_s * (double)FM_NS_PER_S);
+    if (host->scenes == NULL) {
+        return;
+    }
+    fm_host_summary summary = fm_conductor_summary(fm_hub_conductor(hub, host), host);
+    for (fm_scene *scene = host->scenes; scene != NULL; scene = scene->next) {
+        flush_scene(scene, &summary);
     }
 }
 
@@ -527,15 +552,10 @@ void fm_stream_flush(fm_hub *hub)
 {
     uint64_t now_ns = fm_clock_now_ns();
     for (uint32_t i = 0; i < hub->host_count; i++) {
-        fm_host *host = hub->hosts[i];
-        close_idle(hub, host, now_ns, hub->config->resume_s * (double)FM_NS_PER_S);
-        if (host->scenes == NULL) {
-            continue;
-        }
-        fm_host_summary summary = fm_conductor_summary(hub->conductor, host);
-        for (fm_scene *scene = host->scenes; scene != NULL; scene = scene->next) {
-            flush_scene(scene, &summary);
-        }
+        flush_host(hub, hub->hosts[i], now_ns);
+    }
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        flush_host(hub, hub->replays[i], now_ns);
     }
 }
 
@@ -571,6 +591,16 @@ static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
     }
 }
 
+// A replay went elsewhere in time: whoever looks on, or comes back, begins with a keyframe.
+static void forget_what_was_told(fm_scene *scene)
+{
+    scene->stream = make_stream();
+    for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
+         subscription = subscription->next_of_scene) {
+        subscription->told = false;
+    }
+}
+
 void fm_stream_publish(fm_hub *hub, fm_publication *publication)
 {
     fm_host *host = publication->host;
@@ -578,6 +608,9 @@ void fm_stream_publish(fm_hub *hub, fm_publication *publication)
     if (scene != NULL && scene->serial == publication->serial &&
         (scene->live || publication->is_snapshot)) {
         fm_status status = fm_scene_apply(scene, publication);
+        if (publication->is_cut) {
+            forget_what_was_told(scene);
+        }
         if (status == FM_OK) {
             tell_subscribers(scene);
         } else {

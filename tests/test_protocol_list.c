@@ -104,6 +104,12 @@ static void test_matrix_of_roles(void **state)
         {FM_METHOD_WORLD_SAVE, FM_ROLE_ADMIN},
         {FM_METHOD_SAVE_DOWNLOAD, FM_ROLE_ADMIN},
         {FM_METHOD_WORLD_LOAD, FM_ROLE_ADMIN},
+        {FM_METHOD_REPLAY_LIST, FM_ROLE_DEBUG},
+        {FM_METHOD_REPLAY_OPEN, FM_ROLE_DEBUG},
+        {FM_METHOD_REPLAY_SEEK, FM_ROLE_DEBUG},
+        {FM_METHOD_REPLAY_PLAY, FM_ROLE_DEBUG},
+        {FM_METHOD_REPLAY_PAUSE, FM_ROLE_DEBUG},
+        {FM_METHOD_REPLAY_CLOSE, FM_ROLE_DEBUG},
     };
     assert_int_equal(FM_COUNT_OF(matrix), FM_METHOD_COUNT);
     for (size_t i = 0; i < FM_COUNT_OF(matrix); i++) {

@@ -245,9 +245,9 @@ static void print_verification(const struct verification *v)
         printf("%s recorded commands were refused\n", fm_report_grouped(verdict.refused));
     }
     if (verdict.differences == 0 && v->different_keyframes == 0) {
-        printf("%s digest%s and %s keyframe%s are as recorded\n",
-               fm_report_grouped(verdict.ticks), verdict.ticks == 1 ? "" : "s",
-               fm_report_grouped(v->keyframes), v->keyframes == 1 ? "" : "s");
+        printf("%s digest%s and %s keyframe%s are as recorded\n", fm_report_grouped(verdict.ticks),
+               verdict.ticks == 1 ? "" : "s", fm_report_grouped(v->keyframes),
+               v->keyframes == 1 ? "" : "s");
         return;
     }
     if (verdict.differences > 0) {

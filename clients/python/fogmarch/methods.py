@@ -108,7 +108,12 @@ WorldInfo = TypedDict('WorldInfo', {
     'bases': list[int],
     # none, good, behind (the world waits for the disk), paused or read_only (it cannot be written)
     'journal': str,
-    # of the world after its last tick, 16 hexadecimal digits; not for players
+    # of a replay: file, first_tick and last_tick (that the journal holds), differences (ticks whose
+    # digest was not the recorded one), error (why it does not go on, or empty), seeks (the tick
+    # it is on the way to, if it is); of other worlds empty
+    'replay': dict[str, Any],
+    # of the world after its last tick, 16 hexadecimal digits, 0 where it is not known; not for
+    # players
     'digest': str,
 })
 
@@ -459,6 +464,61 @@ WorldLoad = TypedDict('WorldLoad', {
     # of the world after its last tick, 16 hexadecimal digits; as saved, zero where the file does
     # not say
     'digest': str,
+})
+
+# What replay.list answers.
+ReplayList = TypedDict('ReplayList', {
+    # the newest 256, newest first: file, bytes, changed (seconds since 1970), world and name (that
+    # it had), first_tick, last_tick, runs (whether this world is still there), error (why it
+    # cannot be replayed, or empty; without it the others say nothing)
+    'journals': list[dict[str, Any]],
+    # of each: world, file, tick, paused
+    'replays': list[dict[str, Any]],
+})
+
+# What replay.open answers.
+ReplayOpen = TypedDict('ReplayOpen', {
+    # number of the replay
+    'world': int,
+    # name that the world had
+    'name': str,
+    # cells
+    'width': int,
+    # cells
+    'height': int,
+    # ticks completed: where it is
+    'tick': int,
+    # the oldest that it can go to
+    'first_tick': int,
+    # the newest; grows while the world runs
+    'last_tick': int,
+})
+
+# What replay.seek answers.
+ReplaySeek = TypedDict('ReplaySeek', {
+    # where it is
+    'tick': int,
+    # of the world, as it was recorded, 16 hexadecimal digits; 0 where it is not known, such as at
+    # the first tick
+    'digest': str,
+    # the oldest that it can go to
+    'first_tick': int,
+    # the newest
+    'last_tick': int,
+    # ticks since it was opened whose digest was not the recorded one; 0: it shows what was
+    'differences': int,
+})
+
+# What replay.play answers.
+ReplayPlay = TypedDict('ReplayPlay', {
+    # where it is
+    'tick': int,
+})
+
+# What replay.pause answers.
+ReplayPause = TypedDict('ReplayPause', {
+    # where it is
+    'tick': int,
 })
 
 # All that a view shows. Replaces everything received for the subscription before.
@@ -1496,3 +1556,88 @@ class Methods:
             'paused': paused,
         }
         return cast(WorldLoad, await self.call('world.load', params))
+
+    async def replay_list(
+        self,
+    ) -> ReplayList:
+        """Lists the journals that replay.open takes, and the replays there are. Lowest role: debug.
+        """
+        params = {
+        }
+        return cast(ReplayList, await self.call('replay.list', params))
+
+    async def replay_open(
+        self, *,
+        file: str,
+    ) -> ReplayOpen:
+        """Opens a journal as a world of its own that cannot be changed, at its first tick. It can
+        be subscribed to, inspected and asked for paths like another one, is not in world.list,
+        and ends with replay.close or with this session. Lowest role: debug.
+
+        file: name of a file in journal_dir, as in replay.list
+        """
+        params = {
+            'file': file,
+        }
+        return cast(ReplayOpen, await self.call('replay.open', params))
+
+    async def replay_seek(
+        self, *,
+        world: int,
+        tick: int,
+    ) -> ReplaySeek:
+        """Goes to a tick, forwards or backwards, and goes on playing from there if it plays. Views
+        get a keyframe before the answer. A later seek takes the place of one under way; both
+        are answered where that ends. Lowest role: debug.
+
+        world: number of the replay
+        tick: ticks completed
+        """
+        params = {
+            'world': world,
+            'tick': tick,
+        }
+        return cast(ReplaySeek, await self.call('replay.seek', params))
+
+    async def replay_play(
+        self, *,
+        world: int,
+        tick_hz: float | None = None,
+    ) -> ReplayPlay:
+        """Goes on tick by tick until replay.pause or the end of the journal. The answer is given
+        before the first. Lowest role: debug.
+
+        world: number of the replay
+        tick_hz: ticks per second; as before, at first those of the world
+        """
+        params = {
+            'world': world,
+            'tick_hz': tick_hz,
+        }
+        return cast(ReplayPlay, await self.call('replay.play', params))
+
+    async def replay_pause(
+        self, *,
+        world: int,
+    ) -> ReplayPause:
+        """Stays where it is. Lowest role: debug.
+
+        world: number of the replay
+        """
+        params = {
+            'world': world,
+        }
+        return cast(ReplayPause, await self.call('replay.pause', params))
+
+    async def replay_close(
+        self, *,
+        world: int,
+    ) -> None:
+        """Ends a replay. Its subscriptions end. Lowest role: debug.
+
+        world: number of the replay
+        """
+        params = {
+            'world': world,
+        }
+        await self.call('replay.close', params)
