@@ -3,6 +3,8 @@
 #include "core/experiment.h"
 #include "core/world_state.h"
 
+#include <string.h>
+
 static void count_cell(const fm_inspection *cell, void *context)
 {
     fm_agent_report *report = context;
@@ -88,13 +90,41 @@ fm_status fm_world_inspect_search(const fm_world *world, fm_agent_id id, fm_insp
     return FM_OK;
 }
 
+// Most searches learn of a step when they are asked for the next one: between ticks their path
+// still begins at the cell before.
+static uint32_t path_from_before(const fm_world *world, const struct fm_agent *agent,
+                                 fm_cell *cells, uint32_t capacity)
+{
+    if (agent->heading >= FM_DIRECTION_COUNT || capacity < 2) {
+        return 0;
+    }
+    fm_cell before = fm_cell_step(agent->cell, (agent->heading + 4u) % FM_DIRECTION_COUNT);
+    if (!fm_world_contains(world, before)) {
+        return 0; // it was put elsewhere since
+    }
+    const struct fm_planner *planner = leading_planner(world, agent);
+    uint32_t length = planner->spec.ops->path(planner->self, before, cells, capacity);
+    if (length < 2 || cells[1] != agent->cell) {
+        return 0;
+    }
+    uint32_t count = (length < capacity ? length : capacity) - 1;
+    memmove(cells, cells + 1, count * sizeof *cells);
+    return count;
+}
+
 uint32_t fm_world_agent_path(const fm_world *world, fm_agent_id id, fm_cell *cells,
                              uint32_t capacity)
 {
     const struct fm_agent *agent = fm_world_find(world, id);
     const struct fm_planner *planner = agent == NULL ? NULL : leading_planner(world, agent);
-    return planner == NULL ? 0
-                           : planner->spec.ops->path(planner->self, agent->cell, cells, capacity);
+    if (planner == NULL) {
+        return 0;
+    }
+    uint32_t length = planner->spec.ops->path(planner->self, agent->cell, cells, capacity);
+    if (length == 0) {
+        return path_from_before(world, agent, cells, capacity);
+    }
+    return length < capacity ? length : capacity;
 }
 
 void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)

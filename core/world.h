@@ -443,7 +443,7 @@ FM_CHECKED fm_status fm_world_inspect_search(const fm_world *world, fm_agent_id 
                                              fm_inspect_fn *visit, void *context);
 
 /// The path an agent is on, from its cell to its goal; see fm_planner_ops.path.
-/// @return length in cells, 0 when there is none or no such agent
+/// @return how many cells of it are in `cells`; 0 when there is none or no such agent
 uint32_t fm_world_agent_path(const fm_world *world, fm_agent_id id, fm_cell *cells,
                              uint32_t capacity);
 

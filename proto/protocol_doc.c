@@ -8,6 +8,7 @@
 //   protocol_doc write PROTOCOL.md protocol.json
 //   protocol_doc check PROTOCOL.md protocol.json
 
+#include "core/planner.h"
 #include "proto/protocol.h"
 #include "proto/scanner.h"
 
@@ -143,6 +144,20 @@ static const struct numbers lists[] = {
      FM_COUNT_OF(on_unreachables), true},
 };
 
+#define PLANNERS_MAX 64u
+
+// The catalogue is no list of the preprocessor's: its rows are made when they are first wanted.
+static const struct numbers *planners(void)
+{
+    static struct number rows[PLANNERS_MAX];
+    static struct numbers list = {"planners", "Planners", rows, 0, true};
+    for (; fm_planner_catalogue[list.count] != NULL && list.count < PLANNERS_MAX; list.count++) {
+        rows[list.count] =
+            (struct number){(int)list.count, fm_planner_catalogue[list.count]->name, NULL};
+    }
+    return &list;
+}
+
 // ---- tables -------------------------------------------------------------------------------------
 
 static void print_limit(FILE *out, double limit)
@@ -239,6 +254,7 @@ static void print_tables(FILE *out)
     for (size_t i = 0; i < FM_COUNT_OF(lists); i++) {
         print_numbers(out, &lists[i]);
     }
+    print_numbers(out, planners());
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------
@@ -345,6 +361,7 @@ static void print_json(FILE *out)
     for (size_t i = 0; i < FM_COUNT_OF(lists); i++) {
         print_json_numbers(out, &lists[i]);
     }
+    print_json_numbers(out, planners());
     fprintf(out, "\n}\n");
 }
 

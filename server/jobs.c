@@ -85,9 +85,8 @@ static fm_status inspect_agent(fm_host *host, fm_job_inspect *inspect)
         if (inspect->path == NULL) {
             return FM_ERR_NO_MEMORY;
         }
-        uint32_t count =
+        inspect->path_count =
             fm_world_agent_path(host->world, inspect->agent, inspect->path, PATH_CELLS_MAX);
-        inspect->path_count = count < PATH_CELLS_MAX ? count : PATH_CELLS_MAX;
     }
     bool lists = inspect->has_rect && inspect->channels & (FM_CHANNEL_SEARCH | FM_CHANNEL_DETAILS);
     return lists ? inspect_search(host, inspect) : FM_OK;

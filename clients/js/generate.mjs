@@ -71,6 +71,7 @@ const text = [
   names("AGENT_STATES", protocol.agent_states),
   names("ORDER_ENDS", protocol.order_ends),
   names("ORDER_KINDS", protocol.order_kinds),
+  names("PLANNERS", protocol.planners),
 ].join("\n");
 
 if (process.argv.includes("--check")) {

@@ -88,7 +88,8 @@ def make(protocol):
              + names("ROLES", protocol["roles"]) + names("TERRAINS", protocol["terrains"])
              + names("AGENT_STATES", protocol["agent_states"])
              + names("ORDER_ENDS", protocol["order_ends"])
-             + names("ORDER_KINDS", protocol["order_kinds"])]
+             + names("ORDER_KINDS", protocol["order_kinds"])
+             + names("PLANNERS", protocol["planners"])]
     parts += [result_class(class_name(m["name"]), f"What {m['name']} answers.", m["results"], True)
               for m in protocol["methods"] if m["results"]]
     parts += [result_class(class_name(n["name"]), n["text"], n["entries"], False)

@@ -1,7 +1,7 @@
 // The debug page shows what the server says, and does what its buttons say.
 
 import {
-  assert, Browser, cellsAround, clickCell, colourAt, makeWorld, run, Server, until,
+  assert, Browser, cellsAround, clickCell, colourAt, factsOf, makeWorld, run, Server, until,
 } from "./support.mjs";
 
 async function stage(options) {
@@ -17,12 +17,6 @@ async function stage(options) {
 }
 
 const tickOf = async (page) => Number(await page.locator("#clock").getAttribute("data-tick"));
-
-async function factsOf(page) {
-  const names = await page.locator("#agent-facts dt").allTextContents();
-  const values = await page.locator("#agent-facts dd").allTextContents();
-  return Object.fromEntries(names.map((name, i) => [name, values[i]]));
-}
 
 async function agentsMove() {
   const { server, admin, world, browser } = await stage();
@@ -71,7 +65,15 @@ async function numbersAreThoseOfInspect() {
   const explained = await admin.call("debug.explain", { world, agent: truth.agent });
   await until(async () => (await page.locator("#explanation").textContent()).includes(explained.why),
               "an explanation");
+  await page.locator("[data-tab=costs]").click();
   await until(async () => (await page.locator("#top button").count()) > 0, "the most expensive");
+  for (const by of ["planners", "teams", "agents"]) {
+    await page.locator("#top-by").selectOption(by);
+    const { rows } = await admin.call("debug.top", { world, by, rows: 10 });
+    await until(async () => (await page.locator("#top tr").count()) === rows.length + 1, `top ${by}`);
+  }
+  await page.locator("[data-tab=charts]").click();
+  await until(() => page.evaluate(() => window.fogmarch.view.charts.memory.length > 0), "a chart");
   await browser.stop();
   admin.close();
   await server.stop();

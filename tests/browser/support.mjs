@@ -164,6 +164,13 @@ export async function clickCell(page, cell, options = {}) {
   await page.locator("#map canvas").click({ position: at, ...options });
 }
 
+/** What the debug page says about the selected agent: names to values. */
+export async function factsOf(page) {
+  const names = await page.locator("#agent-facts dt").allTextContents();
+  const values = await page.locator("#agent-facts dd").allTextContents();
+  return Object.fromEntries(names.map((name, i) => [name, values[i]]));
+}
+
 /** Runs functions one after the other. Arguments behind the build folder name the ones to run. */
 export async function run(cases) {
   const wanted = process.argv.slice(3);

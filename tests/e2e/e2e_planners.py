@@ -2,7 +2,8 @@
 
 Goal    the searches of the textbooks answer queries and lead agents; a heuristic changes how much is
         searched and not what is found; what a planner cannot take is refused by name; landmarks are
-        measured in the background, and gone when a wall comes down.
+        measured in the background, and gone when a wall comes down; the path of an agent begins
+        where it stands.
 Method  one server, paused worlds, all ticks by world.step.
 """
 
@@ -112,6 +113,32 @@ def landmarks_over_the_wire():
             assert report["cell"] == cells[8] and report["state"] == "idle", report
 
 
+def paths_between_ticks():
+    """An agent's path begins where it stands, also where its search has yet to learn of its last step."""
+    with Server() as server:
+        client = server.connect()
+        for planner in ("dstar-lite", "dstar-extra-lite", "repeated-forward-astar", "adaptive-astar",
+                        "repeated-backward-astar", "mpgaa-star", "repeated-jps", "tba-star", "auto",
+                        "astar"):
+            world, team = make_world(client, planner, omniscient=False, planner=planner)
+            start, goal = free_cells(client, world, 2)
+            agent, = client.call("agent.spawn", world=world, team=team, cells=start)["agents"]
+            client.call("agent.order", world=world, agents=[agent], kind="move", goal=goal)
+            told = 0
+            for _ in range(20):
+                client.call("world.step", world=world, ticks=1)
+                report = client.call("debug.inspect", world=world, agent=agent)
+                path = list(zip(report["path"][0::2], report["path"][1::2]))
+                if report["plan"] != "found":
+                    continue
+                told += 1
+                assert path and list(path[0]) == report["cell"], (planner, report["cell"], path[:3])
+                assert list(path[-1]) == goal, (planner, path[-1], goal)
+                assert all(max(abs(a[0] - b[0]), abs(a[1] - b[1])) == 1
+                           for a, b in zip(path, path[1:])), planner
+            assert told > 10, (planner, told)
+
+
 def command_line():
     with Server() as server:
         def fogmarch(*words, status=0):
@@ -131,4 +158,4 @@ def command_line():
 
 
 if __name__ == "__main__":
-    run([queries_by_planner, landmarks_over_the_wire, command_line])
+    run([queries_by_planner, landmarks_over_the_wire, paths_between_ticks, command_line])

@@ -18,11 +18,11 @@ Python 3.11 and msgpack (Debian: python3-msgpack).
 """
 
 from .client import Client, ConnectionEnded, RequestError, Subscription, connect
-from .methods import AGENT_STATES, ORDER_ENDS, ORDER_KINDS, PROTOCOL, ROLES, TERRAINS
+from .methods import AGENT_STATES, ORDER_ENDS, ORDER_KINDS, PLANNERS, PROTOCOL, ROLES, TERRAINS
 from .mirror import GROUND, UNKNOWN, Agent, Building, Ended, Mirror
 
 __all__ = [
     "AGENT_STATES", "Agent", "Building", "Client", "ConnectionEnded", "Ended", "GROUND", "Mirror",
-    "ORDER_ENDS", "ORDER_KINDS", "PROTOCOL", "ROLES", "RequestError", "Subscription", "TERRAINS",
-    "UNKNOWN", "connect",
+    "ORDER_ENDS", "ORDER_KINDS", "PLANNERS", "PROTOCOL", "ROLES", "RequestError", "Subscription",
+    "TERRAINS", "UNKNOWN", "connect",
 ]

@@ -2,6 +2,8 @@
 //
 //   drag with the middle or the right button, or with Space held; arrow keys   pan
 //   wheel, + and -                                                           zoom
+//   Home                                                                     everything
+//   Enter                                       a click on the cross in the middle, which keys bring up
 //
 // All layers lie in one container whose unit is a cell.
 
@@ -14,19 +16,28 @@ import { TerrainLayer } from "./terrain-layer.js";
 
 const ZOOM_MIN = 0.25; // pixels per cell
 const ZOOM_MAX = 96;
+const DOUBLE_CLICK_MS = 400;
 
 export interface Cell {
   x: number;
   y: number;
 }
 
+/** A press of a button of the mouse, or of Enter. */
+export interface Press {
+  shiftKey: boolean;
+  byKeyboard: boolean;
+  /** Clicks shortly after each other, this one included. */
+  clicks: number;
+}
+
 export interface PointerHandlers {
   /** Left button; `drag` is given while and after it moves, from where it went down. */
-  down?(cell: Cell, event: PointerEvent): void;
-  drag?(from: Cell, to: Cell, event: PointerEvent): void;
-  up?(from: Cell, to: Cell, event: PointerEvent): void;
+  down?(cell: Cell, press: Press): void;
+  drag?(from: Cell, to: Cell, press: Press): void;
+  up?(from: Cell, to: Cell, press: Press): void;
   /** Right button without a drag. */
-  command?(cell: Cell, event: PointerEvent): void;
+  command?(cell: Cell, press: Press): void;
 }
 
 export class MapView {
@@ -40,6 +51,7 @@ export class MapView {
   readonly over = new Container();
   readonly world = new Container();
   readonly marks = new Graphics();
+  private readonly cross = new Graphics();
   handlers: PointerHandlers = {};
   /** Called after each pan and zoom. */
   onMoved: () => void = () => {};
@@ -56,7 +68,8 @@ export class MapView {
     this.world.addChild(this.terrain.sprite, this.under, this.agents.container,
                         this.seen.container, this.over);
     this.over.addChild(this.marks);
-    app.stage.addChild(this.world);
+    this.cross.visible = false;
+    app.stage.addChild(this.world, this.cross);
     app.ticker.add(() => {
       if (this.view !== undefined) {
         this.agents.move(this.view);
@@ -185,6 +198,29 @@ export class MapView {
     };
   }
 
+  /** The cell in the middle of the screen, where keys act. */
+  get middleCell(): Cell {
+    const { x, y } = this.middle;
+    return { x: Math.floor(x), y: Math.floor(y) };
+  }
+
+  // Keys are in use: the cell that they mean is marked.
+  private showCross(visible: boolean): void {
+    this.cross.visible = visible;
+    if (visible) {
+      const { width, height } = this.app.screen;
+      const [x, y] = [width / 2, height / 2];
+      for (const [lineWidth, color] of [[5, 0x000000], [2, 0xffffff]] as const) {
+        if (lineWidth === 5) {
+          this.cross.clear();
+        }
+        this.cross.moveTo(x - 14, y).lineTo(x - 4, y).moveTo(x + 4, y).lineTo(x + 14, y)
+          .moveTo(x, y - 14).lineTo(x, y - 4).moveTo(x, y + 4).lineTo(x, y + 14)
+          .stroke({ width: lineWidth, color });
+      }
+    }
+  }
+
   private cellOf(event: PointerEvent): Cell {
     return this.cellAtPixel(event.offsetX, event.offsetY);
   }
@@ -194,6 +230,9 @@ export class MapView {
     let from: Cell | undefined; // left button is down
     let pan: { x: number; y: number; moved: boolean; button: number } | undefined;
     let space = false;
+    let last: { time: number; cell: Cell; clicks: number } | undefined;
+    const pressOf = (event: PointerEvent): Press =>
+      ({ shiftKey: event.shiftKey, byKeyboard: false, clicks: last?.clicks ?? 1 });
     canvas.addEventListener("contextmenu", (event) => event.preventDefault());
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
@@ -201,12 +240,16 @@ export class MapView {
     }, { passive: false });
     canvas.addEventListener("pointerdown", (event) => {
       this.element.focus();
+      this.showCross(false);
       canvas.setPointerCapture(event.pointerId);
       if (event.button !== 0 || space) {
         pan = { x: event.clientX, y: event.clientY, moved: false, button: event.button };
       } else {
         from = this.cellOf(event);
-        this.handlers.down?.(from, event);
+        const again = last !== undefined && event.timeStamp - last.time < DOUBLE_CLICK_MS &&
+                      last.cell.x === from.x && last.cell.y === from.y;
+        last = { time: event.timeStamp, cell: from, clicks: again ? last!.clicks + 1 : 1 };
+        this.handlers.down?.(from, pressOf(event));
       }
     });
     canvas.addEventListener("pointermove", (event) => {
@@ -218,17 +261,17 @@ export class MapView {
           this.pan(dx, dy);
         }
       } else if (from !== undefined) {
-        this.handlers.drag?.(from, this.cellOf(event), event);
+        this.handlers.drag?.(from, this.cellOf(event), pressOf(event));
       }
     });
     canvas.addEventListener("pointerup", (event) => {
       if (pan !== undefined) {
         if (!pan.moved && pan.button === 2) {
-          this.handlers.command?.(this.cellOf(event), event);
+          this.handlers.command?.(this.cellOf(event), pressOf(event));
         }
         pan = undefined;
       } else if (from !== undefined) {
-        this.handlers.up?.(from, this.cellOf(event), event);
+        this.handlers.up?.(from, this.cellOf(event), pressOf(event));
         from = undefined;
       }
     });
@@ -244,8 +287,15 @@ export class MapView {
         case "+": case "=": this.zoomAt(width / 2, height / 2, 1.25); break;
         case "-": this.zoomAt(width / 2, height / 2, 0.8); break;
         case "Home": this.fit(); break;
+        case "Enter": {
+          const press = { shiftKey: event.shiftKey, byKeyboard: true, clicks: 1 };
+          this.handlers.down?.(this.middleCell, press);
+          this.handlers.up?.(this.middleCell, this.middleCell, press);
+          break;
+        }
         default: return;
       }
+      this.showCross(event.key !== " ");
       event.preventDefault();
     });
     this.element.addEventListener("keyup", (event) => {

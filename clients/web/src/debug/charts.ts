@@ -1,15 +1,30 @@
-// What ticks cost, over the last few hundred of them.
+// What ticks cost, over the last few hundred of them. Lines differ in colour and in dashes.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { make } from "../common/dom.js";
 
 const KEPT = 400;
+const DRAWN_EVERY_MS = 200;
 
 interface Line {
   label: string;
   colour: string;
   dash?: number[];
+}
+
+const COLOURS = ["#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#d55e00", "#f5f5f5"];
+const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 2], [10, 4], [4, 4]];
+
+function linesOf(labels: readonly string[]): Line[] {
+  return labels.map((label, i) => ({ label, colour: COLOURS[i % COLOURS.length]!,
+                                     dash: DASHES[i % DASHES.length]! }));
+}
+
+// Numbers that fit beside a small chart.
+function short(_: uPlot, values: number[]): string[] {
+  return values.map((value) => Math.abs(value) >= 1000
+    ? new Intl.NumberFormat("en", { notation: "compact" }).format(value) : String(value));
 }
 
 class Chart {
@@ -19,26 +34,35 @@ class Chart {
 
   constructor(parent: HTMLElement, title: string, lines: readonly Line[]) {
     this.data = [[], ...lines.map(() => [])];
-    const box = make("div", { class: "chart" });
+    const box = make("div", { class: "chart", "data-chart": title });
     parent.append(box);
     this.plot = new uPlot({
       title,
-      width: 240,
-      height: 130,
+      width: 202,
+      height: 110,
       legend: { show: true, live: false },
       cursor: { show: false },
       scales: { x: { time: false } },
       axes: [
-        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 24 },
-        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 48 },
+        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 28, space: 70, values: short },
+        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 44, space: 24, values: short },
       ],
       series: [{}, ...lines.map((line) => ({ label: line.label, stroke: line.colour, width: 1.5,
-                                            ...(line.dash ? { dash: line.dash } : {}) }))],
+                                            points: { show: false },
+                                            ...(line.dash?.length ? { dash: line.dash } : {}) }))],
     }, this.data as uPlot.AlignedData, box);
   }
 
+  get length(): number {
+    return this.data[0]!.length;
+  }
+
   add(tick: number, values: readonly number[]): void {
-    if ((this.data[0]!.at(-1) ?? -1) >= tick) {
+    const last = this.data[0]!.at(-1) ?? -1;
+    if (last === tick) {
+      return;
+    }
+    if (last > tick) {
       this.data.forEach((column) => column.splice(0)); // another world, or the past
     }
     [tick, ...values].forEach((value, i) => this.data[i]!.push(value));
@@ -46,36 +70,42 @@ class Chart {
       this.data.forEach((column) => column.shift());
     }
     const now = performance.now();
-    if (now - this.drawn > 200) {
+    if (now - this.drawn > DRAWN_EVERY_MS) {
       this.drawn = now;
       this.plot.setData(this.data as uPlot.AlignedData);
     }
   }
 }
 
-export class Charts {
-  private readonly time: Chart;
-  private readonly work: Chart;
-  private readonly agents: Chart;
-  private readonly memory: Chart;
+/** Answer of stats. */
+interface Stats {
+  server: Record<string, unknown>;
+  world: Record<string, unknown>;
+  teams?: readonly number[];
+}
 
-  constructor(parent: HTMLElement) {
-    this.time = new Chart(parent, "ms per tick", [
-      { label: "tick", colour: "#56b4e9" },
-      { label: "search", colour: "#e69f00", dash: [6, 3] },
-      { label: "budget", colour: "#d55e00", dash: [2, 3] },
-    ]);
-    this.work = new Chart(parent, "expansions per tick", [
-      { label: "expansions", colour: "#009e73" },
-    ]);
-    this.agents = new Chart(parent, "agents", [
-      { label: "alive", colour: "#cc79a7" },
-      { label: "moved", colour: "#f0e442", dash: [6, 3] },
-    ]);
-    this.memory = new Chart(parent, "MiB", [
-      { label: "search", colour: "#e69f00" },
-      { label: "knowledge", colour: "#0072b2", dash: [6, 3] },
-    ]);
+const TEAM_ENTRIES = 8;
+const TEAM_WAITING = 3; // place of `waiting` among them
+
+export class Charts {
+  readonly panel = make("div", { class: "charts" });
+  private readonly time: Chart;
+  private stages: Chart | undefined; // once their names are known
+  private readonly work: Chart;
+  private readonly queues: Chart;
+  private readonly memory: Chart;
+  private readonly agents: Chart;
+  private readonly stagesBox = make("div", {});
+  private before: { ticks: number; stages: Record<string, number> } | undefined;
+
+  constructor() {
+    this.time = new Chart(this.panel, "ms per tick", linesOf(["tick", "search", "budget"]));
+    this.panel.append(this.stagesBox);
+    this.work = new Chart(this.panel, "expansions per tick", linesOf(["expansions"]));
+    this.queues = new Chart(this.panel, "waiting", linesOf(
+      ["agents for a way", "client, ticks", "disk, ticks"]));
+    this.memory = new Chart(this.panel, "MiB", linesOf(["search", "knowledge"]));
+    this.agents = new Chart(this.panel, "agents", linesOf(["alive", "moved"]));
   }
 
   /** `load` of a delta. */
@@ -86,7 +116,36 @@ export class Charts {
     this.agents.add(tick, [alive, moved]);
   }
 
-  addMemory(tick: number, searchBytes: number, knowledgeBytes: number): void {
-    this.memory.add(tick, [searchBytes / 2 ** 20, knowledgeBytes / 2 ** 20]);
+  addStats({ server, world, teams = [] }: Stats): void {
+    const number = (from: Record<string, unknown>, name: string): number => Number(from[name] ?? 0);
+    const tick = number(world, "tick");
+    const journal = (world["journal"] ?? {}) as Record<string, unknown>;
+    let waiting = 0;
+    for (let i = TEAM_WAITING; i < teams.length; i += TEAM_ENTRIES) {
+      waiting += teams[i]!;
+    }
+    this.queues.add(tick, [waiting, number(server, "client_lag_ticks"),
+                           number(journal, "waiting_ticks")]);
+    this.memory.add(tick, [number(world, "search_bytes") / 2 ** 20,
+                           number(world, "knowledge_bytes") / 2 ** 20]);
+    this.addStages(tick, world);
+  }
+
+  // stats knows the means since the world began; what the ticks between two answers took is the
+  // difference of the sums.
+  private addStages(tick: number, world: Record<string, unknown>): void {
+    const stages = (world["stages_ms"] ?? {}) as Record<string, number>;
+    const ticks = Number((world["tick_ms"] as { count?: number } | undefined)?.count ?? 0);
+    const { before } = this;
+    if (before === undefined || ticks !== before.ticks) {
+      this.before = { ticks, stages };
+    }
+    if (before === undefined || ticks <= before.ticks) {
+      return;
+    }
+    const names = Object.keys(stages);
+    this.stages ??= new Chart(this.stagesBox, "ms by stage", linesOf(names));
+    this.stages.add(tick, names.map((name) => Math.max(0,
+      (stages[name]! * ticks - (before.stages[name] ?? 0) * before.ticks) / (ticks - before.ticks))));
   }
 }

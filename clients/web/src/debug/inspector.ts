@@ -1,26 +1,34 @@
-// The panel of the selected agent: everything that debug.inspect says, anew after every tick.
+// The panel of the selected agent: everything that debug.subscribe says, after every tick, and its
+// search drawn over the map.
 
-import type { Client, Results } from "fogmarch";
+import type { Client } from "fogmarch";
+import { attempt } from "../common/connection.js";
 import { bytes, choice, count, facts, group, make } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
+import { Explanation } from "./explanation.js";
 import { save, searchTrace } from "./export.js";
-import { OVERLAYS, SearchOverlay, type Overlay } from "./overlay.js";
+import { needsDetails, OVERLAYS, SearchOverlay, type Overlay } from "./overlay.js";
+import { AgentTrace, type Inspection } from "./trace.js";
 
-const SEARCH_CELLS_MAX = 16384; // of one debug.inspect
-
-type Inspection = Results["debug.inspect"];
+const SEARCH_CELLS_MAX = 16384; // of one report
+const MOVED_MS = 150;           // the map stands still for so long before other cells are asked for
+const NOBODY = "Click an agent on the map, or type its id.";
 
 export class Inspector {
   readonly overlay = new SearchOverlay();
+  readonly trace: AgentTrace;
   agent: number | undefined;
+  /** The newest report about it. */
+  last: Inspection | undefined;
   /** Called when another agent, or another overlay, was chosen. */
   onChanged: () => void = () => {};
-  private last: Inspection | undefined;
   private lastExpansions: { tick: number; expansions: number } | undefined;
-  private busy = false;
-  private stale = false;
+  private pace = "-";
+  private wished: readonly [number, number, number, number] | undefined; // cells that reports hold
+  private moved: ReturnType<typeof setTimeout> | undefined;
+  private readonly explanation: Explanation;
   private readonly body = make("div", { id: "agent-facts", "aria-live": "off" });
-  private readonly explanation = make("div", { id: "explanation", role: "status" });
+  private readonly legend = make("p", { id: "legend", class: "hint" });
   private readonly search = make("input", { type: "number", min: 1, step: 1, name: "agent",
                                             placeholder: "id" });
   private readonly overlayChoice;
@@ -32,9 +40,13 @@ export class Inspector {
     private readonly map: MapView,
     overlay: string | undefined,
   ) {
+    this.trace = new AgentTrace(client, world);
+    this.trace.onReport = (report, tick) => this.show(report, tick);
+    this.trace.onSilence = (words) => this.showNothing(words);
+    this.explanation = new Explanation(client, world);
     this.overlayChoice = choice("show its", OVERLAYS, () => {
       this.onChanged();
-      void this.refresh();
+      void attempt(() => this.follow());
     });
     if (OVERLAYS.some(([name]) => name === overlay)) {
       this.overlayChoice.select.value = overlay!;
@@ -42,20 +54,25 @@ export class Inspector {
     this.overlayChoice.select.id = "overlay";
     const find = make("form", { onsubmit: (event: Event) => {
       event.preventDefault();
-      void this.select(Number(this.search.value), true);
+      void attempt(() => this.select(Number(this.search.value), true));
     } }, make("label", {}, "agent ", this.search), make("button", {}, "find"));
-    const exportButton = make("button", { type: "button", onclick: () => {
-      if (this.last !== undefined) {
-        save(`agent-${this.agent}.trace.yaml`, searchTrace(this.last));
-      }
-    } }, "save search as trace");
+    const exportButton = make("button", { type: "button", id: "save-trace",
+                                          onclick: () => void attempt(() => this.saveTrace()) },
+                              "save search as trace");
     const explainButton = make("button", { type: "button", id: "explain",
-                                           onclick: () => void this.explain() }, "why?");
-    parent.replaceChildren(group("Agent", find, this.overlayChoice.element, this.body,
+                                           onclick: () => void this.explanation.open() }, "why?");
+    parent.replaceChildren(group("Agent", find, this.overlayChoice.element, this.legend, this.body,
+                                 this.explanation.last,
                                  make("div", { class: "row" }, explainButton, exportButton),
-                                 this.explanation));
+                                 this.explanation.lists));
     map.under.addChild(this.overlay.container);
-    this.body.textContent = "Click an agent on the map, or type its id.";
+    this.showNothing(NOBODY);
+  }
+
+  end(): void {
+    clearTimeout(this.moved);
+    this.trace.end();
+    this.explanation.end();
   }
 
   get overlayName(): Overlay {
@@ -64,80 +81,68 @@ export class Inspector {
 
   async select(agent: number | undefined, centre = false): Promise<void> {
     this.agent = agent;
-    this.explanation.replaceChildren();
+    this.last = undefined;
     this.lastExpansions = undefined;
+    this.pace = "-";
+    this.explanation.select(agent);
     this.search.value = agent === undefined ? "" : String(agent);
     this.onChanged();
-    await this.refresh();
+    await this.follow();
     if (centre && this.last !== undefined) {
-      const [x = 0, y = 0] = this.last.cell;
+      const [x = 0, y = 0] = (this.last as Inspection).cell;
       this.map.centre({ x: x + 0.5, y: y + 0.5 }, Math.max(this.map.zoom, 8));
-      await this.refresh();
     }
   }
 
-  /** Asks again; calls while an answer is awaited become one. */
-  async refresh(tick?: number): Promise<void> {
-    if (this.agent === undefined) {
-      this.last = undefined;
-      this.overlay.clear();
-      this.map.marks.clear();
-      this.body.textContent = "Click an agent on the map, or type its id.";
-      return;
-    }
-    if (this.busy) {
-      this.stale = true;
-      return;
-    }
-    this.busy = true;
-    try {
-      const rect = this.rectInSight();
-      this.last = await this.client.call("debug.inspect", {
-        world: this.world, agent: this.agent, ...(rect === undefined ? {} : { rect }),
-      });
-      this.show(this.last, tick);
-    } catch (error) {
-      this.last = undefined;
-      this.overlay.clear();
-      this.map.marks.clear();
-      this.body.textContent = error instanceof Error ? error.message : String(error);
-    } finally {
-      this.busy = false;
-      if (this.stale) {
-        this.stale = false;
-        void this.refresh(tick);
-      }
+  /** The map shows another part. */
+  mapMoved(): void {
+    clearTimeout(this.moved);
+    if (this.overlayName !== "none" && this.agent !== undefined) {
+      this.moved = setTimeout(() => void attempt(() => this.follow()), MOVED_MS);
     }
   }
 
-  // What debug.explain says, in words.
-  private async explain(): Promise<void> {
-    if (this.agent === undefined) {
+  /** Something was done that a world which stands still does not tell of. */
+  async refresh(): Promise<void> {
+    await this.trace.ask();
+  }
+
+  // Wants to know what the panel and the overlay show.
+  private async follow(): Promise<void> {
+    const { agent, overlayName } = this;
+    if (agent === undefined) {
+      await this.trace.want(undefined);
+      this.showNothing(NOBODY);
       return;
     }
-    try {
-      const { why, blocker, blocked_at, waits_ticks, orders, replans } = await this.client.call(
-        "debug.explain", { world: this.world, agent: this.agent });
-      const where = blocked_at.length === 2 ? ` at ${blocked_at.join(", ")}` : "";
-      const who = blocker === 0 ? "" : ` (agent ${blocker})`;
-      const since = waits_ticks === 0 ? "" : `, for ${count(waits_ticks)} ticks`;
-      this.explanation.replaceChildren(
-        make("p", {}, `${why}${who}${where}${since}`),
-        make("ol", { "aria-label": "its orders" }, ...orders.slice(0, 8).map((entry) => make("li", {},
-          `tick ${entry["tick"]}: ${entry["order"]} ${entry["event"]}, ` +
-          `${entry["kind"] ?? entry["reason"]}`))),
-        make("ol", { "aria-label": "its replans" }, ...replans.slice(0, 8).map((entry) => make("li", {},
-          `tick ${entry["tick"]}: ${entry["changed"]} cells changed, ` +
-          `${entry["expansions"]} expansions`))));
-    } catch (error) {
-      this.explanation.textContent = error instanceof Error ? error.message : String(error);
+    const rect = this.rectInSight();
+    this.wished = rect;
+    const channels = rect === undefined ? "report path"
+      : needsDetails(overlayName) ? "report path search details" : "report path search";
+    await this.trace.want({ agent, channels, ...(rect === undefined ? {} : { rect }) });
+    if (this.last !== undefined) {
+      this.draw(this.last); // the same report, with another overlay or at another zoom
     }
   }
 
-  // The cells in sight, or as many around the middle as one answer holds.
-  private rectInSight(): [number, number, number, number] | undefined {
+  // The whole search around the agent as a trace, whatever the overlay shows.
+  private async saveTrace(): Promise<void> {
+    const { agent } = this;
+    if (agent === undefined) {
+      throw new Error("Select an agent first.");
+    }
+    const rect = this.rectInSight(true);
+    const report = await this.client.call("debug.inspect", {
+      world: this.world, agent, channels: "report path search details",
+      ...(rect === undefined ? {} : { rect: [...rect] }),
+    });
+    save(`agent-${agent}.trace.yaml`, searchTrace(report));
+  }
+
+  // The cells in sight, or as many around the agent as one report holds.
+  private rectInSight(always = false): [number, number, number, number] | undefined {
     const view = this.map.mapSize;
-    if (this.overlayName === "none" || view === undefined) {
+    if ((this.overlayName === "none" && !always) || view === undefined) {
       return undefined;
     }
     const bounds = this.map.bounds;
@@ -159,16 +164,31 @@ export class Inspector {
     return [left, top, width, height];
   }
 
+  private showNothing(words: string): void {
+    this.last = undefined;
+    this.overlay.clear();
+    this.map.marks.clear();
+    this.legend.textContent = "";
+    this.body.textContent = words;
+  }
+
   private show(result: Inspection, tick: number | undefined): void {
-    const perTick = this.expansionsPerTick(result, tick);
+    if (result.agent !== this.agent) {
+      return; // somebody else was chosen while this was under way
+    }
+    const before = this.last;
+    this.last = result;
+    this.notePace(result, tick);
     const cell = (list: readonly number[]): string =>
       list.length === 2 ? `${list[0]}, ${list[1]}` : "none";
+    const waiting = result.queue_kinds.length === 0 ? "" : `, then ${result.queue_kinds.join(", ")}`;
     this.body.replaceChildren(facts([
       ["id", String(result.agent)],
       ["team", String(result.team)],
+      ["class", result.class],
       ["cell", cell(result.cell)],
       ["state", result.state],
-      ["order", result.order === 0 ? "none" : String(result.order)],
+      ["order", result.order === 0 ? "none" : `${result.order}: ${result.kind}${waiting}`],
       ["goal", cell(result.goal)],
       ["goes to instead", cell(result.substitute)],
       ["planner", result.planner],
@@ -178,26 +198,46 @@ export class Inspector {
       ["open", count(result.open)],
       ["closed", count(result.closed)],
       ["expansions", count(result.expansions)],
-      ["per tick", perTick],
+      ["last tick", this.pace],
+      ["per tick lately", `${result.per_tick.toFixed(1)}, ${result.us_per_tick.toFixed(1)} µs`],
       ["replans", count(result.replans)],
       ["moves", count(result.moves)],
       ["search memory", bytes(result.bytes)],
       ["team knows", `${count(result.known)} cells, ${bytes(result.knowledge_bytes)}`],
     ]));
+    if (before?.replans !== result.replans || before.order !== result.order ||
+        before.state !== result.state) {
+      this.explanation.refresh();
+    }
+    this.draw(result);
+    if (this.hasLeft()) {
+      void attempt(() => this.follow());
+    }
+  }
+
+  // The map in sight is larger than a report, and the agent is no more in the middle of what it holds.
+  private hasLeft(): boolean {
+    const [left, top, width, height] = this.wished ?? [0, 0, 0, 0];
+    const [nowLeft, nowTop] = this.rectInSight() ?? [left, top];
+    return Math.abs(nowLeft - left) > width / 4 || Math.abs(nowTop - top) > height / 4;
+  }
+
+  private draw(result: Inspection): void {
     this.overlay.draw(result, this.overlayName, this.map.zoom);
+    this.legend.textContent = this.overlay.legend;
     const [x = 0, y = 0] = result.cell;
     this.map.marks.clear().circle(x + 0.5, y + 0.5, 0.9).stroke({ width: 0.2, color: 0xffffff });
   }
 
-  private expansionsPerTick(result: Inspection, tick: number | undefined): string {
+  // Expansions in the tick that has just been, from two reports.
+  private notePace(result: Inspection, tick: number | undefined): void {
+    if (tick === undefined) {
+      return;
+    }
     const before = this.lastExpansions;
-    if (tick !== undefined) {
-      this.lastExpansions = { tick, expansions: result.expansions };
-    }
-    if (before === undefined || tick === undefined || tick <= before.tick ||
-        result.expansions < before.expansions) {
-      return "-";
-    }
-    return count(Math.round((result.expansions - before.expansions) / (tick - before.tick)));
+    this.lastExpansions = { tick, expansions: result.expansions };
+    const ticks = before === undefined ? 0 : tick - before.tick;
+    const done = before === undefined ? -1 : result.expansions - before.expansions;
+    this.pace = ticks <= 0 || done < 0 ? "-" : `${count(Math.round(done / ticks))} expansions`;
   }
 }

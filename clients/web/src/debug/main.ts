@@ -19,6 +19,10 @@ Object.assign(window, { fogmarch: exposed });
 startPage({
   name: "debug",
   async begin(client: Client) {
+    if (client.welcome.role === "player") {
+      throw new Error("This token is for a player's seat. It opens the play page; this one shows " +
+                      "more than a player may see.");
+    }
     const map = await drawing;
     exposed.map = map;
     let view: WorldView | undefined;

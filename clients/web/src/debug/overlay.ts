@@ -1,49 +1,46 @@
-// The search of one agent, cell by cell: as a heat map, and as numbers when there is room for them.
+// The search of one agent, cell by cell, and its path: as a heat map, and as numbers when there is
+// room for them. Parents are lines from each cell to the one it was reached from, thick at the cell.
 
 import { BitmapText, BufferImageSource, Container, Graphics, Sprite, Texture } from "pixi.js";
 import type { Results } from "fogmarch";
 import { heat } from "../common/palette.js";
+import { NO_COST, searchCells, type SearchCell, type SearchLists } from "./search-cells.js";
 
 export const OVERLAYS = [
   ["none", "nothing"],
   ["state", "open and closed"],
+  ["open", "open only"],
+  ["closed", "closed only"],
   ["g", "g"],
   ["h", "h"],
   ["rhs", "rhs"],
   ["f", "g + h"],
+  ["key", "key"],
+  ["learned", "learned h"],
+  ["parents", "parents"],
 ] as const;
 export type Overlay = (typeof OVERLAYS)[number][0];
 
-export const NO_COST = 2 ** 30 - 1;
-const ENTRIES = 6; // x, y, flags, g, h, rhs
-const OPEN = 1;
-const CLOSED = 2;
 const NUMBERS_ZOOM = 36; // pixels per cell from which numbers are written
 const NUMBERS_MAX = 1200;
+const PARENTS_MAX = 6000;
 
-export interface SearchCell {
-  x: number;
-  y: number;
-  open: boolean;
-  closed: boolean;
-  g: number;
-  h: number;
-  rhs: number;
+const OPEN_COLOUR = 0xf0e442;
+const CLOSED_COLOUR = 0x0072b2;
+const NEITHER_COLOUR = 0x808080;
+
+/** Whether the channel `details` is needed for it. */
+export function needsDetails(overlay: Overlay): boolean {
+  return overlay === "key" || overlay === "learned" || overlay === "parents";
 }
 
-export function searchCells(result: Results["debug.inspect"]): SearchCell[] {
-  const list = result.search ?? [];
-  const cells: SearchCell[] = [];
-  for (let i = 0; i + ENTRIES <= list.length; i += ENTRIES) {
-    const flags = list[i + 2]!;
-    cells.push({ x: list[i]!, y: list[i + 1]!, open: (flags & OPEN) !== 0,
-                 closed: (flags & CLOSED) !== 0, g: list[i + 3]!, h: list[i + 4]!,
-                 rhs: list[i + 5]! });
-  }
-  return cells;
+// Keys of one number lie in the lower half; those of two have the first in the upper one.
+function hasPairs(cells: readonly SearchCell[]): boolean {
+  return cells.some(({ open, details }) => open && details !== undefined && details.key[0] > 0);
 }
 
-function valueOf(cell: SearchCell, overlay: Overlay): number {
+// NO_COST: there is none. `pairs`: keys have two numbers, and the first one is meant.
+function valueOf(cell: SearchCell, overlay: Overlay, pairs: boolean): number {
   switch (overlay) {
     case "g": return cell.g;
     case "h": return cell.h;
@@ -52,7 +49,40 @@ function valueOf(cell: SearchCell, overlay: Overlay): number {
       const g = Math.min(cell.g, cell.rhs);
       return g >= NO_COST || cell.h >= NO_COST ? NO_COST : g + cell.h;
     }
+    case "key": return cell.open ? cell.details?.key[pairs ? 0 : 1] ?? NO_COST : NO_COST;
+    case "learned": return cell.details?.learned ?? NO_COST;
     default: return NO_COST;
+  }
+}
+
+function isShown(cell: SearchCell, overlay: Overlay): boolean {
+  return overlay === "open" ? cell.open : overlay === "closed" ? cell.closed : true;
+}
+
+function textOf(cell: SearchCell, overlay: Overlay, pairs: boolean): string {
+  const short = (value: number): string => (value >= NO_COST ? "-" : String(value));
+  switch (overlay) {
+    case "state": case "open": case "closed":
+      return `${short(cell.g)}\n${short(cell.rhs)}\n${short(cell.h)}`;
+    case "key":
+      return pairs && cell.open && cell.details !== undefined
+        ? cell.details.key.map(short).join("\n") : short(valueOf(cell, overlay, pairs));
+    default:
+      return short(valueOf(cell, overlay, pairs));
+  }
+}
+
+/** What the colours mean, in words. */
+function legendOf(cells: readonly SearchCell[], overlay: Overlay, least: number, most: number): string {
+  switch (overlay) {
+    case "state": case "open": case "closed": {
+      const open = cells.filter((cell) => cell.open).length;
+      const closed = cells.filter((cell) => cell.closed).length;
+      return `here ${open} open (bright), ${closed} closed (dark); numbers: g, rhs, h`;
+    }
+    case "parents": return "each line leads to a cell's parent and is thick at the cell";
+    default:
+      return least > most ? "no cell here has one" : `dark ${least} to bright ${most}; grey has none`;
   }
 }
 
@@ -60,33 +90,48 @@ export class SearchOverlay {
   readonly container = new Container();
   /** Cells drawn the last time. */
   count = 0;
+  /** What the colours mean, in words. */
+  legend = "";
   private readonly sprite = new Sprite();
   private readonly numbers = new Container();
+  private readonly parents = new Graphics();
   private readonly path = new Graphics();
   private source: BufferImageSource | undefined;
 
   constructor() {
     this.sprite.alpha = 0.75;
-    this.container.addChild(this.sprite, this.path, this.numbers);
+    this.container.addChild(this.sprite, this.parents, this.path, this.numbers);
   }
 
   clear(): void {
     this.count = 0;
+    this.legend = "";
     this.sprite.visible = false;
     this.numbers.removeChildren().forEach((child) => child.destroy());
+    this.parents.clear();
     this.path.clear();
   }
 
+  /** An agent's path and search. */
   draw(result: Results["debug.inspect"], overlay: Overlay, zoom: number): void {
     this.clear();
     this.drawPath(result);
-    const cells = overlay === "none" ? [] : searchCells(result);
+    this.drawSearch(result, overlay, zoom);
+  }
+
+  /** A search without an agent, above what is drawn already. */
+  drawSearch(lists: SearchLists, overlay: Overlay, zoom: number): void {
+    const cells = overlay === "none" ? []
+      : searchCells(lists).filter((cell) => isShown(cell, overlay));
     this.count = cells.length;
     if (cells.length === 0) {
+      this.legend = overlay === "none" ? "" : "its search holds no cell in sight";
       return;
     }
     this.drawHeat(cells, overlay);
-    if (zoom >= NUMBERS_ZOOM && cells.length <= NUMBERS_MAX) {
+    if (overlay === "parents") {
+      this.drawParents(cells, zoom);
+    } else if (zoom >= NUMBERS_ZOOM && cells.length <= NUMBERS_MAX) {
       this.writeNumbers(cells, overlay);
     }
   }
@@ -121,28 +166,31 @@ export class SearchOverlay {
   }
 
   private drawHeat(cells: readonly SearchCell[], overlay: Overlay): void {
-    let left = Infinity, top = Infinity, right = 0, bottom = 0, least = Infinity, most = 0;
+    const pairs = hasPairs(cells);
+    let left = Infinity, top = Infinity, right = 0, bottom = 0, least = Infinity, most = -Infinity;
     for (const cell of cells) {
       left = Math.min(left, cell.x);
       top = Math.min(top, cell.y);
       right = Math.max(right, cell.x + 1);
       bottom = Math.max(bottom, cell.y + 1);
-      const value = valueOf(cell, overlay);
+      const value = valueOf(cell, overlay, pairs);
       if (value < NO_COST) {
         least = Math.min(least, value);
         most = Math.max(most, value);
       }
     }
+    this.legend = legendOf(cells, overlay, least, most);
     const width = right - left;
     const height = bottom - top;
     const pixels = new Uint8Array(width * height * 4);
+    const byState = ["state", "open", "closed", "parents"].includes(overlay);
     for (const cell of cells) {
       let colour: number;
-      if (overlay === "state") {
-        colour = cell.open ? 0xf0e442 : cell.closed ? 0x0072b2 : 0x808080;
+      if (byState) {
+        colour = cell.open ? OPEN_COLOUR : cell.closed ? CLOSED_COLOUR : NEITHER_COLOUR;
       } else {
-        const value = valueOf(cell, overlay);
-        colour = value >= NO_COST ? 0x808080 : heat((value - least) / Math.max(1, most - least));
+        const value = valueOf(cell, overlay, pairs);
+        colour = value >= NO_COST ? NEITHER_COLOUR : heat((value - least) / Math.max(1, most - least));
       }
       const at = ((cell.y - top) * width + (cell.x - left)) * 4;
       pixels[at] = colour >> 16;
@@ -159,17 +207,37 @@ export class SearchOverlay {
     this.sprite.visible = true;
   }
 
+  private drawParents(cells: readonly SearchCell[], zoom: number): void {
+    const thick = Math.max(0.16, 1.5 / zoom);
+    for (const { x, y, details } of cells.slice(0, PARENTS_MAX)) {
+      if (details === undefined) {
+        continue;
+      }
+      const dx = details.parent[0] - x;
+      const dy = details.parent[1] - y;
+      const length = Math.hypot(dx, dy);
+      if (length === 0) {
+        continue; // its own parent: it has none
+      }
+      const sideX = (-dy / length) * thick;
+      const sideY = (dx / length) * thick;
+      const from = { x: x + 0.5, y: y + 0.5 };
+      this.parents.poly([from.x + sideX, from.y + sideY, from.x - sideX, from.y - sideY,
+                         from.x + dx, from.y + dy]);
+    }
+    this.parents.fill({ color: 0xffffff }).stroke({ width: 0.03, color: 0x000000 });
+  }
+
   private writeNumbers(cells: readonly SearchCell[], overlay: Overlay): void {
-    const short = (value: number): string => (value >= NO_COST ? "-" : String(value));
+    const pairs = hasPairs(cells);
     for (const cell of cells) {
-      const text = overlay === "state"
-        ? `${short(cell.g)}\n${short(cell.rhs)}\n${short(cell.h)}`
-        : short(valueOf(cell, overlay));
+      const text = textOf(cell, overlay, pairs);
+      const lines = text.split("\n").length;
       const label = new BitmapText({ text, style: { fontFamily: "sans-serif", fontSize: 32,
                                                     fill: 0xffffff, stroke: { color: 0, width: 6 } } });
       label.anchor.set(0.5);
       label.position.set(cell.x + 0.5, cell.y + 0.5);
-      label.scale.set(overlay === "state" ? 0.0085 : 0.011);
+      label.scale.set(lines > 1 ? 0.0085 : 0.011);
       this.numbers.addChild(label);
     }
   }

@@ -4,16 +4,20 @@ import {
   ORDER_ENDS, subscribe, type Client, type Ended, type Mirror, type Results, type Subscription,
 } from "fogmarch";
 import { attempt, wordsFor } from "../common/connection.js";
-import { choice, count, facts, fillChoice, find, group, make } from "../common/dom.js";
+import { choice, count, fillChoice, find, group, make } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
+import { tabs } from "../common/tabs.js";
 import { Charts } from "./charts.js";
-import { Recorder, save } from "./export.js";
+import { Compare } from "./compare.js";
+import { Costs } from "./costs.js";
+import { mapText, Recorder, save } from "./export.js";
 import { Inspector } from "./inspector.js";
 import { readLink, writeLink } from "./link.js";
 import { Tools } from "./tools.js";
 
-const STATS_PERIOD_MS = 2000;
-const ENDED_SHOWN = 8;
+const STATS_PERIOD_MS = 1000;
+const INFO_PERIOD_MS = 3000;
+const ENDED_SHOWN = 24;
 
 type World = Results["world.info"];
 
@@ -24,17 +28,18 @@ export class WorldView {
   private team = 0;
   readonly inspector: Inspector;
   private readonly tools: Tools;
-  private readonly charts: Charts;
-  private readonly top = make("div", { id: "costs" });
-  private readonly topTable = make("table", { id: "top" });
-  private readonly topBy = choice("most expensive", [
-    ["agents", "agents"], ["planners", "searches"], ["teams", "teams"], ["edits", "edits"],
-  ], () => void this.readTop());
+  private readonly compare: Compare;
+  private readonly charts = new Charts();
+  private readonly costs: Costs;
   private readonly clock = make("p", { id: "clock" }, "tick -");
   private readonly endedList = make("ol", { id: "ended", "aria-label": "orders that ended" });
+  private readonly statsProblem = make("p", { id: "stats-problem", class: "hint" });
   private readonly teams;
   private recorder: Recorder | undefined;
   private paused: boolean;
+  private nameTime: () => void = () => {}; // of the buttons that stop and start the clock
+  private infoRead = 0;
+  private tab = "charts";
 
   constructor(
     private readonly client: Client,
@@ -44,20 +49,38 @@ export class WorldView {
     const link = readLink();
     this.paused = world.paused;
     this.inspector = new Inspector(find("right"), client, world.world, map, link.overlay);
-    this.inspector.onChanged = () => this.writeLink();
+    this.compare = new Compare(client, world.world, map, this.inspector);
+    this.costs = new Costs(client, world.world, (agent) => {
+      void attempt(() => this.inspector.select(agent, true));
+    });
+    let agent: number | undefined;
+    this.inspector.onChanged = () => {
+      if (agent !== this.inspector.agent) {
+        agent = this.inspector.agent;
+        this.compare.clear();
+      }
+      this.writeLink();
+    };
     this.tools = new Tools(client, world, map, this.inspector, () => this.truth?.mirror);
     this.teams = choice("fog of", this.teamOptions(), (team) => {
       void attempt(() => this.showTeam(Number(team)));
     });
     this.teams.select.id = "team";
-    const bottom = find("bottom");
-    const charts = make("div", { class: "charts" });
-    bottom.replaceChildren(charts, make("div", { class: "lists" },
-      group("Costs", this.topBy.element, this.topTable),
-      group("Stages and memory", this.top), group("Orders that ended", this.endedList)));
-    this.charts = new Charts(charts);
+    find("bottom").replaceChildren(tabs([
+      { name: "charts", title: "Charts", content: this.charts.panel },
+      { name: "costs", title: "Costs", content: this.costs.panel },
+      { name: "compare", title: "Compare planners", content: this.compare.panel },
+      { name: "orders", title: "Orders that ended", content: make("div", {}, this.endedList) },
+    ], "about the world", (name) => {
+      this.tab = name;
+      void this.readCosts();
+    }), this.statsProblem);
     find("left").append(this.timePanel(), this.tools.panel, this.recordPanel());
-    map.onMoved = () => this.writeLink();
+    map.onMoved = () => {
+      this.inspector.mapMoved();
+      this.compare.mapMoved();
+      this.writeLink();
+    };
   }
 
   static async begin(client: Client, world: World, map: MapView): Promise<WorldView> {
@@ -79,6 +102,7 @@ export class WorldView {
   end(): void {
     this.ends.forEach((end) => end());
     this.tools.end();
+    this.inspector.end();
     this.map.onMoved = () => {};
     this.map.show(undefined);
     this.map.showSeen(undefined);
@@ -118,8 +142,7 @@ export class WorldView {
 
   private take(mirror: Mirror, ended: readonly Ended[]): void {
     this.map.agents.take(mirror, this.interval);
-    this.clock.textContent = `tick ${count(mirror.tick)}, ${count(mirror.agentCount)} agents`;
-    this.clock.dataset["tick"] = String(mirror.tick);
+    this.showTick(mirror.tick);
     if (mirror.load.length > 0) {
       this.charts.addLoad(mirror.tick, mirror.load, this.world.budget_ms);
     }
@@ -131,7 +154,13 @@ export class WorldView {
       this.endedList.lastChild!.remove();
     }
     this.recorder?.take(mirror);
-    void this.inspector.refresh(mirror.tick);
+  }
+
+  // In ticks in which nothing changed there is no message: stats tells of them.
+  private showTick(tick: number): void {
+    const agents = this.truth?.mirror.agentCount ?? 0;
+    this.clock.textContent = `tick ${count(tick)}, ${count(agents)} agents`;
+    this.clock.dataset["tick"] = String(tick);
   }
 
   private paint(rows: readonly [number, number], all = false): void {
@@ -184,6 +213,7 @@ export class WorldView {
       pause.textContent = this.paused ? "resume" : "pause";
       step.disabled = !this.paused;
     };
+    this.nameTime = name;
     const world = this.world.world;
     pause.addEventListener("click", () => void attempt(async () => {
       if (this.paused) {
@@ -196,7 +226,6 @@ export class WorldView {
     }));
     step.addEventListener("click", () => void attempt(async () => {
       await this.client.call("world.step", { world, ticks: 1 });
-      await this.inspector.refresh(this.truth?.mirror.tick);
     }));
     rate.addEventListener("change", () => void attempt(async () => {
       const tick_hz = Number(rate.value);
@@ -211,10 +240,10 @@ export class WorldView {
   }
 
   private recordPanel(): HTMLElement {
-    const button = make("button", { type: "button" }, "record the run");
+    const button = make("button", { type: "button", id: "record" }, "record the run");
     button.addEventListener("click", () => {
       if (this.recorder === undefined) {
-        this.recorder = new Recorder();
+        this.recorder = new Recorder(this.world.rules["neighbours"] === 8);
         if (this.truth !== undefined) {
           this.recorder.take(this.truth.mirror);
         }
@@ -225,58 +254,56 @@ export class WorldView {
         button.textContent = "record the run";
       }
     });
-    return group("Export", button);
+    const map = make("button", { type: "button", id: "save-map", onclick: () => {
+      if (this.truth !== undefined) {
+        save(`${this.world.name}.map`, mapText(this.truth.mirror));
+      }
+    } }, "save its map");
+    const link = make("button", { type: "button", id: "copy-link", onclick: () => {
+      const said = (words: string): void => {
+        link.textContent = words;
+      };
+      navigator.clipboard.writeText(location.href).then(
+        () => said("link copied"), () => said("copy the address above"));
+    } }, "copy a link to this");
+    return group("Take away", make("div", { class: "tools" }, button, map, link));
   }
 
-  // Rows of agents select them.
-  private async readTop(): Promise<void> {
-    const by = this.topBy.select.value;
-    try {
-      const { rows } = await this.client.call("debug.top", { world: this.world.world, by, rows: 6 });
-      const head = by === "edits" ? ["tick", "cells", "expansions"]
-        : by === "teams" ? ["team", "agents", "per tick"] : ["agent", "team", "per tick"];
-      this.topTable.replaceChildren(
-        make("tr", {}, ...head.map((name) => make("th", {}, name))),
-        ...rows.map((row) => {
-          const number = (name: string): string => count(Number(row[name] ?? 0));
-          const agent = Number(row["agent"] ?? 0);
-          const cells = by === "edits" ? [number("tick"), number("cells"), number("expansions")]
-            : by === "teams" ? [number("team"), number("agents"), Number(row["per_tick"]).toFixed(1)]
-            : [String(agent), number("team"), Number(row["per_tick"]).toFixed(1)];
-          const [first = "", ...others] = cells;
-          const name = agent === 0 ? first : make("button", { type: "button",
-            onclick: () => void this.inspector.select(agent, true) }, first);
-          return make("tr", {}, make("td", {}, name), ...others.map((cell) => make("td", {}, cell)));
-        }));
-    } catch (error) {
-      this.topTable.replaceChildren(make("tr", {}, make("td", {}, wordsFor(error))));
+  private async readCosts(): Promise<void> {
+    if (this.tab === "costs") {
+      await this.costs.refresh();
     }
   }
 
   private async readStats(): Promise<void> {
-    void this.readTop();
+    const world = this.world.world;
+    void this.readCosts();
     try {
-      const { world } = await this.client.call("stats", { world: this.world.world });
-      this.showStats(world as Record<string, unknown>);
-      const info = await this.client.call("world.info", { world: this.world.world });
-      if (info.teams !== this.world.teams) {
-        this.world.teams = info.teams;
-        fillChoice(this.teams.select, this.teamOptions());
+      const stats = await this.client.call("stats", { world, teams: true });
+      this.charts.addStats(stats);
+      this.showTick(Math.max(this.truth?.mirror.tick ?? 0, Number(stats.world["tick"])));
+      this.costs.showStages(stats.world);
+      this.statsProblem.textContent = "";
+      if (performance.now() - this.infoRead > INFO_PERIOD_MS) {
+        this.infoRead = performance.now();
+        this.takeInfo(await this.client.call("world.info", { world }));
       }
     } catch (error) {
-      this.top.textContent = wordsFor(error);
+      this.statsProblem.textContent = wordsFor(error);
     }
   }
 
-  private showStats(stats: Record<string, unknown>): void {
-    const number = (name: string): number => Number(stats[name] ?? 0);
-    const tick = stats["tick_ms"] as { p50: number; p99: number } | undefined;
-    const stages = stats["stages_ms"] as Record<string, number>;
-    this.charts.addMemory(number("tick"), number("search_bytes"), number("knowledge_bytes"));
-    this.top.replaceChildren(facts([
-      ["tick p50 / p99", `${tick?.p50.toFixed(2)} / ${tick?.p99.toFixed(2)} ms`],
-      ["planners", count(number("planners"))],
-      ...Object.entries(stages).map(([name, ms]): [string, string] => [name, `${ms.toFixed(3)} ms`]),
-    ]));
+  // Others may have made a team, or stopped the clock.
+  private takeInfo(info: World): void {
+    if (info.teams !== this.world.teams) {
+      this.world.teams = info.teams;
+      fillChoice(this.teams.select, this.teamOptions());
+    }
+    this.world.tick_hz = info.tick_hz;
+    this.world.budget_ms = info.budget_ms;
+    if (info.paused !== this.paused) {
+      this.paused = info.paused;
+      this.nameTime();
+    }
   }
 }

@@ -7,7 +7,7 @@ import {
 import { Graphics } from "pixi.js";
 import { attempt } from "../common/connection.js";
 import { count, facts, find, group, make } from "../common/dom.js";
-import type { Cell, MapView } from "../common/map-view.js";
+import type { Cell, MapView, Press } from "../common/map-view.js";
 import { css, TEAM_SHAPES, teamColour } from "../common/palette.js";
 import { Minimap } from "./minimap.js";
 import { Selection } from "./selection.js";
@@ -170,17 +170,17 @@ export class Game {
 
   // ---- mouse and keys ---------------------------------------------------------------------------
 
-  private leftUp(from: Cell, to: Cell, event: PointerEvent): void {
+  private leftUp(from: Cell, to: Cell, press: Press): void {
     const mode = this.mode;
     if (mode === "command") {
-      this.selection.choose(from, to, event.shiftKey);
+      this.selection.choose(from, to, press.shiftKey);
       return;
     }
     void attempt(async () => {
       if (mode === "wall" || mode === "tear") {
         await this.build(from, to, mode === "wall");
       } else {
-        await this.send(mode, to, event.shiftKey);
+        await this.send(mode, to, press.shiftKey);
         this.use("command");
       }
     });

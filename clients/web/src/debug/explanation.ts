@@ -1,0 +1,97 @@
+// Why an agent does what it does, by debug.explain: what made its search go on the last time, always;
+// its orders and replans, when they are asked for.
+
+import type { Client, Results } from "fogmarch";
+import { wordsFor } from "../common/connection.js";
+import { count, make } from "../common/dom.js";
+
+const ENTRIES_SHOWN = 8;
+const PERIOD_MS = 1000; // between two questions; each looks through the world's events
+
+type Explained = Results["debug.explain"];
+
+function replanWords(entry: Record<string, unknown>): string {
+  const cell = entry["cell"] as number[] | undefined;
+  const where = cell?.length === 2 ? ` at ${cell.join(", ")}` : "";
+  const changed = Number(entry["changed"]);
+  const cause = changed === 0 ? "nothing it knew had changed"
+    : `${count(changed)} ${changed === 1 ? "cell" : "cells"} changed${where}`;
+  return `tick ${entry["tick"]}: ${cause}, ${count(Number(entry["expansions"]))} expansions`;
+}
+
+export class Explanation {
+  readonly last = make("p", { id: "last-replan" });
+  readonly lists = make("div", { id: "explanation", role: "status" });
+  private agent: number | undefined;
+  private isOpen = false;
+  private asked = 0;
+  private due: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly client: Client, private readonly world: number) {}
+
+  end(): void {
+    clearTimeout(this.due);
+    this.agent = undefined;
+  }
+
+  /** Explains another agent from now on. */
+  select(agent: number | undefined): void {
+    this.agent = agent;
+    this.isOpen = false;
+    this.asked = 0;
+    this.last.textContent = "";
+    this.lists.replaceChildren();
+  }
+
+  /** The lists as well, from now on. */
+  open(): Promise<void> {
+    this.isOpen = true;
+    return this.ask();
+  }
+
+  /** Something about the agent is new: asks again, at most once a second. */
+  refresh(): void {
+    if (this.due === undefined) {
+      this.due = setTimeout(() => {
+        this.due = undefined;
+        void this.ask();
+      }, Math.max(0, this.asked + PERIOD_MS - performance.now()));
+    }
+  }
+
+  private async ask(): Promise<void> {
+    const agent = this.agent;
+    if (agent === undefined || !this.client.isOpen) {
+      return;
+    }
+    this.asked = performance.now();
+    try {
+      const explained = await this.client.call("debug.explain", { world: this.world, agent });
+      if (agent === this.agent) {
+        this.show(explained);
+      }
+    } catch (error) {
+      this.last.textContent = "";
+      this.lists.textContent = this.isOpen ? wordsFor(error) : "";
+    }
+  }
+
+  private show({ why, blocker, blocked_at, waits_ticks, orders, replans }: Explained): void {
+    const newest = replans[0];
+    this.last.textContent = newest === undefined ? "It has not replanned lately."
+      : `Replanned last in ${replanWords(newest)}.`;
+    if (!this.isOpen) {
+      return;
+    }
+    const where = blocked_at.length === 2 ? ` at ${blocked_at.join(", ")}` : "";
+    const who = blocker === 0 ? "" : ` (agent ${blocker})`;
+    const since = waits_ticks === 0 ? "" : `, for ${count(waits_ticks)} ticks`;
+    this.lists.replaceChildren(
+      make("p", {}, `${why}${who}${where}${since}`),
+      make("ol", { "aria-label": "its orders" }, ...orders.slice(0, ENTRIES_SHOWN).map((entry) =>
+        make("li", {}, `tick ${entry["tick"]}: ${entry["order"]} ${entry["event"]}, ` +
+                       `${entry["kind"] ?? entry["reason"]}`))),
+      make("ol", { "aria-label": "its replans" }, ...replans.slice(0, ENTRIES_SHOWN).map((entry) =>
+        make("li", {}, replanWords(entry)))));
+  }
+}
