@@ -4,6 +4,15 @@
 
 #include <stdlib.h>
 
+// A buffer begins with 8 KiB; an answer of 30 bytes that waits in a queue should not hold them.
+static char *fit(msgpack_sbuffer *buffer)
+{
+    size_t size = buffer->size, room = buffer->alloc;
+    char *bytes = msgpack_sbuffer_release(buffer);
+    char *fitting = size > 0 && size < room / 2 ? realloc(bytes, size) : NULL;
+    return fitting != NULL ? fitting : bytes;
+}
+
 fm_frame *fm_frame_take(msgpack_sbuffer *buffer)
 {
     fm_frame *frame = malloc(sizeof *frame);
@@ -11,8 +20,7 @@ fm_frame *fm_frame_take(msgpack_sbuffer *buffer)
         msgpack_sbuffer_destroy(buffer);
         return NULL;
     }
-    size_t size = buffer->size;
-    *frame = (fm_frame){.references = 1, .size = size, .bytes = msgpack_sbuffer_release(buffer)};
+    *frame = (fm_frame){.references = 1, .size = buffer->size, .bytes = fit(buffer)};
     return frame;
 }
 

@@ -562,18 +562,20 @@ void fm_handlers_check(void)
 
 // ---- requests ----------------------------------------------------------------------------------
 
-// What the request may cost the session. What is refused costs nothing.
-static fm_status pay(fm_session *session, const fm_request *request, char *error)
+// Every message costs its session, also one that will be refused.
+static fm_status pay_for_message(fm_session *session, char *error)
+{
+    fm_status status = fm_session_meter(session, FM_METER_MESSAGES, 1, error);
+    return status == FM_OK ? fm_session_meter(session, FM_METER_BYTES, session->message_size, error)
+                           : status;
+}
+
+static fm_status pay_for_work(fm_session *session, const fm_request *request, char *error)
 {
     const fm_handler *handler = &handlers[request->method];
-    fm_status status = fm_session_meter(session, FM_METER_MESSAGES, 1, error);
-    if (status == FM_OK) {
-        status = fm_session_meter(session, FM_METER_BYTES, session->message_size, error);
-    }
-    if (status == FM_OK && handler->amount != NULL) {
-        status = fm_session_meter(session, handler->meter, handler->amount(request), error);
-    }
-    return status;
+    return handler->amount == NULL
+               ? FM_OK
+               : fm_session_meter(session, handler->meter, handler->amount(request), error);
 }
 
 // Replays cannot be changed, and worlds cannot go back in time. Who may not know of a world hears
@@ -613,7 +615,7 @@ static fm_status take(fm_session *session, const fm_request *request, char *erro
     }
     fm_status status = check_world(session, request, error);
     if (status == FM_OK) {
-        status = pay(session, request, error);
+        status = pay_for_work(session, request, error);
     }
     return status == FM_OK ? handlers[request->method].take(session, request, error) : status;
 }
@@ -632,9 +634,16 @@ void fm_handlers_receive(fm_session *session, const msgpack_object *message)
     fm_request request = {.is_notification = true};
     char error[FM_ERROR_TEXT_SIZE] = "";
     fm_status status = fm_request_check(message, &request, error);
-    if (status != FM_OK) {
-        session->hub->counts.protocol_errors++;
-    } else {
+    session->hub->counts.protocol_errors += status != FM_OK;
+    if (status != FM_ERR_BAD_MESSAGE) {
+        char busy[FM_ERROR_TEXT_SIZE];
+        fm_status paid = pay_for_message(session, busy);
+        if (paid != FM_OK) {
+            fm_handlers_refuse(session, &request, paid, busy);
+            return;
+        }
+    }
+    if (status == FM_OK) {
         status = take(session, &request, error);
     }
     if (status == FM_ERR_BAD_MESSAGE) {

@@ -98,7 +98,7 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
         fm_session_finish(session, "wrong token");
         return FM_OK;
     }
-    session->state = FM_SESSION_READY;
+    fm_session_let_in(session);
     static fm_log_site opened;
     fm_log_limited(&opened, FM_LOG_INFO, "session opened", fm_log_uint("session", session->number),
                    fm_log_text("client", session->client),

@@ -32,10 +32,13 @@ typedef struct fm_hub {
     uint64_t start_ns;
     bool going_down;
     void (*on_session_gone)(struct fm_hub *hub); // after a session was released
+    void (*on_yield)(struct fm_hub *hub);        // fm_sessions_take_turns() is due; NULL: nobody
+                                                 // calls it, and sessions do not yield
 
     fm_session **sessions; // owned array
     uint32_t session_count, session_capacity;
-    fm_host **hosts; // owned array; state FM_HOST_LIVE
+    uint32_t yield_count; // sessions that wait for their turn
+    fm_host **hosts;      // owned array; state FM_HOST_LIVE
     uint32_t host_count, host_capacity;
     struct fm_creation *creations; // worlds being made
     uint32_t creation_count;

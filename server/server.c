@@ -297,6 +297,7 @@ static void take_events(struct server *server, fm_conductor *conductor)
 static void on_event(uv_async_t *async)
 {
     struct server *server = async->data;
+    fm_sessions_take_turns(&server->hub);
     take_events(server, server->hub.conductor);
     if (server->hub.replayer != NULL) {
         take_events(server, server->hub.replayer);
@@ -307,6 +308,12 @@ static void wake_loop(void *context)
 {
     struct server *server = context;
     uv_async_send(&server->event);
+}
+
+// In the loop's next round, after the others had theirs.
+static void on_yield(fm_hub *hub)
+{
+    uv_async_send(&((struct server *)hub)->event);
 }
 
 // Only while both threads get on: this one, which is here, and the conductor, unless it has ended.
@@ -499,8 +506,9 @@ static bool create_conductors(struct server *server)
 // Makes what cannot be had for sure. On failure nothing needs undoing.
 static bool server_init(struct server *server, const fm_config *config)
 {
-    *server = (struct server){
-        .hub = {.on_session_gone = on_session_gone}, .config = *config, .journal_lock = -1};
+    *server = (struct server){.hub = {.on_session_gone = on_session_gone, .on_yield = on_yield},
+                              .config = *config,
+                              .journal_lock = -1};
     server->hub.config = &server->config;
     server->hub.tokens.configured = config->grants;
     server->hub.start_ns = fm_clock_now_ns();

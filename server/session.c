@@ -27,20 +27,32 @@ bool fm_session_is_open(const fm_session *session)
     return session->state == FM_SESSION_GREETING || session->state == FM_SESSION_READY;
 }
 
+static void set_limits(fm_session *session, uint64_t size_max)
+{
+    const fm_config *config = session->hub->config;
+    uint64_t size = config->message_size_max < size_max ? config->message_size_max : size_max;
+    const fm_scan_limits limits = {
+        .size_max = (uint32_t)size,
+        .depth_max = (uint32_t)config->message_depth_max,
+        .elements_max = (uint32_t)config->message_elements_max,
+    };
+    fm_scanner_init(&session->scanner, &limits);
+}
+
+void fm_session_let_in(fm_session *session)
+{
+    session->state = FM_SESSION_READY;
+    set_limits(session, UINT64_MAX);
+}
+
 static fm_session *session_create(fm_hub *hub, fm_transport *transport)
 {
     fm_session *session = calloc(1, sizeof *session);
     if (session == NULL) {
         return NULL;
     }
-    const fm_config *config = hub->config;
-    const fm_scan_limits limits = {
-        .size_max = (uint32_t)config->message_size_max,
-        .depth_max = (uint32_t)config->message_depth_max,
-        .elements_max = (uint32_t)config->message_elements_max,
-    };
-    fm_scanner_init(&session->scanner, &limits);
     session->hub = hub;
+    set_limits(session, FM_GREETING_SIZE_MAX);
     session->transport = transport;
     session->number = hub->session_last + 1;
     session->opened_ns = session->progress_ns = session->received_ns = fm_clock_now_ns();
@@ -49,6 +61,7 @@ static fm_session *session_create(fm_hub *hub, fm_transport *transport)
 
 static void session_destroy(fm_session *session)
 {
+    session->hub->yield_count -= session->yields;
     session->hub->uploads_size -= session->upload.total + session->download.total;
     fm_addresses_release(&session->hub->addresses, session->address, fm_clock_now_ns());
     free(session->upload.bytes);
@@ -214,13 +227,49 @@ static bool is_overloaded(const fm_session *session)
            fm_session_unsent_size(session) > session->hub->config->session_unsent_max;
 }
 
+// Work that follows on the heels of other work, as when libuv reads again and again, is the same
+// turn.
+static void begin_turn(fm_session *session, uint64_t now_ns)
+{
+    if (now_ns - session->worked_ns > FM_SESSION_TURN_NS) {
+        session->turn_ns = now_ns;
+    }
+}
+
+static void yield(fm_session *session)
+{
+    fm_hub *hub = session->hub;
+    session->yields = true;
+    session->transport->ops->pause(session->transport);
+    if (hub->yield_count++ == 0) {
+        hub->on_yield(hub);
+    }
+}
+
+static void end_message(fm_session *session)
+{
+    session->worked_ns = fm_clock_now_ns();
+    if (is_overloaded(session)) {
+        session->held_up = true;
+        session->transport->ops->pause(session->transport);
+    } else if (session->hub->on_yield != NULL && fm_session_is_open(session) &&
+               session->worked_ns - session->turn_ns > FM_SESSION_TURN_NS) {
+        yield(session);
+    }
+}
+
+static bool may_go_on(const fm_session *session)
+{
+    return fm_session_is_open(session) && !session->held_up && !session->yields;
+}
+
 // Handles the whole messages at the start of `bytes`. Returns how many bytes they were; the rest is
 // the beginning of a message, of which the scanner has seen scanner.size bytes, or waits because
-// the session was held up.
+// the session was held up or yields.
 static size_t receive_messages(fm_session *session, const uint8_t *bytes, size_t size)
 {
     size_t start = 0;
-    while (fm_session_is_open(session) && !session->held_up) {
+    while (may_go_on(session)) {
         fm_scanner *scanner = &session->scanner;
         size_t scanned = start + (size_t)scanner->size;
         fm_scanner_feed(scanner, bytes + scanned, size - scanned);
@@ -235,10 +284,7 @@ static size_t receive_messages(fm_session *session, const uint8_t *bytes, size_t
         fm_scanner_reset(scanner);
         receive_message(session, bytes + start, message_size);
         start += message_size;
-        if (is_overloaded(session)) {
-            session->held_up = true;
-            session->transport->ops->pause(session->transport);
-        }
+        end_message(session);
     }
     return start;
 }
@@ -286,6 +332,7 @@ static void on_received(void *owner, const uint8_t *bytes, size_t size)
     fm_session *session = owner;
     session->hub->counts.bytes_in += size;
     session->received_ns = fm_clock_now_ns();
+    begin_turn(session, session->received_ns);
     size_t taken = 0;
     bool straight = session->input_size == 0;
     if (straight) {
@@ -327,8 +374,18 @@ void fm_session_send(fm_session *session, fm_frame *const *frames, uint32_t fram
         fm_session_hang_up(session, "cannot write");
         return;
     }
-    session->queued_size += size;
+    session->queued_size += size + FM_SEND_OVERHEAD;
     session->hub->counts.bytes_out += size;
+}
+
+static void go_on(fm_session *session)
+{
+    if (session->input_size > 0) {
+        drop_input(session, receive_messages(session, session->input, session->input_size));
+    }
+    if (may_go_on(session)) {
+        session->transport->ops->resume(session->transport);
+    }
 }
 
 // Goes on with a session that was held up, once its client has caught up.
@@ -341,9 +398,30 @@ static void try_to_go_on(fm_session *session)
         return;
     }
     session->held_up = false;
-    drop_input(session, receive_messages(session, session->input, session->input_size));
-    if (fm_session_is_open(session) && !session->held_up) {
-        session->transport->ops->resume(session->transport);
+    begin_turn(session, fm_clock_now_ns());
+    go_on(session);
+}
+
+// Walks backwards: those who hang up may be gone at once. Those who yield again wait for the next
+// round.
+void fm_sessions_take_turns(fm_hub *hub)
+{
+    uint32_t left = hub->yield_count;
+    for (uint32_t i = hub->session_count; i-- > 0 && left > 0;) {
+        fm_session *session = hub->sessions[i];
+        if (!session->yields) {
+            continue;
+        }
+        left--;
+        hub->yield_count--;
+        session->yields = false;
+        session->turn_ns = fm_clock_now_ns();
+        if (may_go_on(session)) {
+            go_on(session);
+        }
+    }
+    if (hub->yield_count > 0) {
+        hub->on_yield(hub);
     }
 }
 
@@ -356,10 +434,15 @@ static void on_sent(void *owner)
     }
 }
 
+void fm_session_jobs_done(fm_session *session, uint32_t count)
+{
+    session->jobs_waiting -= count;
+    try_to_go_on(session);
+}
+
 void fm_session_job_done(fm_session *session)
 {
-    session->jobs_waiting--;
-    try_to_go_on(session);
+    fm_session_jobs_done(session, 1);
 }
 
 static const fm_transport_events events = {
@@ -412,7 +495,7 @@ static void check_idle(fm_session *session, uint64_t now_ns)
 {
     const fm_config *config = session->hub->config;
     uint64_t idle_ns = ns_of(config->idle_timeout_s);
-    if (session->held_up) {
+    if (session->held_up || session->yields) {
         session->received_ns = session->message_ns = now_ns;
         return;
     }

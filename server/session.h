@@ -12,6 +12,9 @@
 // What waits for the client is bounded. Answers: a session whose client does not read them is not
 // read from any more, so it cannot ask for more. Streams: see stream.h.
 //
+// Nor can it keep the loop to itself: after FM_SESSION_TURN_NS of work for one session it is the
+// turn of the others, however much the client has sent.
+//
 // Threads: the event loop. A session is released in its transport's closed() and nowhere else.
 
 #pragma once
@@ -22,8 +25,11 @@
 #include "server/transport.h"
 
 #define FM_SESSION_JOBS_MAX          1024u // requests that wait for the conductor
+#define FM_SESSION_WATCH_JOBS        256u  // how many of them a view counts as that is being opened
 #define FM_SESSION_SUBSCRIPTIONS_MAX 1024u
-#define FM_SAVES_WAITING_MAX         4u                  // worlds that are being saved for clients
+#define FM_GREETING_SIZE_MAX         4096u   // bytes of a message of someone who is not known yet
+#define FM_SESSION_TURN_NS           250000u // or one message, where that takes longer
+#define FM_SAVES_WAITING_MAX         4u      // worlds that are being saved for clients
 #define FM_SESSION_UNSENT_MAX        ((size_t)256 << 20) // bytes; a keyframe of the largest world fits
 
 typedef struct fm_subscription fm_subscription;
@@ -67,7 +73,9 @@ struct fm_session {
     size_t message_size; // bytes of it
     uint8_t *input;      // owned; bytes of messages that are not whole yet
     size_t input_size, input_capacity;
-    bool held_up; // not read from: too much waits for it
+    bool held_up;                // not read from: too much waits for it
+    bool yields;                 // not read from: it has had its turn, and gets the next one soon
+    uint64_t turn_ns, worked_ns; // when its turn began, and when it was last worked for
 
     uint32_t jobs_waiting;
     uint32_t queries_waiting; // of the jobs
@@ -88,6 +96,9 @@ struct fm_session {
 
 /// Takes over a transport that was just accepted; fits fm_accept_fn.
 void fm_session_accept(void *hub, fm_transport *transport);
+
+/// While hello, a whole message, is handled: its client is known now, and may send larger ones.
+void fm_session_let_in(fm_session *session);
 
 /// Hangs up at once. May be called from anywhere and more than once.
 ///
@@ -111,8 +122,12 @@ FM_CHECKED fm_status fm_session_meter(fm_session *session, fm_meter_kind kind, u
 /// Whether messages can still be sent.
 bool fm_session_is_open(const fm_session *session);
 
-/// One of its requests was answered by the conductor.
+/// One of its requests was answered by the conductor, or one that counts as several.
 void fm_session_job_done(fm_session *session);
+void fm_session_jobs_done(fm_session *session, uint32_t count);
+
+/// Goes on with the sessions that have yielded, each for one turn. Called soon after hub->on_yield.
+void fm_sessions_take_turns(fm_hub *hub);
 
 /// Hangs up on everybody whose token is not good any more.
 void fm_sessions_check_tokens(fm_hub *hub);

@@ -44,7 +44,8 @@ static fm_scene *find_scene(const fm_host *host, uint32_t team)
     return scene;
 }
 
-static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind)
+// @param session  that waits for it; NULL: none
+static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind, fm_session *session)
 {
     fm_job *job = fm_job_create(kind, scene->host);
     if (job == NULL) {
@@ -55,6 +56,10 @@ static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind)
     if (fm_conductor_post(fm_hub_conductor(hub, job->host), job) != FM_OK) {
         fm_job_destroy(job);
         return false;
+    }
+    if (session != NULL) {
+        job->session = session->number;
+        session->jobs_waiting += FM_SESSION_WATCH_JOBS;
     }
     return true;
 }
@@ -103,8 +108,9 @@ static uint64_t make_stream(void)
     return stream == 0 ? 2 : stream;
 }
 
-static fm_status open_scene(fm_hub *hub, fm_host *host, uint32_t team, fm_scene **out)
+static fm_status open_scene(fm_session *session, fm_host *host, uint32_t team, fm_scene **out)
 {
+    fm_hub *hub = session->hub;
     size_t size = fm_scene_size(host);
     if (!make_room(hub, size)) {
         return FM_ERR_LIMIT;
@@ -113,7 +119,7 @@ static fm_status open_scene(fm_hub *hub, fm_host *host, uint32_t team, fm_scene 
     if (scene == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    if (!post_watch(hub, scene, FM_JOB_WATCH)) {
+    if (!post_watch(hub, scene, FM_JOB_WATCH, session)) {
         fm_scene_destroy(scene);
         return FM_ERR_NO_MEMORY;
     }
@@ -136,7 +142,7 @@ static void close_scene(fm_hub *hub, fm_scene *scene)
     // A world that ends takes its watches along. A conductor that could not be told publishes to
     // nobody, which costs time but harms nothing.
     if (host->state == FM_HOST_LIVE && !hub->going_down) {
-        (void)post_watch(hub, scene, FM_JOB_UNWATCH);
+        (void)post_watch(hub, scene, FM_JOB_UNWATCH, NULL);
     }
     hub->scenes_size -= fm_scene_size(host);
     fm_scene_destroy(scene);
@@ -409,7 +415,7 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
     }
     fm_scene *scene = find_scene(request->host, request->team);
     if (scene == NULL) {
-        fm_status status = open_scene(session->hub, request->host, request->team, &scene);
+        fm_status status = open_scene(session, request->host, request->team, &scene);
         if (status != FM_OK) {
             free(subscription);
             return status;
@@ -626,6 +632,10 @@ void fm_stream_watched(fm_hub *hub, const fm_job *job)
     fm_scene *scene = find_scene(job->host, job->watch.team);
     if (job->status != FM_OK && scene != NULL && scene->serial == job->watch.serial) {
         end_scene(hub, scene, job->status);
+    }
+    fm_session *session = job->session == 0 ? NULL : fm_hub_find_session(hub, job->session);
+    if (session != NULL) {
+        fm_session_jobs_done(session, FM_SESSION_WATCH_JOBS);
     }
 }
 

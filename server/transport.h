@@ -21,6 +21,8 @@
 #include <uv.h>
 
 #define FM_SEND_FRAMES_MAX 3u // frames of one message
+#define FM_SEND_OVERHEAD                                                                           \
+    ((size_t)384) // bytes of memory that a queued message takes besides its own
 
 typedef struct fm_transport fm_transport;
 
@@ -38,7 +40,8 @@ typedef struct fm_transport_ops {
     /// Queues one message that consists of these frames, and holds them as long as it needs to.
     /// Returns FM_OK, FM_ERR_NO_MEMORY or FM_ERR_IO: the connection is of no use any more.
     fm_status (*send)(fm_transport *transport, fm_frame *const *frames, uint32_t frame_count);
-    /// Bytes queued that the system has not taken yet.
+    /// Bytes queued that the system has not taken yet, and FM_SEND_OVERHEAD for each message: many
+    /// small ones hold more memory than their bytes.
     size_t (*unsent_size)(const fm_transport *transport);
     /// Stops and goes on reading, so that the peer is held up instead of our memory.
     void (*pause)(fm_transport *transport);

@@ -27,6 +27,7 @@ struct tcp_transport {
     uv_tcp_t handle; // handle.data points back here
     uv_buf_t read_buffer;
     uv_shutdown_t shutdown;
+    uint32_t unsent_count; // messages
     bool finishing;
 };
 
@@ -109,6 +110,7 @@ static void on_written(uv_write_t *request, int error)
     struct write_job *job = request->data;
     struct tcp_transport *tcp = request->handle->data;
     write_job_destroy(job);
+    tcp->unsent_count--;
     if (uv_is_closing((uv_handle_t *)&tcp->handle)) {
         return;
     }
@@ -142,13 +144,15 @@ static fm_status tcp_send(fm_transport *transport, fm_frame *const *frames, uint
         write_job_destroy(job);
         return FM_ERR_IO;
     }
+    tcp->unsent_count++;
     return FM_OK;
 }
 
 static size_t tcp_unsent_size(const fm_transport *transport)
 {
     const struct tcp_transport *tcp = (const struct tcp_transport *)transport;
-    return uv_stream_get_write_queue_size((const uv_stream_t *)&tcp->handle);
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&tcp->handle) +
+           tcp->unsent_count * FM_SEND_OVERHEAD;
 }
 
 static void on_shut_down(uv_shutdown_t *request, int error)

@@ -68,7 +68,7 @@ static fm_status ws_send(fm_transport *transport, fm_frame *const *frames, uint3
         ws->last->next = message;
     }
     ws->last = message;
-    ws->unsent_size += message->size;
+    ws->unsent_size += message->size + FM_SEND_OVERHEAD;
     lws_callback_on_writable(ws->wsi);
     return FM_OK;
 }
@@ -122,6 +122,7 @@ static bool write_chunk(struct ws_transport *ws)
     message->written += size;
     ws->unsent_size -= size;
     if (is_last) {
+        ws->unsent_size -= FM_SEND_OVERHEAD;
         message_destroy(queue_take(ws));
         if (!ws->finishing) {
             ws->base.events->sent(ws->base.owner);

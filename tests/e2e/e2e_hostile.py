@@ -160,6 +160,7 @@ def halves():
         for byte in whole:  # byte by byte
             client.send_bytes(bytes([byte]))
         assert client.answer(1)["time"] == 7
+        client.call("hello", protocol=1)  # before which messages are small
         large = msgpack.packb([REQUEST, 2, "ping", [{"time": 8, "ballast": "x" * 900000}]])
         for start in range(0, len(large), 70001):
             client.send_bytes(large[start:start + 70001])

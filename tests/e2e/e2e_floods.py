@@ -1,0 +1,190 @@
+"""Clients that send as much as they can.
+
+Goal    whoever floods the server with what it may send has the loop and the conductor in turn with the
+        others, not for itself: they are answered in the middle of the flood, ticks go on, and memory is
+        bounded however small the messages are. Strangers are given less, and what is refused counts.
+Method  processes that flood, and the order of things rather than their time: others must be done before
+        the flood is.
+"""
+
+import multiprocessing
+import threading
+import time
+
+import msgpack
+
+from fogmarch_server import PATIENCE, REQUEST, Client, RequestError, Server, run
+
+MEBIBYTE = 1 << 20
+
+
+def request(number, method, **params):
+    return msgpack.packb([REQUEST, number, method, [params]])
+
+
+def pour(port, token, data, rounds, over):
+    """Sends all of it, reading what comes back, and then says so."""
+    client = Client(port)
+    client.call("hello", protocol=1, **({"token": token} if token else {}))
+    last = request(0xfffff, "ping")
+    answers = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
+
+    def read():
+        while True:
+            data = client.socket.recv(1 << 20)
+            assert data
+            answers.feed(data)
+            for message in answers:
+                if message[:2] == [1, 0xfffff]:
+                    over.set()
+                    return
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for _ in range(rounds):
+        client.send_bytes(data)
+    client.send_bytes(last)
+    reader.join()
+
+
+class Flood:
+    """A process that pours; what happens inside must be over before the flood is."""
+
+    def __init__(self, server, data, rounds, token=None, count=1):
+        self.over = [multiprocessing.Event() for _ in range(count)]
+        self.processes = [multiprocessing.Process(target=pour,
+                                                  args=(server.port, token, data, rounds, over))
+                          for over in self.over]
+
+    def __enter__(self):
+        for process in self.processes:
+            process.start()
+        return self
+
+    def goes_on(self):
+        return not any(over.is_set() for over in self.over)
+
+    def __exit__(self, kind, *_):
+        for process in self.processes:
+            process.kill()
+            process.join()
+
+
+def is_answered(server, flood, sent, count):
+    """Somebody else's requests, one after the other, while the flood goes on."""
+    other = server.connect()
+    deadline = time.monotonic() + PATIENCE
+    while other.call("stats")["server"]["messages"] < sent:  # until it has begun
+        assert time.monotonic() < deadline and flood.goes_on()
+    for i in range(count):
+        other.call("ping")
+        assert flood.goes_on(), f"only {i} of {count} answers before the end of the flood"
+
+
+def small_messages():
+    with Server() as server:
+        with Flood(server, request(1, "ping") * 10000, 100, count=2) as flood:
+            is_answered(server, flood, 2000, 200)
+
+
+def refused_messages():
+    """Of one whose role does not allow it, and of no sense."""
+    with Server() as server:
+        client = server.connect()
+        token = client.call("token.create", role="observer")["token"]
+        data = (request(1, "world.pause", world=1) + request(2, "subscribe", world="x")) * 5000
+        with Flood(server, data, 60, token) as flood:
+            is_answered(server, flood, 2000, 200)
+
+
+def subscribing_in_turn():
+    """Each time a snapshot of the world, if the server does not keep it for a while; and many views."""
+    with Server() as server:
+        client = server.connect()
+        world = client.call("world.create", name="w", generator="random", width=1024, height=1024,
+                            tick_hz=20)["world"]
+        team = client.call("team.create", world=world)["team"]
+        token = client.call("token.create", role="player", world=world, team=team)["token"]
+        data = b"".join(request(1, "subscribe", world=world) +
+                        request(2, "unsubscribe", subscription=number)
+                        for number in range(1, 3001))
+        with Flood(server, data, 20, token) as flood:
+            is_answered(server, flood, 6100, 20)
+            before = client.call("world.info", world=world)["tick"]
+            deadline = time.monotonic() + PATIENCE
+            while client.call("world.info", world=world)["tick"] < before + 2:
+                assert time.monotonic() < deadline and flood.goes_on()
+
+
+def large_commands():
+    """A world that is always late ticks between large commands, not once in 64 of them."""
+    with Server() as server:
+        client = server.connect()
+        world = client.call("world.create", name="w", generator="open", width=64, height=64,
+                            tick_hz=1000, budget_ms=1)["world"]
+        team = client.call("team.create", world=world)["team"]
+        agents = client.call("agent.spawn", world=world, team=team, cells=[9, 9] * 100)["agents"]
+        orders = b"".join(request(number, "agent.order", world=world, agents=agents * 600,
+                                  kind="move", goal=[20, 20]) for number in range(1, 101))
+        client.next_id = 1000
+        before = client.call("world.info", world=world)["tick"]
+        sender = threading.Thread(target=client.send_bytes, args=(orders,))
+        sender.start()
+        for number in range(1, 101):
+            client.answer(number)
+        sender.join()
+        ticks = client.call("world.info", world=world)["tick"] - before
+        assert ticks > 20, f"{ticks} ticks while a hundred commands were done"
+
+
+def small_answers_that_nobody_reads():
+    """Each holds more memory than its bytes."""
+    with Server() as server:
+        clients = [server.connect(receive_buffer=4096) for _ in range(2)]
+        before = server.rss()
+        for client in clients:
+            client.socket.settimeout(0.5)
+            try:
+                for _ in range(200):
+                    client.send_bytes(request(1, "ping") * 10000)
+                raise AssertionError("all of it was taken")
+            except TimeoutError:
+                pass  # it is not read from any more
+        server.connect().call("ping")
+        grown = server.rss() - before
+        assert grown < 2 * 3 * 4 * MEBIBYTE or not server.memory_tells(), grown
+        for client in clients:
+            client.close()
+
+
+def strangers():
+    """Who has not said hello is given small messages; and what is refused costs as well."""
+    with Server("--rate-messages", "10") as server:
+        stranger = server.connect(hello=False)
+        stranger.send_bytes(request(1, "hello", protocol=1, client="x" * 5000))
+        try:
+            stranger.answer(1)
+            raise AssertionError("was taken")
+        except RequestError as error:
+            assert error.name == "too_large", error
+        assert stranger.hung_up()
+        # Right behind hello it may be a large one.
+        friend = server.connect(hello=False)
+        friend.send_bytes(request(1, "hello", protocol=1) +
+                          request(2, "map.upload", total=9000, offset=0, data=b"x" * 9000))
+        friend.answer(1)
+        assert friend.answer(2)["received"] == 9000
+        for method, params, name in (("hello", dict(protocol=1), "not_ready"),
+                                     ("ping", dict(time="x"), "bad_field")):
+            names = []
+            for number in [friend.send(method, **params) for _ in range(100)]:
+                try:
+                    friend.answer(number)
+                except RequestError as error:
+                    names.append(error.name)
+            assert set(names) == {name, "busy"} or (name == "bad_field" and "busy" in names), names
+
+
+if __name__ == "__main__":
+    run([small_messages, refused_messages, subscribing_in_turn, large_commands,
+         small_answers_that_nobody_reads, strangers])
