@@ -77,7 +77,8 @@ def method(entry):
 
 def names(title, entries):
     values = ", ".join(repr(entry["name"]) for entry in entries)
-    return "\n".join(textwrap.wrap(f"{title} = ({values})", 100, subsequent_indent="    ")) + "\n"
+    return "\n".join(textwrap.wrap(f"{title} = ({values})", 100, subsequent_indent="    ",
+                                   break_on_hyphens=False)) + "\n"
 
 
 def make(protocol):

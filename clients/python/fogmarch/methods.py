@@ -13,8 +13,8 @@ ORDER_ENDS = ('arrived', 'nearest_reached', 'unreachable', 'replaced', 'cancelle
     'out_of_memory', 'target_lost', 'target_died', 'explored')
 ORDER_KINDS = ('move', 'stop', 'patrol', 'hold', 'follow', 'guard', 'explore', 'flee')
 PLANNERS = ('dstar-lite', 'dstar-extra-lite', 'repeated-forward-astar', 'repeated-backward-astar',
-    'adaptive-astar', 'mpgaa-star', 'repeated-jps', 'tba-star', 'rtba-star', 'tbaa-star', 'rtaa-
-    star', 'artaa-star', 'dartaa-star', 'lss-lrta-star', 'alss-lrta-star', 'dalss-lrta-star',
+    'adaptive-astar', 'mpgaa-star', 'repeated-jps', 'tba-star', 'rtba-star', 'tbaa-star',
+    'rtaa-star', 'artaa-star', 'dartaa-star', 'lss-lrta-star', 'alss-lrta-star', 'dalss-lrta-star',
     'auto', 'breadth-first', 'depth-first', 'greedy-best-first', 'dijkstra', 'astar')
 
 # What hello answers.
