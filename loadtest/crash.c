@@ -56,6 +56,7 @@ struct world {
     fm_mirror mirror;
     bool asked; // for tick and digest
     struct under_way under_way[UNDER_WAY_MAX];
+    char resume[2][FM_CLIENT_RESUME_SIZE]; // of the last round's commander and watcher
 };
 
 struct crash {
@@ -376,17 +377,26 @@ static fm_status start(struct crash *crash, bool may_be_killed)
     return status;
 }
 
-static fm_status connect_one(struct crash *crash, fm_client **client)
+// As who it was in the last round.
+static fm_status connect_one(struct crash *crash, char resume[FM_CLIENT_RESUME_SIZE],
+                             fm_client **client)
 {
     fm_client_options options = fm_client_options_default();
     options.name = "fogmarch-load";
+    bool is_back = resume[0] != '\0';
+    options.resume = is_back ? resume : NULL;
     fm_client_error error;
+    fm_client_welcome welcome;
     if (fm_client_connect(crash->server.address, &options, client, &error) != FM_OK) {
         return fail(crash, FM_ERR_IO, "%s: %s", crash->server.address, error.message);
     }
-    return fm_client_hello(*client, NULL) == FM_OK
-               ? FM_OK
-               : fail(crash, FM_ERR_IO, "hello: %s", fm_client_error_last(*client)->message);
+    if (fm_client_hello(*client, &welcome) != FM_OK) {
+        return fail(crash, FM_ERR_IO, "hello: %s", fm_client_error_last(*client)->message);
+    }
+    crash->result->sessions_resumed += is_back && welcome.resumed;
+    crash->result->sessions_refused += is_back && !welcome.resumed;
+    memcpy(resume, welcome.resume, FM_CLIENT_RESUME_SIZE);
+    return FM_OK;
 }
 
 // The whole view, as it was before anything is sent.
@@ -422,9 +432,9 @@ static void look(struct world *world)
 static fm_status attach(struct world *world)
 {
     struct crash *crash = world->crash;
-    fm_status status = connect_one(crash, &world->commander);
+    fm_status status = connect_one(crash, world->resume[0], &world->commander);
     if (status == FM_OK) {
-        status = connect_one(crash, &world->watcher);
+        status = connect_one(crash, world->resume[1], &world->watcher);
     }
     if (status != FM_OK || world->number == 0) {
         return status == FM_OK ? populate(world) : status;
@@ -686,7 +696,7 @@ fm_status fm_crash_run(const fm_crash_options *options, const fm_run_options *ru
 bool fm_crash_is_good(const fm_crash_result *result)
 {
     return result->lost_commands == 0 && result->unknown_commands == 0 && result->lost_ticks == 0 &&
-           result->digest_differences == 0;
+           result->digest_differences == 0 && result->sessions_refused == 0;
 }
 
 void fm_crash_print(const fm_crash_result *result, FILE *file)
@@ -695,12 +705,15 @@ void fm_crash_print(const fm_crash_result *result, FILE *file)
             "%u servers killed with clients attached, %u while they started\n"
             "%llu of %llu acknowledged commands lost, %llu unknown ones found\n"
             "%llu of %llu ticks lost\n"
+            "%llu of %llu sessions did not come back as who they were\n"
             "%llu digest differences; %llu compared, %llu ticks replayed with %u workers\n"
             "back and attached within %.0f ms on average, %.0f ms at most; %.1f s in all\n",
             result->rounds, result->starts_killed, (unsigned long long)result->lost_commands,
             (unsigned long long)result->commands_acknowledged,
             (unsigned long long)result->unknown_commands, (unsigned long long)result->lost_ticks,
-            (unsigned long long)result->ticks, (unsigned long long)result->digest_differences,
+            (unsigned long long)result->ticks, (unsigned long long)result->sessions_refused,
+            (unsigned long long)(result->sessions_resumed + result->sessions_refused),
+            (unsigned long long)result->digest_differences,
             (unsigned long long)result->digests_compared,
             (unsigned long long)result->ticks_replayed, result->replay_workers,
             result->start_ms_mean, result->start_ms_max, result->seconds);
@@ -714,7 +727,8 @@ void fm_crash_print_json(const fm_crash_result *result, FILE *file)
             "{\"rounds\": %u, \"starts_killed\": %u, \"commands_sent\": %llu, "
             "\"commands_acknowledged\": %llu, \"lost_commands\": %llu, \"unknown_commands\": %llu, "
             "\"ticks\": %llu, \"lost_ticks\": %llu, \"digests_compared\": %llu, "
-            "\"digest_differences\": %llu, \"ticks_replayed\": %llu, \"replay_workers\": %u, "
+            "\"digest_differences\": %llu, \"sessions_resumed\": %llu, "
+            "\"sessions_refused\": %llu, \"ticks_replayed\": %llu, \"replay_workers\": %u, "
             "\"start_ms_mean\": %.1f, \"start_ms_max\": %.1f, \"seconds\": %.1f, "
             "\"cpu\": \"%s\", \"cores\": %u, \"system\": \"%s\", \"version\": \"%s\", "
             "\"commit\": \"%s\", \"time\": \"%s\"}\n",
@@ -724,6 +738,8 @@ void fm_crash_print_json(const fm_crash_result *result, FILE *file)
             (unsigned long long)result->ticks, (unsigned long long)result->lost_ticks,
             (unsigned long long)result->digests_compared,
             (unsigned long long)result->digest_differences,
+            (unsigned long long)result->sessions_resumed,
+            (unsigned long long)result->sessions_refused,
             (unsigned long long)result->ticks_replayed, result->replay_workers,
             result->start_ms_mean, result->start_ms_max, result->seconds, machine.cpu,
             (unsigned)machine.cores, machine.system, machine.version, machine.commit, machine.time);

@@ -32,6 +32,8 @@ typedef struct fm_crash_result {
     uint64_t lost_ticks; // of which a client had heard, but which were gone
     uint64_t digests_compared;
     uint64_t digest_differences; // between what a client saw, the journals and their replay
+    uint64_t sessions_resumed;   // clients that came back with their resume token ...
+    uint64_t sessions_refused;   // ... and those whose token was not good any more
     uint64_t ticks_replayed;     // at the end
     uint32_t replay_workers;
     double start_ms_mean, start_ms_max; // from the start of a server to its first session

@@ -4,6 +4,7 @@
 #include "server/handlers.h"
 
 #include "server/clock.h"
+#include "server/issuance.h"
 #include "server/log.h"
 
 #include <sodium.h>
@@ -11,24 +12,69 @@
 
 // ---- hello -------------------------------------------------------------------------------------
 
+static void take_grant(fm_session *session, const fm_grant *grant)
+{
+    session->role = grant->role;
+    session->seat = grant->seat;
+    session->has_token = true;
+    memcpy(session->token_hash, grant->hash, sizeof session->token_hash);
+}
+
+static bool goes_without(const fm_session *session)
+{
+    return !fm_tokens_are_needed(&session->hub->tokens) && session->transport->is_loopback;
+}
+
+// The session that is resumed may not know yet that its connection is gone.
+static void end_resumed(fm_session *session, const fm_resume *resume)
+{
+    fm_hub *hub = session->hub;
+    fm_session *before =
+        resume->epoch == hub->resume_key.epoch ? fm_hub_find_session(hub, resume->session) : NULL;
+    if (before != NULL && before != session && before->has_token == resume->has_token &&
+        sodium_memcmp(before->token_hash, resume->token_hash, FM_TOKEN_HASH_SIZE) == 0) {
+        fm_session_finish(before, "resumed by another session");
+    }
+}
+
+// Whether a resume token decides what the session is.
+static bool take_resume(fm_session *session, const fm_value *text, fm_resume *resume)
+{
+    const fm_hub *hub = session->hub;
+    bool is_ours = fm_resume_read(&hub->resume_key, text->bytes, text->size, resume);
+    const fm_grant *grant = fm_tokens_find_hash(&hub->tokens, resume->token_hash);
+    if (!is_ours || (resume->has_token ? grant == NULL : !goes_without(session))) {
+        return false;
+    }
+    if (resume->has_token) {
+        take_grant(session, grant);
+    } else {
+        session->role = FM_ROLE_ADMIN;
+    }
+    session->resumed = true;
+    end_resumed(session, resume);
+    return true;
+}
+
 // Decides what the session may be. False: the token is missing or wrong.
-static bool take_role(fm_session *session, const fm_value *token)
+static bool take_role(fm_session *session, const fm_value *token, const fm_value *text)
 {
     const fm_tokens *tokens = &session->hub->tokens;
-    // One that was revoked must not be worth more than it was.
+    fm_resume resume = {.has_token = false};
+    if (text->present && take_resume(session, text, &resume)) {
+        return true;
+    }
+    // One that was revoked must not be worth more than it was, and neither what came from it.
     bool any = fm_tokens_are_needed(tokens) || tokens->last > 0;
     if (token->present && any) {
         const fm_grant *grant = fm_tokens_find(tokens, token->bytes, token->size);
         if (grant == NULL) {
             return false;
         }
-        session->role = grant->role;
-        session->seat = grant->seat;
-        session->has_token = true;
-        memcpy(session->token_hash, grant->hash, sizeof session->token_hash);
+        take_grant(session, grant);
         return true;
     }
-    if (fm_tokens_are_needed(tokens) || !session->transport->is_loopback) {
+    if (!goes_without(session) || (resume.has_token && !token->present)) {
         return false;
     }
     session->role = FM_ROLE_ADMIN;
@@ -46,6 +92,17 @@ static void pack_limits(msgpack_packer *packer, const fm_config *config)
     fm_pack_key_uint(packer, "cells", FM_CELLS_PER_REQUEST);
 }
 
+static void pack_resume(msgpack_packer *packer, const fm_session *session)
+{
+    fm_resume resume = {.has_token = session->has_token, .session = session->number};
+    memcpy(resume.token_hash, session->token_hash, sizeof resume.token_hash);
+    char text[FM_RESUME_TEXT_SIZE];
+    fm_resume_make(&session->hub->resume_key, &resume, text);
+    fm_pack_key_text(packer, "resume", text);
+    fm_pack_key_bool(packer, "resumed", session->resumed);
+    sodium_memzero(text, sizeof text);
+}
+
 static void welcome(fm_session *session, const fm_request *request)
 {
     if (request->is_notification) {
@@ -54,7 +111,7 @@ static void welcome(fm_session *session, const fm_request *request)
     bool is_player = session->role == FM_ROLE_PLAYER;
     fm_reply reply;
     fm_reply_begin(&reply, request->id);
-    msgpack_pack_map(&reply.packer, is_player ? 7 : 5);
+    msgpack_pack_map(&reply.packer, is_player ? 9 : 7);
     fm_pack_key_text(&reply.packer, "server", "fogmarchd " FOGMARCH_VERSION);
     fm_pack_key_uint(&reply.packer, "protocol", FM_PROTOCOL_NUMBER);
     fm_pack_key_uint(&reply.packer, "session", session->number);
@@ -64,6 +121,7 @@ static void welcome(fm_session *session, const fm_request *request)
         fm_pack_key_uint(&reply.packer, "world", host == NULL ? 0 : host->number);
         fm_pack_key_uint(&reply.packer, "team", session->seat.team);
     }
+    pack_resume(&reply.packer, session);
     pack_limits(&reply.packer, session->hub->config);
     fm_reply_send(session, &reply);
 }
@@ -91,7 +149,7 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
         fm_session_finish(session, "too many wrong tokens");
         return FM_OK;
     }
-    if (!take_role(session, &request->values[FM_FIELD_TOKEN])) {
+    if (!take_role(session, &request->values[FM_FIELD_TOKEN], &request->values[FM_FIELD_RESUME])) {
         session->hub->counts.wrong_tokens++;
         fm_address_failed(session->address, session->hub->config->auth_failures_per_minute, now_ns);
         fm_handlers_refuse(session, request, FM_ERR_DENIED, "the token is missing or wrong");
@@ -174,41 +232,14 @@ fm_status fm_take_token_create(fm_session *session, const fm_request *request, c
     if (status != FM_OK || request->is_notification) {
         return status; // a secret that nobody hears of need not be made
     }
-    char token[FM_TOKEN_TEXT_SIZE];
-    status = fm_tokens_create(&session->hub->tokens, &grant, token);
-    if (status != FM_OK) {
-        return status;
-    }
-    static fm_log_site created;
-    fm_log_limited(&created, FM_LOG_INFO, "token created", fm_log_uint("number", grant.number),
-                   fm_log_text("role", fm_role_name(grant.role)),
-                   fm_log_uint("world", grant.seat.number), fm_log_uint("team", grant.seat.team));
-    fm_reply reply;
-    fm_reply_begin(&reply, request->id);
-    msgpack_pack_map(&reply.packer, 2);
-    fm_pack_key_text(&reply.packer, "token", token);
-    fm_pack_key_uint(&reply.packer, "number", grant.number);
-    fm_reply_send(session, &reply);
-    sodium_memzero(token, sizeof token);
-    return FM_OK;
+    return fm_issue_token(session, request, &grant);
 }
 
 fm_status fm_take_token_revoke(fm_session *session, const fm_request *request, char *error)
 {
-    fm_hub *hub = session->hub;
-    uint64_t number = request->values[FM_FIELD_NUMBER].number;
-    if (!fm_tokens_revoke(&hub->tokens, number)) {
+    fm_status status = fm_revoke_token(session, request, request->values[FM_FIELD_NUMBER].number);
+    if (status == FM_ERR_BAD_VALUE) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "there is no such token");
-        return FM_ERR_BAD_VALUE;
     }
-    static fm_log_site revoked;
-    fm_log_limited(&revoked, FM_LOG_INFO, "token revoked", fm_log_uint("number", number));
-    if (!request->is_notification) {
-        fm_reply reply;
-        fm_reply_begin(&reply, request->id);
-        msgpack_pack_map(&reply.packer, 0);
-        fm_reply_send(session, &reply);
-    }
-    fm_sessions_check_tokens(hub);
-    return FM_OK;
+    return status;
 }

@@ -7,6 +7,7 @@
 
 #include "core/generate.h"
 #include "server/creation.h"
+#include "server/issuance.h"
 #include "server/log.h"
 #include "server/playback.h"
 #include "server/stream.h"
@@ -567,8 +568,7 @@ fm_status fm_take_world_destroy(fm_session *session, const fm_request *request, 
         host->state = FM_HOST_ENDING;
         fm_stream_end_host(session->hub, host);
         fm_hub_drop_host(session->hub, host);
-        fm_tokens_end_world(&session->hub->tokens, host->number);
-        fm_sessions_check_tokens(session->hub);
+        fm_revoke_world(session->hub, host->number);
         fm_log(FM_LOG_INFO, "world destroyed", fm_log_uint("world", host->number),
                fm_log_text("name", host->name));
     }

@@ -10,6 +10,7 @@
 #include "server/config.h"
 #include "server/host.h"
 #include "server/limits.h"
+#include "server/resume.h"
 
 #include <uv.h>
 
@@ -52,6 +53,8 @@ typedef struct fm_hub {
     size_t uploads_size;                                        // bytes of all uploads and saves
     size_t scenes_size;                                         // bytes of the cells of all scenes
     fm_tokens tokens;
+    struct fm_ledger *ledger; // what outlives the server; NULL: nothing does
+    fm_resume_key resume_key;
     fm_addresses addresses;
     fm_hub_counts counts;
 } fm_hub;

@@ -15,6 +15,7 @@
 #include "server/handlers.h"
 #include "server/http.h"
 #include "server/hub.h"
+#include "server/ledger.h"
 #include "server/log.h"
 #include "server/notify.h"
 #include "server/options.h"
@@ -28,6 +29,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -172,7 +174,7 @@ static void take_settings(struct server *server, const fm_config *fresh)
         fm_log(FM_LOG_INFO, "tokens read again", fm_log_uint("count", fresh->grants.count));
     }
     fm_log_set_level(server->config.log_level);
-    fm_sessions_check_tokens(&server->hub);
+    fm_sessions_check_tokens(&server->hub, NULL);
 }
 
 // What was is kept when anything is wrong: a typing error must not lock everybody out.
@@ -512,6 +514,7 @@ static bool server_init(struct server *server, const fm_config *config)
     server->hub.config = &server->config;
     server->hub.tokens.configured = config->grants;
     server->hub.start_ns = fm_clock_now_ns();
+    fm_resume_key_make(&server->hub.resume_key);
     server->hub.loop = &server->loop;
     server->read_buffer = malloc(READ_BUFFER_SIZE);
     if (server->read_buffer == NULL) {
@@ -551,7 +554,9 @@ static void server_fini(struct server *server)
     for (uint32_t i = 0; i < server->hub.host_count; i++) {
         fm_host_destroy(server->hub.hosts[i]);
     }
+    fm_ledger_close(server->hub.ledger);
     fm_tokens_fini(&server->hub.tokens);
+    sodium_memzero(&server->hub.resume_key, sizeof server->hub.resume_key);
     fm_addresses_fini(&server->hub.addresses);
     free(server->hub.hosts);
     free(server->hub.sessions);
@@ -560,6 +565,37 @@ static void server_fini(struct server *server)
     if (server->journal_lock >= 0) {
         close(server->journal_lock);
     }
+}
+
+// A world that is not there has no seats, and its number may be given to another one.
+static void forget_seats(fm_hub *hub)
+{
+    char error[FM_LEDGER_ERROR_SIZE];
+    for (uint32_t i = hub->tokens.created_count; i-- > 0;) {
+        uint64_t world = hub->tokens.created[i].seat.number;
+        if (world != 0 && fm_hub_find_host(hub, world) == NULL) {
+            if (fm_ledger_remove_world(hub->ledger, world, error) != FM_OK) {
+                fm_log(FM_LOG_ERROR, "token not struck out", fm_log_text("reason", error));
+            }
+            (void)fm_tokens_revoke(&hub->tokens, hub->tokens.created[i].number);
+        }
+    }
+}
+
+static bool start_ledger(fm_hub *hub)
+{
+    char error[FM_LEDGER_ERROR_SIZE];
+    fm_status status =
+        fm_ledger_open(hub->config->journal_dir, &hub->resume_key, &hub->ledger, error);
+    if (status == FM_OK) {
+        status = fm_ledger_read(hub->ledger, &hub->tokens, error);
+    }
+    if (status != FM_OK) {
+        fm_log(FM_LOG_ERROR, "cannot read the ledger", fm_log_text("reason", error));
+        return false;
+    }
+    forget_seats(hub);
+    return true;
 }
 
 // Worlds come back before anybody can ask for them.
@@ -579,7 +615,7 @@ static bool start_journal(struct server *server)
         fm_log(FM_LOG_ERROR, "cannot bring worlds back", fm_log_text("folder", config->journal_dir),
                fm_log_status("reason", status));
     }
-    return status == FM_OK;
+    return status == FM_OK && start_ledger(&server->hub);
 }
 
 int fm_server_run(const fm_config *config, const char *const *arguments,

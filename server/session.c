@@ -573,11 +573,12 @@ fm_status fm_session_meter(fm_session *session, fm_meter_kind kind, uint64_t amo
 }
 
 // Walks backwards: those who finish may be gone at once.
-void fm_sessions_check_tokens(fm_hub *hub)
+void fm_sessions_check_tokens(fm_hub *hub, const fm_session *but)
 {
     for (uint32_t i = hub->session_count; i-- > 0;) {
         fm_session *session = hub->sessions[i];
-        if (session->has_token && !fm_tokens_have(&hub->tokens, session->token_hash)) {
+        if (session != but && session->has_token &&
+            !fm_tokens_have(&hub->tokens, session->token_hash)) {
             fm_session_finish(session, "token revoked");
         }
     }

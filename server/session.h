@@ -63,7 +63,8 @@ struct fm_session {
     fm_role role;
     fm_seat seat;    // of a player
     char client[65]; // name it gave
-    bool has_token;  // it was opened with the token of this hash
+    bool resumed;    // it was opened with a resume token
+    bool has_token;  // it was opened with the token of this hash, now or before it was resumed
     uint8_t token_hash[FM_TOKEN_HASH_SIZE];
 
     fm_address *address;
@@ -130,7 +131,9 @@ void fm_session_jobs_done(fm_session *session, uint32_t count);
 void fm_sessions_take_turns(fm_hub *hub);
 
 /// Hangs up on everybody whose token is not good any more.
-void fm_sessions_check_tokens(fm_hub *hub);
+///
+/// @param but  who is spared this time; may be NULL
+void fm_sessions_check_tokens(fm_hub *hub, const fm_session *but);
 
 /// Hangs up on a client that is too slow to say hello or to read. Called a few times a second.
 void fm_session_check_time(fm_session *session, uint64_t now_ns);

@@ -270,7 +270,7 @@ bool fm_tokens_are_needed(const fm_tokens *tokens)
     return tokens->configured.count > 0;
 }
 
-static const fm_grant *find_hash(const fm_tokens *tokens, const uint8_t hash[FM_TOKEN_HASH_SIZE])
+const fm_grant *fm_tokens_find_hash(const fm_tokens *tokens, const uint8_t hash[FM_TOKEN_HASH_SIZE])
 {
     const fm_grant *found = NULL;
     for (uint32_t i = 0; i < tokens->configured.count; i++) {
@@ -288,12 +288,12 @@ const fm_grant *fm_tokens_find(const fm_tokens *tokens, const char *token, size_
 {
     uint8_t hash[FM_TOKEN_HASH_SIZE];
     hash_token(token, size, hash);
-    return find_hash(tokens, hash);
+    return fm_tokens_find_hash(tokens, hash);
 }
 
 bool fm_tokens_have(const fm_tokens *tokens, const uint8_t hash[FM_TOKEN_HASH_SIZE])
 {
-    return find_hash(tokens, hash) != NULL;
+    return fm_tokens_find_hash(tokens, hash) != NULL;
 }
 
 static bool reserve_created(fm_tokens *tokens)
@@ -327,6 +327,19 @@ fm_status fm_tokens_create(fm_tokens *tokens, fm_grant *grant, char token[FM_TOK
     hash_token(token, strlen(token), grant->hash);
     grant->number = ++tokens->last;
     tokens->created[tokens->created_count++] = *grant;
+    return FM_OK;
+}
+
+fm_status fm_tokens_restore(fm_tokens *tokens, const fm_grant *grant)
+{
+    if (tokens->created_count == FM_TOKENS_CREATED_MAX) {
+        return FM_ERR_LIMIT;
+    }
+    if (!reserve_created(tokens)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    tokens->created[tokens->created_count++] = *grant;
+    tokens->last = grant->number > tokens->last ? grant->number : tokens->last;
     return FM_OK;
 }
 

@@ -88,6 +88,14 @@ bool fm_tokens_are_needed(const fm_tokens *tokens);
 /// nothing. @return NULL when it is none
 const fm_grant *fm_tokens_find(const fm_tokens *tokens, const char *token, size_t size);
 
+/// What the token with this hash gives. NULL when it is not good any more
+const fm_grant *fm_tokens_find_hash(const fm_tokens *tokens,
+                                    const uint8_t hash[FM_TOKEN_HASH_SIZE]);
+
+/// Takes in a token that was made before a restart.
+/// @return FM_OK, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_tokens_restore(fm_tokens *tokens, const fm_grant *grant);
+
 /// Whether the token with this hash is still good.
 bool fm_tokens_have(const fm_tokens *tokens, const uint8_t hash[FM_TOKEN_HASH_SIZE]);
 

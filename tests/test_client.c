@@ -182,13 +182,18 @@ static void test_hello_says_and_learns(void **state)
     fm_client_options options = fm_client_options_default();
     options.name = "tester";
     options.token = "secret";
+    options.resume = "from before";
     struct peer peer = start(&options);
     msgpack_sbuffer bytes;
     msgpack_packer packer;
     msgpack_sbuffer_init(&bytes);
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
     fm_pack_result(&packer, 0);
-    msgpack_pack_map(&packer, 3);
+    msgpack_pack_map(&packer, 5);
+    fm_pack_text(&packer, "resume");
+    fm_pack_text(&packer, "for the next");
+    fm_pack_text(&packer, "resumed");
+    msgpack_pack_true(&packer);
     fm_pack_text(&packer, "role");
     fm_pack_text(&packer, "admin");
     fm_pack_text(&packer, "session");
@@ -204,6 +209,8 @@ static void test_hello_says_and_learns(void **state)
     assert_int_equal(fm_client_hello(peer.client, &welcome), FM_OK);
     assert_string_equal(welcome.role, "admin");
     assert_int_equal(welcome.session, 7);
+    assert_string_equal(welcome.resume, "for the next");
+    assert_true(welcome.resumed);
     assert_int_equal(welcome.message_size, 5000);
     assert_string_equal(welcome.server, "");
 
@@ -212,6 +219,7 @@ static void test_hello_says_and_learns(void **state)
     assert_true(size > 0);
     assert_non_null(memmem(request, (size_t)size, "tester", 6));
     assert_non_null(memmem(request, (size_t)size, "secret", 6));
+    assert_non_null(memmem(request, (size_t)size, "from before", 11));
     stop(&peer);
 }
 

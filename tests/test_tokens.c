@@ -1,10 +1,10 @@
 // tests/test_tokens.c: which secret gives which role and seat.
 //
 // Method: files of lines with known outcome; then random tokens are made, revoked and looked up
-// beside a plain list.
+// beside a plain list. Resume tokens say what they were made with, and nothing else is one.
 
-#include "server/tokens.h"
 #include "core/random.h"
+#include "server/resume.h"
 #include "tests/support.h"
 
 #define SECRET "0123456789abcdef"
@@ -172,6 +172,36 @@ static void test_there_is_a_limit(void **state)
     fm_tokens_fini(&tokens);
 }
 
+// Every other text, near or far, is none: one character changed, cut, longer, or of another key.
+static void test_resume_tokens(void **state)
+{
+    (void)state;
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ ";
+    fm_random random = fm_random_seed(fm_test_seed());
+    fm_resume_key key, other;
+    fm_resume_key_make(&key);
+    fm_resume_key_make(&other);
+    for (uint32_t round = 0; round < 2000; round++) {
+        fm_resume said, made = {.has_token = round % 2 == 0, .session = fm_random_next(&random)};
+        for (uint32_t i = 0; i < FM_TOKEN_HASH_SIZE; i++) {
+            made.token_hash[i] = (uint8_t)fm_random_next(&random);
+        }
+        char text[FM_RESUME_TEXT_SIZE];
+        fm_resume_make(&key, &made, text);
+        size_t size = strlen(text);
+        assert_true(fm_resume_read(&key, text, size, &said));
+        assert_int_equal(said.has_token, made.has_token);
+        assert_true(said.session == made.session && said.epoch == key.epoch);
+        assert_memory_equal(said.token_hash, made.token_hash, FM_TOKEN_HASH_SIZE);
+        assert_false(fm_resume_read(&other, text, size, &said));
+        assert_false(fm_resume_read(&key, text, fm_random_below(&random, (uint32_t)size), &said));
+        char *at = &text[fm_random_below(&random, (uint32_t)size - 1)], before = *at;
+        *at = letters[fm_random_below(&random, sizeof letters - 1)];
+        assert_true(fm_resume_read(&key, text, size, &said) == (*at == before));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_wrong_lines_are_refused),
         cmocka_unit_test(test_made_tokens_equal_a_list),
         cmocka_unit_test(test_there_is_a_limit),
+        cmocka_unit_test(test_resume_tokens),
     };
     return fm_tokens_start() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

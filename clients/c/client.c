@@ -42,9 +42,10 @@ struct pending {
 struct fm_client {
     fm_link link;
     fm_client_options options;
-    char name[65], token[257]; // what options.name and options.token point to
-    fm_client_error error;     // of the last failure
-    bool broken;               // for good; `broken_error` says why
+    char name[65], token[257];          // what options.name and options.token point to
+    char resume[FM_CLIENT_RESUME_SIZE]; // likewise
+    fm_client_error error;              // of the last failure
+    bool broken;                        // for good; `broken_error` says why
     fm_client_error broken_error;
     int write_errno; // sending failed; what the server still said is read first
     bool delivering; // inside a callback
@@ -147,8 +148,12 @@ fm_status fm_client_adopt(int fd, const fm_client_options *options, fm_client **
     if (client->options.token != NULL) {
         snprintf(client->token, sizeof client->token, "%s", client->options.token);
     }
+    if (client->options.resume != NULL) {
+        snprintf(client->resume, sizeof client->resume, "%s", client->options.resume);
+    }
     client->options.name = client->name;
     client->options.token = client->token;
+    client->options.resume = client->resume;
     client->options.tls_ca_file = NULL; // only needed to connect
     client->ring = ring;
     client->capacity = FIRST_CAPACITY;
@@ -711,6 +716,9 @@ fm_status fm_client_hello(fm_client *client, fm_client_welcome *welcome)
     if (client->token[0] != '\0') {
         fm_params_text(&params, FM_FIELD_TOKEN, client->token);
     }
+    if (client->resume[0] != '\0') {
+        fm_params_text(&params, FM_FIELD_RESUME, client->resume);
+    }
     const msgpack_object *result;
     fm_status status = fm_client_call(client, FM_METHOD_HELLO, &params, &result);
     fm_params_fini(&params);
@@ -725,6 +733,8 @@ fm_status fm_client_hello(fm_client *client, fm_client_welcome *welcome)
         fm_object_text(result, "role", welcome->role, sizeof welcome->role);
         welcome->protocol = fm_object_uint(result, "protocol", 0);
         welcome->session = fm_object_uint(result, "session", 0);
+        fm_object_text(result, "resume", welcome->resume, sizeof welcome->resume);
+        welcome->resumed = fm_object_bool(result, "resumed", false);
         welcome->message_size = client->message_size_max;
         welcome->agents_max = fm_object_uint(limits, "agents", 65536);
         welcome->cells_max = fm_object_uint(limits, "cells", 65536);

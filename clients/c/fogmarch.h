@@ -32,7 +32,8 @@
 
 #include <msgpack.h>
 
-#define FM_CLIENT_ADDRESS "127.0.0.1:7421" // where a server listens unless told otherwise
+#define FM_CLIENT_ADDRESS     "127.0.0.1:7421" // where a server listens unless told otherwise
+#define FM_CLIENT_RESUME_SIZE 129u // of what hello tells to come back with, NUL included
 
 typedef struct fm_client fm_client;
 
@@ -46,10 +47,11 @@ typedef struct fm_client_error {
 } fm_client_error;
 
 typedef struct fm_client_options {
-    const char *name;            // of the program, in hello
-    const char *token;           // in hello; NULL: none
-    bool tls;                    // over TLS, with a certificate that is checked
-    const char *tls_ca_file;     // PEM of who may vouch for it; NULL: those of the system
+    const char *name;        // of the program, in hello
+    const char *token;       // in hello; NULL: none
+    const char *resume;      // in hello, from the welcome of a connection that broke; NULL: none
+    bool tls;                // over TLS, with a certificate that is checked
+    const char *tls_ca_file; // PEM of who may vouch for it; NULL: those of the system
     uint32_t connect_timeout_ms; // milliseconds per address of the host
     uint32_t timeout_ms;         // milliseconds until a request without an answer is given up
     uint32_t requests_max;       // requests in flight
@@ -83,13 +85,15 @@ void fm_client_destroy(fm_client *client);
 
 // What a server says of itself.
 typedef struct fm_client_welcome {
-    char server[96];       // name and version
-    uint64_t protocol;     // number it speaks
-    uint64_t session;      // number of this session
-    char role[32];         // of this session
-    uint64_t message_size; // bytes of the largest message it accepts
-    uint64_t agents_max;   // of one request
-    uint64_t cells_max;    // likewise
+    char server[96];                    // name and version
+    uint64_t protocol;                  // number it speaks
+    uint64_t session;                   // number of this session
+    char role[32];                      // of this session
+    char resume[FM_CLIENT_RESUME_SIZE]; // a secret, for the options of the next connection
+    bool resumed;                       // whether `resume` of the options decided the role
+    uint64_t message_size;              // bytes of the largest message it accepts
+    uint64_t agents_max;                // of one request
+    uint64_t cells_max;                 // likewise
 } fm_client_welcome;
 
 /// Sends hello and waits for the answer. Must come before any other request but ping.

@@ -32,6 +32,11 @@ void fm_mirror_fini(fm_mirror *mirror)
     *mirror = (fm_mirror){.ops = NULL};
 }
 
+void fm_mirror_resume(fm_mirror *mirror, uint64_t subscription)
+{
+    mirror->subscription = subscription;
+}
+
 bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
                      const msgpack_object *params)
 {

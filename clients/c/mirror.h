@@ -91,6 +91,14 @@ void fm_mirror_init(fm_mirror *mirror, uint64_t subscription, const fm_mirror_op
 
 void fm_mirror_fini(fm_mirror *mirror);
 
+/// Goes on with another subscription, as after a lost connection: subscribe again with `stream` as
+/// the first one was answered, `since` = tick and `rect`. What the mirror holds stays, until a
+/// keyframe comes if that was not answered `resumed`. To be called in the callback of the answer,
+/// so that no delta is missed.
+///
+/// @param subscription  as the request was answered
+void fm_mirror_resume(fm_mirror *mirror, uint64_t subscription);
+
 /// Whether a notification is meant for this mirror. Keyframes come before the subscribe answer
 /// does, or after; either is served by a mirror with subscription 0.
 bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,

@@ -28,7 +28,7 @@ class Folder:
         shutil.rmtree(self.path)
 
     def files(self):
-        return sorted(name for name in os.listdir(self.path) if name != "lock")
+        return sorted(name for name in os.listdir(self.path) if name not in ("lock", "server.db"))
 
     def journal(self, number, name):
         return os.path.join(self.path, f"{number}-{name}.journal")
@@ -346,7 +346,9 @@ def full_disk():
                     wait_for_tick(admin, world, state["tick"] + 10)
                 assert admin.refused("world.create", name="more", generator="open", width=400,
                                      height=400) == "io"
+                assert admin.refused("token.create", role="debug") == "io"
                 disk.empty()
+                made = admin.call("token.create", role="debug")
                 wait_for("room", lambda: admin.call("world.info", world=world)["journal"] == "good")
                 admin.call("terrain.set", world=world, cells=[95, 95], set="cost", cost=9)
                 tick, digest = settled(admin, world)
@@ -355,6 +357,8 @@ def full_disk():
                 admin = server.connect()
                 info = admin.call("world.info", world=world)
                 assert (info["tick"], info["digest"]) == (tick, digest), (info, tick, digest)
+                told = server.connect(hello=False).call("hello", protocol=1, token=made["token"])
+                assert told["role"] == "debug", told
 
 
 def read_only_disk():

@@ -144,6 +144,7 @@ class LoadTest(unittest.TestCase):
         assert result["rounds"] == 5, result
         assert result["lost_commands"] == 0 == result["digest_differences"], result
         assert result["lost_ticks"] == 0 == result["unknown_commands"], result
+        assert result["sessions_resumed"] == 16 and result["sessions_refused"] == 0, result
         assert 0 < result["commands_acknowledged"] <= result["commands_sent"], result
         assert result["digests_compared"] >= 5 and result["ticks_replayed"] == result["ticks"] > 0, result
 

@@ -73,6 +73,44 @@ def mirrors_agree():
         asyncio.run(play())
 
 
+def lost_and_found():
+    """A connection breaks; the next one has the role and goes on with the mirror, or begins it anew."""
+    with Server() as server:
+        plain = server.connect()
+        world, (team, _), (base, far) = make_world(plain, paused=True)
+        token = plain.call("token.create", role="player", world=world, team=team)["token"]
+        ids = plain.call("agent.spawn", world=world, team=team, cells=base * 9)["agents"]
+
+        async def play():
+            address = f"127.0.0.1:{server.port}"
+            client = await fogmarch.connect(address, token=token)
+            view = await client.view(world)
+            plain.call("agent.order", world=world, agents=ids, kind="move", goal=[base[0] + 3, base[1]])
+            plain.call("world.step", world=world, ticks=2)
+            await view.next()
+            client._writer.transport.abort()
+            plain.call("world.step", world=world, ticks=30)
+            again = await fogmarch.connect(address, resume=client.welcome["resume"])
+            assert again.welcome["resumed"] and again.welcome["role"] == "player"
+            assert await again.resume(view)
+            await view.next()
+            ended = list(view.mirror.ended)
+            assert len(ended) == len({entry.order for entry in ended}) == 9, ended
+            fresh = await again.view(world)
+            assert shown(view.mirror) == shown(fresh.mirror)
+            await fresh.end()
+            await view.end()
+            plain.call("world.step", world=world, ticks=2)
+            assert not await again.resume(view)
+            await view.next()
+            fresh = await again.view(world)
+            assert shown(view.mirror) == shown(fresh.mirror)
+            await again.close()
+            await client.close()
+
+        asyncio.run(play())
+
+
 def errors_and_ends():
     with Server(environment={"FOGMARCH_TOKEN": "correct-horse-battery"}) as server:
         address = f"127.0.0.1:{server.port}"
@@ -184,5 +222,5 @@ def a_stranger_to_the_protocol():
 
 
 if __name__ == "__main__":
-    run([mirrors_agree, errors_and_ends, the_explorer_explores, the_patrol_follows_strangers,
+    run([mirrors_agree, lost_and_found, errors_and_ends, the_explorer_explores, the_patrol_follows_strangers,
          a_stranger_to_the_protocol])

@@ -3,15 +3,24 @@
 Goal    a client that lost its connection and subscribes again with `stream` and `since` gets what it
         missed, as deltas, and then holds what a fresh keyframe shows; each order ends exactly once for it.
         Where that is not remembered any more, or was never its own, it gets a keyframe and is told so.
-Method  random worlds and moments, with a printed seed.
+        `resume` brings back role and seat, also after kill -9, as long as the token behind it is good, and
+        nothing else; tokens that were created outlive a server that keeps journals, and end for good.
+Method  random worlds and moments, with a printed seed; a server that is killed and started again.
 """
 
+import base64
+import os
 import random
+import sqlite3
+import tempfile
 import time
 
 from fogmarch_server import PATIENCE, Server, run, seed
 from mirror import Mirror
 from play import Play, Watcher
+from websocket import WebSocketClient
+
+ADMIN, OBSERVER = "admin-0123456789abcdef", "observer-0123456789abcdef"
 
 
 class Follower(Watcher):
@@ -141,6 +150,205 @@ def worlds_end_with_lost_views():
         other.step()
 
 
+# ---- who one is ----------------------------------------------------------------------------------
+
+
+def greet(server, **params):
+    """A client and what hello was answered."""
+    client = server.connect(hello=False)
+    return client, client.call("hello", protocol=1, client="e2e", **params)
+
+
+def denied(server, **params):
+    """hello is refused, and the server hangs up."""
+    client = server.connect(hello=False)
+    assert client.refused("hello", protocol=1, **params) == "denied", params
+    assert client.hung_up()
+
+
+def bent(text, source):
+    """The same with one bit changed."""
+    data = bytearray(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    data[source.randrange(len(data))] ^= 1 << source.randrange(8)
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+class Killed(Server):
+    """A server that may be killed."""
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.returncode = 0  # it was us
+
+
+def with_tokens(*flags):
+    return Killed(*flags, environment={"FOGMARCH_TOKENS": f"admin {ADMIN};observer {OBSERVER}"})
+
+
+def roles_and_seats_come_back():
+    source = random.Random(seed())
+    with with_tokens() as server:
+        admin, hello = greet(server, token=ADMIN)
+        assert not hello["resumed"] and len(hello["resume"]) <= 128 and ADMIN not in hello["resume"]
+        world = admin.call("world.create", name="w", generator="open", width=16, height=16)["world"]
+        team = admin.call("team.create", world=world)["team"]
+        made = admin.call("token.create", role="player", world=world, team=team)
+        for token, role in ((ADMIN, "admin"), (OBSERVER, "observer"), (made["token"], "player")):
+            client, first = greet(server, token=token)
+            client.close()
+            again, second = greet(server, resume=first["resume"])
+            assert second["resumed"] and second["role"] == role, second
+            assert second.get("team") == (team if role == "player" else None), second
+            third = greet(server, resume=second["resume"])[1]
+            assert third["resumed"] and third["role"] == role, "from one to the next"
+            assert again.hung_up(), "two of one"
+        # Beside a good token a bad one does not matter; alone it is nothing.
+        stale = greet(server, resume="x", token=OBSERVER)[1]
+        assert not stale["resumed"] and stale["role"] == "observer"
+        for wrong in ["x", "A" * 110] + [bent(first["resume"], source) for _ in range(8)]:
+            denied(server, resume=wrong)
+        admin.call("token.revoke", number=made["number"])
+        denied(server, resume=first["resume"])
+        denied(server)
+        log = server.log()
+        assert first["resume"] not in log and made["token"] not in log, "secrets in the log"
+        assert admin.call("stats")["server"]["wrong_tokens"] == 12
+
+
+def from_one_transport_to_another():
+    """A WebSocket goes on where a TCP connection was, and the other way round."""
+    with tempfile.TemporaryDirectory() as folder:
+        port_file = os.path.join(folder, "http")
+        with Server("--http", "127.0.0.1:0", "--http-port-file", port_file) as server:
+            with open(port_file) as file:
+                http_port = int(file.read())
+            play = Play(server, random.Random(5), 32, 1)
+            play.spawn(9)
+            made = play.client.call("token.create", role="player", world=play.world, team=play.teams[0])
+            client, hello = greet(server, token=made["token"])
+            answer = client.call("subscribe", world=play.world)
+            tick = client.notification("keyframe")[1]["tick"]
+            for connect in (lambda: WebSocketClient(http_port), lambda: server.connect(hello=False)) * 2:
+                client.close()
+                play.order(9)
+                play.step(2)
+                client = connect()
+                hello = client.call("hello", protocol=1, client="e2e", resume=hello["resume"])
+                assert hello["resumed"] and hello["role"] == "player", hello
+                answer = client.call("subscribe", world=play.world, stream=answer["stream"], since=tick)
+                assert answer["resumed"], answer
+                play.order(9)
+                play.step(3)
+                name, params = client.notification("keyframe", "delta")
+                assert name == "delta" and params["tick"] > tick, (name, params)
+                tick = params["tick"]
+
+
+def without_tokens():
+    """On loopback whoever had no token comes back as admin; whoever had one does not become more."""
+    with Server() as server:
+        admin, hello = greet(server)
+        assert greet(server, resume=hello["resume"])[1]["resumed"]
+        assert admin.hung_up()
+        admin, hello = greet(server)
+        made = admin.call("token.create", role="debug")
+        debug, told = greet(server, token=made["token"])
+        admin.call("token.revoke", number=made["number"])
+        assert debug.hung_up()
+        denied(server, resume=told["resume"])
+        assert greet(server, resume=hello["resume"])[1]["role"] == "admin"
+    with Server() as server:  # no journals: another key
+        denied(server, resume=told["resume"])
+        again = greet(server, resume=hello["resume"])[1]
+        assert not again["resumed"] and again["role"] == "admin"
+
+
+def tokens_outlive_a_crash():
+    with tempfile.TemporaryDirectory() as folder:
+        flags = ("--journal-dir", folder)
+        with with_tokens(*flags) as server:
+            admin = greet(server, token=ADMIN)[0]
+            world, other = (admin.call("world.create", name=name, generator="open", width=16, height=16,
+                                       paused=True)["world"] for name in ("w", "o"))
+            for number in (world, other):
+                admin.call("team.create", world=number)
+                admin.call("agent.spawn", world=number, team=1, cells=[3, 3])
+            player = admin.call("token.create", role="player", world=world, team=1)
+            lost = admin.call("token.create", role="player", world=other, team=1)
+            ended = admin.call("token.create", role="debug")
+            admin.call("token.revoke", number=ended["number"])
+            client, hello = greet(server, token=player["token"])
+            stream = client.call("subscribe", world=world)["stream"]
+            tick = client.notification("keyframe")[1]["tick"]
+            admin.call("world.step", world=world, ticks=3)
+            admin.call("world.destroy", world=other)
+            server.kill()
+        path = os.path.join(folder, "server.db")
+        assert os.stat(path).st_mode & 0o077 == 0, "others can read it"
+        with open(path, "rb") as file:
+            kept = file.read()
+        for secret in (ADMIN, player["token"], hello["resume"]):
+            assert secret.encode() not in kept, "a secret on the disk"
+        with with_tokens(*flags) as server:
+            client, again = greet(server, resume=hello["resume"])
+            assert again["resumed"] and (again["role"], again["world"], again["team"]) == ("player", world, 1), again
+            told = client.call("subscribe", world=world, stream=stream, since=tick)
+            assert not told["resumed"], "the changes of another process"
+            keyframe = client.notification("keyframe")[1]
+            assert keyframe["tick"] >= tick and len(keyframe["agents"]) == 5, keyframe
+            assert greet(server, token=player["token"])[1]["role"] == "player"
+            denied(server, token=ended["token"])
+            denied(server, token=lost["token"])
+            admin = greet(server, token=ADMIN)[0]
+            new = admin.call("token.create", role="debug")
+            assert new["number"] > lost["number"], "a number was given twice"
+            admin.call("token.revoke", number=player["number"])
+            assert client.hung_up()
+            server.kill()
+        with with_tokens(*flags) as server:
+            denied(server, resume=hello["resume"])
+            denied(server, token=player["token"])
+            assert greet(server, token=new["token"])[1]["role"] == "debug"
+
+
+def damaged_ledgers():
+    """What cannot be read is set aside, and the worlds are back all the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags, path = ("--journal-dir", folder), os.path.join(folder, "server.db")
+        with Killed(*flags) as server:
+            admin = greet(server)[0]
+            admin.call("world.create", name="w", generator="open", width=16, height=16)
+            token = admin.call("token.create", role="debug")
+            hello = greet(server, token=token["token"])[1]
+            server.kill()
+        with sqlite3.connect(path) as database:
+            database.execute("INSERT INTO tokens VALUES (77, x'00', 'admin', 0, 0)")
+            database.execute("INSERT INTO tokens SELECT 78, zeroblob(32), 'player', 0, 0")
+        database.close()
+        with Killed(*flags) as server:
+            assert "token damaged" in server.log()
+            assert greet(server, resume=hello["resume"])[1]["role"] == "debug"
+            server.kill()
+        with open(path, "r+b") as file:
+            file.write(bytes(200))
+        with Server(*flags) as server:
+            assert "ledger damaged" in server.log() and os.path.exists(path + ".damaged")
+            admin = greet(server)[0]
+            assert [world["name"] for world in admin.call("world.list")["worlds"]] == ["w"]
+            denied(server, resume=hello["resume"])
+        with sqlite3.connect(path) as database:
+            database.execute("PRAGMA user_version = 9")
+        database.close()
+        try:
+            with Server(*flags):
+                raise RuntimeError("it started")
+        except AssertionError as error:
+            assert "newer fogmarchd" in str(error), error
+
+
 if __name__ == "__main__":
     run([goes_on_after_the_last_tick, keyframes_where_it_is_not_known, forgotten_in_time,
-         worlds_end_with_lost_views])
+         worlds_end_with_lost_views, roles_and_seats_come_back, from_one_transport_to_another,
+         without_tokens, tokens_outlive_a_crash,
+         damaged_ledgers])

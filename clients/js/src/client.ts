@@ -49,6 +49,8 @@ export interface Hello {
   name?: string;
   /** Secret that decides the role; not needed on loopback. */
   token?: string;
+  /** `welcome.resume` of a client whose connection broke: role and seat are as they were. */
+  resume?: string;
 }
 
 type Method = keyof Params & keyof Results & string;
@@ -87,6 +89,7 @@ export class Client {
       protocol: PROTOCOL,
       client: hello.name ?? "fogmarch-js",
       ...(hello.token === undefined ? {} : { token: hello.token }),
+      ...(hello.resume === undefined ? {} : { resume: hello.resume }),
     });
     (client as { welcome: Results["hello"] }).welcome = welcome;
     return client;

@@ -92,13 +92,36 @@ class Client(Methods):
             answer = await self.subscribe(world=world, team=team, rect=rect, every=every)
         finally:
             self._subscribing -= 1
-        subscription = Subscription(self, answer["subscription"])
+        subscription = Subscription(self, {"world": world, "team": team, "every": every})
+        self._begin(subscription, answer)
+        await subscription.next()
+        return subscription
+
+    async def resume(self, subscription: Subscription) -> bool:
+        """Goes on with a subscription whose connection broke; its mirror stays.
+
+        True: the next change follows on what the mirror holds; orders that ended meanwhile are in its
+        `ended`. False: the server has forgotten, and a keyframe comes next.
+        """
+        mirror = subscription.mirror
+        self._subscribing += 1
+        try:
+            answer = await self.call("subscribe", {**subscription._view, "rect": list(mirror.rect),
+                                                   "stream": subscription.stream, "since": mirror.tick})
+        finally:
+            self._subscribing -= 1
+        subscription._queue = asyncio.Queue()
+        self._begin(subscription, answer)
+        return cast(bool, answer["resumed"])
+
+    def _begin(self, subscription: Subscription, answer: Mapping[str, Any]) -> None:
+        subscription._client = self
+        subscription.number = answer["subscription"]
+        subscription.stream = answer["stream"]
         self._subscriptions[subscription.number] = subscription
         early, self._early = self._early, []
         for name, params in early:
             self._route(name, params)
-        await subscription.next()
-        return subscription
 
     # ---- what comes in ---------------------------------------------------------------------------
 
@@ -156,9 +179,10 @@ class Subscription:
             print(change.tick, len(change.mirror.agents))
     """
 
-    def __init__(self, client: Client, number: int) -> None:
-        self.number = number
+    def __init__(self, client: Client, view: dict[str, Any]) -> None:
+        self.number = self.stream = 0
         self.mirror = Mirror()
+        self._view = view
         self._client = client
         self._queue: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
 
@@ -189,8 +213,11 @@ class Subscription:
 
 async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-python",
                   token: str | None = None, ssl: bool | tls.SSLContext = False,
-                  ca_file: str | None = None) -> Client:
+                  ca_file: str | None = None, resume: str | None = None) -> Client:
     """Connects to HOST:PORT and says hello.
+
+    `resume` is `welcome["resume"]` of a client whose connection broke: the new one has its role and
+    seat, and Client.resume() goes on with its subscriptions.
 
     The token is taken from FOGMARCH_TOKEN when none is given. With `ssl` it talks TLS, with a context
     or with one of its own; with `ca_file`, certificates in PEM, it trusts these instead of the
@@ -208,7 +235,8 @@ async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-pyth
     client = Client(reader, writer)
     try:
         client.welcome = await client.hello(protocol=PROTOCOL, client=name,
-                                            token=token or os.environ.get("FOGMARCH_TOKEN"))
+                                            token=token or os.environ.get("FOGMARCH_TOKEN"),
+                                            resume=resume)
     except BaseException:
         await client.close()
         raise

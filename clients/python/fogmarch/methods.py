@@ -31,6 +31,11 @@ Hello = TypedDict('Hello', {
     'world': int,
     # player: team of its seat
     'team': int,
+    # secret for the next hello, should the connection break; good as long as the token that was
+    # shown, after a restart only where the server keeps journals
+    'resume': str,
+    # whether `resume` decided
+    'resumed': bool,
     # message_size, depth, elements, agents, cells: largest accepted
     'limits': dict[str, Any],
 })
@@ -626,17 +631,21 @@ class Methods:
         protocol: int,
         client: str | None = None,
         token: str | None = None,
+        resume: str | None = None,
     ) -> Hello:
         """First message of a session. Without it every other method is denied. Lowest role: none.
 
         protocol: protocol number the client speaks: 1
         client: name of the client program, for logs
         token: secret that decides the role; not needed on loopback
+        resume: what an earlier hello was answered: the session gets that one's role and seat,
+            without the token, and ends that one; where it is not good any more, the token decides
         """
         params = {
             'protocol': protocol,
             'client': client,
             'token': token,
+            'resume': resume,
         }
         return cast(Hello, await self.call('hello', params))
 
@@ -660,8 +669,8 @@ class Methods:
         team: int | None = None,
     ) -> TokenCreate:
         """Makes a secret that hello takes, for instance for a player's seat. It is told once and
-        kept as a hash; it ends with its world, with token.revoke, or with the server. Lowest
-        role: admin.
+        kept as a hash; it ends with its world, with token.revoke, or with a server that keeps
+        no journals. Lowest role: admin.
 
         role: player, observer, debug or admin
         world: player: number of the world
