@@ -36,8 +36,9 @@
 #include "core/field.h"
 #include "core/starts.h"
 
-#define ERA_NEVER     0u
-#define CUTS_PER_UNIT 4u // cutting a cell costs about a quarter of expanding it
+#define ERA_NEVER      0u
+#define CUTS_PER_UNIT  4u // cutting a cell costs about a quarter of expanding it
+#define LOOKS_PER_UNIT 4u // of cells around a change
 
 struct node {
     uint32_t g;          // FM_COST_INFINITE: not visited
@@ -401,8 +402,9 @@ static void rebase(struct tree *t, fm_slab *slab)
 // All edges that a change of cell b can touch join two of the nine cells around it: those incident
 // to b, and the diagonals that squeeze past its corners. Nothing is decided from b itself: a change
 // told before this one may have cut it. Returns whether something got cheaper where the search has
-// been; it may have cut all cells there since.
-static bool repair_around(struct tree *t, const fm_change *change, fm_slab *slab)
+// been; it may have cut all cells there since. Adds the cells looked at to `looked_at`.
+static bool repair_around(struct tree *t, const fm_change *change, fm_slab *slab,
+                          uint32_t *looked_at)
 {
     if (!change->cheaper && fm_pages_find(&t->pages, change->cell) == NULL) {
         return false; // no search has come near
@@ -420,6 +422,7 @@ static bool repair_around(struct tree *t, const fm_change *change, fm_slab *slab
         if (page == NULL) {
             continue;
         }
+        *looked_at += 1;
         cheaper |= change->cheaper;
         struct spot u = spot_at(page, fm_page_position(cell));
         if (is_visited(u.node) && !parent_holds(t, &u)) {
@@ -440,9 +443,11 @@ static void extra_knowledge_changed(void *self, const fm_change *changes, uint32
         return;
     }
     bool cheaper = false;
+    uint32_t looked_at = 0;
     for (uint32_t i = 0; i < count; i++) {
-        cheaper |= repair_around(t, &changes[i], work->slab);
+        cheaper |= repair_around(t, &changes[i], work->slab, &looked_at);
     }
+    fm_work_charge(work, (looked_at + LOOKS_PER_UNIT - 1) / LOOKS_PER_UNIT);
     if (cheaper) {
         t->era += 1;
     }

@@ -28,6 +28,9 @@
 #include "core/field.h"
 #include "core/starts.h"
 
+// Of rhs after a change, mostly to find that it holds.
+#define RENEWALS_PER_UNIT 4u
+
 // What the inner loops are compiled for: constants wherever it is passed.
 struct shape {
     fm_dstar_order order;
@@ -378,8 +381,7 @@ FM_INLINE bool renew_keys(struct dstar *d, const struct frame *frame, struct sha
         }
         update(d, frame, shape, &u, work->slab);
     }
-    work->expansions += renewed;
-    work->secondary += renewed;
+    fm_work_charge(work, renewed);
     loop->units -= renewed;
     return true;
 }
@@ -512,9 +514,10 @@ static void renew_in_shape(struct dstar *d, const struct frame *frame, const str
 }
 
 // The common change: a cell that was reached turns out to be blocked, and all weights are equal.
-// Only cells whose rhs came through it, or past its corners, can be wrong.
-static void repair_blocked(struct dstar *d, const struct frame *frame, const struct spot *b,
-                           fm_slab *slab)
+// Only cells whose rhs came through it, or past its corners, can be wrong. Returns how many were
+// looked at.
+static uint32_t repair_blocked(struct dstar *d, const struct frame *frame, const struct spot *b,
+                               fm_slab *slab)
 {
     uint32_t wrong = reached_through(frame, d->shape, b, b->node->g);
     for (uint32_t i = 0; i < FM_DIRECTION_COUNT && !d->shape.four; i += 2) {
@@ -523,6 +526,7 @@ static void repair_blocked(struct dstar *d, const struct frame *frame, const str
                     rhs == frame->view.step[1] + seen(b, (i + 6) % FM_DIRECTION_COUNT)->g;
         wrong |= (uint32_t)past << i;
     }
+    uint32_t count = 1 + (uint32_t)__builtin_popcount(wrong);
     renew_in_shape(d, frame, b, slab);
     for (; wrong != 0; wrong &= wrong - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(wrong);
@@ -532,25 +536,26 @@ static void repair_blocked(struct dstar *d, const struct frame *frame, const str
             renew_in_shape(d, frame, &v, slab);
         }
     }
+    return count;
 }
 
 // All edges that a change of cell b can touch join two of the nine cells around it: those incident
 // to b, and the diagonals that squeeze past its corners. So it is enough to renew the rhs of these
-// nine. What only became dearer cannot matter where no search has been.
-static void repair_around(struct dstar *d, const struct frame *frame, const fm_change *change,
-                          fm_slab *slab)
+// nine. What only became dearer cannot matter where no search has been. Returns how many were
+// looked at.
+static uint32_t repair_around(struct dstar *d, const struct frame *frame, const fm_change *change,
+                              fm_slab *slab)
 {
     fm_page *page = fm_pages_find(&d->pages, change->cell);
     // Not even its page was touched. (What its node holds now would not tell: an earlier change of
     // the same batch may have taken its rhs away, while diagonals past its corners are still in
     // use.)
     if (page == NULL && (change->blocked || !change->cheaper)) {
-        return;
+        return 0;
     }
     if (change->blocked && !d->shape.weighted && change->cell != d->goal) {
         struct spot b = spot_at(page, fm_page_position(change->cell));
-        repair_blocked(d, frame, &b, slab);
-        return;
+        return repair_blocked(d, frame, &b, slab);
     }
     fm_cell cells[FM_DIRECTION_COUNT + 1];
     uint32_t count = 0, touched = 0;
@@ -575,6 +580,7 @@ static void repair_around(struct dstar *d, const struct frame *frame, const fm_c
             renew_in_shape(d, frame, &u, slab);
         }
     }
+    return count;
 }
 
 // ---- planner interface --------------------------------------------------------------------------
@@ -699,9 +705,11 @@ static void dstar_knowledge_changed(void *self, const fm_change *changes, uint32
         return;
     }
     const struct frame frame = frame_of(d);
+    uint32_t renewed = 0;
     for (uint32_t i = 0; i < count; i++) {
-        repair_around(d, &frame, &changes[i], work->slab);
+        renewed += repair_around(d, &frame, &changes[i], work->slab);
     }
+    fm_work_charge(work, (renewed + RENEWALS_PER_UNIT - 1) / RENEWALS_PER_UNIT);
     FM_VALIDATE(d->exhausted || is_sound(d));
     if (!d->done) {
         d->top = 0;

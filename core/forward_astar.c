@@ -82,6 +82,7 @@ void fm_path_follower_knowledge_changed(void *self, const fm_change *changes, ui
     fm_forward *a = self;
     bool cheaper = fm_forward_any_cheaper(changes, count);
     bool survives = !cheaper && a->state != FM_PLAN_EXHAUSTED;
+    fm_forward_charge_changes(a, count, work);
     for (uint32_t i = 0; i < count; i++) {
         survives &= a->state == FM_PLAN_FOUND ? fm_forward_path_survives(a, &changes[i])
                                               : fm_forward_tree_survives(a, &changes[i]);
@@ -90,7 +91,7 @@ void fm_path_follower_knowledge_changed(void *self, const fm_change *changes, ui
         fm_forward_restart(a);
     }
     if (cheaper) {
-        fm_forward_lower(a, changes, count, work->slab);
+        fm_forward_lower(a, changes, count, work);
     }
 }
 

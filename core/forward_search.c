@@ -314,17 +314,24 @@ static void unmark_all(fm_forward *forward)
     forward->path_start = FM_CELL_NONE;
 }
 
+fm_cell fm_forward_unmark(fm_forward *forward, fm_cell first, fm_cell end)
+{
+    fm_cell cell = first;
+    while (cell != end && cell != FM_CELL_NONE) {
+        fm_forward_node *node = fm_forward_find(forward, cell);
+        if (node == NULL || node->next == FM_NO_DIRECTION) {
+            return FM_CELL_NONE;
+        }
+        cell = fm_cell_step(cell, node->next);
+        node->next = FM_NO_DIRECTION;
+    }
+    return cell;
+}
+
 // Unmarks the path from where it begins up to `end`, or all of it.
 static void unmark(fm_forward *forward, fm_cell end)
 {
-    fm_cell cell = forward->path_start;
-    while (cell != end && cell != FM_CELL_NONE) {
-        fm_forward_node *node = fm_forward_find(forward, cell);
-        uint32_t d = node->next;
-        node->next = FM_NO_DIRECTION;
-        cell = d == FM_NO_DIRECTION ? FM_CELL_NONE : fm_cell_step(cell, d);
-    }
-    forward->path_start = cell;
+    forward->path_start = fm_forward_unmark(forward, forward->path_start, end);
 }
 
 // Marks the way from the agent to the goal. A forward search traces it back from the cell that was
@@ -571,9 +578,9 @@ static bool relax_neighbours(fm_forward *forward, fm_cell cell)
     return true;
 }
 
-void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t count, fm_slab *slab)
+void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t count, fm_work *work)
 {
-    follow_tables(forward, slab);
+    follow_tables(forward, work->slab);
     if (!forward->rules.learns || forward->search == 0) {
         return;
     }
@@ -582,12 +589,13 @@ void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t co
         fm_cell cells[9];
         uint32_t around =
             changes[i].cheaper ? cells_around(forward->view, changes[i].cell, cells) : 0;
+        fm_work_charge(work, around);
         for (uint32_t j = 0; done && j < around; j++) {
             done = relax_neighbours(forward, cells[j]);
         }
     }
     if (!done) {
-        drop_everything(forward, slab); // nothing learned is better than something wrong
+        drop_everything(forward, work->slab); // nothing learned is better than something wrong
     }
 }
 
@@ -623,8 +631,7 @@ bool fm_forward_repair(fm_forward *forward, fm_work *work, uint32_t expansions_a
             return false;
         }
         fm_open_drop(repairs, FM_QUEUE_HEAP);
-        work->expansions += 1;
-        work->secondary += 1;
+        fm_work_charge(work, 1);
         const fm_page *page = fm_node_page(&forward->pages, ref);
         if (!relax_neighbours(forward, fm_page_cell(page, fm_node_position(ref)))) {
             drop_everything(forward, work->slab);

@@ -33,6 +33,9 @@
 // the records at 64 KiB.
 #define FM_FORWARD_SEARCHES_MAX 4096u
 
+// Look-ups of a changed cell in the time of an expansion.
+#define FM_FORWARD_LOOKS_PER_UNIT 8u
+
 typedef struct fm_forward_node {
     uint32_t search; // number of the search or repair that wrote this node; 0: none yet
     uint32_t g;      // cost from the root, FM_COST_INFINITE while not reached
@@ -161,6 +164,10 @@ fm_plan_state fm_forward_conclude(fm_forward *forward, fm_forward_outcome outcom
 /// After FM_FORWARD_DONE: learns, marks the path from the agent to the goal, sets the state.
 fm_plan_state fm_forward_succeed(fm_forward *forward);
 
+/// Unmarks the cells of a marked path from `first` on, until `end` (FM_CELL_NONE: all), which keeps
+/// its mark. @return `end`, or FM_CELL_NONE when the path does not lead there
+fm_cell fm_forward_unmark(fm_forward *forward, fm_cell first, fm_cell end);
+
 // ---- changes ----
 
 /// Whether nothing that the current search has done so far depends on a cell that got blocked or
@@ -170,11 +177,20 @@ bool fm_forward_tree_survives(fm_forward *forward, const fm_change *change);
 /// Whether no marked path leads through the change. Unmarks where one does, if paths are kept.
 bool fm_forward_path_survives(fm_forward *forward, const fm_change *change);
 
+/// Charges `work` for asking one of the two about so many changes.
+static inline void fm_forward_charge_changes(const fm_forward *forward, uint32_t count,
+                                             fm_work *work)
+{
+    bool asks_path = forward->state == FM_PLAN_FOUND; // nine look-ups by hash, mostly one otherwise
+    fm_work_charge(work, asks_path ? count : count / FM_FORWARD_LOOKS_PER_UNIT);
+}
+
 /// Whether some step may have become cheaper.
 bool fm_forward_any_cheaper(const fm_change *changes, uint32_t count);
 
-/// Puts what the cheaper steps made wrong on the list of repairs. The search was given up before.
-void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t count, fm_slab *slab);
+/// Puts what the cheaper steps made wrong on the list of repairs, and charges `work` for it. The
+/// search was given up before.
+void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t count, fm_work *work);
 
 /// After fm_forward_lower(): the cells that were learned anew (FM_FORWARD_RELEARNED) may have come
 /// out lower than they were, so what is around them may be too high.

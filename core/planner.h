@@ -293,6 +293,13 @@ static inline bool fm_work_must_stop(fm_work *work, uint32_t expansions_at_start
     return work->cut;
 }
 
+/// Charges work that was no expansion of a cell.
+static inline void fm_work_charge(fm_work *work, uint32_t units)
+{
+    work->expansions += units;
+    work->secondary += units;
+}
+
 /// The same for loops too small to ask every time: how many units of work may be done before it has
 /// to be asked again. 0: advance() has to return now.
 static inline uint32_t fm_work_units(fm_work *work, uint32_t expansions_at_start)

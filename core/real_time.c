@@ -234,6 +234,7 @@ static void real_time_knowledge_changed(void *self, const fm_change *changes, ui
     bool cheaper = fm_forward_any_cheaper(changes, count);
     bool survives =
         !cheaper && !was_learning && f->state != FM_PLAN_EXHAUSTED && f->state != FM_PLAN_PARTIAL;
+    fm_forward_charge_changes(f, count, work);
     for (uint32_t i = 0; i < count; i++) {
         survives &= f->state == FM_PLAN_FOUND ? fm_forward_path_survives(f, &changes[i])
                                               : fm_forward_tree_survives(f, &changes[i]);
@@ -242,7 +243,7 @@ static void real_time_knowledge_changed(void *self, const fm_change *changes, ui
         fm_forward_restart(f);
     }
     if (cheaper) {
-        fm_forward_lower(f, changes, count, work->slab);
+        fm_forward_lower(f, changes, count, work);
     }
     if (cheaper && was_learning) {
         fm_forward_lower_relearned(f, work->slab);

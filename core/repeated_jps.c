@@ -24,10 +24,11 @@
 #include "core/nearest.h"
 #include "core/scratch.h"
 
-#define TURNS_SPARE  4u  // before a path, for ways back to it
-#define REJOIN_AHEAD 4u  // steps along its path, to the cell where a pushed agent comes back to it
-#define REJOIN_STEPS 8u  // of the way back, at most
-#define REJOINED_MAX 16u // then the next push makes it search
+#define LOOKS_PER_UNIT 64u // at a change and a line of the path, in the time of a jump point
+#define TURNS_SPARE    4u  // before a path, for ways back to it
+#define REJOIN_AHEAD   4u // steps along its path, to the cell where a pushed agent comes back to it
+#define REJOIN_STEPS   8u // of the way back, at most
+#define REJOINED_MAX   16u // then the next push makes it search
 
 struct jps {
     const fm_view *view;
@@ -127,21 +128,24 @@ static struct bounds bounds_of_blocked(const fm_change *changes, uint32_t count)
     return bounds;
 }
 
-static bool path_is_blocked(const struct jps *p, const fm_change *changes, uint32_t count)
+static bool path_is_blocked(const struct jps *p, const fm_change *changes, uint32_t count,
+                            fm_work *work)
 {
     struct bounds bounds = bounds_of_blocked(changes, count);
-    for (uint32_t i = p->ahead; i < p->turn_count; i++) {
+    uint32_t looks = count;
+    bool blocked = false;
+    for (uint32_t i = p->ahead; !blocked && i < p->turn_count; i++) {
         struct line line = line_of(line_begin(p, i), p->turns[i]);
         if (!line_touches(&line, &bounds)) {
             continue;
         }
-        for (uint32_t j = 0; j < count; j++) {
-            if (changes[j].blocked && line_needs(&line, changes[j].cell)) {
-                return true;
-            }
+        looks += count;
+        for (uint32_t j = 0; !blocked && j < count; j++) {
+            blocked = changes[j].blocked && line_needs(&line, changes[j].cell);
         }
     }
-    return false;
+    fm_work_charge(work, looks / LOOKS_PER_UNIT);
+    return blocked;
 }
 
 static uint32_t path_cost(const struct jps *p)
@@ -409,7 +413,6 @@ static void jps_set_starts(void *self, const fm_cell *cells, uint32_t count)
 static void jps_knowledge_changed(void *self, const fm_change *changes, uint32_t count,
                                   fm_work *work)
 {
-    (void)work;
     struct jps *p = self;
     bool keep = count == 0;
     switch (p->state) {
@@ -419,8 +422,8 @@ static void jps_knowledge_changed(void *self, const fm_change *changes, uint32_t
             (p->nearest_search == NULL && !fm_jump_search_may_have_seen(p->search, changes, count));
         break;
     case FM_PLAN_FOUND:
-        keep =
-            keep || (!path_is_blocked(p, changes, count) && !path_may_shorten(p, changes, count));
+        keep = keep ||
+               (!path_is_blocked(p, changes, count, work) && !path_may_shorten(p, changes, count));
         break;
     case FM_PLAN_UNREACHABLE: // there may be a way now, or the nearest cell be another
     case FM_PLAN_EXHAUSTED:

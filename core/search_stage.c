@@ -263,27 +263,27 @@ static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
             tell_changes(planner, fm_knowledge_log(knowledge, planner->class_index), &work);
         planner->disturbed = planner->disturbed || (changed && had_answer);
         ops->set_starts(planner->self, &world->starts[planner->first_start], planner->start_count);
-        planner->expansions += work.expansions;
     }
+    uint32_t told = work.expansions; // what the changes cost counts, but not against the grant
+    planner->round_expansions = told;
+    planner->expansions += told;
     if (is_turn_skipped(t, planner->cut, planner->cut_at)) {
         planner->cut = true;
         planner->cut_at = 0;
-        planner->round_expansions = 0;
         planner->wants_search = true;
         planner->state = FM_PLAN_RUNNING;
         return;
     }
-    uint32_t before = work.expansions;
     planner->state = (uint8_t)ops->advance(planner->self, &work);
-    planner->round_expansions = work.expansions - before;
-    planner->expansions += planner->round_expansions;
-    planner->replans += planner->disturbed && work.expansions > 0;
+    uint32_t searched = work.expansions - told;
+    planner->round_expansions += searched;
+    planner->expansions += searched;
+    planner->replans += planner->disturbed && searched > 0;
     planner->disturbed = false;
     planner->cut = work.cut;
     planner->cut_at = work.cut_at;
     // A real-time planner that has a move may still have a search under way.
-    bool could_go_on =
-        planner->state == FM_PLAN_PARTIAL && planner->round_expansions >= work.expansions_max;
+    bool could_go_on = planner->state == FM_PLAN_PARTIAL && searched >= work.expansions_max;
     planner->wants_search = planner->state == FM_PLAN_RUNNING || could_go_on;
 }
 

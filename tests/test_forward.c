@@ -7,6 +7,8 @@
 //   - That stays so when the numbers of searches begin again, which takes thousands of searches.
 //   - A second search in a world that did not change needs no more expansions when it may learn,
 //     or keep paths, than when it may not.
+//   - Time-bounded searches pay for tracing their way as for expanding, also when the goal has been
+//     reached, and do not walk on towards a traced cell that got blocked.
 //   - The open lists, buckets and heap, give back what was pushed in the order of its keys.
 
 #include "tests/support.h"
@@ -177,6 +179,110 @@ static void test_learning_saves_expansions(void **state)
     assert_true(paths < learning);
 }
 
+// ---- traces ----
+
+#define CELLS_PER_UNIT 10u // in core/time_bounded.c
+
+// An open world, and an agent in its west that wants to go to its east.
+static void cross(fog *world, fog_planner *planner, const fm_planner_ops *ops)
+{
+    fog_init(world, fm_test_seed(), 60, 60, true);
+    for (uint32_t y = 0; y < world->height; y++) {
+        for (uint32_t x = 0; x < world->width; x++) {
+            if (fm_view_is_blocked(&world->view, fm_cell_at(x, y))) {
+                fog_toggle(world, fm_cell_at(x, y));
+                world->change_count = 0; // before there is anybody to tell
+            }
+        }
+    }
+    fog_planner_init(planner, world, ops, &(fm_planner_options){0});
+    planner->starts[0] = fm_cell_at(2, 30);
+    planner->goal = fm_cell_at(55, 30);
+    ops->set_goal(planner->self, planner->goal, &planner->slab);
+    fog_planner_tell(planner);
+}
+
+static const fm_planner_ops *const traced[] = {&fm_tba_star, &fm_rtba_star, &fm_tbaa_star};
+
+static void test_traces_are_charged(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < FM_COUNT_OF(traced); i++) {
+        fog world;
+        fog_planner planner;
+        cross(&world, &planner, traced[i]);
+        fm_plan_state answer = FM_PLAN_RUNNING;
+        uint32_t units = 0;
+        for (; answer != FM_PLAN_FOUND; units++) {
+            answer = fog_planner_advance(&planner, 1, 0);
+            assert_int_equal(planner.work.expansions, units + 1); // none does more than it is given
+        }
+        uint32_t steps = traced[i]->path(planner.self, planner.starts[0], NULL, 0) - 1;
+        assert_int_equal(steps, 53);
+        assert_in_range(planner.work.secondary, steps / CELLS_PER_UNIT, units / 2);
+        fog_planner_fini(&planner);
+        fog_fini(&world);
+    }
+}
+
+struct frontier {
+    fm_cell best; // the open cell that would be expanded next
+    uint64_t key;
+    uint32_t g;
+};
+
+static void look_at_open(const fm_inspection *cell, void *context)
+{
+    struct frontier *frontier = context;
+    bool better =
+        cell->key < frontier->key || (cell->key == frontier->key && cell->g > frontier->g);
+    if (cell->open && better) {
+        *frontier = (struct frontier){cell->cell, cell->key, cell->g};
+    }
+}
+
+// Blocks the cell where the way has just been traced to, or will be.
+static void block_best(fog *world, fog_planner *planner)
+{
+    struct frontier frontier = {.best = FM_CELL_NONE, .key = UINT64_MAX};
+    planner->ops->inspect(planner->self, look_at_open, &frontier);
+    if (frontier.best != FM_CELL_NONE && frontier.best != planner->starts[0] &&
+        frontier.best != planner->goal && !fm_view_is_blocked(&world->view, frontier.best)) {
+        fog_toggle(world, frontier.best);
+    }
+}
+
+// Grants so small that the agent goes along a way while the next is traced.
+static void test_a_way_ends_before_a_cell_that_got_blocked(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (uint32_t run = 0; run < 300; run++) {
+        fog world;
+        fog_planner planner;
+        const fm_planner_ops *ops = traced[run % FM_COUNT_OF(traced)];
+        fm_planner_options options = {.ties = (fm_ties)fm_random_below(&random, 3)};
+        fog_init(&world, fm_random_next(&random), 20, 40, true);
+        fog_planner_init(&planner, &world, ops, &options);
+        for (uint32_t tick = 0; tick < 100; tick++) {
+            if (fm_random_below(&random, 4) == 0) {
+                block_best(&world, &planner);
+            }
+            fog_settle_changes(&world);
+            fog_planner_tell(&planner);
+            world.change_count = 0;
+            fog_planner_advance(&planner, 1 + fm_random_below(&random, 4), 0);
+            fm_cell next = ops->next_step(planner.self, planner.starts[0]);
+            if (next != FM_CELL_NONE && next != planner.starts[0]) {
+                assert_true(reference_is_legal(&world.view, planner.starts[0], next));
+                planner.starts[0] = next;
+            }
+        }
+        fog_planner_fini(&planner);
+        fog_fini(&world);
+    }
+}
+
 // ---- open lists ----
 
 // Keys rise and fall within the span of the smallest, as those of A* do.
@@ -249,6 +355,8 @@ int main(void)
         cmocka_unit_test(test_estimates_stay_consistent),
         cmocka_unit_test(test_estimates_outlive_the_numbers),
         cmocka_unit_test(test_learning_saves_expansions),
+        cmocka_unit_test(test_traces_are_charged),
+        cmocka_unit_test(test_a_way_ends_before_a_cell_that_got_blocked),
         cmocka_unit_test(test_open_lists_keep_order),
         cmocka_unit_test(test_bucket_takes_the_latest_first),
     };

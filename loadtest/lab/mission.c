@@ -63,9 +63,11 @@ static void search(struct walk *walk, uint64_t deadline_ticks)
         .passed = walk->ground->interval_ticks == 0 ? NULL : ticks_passed,
         .context = &deadline_ticks,
     };
+    uint32_t told = walk->work.expansions;
     do {
         walk->state = walk->ops->advance(walk->planner, &walk->work);
     } while (unlimited && walk->state == FM_PLAN_RUNNING);
+    walk->mission->replans += walk->work.expansions > told;
 }
 
 // What the planner did in this interval, added up.
@@ -79,7 +81,6 @@ static void account(struct walk *walk, uint64_t ticks)
     if (walk->work.expansions > 0) {
         mission->expansions += walk->work.expansions - walk->work.secondary;
         mission->secondary += walk->work.secondary;
-        mission->replans += 1;
         size_t bytes = walk->ops->bytes(walk->planner);
         mission->bytes_max = bytes > mission->bytes_max ? bytes : mission->bytes_max;
         walk->work.expansions = 0;
