@@ -29,12 +29,13 @@ typedef struct fm_account {
     uint32_t weight;     // 1..FM_TEAM_WEIGHT_MAX
     uint32_t agents;     // alive, as of this tick
     uint32_t searching;  // planners that want to search in this round
+    uint32_t served;     // agents for which they do; at least 1 each
     uint64_t share;      // of this tick's budget
     uint64_t saved;      // from earlier ticks
     uint64_t left;       // of share and saved
     uint64_t used;       // in this tick
     uint64_t used_total; // since the team began
-    uint32_t grant;      // for each of its planners in this round
+    uint32_t grant;      // in this round: for each planner at first, then for each agent served
 } fm_account;
 
 // What the accounts of a round have together.

@@ -9,6 +9,12 @@
 
 #define TURNS_MAX (FM_ORDER_QUEUE_MAX + 2) // of one agent in one tick
 
+static void take_planner(fm_world *world, struct fm_agent *agent, fm_cell goal)
+{
+    agent->planner = fm_planner_take(world, agent, goal);
+    agent->plan_state = agent->planner == FM_SLOT_NONE ? FM_PLAN_EXHAUSTED : FM_PLAN_RUNNING;
+}
+
 static void assign(fm_world *world, struct fm_agent *agent)
 {
     fm_order_progress(world, agent);
@@ -31,9 +37,7 @@ static void assign(fm_world *world, struct fm_agent *agent)
     }
     if (agent->planner == FM_SLOT_NONE) {
         bool detour = agent->order.substitute != FM_CELL_NONE;
-        agent->planner =
-            fm_planner_take(world, agent, detour ? agent->order.substitute : agent->order.goal);
-        agent->plan_state = agent->planner == FM_SLOT_NONE ? FM_PLAN_EXHAUSTED : FM_PLAN_RUNNING;
+        take_planner(world, agent, detour ? agent->order.substitute : agent->order.goal);
     }
     if (agent->plan_state == FM_PLAN_EXHAUSTED) {
         fm_order_leg_over(world, agent, FM_END_EXHAUSTED);
@@ -76,9 +80,29 @@ static void assign_found(fm_world *world)
     }
 }
 
+// Those of a group that came before it was one had planners made for themselves; in the tick in
+// which they set out, when these have not searched yet, all go together.
+static void join_groups(fm_world *world, uint64_t planners_made_before)
+{
+    if (world->planners_made == planners_made_before) {
+        return;
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        struct fm_agent *agent = &world->agents[slot];
+        if (agent->alive && agent->planner != FM_SLOT_NONE &&
+            world->planners[agent->planner].serial > planners_made_before &&
+            fm_planner_belongs_to_group(world, agent)) {
+            fm_cell goal = world->planners[agent->planner].goal;
+            fm_planner_release(world, &agent->planner);
+            take_planner(world, agent, goal);
+        }
+    }
+}
+
 void fm_stage_assign(struct fm_tick *t)
 {
     fm_world *world = t->world;
+    uint64_t planners_made_before = world->planners_made;
     for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
         struct fm_agent *agent = &world->agents[slot];
         if (agent->alive) {
@@ -87,4 +111,5 @@ void fm_stage_assign(struct fm_tick *t)
     }
     fm_seek_run(t);
     assign_found(world);
+    join_groups(world, planners_made_before);
 }

@@ -33,8 +33,8 @@ static bool gain_credit(const fm_world *world, struct fm_agent *agent)
     return agent->credit >= straight;
 }
 
-// While a group's search is not over, its units go straight ahead: the legal step that brings most,
-// FM_CELL_NONE when none brings them nearer.
+// While a group's search is not over, its units go straight ahead (those of auto while it never
+// was): the legal step that brings most, FM_CELL_NONE when none brings them nearer.
 static fm_cell step_ahead(const fm_world *world, const struct fm_agent *agent)
 {
     const fm_view *view =
@@ -52,6 +52,40 @@ static fm_cell step_ahead(const fm_world *world, const struct fm_agent *agent)
     return best;
 }
 
+// While a group's search is being repaired, its units go by what it knew: the legal step over which
+// the goal was nearest, FM_CELL_NONE when the search has lost what it knew around them.
+static fm_cell step_on(const fm_world *world, const struct fm_agent *agent,
+                       const struct fm_planner *planner)
+{
+    const fm_view *view =
+        fm_knowledge_view(fm_team_of(world, agent->team)->knowledge, agent->class_index);
+    uint32_t moves = fm_view_moves(view, agent->cell);
+    uint32_t distances[FM_DIRECTION_COUNT + 1], least = FM_COST_INFINITE;
+    planner->spec.ops->distances(planner->self, agent->cell, moves, distances);
+    fm_cell best = FM_CELL_NONE;
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        fm_cell cell = fm_cell_step(agent->cell, d);
+        uint32_t way = distances[d] + fm_view_cost(view, agent->cell, d, cell);
+        if (distances[d] < distances[FM_DIRECTION_COUNT] && way < least) {
+            least = way;
+            best = cell;
+        }
+    }
+    return best;
+}
+
+// Where an agent goes whose search has no answer yet. Agents with auto never wait for a group's.
+static fm_cell step_meanwhile(const fm_world *world, const struct fm_agent *agent,
+                              const struct fm_planner *planner)
+{
+    bool is_group = agent->spec.ops == &fm_auto && planner->spec.ops == &fm_dstar_lite;
+    if (agent->order.marches || (is_group && !planner->has_answered)) {
+        return step_ahead(world, agent);
+    }
+    return is_group ? step_on(world, agent, planner) : FM_CELL_NONE;
+}
+
 // Sets the agent's next cell. Returns the planner that said so, NULL when none did.
 static const struct fm_planner *choose(const fm_world *world, struct fm_agent *agent)
 {
@@ -62,8 +96,8 @@ static const struct fm_planner *choose(const fm_world *world, struct fm_agent *a
     const struct fm_planner *planner = &world->planners[agent->planner];
     const fm_planner_ops *ops = planner->spec.ops;
     agent->plan_state = (uint8_t)ops->state_at(planner->self, agent->cell);
-    if (agent->plan_state == FM_PLAN_RUNNING && agent->order.marches) {
-        agent->next = step_ahead(world, agent);
+    if (agent->plan_state == FM_PLAN_RUNNING) {
+        agent->next = step_meanwhile(world, agent, planner);
     }
     if (agent->plan_state == FM_PLAN_FOUND || agent->plan_state == FM_PLAN_PARTIAL) {
         agent->next = ops->next_step(planner->self, agent->cell);

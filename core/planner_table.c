@@ -217,6 +217,13 @@ static bool has_group(const fm_world *world, const struct fm_agent *agent, fm_ce
     return count == GROUP_MIN;
 }
 
+bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *agent)
+{
+    const struct fm_planner *planner = &world->planners[agent->planner];
+    return planner->spec.ops == &fm_auto && agent->spec.ops == &fm_auto &&
+           find_first(world, agent, planner->goal, &group_spec) != FM_SLOT_NONE;
+}
+
 uint32_t fm_planner_take(fm_world *world, const struct fm_agent *agent, fm_cell goal)
 {
     uint32_t slot = FM_SLOT_NONE;

@@ -14,6 +14,10 @@
 
 #include "core/world_state.h"
 
+/// Whether an agent that has a planner of its own for some goal would now be given a group's for
+/// it.
+bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *agent);
+
 /// The planner for a goal of an agent's team, by the agent's spec, or D* Lite for one on the march
 /// with its group whose spec is not shared: a shared one that is there
 /// already, or a new one. The agent counts as a user of it until fm_planner_release().

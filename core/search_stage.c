@@ -46,11 +46,13 @@ static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
 {
     for (uint32_t i = 0; i < world->team_count; i++) {
         world->teams[i].account.searching = 0;
+        world->teams[i].account.served = 0;
     }
     for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
         const struct fm_planner *planner = &world->planners[slot];
         if (planner->in_use) {
             fm_team_of(world, planner->team)->account.searching += 1;
+            fm_team_of(world, planner->team)->account.served += planner->start_count;
         }
     }
     uint32_t begin = 0;
@@ -121,6 +123,7 @@ static bool list_surveys(fm_world *world)
         if (fm_survey_is_busy(world->surveys[i].survey)) {
             world->surveying[world->surveying_count++] = i;
             fm_team_of(world, world->surveys[i].team)->account.searching += 1;
+            fm_team_of(world, world->surveys[i].team)->account.served += 1;
         }
     }
     return true;
@@ -186,8 +189,11 @@ static void open_round(struct fm_tick *t)
         if (account->searching == 0) {
             continue;
         }
-        uint64_t grant = fm_account_allowance(account, &claims) / account->searching;
-        if (t->round == 0) {
+        uint64_t allowance = fm_account_allowance(account, &claims), grant;
+        if (t->round > 0) {
+            grant = allowance / account->served;
+        } else {
+            grant = allowance / account->searching;
             uint64_t first = first_grant(account, t->budget, world->searching_count, team_count);
             grant = grant < first ? grant : first;
         }
@@ -234,13 +240,17 @@ static bool is_turn_skipped(const struct fm_tick *t, bool cut, uint32_t recorded
            t->clock->deadline.passed(t->clock->deadline.context);
 }
 
-// `cut` and `cut_at` are what was written into the searcher before a recorded round.
-static fm_work lend(const struct fm_tick *t, uint32_t worker, uint32_t team, bool cut,
-                    uint32_t cut_at)
+// A search for many agents may use as much as those of so many agents that search alone; the first
+// round, which is for small repairs, leaves it at one. `cut` and `cut_at` are what was written into
+// the searcher before a recorded round.
+static fm_work lend(const struct fm_tick *t, uint32_t worker, uint32_t team, uint32_t served,
+                    bool cut, uint32_t cut_at)
 {
+    uint64_t grant = fm_team_of(t->world, team)->account.grant;
+    grant *= t->round > 0 ? served : 1;
     fm_work work = {.slab = &t->world->slabs[worker],
                     .scratch = &t->world->scratches[worker],
-                    .expansions_max = fm_team_of(t->world, team)->account.grant};
+                    .expansions_max = grant < UINT32_MAX ? (uint32_t)grant : UINT32_MAX};
     if (t->recorded != NULL) {
         work.cut_at = cut ? cut_at : 0;
     } else if (t->clock != NULL) {
@@ -254,7 +264,8 @@ static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
     fm_world *world = t->world;
     struct fm_planner *planner = &world->planners[slot];
     const fm_planner_ops *ops = planner->spec.ops;
-    fm_work work = lend(t, worker, planner->team, planner->cut, planner->cut_at);
+    fm_work work =
+        lend(t, worker, planner->team, planner->start_count, planner->cut, planner->cut_at);
 
     if (t->round == 0) {
         bool had_answer = planner->state != FM_PLAN_RUNNING;
@@ -280,6 +291,7 @@ static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
     planner->expansions += searched;
     planner->replans += planner->disturbed && searched > 0;
     planner->disturbed = false;
+    planner->has_answered |= planner->state != FM_PLAN_RUNNING;
     planner->cut = work.cut;
     planner->cut_at = work.cut_at;
     // A real-time planner that has a move may still have a search under way.
@@ -290,7 +302,7 @@ static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
 static void measure_for_survey(struct fm_tick *t, uint32_t number, uint32_t worker)
 {
     struct fm_world_survey *entry = &t->world->surveys[number];
-    fm_work work = lend(t, worker, entry->team, entry->cut, entry->round_expansions);
+    fm_work work = lend(t, worker, entry->team, 1, entry->cut, entry->round_expansions);
     if (is_turn_skipped(t, entry->cut, entry->round_expansions)) {
         entry->cut = true;
         entry->round_expansions = 0;
@@ -366,6 +378,7 @@ static uint64_t close_surveys(struct fm_tick *t)
             world->surveying[kept++] = number;
         } else {
             account->searching -= 1;
+            account->served -= 1;
         }
     }
     world->surveying_count = kept;
@@ -391,6 +404,7 @@ static void close_round(struct fm_tick *t)
             world->searching[kept++] = slot;
         } else {
             account->searching -= 1;
+            account->served -= planner->start_count;
         }
     }
     world->searching_count = kept;

@@ -78,6 +78,7 @@ struct fm_planner {
     bool cut;          // stopped by the deadline in this round
     bool skipped;      // the deadline had passed before its turn
     bool disturbed;    // had an answer, and what is known changed: the next expansion is a replan
+    bool has_answered; // has it ever
     uint8_t state;     // fm_plan_state
     void *self;
     fm_planner_spec spec;

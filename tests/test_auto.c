@@ -107,8 +107,8 @@ static void a_group_shares_a_search_where_jump_points_do_not_apply(void **state)
         fm_connectivity connectivity;
         uint32_t agents, planners;
     } cases[] = {{FM_CONNECT_4, GROUP_MIN - 1, GROUP_MIN - 1},
-                 {FM_CONNECT_4, GROUP_MIN, GROUP_MIN},
-                 {FM_CONNECT_4, 30, GROUP_MIN},
+                 {FM_CONNECT_4, GROUP_MIN, 1},
+                 {FM_CONNECT_4, 30, 1},
                  {FM_CONNECT_8, 30, 30}};
     for (size_t i = 0; i < FM_COUNT_OF(cases); i++) {
         fm_world *world = world_with_group(fm_test_seed(), cases[i].connectivity, cases[i].agents);
@@ -120,11 +120,58 @@ static void a_group_shares_a_search_where_jump_points_do_not_apply(void **state)
     }
 }
 
+// Nor does one that shares a search wait for it: here it takes dozens of ticks.
+static void a_group_moves_before_its_search_is_over(void **state)
+{
+    (void)state;
+    fm_world *world = world_with_group(fm_test_seed(), FM_CONNECT_4, 30);
+    for (uint32_t tick = 0; tick < 10; tick++) {
+        fm_tick_report report;
+        fm_tick_run(world, NULL, 10, NULL, &report);
+        assert_int_equal(report.moved_count, 30);
+        assert_int_equal(report.planners_unfinished, 1);
+    }
+    fm_world_destroy(world);
+}
+
+// One search for many may use as much of a tick as many searches for one each.
+static void a_search_for_many_gets_the_share_of_many(void **state)
+{
+    (void)state;
+    fm_world *world = world_with_group(fm_test_seed(), FM_CONNECT_4, 30);
+    fm_command_result result = {0};
+    fm_agent_id single;
+    fm_cell cell = fm_cell_at(30, 2), goal = fm_cell_at(2, 37);
+    result.spawned = &single;
+    fm_command spawn = {.kind = FM_COMMAND_SPAWN, .team = 1, .cells = &cell, .cell_count = 1};
+    fm_world_apply(world, &spawn, &result);
+    assert_int_equal(result.status, FM_OK);
+    fm_command order = {.kind = FM_COMMAND_ORDER,
+                        .agents = &single,
+                        .agent_count = 1,
+                        .cells = &goal,
+                        .cell_count = 1,
+                        .order = FM_ORDER_MOVE};
+    fm_world_apply(world, &order, &result);
+    assert_int_equal(result.status, FM_OK);
+    fm_tick_report report;
+    fm_tick_run(world, NULL, 2 * 64 + 310, NULL, &report); // 64 each in the first round
+    fm_agent_report one, many;
+    assert_int_equal(fm_world_inspect(world, single, &one), FM_OK);
+    assert_int_equal(fm_world_inspect(world, (fm_agent_id){1, single.generation}, &many), FM_OK);
+    assert_int_equal(many.planner_agents, 30);
+    assert_in_range(one.planner_expansions, 64 + 9, 64 + 11);
+    assert_in_range(many.planner_expansions, 64 + 290, 64 + 301);
+    fm_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moves_from_the_first_tick_on),
         cmocka_unit_test(a_group_shares_a_search_where_jump_points_do_not_apply),
+        cmocka_unit_test(a_group_moves_before_its_search_is_over),
+        cmocka_unit_test(a_search_for_many_gets_the_share_of_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
