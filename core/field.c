@@ -37,11 +37,20 @@ fm_cell fm_field_step(const fm_field *field, fm_cell cell, fm_step_choice choice
     return best;
 }
 
+// Between an edit and the tick in which the search takes it in, the distances that the search knows
+// are of another map: going down them could go round in circles. Down must be down.
 uint32_t fm_field_path(const fm_field *field, fm_cell start, fm_step_choice choice, fm_cell *cells,
                        uint32_t capacity)
 {
-    uint32_t length = 0;
+    uint32_t length = 0, g_before = FM_COST_INFINITE;
     for (fm_cell cell = start; cell != FM_CELL_NONE; cell = fm_field_step(field, cell, choice)) {
+        if (cell != start) {
+            uint32_t g = *(const uint32_t *)fm_pages_node(field->pages, cell);
+            if (g >= g_before) {
+                return 0;
+            }
+            g_before = g;
+        }
         if (length < capacity) {
             cells[length] = cell;
         }
