@@ -78,10 +78,11 @@ static void set_shown(struct fm_watch *watch, uint32_t slot, bool shown)
     *word = shown ? *word | bit : *word & ~bit;
 }
 
-// Agents that were removed may have left their slot to new ones, so they go first.
+// Agents that were removed may have left their slot to new ones, so they go first. Those who went
+// before the watch began were not shown, even where their slot is.
 static void note_removed(const fm_world *world, uint32_t team, struct fm_watch *watch)
 {
-    for (uint32_t i = 0; i < world->removed_count; i++) {
+    for (uint32_t i = watch->removed_before; i < world->removed_count; i++) {
         fm_agent_left left = world->removed[i];
         uint32_t slot = left.id.index1 - 1;
         if (!is_shown(watch, slot)) {
@@ -243,6 +244,7 @@ void fm_watch_observe(const fm_world *world, uint32_t team, struct fm_watch *wat
     }
     look_around(world, team, watch);
     note_removed(world, team, watch);
+    watch->removed_before = 0;
     note_agents(world, team, watch);
     note_endings(world, team, watch);
     if (team == FM_ALL_TEAMS) {
@@ -283,6 +285,7 @@ static fm_status begin_watch(fm_world *world, uint32_t team)
         return FM_ERR_NO_MEMORY;
     }
     fm_sightings_init(&watch->sightings);
+    watch->removed_before = world->streamed ? 0 : world->removed_count;
     if (!reserve_lists(world, watch) ||
         (team != FM_ALL_TEAMS &&
          fm_bitmap_init(&watch->visible, world->grid->width, world->grid->height, false,

@@ -132,8 +132,9 @@ struct fm_watch {
     fm_bitmap visible; // cells seen now; empty for FM_ALL_TEAMS
     uint64_t *shown;   // bit per agent slot: in view as of the last tick
     uint32_t shown_words;
-    fm_sightings sightings; // of agents of others that are in view
-    uint32_t *fresh;        // slots that came into view in this tick
+    uint32_t removed_before; // of the world's list of removed agents: went before the watch began
+    fm_sightings sightings;  // of agents of others that are in view
+    uint32_t *fresh;         // slots that came into view in this tick
     uint32_t fresh_capacity;
     fm_agent_look *entered, *changed;
     fm_agent_left *left;
