@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define BROKEN SIZE_MAX // `alloc` of a buffer for which memory ran out
+
 // A buffer begins with 8 KiB; an answer of 30 bytes that waits in a queue should not hold them.
 static char *fit(msgpack_sbuffer *buffer)
 {
@@ -13,9 +15,23 @@ static char *fit(msgpack_sbuffer *buffer)
     return fitting != NULL ? fitting : bytes;
 }
 
+int fm_frame_write(void *context, const char *bytes, size_t size)
+{
+    msgpack_sbuffer *buffer = context;
+    if (buffer->alloc == BROKEN) {
+        return -1;
+    }
+    if (msgpack_sbuffer_write(buffer, bytes, size) != 0) {
+        msgpack_sbuffer_destroy(buffer);
+        *buffer = (msgpack_sbuffer){.alloc = BROKEN};
+        return -1;
+    }
+    return 0;
+}
+
 fm_frame *fm_frame_take(msgpack_sbuffer *buffer)
 {
-    fm_frame *frame = malloc(sizeof *frame);
+    fm_frame *frame = buffer->alloc == BROKEN ? NULL : malloc(sizeof *frame);
     if (frame == NULL) {
         msgpack_sbuffer_destroy(buffer);
         return NULL;

@@ -16,9 +16,14 @@ typedef struct fm_frame {
     char *bytes; // owned
 } fm_frame;
 
+/// What packers write to a msgpack_sbuffer with, in place of msgpack_sbuffer_write(): once memory
+/// is out the buffer stays empty, so that a message is whole or none.
+int fm_frame_write(void *buffer, const char *bytes, size_t size);
+
 /// Makes a frame of what a packer wrote, which it takes over (the buffer is empty afterwards).
 ///
-/// @return a frame with one reference, or NULL when memory is out (the bytes are then released)
+/// @return a frame with one reference, or NULL when memory is out, now or while it was packed (the
+/// bytes are then released)
 fm_frame *fm_frame_take(msgpack_sbuffer *buffer);
 
 static inline fm_frame *fm_frame_hold(fm_frame *frame)

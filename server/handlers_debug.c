@@ -269,7 +269,7 @@ void fm_handlers_send_trace(fm_session *session, const fm_job *job)
 {
     fm_reply reply;
     msgpack_sbuffer_init(&reply.buffer);
-    msgpack_packer_init(&reply.packer, &reply.buffer, msgpack_sbuffer_write);
+    msgpack_packer_init(&reply.packer, &reply.buffer, fm_frame_write);
     fm_pack_notification(&reply.packer, FM_NOTIFY_DEBUG);
     bool alive = job->status == FM_OK;
     msgpack_pack_map(&reply.packer, 3 + (alive ? inspection_size(job) : 1));

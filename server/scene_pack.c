@@ -27,7 +27,7 @@ static void body_init(struct body_packer *body, bool veiled)
 {
     body->veiled = veiled;
     msgpack_sbuffer_init(&body->buffer);
-    msgpack_packer_init(&body->packer, &body->buffer, msgpack_sbuffer_write);
+    msgpack_packer_init(&body->packer, &body->buffer, fm_frame_write);
     body->entries = 0;
 }
 
@@ -602,7 +602,9 @@ static fm_body cached_or_made(fm_scene *scene, fm_cached_body wanted)
                       ? make_keyframe(scene, &wanted.rect, wanted.veiled)
                       : make_delta(scene, &(struct frames){&wanted.rect, &wanted.rect},
                                    wanted.since, wanted.veiled);
-    keep_cached(scene, &wanted);
+    if (wanted.body.frame != NULL || wanted.body.entries == 0) {
+        keep_cached(scene, &wanted); // else memory was out; there may be some the next time
+    }
     return wanted.body;
 }
 

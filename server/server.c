@@ -112,7 +112,7 @@ static void announce_end(struct server *server)
     msgpack_sbuffer buffer;
     msgpack_packer packer;
     msgpack_sbuffer_init(&buffer);
-    msgpack_packer_init(&packer, &buffer, msgpack_sbuffer_write);
+    msgpack_packer_init(&packer, &buffer, fm_frame_write);
     fm_pack_notification(&packer, FM_NOTIFY_GOING_DOWN);
     msgpack_pack_map(&packer, 2);
     fm_pack_key_uint(&packer, "in_ms", (uint64_t)(server->hub.config->grace_s * 1000));

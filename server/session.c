@@ -477,7 +477,7 @@ static void ping(fm_session *session, uint64_t now_ns)
     msgpack_sbuffer buffer;
     msgpack_packer packer;
     msgpack_sbuffer_init(&buffer);
-    msgpack_packer_init(&packer, &buffer, msgpack_sbuffer_write);
+    msgpack_packer_init(&packer, &buffer, fm_frame_write);
     fm_pack_notification(&packer, FM_NOTIFY_IDLE);
     msgpack_pack_map(&packer, 1);
     fm_pack_text(&packer, "time");
@@ -589,7 +589,7 @@ void fm_sessions_check_tokens(fm_hub *hub, const fm_session *but)
 void fm_reply_begin(fm_reply *reply, uint64_t request)
 {
     msgpack_sbuffer_init(&reply->buffer);
-    msgpack_packer_init(&reply->packer, &reply->buffer, msgpack_sbuffer_write);
+    msgpack_packer_init(&reply->packer, &reply->buffer, fm_frame_write);
     fm_pack_result(&reply->packer, request);
 }
 
@@ -608,7 +608,7 @@ void fm_reply_error(fm_session *session, uint64_t request, fm_status status, con
 {
     fm_reply reply;
     msgpack_sbuffer_init(&reply.buffer);
-    msgpack_packer_init(&reply.packer, &reply.buffer, msgpack_sbuffer_write);
+    msgpack_packer_init(&reply.packer, &reply.buffer, fm_frame_write);
     fm_pack_error(&reply.packer, request, status, message);
     fm_reply_send(session, &reply);
 }

@@ -157,7 +157,7 @@ static fm_frame *make_head(const fm_subscription *subscription, fm_notification 
     msgpack_sbuffer buffer;
     msgpack_packer packer;
     msgpack_sbuffer_init(&buffer);
-    msgpack_packer_init(&packer, &buffer, msgpack_sbuffer_write);
+    msgpack_packer_init(&packer, &buffer, fm_frame_write);
     fm_pack_notification(&packer, notification);
     msgpack_pack_map(&packer, entries + 1);
     fm_pack_text(&packer, "subscription");
@@ -201,8 +201,12 @@ static void send_keyframe(fm_subscription *subscription)
     if (subscription->told) {
         subscription->session->hub->counts.keyframes_forced++;
         fm_body ended = fm_scene_ended(scene, subscription->tick, is_veiled(subscription));
-        send_body(subscription, FM_NOTIFY_DELTA, ended, (fm_body){0});
+        bool sent =
+            ended.entries == 0 || send_body(subscription, FM_NOTIFY_DELTA, ended, (fm_body){0});
         fm_frame_drop(ended.frame);
+        if (!sent) {
+            fm_session_hang_up(subscription->session, "out of memory");
+        }
     }
     subscription->told = true;
     subscription->told_rect = subscription->rect;
@@ -300,10 +304,15 @@ static void bring_up_to_date(fm_subscription *subscription)
     }
 }
 
+static bool has_read(const fm_session *session)
+{
+    return fm_session_unsent_size(session) <=
+           session->hub->config->session_unsent_max / CAUGHT_UP_SHARE;
+}
+
 void fm_stream_drained(fm_session *session)
 {
-    if (fm_session_unsent_size(session) >
-        session->hub->config->session_unsent_max / CAUGHT_UP_SHARE) {
+    if (!has_read(session)) {
         return;
     }
     for (fm_subscription *subscription = session->subscriptions; subscription != NULL;
@@ -506,11 +515,15 @@ static void tell_subscribers(fm_scene *scene)
 }
 
 // A world in which nothing happens publishes nothing, so nobody would look again at clients that
-// wanted to wait a few ticks.
+// wanted to wait a few ticks, or for which memory was out.
 static void flush_scene(fm_scene *scene, const fm_host_summary *summary)
 {
     for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
          subscription = subscription->next_of_scene) {
+        if (subscription->behind && has_read(subscription->session)) {
+            bring_up_to_date(subscription);
+            continue;
+        }
         bool owes = subscription->told && subscription->tick < scene->tick;
         bool waited = summary->paused || summary->tick - subscription->tick >= subscription->every;
         if (owes && waited && !subscription->behind && fm_session_is_open(subscription->session)) {
@@ -644,11 +657,13 @@ static void send_world_ended(const fm_subscription *subscription)
     msgpack_sbuffer buffer;
     msgpack_packer packer;
     msgpack_sbuffer_init(&buffer);
-    msgpack_packer_init(&packer, &buffer, msgpack_sbuffer_write);
+    msgpack_packer_init(&packer, &buffer, fm_frame_write);
     fm_pack_text(&packer, "world");
     msgpack_pack_uint64(&packer, subscription->scene->host->number);
     fm_body body = {.frame = fm_frame_take(&buffer), .entries = 1};
-    send_body(subscription, FM_NOTIFY_WORLD_ENDED, body, (fm_body){0});
+    if (!send_body(subscription, FM_NOTIFY_WORLD_ENDED, body, (fm_body){0})) {
+        fm_session_hang_up(subscription->session, "out of memory");
+    }
     fm_frame_drop(body.frame);
 }
 
