@@ -176,9 +176,10 @@ fm_status fm_conductor_post(fm_conductor *conductor, fm_job *job)
         return FM_ERR_BUSY;
     }
     pthread_mutex_lock(&conductor->lock);
-    if (!posted_reserve(conductor)) {
+    if (conductor->stop || !posted_reserve(conductor)) {
+        bool stop = conductor->stop; // nobody looks into inboxes any more
         pthread_mutex_unlock(&conductor->lock);
-        return FM_ERR_BUSY;
+        return stop ? FM_ERR_GOING_DOWN : FM_ERR_BUSY;
     }
     if (host->inbox_first == NULL) {
         conductor->posted[conductor->posted_count++] = host;
@@ -776,14 +777,13 @@ fm_status fm_conductor_create_for_replays(const fm_config *config, void (*on_eve
 
 void fm_conductor_stop(fm_conductor *conductor)
 {
-    if (!conductor->has_thread) {
-        say_stopped(conductor);
-        return;
-    }
     pthread_mutex_lock(&conductor->lock);
     conductor->stop = true;
     pthread_cond_signal(&conductor->arrived);
     pthread_mutex_unlock(&conductor->lock);
+    if (!conductor->has_thread) {
+        say_stopped(conductor);
+    }
 }
 
 void fm_conductor_destroy(fm_conductor *conductor)

@@ -766,20 +766,27 @@ static void answer_job(fm_session *session, fm_job *job)
     fm_reply_send(session, &reply);
 }
 
+// A world that ends, which takes its traces along, gets no more jobs.
+static void stop_trace(fm_hub *hub, const fm_job *job)
+{
+    fm_job *end =
+        job->host->state == FM_HOST_LIVE ? fm_job_create(FM_JOB_UNTRACE, job->host) : NULL;
+    if (end != NULL) {
+        end->session = job->session;
+        end->inspect.trace = job->inspect.trace;
+        end->is_notification = true;
+        if (fm_conductor_post(fm_hub_conductor(hub, end->host), end) != FM_OK) {
+            fm_job_destroy(end); // the next tick's trace asks again
+        }
+    }
+}
+
 // A client that does not read gets the next one that it has room for.
 static void deliver_trace(fm_hub *hub, fm_session *session, const fm_job *job)
 {
     atomic_fetch_sub(&job->host->traces_unread, 1);
     if (session == NULL) {
-        fm_job *end = fm_job_create(FM_JOB_UNTRACE, job->host);
-        if (end != NULL) {
-            end->session = job->session;
-            end->inspect.trace = job->inspect.trace;
-            end->is_notification = true;
-            if (fm_conductor_post(fm_hub_conductor(hub, end->host), end) != FM_OK) {
-                fm_job_destroy(end); // the next tick's trace asks again
-            }
-        }
+        stop_trace(hub, job);
     } else if (fm_session_unsent_size(session) < hub->config->session_unsent_max / 4) {
         fm_handlers_send_trace(session, job);
     }

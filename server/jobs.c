@@ -416,6 +416,10 @@ void fm_jobs_run(fm_conductor *conductor, fm_host *host, fm_job *job, uint64_t n
         status = resume(host, job, now_ns);
         break;
     case FM_JOB_STEP:
+        if (host->step != NULL) {
+            status = FM_ERR_NO_WORLD; // the world's end waits behind this job and for no step
+            break;
+        }
         if (host->paused) {
             host->step = job;
             return; // finished by its last tick

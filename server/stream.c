@@ -489,6 +489,9 @@ bool fm_stream_unsubscribe(fm_session *session, uint64_t number)
     if (subscription == NULL) {
         return false;
     }
+    if (subscription->opening) {
+        answer_opened(subscription); // or nobody ever would
+    }
     end(subscription);
     return true;
 }
