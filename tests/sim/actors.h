@@ -1,0 +1,50 @@
+// tests/sim/actors.h: the clients of a run, and what they do turn by turn. The first is the auditor
+// (audit.h), which is prompt and never disturbed.
+
+#pragma once
+
+#include "tests/sim/client.h"
+#include "tests/sim/plan.h"
+
+#define SIM_ACTORS_MAX 16u
+
+typedef struct sim_actor {
+    sim_client client;
+    sim_source turn;
+    bool is_prompt, is_hostile;
+    bool is_open; // its connection
+    bool is_used; // client was opened at least once
+} sim_actor;
+
+extern sim_actor sim_actors[SIM_ACTORS_MAX];
+extern uint32_t sim_actor_count;
+
+/// Opens an actor's connection and says hello.
+void sim_actor_open(sim_actor *actor, bool is_auditor);
+
+/// They begin to take turns.
+void sim_actors_begin(const sim_plan *plan);
+
+/// Turns are over. Some hang up, those who stay read and have quick links.
+void sim_actors_calm(void);
+
+/// From now on the server may hang up on anybody.
+void sim_actors_expect_end(void);
+
+/// Says who waits for what.
+void sim_actors_describe(void);
+
+/// Whether nobody waits for an answer.
+bool sim_actors_are_quiet(void);
+
+// The last answer that the auditor heard.
+typedef struct sim_last_answer {
+    uint64_t id;
+    fm_status status;
+    uint64_t worlds[64]; // of world.list
+    uint32_t world_count;
+} sim_last_answer;
+
+extern sim_last_answer sim_auditor_heard;
+
+extern uint64_t sim_answers_count;

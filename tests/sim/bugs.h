@@ -1,0 +1,26 @@
+// tests/sim/bugs.h: bugs that can be planted, to see that the simulation finds such a one.
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// X(name, option, text)
+#define SIM_BUGS(X)                                                                                \
+    X(NONE, "none", "none")                                                                        \
+    X(LOST_BYTE, "lost-byte", "a write of a part forgets the byte behind it, once in 500 times")   \
+    X(LOST_BLOCK, "lost-block", "one of 2,000 blocks is never given back")                         \
+    X(LATE_TICK, "late-tick", "one of 100 ticks begins 200 ms late")
+
+typedef enum sim_bug {
+#define X(name, option, text) SIM_BUG_##name,
+    SIM_BUGS(X)
+#undef X
+    SIM_BUG_COUNT,
+} sim_bug;
+
+/// The one that is planted.
+extern sim_bug sim_bug_planted;
+
+/// Whether it shows now: once in `times`.
+bool sim_bug_shows(sim_bug bug, uint32_t times);

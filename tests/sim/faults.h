@@ -1,0 +1,36 @@
+// tests/sim/faults.h: the list of what goes wrong in a run, and how often each has.
+
+#pragma once
+
+#include <stdint.h>
+
+// X(name, text)
+#define SIM_FAULTS(X)                                                                              \
+    X(PREEMPTED, "threads that lost their turn")                                                   \
+    X(STALLED, "threads that slept for up to half a second")                                       \
+    X(WOKEN, "condition variables that woke somebody for nothing")                                 \
+    X(PARTIAL_READ, "reads of a part of what had arrived")                                         \
+    X(PARTIAL_WRITE, "writes of a part of what was to be sent")                                    \
+    X(HUNG_UP, "clients that hung up")                                                             \
+    X(RESET, "connections reset")                                                                  \
+    X(VANISHED, "clients that vanished without a word")                                            \
+    X(STOPPED_READING, "clients that stopped reading")                                             \
+    X(SPOILT, "bytes sent that are no message")                                                    \
+    X(NOT_ACCEPTED, "failures of accept")                                                          \
+    X(NO_MEMORY, "allocations failed")                                                             \
+    X(STOPPED, "servers told to stop in the middle of everything")
+
+typedef enum sim_fault {
+#define X(name, text) SIM_FAULT_##name,
+    SIM_FAULTS(X)
+#undef X
+    SIM_FAULT_COUNT,
+} sim_fault;
+
+/// How many there were, in this process.
+extern uint64_t sim_fault_counts[SIM_FAULT_COUNT];
+
+static inline void sim_note_fault(sim_fault fault)
+{
+    sim_fault_counts[fault]++;
+}

@@ -1,0 +1,84 @@
+// tests/sim/hooks.c: see hooks.h. The linker puts these functions in the place of the real ones
+// (--wrap).
+
+#include "tests/sim/hooks.h"
+
+#include "core/tick.h"
+#include "server/pacer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+ssize_t __wrap_write(int file, const void *bytes, size_t size);
+void __wrap_randombytes_buf(void *bytes, size_t size);
+_Noreturn void __real__exit(int code);
+_Noreturn void __wrap__exit(int code);
+fm_pace __real_fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns);
+fm_pace __wrap_fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns);
+void __real_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions,
+                        const fm_tick_clock *clock, fm_tick_report *report);
+void __wrap_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions,
+                        const fm_tick_clock *clock, fm_tick_report *report);
+
+void (*sim_on_exit)(int code);
+
+static uint64_t late_max_ns, tick_count;
+
+uint64_t sim_tick_late_max_ns(void)
+{
+    return late_max_ns;
+}
+
+uint64_t sim_tick_count(void)
+{
+    return tick_count;
+}
+
+// The server writes nothing but its log.
+ssize_t __wrap_write(int file, const void *bytes, size_t size)
+{
+    (void)file;
+    const char *line = bytes;
+    int length = (int)(size > 0 && line[size - 1] == '\n' ? size - 1 : size);
+    sim_trace("log %.*s", length, line);
+    return (ssize_t)size;
+}
+
+void __wrap_randombytes_buf(void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        ((uint8_t *)bytes)[i] = (uint8_t)sim_below(256);
+    }
+}
+
+void __wrap__exit(int code)
+{
+    if (sim_on_exit != NULL && sim_task_current() != NULL) {
+        sim_on_exit(code);
+    }
+    __real__exit(code);
+}
+
+fm_pace __wrap_fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns)
+{
+    if (sim_bug_shows(SIM_BUG_LATE_TICK, 100)) {
+        sim_charge(200 * SIM_NS_MS);
+        now_ns += 200 * SIM_NS_MS;
+    }
+    uint64_t due_ns = fm_pacer_due_ns(pacer);
+    uint64_t late_ns = now_ns > due_ns ? now_ns - due_ns : 0;
+    uint64_t stalled_ns = sim_stalled_ns(due_ns - (late_ns > 0 ? SIM_NS_S : 0), now_ns);
+    late_ns = late_ns > stalled_ns ? late_ns - stalled_ns : 0;
+    late_max_ns = late_ns > late_max_ns ? late_ns : late_max_ns;
+    return __real_fm_pacer_begin(pacer, now_ns);
+}
+
+void __wrap_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions,
+                        const fm_tick_clock *clock, fm_tick_report *report)
+{
+    __real_fm_tick_run(world, workers, expansions, clock, report);
+    tick_count++;
+    sim_trace("tick %" PRIu64 " digest %016" PRIx64, report->record.tick, report->record.digest);
+}

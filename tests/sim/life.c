@@ -1,0 +1,191 @@
+// tests/sim/life.c: see life.h.
+//
+//   start ──> a world is made ──> CHAOS ──┬──> calm ──> all is compared ──┬──> SIGTERM ──> end
+//                                         └──────────── in mid ───────────┘
+//
+// One client, the auditor, makes a world that stays, subscribes to all of it before anybody gives
+// an order there, and is never disturbed. In the end every view that is left is compared with what
+// a new subscription to it shows, which the server makes from the world itself, and every order
+// that was answered must have ended once.
+
+#include "tests/sim/life.h"
+
+#include "tests/sim/actors.h"
+#include "tests/sim/audit.h"
+#include "tests/sim/hooks.h"
+#include "tests/sim/loop.h"
+#include "tests/sim/memory.h"
+#include "tests/sim/plan.h"
+
+#include "server/log.h"
+#include "server/server.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define START_LIMIT_NS   (5 * SIM_NS_S)
+#define END_EXTRA_NS     (2 * SIM_NS_S) // after grace_s
+#define TICK_LATE_MAX_NS (150 * SIM_NS_MS)
+
+static sim_plan plan;
+
+static struct {
+    sim_task *task;
+    int exit_code;
+    bool at_once; // it has called _exit()
+} server;
+
+static void *run_server(void *argument)
+{
+    static const char *const nothing[] = {NULL}; // no flags, no variables: SIGHUP finds defaults
+    server.exit_code = fm_server_run(argument, nothing, nothing);
+    return NULL;
+}
+
+// The server has called _exit(): the process is over, whatever else is going on.
+static void on_exit_called(int code)
+{
+    server.exit_code = code;
+    server.at_once = true;
+    sim_trace("the server exits with %d", code);
+    sim_wait(&server, SIM_NEVER);
+}
+
+static bool server_is_over(void *context)
+{
+    (void)context;
+    return server.at_once || sim_task_is_done(server.task);
+}
+
+static bool server_has_begun(void *context)
+{
+    return sim_listening.is_open || server_is_over(context);
+}
+
+static bool time_is_up(void *context)
+{
+    const uint64_t *end_ns = context;
+    return sim_now_ns() >= *end_ns || server_is_over(NULL);
+}
+
+static void pass(uint64_t ns, const char *what)
+{
+    uint64_t end_ns = sim_now_ns() + ns;
+    sim_run(time_is_up, &end_ns, end_ns + SIM_NS_S, what);
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+static void check_memory(void)
+{
+    if (sim_memory_blocks() != 0 || sim_memory_arenas() != 0) {
+        sim_memory_describe();
+        sim_fail("the server ended with %" PRId64 " blocks, %" PRId64 " bytes and %" PRId64
+                 " worlds that it has not given back",
+                 sim_memory_blocks(), sim_memory_bytes(), sim_memory_arenas());
+    }
+}
+
+static void check_exit(void)
+{
+    int wanted = plan.ending == SIM_ENDS_AT_ONCE && server.at_once ? 1 : 0;
+    if (server.exit_code != wanted) {
+        sim_fail("the server ended with exit code %d, not %d", server.exit_code, wanted);
+    }
+}
+
+static void check_ticks(void)
+{
+    if (plan.roughness.look_max_ns <= 1000 && sim_tick_late_max_ns() > TICK_LATE_MAX_NS) {
+        sim_fail("a tick began %" PRIu64 " ms late", sim_tick_late_max_ns() / SIM_NS_MS);
+    }
+}
+
+static void end_server(void)
+{
+    if (plan.ending != SIM_ENDS_SETTLED) {
+        sim_note_fault(SIM_FAULT_STOPPED);
+    }
+    sim_actors_expect_end();
+    sim_signal(plan.seed % 2 == 0 ? SIGTERM : SIGINT);
+    if (plan.ending == SIM_ENDS_AT_ONCE) {
+        pass(sim_below(100) * SIM_NS_MS, "between two signals");
+        if (!server_is_over(NULL)) {
+            sim_signal(SIGTERM);
+        }
+    }
+    uint64_t grace_ns = (uint64_t)(plan.config.grace_s * 1e9);
+    uint64_t limit_ns =
+        sim_now_ns() + grace_ns + END_EXTRA_NS + plan.roughness.stall_max_us * 20000ull;
+    sim_run(server_is_over, NULL, limit_ns, "the server's end");
+}
+
+// ---- a life ------------------------------------------------------------------------------------
+
+static bool start_server(void)
+{
+    if (plan.memory_fails_at_start) {
+        sim_memory_fail(plan.memory_fails_after, plan.memory_fails_count);
+    }
+    server.task = sim_task_create("loop", run_server, &plan.config);
+    sim_run(server_has_begun, NULL, sim_now_ns() + START_LIMIT_NS, "the server's start");
+    return !server_is_over(NULL);
+}
+
+static void live(void)
+{
+    if (!start_server()) {
+        if (server.exit_code != 1 || sim_memory_failures() == 0) {
+            sim_fail("the server did not start, exit code %d", server.exit_code);
+        }
+        return;
+    }
+    sim_memory_fail(SIM_MEMORY_PLENTY, 0);
+    sim_audit_begin(&plan);
+    sim_rough = plan.roughness;
+    if (!plan.memory_fails_at_start && plan.memory_fails_after != SIM_NEVER) {
+        sim_memory_fail(plan.memory_fails_after, plan.memory_fails_count);
+    }
+    sim_actors_begin(&plan);
+    pass(plan.chaos_ns, "chaos");
+    if (plan.ending == SIM_ENDS_SETTLED) {
+        sim_rough.stall_permille = 0;
+        sim_memory_fail(SIM_MEMORY_PLENTY, 0);
+        sim_actors_calm();
+        sim_audit_end();
+    }
+    end_server();
+    check_exit();
+    check_ticks();
+}
+
+void sim_live(uint64_t seed, bool print_trace, sim_result *result)
+{
+    sim_kernel_start(seed, print_trace);
+    sim_on_exit = on_exit_called;
+    sim_describe = sim_actors_describe;
+    fm_log_start(&(fm_log_options){.level = FM_LOG_DEBUG, .file = STDERR_FILENO});
+    sim_plan_draw(&plan, seed);
+    live();
+    fm_log_stop();
+    if (!server.at_once) {
+        check_memory();
+    }
+    *result = (sim_result){
+        .trace_hash = sim_trace_hash(),
+        .virtual_ns = sim_now_ns() - 1000 * SIM_NS_S,
+        .answers = sim_answers_count,
+        .notifications = sim_notifications_heard,
+        .ticks = sim_tick_count(),
+        .views_compared = sim_audit_counts.views,
+        .orders_audited = sim_audit_counts.orders,
+        .ping_max_ns = sim_ping_max_ns(),
+        .answer_max_ns = sim_answer_max_ns(),
+        .tick_late_max_ns = sim_tick_late_max_ns(),
+    };
+    memcpy(result->faults, sim_fault_counts, sizeof result->faults);
+}

@@ -1,0 +1,17 @@
+// tests/sim/life.h: one run of the simulated server, from its start to its end.
+
+#pragma once
+
+#include "tests/sim/kernel.h"
+
+// What came of a seed.
+typedef struct sim_result {
+    uint64_t trace_hash;
+    uint64_t virtual_ns;
+    uint64_t answers, notifications, ticks, views_compared, orders_audited;
+    uint64_t faults[SIM_FAULT_COUNT];
+    uint64_t ping_max_ns, answer_max_ns, tick_late_max_ns;
+} sim_result;
+
+/// Lives through a seed. Ends the process when something is violated.
+void sim_live(uint64_t seed, bool print_trace, sim_result *result);

@@ -1,0 +1,265 @@
+// tests/sim/main.c: runs seeds of the simulation.
+//
+//   sim --seed N [--trace]         one seed, in this process
+//   sim --seeds A..B [--jobs N]    each of them in a process of its own
+//   sim --twice A..B               each of them twice: both traces must be the same
+//   sim --bug NAME --seeds A..B    with a bug planted (bugs.h), which some seed must find
+//
+// The exit code is 0 when nothing was violated; with a bug, when something was. A seed that fails
+// is printed with the command that replays it.
+
+#include "tests/sim/life.h"
+
+#include "server/tokens.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIFE_LIMIT_S 120u // real seconds: a seed that takes longer hangs
+#define JOBS_MAX     64u
+
+struct options {
+    uint64_t first, last;
+    uint32_t jobs;
+    bool one, twice, trace;
+};
+
+struct job {
+    pid_t process; // 0: none
+    int result;    // reads a sim_result
+    uint64_t seed;
+};
+
+static const char *program;
+
+static _Noreturn void usage(void)
+{
+    fprintf(stderr,
+            "usage: %s [--bug NAME] --seed N [--trace] | --seeds A..B [--jobs N] | --twice A..B\n",
+            program);
+#define X(name, option, text) fprintf(stderr, "  --bug %-12s %s\n", option, text);
+    SIM_BUGS(X)
+#undef X
+    exit(2);
+}
+
+static void parse_range(const char *text, struct options *options)
+{
+    char *end;
+    options->first = strtoull(text, &end, 10);
+    if (end == text || strncmp(end, "..", 2) != 0) {
+        usage();
+    }
+    const char *second = end + 2;
+    options->last = strtoull(second, &end, 10);
+    if (end == second || *end != '\0' || options->last < options->first) {
+        usage();
+    }
+}
+
+static sim_bug bug_by_name(const char *name)
+{
+    static const char *const names[] = {
+#define X(name, option, text) option,
+        SIM_BUGS(X)
+#undef X
+    };
+    for (uint32_t i = 0; i < SIM_BUG_COUNT; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return (sim_bug)i;
+        }
+    }
+    usage();
+}
+
+static void parse(int argc, char **argv, struct options *options)
+{
+    *options = (struct options){.jobs = 1};
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(argv[i], "--trace") == 0) {
+            options->trace = true;
+        } else if (value == NULL) {
+            usage();
+        } else if (strcmp(argv[i], "--seed") == 0) {
+            options->one = true;
+            options->first = options->last = strtoull(value, NULL, 10);
+            i++;
+        } else if (strcmp(argv[i], "--seeds") == 0 || strcmp(argv[i], "--twice") == 0) {
+            options->twice = strcmp(argv[i], "--twice") == 0;
+            parse_range(value, options);
+            i++;
+        } else if (strcmp(argv[i], "--bug") == 0) {
+            sim_bug_planted = bug_by_name(value);
+            i++;
+        } else if (strcmp(argv[i], "--jobs") == 0) {
+            options->jobs = (uint32_t)strtoul(value, NULL, 10);
+            i++;
+        } else {
+            usage();
+        }
+    }
+    if (options->last == 0 || options->jobs < 1 || options->jobs > JOBS_MAX) {
+        usage();
+    }
+}
+
+static void print_sums(const sim_result *result)
+{
+    static const char *const faults[] = {
+#define X(name, text) text,
+        SIM_FAULTS(X)
+#undef X
+    };
+    printf("%.0f virtual seconds, %" PRIu64 " answers, %" PRIu64 " notifications, %" PRIu64
+           " ticks, %" PRIu64 " views compared, %" PRIu64 " orders audited; longest ping %.1f ms, "
+           "answer %.1f ms, tick late %.1f ms; traces %016" PRIx64 "\n",
+           (double)result->virtual_ns / 1e9, result->answers, result->notifications, result->ticks,
+           result->views_compared, result->orders_audited, (double)result->ping_max_ns / 1e6,
+           (double)result->answer_max_ns / 1e6, (double)result->tick_late_max_ns / 1e6,
+           result->trace_hash);
+    for (uint32_t i = 0; i < SIM_FAULT_COUNT; i++) {
+        printf("%12" PRIu64 " %s\n", result->faults[i], faults[i]);
+    }
+}
+
+// ---- processes ---------------------------------------------------------------------------------
+
+static void begin(struct job *job, uint64_t seed)
+{
+    int ends[2];
+    if (pipe(ends) != 0) {
+        perror("pipe");
+        exit(2);
+    }
+    fflush(NULL);
+    job->seed = seed;
+    job->result = ends[0];
+    job->process = fork();
+    if (job->process < 0) {
+        perror("fork");
+        exit(2);
+    }
+    if (job->process == 0) {
+        sim_result result;
+        alarm(LIFE_LIMIT_S);
+        sim_live(seed, false, &result);
+        FILE *file = fdopen(ends[1], "w");
+        fwrite(&result, sizeof result, 1, file);
+        fclose(file);
+        exit(0);
+    }
+    close(ends[1]);
+}
+
+// @return whether the seed went well
+static bool end(struct job *job, sim_result *result)
+{
+    int status;
+    bool whole = read(job->result, result, sizeof *result) == sizeof *result;
+    close(job->result);
+    waitpid(job->process, &status, 0);
+    job->process = 0;
+    if (whole && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return true;
+    }
+    printf("seed %" PRIu64 " FAILED (%s %d). To replay it: %s --seed %" PRIu64 " --trace\n",
+           job->seed, WIFSIGNALED(status) ? "signal" : "exit code",
+           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), program, job->seed);
+    fflush(stdout);
+    return false;
+}
+
+static void add(sim_result *sum, const sim_result *one)
+{
+    sum->virtual_ns += one->virtual_ns;
+    sum->answers += one->answers;
+    sum->notifications += one->notifications;
+    sum->ticks += one->ticks;
+    sum->views_compared += one->views_compared;
+    sum->orders_audited += one->orders_audited;
+    for (uint32_t i = 0; i < SIM_FAULT_COUNT; i++) {
+        sum->faults[i] += one->faults[i];
+    }
+    sum->ping_max_ns = one->ping_max_ns > sum->ping_max_ns ? one->ping_max_ns : sum->ping_max_ns;
+    sum->answer_max_ns =
+        one->answer_max_ns > sum->answer_max_ns ? one->answer_max_ns : sum->answer_max_ns;
+    sum->tick_late_max_ns = one->tick_late_max_ns > sum->tick_late_max_ns ? one->tick_late_max_ns
+                                                                          : sum->tick_late_max_ns;
+    sum->trace_hash ^= one->trace_hash;
+}
+
+// Processes end in any order; they are waited for in the order they began.
+static uint32_t run_range(const struct options *options, sim_result *sum)
+{
+    struct job jobs[JOBS_MAX] = {0};
+    uint32_t failures = 0;
+    for (uint64_t seed = options->first; seed <= options->last + options->jobs; seed++) {
+        struct job *job = &jobs[seed % options->jobs];
+        sim_result result;
+        if (job->process != 0) {
+            if (end(job, &result)) {
+                add(sum, &result);
+            } else {
+                failures++;
+            }
+        }
+        if (seed <= options->last) {
+            begin(job, seed);
+        }
+    }
+    return failures;
+}
+
+static uint32_t run_twice(const struct options *options)
+{
+    uint32_t failures = 0;
+    for (uint64_t seed = options->first; seed <= options->last; seed++) {
+        sim_result results[2];
+        struct job job;
+        bool good = true;
+        for (uint32_t i = 0; i < 2 && good; i++) {
+            begin(&job, seed);
+            good = end(&job, &results[i]);
+        }
+        if (good && results[0].trace_hash != results[1].trace_hash) {
+            printf("seed %" PRIu64 " FAILED: traces %016" PRIx64 " and %016" PRIx64 "\n", seed,
+                   results[0].trace_hash, results[1].trace_hash);
+            good = false;
+        }
+        failures += !good;
+    }
+    return failures;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    program = argv[0];
+    parse(argc, argv, &options);
+    if (!fm_tokens_start()) {
+        fprintf(stderr, "libsodium cannot be used\n");
+        return 2;
+    }
+    sim_result result = {0};
+    if (options.one) {
+        sim_live(options.first, options.trace, &result);
+        printf("seed %" PRIu64 ": ", options.first);
+        print_sums(&result);
+        return 0;
+    }
+    uint32_t failures = options.twice ? run_twice(&options) : run_range(&options, &result);
+    printf("%" PRIu64 " seeds, %u failed\n", options.last - options.first + 1, failures);
+    if (!options.twice) {
+        print_sums(&result);
+    }
+    if (sim_bug_planted != SIM_BUG_NONE) {
+        puts(failures > 0 ? "the planted bug was found" : "NOT FOUND: the planted bug");
+        return failures > 0 ? 0 : 1;
+    }
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,136 @@
+// tests/sim/plan.c: see plan.h.
+
+#include "tests/sim/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADMIN_TOKEN "0123456789abcdef-admin"
+
+static void set(fm_config *config, const char *name, const char *text)
+{
+    char error[FM_CONFIG_ERROR_SIZE];
+    const fm_config_key *key = fm_config_key_find(name);
+    if (key == NULL || fm_config_set(config, key, text, error) != FM_OK) {
+        sim_fail("the plan's setting %s: %s is refused", name, text);
+    }
+}
+
+static void set_uint(fm_config *config, const char *name, uint64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    set(config, name, text);
+}
+
+static void set_tenths(fm_config *config, const char *name, uint32_t tenths)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%u.%u", tenths / 10, tenths % 10);
+    set(config, name, text);
+}
+
+static void draw_limits(fm_config *config)
+{
+    set_uint(config, "sessions_max", sim_between(12, 64));
+    set_uint(config, "session_unsent_max", 65536u << sim_below(7));
+    set_uint(config, "inbox_commands_max", sim_chance(200) ? sim_between(1, 10) : 4096);
+    set_uint(config, "session_queries_max", sim_chance(200) ? sim_between(1, 5) : 64);
+    set_uint(config, "worlds_max", sim_between(2, 6));
+    set_uint(config, "message_size_max", sim_chance(300) ? 1024 : 1048576);
+    set_uint(config, "uploads_max_bytes", sim_chance(300) ? 65536 : 67108864);
+    set_uint(config, "auth_failures_per_minute", sim_between(0, 10));
+    if (sim_chance(200)) {
+        set_uint(config, "rate_messages", sim_between(20, 200));
+        set_uint(config, "rate_orders", sim_between(20, 200));
+        set_uint(config, "rate_queries", sim_between(5, 50));
+    }
+}
+
+static void draw_times(fm_config *config)
+{
+    set_tenths(config, "hello_timeout_s", sim_between(2, 20));
+    set_tenths(config, "slow_reader_timeout_s", sim_between(2, 40));
+    set_tenths(config, "message_timeout_s", sim_between(2, 40));
+    set_tenths(config, "idle_timeout_s", sim_chance(500) ? 0 : sim_between(10, 40));
+    set_tenths(config, "query_budget_ms", sim_between(1, 100));
+    set_tenths(config, "grace_s", sim_between(0, 30));
+}
+
+static void draw_config(sim_plan *plan)
+{
+    fm_config *config = &plan->config;
+    *config = fm_config_default();
+    set(config, "log_level", "debug");
+    set_uint(config, "workers", sim_chance(800) ? 1 : sim_between(2, 3));
+    draw_limits(config);
+    draw_times(config);
+    if (sim_chance(500)) {
+        const char *wrong = fm_grants_add_admin(&config->grants, ADMIN_TOKEN, strlen(ADMIN_TOKEN));
+        FM_ASSERT(wrong == NULL);
+        sim_known.token_count = 1;
+        strcpy(sim_known.tokens[0].secret, ADMIN_TOKEN);
+        sim_known.admin_token = ADMIN_TOKEN;
+    }
+}
+
+static void draw_roughness(sim_plan *plan)
+{
+    sim_roughness *rough = &plan->roughness;
+    rough->preempt_permille = sim_chance(300) ? 0 : sim_between(1, 300);
+    rough->spurious_permille = sim_chance(500) ? 0 : sim_between(1, 100);
+    rough->look_max_ns = sim_chance(900) ? 300 : 20000;
+    if (sim_chance(400)) {
+        rough->stall_permille = sim_between(1, 3);
+        rough->stall_max_us = sim_chance(200) ? 500000 : 20000;
+    }
+}
+
+static void draw_memory(sim_plan *plan)
+{
+    plan->memory_fails_after = SIM_NEVER;
+    if (sim_chance(30)) {
+        plan->memory_fails_at_start = true;
+        plan->memory_fails_after = sim_below(200);
+        plan->memory_fails_count = 1;
+    } else if (sim_chance(250)) {
+        plan->memory_fails_after = sim_below(1u << sim_between(4, 15));
+        plan->memory_fails_count = sim_chance(600) ? 1 : sim_between(2, 300);
+    }
+}
+
+void sim_plan_draw(sim_plan *plan, uint64_t seed)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->seed = seed;
+    draw_config(plan);
+    draw_roughness(plan);
+    draw_memory(plan);
+    plan->actor_count = sim_between(1, 9);
+    plan->prompt_count = sim_below(plan->actor_count + 1);
+    plan->hostile_permille = sim_chance(300) ? 0 : sim_below(1000);
+    plan->fault_permille = sim_chance(200) ? 0 : sim_below(60);
+    plan->flood_permille = sim_chance(700) ? 0 : sim_below(30);
+    plan->turn_max_us = 1000u << sim_below(7);
+    plan->chaos_ns = sim_between(100, 1600) * SIM_NS_MS;
+    plan->ending = sim_chance(650)   ? SIM_ENDS_SETTLED
+                   : sim_chance(850) ? SIM_ENDS_IN_MID
+                                     : SIM_ENDS_AT_ONCE;
+}
+
+sim_link sim_plan_prompt_link(void)
+{
+    return (sim_link){.piece_max = 4096,
+                      .delay_max_us = sim_below(100),
+                      .window_size = 65536,
+                      .socket_size = 262144};
+}
+
+sim_link sim_plan_any_link(void)
+{
+    return (sim_link){.piece_max = 1u << sim_below(14),
+                      .delay_max_us = sim_chance(200) ? 20000 : sim_below(2000),
+                      .window_size = 1u << sim_between(6, 16),
+                      .socket_size = 1u << sim_between(8, 18)};
+}
