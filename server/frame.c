@@ -36,7 +36,8 @@ fm_frame *fm_frame_take(msgpack_sbuffer *buffer)
         msgpack_sbuffer_destroy(buffer);
         return NULL;
     }
-    *frame = (fm_frame){.references = 1, .size = buffer->size, .bytes = fit(buffer)};
+    size_t size = buffer->size; // which fit() sets back
+    *frame = (fm_frame){.references = 1, .size = size, .bytes = fit(buffer)};
     return frame;
 }
 
