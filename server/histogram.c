@@ -65,3 +65,12 @@ void fm_distribution_add(fm_distribution *distribution, uint64_t us)
         distribution->up_to[i - 1]++;
     }
 }
+
+void fm_tally_add(fm_tally *tally, const uint64_t edges[FM_TALLY_EDGES], uint64_t value)
+{
+    tally->count++;
+    tally->sum += value;
+    for (uint32_t i = FM_TALLY_EDGES; i > 0 && value <= edges[i - 1]; i--) {
+        tally->up_to[i - 1]++;
+    }
+}

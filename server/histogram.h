@@ -40,3 +40,14 @@ typedef struct fm_distribution {
 } fm_distribution;
 
 void fm_distribution_add(fm_distribution *distribution, uint64_t us);
+
+// Likewise of other values than times; whoever has one knows its edges. Zeroed is empty.
+#define FM_TALLY_EDGES 8u
+
+typedef struct fm_tally {
+    uint64_t count, sum;
+    uint64_t up_to[FM_TALLY_EDGES];
+} fm_tally;
+
+/// @param edges  rising; the same ones at every call
+void fm_tally_add(fm_tally *tally, const uint64_t edges[FM_TALLY_EDGES], uint64_t value);

@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const uint64_t fm_hub_size_edges[FM_TALLY_EDGES] = {
+    256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304,
+};
+const uint64_t fm_hub_tick_edges[FM_TALLY_EDGES] = {1, 2, 3, 5, 10, 20, 50, 100};
+
 fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number)
 {
     uint32_t low = 0, high = hub->session_count;
@@ -145,4 +150,18 @@ void fm_hub_drop_replay(fm_hub *hub, const fm_host *host)
 fm_conductor *fm_hub_conductor(const fm_hub *hub, const fm_host *host)
 {
     return fm_playback_is(host) ? hub->replayer : hub->conductor;
+}
+
+void fm_hub_count_ending(fm_hub *hub, const char *reason)
+{
+    uint32_t i = 0;
+    while (i < hub->ending_count && strcmp(hub->endings[i].reason, reason) != 0) {
+        i++;
+    }
+    if (i == FM_ENDINGS_MAX) {
+        i--; // the last one stands for all that have no room
+    } else if (i == hub->ending_count) {
+        hub->endings[hub->ending_count++] = (fm_ending){.reason = reason};
+    }
+    hub->endings[i].count++;
 }

@@ -8,6 +8,7 @@
 
 #include "server/conductor.h"
 #include "server/config.h"
+#include "server/histogram.h"
 #include "server/host.h"
 #include "server/limits.h"
 #include "server/resume.h"
@@ -23,7 +24,20 @@ typedef struct fm_hub_counts {
     uint64_t messages, bytes_in, bytes_out;
     uint64_t deltas_merged, keyframes_forced, streams_resumed, protocol_errors;
     uint64_t turned_away, wrong_tokens, rate_refusals;
+    fm_tally keyframe_sizes, delta_sizes; // by fm_hub_size_edges
+    fm_tally delta_ticks;                 // that one delta told of, by fm_hub_tick_edges
 } fm_hub_counts;
+
+extern const uint64_t fm_hub_size_edges[FM_TALLY_EDGES]; // bytes
+extern const uint64_t fm_hub_tick_edges[FM_TALLY_EDGES];
+
+#define FM_ENDINGS_MAX 32u // all that the code knows, and room
+
+// How many sessions have ended for a reason.
+typedef struct fm_ending {
+    const char *reason; // static
+    uint64_t count;
+} fm_ending;
 
 typedef struct fm_hub {
     const fm_config *config;
@@ -57,6 +71,8 @@ typedef struct fm_hub {
     fm_resume_key resume_key;
     fm_addresses addresses;
     fm_hub_counts counts;
+    fm_ending endings[FM_ENDINGS_MAX];
+    uint32_t ending_count;
 } fm_hub;
 
 /// @return NULL when there is no such session any more
@@ -78,6 +94,10 @@ bool fm_hub_reserve_host(fm_hub *hub);
 void fm_hub_add_host(fm_hub *hub, fm_host *host);
 
 void fm_hub_drop_session(fm_hub *hub, const fm_session *session);
+
+/// Counts a session that ends. @param reason  a static text
+void fm_hub_count_ending(fm_hub *hub, const char *reason);
+
 void fm_hub_drop_host(fm_hub *hub, const fm_host *host);
 
 /// Adds a replay, for which there must be room (asserted).

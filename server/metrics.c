@@ -50,6 +50,51 @@ static void one(FILE *out, const char *name, const char *type, const char *help,
     fprintf(out, "%s %.17g\n", name, value);
 }
 
+static void write_clients(FILE *out, const fm_hub *hub)
+{
+    uint32_t by_role[FM_ROLE_COUNT] = {0};
+    for (uint32_t i = 0; i < hub->session_count; i++) {
+        by_role[hub->sessions[i]->role] += fm_session_is_open(hub->sessions[i]);
+    }
+    head(out, "fogmarch_clients", "gauge", "Clients connected, by role; none: no hello yet.");
+    for (uint32_t role = 0; role < FM_ROLE_COUNT; role++) {
+        fprintf(out, "fogmarch_clients{role=\"%s\"} %u\n", fm_role_name((fm_role)role),
+                by_role[role]);
+    }
+    head(out, "fogmarch_client_disconnects_total", "counter", "Sessions that ended, by reason.");
+    for (uint32_t i = 0; i < hub->ending_count; i++) {
+        fprintf(out, "fogmarch_client_disconnects_total{reason=\"%s\"} %llu\n",
+                hub->endings[i].reason, (unsigned long long)hub->endings[i].count);
+    }
+}
+
+// @param open, whole  the labels, to be continued and as they are: "{kind=\"delta\"," and
+//                     "{kind=\"delta\"}", or "{" and ""
+static void write_tally(FILE *out, const char *name, const char *open, const char *whole,
+                        const uint64_t *edges, const fm_tally *tally)
+{
+    for (uint32_t i = 0; i < FM_TALLY_EDGES; i++) {
+        fprintf(out, "%s_bucket%sle=\"%llu\"} %llu\n", name, open, (unsigned long long)edges[i],
+                (unsigned long long)tally->up_to[i]);
+    }
+    fprintf(out, "%s_bucket%sle=\"+Inf\"} %llu\n", name, open, (unsigned long long)tally->count);
+    fprintf(out, "%s_sum%s %llu\n", name, whole, (unsigned long long)tally->sum);
+    fprintf(out, "%s_count%s %llu\n", name, whole, (unsigned long long)tally->count);
+}
+
+static void write_streams(FILE *out, const fm_hub_counts *counts)
+{
+    head(out, "fogmarch_frame_bytes", "histogram", "Bytes of messages to subscribers.");
+    write_tally(out, "fogmarch_frame_bytes", "{kind=\"keyframe\",", "{kind=\"keyframe\"}",
+                fm_hub_size_edges, &counts->keyframe_sizes);
+    write_tally(out, "fogmarch_frame_bytes", "{kind=\"delta\",", "{kind=\"delta\"}",
+                fm_hub_size_edges, &counts->delta_sizes);
+    head(out, "fogmarch_client_delta_ticks", "histogram",
+         "Ticks that one delta told of: 1 unless the client was behind or wanted fewer.");
+    write_tally(out, "fogmarch_client_delta_ticks", "{", "", fm_hub_tick_edges,
+                &counts->delta_ticks);
+}
+
 static void write_server(FILE *out, const fm_hub *hub)
 {
     size_t resident_size = 0;
@@ -64,7 +109,7 @@ static void write_server(FILE *out, const fm_hub *hub)
     one(out, "fogmarch_workers", "gauge", "Threads that share the work of a tick.",
         fm_conductor_worker_count(hub->conductor));
     one(out, "fogmarch_worlds", "gauge", "Worlds that tick.", hub->host_count);
-    one(out, "fogmarch_clients", "gauge", "Clients connected.", hub->session_count);
+    write_clients(out, hub);
     one(out, "fogmarch_client_messages_total", "counter", "Messages received.",
         (double)counts->messages);
     one(out, "fogmarch_client_rx_bytes_total", "counter", "Bytes received.",
@@ -92,6 +137,7 @@ static void write_server(FILE *out, const fm_hub *hub)
     one(out, "fogmarch_client_lag_ticks", "gauge",
         "Ticks that the client farthest behind has not been told yet.",
         (double)fm_stream_lag_max(hub));
+    write_streams(out, counts);
 }
 
 // One line per world.

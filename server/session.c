@@ -122,6 +122,7 @@ static void let_go(fm_session *session, fm_session_state state, const char *reas
 {
     static fm_log_site ended;
     session->state = state;
+    fm_hub_count_ending(session->hub, reason);
     fm_log_limited(&ended, FM_LOG_INFO, "session ended", fm_log_uint("session", session->number),
                    fm_log_text("client", session->client), fm_log_text("reason", reason));
 }

@@ -165,6 +165,15 @@ static fm_frame *make_head(const fm_subscription *subscription, fm_notification 
     return fm_frame_take(&buffer);
 }
 
+static void count_message(fm_hub *hub, fm_notification notification, size_t size)
+{
+    if (notification == FM_NOTIFY_KEYFRAME) {
+        fm_tally_add(&hub->counts.keyframe_sizes, fm_hub_size_edges, size);
+    } else if (notification == FM_NOTIFY_DELTA) {
+        fm_tally_add(&hub->counts.delta_sizes, fm_hub_size_edges, size);
+    }
+}
+
 static bool send_body(const fm_subscription *subscription, fm_notification notification,
                       fm_body body, fm_body tail)
 {
@@ -178,6 +187,8 @@ static bool send_body(const fm_subscription *subscription, fm_notification notif
     }
     fm_frame *frames[FM_SEND_FRAMES_MAX] = {head, body.frame, tail.frame};
     fm_session_send(subscription->session, frames, tail.frame != NULL ? 3 : 2);
+    count_message(subscription->session->hub, notification,
+                  head->size + body.frame->size + (tail.frame != NULL ? tail.frame->size : 0));
     fm_frame_drop(head);
     return true;
 }
@@ -232,10 +243,16 @@ static void send_delta(fm_subscription *subscription)
     fm_body body = moved ? fm_scene_shift(scene, &subscription->told_rect, &subscription->rect,
                                           subscription->tick, veiled)
                          : fm_scene_delta(scene, &subscription->rect, subscription->tick, veiled);
-    bool sees_load = subscription->session->role >= FM_ROLE_OBSERVER;
+    fm_session *session = subscription->session;
+    bool sees_load = session->role >= FM_ROLE_OBSERVER;
     fm_body load = sees_load && body.frame != NULL ? fm_scene_load(scene) : (fm_body){0};
     bool nothing_to_say = body.frame == NULL && body.entries == 0;
-    if (nothing_to_say || send_body(subscription, FM_NOTIFY_DELTA, body, load)) {
+    bool sent = !nothing_to_say && send_body(subscription, FM_NOTIFY_DELTA, body, load);
+    if (sent) {
+        fm_tally_add(&session->hub->counts.delta_ticks, fm_hub_tick_edges,
+                     scene->tick - subscription->tick);
+    }
+    if (sent || nothing_to_say) {
         subscription->tick = scene->tick;
         subscription->told_rect = subscription->rect;
     } else {

@@ -8,6 +8,7 @@ Method  a real server with both ports; a WebSocket client written from the RFC; 
 import http.client
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -99,7 +100,14 @@ def metrics():
         base = client.call("world.info", world=world)["bases"]
         ids = client.call("agent.spawn", world=world, team=team, cells=base[:2])["agents"]
         client.call("agent.order", world=world, agents=ids, kind="move", goal=base[2:4])
+        client.call("subscribe", world=world, team=team)
         client.call("world.step", world=world, ticks=30)
+        left = server.connect()
+        left.send_bytes(b"\xc1")
+        assert left.hung_up()
+        mute = server.connect(hello=False)
+        mute.socket.shutdown(socket.SHUT_WR)
+        assert mute.hung_up()
         status, headers, text = server.get("/metrics")
         assert status == 200 and headers["content-type"].startswith("text/plain; version=0.0.4")
         numbers = read_metrics(text)
@@ -108,8 +116,24 @@ def metrics():
         assert numbers["fogmarch_ticks_total" + label] == 30
         assert numbers["fogmarch_moves_total" + label] == stats["moves"] > 0
         assert numbers["fogmarch_search_expansions_total" + label] == stats["expansions"] > 0
-        assert numbers["fogmarch_worlds"] == 1 and numbers["fogmarch_clients"] == 1
+        assert numbers["fogmarch_worlds"] == 1
+        assert numbers['fogmarch_clients{role="admin"}'] == 1
+        assert sum(value for name, value in numbers.items()
+                   if name.startswith("fogmarch_clients{")) == 1
         assert numbers['fogmarch_agents{world="arena",state="moving"}'] == 1
+        assert numbers['fogmarch_client_disconnects_total{reason="bad bytes"}'] == 1
+        assert numbers['fogmarch_client_disconnects_total{reason="client hung up"}'] == 1
+        assert numbers['fogmarch_frame_bytes_count{kind="keyframe"}'] == 1
+        deltas = numbers['fogmarch_frame_bytes_count{kind="delta"}']
+        assert deltas >= 1 and deltas == numbers["fogmarch_client_delta_ticks_count"]
+        assert deltas <= numbers["fogmarch_client_delta_ticks_sum"] <= 30
+        sizes = numbers['fogmarch_frame_bytes_sum{kind="delta"}']
+        assert sizes + numbers['fogmarch_frame_bytes_sum{kind="keyframe"}'] \
+            <= numbers["fogmarch_client_tx_bytes_total"]
+        for name in numbers:  # every name says what it counts
+            assert re.match(r"fogmarch_\w+(_seconds|_bytes|_ticks|_total)(_bucket|_sum|_count)?(\{|$)|"
+                            r"fogmarch_(agents|build_info|clients|journal_failing|planners|teams|workers|"
+                            r"worlds)(\{|$)", name), name
         duration = "fogmarch_tick_duration_seconds"
         assert numbers[duration + "_count" + label] == 30
         assert numbers[duration + '_bucket{world="arena",le="+Inf"}'] == 30
