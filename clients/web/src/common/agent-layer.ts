@@ -1,4 +1,5 @@
-// The agents of a view: one particle each, moved between the cells of two ticks by the clock.
+// The agents of a view: one particle each, moved between the cells of two ticks by the clock. The shape
+// is the team's; the mark on it, and the size, are the movement class's.
 
 import { Particle, ParticleContainer, Rectangle, Texture } from "pixi.js";
 import type { Mirror } from "fogmarch";
@@ -52,21 +53,54 @@ function drawShape(context: CanvasRenderingContext2D, shape: string): void {
   }
 }
 
+/** What tells the classes of a world apart, in their order: the first has no mark. */
+export const CLASS_MARKS = [
+  "plain", "a bar", "a dot", "an upright bar", "two bars", "a cross", "two upright bars", "a frame",
+] as const;
+
+function drawMark(context: CanvasRenderingContext2D, mark: (typeof CLASS_MARKS)[number]): void {
+  const middle = SHAPE_SIZE / 2;
+  const bar = (x: number, y: number, width: number, height: number): void =>
+    context.fillRect(middle + x - width / 2, middle + y - height / 2, width, height);
+  context.fillStyle = context.strokeStyle = "#101010";
+  switch (mark) {
+    case "plain": break;
+    case "a bar": bar(0, 0, 26, 8); break;
+    case "an upright bar": bar(0, 0, 8, 26); break;
+    case "two bars": bar(0, -7, 22, 6); bar(0, 7, 22, 6); break;
+    case "two upright bars": bar(-7, 0, 6, 22); bar(7, 0, 6, 22); break;
+    case "a cross": bar(0, 0, 24, 7); bar(0, 0, 7, 24); break;
+    case "a dot":
+      context.beginPath();
+      context.arc(middle, middle, 8, 0, 2 * Math.PI);
+      context.fill();
+      break;
+    case "a frame":
+      context.lineWidth = 5;
+      context.strokeRect(middle - 9, middle - 9, 18, 18);
+      break;
+  }
+}
+
+// Shapes side by side, marks below each other; the texture of a shape with a mark is at
+// mark * TEAM_SHAPES.length + shape.
 function makeShapes(): Texture[] {
   const canvas = document.createElement("canvas");
   canvas.width = SHAPE_SIZE * TEAM_SHAPES.length;
-  canvas.height = SHAPE_SIZE;
+  canvas.height = SHAPE_SIZE * CLASS_MARKS.length;
   const context = canvas.getContext("2d")!;
-  TEAM_SHAPES.forEach((shape, i) => {
+  const frames: Rectangle[] = [];
+  CLASS_MARKS.forEach((mark, row) => TEAM_SHAPES.forEach((shape, column) => {
+    const frame = new Rectangle(column * SHAPE_SIZE, row * SHAPE_SIZE, SHAPE_SIZE, SHAPE_SIZE);
     context.save();
-    context.translate(i * SHAPE_SIZE, 0);
+    context.translate(frame.x, frame.y);
     drawShape(context, shape);
+    drawMark(context, mark);
     context.restore();
-  });
+    frames.push(frame);
+  }));
   const { source } = Texture.from(canvas);
-  return TEAM_SHAPES.map(
-    (_, i) => new Texture({ source, frame: new Rectangle(i * SHAPE_SIZE, 0, SHAPE_SIZE, SHAPE_SIZE) }),
-  );
+  return frames.map((frame) => new Texture({ source, frame }));
 }
 
 export class AgentLayer {
@@ -76,13 +110,24 @@ export class AgentLayer {
   private arrivedAt = 0;
   private interval = 100;
   private settled = true;
-  private size = 1.15; // cells
+  private size = 1.15; // of an agent of one cell, in cells
+  private sides: readonly number[] = []; // cells of each movement class; 1 where it is not known
 
   constructor() {
     this.container = new ParticleContainer({
       dynamicProperties: { position: true, color: false, uvs: false, vertex: false, rotation: false },
       texture: this.shapes[0]!,
     });
+  }
+
+  /** Cells from side to side of each movement class, in the order of the world's rules. */
+  setClassSides(sides: readonly number[]): void {
+    this.sides = sides;
+  }
+
+  /** Cells from side to side of an agent. */
+  sideOf(view: Mirror, place: number): number {
+    return this.sides[view.classes[place]!] ?? 1;
   }
 
   /** A message came: its agents are drawn on their way to where they are now. */
@@ -98,9 +143,9 @@ export class AgentLayer {
         this.pool.push(particle);
       }
       const team = view.teams[place]!;
-      particle.texture = this.shapes[(team - 1) & 7]!;
+      particle.texture = this.shapes[(view.classes[place]! & 7) * TEAM_SHAPES.length + ((team - 1) & 7)]!;
       particle.tint = teamColour(team);
-      particle.scaleX = particle.scaleY = this.size / SHAPE_SIZE;
+      particle.scaleX = particle.scaleY = (this.size * this.sideOf(view, place)) / SHAPE_SIZE;
       children[place] = particle;
     }
     children.length = view.agentCount;
@@ -112,9 +157,10 @@ export class AgentLayer {
   setZoom(zoom: number): void {
     const size = Math.max(1.15, 5 / zoom);
     if (size !== this.size) {
+      const factor = size / this.size;
       this.size = size;
       for (const particle of this.pool) {
-        particle.scaleX = particle.scaleY = size / SHAPE_SIZE;
+        particle.scaleX = particle.scaleY = particle.scaleX * factor;
       }
       this.container.update();
     }
@@ -123,9 +169,10 @@ export class AgentLayer {
   /** Where an agent is drawn now. */
   positionOf(view: Mirror, place: number): { x: number; y: number } {
     const t = this.share();
+    const half = this.sideOf(view, place) / 2;
     return {
-      x: view.previousXs[place]! + (view.xs[place]! - view.previousXs[place]!) * t + 0.5,
-      y: view.previousYs[place]! + (view.ys[place]! - view.previousYs[place]!) * t + 0.5,
+      x: view.previousXs[place]! + (view.xs[place]! - view.previousXs[place]!) * t + half,
+      y: view.previousYs[place]! + (view.ys[place]! - view.previousYs[place]!) * t + half,
     };
   }
 
@@ -136,13 +183,15 @@ export class AgentLayer {
     }
     const t = this.share();
     const children = this.container.particleChildren as Particle[];
-    const { xs, ys, previousXs, previousYs } = view;
+    const { xs, ys, previousXs, previousYs, classes } = view;
+    const { sides } = this;
     for (let place = 0; place < children.length; place++) {
       const particle = children[place]!;
       const fromX = previousXs[place]!;
       const fromY = previousYs[place]!;
-      particle.x = fromX + (xs[place]! - fromX) * t + 0.5;
-      particle.y = fromY + (ys[place]! - fromY) * t + 0.5;
+      const half = (sides[classes[place]!] ?? 1) / 2;
+      particle.x = fromX + (xs[place]! - fromX) * t + half;
+      particle.y = fromY + (ys[place]! - fromY) * t + half;
     }
     this.settled = t >= 1;
   }

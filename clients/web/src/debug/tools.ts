@@ -1,6 +1,7 @@
 // What a click on the map does: select, order, spawn, remove, edit terrain, build.
 
 import { ORDER_KINDS, type Client, type Mirror, type Results } from "fogmarch";
+import { movementClasses } from "../common/classes.js";
 import { attempt } from "../common/connection.js";
 import { choice, group, make } from "../common/dom.js";
 import type { Cell, MapView } from "../common/map-view.js";
@@ -61,9 +62,8 @@ export class Tools {
     }
     this.paint.select.id = "paint";
     this.kind.select.id = "kind";
-    const names = (world.rules["classes"] as string[] | undefined ?? [])
-      .map((text) => text.split(":")[0]!);
-    this.classes = choice("class", names.map((name) => [name, name] as const), () => {});
+    this.classes = choice("class", movementClasses(world.rules)
+      .map(({ name }) => [name, name] as const), () => {});
     this.panel = group("Tools", row, this.options, make("p", { class: "hint" },
       "Right click sends the selected agent. On the map, arrow keys pan, + and - zoom, Home fits, " +
       "Enter clicks in the middle."));

@@ -3,6 +3,8 @@
 import {
   ORDER_ENDS, subscribe, type Client, type Ended, type Mirror, type Results, type Subscription,
 } from "fogmarch";
+import { BuildingLayer } from "../common/building-layer.js";
+import { movementClasses } from "../common/classes.js";
 import { attempt, wordsFor } from "../common/connection.js";
 import { choice, count, fillChoice, find, group, make } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
@@ -30,6 +32,7 @@ export class WorldView {
   private readonly tools: Tools;
   private readonly compare: Compare;
   private readonly charts = new Charts();
+  private readonly buildings = new BuildingLayer();
   private readonly costs: Costs;
   private readonly clock = make("p", { id: "clock" }, "tick -");
   private readonly endedList = make("ol", { id: "ended", "aria-label": "orders that ended" });
@@ -48,6 +51,10 @@ export class WorldView {
   ) {
     const link = readLink();
     this.paused = world.paused;
+    const sides = movementClasses(world.rules).map(({ side }) => side);
+    map.agents.setClassSides(sides);
+    map.seen.setClassSides(sides);
+    map.under.addChild(this.buildings.graphics);
     this.inspector = new Inspector(find("right"), client, world.world, map, link.overlay);
     this.compare = new Compare(client, world.world, map, this.inspector);
     this.costs = new Costs(client, world.world, (agent) => {
@@ -142,6 +149,7 @@ export class WorldView {
 
   private take(mirror: Mirror, ended: readonly Ended[]): void {
     this.map.agents.take(mirror, this.interval);
+    this.buildings.draw((this.belief?.mirror ?? mirror).buildings);
     this.showTick(mirror.tick);
     if (mirror.load.length > 0) {
       this.charts.addLoad(mirror.tick, mirror.load, this.world.budget_ms);

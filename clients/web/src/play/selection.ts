@@ -10,12 +10,12 @@ export class Selection {
   readonly ids = new Set<number>();
   /** Called when other units are selected. */
   onChanged: () => void = () => {};
-  private readonly groups = new Map<number, number[]>();
   private readonly rings = new Graphics();
   private readonly box = new Graphics();
 
+  /** `groups`: kept by the caller, for when the connection comes back. */
   constructor(private readonly view: Mirror, private readonly team: number,
-              private readonly map: MapView) {
+              private readonly map: MapView, private readonly groups: Map<number, number[]>) {
     map.over.addChild(this.rings, this.box);
   }
 
@@ -59,6 +59,24 @@ export class Selection {
         if (this.view.teams[place] === this.team && x >= left && x <= right && y >= top && y <= bottom) {
           this.ids.add(this.view.ids[place]!);
         }
+      }
+    }
+    this.onChanged();
+  }
+
+  /** The team's units of the class of the one at a cell, as far as they are on the screen. */
+  chooseAlike(cell: Cell): void {
+    const unit = this.nearest(cell);
+    const place = unit === undefined ? undefined : this.view.placeOf(unit);
+    if (place === undefined) {
+      return;
+    }
+    const { x, y, width, height } = this.map.bounds;
+    for (let other = 0; other < this.view.agentCount; other++) {
+      const [otherX, otherY] = [this.view.xs[other]!, this.view.ys[other]!];
+      if (this.view.teams[other] === this.team && this.view.classes[other] === this.view.classes[place] &&
+          otherX >= x && otherX <= x + width && otherY >= y && otherY <= y + height) {
+        this.ids.add(this.view.ids[other]!);
       }
     }
     this.onChanged();
@@ -130,7 +148,7 @@ export class Selection {
         continue;
       }
       const { x, y } = this.map.agents.positionOf(this.view, place);
-      this.rings.circle(x, y, 0.7);
+      this.rings.circle(x, y, 0.2 + 0.5 * this.map.agents.sideOf(this.view, place));
     }
     if (this.ids.size > 0) {
       this.rings.stroke({ width: Math.max(0.12, 1.2 / this.map.zoom), color: 0xffffff });
