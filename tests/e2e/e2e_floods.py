@@ -7,12 +7,16 @@ Method  processes that flood, and the order of things rather than their time: ot
         the flood is.
 """
 
+import functools
 import multiprocessing
+import struct
 import threading
 import time
 
 import msgpack
 
+from e2e_http import WebServer
+from e2e_tls import Case
 from fogmarch_server import PATIENCE, REQUEST, Client, RequestError, Server, run
 
 MEBIBYTE = 1 << 20
@@ -22,38 +26,46 @@ def request(number, method, **params):
     return msgpack.packb([REQUEST, number, method, [params]])
 
 
-def pour(port, token, data, rounds, over):
-    """Sends all of it, reading what comes back, and then says so."""
-    client = Client(port)
+def frame(data):
+    """A WebSocket frame, with a mask that changes nothing."""
+    size = len(data)
+    head = struct.pack("!BB", 0x82, 0x80 | size) if size < 126 else struct.pack("!BBQ", 0x82, 0xff, size)
+    return head + bytes(4) + data
+
+
+def pour(connect, token, data, rounds, over):
+    """Sends all of it, throwing away what comes back, and then says so."""
+    client, wrapped = connect()
     client.call("hello", protocol=1, **({"token": token} if token else {}))
-    last = request(0xfffff, "ping")
-    answers = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
+    last = b"\x94\x01\xce\x00\x0f\xff\xff"  # how the last answer begins
 
     def read():
-        while True:
+        end = b""
+        while last not in end:
             data = client.socket.recv(1 << 20)
             assert data
-            answers.feed(data)
-            for message in answers:
-                if message[:2] == [1, 0xfffff]:
-                    over.set()
-                    return
+            end = end[-len(last):] + data
+        over.set()
 
     reader = threading.Thread(target=read)
     reader.start()
     for _ in range(rounds):
-        client.send_bytes(data)
-    client.send_bytes(last)
+        client.socket.sendall(data)
+    client.socket.sendall(wrapped(request(0xfffff, "ping")))
     reader.join()
+
+
+def plain(server):
+    return lambda: (Client(server.port), bytes)
 
 
 class Flood:
     """A process that pours; what happens inside must be over before the flood is."""
 
-    def __init__(self, server, data, rounds, token=None, count=1):
+    def __init__(self, connect, data, rounds, token=None, count=1):
         self.over = [multiprocessing.Event() for _ in range(count)]
         self.processes = [multiprocessing.Process(target=pour,
-                                                  args=(server.port, token, data, rounds, over))
+                                                  args=(connect, token, data, rounds, over))
                           for over in self.over]
 
     def __enter__(self):
@@ -83,8 +95,21 @@ def is_answered(server, flood, sent, count):
 
 def small_messages():
     with Server() as server:
-        with Flood(server, request(1, "ping") * 10000, 100, count=2) as flood:
+        with Flood(plain(server), request(1, "ping") * 10000, 100, count=2) as flood:
             is_answered(server, flood, 2000, 200)
+
+
+def small_messages_by_other_ways():
+    """Over WebSocket, in one frame and in many, and over TLS."""
+    with WebServer() as server:
+        many = request(1, "ping") * 10000
+        for data in (frame(many), frame(request(1, "ping")) * 10000):
+            with Flood(lambda: (server.open(hello=False), frame), data, 50, count=2) as flood:
+                is_answered(server, flood, 2000, 100)
+    with Case() as case:
+        connect = functools.partial(case.connect, hello=False)
+        with Flood(lambda: (connect(), bytes), many, 50, count=2) as flood:
+            is_answered(case, flood, 2000, 100)
 
 
 def refused_messages():
@@ -93,7 +118,7 @@ def refused_messages():
         client = server.connect()
         token = client.call("token.create", role="observer")["token"]
         data = (request(1, "world.pause", world=1) + request(2, "subscribe", world="x")) * 5000
-        with Flood(server, data, 60, token) as flood:
+        with Flood(plain(server), data, 60, token) as flood:
             is_answered(server, flood, 2000, 200)
 
 
@@ -108,7 +133,7 @@ def subscribing_in_turn():
         data = b"".join(request(1, "subscribe", world=world) +
                         request(2, "unsubscribe", subscription=number)
                         for number in range(1, 3001))
-        with Flood(server, data, 20, token) as flood:
+        with Flood(plain(server), data, 20, token) as flood:
             is_answered(server, flood, 6100, 20)
             before = client.call("world.info", world=world)["tick"]
             deadline = time.monotonic() + PATIENCE
@@ -186,5 +211,5 @@ def strangers():
 
 
 if __name__ == "__main__":
-    run([small_messages, refused_messages, subscribing_in_turn, large_commands,
+    run([small_messages, small_messages_by_other_ways, refused_messages, subscribing_in_turn, large_commands,
          small_answers_that_nobody_reads, strangers])
