@@ -8,6 +8,7 @@
 #include "server/metrics.h"
 #include "server/transport_ws.h"
 
+#include <arpa/inet.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -244,9 +245,22 @@ static bool origin_is_listed(const char *origins, const char *origin)
     return false;
 }
 
+// Whether a Host header names a machine by itself: a number, or localhost.
+static bool host_is_fixed(const char *host)
+{
+    struct in6_addr address;
+    char name[256];
+    bool in_brackets = host[0] == '[';
+    size_t size = in_brackets ? strcspn(host + 1, "]") : strcspn(host, ":");
+    snprintf(name, sizeof name, "%.*s", (int)size, host + in_brackets);
+    return strcasecmp(name, "localhost") == 0 ||
+           inet_pton(in_brackets ? AF_INET6 : AF_INET, name, &address) == 1;
+}
+
 // Browsers say which page a script belongs to. Programs that are not browsers leave it out: they
-// could say what they like anyway.
-static bool origin_is_welcome(struct lws *wsi, const fm_config *config)
+// could say what they like anyway. A page that came from here may come back, but where everybody is
+// admin not under any name: the owner of a name can have it lead here once his page is loaded.
+static bool origin_is_welcome(struct lws *wsi, const fm_hub *hub)
 {
     char origin[300] = "", host[256] = "";
     int size = lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN);
@@ -257,8 +271,9 @@ static bool origin_is_welcome(struct lws *wsi, const fm_config *config)
         return false;
     }
     const char *authority = strstr(origin, "://");
-    return (authority != NULL && strcasecmp(authority + 3, host) == 0) ||
-           origin_is_listed(config->http_origins, origin);
+    bool is_own = authority != NULL && strcasecmp(authority + 3, host) == 0 &&
+                  (fm_tokens_are_needed(&hub->tokens) || host_is_fixed(host));
+    return is_own || origin_is_listed(hub->config->http_origins, origin);
 }
 
 static int filter_websocket(struct lws *wsi)
@@ -266,7 +281,7 @@ static int filter_websocket(struct lws *wsi)
     static fm_log_site refused;
     fm_http *http = http_of(wsi);
     char peer[64] = "";
-    if (!origin_is_welcome(wsi, http->hub->config)) {
+    if (!origin_is_welcome(wsi, http->hub)) {
         lws_get_peer_simple(wsi, peer, sizeof peer);
         fm_log_limited(&refused, FM_LOG_WARNING, "WebSocket refused", fm_log_text("peer", peer),
                        fm_log_text("reason", "its origin is not allowed; see http_origins"));

@@ -226,6 +226,16 @@ def origins():
                 assert refused.status == 403, refused
             else:
                 raise AssertionError(f"{origin} was let in")
+        # Where everybody is admin a page may not come under a name that its owner has lead here.
+        name = f"evil.example:{server.http_port}"
+        try:
+            server.open(origin=f"http://{name}", host=name)
+        except Refused as refused:
+            assert refused.status == 403, refused
+        else:
+            raise AssertionError("a name was let in")
+        for name in (f"localhost:{server.http_port}", f"[::1]:{server.http_port}"):
+            server.open(origin=f"http://{name}", host=name).close()
         for protocol in ("soap", None):
             try:
                 server.open(protocol=protocol)
@@ -234,6 +244,9 @@ def origins():
             else:
                 raise AssertionError(f"subprotocol {protocol} was let in")
         assert "origin is not allowed" in server.log()
+    with WebServer(environment={"FOGMARCH_TOKEN": "a-token-for-this-test"}) as server:
+        name = f"game.example:{server.http_port}"
+        server.open(origin=f"http://{name}", host=name, hello=False).close()
 
 
 def files():

@@ -180,10 +180,12 @@ def a_reader_that_never_reads():
         assert quick.mirror.keyframes == 1
         if server.memory_tells():
             assert server.rss() < rss + 24 * MEGABYTE, (rss, server.rss())
-        assert admin.call("stats")["server"]["deltas_merged"] > 0
+        stats = admin.call("stats")["server"]
+        assert stats["deltas_merged"] > 0 and stats["client_lag_ticks"] > 0, stats
         admin.call("world.pause", world=world)
-        for watcher in stuck:
+        for watcher in stuck + [quick]:
             watcher.check()
+        assert admin.call("stats")["server"]["client_lag_ticks"] == 0, "all know the last tick"
 
 
 def slow_readers_are_hung_up_on():

@@ -24,7 +24,7 @@ class Refused(Exception):
 
 class WebSocketClient(Client):
     def __init__(self, port, path="/ws", origin=None, protocol="fogmarch", receive_buffer=None,
-                 ca=None):
+                 ca=None, host=None):
         """With `ca`, a file of certificates to trust, it is wss instead of ws."""
         super().__init__(port, receive_buffer=receive_buffer)
         if ca is not None:
@@ -33,7 +33,7 @@ class WebSocketClient(Client):
         self.buffer = b""
         self.close_code = None
         self.messages = 0  # whole binary messages that came in
-        lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Upgrade: websocket",
+        lines = [f"GET {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Upgrade: websocket",
                  "Connection: Upgrade", "Sec-WebSocket-Version: 13",
                  "Sec-WebSocket-Key: " + base64.b64encode(os.urandom(16)).decode()]
         if origin is not None:
