@@ -2,7 +2,7 @@
 
 import { assert, cellsAround, fogmarch, makeWorld, run, Server, until } from "./support.mjs";
 
-const { RequestError, ConnectionError, subscribe } = fogmarch;
+const { RequestError, ConnectionError, resume, subscribe } = fogmarch;
 
 async function mirrorsShowWhatInspectSays() {
   const server = await Server.start();
@@ -40,6 +40,42 @@ async function mirrorsShowWhatInspectSays() {
   await server.stop();
 }
 
+async function lostConnectionsGoOn() {
+  const server = await Server.start();
+  const admin = await server.connect();
+  const { world, teams, bases } = await makeWorld(admin);
+  const { agents } = await admin.call("agent.spawn",
+    { world, team: teams[0], cells: cellsAround(bases.slice(0, 2), 20) });
+  const { token } = await admin.call("token.create", { role: "player", world, team: teams[0] });
+  const client = await server.connect({ token });
+  const view = await subscribe(client, { world });
+  assert.equal(view.resumed, false);
+  client.close();
+  await admin.call("agent.order", { world, agents, kind: "move", goal: bases.slice(2, 4) });
+  await admin.call("world.step", { world, ticks: 12 });
+  const again = await server.connect({ resume: client.welcome.resume });
+  assert.ok(again.welcome.resumed);
+  assert.equal(again.welcome.role, "player");
+  let keyframes = 0;
+  again.on("keyframe", () => { keyframes++; });
+  const went = await resume(again, { world }, view);
+  assert.ok(went.resumed && went.mirror === view.mirror);
+  await until(() => went.mirror.tick === 12, "what was missed");
+  assert.equal(keyframes, 0);
+  const fresh = await subscribe(again, { world });
+  const places = (mirror) => Array.from(mirror.ids.subarray(0, mirror.agentCount),
+                                        (id, i) => [id, mirror.xs[i], mirror.ys[i]]).sort();
+  assert.deepEqual(places(went.mirror), places(fresh.mirror));
+  assert.deepEqual(went.mirror.looks, fresh.mirror.looks);
+  await fresh.end();
+  await went.end();
+  const forgotten = await resume(again, { world }, went);
+  assert.ok(!forgotten.resumed && keyframes === 2);
+  again.close();
+  admin.close();
+  await server.stop();
+}
+
 async function largeMessagesComeInPieces() {
   const server = await Server.start();
   const client = await server.connect();
@@ -73,4 +109,4 @@ async function errorsAndTheEnd() {
   await assert.rejects(server.connect(), ConnectionError);
 }
 
-await run([mirrorsShowWhatInspectSays, largeMessagesComeInPieces, errorsAndTheEnd]);
+await run([mirrorsShowWhatInspectSays, lostConnectionsGoOn, largeMessagesComeInPieces, errorsAndTheEnd]);

@@ -8,6 +8,7 @@ Method  a real server, killed and started again on the same folder; a small tmpf
 
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -37,8 +38,8 @@ class Folder:
 class JournalServer(Server):
     """A server on a folder of journals, to be killed. Without kill() it must end by itself."""
 
-    def __init__(self, folder, *flags):
-        super().__init__("--journal-dir", getattr(folder, "path", folder), *flags)
+    def __init__(self, folder, *flags, program=None):
+        super().__init__("--journal-dir", getattr(folder, "path", folder), *flags, program=program)
 
     def kill(self):
         self.process.kill()
@@ -361,6 +362,32 @@ def full_disk():
                 assert told["role"] == "debug", told
 
 
+def files_that_may_not_grow():
+    """The same without the right to mount: the system's limit of a file's size, raised later on."""
+    with Folder() as folder, tempfile.TemporaryDirectory() as place:
+        program = os.path.join(place, "limited")
+        with open(program, "w") as file:
+            file.write(f'#!/bin/sh\nexec prlimit --fsize=300000:unlimited "{os.environ["FOGMARCHD"]}" "$@"\n')
+        os.chmod(program, 0o755)
+        with JournalServer(folder, program=program) as server:
+            admin = server.connect()
+            world = populate(admin, tick_hz=100)
+            asker, edited = server.connect(), []
+            asker.socket.settimeout(1)  # what waits for the disk is answered later
+            edit_until_refused(asker, world, edited)
+            assert admin.call("world.info", world=world)["journal"] == "paused"
+            assert os.path.basename(folder.journal(world, "w")) in journal_of(admin, world)["error"]
+            resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
+                             (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            wait_for("room", lambda: admin.call("world.info", world=world)["journal"] == "good")
+            admin.call("terrain.set", world=world, cells=[95, 95], set="cost", cost=9)
+            tick, digest = settled(admin, world)
+            server.kill()
+        with JournalServer(folder) as server:
+            info = server.connect().call("world.info", world=world)
+            assert (info["tick"], info["digest"]) == (tick, digest), (info, tick, digest)
+
+
 def read_only_disk():
     """What was running says so; a start on it is refused."""
     with SmallDisk() as disk:
@@ -411,4 +438,4 @@ def one_of_two_fails():
 if __name__ == "__main__":
     run([killed_and_back, nothing_seen_is_lost, without_syncing, ended_in_order,
          destroyed_worlds_do_not_come_back, folders_that_will_not_do, damaged_files, full_disk,
-         read_only_disk, one_of_two_fails])
+         files_that_may_not_grow, read_only_disk, one_of_two_fails])

@@ -4,7 +4,7 @@
 // each. A place is given to another agent after its own has left; `placeOf` finds an agent's.
 
 import { ConnectionError, type Client } from "./client.js";
-import type { Notifications } from "./protocol.js";
+import type { Notifications, Results } from "./protocol.js";
 
 export type Keyframe = Notifications["keyframe"];
 export type Delta = Notifications["delta"];
@@ -220,7 +220,11 @@ export class Mirror {
 /** A subscription with its mirror. */
 export interface Subscription {
   number: number;
+  /** By which the server knows it again. */
+  stream: number;
   mirror: Mirror;
+  /** It began where an earlier one had ended, without a keyframe. */
+  resumed: boolean;
   /** Ends it. */
   end(): Promise<void>;
 }
@@ -234,8 +238,21 @@ export interface View {
 }
 
 /** Subscribes to a view, waits for its first keyframe, and keeps its mirror until it is ended. */
-export async function subscribe(client: Client, view: View,
-                                mirror = new Mirror()): Promise<Subscription> {
+export function subscribe(client: Client, view: View, mirror = new Mirror()): Promise<Subscription> {
+  return begin(client, view, mirror, {});
+}
+
+/**
+ * Goes on with a subscription whose connection broke, on a new one; the mirror stays, and gets what it
+ * missed, or a keyframe where the server has forgotten. `view` is as it was.
+ */
+export function resume(client: Client, view: View, earlier: Subscription): Promise<Subscription> {
+  const { mirror, stream } = earlier;
+  return begin(client, { ...view, rect: [...mirror.rect] }, mirror, { stream, since: mirror.tick });
+}
+
+async function begin(client: Client, view: View, mirror: Mirror,
+                     place: { stream?: number; since?: number }): Promise<Subscription> {
   let number: number | undefined;
   let begun: () => void = () => {};
   let broken: (error: Error) => void = () => {};
@@ -264,8 +281,10 @@ export async function subscribe(client: Client, view: View,
     client.onEnd((reason) => broken(new ConnectionError(reason))),
   ];
   const stop = (): void => ends.forEach((end) => end());
+  let answer: Results["subscribe"];
   try {
-    number = (await client.call("subscribe", view as never)).subscription;
+    answer = await client.call("subscribe", { ...view, ...place } as never);
+    number = answer.subscription;
   } catch (error) {
     stop();
     throw error;
@@ -273,10 +292,14 @@ export async function subscribe(client: Client, view: View,
   for (const [isKeyframe, message] of early) {
     take(isKeyframe, message);
   }
-  await keyframe;
+  if (!answer.resumed) {
+    await keyframe;
+  }
   return {
     number,
+    stream: answer.stream,
     mirror,
+    resumed: answer.resumed,
     async end() {
       stop();
       if (client.isOpen) {
