@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define BACKLOG         511
-#define ACCEPTS_AT_ONCE 64u  // before it is the turn of those who are connected
+#define ACCEPTS_AT_ONCE 8u   // then it is the turn of others: a TLS handshake takes a millisecond
 #define REST_MS         100u // when there is no descriptor or memory for a connection
 
 struct fm_listener {
