@@ -132,6 +132,16 @@ fm_take_fn fm_take_replay_list, fm_take_replay_open, fm_take_replay_seek, fm_tak
     fm_take_replay_pause, fm_take_replay_close;
 fm_answer_fn fm_answer_replay_seek;
 
+// server/handlers_agent.c
+
+/// Fills in a command, of which kind and team are there, from the fields of its method.
+/// @return FM_OK, or why it is refused
+typedef fm_status fm_fill_fn(const fm_request *request, fm_job *job, char *error);
+
+/// Makes a command for the session's world and team, and gives it to the conductor.
+FM_CHECKED fm_status fm_handlers_post_command(fm_session *session, const fm_request *request,
+                                              fm_command_kind kind, fm_fill_fn *fill, char *error);
+
 // server/handlers_save.c
 fm_take_fn fm_take_world_save, fm_take_save_download, fm_take_world_load;
 

@@ -143,11 +143,8 @@ fm_status fm_handlers_class(const fm_host *host, const fm_request *request, uint
 
 // ---- commands ----------------------------------------------------------------------------------
 
-// Fills in a command from the fields of its method.
-typedef fm_status fill_fn(const fm_request *request, fm_job *job, char *error);
-
-static fm_status post_command(fm_session *session, const fm_request *request, fm_command_kind kind,
-                              fill_fn *fill, char *error)
+fm_status fm_handlers_post_command(fm_session *session, const fm_request *request,
+                                   fm_command_kind kind, fm_fill_fn *fill, char *error)
 {
     fm_host *host;
     uint32_t team;
@@ -499,32 +496,32 @@ static fm_status fill_terrain(const fm_request *request, fm_job *job, char *erro
 
 fm_status fm_take_team_create(fm_session *session, const fm_request *request, char *error)
 {
-    return post_command(session, request, FM_COMMAND_TEAM, fill_team, error);
+    return fm_handlers_post_command(session, request, FM_COMMAND_TEAM, fill_team, error);
 }
 
 fm_status fm_take_agent_spawn(fm_session *session, const fm_request *request, char *error)
 {
-    return post_command(session, request, FM_COMMAND_SPAWN, fill_spawn, error);
+    return fm_handlers_post_command(session, request, FM_COMMAND_SPAWN, fill_spawn, error);
 }
 
 fm_status fm_take_agent_remove(fm_session *session, const fm_request *request, char *error)
 {
-    return post_command(session, request, FM_COMMAND_REMOVE, fill_remove, error);
+    return fm_handlers_post_command(session, request, FM_COMMAND_REMOVE, fill_remove, error);
 }
 
 fm_status fm_take_agent_order(fm_session *session, const fm_request *request, char *error)
 {
-    return post_command(session, request, FM_COMMAND_ORDER, fill_order, error);
+    return fm_handlers_post_command(session, request, FM_COMMAND_ORDER, fill_order, error);
 }
 
 fm_status fm_take_agent_planner(fm_session *session, const fm_request *request, char *error)
 {
-    return post_command(session, request, FM_COMMAND_PLANNER, fill_planner, error);
+    return fm_handlers_post_command(session, request, FM_COMMAND_PLANNER, fill_planner, error);
 }
 
 fm_status fm_take_terrain_set(fm_session *session, const fm_request *request, char *error)
 {
-    return post_command(session, request, FM_COMMAND_TERRAIN, fill_terrain, error);
+    return fm_handlers_post_command(session, request, FM_COMMAND_TERRAIN, fill_terrain, error);
 }
 
 void fm_answer_team_create(msgpack_packer *packer, const fm_job *job)

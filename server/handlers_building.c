@@ -4,29 +4,6 @@
 
 #include <stdlib.h>
 
-static fm_status make_command(fm_session *session, const fm_request *request, fm_command_kind kind,
-                              fm_job **out)
-{
-    fm_host *host;
-    uint32_t team;
-    fm_status status = fm_handlers_host(session, request, &host);
-    if (status == FM_OK) {
-        status = fm_handlers_team(session, request, &team);
-    }
-    if (status != FM_OK) {
-        return status;
-    }
-    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_COMMAND, host);
-    if (job == NULL) {
-        return FM_ERR_NO_MEMORY;
-    }
-    job->command.command.kind = kind;
-    job->command.command.team = team;
-    job->command.by_name = session->role == FM_ROLE_PLAYER;
-    *out = job;
-    return FM_OK;
-}
-
 // A player's building pushes nobody away: see core/permit.h.
 static fm_status read_on_units(const fm_request *request, bool is_player, fm_on_units *on_units,
                                char *error)
@@ -73,29 +50,19 @@ static fm_status fill_place(const fm_request *request, fm_job *job, char *error)
 
 fm_status fm_take_building_place(fm_session *session, const fm_request *request, char *error)
 {
-    fm_job *job;
-    fm_status status = make_command(session, request, FM_COMMAND_BUILD, &job);
-    if (status != FM_OK) {
-        return status;
-    }
-    status = fill_place(request, job, error);
-    if (status != FM_OK) {
-        fm_job_destroy(job);
-        return status;
-    }
-    return fm_handlers_post(session, job);
+    return fm_handlers_post_command(session, request, FM_COMMAND_BUILD, fill_place, error);
+}
+
+static fm_status fill_remove(const fm_request *request, fm_job *job, char *error)
+{
+    (void)error;
+    job->command.command.building = (uint32_t)request->values[FM_FIELD_BUILDING].number;
+    return FM_OK;
 }
 
 fm_status fm_take_building_remove(fm_session *session, const fm_request *request, char *error)
 {
-    (void)error;
-    fm_job *job;
-    fm_status status = make_command(session, request, FM_COMMAND_DEMOLISH, &job);
-    if (status != FM_OK) {
-        return status;
-    }
-    job->command.command.building = (uint32_t)request->values[FM_FIELD_BUILDING].number;
-    return fm_handlers_post(session, job);
+    return fm_handlers_post_command(session, request, FM_COMMAND_DEMOLISH, fill_remove, error);
 }
 
 void fm_answer_building_place(msgpack_packer *packer, const fm_job *job)

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,17 +40,6 @@ struct fm_journal_file {
 
 // ---- errors ------------------------------------------------------------------------------------
 
-__attribute__((format(printf, 4, 5))) static fm_status
-complain(const fm_journal_file *file, char *error, fm_status status, const char *format, ...)
-{
-    int size = snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: ", file->path);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error + size, FM_JOURNAL_ERROR_SIZE - (size_t)size, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
 static fm_status status_of(int code)
 {
     switch (code & 0xff) {
@@ -72,12 +60,13 @@ static fm_status status_of(int code)
 static fm_status complain_sqlite(const fm_journal_file *file, char *error, const char *doing)
 {
     if (file->db == NULL) {
-        return complain(file, error, FM_ERR_NO_MEMORY, "%s: out of memory", doing);
+        return fm_journal_complain(file->path, error, FM_ERR_NO_MEMORY, "%s: out of memory", doing);
     }
     int reason = sqlite3_system_errno(file->db);
     fm_status status = status_of(sqlite3_errcode(file->db));
-    return complain(file, error, status, "%s: %s%s%s", doing, sqlite3_errmsg(file->db),
-                    reason == 0 ? "" : ": ", reason == 0 ? "" : strerror(reason));
+    return fm_journal_complain(file->path, error, status, "%s: %s%s%s", doing,
+                               sqlite3_errmsg(file->db), reason == 0 ? "" : ": ",
+                               reason == 0 ? "" : strerror(reason));
 }
 
 // ---- the database ------------------------------------------------------------------------------
@@ -200,8 +189,9 @@ fm_status fm_journal_file_add(fm_journal_file *file, fm_journal_kind kind, uint6
                               const void *bytes, size_t size, char *error)
 {
     if (size > FM_JOURNAL_BLOB_MAX) {
-        return complain(file, error, FM_ERR_TOO_LARGE, "a %s of tick %llu has %zu bytes",
-                        fm_journal_kind_name(kind), (unsigned long long)tick, size);
+        return fm_journal_complain(file->path, error, FM_ERR_TOO_LARGE,
+                                   "a %s of tick %llu has %zu bytes", fm_journal_kind_name(kind),
+                                   (unsigned long long)tick, size);
     }
     uint64_t position = file->position + ++file->added.rows;
     file->added.bytes += size;
@@ -233,17 +223,17 @@ static fm_status pack_world(fm_journal_file *file, const fm_journal_world *world
 {
     fm_status status = reserve_packed(file, ZSTD_compressBound(world->size));
     if (status != FM_OK) {
-        return complain(file, error, status, "packing a keyframe: out of memory");
+        return fm_journal_complain(file->path, error, status, "packing a keyframe: out of memory");
     }
     *size = ZSTD_compressCCtx(file->compressor, file->packed, file->packed_capacity, world->bytes,
                               world->size, COMPRESSION_LEVEL);
     if (ZSTD_isError(*size)) {
-        return complain(file, error, FM_ERR_NO_MEMORY, "packing a keyframe: %s",
-                        ZSTD_getErrorName(*size));
+        return fm_journal_complain(file->path, error, FM_ERR_NO_MEMORY, "packing a keyframe: %s",
+                                   ZSTD_getErrorName(*size));
     }
     if (*size > FM_JOURNAL_BLOB_MAX || world->size > FM_JOURNAL_WORLD_MAX) {
-        return complain(file, error, FM_ERR_TOO_LARGE, "a keyframe of %zu bytes is too large",
-                        world->size);
+        return fm_journal_complain(file->path, error, FM_ERR_TOO_LARGE,
+                                   "a keyframe of %zu bytes is too large", world->size);
     }
     return FM_OK;
 }
@@ -401,7 +391,7 @@ static fm_status put_bases(fm_journal_file *file, const fm_journal_head *head, c
     sqlite3_stmt *row = NULL;
     fm_status status =
         bytes.failed
-            ? complain(file, error, FM_ERR_NO_MEMORY, "out of memory")
+            ? fm_journal_complain(file->path, error, FM_ERR_NO_MEMORY, "out of memory")
             : prepare(file, "INSERT INTO meta (key, value) VALUES ('bases', ?)", &row, error);
     if (status == FM_OK) {
         sqlite3_bind_blob64(row, 1, bytes.data, bytes.size, SQLITE_STATIC);
@@ -500,7 +490,7 @@ fm_status fm_journal_file_create(const char *path, const fm_journal_head *head,
         return status;
     }
     if (access(path, F_OK) == 0) {
-        status = complain(file, error, FM_ERR_EXISTS, "is there already");
+        status = fm_journal_complain(file->path, error, FM_ERR_EXISTS, "is there already");
         file_destroy(file);
         return status;
     }

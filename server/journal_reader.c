@@ -46,10 +46,10 @@ const char *fm_journal_kind_name(fm_journal_kind kind)
 
 // ---- errors ------------------------------------------------------------------------------------
 
-__attribute__((format(printf, 4, 5))) static fm_status
-complain(const fm_journal_reader *reader, char *error, fm_status status, const char *format, ...)
+fm_status fm_journal_complain(const char *path, char *error, fm_status status, const char *format,
+                              ...)
 {
-    int size = snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: ", reader->path);
+    int size = snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: ", path);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error + size, FM_JOURNAL_ERROR_SIZE - (size_t)size, format, arguments);
@@ -79,23 +79,24 @@ static fm_status complain_sqlite(const fm_journal_reader *reader, char *error, c
     const char *what = code == SQLITE_CORRUPT  ? "the file is damaged or was cut off"
                        : code == SQLITE_NOTADB ? "is no journal of fogmarch"
                                                : sqlite3_errmsg(reader->db);
-    return complain(reader, error, status_of(code), "%s: %s", where, what);
+    return fm_journal_complain(reader->path, error, status_of(code), "%s: %s", where, what);
 }
 
 static fm_status complain_keyframe(const fm_journal_reader *reader,
                                    const fm_journal_keyframe *keyframe, char *error,
                                    fm_status status, const char *what)
 {
-    return complain(reader, error, status, "table keyframes, position %llu (tick %llu): %s",
-                    (unsigned long long)keyframe->position, (unsigned long long)keyframe->tick,
-                    what);
+    return fm_journal_complain(
+        reader->path, error, status, "table keyframes, position %llu (tick %llu): %s",
+        (unsigned long long)keyframe->position, (unsigned long long)keyframe->tick, what);
 }
 
 static fm_status complain_row(const fm_journal_reader *reader, uint64_t position, uint64_t tick,
                               char *error, const char *what)
 {
-    return complain(reader, error, FM_ERR_BAD_FORMAT, "table log, position %llu (tick %llu): %s",
-                    (unsigned long long)position, (unsigned long long)tick, what);
+    return fm_journal_complain(reader->path, error, FM_ERR_BAD_FORMAT,
+                               "table log, position %llu (tick %llu): %s",
+                               (unsigned long long)position, (unsigned long long)tick, what);
 }
 
 // ---- statements --------------------------------------------------------------------------------
@@ -124,7 +125,8 @@ static fm_status read_number(fm_journal_reader *reader, const char *sql, uint64_
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
         status = complain_sqlite(reader, error, where);
     } else if (!is_number && found == NULL) {
-        status = complain(reader, error, FM_ERR_BAD_FORMAT, "%s: there is no number", where);
+        status = fm_journal_complain(reader->path, error, FM_ERR_BAD_FORMAT,
+                                     "%s: there is no number", where);
     } else if (is_number) {
         *number = (uint64_t)sqlite3_column_int64(statement, 0);
     }
@@ -193,10 +195,11 @@ static fm_status open_file(fm_journal_reader *reader, char *error)
 {
     struct stat about;
     if (access(reader->path, R_OK) != 0 || stat(reader->path, &about) != 0) {
-        return complain(reader, error, FM_ERR_IO, "%m");
+        return fm_journal_complain(reader->path, error, FM_ERR_IO, "%m");
     }
     if (!S_ISREG(about.st_mode)) {
-        return complain(reader, error, FM_ERR_IO, "is no file, but a folder or something else");
+        return fm_journal_complain(reader->path, error, FM_ERR_IO,
+                                   "is no file, but a folder or something else");
     }
     int code = open_database(reader, false) & 0xff;
     bool may_not_write = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
@@ -204,7 +207,7 @@ static fm_status open_file(fm_journal_reader *reader, char *error)
         code = open_database(reader, true);
     }
     if (reader->db == NULL) {
-        return complain(reader, error, FM_ERR_NO_MEMORY, "out of memory");
+        return fm_journal_complain(reader->path, error, FM_ERR_NO_MEMORY, "out of memory");
     }
     return code == SQLITE_OK ? FM_OK : complain_sqlite(reader, error, "opening");
 }
@@ -215,20 +218,23 @@ static fm_status check_format(fm_journal_reader *reader, char *error)
     fm_status status =
         read_number(reader, "PRAGMA application_id", &application, NULL, "header", error);
     if (status == FM_OK && application == 0 && !has_wal(reader->path)) {
-        return complain(reader, error, FM_ERR_BAD_FORMAT,
-                        "is no journal of fogmarch, or the copy of one that is in use, which needs"
-                        " its second file, -wal, as well");
+        return fm_journal_complain(
+            reader->path, error, FM_ERR_BAD_FORMAT,
+            "is no journal of fogmarch, or the copy of one that is in use, which needs"
+            " its second file, -wal, as well");
     }
     if (status == FM_OK && application != FM_JOURNAL_APPLICATION) {
-        return complain(reader, error, FM_ERR_BAD_FORMAT, "is no journal of fogmarch");
+        return fm_journal_complain(reader->path, error, FM_ERR_BAD_FORMAT,
+                                   "is no journal of fogmarch");
     }
     if (status == FM_OK) {
         status = read_number(reader, "PRAGMA user_version", &format, NULL, "header", error);
     }
     if (status == FM_OK && (format < 1 || format > FM_JOURNAL_FORMAT)) {
-        return complain(reader, error, FM_ERR_BAD_FORMAT,
-                        "is a journal of format %llu; this program reads formats up to %d",
-                        (unsigned long long)format, FM_JOURNAL_FORMAT);
+        return fm_journal_complain(
+            reader->path, error, FM_ERR_BAD_FORMAT,
+            "is a journal of format %llu; this program reads formats up to %d",
+            (unsigned long long)format, FM_JOURNAL_FORMAT);
     }
     return status;
 }
@@ -245,7 +251,8 @@ static fm_status take_bases(fm_journal_reader *reader, const void *bytes, size_t
         info->bases[i] = (uint32_t)fm_reader_take_bounded(&in, UINT32_MAX, "cell");
     }
     if (fm_reader_finish(&in) != FM_OK) {
-        return complain(reader, error, FM_ERR_BAD_FORMAT, "table meta, 'bases': %s", wrong.message);
+        return fm_journal_complain(reader->path, error, FM_ERR_BAD_FORMAT,
+                                   "table meta, 'bases': %s", wrong.message);
     }
     return FM_OK;
 }
@@ -257,8 +264,8 @@ static fm_status take_text(fm_journal_reader *reader, sqlite3_stmt *row, const c
     const void *bytes = sqlite3_column_blob(row, 1);
     if (sqlite3_column_type(row, 1) != SQLITE_TEXT || size >= text_size ||
         (size > 0 && (bytes == NULL || memchr(bytes, '\0', size) != NULL))) {
-        return complain(reader, error, FM_ERR_BAD_FORMAT, "table meta, '%s': no text of %zu bytes",
-                        key, text_size - 1);
+        return fm_journal_complain(reader->path, error, FM_ERR_BAD_FORMAT,
+                                   "table meta, '%s': no text of %zu bytes", key, text_size - 1);
     }
     memcpy(text, size > 0 ? bytes : "", size);
     text[size] = '\0';
@@ -270,8 +277,9 @@ static fm_status take_number(fm_journal_reader *reader, sqlite3_stmt *row, const
 {
     sqlite3_int64 value = sqlite3_column_int64(row, 1);
     if (sqlite3_column_type(row, 1) != SQLITE_INTEGER || value < 0 || (uint64_t)value > limit) {
-        return complain(reader, error, FM_ERR_BAD_FORMAT, "table meta, '%s': no number up to %llu",
-                        key, (unsigned long long)limit);
+        return fm_journal_complain(reader->path, error, FM_ERR_BAD_FORMAT,
+                                   "table meta, '%s': no number up to %llu", key,
+                                   (unsigned long long)limit);
     }
     *number = (uint64_t)value;
     return FM_OK;
@@ -330,8 +338,8 @@ static fm_status read_meta(fm_journal_reader *reader, char *error)
     }
     sqlite3_finalize(rows);
     if (status == FM_OK && (reader->info.name[0] == '\0' || reader->info.number == 0)) {
-        status = complain(reader, error, FM_ERR_BAD_FORMAT,
-                          "table meta: the world has no name or no number");
+        status = fm_journal_complain(reader->path, error, FM_ERR_BAD_FORMAT,
+                                     "table meta: the world has no name or no number");
     }
     return status;
 }
@@ -427,7 +435,8 @@ static fm_status read_keyframes(fm_journal_reader *reader, char *error)
     }
     sqlite3_finalize(rows);
     if (status == FM_OK && reader->keyframe_count == 0) {
-        status = complain(reader, error, FM_ERR_BAD_FORMAT, "table keyframes: there is none");
+        status = fm_journal_complain(reader->path, error, FM_ERR_BAD_FORMAT,
+                                     "table keyframes: there is none");
     }
     return status;
 }
@@ -653,7 +662,8 @@ static fm_status read_end(fm_journal_reader *reader, char *error)
     fm_status status = read_number(reader, "SELECT max(position) FROM log", &info->last_position,
                                    &found, "table log", error);
     if (status == FM_OK && !found) {
-        return complain(reader, error, FM_ERR_BAD_FORMAT, "table log: there are no rows");
+        return fm_journal_complain(reader->path, error, FM_ERR_BAD_FORMAT,
+                                   "table log: there are no rows");
     }
     if (status == FM_OK) {
         status = read_number(reader, "SELECT min(position) FROM log", &reader->oldest_position,

@@ -28,8 +28,15 @@
 #include "server/journal_schema.h"
 
 #define FM_JOURNAL_ERROR_SIZE 512u // bytes of an error text, NUL included
-#define FM_JOURNAL_NAME_MAX   64u  // bytes of a world's name
-#define FM_JOURNAL_BASES_MAX  8u   // starting places
+
+/// For whoever reads or writes journals: makes "FILE: ..." of a sentence.
+///
+/// @param error  receives it; room for FM_JOURNAL_ERROR_SIZE
+/// @return the status
+fm_status fm_journal_complain(const char *path, char *error, fm_status status, const char *format,
+                              ...) __attribute__((format(printf, 4, 5)));
+#define FM_JOURNAL_NAME_MAX  64u // bytes of a world's name
+#define FM_JOURNAL_BASES_MAX 8u  // starting places
 
 typedef struct fm_journal_reader fm_journal_reader;
 
