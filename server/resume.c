@@ -35,6 +35,18 @@ static uint64_t get_u64(const uint8_t *bytes)
     return number;
 }
 
+// Hides the hash, or shows it again: whoever gets hold of a resume token shall not be able to try
+// which token it came from.
+static void veil(const fm_resume_key *key, const uint8_t place[16],
+                 uint8_t hash[FM_TOKEN_HASH_SIZE])
+{
+    uint8_t mask[FM_TOKEN_HASH_SIZE];
+    crypto_generichash(mask, sizeof mask, place, 16, key->bytes, sizeof key->bytes);
+    for (uint32_t i = 0; i < FM_TOKEN_HASH_SIZE; i++) {
+        hash[i] ^= mask[i];
+    }
+}
+
 void fm_resume_make(const fm_resume_key *key, const fm_resume *resume,
                     char text[FM_RESUME_TEXT_SIZE])
 {
@@ -42,6 +54,7 @@ void fm_resume_make(const fm_resume_key *key, const fm_resume *resume,
     put_u64(bytes + 2, key->epoch);
     put_u64(bytes + 10, resume->session);
     memcpy(bytes + 18, resume->token_hash, FM_TOKEN_HASH_SIZE);
+    veil(key, bytes + 2, bytes + 18);
     crypto_generichash(bytes + BODY_SIZE, MAC_SIZE, bytes, BODY_SIZE, key->bytes,
                        sizeof key->bytes);
     sodium_bin2base64(text, FM_RESUME_TEXT_SIZE, bytes, sizeof bytes, VARIANT);
@@ -60,6 +73,7 @@ bool fm_resume_read(const fm_resume_key *key, const char *text, size_t size, fm_
     resume->epoch = get_u64(bytes + 2);
     resume->session = get_u64(bytes + 10);
     memcpy(resume->token_hash, bytes + 18, FM_TOKEN_HASH_SIZE);
+    veil(key, bytes + 2, resume->token_hash);
     crypto_generichash(mac, MAC_SIZE, bytes, BODY_SIZE, key->bytes, sizeof key->bytes);
     return sodium_memcmp(mac, bytes + BODY_SIZE, MAC_SIZE) == 0;
 }

@@ -1,11 +1,12 @@
 // server/resume.h: resume tokens: a client that lost its connection comes back as who it was.
 //
-//   base64url(version  has_token  epoch  session  hash of the token that was shown  keyed hash of
-//   all that)
+//   base64url(version  has_token  epoch  session  hash of the token that was shown, veiled
+//             keyed hash of all that)
 //
 // Nothing is kept for them: what they say is true when the keyed hash is right, which only whoever
 // has the key can make. A resume token is worth what the token behind it is worth now, and nothing
-// once that has ended; it does not hold that token, and one that is stolen ends with it.
+// once that has ended. It does not hold that token, nor anything to guess it by, and one that is
+// stolen ends with it.
 //
 // The key is made at the start, or kept in the ledger, so that resume tokens outlive the server.
 //
