@@ -388,6 +388,40 @@ def files_that_may_not_grow():
             assert (info["tick"], info["digest"]) == (tick, digest), (info, tick, digest)
 
 
+def ended_with_a_full_disk():
+    """SIGTERM while nothing can be written: the server ends in time, what it could not write down is
+    answered with an error, and what was seen comes back."""
+    for policy in ("pause", "read_only"):
+        with SmallDisk() as disk:
+            if disk.path is None:
+                print("[ SKIPPED  ] ended_with_a_full_disk: needs the right to mount a tmpfs")
+                return
+            with JournalServer(disk, "--journal-on-error", policy, "--grace-s", "1") as server:
+                admin, asker = server.connect(), server.connect()
+                world = populate(admin, tick_hz=100)
+                wait_for_tick(admin, world, 5)
+                disk.fill()
+                edited = []
+                asker.socket.settimeout(1)
+                edit_until_refused(asker, world, edited)
+                asker.socket.settimeout(PATIENCE)
+                server.terminate()
+                waiting = 0
+                while asker.take():
+                    pass
+                for error, _ in asker.answers.values():  # of those that were given up above
+                    assert error is None or error["name"] in ("io", "going_down"), error
+                    waiting += error is not None
+                assert server.wait() == 0
+                assert policy == "read_only" or waiting > 0, "what was not written has happened"
+            disk.empty()
+            with JournalServer(disk) as server:
+                admin = server.connect()
+                tick = admin.call("world.info", world=world)["tick"]
+                assert tick >= 5
+                wait_for_tick(admin, world, tick + 3)
+
+
 def read_only_disk():
     """What was running says so; a start on it is refused."""
     with SmallDisk() as disk:
@@ -438,4 +472,4 @@ def one_of_two_fails():
 if __name__ == "__main__":
     run([killed_and_back, nothing_seen_is_lost, without_syncing, ended_in_order,
          destroyed_worlds_do_not_come_back, folders_that_will_not_do, damaged_files, full_disk,
-         files_that_may_not_grow, read_only_disk, one_of_two_fails])
+         files_that_may_not_grow, ended_with_a_full_disk, read_only_disk, one_of_two_fails])

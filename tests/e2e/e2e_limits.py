@@ -99,6 +99,31 @@ def connections_per_address():
         assert other.recv(100)
 
 
+def over_ipv6():
+    """::1 is this machine as well: no token is wanted, and its connections are counted."""
+    if not socket.has_ipv6 or not os.path.exists("/proc/net/if_inet6"):
+        print("[ SKIPPED  ] over_ipv6: there is none here")
+        return
+    with Server("--listen", "[::1]:0", "--sessions-per-address-max", "2") as server:
+        def connect():
+            one = socket.create_connection(("::1", server.port), PATIENCE)
+            one.sendall(msgpack.packb([REQUEST, 1, "hello", [{"protocol": 1, "client": "v6"}]]))
+            return one
+
+        first, second = connect(), connect()
+        for one in (first, second):
+            answer = msgpack.unpackb(one.recv(1 << 16))
+            assert answer[2] is None and answer[3]["role"] == "admin", answer
+        assert "peer=::1" in server.log(), server.log()
+        with socket.create_connection(("::1", server.port), PATIENCE) as third:
+            try:
+                assert third.recv(1) == b"", "one too many"
+            except ConnectionResetError:
+                pass
+        first.close()
+        second.close()
+
+
 def wrong_tokens():
     with Server("--auth-failures-per-minute", "5", environment={"FOGMARCH_TOKEN": SECRET}) as server:
         inside = server.connect(hello=False)
@@ -226,5 +251,5 @@ def tokens_are_read_again():
         os.unlink(path)
 
 
-run([rates, messages_and_bytes, connections_per_address, wrong_tokens, silent_clients,
+run([rates, messages_and_bytes, connections_per_address, over_ipv6, wrong_tokens, silent_clients,
      stopped_client, slow_messages, tokens_are_read_again])
