@@ -1,5 +1,5 @@
-// clients/cli/picture.c: `snapshot`: a picture of a world as SVG: terrain, fog, agents, and one
-// agent's path and search.
+// clients/cli/picture.c: `snapshot`: a picture of a world: terrain, fog, agents, and one agent's
+// path and search. Here as SVG, in picture_png.c as PNG.
 //
 // Cells of one colour that follow each other in a row are one rectangle, so that a picture of a
 // large map stays small. One cell is one unit of the picture's coordinates.
@@ -22,10 +22,21 @@
 static const uint32_t terrain_colours[] = {0x14161a, 0xcfc8b4, 0x4a443c, 0x4f6b45,
                                            0x8f9468, 0x4d7ea8, 0x6b5648, 0x8c7a9c};
 
-static uint32_t colour_of(uint32_t look)
+uint32_t fm_picture_colour(uint32_t look)
 {
     uint32_t terrain = look & 15;
     return terrain < FM_COUNT_OF(terrain_colours) ? terrain_colours[terrain] : 0xff00ff;
+}
+
+uint32_t fm_picture_search_colour(uint64_t flags)
+{
+    return flags & 1 ? 0xf0e442 : flags & 2 ? 0x0072b2 : 0x808080;
+}
+
+uint32_t fm_picture_scale(const fm_mirror *view)
+{
+    uint32_t scale = PIXELS_WANTED / view->rect.width;
+    return scale > 1 ? scale : 1;
 }
 
 static void write_cells(FILE *out, const fm_mirror *view)
@@ -36,7 +47,7 @@ static void write_cells(FILE *out, const fm_mirror *view)
         uint32_t begin = rect->x, colour = NO_COLOUR;
         for (uint32_t x = rect->x; x <= rect->x + rect->width; x++) {
             bool over = x == rect->x + rect->width;
-            uint32_t here = over ? NO_COLOUR : colour_of(fm_mirror_look(view, x, y));
+            uint32_t here = over ? NO_COLOUR : fm_picture_colour(fm_mirror_look(view, x, y));
             if (here != colour) {
                 if (colour != NO_COLOUR && colour != terrain_colours[0]) {
                     fprintf(out,
@@ -68,13 +79,10 @@ static void write_search(FILE *out, fm_numbers search)
 {
     fputs("<g shape-rendering=\"crispEdges\" fill-opacity=\"0.55\">\n", out);
     for (uint32_t i = 0; i + 5 < search.count; i += 6) {
-        uint64_t flags = fm_numbers_at(search, i + 2);
-        fprintf(out, "<rect x=\"%llu\" y=\"%llu\" width=\"1\" height=\"1\" fill=\"%s\"/>\n",
+        fprintf(out, "<rect x=\"%llu\" y=\"%llu\" width=\"1\" height=\"1\" fill=\"#%06x\"/>\n",
                 (unsigned long long)fm_numbers_at(search, i),
                 (unsigned long long)fm_numbers_at(search, i + 1),
-                flags & 1   ? "#f0e442"
-                : flags & 2 ? "#0072b2"
-                            : "#808080");
+                fm_picture_search_colour(fm_numbers_at(search, i + 2)));
     }
     fputs("</g>\n", out);
 }
@@ -97,7 +105,7 @@ static void write_path(FILE *out, const msgpack_object *agent)
 void fm_picture_write(FILE *out, const fm_mirror *view, const msgpack_object *agent)
 {
     const fm_rect *rect = &view->rect;
-    uint32_t scale = PIXELS_WANTED / rect->width > 1 ? PIXELS_WANTED / rect->width : 1;
+    uint32_t scale = fm_picture_scale(view);
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
             "viewBox=\"%u %u %u %u\">\n<title>world %llu, tick %llu</title>\n"
@@ -130,6 +138,19 @@ static const msgpack_object *inspect(fm_cli *cli, uint64_t world, const fm_mirro
     return fm_cli_call(cli, FM_METHOD_DEBUG_INSPECT);
 }
 
+// Which of the two it is, by the end of the file's name.
+static bool is_png(fm_cli *cli, const char *name)
+{
+    const char *end = strrchr(name, '.');
+    if (end != NULL && strcmp(end, ".png") == 0) {
+        return true;
+    }
+    if (strcmp(name, "-") != 0 && (end == NULL || strcmp(end, ".svg") != 0)) {
+        fm_cli_usage_error(cli, "FILE: '%s' ends neither in .svg nor in .png", name);
+    }
+    return false;
+}
+
 static int run_snapshot(fm_cli *cli)
 {
     const char *name = cli->arguments[0], *rect_text = fm_cli_value(cli, "rect");
@@ -138,6 +159,7 @@ static int run_snapshot(fm_cli *cli)
     if (rect_text != NULL && !fm_parse_rect(rect_text, &rect)) {
         fm_cli_usage_error(cli, "--rect: '%s' is not of the form X,Y,WIDTH,HEIGHT", rect_text);
     }
+    bool png = is_png(cli, name);
     fm_cli_connect(cli);
     uint64_t world = fm_cli_world_option(cli);
     fm_mirror view;
@@ -147,8 +169,13 @@ static int run_snapshot(fm_cli *cli)
     if (out == NULL) {
         fm_cli_die(cli, "%s: %s", name, strerror(errno));
     }
-    fm_picture_write(out, &view, agent);
-    bool failed = ferror(out) != 0;
+    bool failed = false;
+    if (png) {
+        failed = !fm_picture_write_png(out, &view, agent);
+    } else {
+        fm_picture_write(out, &view, agent);
+    }
+    failed = ferror(out) != 0 || failed;
     failed = (out == stdout ? fflush(out) : fclose(out)) != 0 || failed;
     if (failed) {
         fm_cli_die(cli, "%s: cannot be written", name);
@@ -160,12 +187,12 @@ static int run_snapshot(fm_cli *cli)
 const fm_cli_command fm_cli_snapshot = {
     .name = "snapshot",
     .arguments = "FILE",
-    .summary = "draw a world into an SVG file",
+    .summary = "draw a world into an SVG or PNG file",
     .details =
         "Draws what a team sees, or everything: terrain, fog, agents. With an agent also its\n"
         "path and its search, blue where closed and yellow where open (at most 16384 cells\n"
-        "of it). FILE - is the standard output.",
-    .examples = "fogmarch snapshot arena.svg\n"
+        "of it). FILE ends in .svg or in .png; - is the standard output, as SVG.",
+    .examples = "fogmarch snapshot arena.png\n"
                 "fogmarch snapshot search.svg --team 1 --agent 17 --rect 100,100,120,80",
     .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
                                        {.name = "team",

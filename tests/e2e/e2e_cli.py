@@ -14,12 +14,14 @@ import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 import xml.etree.ElementTree
+import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = ""
@@ -40,6 +42,30 @@ TTTT....WW
 
 def clean_environment():
     return {k: v for k, v in os.environ.items() if not k.startswith("FOGMARCH_")}
+
+
+def read_png(data):
+    """Width, height and rows of an RGB picture, by Python's own zlib; checks every checksum."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, at = {}, 8
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + size]
+        assert zlib.crc32(kind + body) == struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0]
+        chunks[kind] = body
+        at += 12 + size
+    assert list(chunks) == [b"IHDR", b"IDAT", b"IEND"]
+    width, height, *rest = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
+    assert rest == [8, 2, 0, 0, 0]
+    raw = zlib.decompress(chunks[b"IDAT"])
+    rows, before = [], bytes(3 * width)
+    for y in range(height):
+        start = y * (3 * width + 1)
+        assert raw[start] == 2
+        before = bytes((a + b) & 255 for a, b in zip(raw[start + 1:start + 1 + 3 * width], before))
+        rows.append(before)
+    assert len(raw) == height * (3 * width + 1)
+    return width, height, rows
 
 
 class Server:
@@ -315,6 +341,29 @@ class CliTest(unittest.TestCase):
             with open(file, encoding="ascii") as text:
                 self.assertNotIn("<circle", text.read())
             self.refuse(1, "No such file or directory", "snapshot", os.path.join(folder, "no", "x.svg"))
+            self.refuse(2, "ends neither in .svg nor in .png", "snapshot", os.path.join(folder, "x.gif"))
+            file = os.path.join(folder, "view.png")
+            self.cli("snapshot", file, "--agent", 1)
+            with open(file, "rb") as picture:
+                width, height, rows = read_png(picture.read())
+            self.assertEqual((width, height), (1200, 720))
+
+            def colour(x, y):  # 120 pixels a cell
+                return tuple(rows[y * 120 + 60][(x * 120 + 60) * 3:][:3])
+
+            agent = json.loads(self.cli("inspect", 1, "--json"))
+            on_path = agent["path"][4:6]
+            self.assertEqual(colour(*on_path), (255, 255, 255))
+            self.assertEqual(colour(0, 4), (0x4c, 0xc2, 0xff))  # the other agent, of team 1
+            self.cli("snapshot", file, "--rect", "2,1,3,2")
+            with open(file, "rb") as picture:
+                width, height, rows = read_png(picture.read())
+            self.assertEqual((width, height), (1200, 800))
+            letters = [line[2:5] for line in MAP.splitlines()[5:7]]
+            for y in range(2):
+                for x in range(3):
+                    is_ground = tuple(rows[y * 400 + 9][(x * 400 + 9) * 3:][:3]) == (0xcf, 0xc8, 0xb4)
+                    self.assertEqual(is_ground, letters[y][x] == ".", (x, y))
         self.refuse(1, "there is no such agent", "snapshot", "-", "--agent", 99)
 
     def test_top_as_a_full_screen(self):

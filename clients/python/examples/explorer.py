@@ -8,6 +8,7 @@ one's own decides.)
 
 import argparse
 import asyncio
+import os
 import pathlib
 import sys
 
@@ -72,7 +73,8 @@ async def explore(address: str, world: int, team: int, ticks: int) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Explores a world with the agents of a team.")
-    parser.add_argument("--connect", default="127.0.0.1:7421", metavar="ADDRESS:PORT")
+    parser.add_argument("--connect", metavar="ADDRESS:PORT",
+                        default=os.environ.get("FOGMARCH_CONNECT", "127.0.0.1:7421"))
     parser.add_argument("--world", type=int, default=1)
     parser.add_argument("--team", type=int, default=1)
     parser.add_argument("--ticks", type=int, default=1000)
@@ -82,4 +84,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (OSError, fogmarch.ConnectionEnded, fogmarch.RequestError) as error:
+        sys.exit(f"explorer.py: {error}")

@@ -7,6 +7,7 @@ team follow him until he is out of sight, then go back to their round.
 
 import argparse
 import asyncio
+import os
 import pathlib
 import sys
 
@@ -60,7 +61,8 @@ async def patrol(address: str, world: int, team: int, ticks: int, waypoints: lis
 def main() -> None:
     parser = argparse.ArgumentParser(description="Patrols with the agents of a team.")
     parser.add_argument("waypoints", nargs="+", metavar="X,Y")
-    parser.add_argument("--connect", default="127.0.0.1:7421", metavar="ADDRESS:PORT")
+    parser.add_argument("--connect", metavar="ADDRESS:PORT",
+                        default=os.environ.get("FOGMARCH_CONNECT", "127.0.0.1:7421"))
     parser.add_argument("--world", type=int, default=1)
     parser.add_argument("--team", type=int, default=1)
     parser.add_argument("--ticks", type=int, default=1000)
@@ -72,4 +74,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (OSError, fogmarch.ConnectionEnded, fogmarch.RequestError) as error:
+        sys.exit(f"patrol.py: {error}")
