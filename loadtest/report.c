@@ -29,6 +29,9 @@ static void put_orders(const fm_result *result, FILE *out)
         {"cancelled", result->ended_cancelled},
         {"died", result->ended_died},
         {"out of memory", result->ended_out_of_memory},
+        {"target lost", result->ended_target_lost},
+        {"target died", result->ended_target_died},
+        {"explored", result->ended_explored},
     };
     fprintf(out, "  %-26s %llu given; ended:", "orders", (unsigned long long)result->orders_given);
     const char *comma = " ";
