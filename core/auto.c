@@ -378,7 +378,11 @@ static fm_plan_state auto_advance(void *self, fm_work *work)
     if (a->start == a->goal || a->exhausted) {
         return auto_state_at(a, a->start);
     }
-    if (jumps_cost_too_much(a) && !is_answer(search_state(a, a->start))) {
+    bool answered = is_answer(search_state(a, a->start));
+    if (answered && searches_by_jumps(a) && !a->guiding) {
+        return auto_state_at(a, a->start); // on its path, as in most ticks
+    }
+    if (jumps_cost_too_much(a) && !answered) {
         use(a, &fm_dstar_extra_lite, work->slab);
     }
     if (!need_search(a)) {

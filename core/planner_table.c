@@ -284,7 +284,8 @@ static fm_cell aim_of(const struct fm_agent *agent)
     return agent->order.substitute != FM_CELL_NONE ? agent->order.substitute : agent->order.goal;
 }
 
-// Whether the planner of an agent is one that can be saved, and has let go of the rest.
+// Whether the planner of an agent is one that can be saved, and has let go of the rest, its replans
+// and recent costs included.
 static bool keep(fm_world *world, const struct fm_agent *agent)
 {
     struct fm_planner *planner = &world->planners[agent->planner];
@@ -293,8 +294,13 @@ static bool keep(fm_world *world, const struct fm_agent *agent)
     bool is_own = !ops->shared && fm_planner_spec_equals(&planner->spec, &agent->spec);
     bool has_news = planner->disturbed ||
                     planner->cursor != fm_knowledge_log(knowledge, planner->class_index)->version;
-    return ops->settle != NULL && is_own && !has_news && planner->state == FM_PLAN_FOUND &&
-           planner->goal == aim_of(agent) && ops->settle(planner->self, &world->slabs[0]);
+    if (ops->settle == NULL || !is_own || has_news || planner->state != FM_PLAN_FOUND ||
+        planner->goal != aim_of(agent) || !ops->settle(planner->self, &world->slabs[0])) {
+        return false;
+    }
+    planner->replans = planner->noted_replans = 0;
+    planner->recent = 0;
+    return true;
 }
 
 // Moves the planners that are left to the first slots, in order, and lists them anew. Each knows

@@ -174,7 +174,7 @@ static void test_defaults(void **state)
     assert_int_equal(outcome.config.grants.count, 0);
     assert_true(outcome.config.tick_hz == 10 && outcome.config.budget_ms == 50);
     assert_int_equal(outcome.config.overload, FM_OVERLOAD_SLIP);
-    assert_string_equal(outcome.config.planner, "dstar-lite");
+    assert_string_equal(outcome.config.planner, "auto");
     assert_int_equal(outcome.config.log_level, FM_LOG_INFO);
     outcome_fini(&outcome);
 }

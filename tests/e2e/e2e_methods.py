@@ -95,7 +95,7 @@ def worlds():
         rules = info["rules"]
         assert rules["neighbours"] == 4 and rules["step_costs"] == "1"
         assert rules["sense_radius"] == 3 and rules["sense_shape"] == "diamond"
-        assert rules["agents_max"] == 10 and rules["planner"] == "dstar-lite"
+        assert rules["agents_max"] == 10 and rules["planner"] == "auto"
         assert client.call("world.info", world=world)["bases"] == answer["bases"]
         assert client.refused("world.info") == "bad_field"
         assert client.refused("world.info", name="nobody") == "no_world"
@@ -334,7 +334,7 @@ def paths():
 def statistics_and_inspection():
     with Server() as server:
         client = server.connect()
-        world = make_world(client)
+        world = make_world(client, planner="dstar-lite")
         team = client.call("team.create", world=world)["team"]
         agents = client.call("agent.spawn", world=world, team=team, cells=[1, 1, 2, 2])["agents"]
         order = client.call("agent.order", world=world, kind="move", agents=agents, goal=[25, 25])
