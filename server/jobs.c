@@ -128,6 +128,10 @@ static bool trace(fm_conductor *conductor, fm_host *host, const fm_job *order)
     job->status = inspect_agent(host, &job->inspect);
     job->tick = host->tick;
     bool alive = job->status != FM_ERR_NO_AGENT;
+    if (!alive && fm_playback_is(host)) { // it may come back, or have been there
+        fm_job_destroy(job);
+        return true;
+    }
     atomic_fetch_add(&host->traces_unread, 1);
     fm_conductor_emit(conductor, host, &job->event); // was never in the inbox
     return alive;

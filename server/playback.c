@@ -125,6 +125,7 @@ static void answer_seeks(fm_conductor *conductor, fm_host *host, fm_status statu
     const fm_journal_info *info = fm_replay_info(playback->replay);
     fm_event *seeks = playback->seeks_first;
     playback->seeks_first = playback->seeks_last = NULL;
+    fm_conductor_show(conductor, host); // before anybody can ask
     while (seeks != NULL) {
         fm_job *job = (fm_job *)seeks;
         seeks = job->event.next;
@@ -146,11 +147,10 @@ static void show(fm_conductor *conductor, fm_host *host)
         return;
     }
     playback->arrived = false;
-    answer_seeks(conductor, host, playback->status);
-    fm_conductor_show(conductor, host);
     if (host->world != NULL) {
         fm_jobs_trace(conductor, host);
     }
+    answer_seeks(conductor, host, playback->status);
 }
 
 static void arrive(fm_conductor *conductor, fm_host *host, fm_status status)

@@ -148,6 +148,15 @@ def everything_is_as_it_was(server, war):
     assert info["tick"] == ticks[-1] and info["paused"] and info["replay"] == {
         "file": war.file, "first_tick": 0, "last_tick": LAST, "differences": 0, "error": ""}, info
     assert client.call("world.info", world=war.world)["replay"] == {}
+    # An agent that is followed may be gone, and there again.
+    trace = client.call("debug.subscribe", world=replay, agent=7, channels="report")["subscription"]
+    for tick in (0, 5, 0, LAST):
+        client.call("replay.seek", world=replay, tick=tick)
+    told = [params for name, params in client.notifications if name == "debug"]
+    assert [params["tick"] for params in told] == [ticks[-1], 5, LAST], [params["tick"] for params in told]
+    assert told[1]["cell"] == war.inspected[5]["cell"]
+    client.call("debug.unsubscribe", world=replay, subscription=trace)
+    client.call("replay.seek", world=replay, tick=ticks[-1])
     # Other questions are answered from there as well.
     way = client.call("path.distance", world=replay, **{"from": war.bases[:2], "to": war.bases[2:]})
     assert way["tick"] == ticks[-1] and way["reason"] in ("found", "unreachable"), (way, ticks[-1])

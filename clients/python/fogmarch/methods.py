@@ -1407,8 +1407,8 @@ class Methods:
         rect: Sequence[int] | None = None,
         channels: str | None = None,
     ) -> DebugSubscribe:
-        """Inspects an agent after every tick: notification debug. It ends with the agent, at most
-        64 in a world. Lowest role: debug.
+        """Inspects an agent after every tick: notification debug. It ends with the agent, in a
+        replay not; at most 64 in a world. Lowest role: debug.
 
         world: number of the world
         agent: id

@@ -2,7 +2,7 @@
 // search drawn over the map.
 
 import type { Client } from "fogmarch";
-import { attempt } from "../common/connection.js";
+import { attempt, wordsFor } from "../common/connection.js";
 import { bytes, choice, count, facts, group, make } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
 import { Explanation } from "./explanation.js";
@@ -99,6 +99,16 @@ export class Inspector {
     clearTimeout(this.moved);
     if (this.overlayName !== "none" && this.agent !== undefined) {
       this.moved = setTimeout(() => void attempt(() => this.follow()), MOVED_MS);
+    }
+  }
+
+  /** A replay went elsewhere: the agent may not be there, or be there again. */
+  async lookAgain(): Promise<void> {
+    this.lastExpansions = undefined;
+    try {
+      await this.trace.ask();
+    } catch (error) {
+      this.showNothing(wordsFor(error));
     }
   }
 

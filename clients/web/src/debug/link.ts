@@ -1,7 +1,11 @@
-// What one looks at, in the address: #world=1&team=2&agent=117&at=40.5,7.5,12&overlay=g
+// What one looks at, in the address: #world=1&team=2&agent=117&at=40.5,7.5,12&overlay=g, or of a
+// replay #replay=1-arena.journal&tick=250&...
 
 export interface Look {
   world?: number;
+  /** A journal in place of a world, and where in it. */
+  replay?: string;
+  tick?: number;
   team?: number;
   agent?: number;
   /** Middle of the screen in cells, and pixels per cell. */
@@ -20,7 +24,11 @@ export function readLink(): Look {
   const team = number("team");
   const agent = number("agent");
   const overlay = entries.get("overlay");
+  const replay = entries.get("replay");
+  const tick = number("tick");
   return {
+    ...(replay === null ? {} : { replay }),
+    ...(tick === undefined ? {} : { tick }),
     ...(world === undefined ? {} : { world }),
     ...(team === undefined ? {} : { team }),
     ...(agent === undefined ? {} : { agent }),

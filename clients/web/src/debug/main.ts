@@ -1,10 +1,11 @@
 // The debug page: which worlds there are, and one of them in detail.
 
 import type { Client } from "fogmarch";
-import { attempt, startPage } from "../common/connection.js";
-import { count, find, group, make } from "../common/dom.js";
+import { attempt, startPage, wordsFor } from "../common/connection.js";
+import { count, find, group, make, showProblem } from "../common/dom.js";
 import { MapView } from "../common/map-view.js";
-import { readLink } from "./link.js";
+import { Journals } from "./journals.js";
+import { readLink, writeLink } from "./link.js";
 import { WorldView } from "./world-view.js";
 
 const LIST_PERIOD_MS = 3000;
@@ -27,18 +28,72 @@ startPage({
     exposed.map = map;
     let view: WorldView | undefined;
     let shown: number | undefined;
+    let replay: number | undefined; // that this page has opened
+    let opening = 0;                // of what is shown next
+    const opened = new Set<string>(); // journals that were; the address does not open them again
     const list = make("div", { id: "worlds", role: "group", "aria-label": "worlds" });
+    const journals = new Journals(client, (file) => void attempt(() => openJournal(file)));
     const left = find("left");
 
-    const open = async (world: number): Promise<void> => {
+    const leave = (): void => {
       view?.end();
       view = undefined;
-      shown = world;
-      left.replaceChildren(group("Worlds", list));
-      const info = await client.call("world.info", { world });
-      view = await WorldView.begin(client, info, map);
-      exposed.view = view;
+      shown = undefined;
+      left.replaceChildren(group("Worlds", list), journals.element);
+    };
+
+    const open = async (world: number): Promise<void> => {
+      opening++;
+      try {
+        leave();
+        shown = world;
+        if (replay !== world) {
+          await closeReplay();
+        }
+        const info = await client.call("world.info", { world });
+        view = await WorldView.begin(client, info, map, () => void attempt(closeReplay));
+        exposed.view = view;
+      } finally {
+        opening--;
+      }
       await fill();
+    };
+
+    const openJournal = async (file: string): Promise<void> => {
+      opening++;
+      try {
+        opened.add(file);
+        await closeReplay();
+        const { world } = await client.call("replay.open", { file });
+        replay = world;
+        await open(world);
+      } finally {
+        opening--;
+      }
+    };
+
+    // A view of it goes when the server says that it has ended.
+    const closeReplay = async (): Promise<void> => {
+      const world = replay;
+      replay = undefined;
+      if (world !== undefined) {
+        await client.call("replay.close", { world });
+      }
+    };
+
+    const openSomething = async (worlds: readonly { world: number }[]): Promise<void> => {
+      const { replay: file, world } = readLink();
+      if (file !== undefined && !opened.has(file)) {
+        try {
+          await openJournal(file);
+          return;
+        } catch (error) {
+          showProblem(wordsFor(error)); // and show what there is
+        }
+      }
+      if (worlds.length > 0) {
+        await open((worlds.find((row) => row.world === world) ?? worlds[0]!).world);
+      }
     };
 
     const fill = async (): Promise<void> => {
@@ -53,23 +108,23 @@ startPage({
       if (rows.length === 0) {
         list.textContent = "There is no world yet. Make one: fogmarch create arena --generate skirmish";
       }
-      if (shown === undefined && rows.length > 0) {
-        const wanted = rows.find(({ world }) => world === readLink().world) ?? rows[0]!;
-        await open(wanted.world);
+      if (shown === undefined && opening === 0) {
+        await openSomething(rows);
       }
     };
 
     client.on("world_ended", ({ world }) => {
+      replay = world === replay ? undefined : replay;
       if (world === shown) {
-        view?.end();
-        view = undefined;
-        shown = undefined;
+        leave();
+        writeLink({});
         void attempt(fill);
       }
     });
-    left.replaceChildren(group("Worlds", list));
-    await attempt(fill);
-    const timer = setInterval(() => void attempt(fill), LIST_PERIOD_MS);
+    left.replaceChildren(group("Worlds", list), journals.element);
+    // What is wrong stays to be read.
+    await fill().catch((error: unknown) => showProblem(wordsFor(error)));
+    const timer = setInterval(() => void fill().catch(console.info), LIST_PERIOD_MS);
     return () => {
       clearInterval(timer);
       view?.end();

@@ -14,7 +14,8 @@ import { Compare } from "./compare.js";
 import { Costs } from "./costs.js";
 import { mapText, Recorder, save } from "./export.js";
 import { Inspector } from "./inspector.js";
-import { readLink, writeLink } from "./link.js";
+import { readLink, writeLink, type Look } from "./link.js";
+import { replayOf, Scrubber } from "./scrubber.js";
 import { Tools } from "./tools.js";
 
 const STATS_PERIOD_MS = 1000;
@@ -43,13 +44,17 @@ export class WorldView {
   private nameTime: () => void = () => {}; // of the buttons that stop and start the clock
   private infoRead = 0;
   private tab = "charts";
+  private readonly scrubber: Scrubber | undefined; // of a replay
+  private readonly file: string | undefined;       // likewise: its journal
 
   constructor(
     private readonly client: Client,
     private readonly world: World,
     private readonly map: MapView,
+    close: () => void,
   ) {
     const link = readLink();
+    this.file = replayOf(world)?.file;
     this.paused = world.paused;
     const sides = movementClasses(world.rules).map(({ side }) => side);
     map.agents.setClassSides(sides);
@@ -82,7 +87,21 @@ export class WorldView {
       this.tab = name;
       void this.readCosts();
     }), this.statsProblem);
-    find("left").append(this.timePanel(), this.tools.panel, this.recordPanel());
+    if (this.file === undefined) {
+      find("left").append(this.timePanel(), this.tools.panel, this.recordPanel());
+    } else {
+      this.scrubber = new Scrubber(find("scrubber"), client, world, close);
+      map.app.resize(); // its row has come
+      this.scrubber.onArrived = () => {
+        void this.inspector.lookAgain();
+        this.infoRead = 0; // there may be other teams
+        this.writeLink();
+      };
+      find("left").append(group("Replay", this.clock, this.teams.element,
+        make("p", { class: "hint" }, "A replay shows what was, and cannot be changed. The slider " +
+             "takes arrow keys, with Shift ten ticks at a time, Home, End and Space.")),
+        this.recordPanel());
+    }
     map.onMoved = () => {
       this.inspector.mapMoved();
       this.compare.mapMoved();
@@ -90,25 +109,41 @@ export class WorldView {
     };
   }
 
-  static async begin(client: Client, world: World, map: MapView): Promise<WorldView> {
-    const view = new WorldView(client, world, map);
+  /** `close`: called when whoever looks at a replay has seen enough. */
+  static async begin(client: Client, world: World, map: MapView,
+                     close: () => void): Promise<WorldView> {
+    const view = new WorldView(client, world, map, close);
     const link = readLink();
     await view.follow();
-    if (link.team !== undefined && link.team > 0 && link.world === world.world) {
-      await view.showTeam(link.team);
-    }
-    if (link.at !== undefined && link.world === world.world) {
-      map.centre({ x: link.at[0], y: link.at[1] }, link.at[2]);
-    }
-    if (link.agent !== undefined && link.world === world.world) {
-      await view.inspector.select(link.agent);
+    if (view.isMeant(link)) {
+      await view.goWhere(link);
     }
     return view;
+  }
+
+  private isMeant(link: Look): boolean {
+    return this.file === undefined ? link.world === this.world.world : link.replay === this.file;
+  }
+
+  private async goWhere(link: Look): Promise<void> {
+    if (link.tick !== undefined) {
+      this.scrubber?.seek(link.tick);
+    }
+    if (link.team !== undefined && link.team > 0) {
+      await this.showTeam(link.team);
+    }
+    if (link.at !== undefined) {
+      this.map.centre({ x: link.at[0], y: link.at[1] }, link.at[2]);
+    }
+    if (link.agent !== undefined) {
+      await this.inspector.select(link.agent);
+    }
   }
 
   end(): void {
     this.ends.forEach((end) => end());
     this.tools.end();
+    this.scrubber?.end();
     this.inspector.end();
     this.map.onMoved = () => {};
     this.map.show(undefined);
@@ -144,13 +179,14 @@ export class WorldView {
   }
 
   private get interval(): number {
-    return this.paused ? 1 : 1000 / this.world.tick_hz;
+    return this.scrubber?.interval ?? (this.paused ? 1 : 1000 / this.world.tick_hz);
   }
 
   private take(mirror: Mirror, ended: readonly Ended[]): void {
     this.map.agents.take(mirror, this.interval);
     this.buildings.draw((this.belief?.mirror ?? mirror).buildings);
     this.showTick(mirror.tick);
+    this.scrubber?.take(mirror.tick);
     if (mirror.load.length > 0) {
       this.charts.addLoad(mirror.tick, mirror.load, this.world.budget_ms);
     }
@@ -181,7 +217,18 @@ export class WorldView {
     }
   }
 
+  // A replay offers all that were there at some tick.
+  private takeTeams(teams: number): void {
+    if (this.file === undefined ? teams !== this.world.teams : teams > this.world.teams) {
+      this.world.teams = teams;
+      fillChoice(this.teams.select, this.teamOptions());
+    }
+  }
+
   private async showTeam(team: number): Promise<void> {
+    if (this.file !== undefined) {
+      this.takeTeams(team);
+    }
     const before = this.belief;
     this.belief = undefined;
     this.team = team;
@@ -204,7 +251,8 @@ export class WorldView {
   private writeLink(): void {
     const { x, y } = this.map.middle;
     writeLink({
-      world: this.world.world,
+      ...(this.file === undefined ? { world: this.world.world }
+        : { replay: this.file, tick: this.scrubber!.tick }),
       ...(this.team > 0 ? { team: this.team } : {}),
       ...(this.inspector.agent === undefined ? {} : { agent: this.inspector.agent }),
       at: [x, y, this.map.zoom],
@@ -303,10 +351,7 @@ export class WorldView {
 
   // Others may have made a team, or stopped the clock.
   private takeInfo(info: World): void {
-    if (info.teams !== this.world.teams) {
-      this.world.teams = info.teams;
-      fillChoice(this.teams.select, this.teamOptions());
-    }
+    this.takeTeams(info.teams);
     this.world.tick_hz = info.tick_hz;
     this.world.budget_ms = info.budget_ms;
     if (info.paused !== this.paused) {
