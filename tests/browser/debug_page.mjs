@@ -1,5 +1,6 @@
 // The debug page shows what the server says, and does what its buttons say.
 
+import { decode, encode } from "@msgpack/msgpack";
 import {
   assert, Browser, cellsAround, clickCell, colourAt, factsOf, makeWorld, run, Server, until,
 } from "./support.mjs";
@@ -144,6 +145,58 @@ async function anEditMakesItReplan() {
   await server.stop();
 }
 
+// A round brush along a drag paints every cell on its way; buildings by the keyboard.
+async function brushesAndBuildings() {
+  const { server, admin, world, bases, browser } = await stage();
+  const page = await browser.open(server.url(`#world=${world}`));
+  await until(() => page.evaluate(() => window.fogmarch?.view?.truth), "the truth");
+  const from = { x: bases[0] + 12, y: bases[1] };
+  await page.evaluate((cell) => window.fogmarch.map.centre(cell, 16), from);
+  await page.getByRole("button", { name: "paint terrain" }).click();
+  await page.locator("#paint").selectOption("water");
+  await page.locator("#tool-options select").nth(1).selectOption("disc");
+  await page.locator("input[name=brush]").fill("5");
+  const [a, b] = await page.evaluate((cell) => [window.fogmarch.map.pixelOfCell(cell),
+    window.fogmarch.map.pixelOfCell({ x: cell.x, y: cell.y + 14 })], from);
+  const box = await page.locator("#map canvas").boundingBox();
+  await page.mouse.move(box.x + a.x, box.y + a.y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + b.x, box.y + b.y); // one leap: what lies between is painted too
+  await page.mouse.up();
+  const terrains = (cells) => page.evaluate((list) => list.map(
+    ([x, y]) => window.fogmarch.view.truth.mirror.lookAt(x, y) & 15), cells);
+  const painted = Array.from({ length: 15 }, (_, i) => [from.x, from.y + i]);
+  await until(async () => {
+    await page.locator("#step").click();
+    return (await terrains(painted)).every((terrain) => terrain === 5);
+  }, "water all along the way");
+  const [side, corner] = await terrains([[from.x + 2, from.y + 7], [from.x + 2, from.y - 2]]);
+  assert.equal(side, 5, "as wide as the brush");
+  assert.notEqual(corner, 5, "and round at its ends");
+
+  const count = async () => {
+    await page.locator("#step").click();
+    return page.evaluate(() => window.fogmarch.view.truth.mirror.buildings.length);
+  };
+  await page.getByRole("button", { name: "build", exact: true }).click();
+  for (const [dx, dy] of [[-6, -4], [-5, -2]]) {
+    await page.evaluate(({ x, y }) => window.fogmarch.map.centre({ x: x + 0.5, y: y + 0.5 }, 16),
+                        { x: from.x + dx, y: from.y + dy });
+    await page.locator("#map").press("Enter");
+  }
+  await until(async () => (await count()) === 1, "a building");
+  const [building] = await page.evaluate(() => window.fogmarch.view.truth.mirror.buildings);
+  assert.deepEqual([building.x, building.y, building.width, building.height],
+                   [from.x - 6, from.y - 4, 2, 3]);
+  await browser.screenshot(page, "brushes");
+  await page.getByRole("button", { name: "tear a building down" }).click();
+  await page.locator("#map").press("Enter");
+  await until(async () => (await count()) === 0, "no building");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
 async function timeIsInTheHandsOfTheAdmin() {
   const { server, admin, world, browser } = await stage();
   const page = await browser.open(server.url());
@@ -206,5 +259,34 @@ async function troublesAreSaidInWords() {
   await server.stop();
 }
 
+// A server of the future, played by the test.
+async function anotherProtocolIsSaidInWords() {
+  const server = await Server.start();
+  const browser = await Browser.start();
+  const page = await browser.open(server.url(), (fresh) => fresh.routeWebSocket(/\/ws$/, (socket) => {
+    socket.onMessage((message) => {
+      const [, id] = decode(message);
+      socket.send(Buffer.from(encode([1, id, { code: 5, name: "bad_value",
+                                               message: "this server speaks protocol 2" }, null])));
+    });
+  }));
+  const problem = page.locator("#problem");
+  await until(async () => (await problem.textContent()).includes("does not speak protocol 1"), "words");
+  assert.match(await problem.textContent(), /speaks protocol 2/);
+  // A player's token is for the other page.
+  const admin = await server.connect();
+  const { world, teams } = await makeWorld(admin);
+  const { token } = await admin.call("token.create", { role: "player", world, team: teams[0] });
+  const other = await browser.open(server.url());
+  await other.locator("#worlds button").waitFor();
+  await other.locator("input[name=token]").fill(token);
+  await other.locator("#connection button").click();
+  await until(async () => (await other.locator("#problem").textContent()).includes("play page"), "words");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
 await run([agentsMove, numbersAreThoseOfInspect, overlaysAreDrawn, anEditMakesItReplan,
-           timeIsInTheHandsOfTheAdmin, fogOfATeam, troublesAreSaidInWords]);
+           timeIsInTheHandsOfTheAdmin, brushesAndBuildings, fogOfATeam, troublesAreSaidInWords,
+           anotherProtocolIsSaidInWords]);
