@@ -400,6 +400,7 @@ def ended_with_a_full_disk():
                 admin, asker = server.connect(), server.connect()
                 world = populate(admin, tick_hz=100)
                 wait_for_tick(admin, world, 5)
+                settled(admin, world)  # so that what the disk refuses first is an edit, not a tick
                 disk.fill()
                 edited = []
                 asker.socket.settimeout(1)
@@ -419,6 +420,7 @@ def ended_with_a_full_disk():
                 admin = server.connect()
                 tick = admin.call("world.info", world=world)["tick"]
                 assert tick >= 5
+                admin.call("world.resume", world=world)
                 wait_for_tick(admin, world, tick + 3)
 
 
