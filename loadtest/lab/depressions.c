@@ -7,11 +7,8 @@
 // Missions that take too long are given up, so their means are lower bounds, and the number given
 // up is printed.
 
-#include "loadtest/lab/lab.h"
-#include "loadtest/lab/maps.h"
-#include "loadtest/lab/mission.h"
+#include "loadtest/lab/campaign.h"
 #include "loadtest/lab/plot.h"
-#include "loadtest/lab/report.h"
 #include "loadtest/lab/stopwatch.h"
 
 #include <stdlib.h>
@@ -31,17 +28,11 @@ struct score {
 };
 
 struct experiment {
-    fm_lab *lab;
-    uint32_t missions; // on each map
+    fm_lab_campaign campaign;
     uint64_t moves_max;
     uint32_t lookaheads[LOOKAHEADS_MAX];
     uint32_t lookahead_count;
-    fm_lab_contender contenders[FM_LAB_CONTENDERS_MAX];
-    uint32_t count;
     struct score scores[LOOKAHEADS_MAX][FM_LAB_CONTENDERS_MAX];
-    fm_lab_worker worker;
-    fm_sight *sight;
-    uint64_t done, total; // missions
 };
 
 static const fm_lab_option options[] = {
@@ -56,17 +47,15 @@ static const fm_lab_option options[] = {
 
 static void read_options(struct experiment *experiment)
 {
-    fm_lab *lab = experiment->lab;
+    fm_lab *lab = experiment->campaign.lab;
     experiment->lookahead_count =
         fm_lab_uints(lab, "lookahead", LOOKAHEADS_DEFAULT, FM_LOOKAHEAD_MAX, experiment->lookaheads,
                      LOOKAHEADS_MAX);
-    experiment->missions = (uint32_t)fm_lab_uint(lab, "missions", 1, 10000, 2);
     experiment->moves_max = fm_lab_uint(lab, "moves", 1, 1000000000, 50000);
-    experiment->count =
-        fm_lab_contenders(lab, "planners", PLANNERS_DEFAULT, experiment->contenders);
-    for (uint32_t p = 0; p < experiment->count; p++) {
-        if (!experiment->contenders[p].spec.ops->real_time) {
-            fm_lab_usage_error(lab, "%s has no look-ahead", experiment->contenders[p].name);
+    for (uint32_t p = 0; p < experiment->campaign.count; p++) {
+        if (!experiment->campaign.contenders[p].spec.ops->real_time) {
+            fm_lab_usage_error(lab, "%s has no look-ahead",
+                               experiment->campaign.contenders[p].name);
         }
     }
 }
@@ -77,16 +66,16 @@ static void play(struct experiment *experiment, uint32_t l, uint32_t p, const fm
                  const fm_lab_errand *errand, uint32_t optimal)
 {
     struct score *score = &experiment->scores[l][p];
-    fm_planner_spec spec = experiment->contenders[p].spec;
+    fm_planner_spec spec = experiment->campaign.contenders[p].spec;
     fm_lab_mission mission;
     spec.options.lookahead = experiment->lookaheads[l];
-    fm_lab_check(experiment->lab,
+    fm_lab_check(experiment->campaign.lab,
                  fm_lab_mission_play(ground, &spec, errand->start, errand->goal,
-                                     &experiment->worker, &mission),
-                 experiment->contenders[p].name);
+                                     &experiment->campaign.worker, &mission),
+                 experiment->campaign.contenders[p].name);
     if (mission.outcome == FM_LAB_UNREACHABLE || mission.outcome == FM_LAB_EXHAUSTED) {
-        fm_lab_die(experiment->lab, "%s found no way, though there is one",
-                   experiment->contenders[p].name);
+        fm_lab_die(experiment->campaign.lab, "%s found no way, though there is one",
+                   experiment->campaign.contenders[p].name);
     }
     score->given_up += mission.outcome == FM_LAB_GIVEN_UP;
     score->planning_us += fm_lab_ns(mission.planning_ticks) / 1e3;
@@ -98,17 +87,14 @@ static void play(struct experiment *experiment, uint32_t l, uint32_t p, const fm
 static void play_map(void *context, const fm_grid *map, const fm_lab_errand *errands)
 {
     struct experiment *experiment = context;
-    const fm_lab_ground ground = {.truth = map,
-                                  .sight = experiment->sight,
-                                  .connectivity = FM_CONNECT_8,
-                                  .steps = FM_STEPS_10_14,
-                                  .intervals_max = experiment->moves_max};
-    for (uint32_t m = 0; m < experiment->missions; m++) {
-        uint32_t optimal =
-            fm_lab_optimal_cost(&ground, errands[m].start, errands[m].goal, &experiment->worker);
-        fm_lab_progress(experiment->lab, experiment->done++, experiment->total);
+    const fm_lab_ground ground =
+        fm_lab_campaign_ground(&experiment->campaign, map, experiment->moves_max);
+    for (uint32_t m = 0; m < experiment->campaign.missions; m++) {
+        uint32_t optimal = fm_lab_optimal_cost(&ground, errands[m].start, errands[m].goal,
+                                               &experiment->campaign.worker);
+        fm_lab_campaign_next(&experiment->campaign);
         for (uint32_t l = 0; l < experiment->lookahead_count; l++) {
-            for (uint32_t p = 0; p < experiment->count; p++) {
+            for (uint32_t p = 0; p < experiment->campaign.count; p++) {
                 play(experiment, l, p, &ground, &errands[m], optimal);
             }
         }
@@ -133,11 +119,11 @@ static double us_per_episode(const struct score *score)
 
 static void plot(const struct experiment *experiment)
 {
-    FILE *plot = fm_plot_open(experiment->lab);
+    FILE *plot = fm_plot_open(experiment->campaign.lab);
     if (plot == NULL) {
         return;
     }
-    for (uint32_t p = 0; p < experiment->count; p++) {
+    for (uint32_t p = 0; p < experiment->campaign.count; p++) {
         fprintf(plot, "$planner%u << END\n", p);
         for (uint32_t l = 0; l < experiment->lookahead_count; l++) {
             const struct score *score = &experiment->scores[l][p];
@@ -149,12 +135,7 @@ static void plot(const struct experiment *experiment)
           "set xlabel 'planning, µs per episode'\nset ylabel 'moves until arrival'\n"
           "set key outside right top\nplot ",
           plot);
-    for (uint32_t p = 0; p < experiment->count; p++) {
-        fprintf(plot, "%s$planner%u with linespoints lw 2 title ", p == 0 ? "" : ", ", p);
-        fm_plot_text(plot, experiment->contenders[p].name);
-    }
-    fputc('\n', plot);
-    fm_plot_close(experiment->lab, plot);
+    fm_lab_campaign_plot(&experiment->campaign, plot, "$planner%u", 0);
 }
 
 static void report(const struct experiment *experiment)
@@ -162,20 +143,20 @@ static void report(const struct experiment *experiment)
     fm_table table;
     fm_table_init(&table, columns, FM_COUNT_OF(columns));
     for (uint32_t l = 0; l < experiment->lookahead_count; l++) {
-        for (uint32_t p = 0; p < experiment->count; p++) {
+        for (uint32_t p = 0; p < experiment->campaign.count; p++) {
             const struct score *score = &experiment->scores[l][p];
             fm_table_row(&table);
             fm_table_number(&table, experiment->lookaheads[l]);
-            fm_table_text(&table, experiment->contenders[p].name);
+            fm_table_text(&table, experiment->campaign.contenders[p].name);
             fm_table_mean(&table, &score->moves);
             fm_table_number(&table, us_per_episode(score));
             fm_table_mean(&table, &score->cost_ratio);
             fm_table_number(&table, score->given_up);
         }
     }
-    const fm_report_fact facts[] = {{"missions_per_map", experiment->missions},
+    const fm_report_fact facts[] = {{"missions_per_map", experiment->campaign.missions},
                                     {"moves_max", (double)experiment->moves_max}};
-    fm_lab_report(experiment->lab, &table, facts, FM_COUNT_OF(facts));
+    fm_lab_report(experiment->campaign.lab, &table, facts, FM_COUNT_OF(facts));
     plot(experiment);
     fm_table_fini(&table);
 }
@@ -183,19 +164,11 @@ static void report(const struct experiment *experiment)
 static int run(fm_lab *lab)
 {
     struct experiment *experiment = fm_lab_need(lab, calloc(1, sizeof *experiment));
-    experiment->lab = lab;
+    fm_lab_campaign_init(&experiment->campaign, lab, PLANNERS_DEFAULT, 2);
     read_options(experiment);
-    fm_lab_worker_init(&experiment->worker);
-    fm_lab_check(lab,
-                 fm_sight_create((fm_sense_rules){.radius = 1, .shape = FM_SENSE_SQUARE},
-                                 &fm_memory_libc, &experiment->sight),
-                 "sight");
-    experiment->total = (uint64_t)fm_lab_map_count(lab, FM_LAB_TWELVE_MAPS) * experiment->missions;
-    fm_lab_each_map(lab, FM_LAB_TWELVE_MAPS, experiment->missions, play_map, experiment);
-    fm_lab_progress(lab, 1, 1);
+    fm_lab_campaign_play(&experiment->campaign, 1, play_map, experiment);
     report(experiment);
-    fm_sight_destroy(experiment->sight);
-    fm_lab_worker_fini(&experiment->worker);
+    fm_lab_campaign_fini(&experiment->campaign);
     free(experiment);
     return FM_LAB_OK;
 }

@@ -14,11 +14,8 @@
 // The published table on partially known terrain does not say what was known; hidden and tiles are
 // two readings of it.
 
-#include "loadtest/lab/lab.h"
-#include "loadtest/lab/maps.h"
-#include "loadtest/lab/mission.h"
+#include "loadtest/lab/campaign.h"
 #include "loadtest/lab/plot.h"
-#include "loadtest/lab/report.h"
 #include "loadtest/lab/stopwatch.h"
 
 #include <inttypes.h>
@@ -71,19 +68,13 @@ struct score {
 };
 
 struct experiment {
-    fm_lab *lab;
-    uint32_t missions; // on each map
+    fm_lab_campaign campaign;
     bool clock;
     bool terrains[TERRAIN_COUNT];
     uint32_t interval_expansions[INTERVALS_MAX];
     uint64_t interval_ticks[INTERVALS_MAX];
     uint32_t interval_count;
-    fm_lab_contender contenders[FM_LAB_CONTENDERS_MAX];
-    uint32_t count;
     struct score scores[TERRAIN_COUNT][INTERVALS_MAX][FM_LAB_CONTENDERS_MAX];
-    fm_lab_worker worker;
-    fm_sight *sight;
-    uint64_t done, total; // missions
 };
 
 static const fm_lab_option options[] = {
@@ -101,7 +92,7 @@ static const fm_lab_option options[] = {
 
 static void read_options(struct experiment *experiment)
 {
-    fm_lab *lab = experiment->lab;
+    fm_lab *lab = experiment->campaign.lab;
     char item[32];
     experiment->interval_count = fm_lab_uints(lab, "intervals", INTERVALS_DEFAULT, 1000000,
                                               experiment->interval_expansions, INTERVALS_MAX);
@@ -117,10 +108,7 @@ static void read_options(struct experiment *experiment)
         }
         experiment->terrains[found] = true;
     }
-    experiment->missions = (uint32_t)fm_lab_uint(lab, "missions", 1, 10000, 4);
     experiment->clock = fm_lab_value(lab, "clock") != NULL;
-    experiment->count =
-        fm_lab_contenders(lab, "planners", PLANNERS_DEFAULT, experiment->contenders);
 }
 
 // ---- what is known -----------------------------------------------------------------------------
@@ -144,13 +132,13 @@ static void remember_cell(const fm_grid *map, enum terrain terrain, fm_random *r
 static void remember(const struct experiment *experiment, const fm_grid *map, enum terrain terrain,
                      fm_bitmap *remembered)
 {
-    fm_random random = fm_random_seed(fm_mix64(experiment->lab->seed) + (uint64_t)terrain);
+    fm_random random = fm_random_seed(fm_mix64(experiment->campaign.lab->seed) + (uint64_t)terrain);
     uint32_t columns = (map->width + TILE_SIDE - 1) / TILE_SIDE;
     uint32_t rows = (map->height + TILE_SIDE - 1) / TILE_SIDE;
     fm_bitmap tiles;
-    fm_lab_check(experiment->lab, fm_bitmap_init(&tiles, columns, rows, false, &fm_memory_libc),
-                 "tiles");
-    fm_lab_check(experiment->lab,
+    fm_lab_check(experiment->campaign.lab,
+                 fm_bitmap_init(&tiles, columns, rows, false, &fm_memory_libc), "tiles");
+    fm_lab_check(experiment->campaign.lab,
                  fm_bitmap_init(remembered, map->width, map->height, false, &fm_memory_libc),
                  "remembered cells");
     for (uint32_t i = 0; i < columns * rows; i++) {
@@ -173,14 +161,15 @@ static void play(struct experiment *experiment, struct score *score,
                  const fm_lab_errand *errand)
 {
     fm_lab_mission mission;
-    fm_lab_check(experiment->lab,
+    fm_lab_check(experiment->campaign.lab,
                  fm_lab_mission_play(ground, &contender->spec, errand->start, errand->goal,
-                                     &experiment->worker, &mission),
+                                     &experiment->campaign.worker, &mission),
                  contender->name);
     if (mission.outcome == FM_LAB_UNREACHABLE || mission.outcome == FM_LAB_EXHAUSTED) {
-        fm_lab_die(experiment->lab, "%s found no way from %u,%u to %u,%u, though there is one",
-                   contender->name, fm_cell_x(errand->start), fm_cell_y(errand->start),
-                   fm_cell_x(errand->goal), fm_cell_y(errand->goal));
+        fm_lab_die(experiment->campaign.lab,
+                   "%s found no way from %u,%u to %u,%u, though there is one", contender->name,
+                   fm_cell_x(errand->start), fm_cell_y(errand->start), fm_cell_x(errand->goal),
+                   fm_cell_y(errand->goal));
     }
     score->capped += mission.outcome == FM_LAB_GIVEN_UP;
     fm_sample_add(&score->intervals, (double)mission.intervals);
@@ -191,23 +180,19 @@ static void play_terrain(struct experiment *experiment, const fm_grid *map, enum
                          const fm_lab_errand *errands)
 {
     fm_bitmap remembered = {0};
-    fm_lab_ground ground = {.truth = map,
-                            .sight = experiment->sight,
-                            .connectivity = FM_CONNECT_8,
-                            .steps = FM_STEPS_10_14,
-                            .intervals_max = CAP};
+    fm_lab_ground ground = fm_lab_campaign_ground(&experiment->campaign, map, CAP);
     if (terrain != TERRAIN_UNKNOWN) {
         remember(experiment, map, terrain, &remembered);
         ground.remembered = &remembered;
     }
-    for (uint32_t m = 0; m < experiment->missions; m++) {
-        fm_lab_progress(experiment->lab, experiment->done++, experiment->total);
+    for (uint32_t m = 0; m < experiment->campaign.missions; m++) {
+        fm_lab_campaign_next(&experiment->campaign);
         for (uint32_t i = 0; i < experiment->interval_count; i++) {
             ground.interval_expansions = experiment->clock ? 0 : experiment->interval_expansions[i];
             ground.interval_ticks = experiment->clock ? experiment->interval_ticks[i] : 0;
-            for (uint32_t p = 0; p < experiment->count; p++) {
-                play(experiment, &experiment->scores[terrain][i][p], &experiment->contenders[p],
-                     &ground, &errands[m]);
+            for (uint32_t p = 0; p < experiment->campaign.count; p++) {
+                play(experiment, &experiment->scores[terrain][i][p],
+                     &experiment->campaign.contenders[p], &ground, &errands[m]);
             }
         }
     }
@@ -219,16 +204,13 @@ static void set_clock(struct experiment *experiment, const fm_grid *map,
                       const fm_lab_errand *errands)
 {
     const fm_planner_spec spec = {.ops = &fm_repeated_forward_astar};
-    const fm_lab_ground ground = {.truth = map,
-                                  .sight = experiment->sight,
-                                  .connectivity = FM_CONNECT_8,
-                                  .steps = FM_STEPS_10_14};
+    const fm_lab_ground ground = fm_lab_campaign_ground(&experiment->campaign, map, 0);
     uint64_t expansions = 0, ticks = 0;
-    for (uint32_t m = 0; m < experiment->missions && m < 4; m++) {
+    for (uint32_t m = 0; m < experiment->campaign.missions && m < 4; m++) {
         fm_lab_mission mission;
-        fm_lab_check(experiment->lab,
+        fm_lab_check(experiment->campaign.lab,
                      fm_lab_mission_measure(&ground, &spec, errands[m].start, errands[m].goal, 1,
-                                            &experiment->worker, &mission),
+                                            &experiment->campaign.worker, &mission),
                      "repeated-forward-astar");
         expansions += mission.expansions;
         ticks += mission.planning_ticks;
@@ -271,13 +253,13 @@ static void fill_long(const struct experiment *experiment, fm_table *table)
 {
     for (uint32_t t = 0; t < TERRAIN_COUNT; t++) {
         for (uint32_t i = 0; i < experiment->interval_count && experiment->terrains[t]; i++) {
-            for (uint32_t p = 0; p < experiment->count; p++) {
+            for (uint32_t p = 0; p < experiment->campaign.count; p++) {
                 const struct score *score = &experiment->scores[t][i][p];
                 fm_table_row(table);
                 fm_table_text(table, terrain_names[t]);
                 fm_table_number(table, experiment->interval_expansions[i]);
                 fm_table_number(table, interval_us(experiment, i));
-                fm_table_text(table, experiment->contenders[p].name);
+                fm_table_text(table, experiment->campaign.contenders[p].name);
                 fm_table_mean(table, &score->intervals);
                 fm_table_mean(table, &score->moves);
                 fm_table_number(table, score->capped);
@@ -299,7 +281,7 @@ static void add_wide_row(const struct experiment *experiment, fm_table *table, u
     }
     fm_table_text(table, text);
     fm_table_text(table, moves ? "moves" : "intervals");
-    for (uint32_t p = 0; p < experiment->count; p++) {
+    for (uint32_t p = 0; p < experiment->campaign.count; p++) {
         const struct score *score = &experiment->scores[t][i][p];
         fm_table_mean(table, moves ? &score->moves : &score->intervals);
     }
@@ -324,10 +306,11 @@ static void add_published_row(const struct experiment *experiment, fm_table *tab
     snprintf(text, sizeof text, "%.1f ms", published_ms[row]);
     fm_table_text(table, text);
     fm_table_text(table, "published");
-    for (uint32_t p = 0; p < experiment->count; p++) {
-        fm_table_interval(table,
-                          published_intervals((enum terrain)t, experiment->contenders[p].name, row),
-                          (double)NAN);
+    for (uint32_t p = 0; p < experiment->campaign.count; p++) {
+        fm_table_interval(
+            table,
+            published_intervals((enum terrain)t, experiment->campaign.contenders[p].name, row),
+            (double)NAN);
     }
 }
 
@@ -351,7 +334,7 @@ static void fill_wide(const struct experiment *experiment, fm_table *table)
 
 static void plot(const struct experiment *experiment)
 {
-    FILE *plot = fm_plot_open(experiment->lab);
+    FILE *plot = fm_plot_open(experiment->campaign.lab);
     if (plot == NULL) {
         return;
     }
@@ -364,7 +347,7 @@ static void plot(const struct experiment *experiment)
         fprintf(plot, "%g",
                 experiment->clock ? interval_us(experiment, i)
                                   : experiment->interval_expansions[i]);
-        for (uint32_t p = 0; p < experiment->count; p++) {
+        for (uint32_t p = 0; p < experiment->campaign.count; p++) {
             fprintf(plot, " %g", experiment->scores[shown][i][p].intervals.mean);
         }
         fputc('\n', plot);
@@ -373,13 +356,7 @@ static void plot(const struct experiment *experiment)
             "END\nset title 'Game maps, %s terrain'\nset xlabel '%s in an interval'\n"
             "set ylabel 'intervals until arrival'\nset key outside right top\nplot ",
             terrain_names[shown], experiment->clock ? "µs" : "expansions");
-    for (uint32_t p = 0; p < experiment->count; p++) {
-        fprintf(plot, "%s$intervals using 1:%u with linespoints lw 2 title ", p == 0 ? "" : ", ",
-                p + 2);
-        fm_plot_text(plot, experiment->contenders[p].name);
-    }
-    fputc('\n', plot);
-    fm_plot_close(experiment->lab, plot);
+    fm_lab_campaign_plot(&experiment->campaign, plot, "$intervals using 1:%u", 2);
 }
 
 static void report(const struct experiment *experiment)
@@ -390,16 +367,16 @@ static void report(const struct experiment *experiment)
         {"interval", "interval", FM_COLUMN_TEXT, 0},
         {"counted", "counted", FM_COLUMN_TEXT, 0},
     };
-    for (uint32_t p = 0; p < experiment->count; p++) {
-        const char *name = experiment->contenders[p].name;
+    for (uint32_t p = 0; p < experiment->campaign.count; p++) {
+        const char *name = experiment->campaign.contenders[p].name;
         wide_columns[3 + p] = (fm_column){name, name, FM_COLUMN_MEAN, 0};
     }
     fm_table_init(&rows, long_columns, FM_COUNT_OF(long_columns));
-    fm_table_init(&shown, wide_columns, 3 + experiment->count);
+    fm_table_init(&shown, wide_columns, 3 + experiment->campaign.count);
     fill_long(experiment, &rows);
     fill_wide(experiment, &shown);
-    const fm_report_fact facts[] = {{"missions_per_map", experiment->missions}};
-    fm_lab_report_both(experiment->lab, &rows, &shown, facts, FM_COUNT_OF(facts));
+    const fm_report_fact facts[] = {{"missions_per_map", experiment->campaign.missions}};
+    fm_lab_report_both(experiment->campaign.lab, &rows, &shown, facts, FM_COUNT_OF(facts));
     plot(experiment);
     fm_table_fini(&rows);
     fm_table_fini(&shown);
@@ -408,22 +385,15 @@ static void report(const struct experiment *experiment)
 static int run(fm_lab *lab)
 {
     struct experiment *experiment = fm_lab_need(lab, calloc(1, sizeof *experiment));
-    experiment->lab = lab;
+    fm_lab_campaign_init(&experiment->campaign, lab, PLANNERS_DEFAULT, 4);
     read_options(experiment);
-    fm_lab_worker_init(&experiment->worker);
-    fm_lab_check(lab,
-                 fm_sight_create((fm_sense_rules){.radius = 1, .shape = FM_SENSE_SQUARE},
-                                 &fm_memory_libc, &experiment->sight),
-                 "sight");
-    uint64_t map_count = fm_lab_map_count(lab, FM_LAB_TWELVE_MAPS);
+    uint32_t terrain_count = 0;
     for (uint32_t t = 0; t < TERRAIN_COUNT; t++) {
-        experiment->total += experiment->terrains[t] * map_count * experiment->missions;
+        terrain_count += experiment->terrains[t];
     }
-    fm_lab_each_map(lab, FM_LAB_TWELVE_MAPS, experiment->missions, play_map, experiment);
-    fm_lab_progress(lab, 1, 1);
+    fm_lab_campaign_play(&experiment->campaign, terrain_count, play_map, experiment);
     report(experiment);
-    fm_sight_destroy(experiment->sight);
-    fm_lab_worker_fini(&experiment->worker);
+    fm_lab_campaign_fini(&experiment->campaign);
     free(experiment);
     return FM_LAB_OK;
 }
