@@ -149,7 +149,7 @@ def late_joiners_and_leavers():
 
 
 def a_reader_that_never_reads():
-    with Server("--slow-reader-timeout-s", "3600") as server:
+    with Server("--slow-reader-timeout-s", "3600", "--session-unsent-max", "1048576") as server:
         admin = server.connect()
         world = admin.call("world.create", name="w", generator="open", width=256, height=256,
                            tick_hz=20, budget_ms=20, paused=True)["world"]
