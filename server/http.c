@@ -27,6 +27,7 @@ struct fm_http {
     struct ssl_ctx_st *ssl; // libwebsockets' one, once it listens
     fm_accept_fn *accept;
     struct lws_context *context;
+    bool closed; // the context lets go of its handles, or has
     struct lws_vhost *vhost;
     fm_listener *listener;
     fm_addresses addresses; // those who are connected
@@ -589,18 +590,19 @@ fm_status fm_http_renew_certificate(fm_http *http, char *error)
 
 void fm_http_close(fm_http *http)
 {
-    if (http != NULL && http->context != NULL) {
+    if (http != NULL && http->context != NULL && !http->closed) {
         fm_listener_destroy(http->listener);
         http->listener = NULL;
+        http->closed = true;
         lws_context_destroy(http->context);
-        http->context = NULL;
     }
 }
 
 void fm_http_destroy(fm_http *http)
 {
     if (http != NULL) {
-        FM_ASSERT(http->context == NULL);
+        FM_ASSERT(http->context == NULL || http->closed);
+        lws_context_destroy(http->context); // the rest of it, now that the loop has ended
         fm_metrics_destroy(http->metrics);
         fm_addresses_fini(&http->addresses);
         free(http);
