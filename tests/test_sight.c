@@ -623,11 +623,10 @@ static void test_pairs_look_the_same_when_costs_are_hidden(void **state)
     }
 }
 
-// Guards the test itself: the pairs do differ, and the views of everything show it.
-static void test_hidden_parts_differ(void **state)
+// Two worlds after a hundred hidden things each. Returns whether units tell them apart too, which
+// can fail by chance.
+static bool hidden_parts_differ(uint64_t seed)
 {
-    (void)state;
-    uint64_t seed = fm_test_seed();
     fm_world_rules rules = fm_world_rules_default();
     rules.sense.radius = SENSE;
     struct side sides[2];
@@ -647,10 +646,20 @@ static void test_hidden_parts_differ(void **state)
     fm_world_counts counts[2];
     fm_world_counts_get(sides[0].world, &counts[0]);
     fm_world_counts_get(sides[1].world, &counts[1]);
-    assert_true(counts[0].orders_given != counts[1].orders_given ||
-                counts[0].agents != counts[1].agents);
     side_fini(&sides[0]);
     side_fini(&sides[1]);
+    return counts[0].orders_given != counts[1].orders_given || counts[0].agents != counts[1].agents;
+}
+
+// Guards the test itself: the pairs do differ, and the views of everything show it.
+static void test_hidden_parts_differ(void **state)
+{
+    (void)state;
+    uint32_t differ = 0;
+    for (uint32_t run = 0; run < RUNS; run++) {
+        differ += hidden_parts_differ(fm_mix64(fm_test_seed() + 300 + run));
+    }
+    assert_true(differ > 0);
 }
 
 int main(void)
