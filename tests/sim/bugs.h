@@ -10,7 +10,9 @@
     X(NONE, "none", "none")                                                                        \
     X(LOST_BYTE, "lost-byte", "a write of a part forgets the byte behind it, once in 500 times")   \
     X(LOST_BLOCK, "lost-block", "one of 2,000 blocks is never given back")                         \
-    X(LATE_TICK, "late-tick", "one of 100 ticks begins 200 ms late")
+    X(LATE_TICK, "late-tick", "one of 100 ticks begins 200 ms late")                               \
+    X(EARLY_NEWS, "early-news", "clients are told before it is on the disk")                       \
+    X(LYING_SYNC, "lying-sync", "the disk says that it has synced, and has not")
 
 typedef enum sim_bug {
 #define X(name, option, text) SIM_BUG_##name,

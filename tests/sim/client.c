@@ -1,17 +1,19 @@
 // tests/sim/client.c: see client.h.
 
-#include "tests/sim/client.h"
+#include "tests/sim/ledger.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PING_MAX_NS   (100 * SIM_NS_MS) // for an answer to ping
-#define ANSWER_MAX_NS (5 * SIM_NS_S)    // for any other, whatever others do
+#define PING_MAX_NS    (100 * SIM_NS_MS) // for an answer to ping
+#define ANSWER_MAX_NS  (5 * SIM_NS_S)    // for any other, whatever others do
+#define JOURNAL_MAX_NS (60 * SIM_NS_S)   // likewise, where it waits for a disk that fails
 
 uint64_t sim_notifications_heard;
 bool sim_answers_have_bounds = true;
+bool sim_journal_may_fail;
 
 static uint64_t ping_max_ns, answer_max_ns;
 
@@ -95,6 +97,7 @@ static void take_keyframe(sim_client *client, uint64_t number, const msgpack_obj
     if (fm_mirror_apply(&view->mirror, FM_NOTIFY_KEYFRAME, params) != FM_OK) {
         sim_fail("client %u: a keyframe cannot be read", client->index);
     }
+    sim_ledger_hear(view->mirror.world, tick);
 }
 
 static void take_delta(sim_client *client, uint64_t number, const msgpack_object *params)
@@ -122,6 +125,7 @@ static void take_delta(sim_client *client, uint64_t number, const msgpack_object
         fputc('\n', stderr);
         sim_fail("client %u: a delta does not fit what it goes to", client->index);
     }
+    sim_ledger_hear(view->mirror.world, tick);
 }
 
 static void take_notification(sim_client *client, const char *name, const msgpack_object *params)
@@ -153,7 +157,11 @@ static void take_notification(sim_client *client, const char *name, const msgpac
 
 static uint64_t limit_of(fm_method method)
 {
-    return method == FM_METHOD_PING ? PING_MAX_NS : ANSWER_MAX_NS;
+    if (sim_journal_may_fail) { // views that are being opened, and steps, hold up the rest
+        return JOURNAL_MAX_NS;
+    }
+    uint64_t slowness = sim_rough.look_max_ns > 1000 ? 5 : 1; // of the processor
+    return method == FM_METHOD_PING ? slowness * PING_MAX_NS : ANSWER_MAX_NS;
 }
 
 // How long a request has waited, what chance did to threads left out, and as much again for what
@@ -264,6 +272,7 @@ static void take_response(sim_client *client, const msgpack_object *message)
     }
     if (!refused) {
         take_result(client, &request, &parts[3]);
+        sim_ledger_answer(&request, &parts[3]);
     }
     client->events->answered(client, &request, (fm_status)error, refused ? NULL : &parts[3]);
 }
@@ -384,6 +393,7 @@ void sim_client_ask(sim_client *client, fm_method method, uint64_t world, uint64
             .number = number,
         };
     }
+    sim_ledger_ask(&(sim_request){.method = method, .world = world});
     sim_trace("client %u asks %s %" PRIu64 "%s", client->index, fm_method_name(method),
               client->id_last, silent ? " and wants no answer" : "");
     send_bytes(client, buffer.data, buffer.size);

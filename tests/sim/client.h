@@ -108,5 +108,8 @@ uint64_t sim_answer_max_ns(void);
 /// Whether requests of prompt clients must be answered in time: until the server is told to stop.
 extern bool sim_answers_have_bounds;
 
+/// Whether answers may wait for a disk that fails and is tried again.
+extern bool sim_journal_may_fail;
+
 /// By all clients.
 extern uint64_t sim_notifications_heard;

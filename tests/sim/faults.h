@@ -18,7 +18,13 @@
     X(SPOILT, "bytes sent that are no message")                                                    \
     X(NOT_ACCEPTED, "failures of accept")                                                          \
     X(NO_MEMORY, "allocations failed")                                                             \
-    X(STOPPED, "servers told to stop in the middle of everything")
+    X(STOPPED, "servers told to stop in the middle of everything")                                 \
+    X(DISK_FULL, "writes to a full disk")                                                          \
+    X(SHORT_WRITE, "writes to the disk that broke off")                                            \
+    X(SYNC_FAILED, "syncs that failed")                                                            \
+    X(SLOW_SYNC, "syncs that took up to a quarter of a second")                                    \
+    X(KILLED, "servers killed")                                                                    \
+    X(POWER_LOST, "power failures")
 
 typedef enum sim_fault {
 #define X(name, text) SIM_FAULT_##name,

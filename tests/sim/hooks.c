@@ -5,6 +5,8 @@
 
 #include "core/tick.h"
 #include "server/pacer.h"
+#include "server/recording.h"
+#include "tests/sim/ledger.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,6 +21,16 @@ fm_pace __real_fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns);
 fm_pace __wrap_fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns);
 void __real_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions,
                         const fm_tick_clock *clock, fm_tick_report *report);
+void __real_fm_recording_add_tick(fm_host *host, const fm_config *config,
+                                  const fm_tick_record *record);
+void __wrap_fm_recording_add_tick(fm_host *host, const fm_config *config,
+                                  const fm_tick_record *record);
+bool __real_fm_recording_hold(fm_host *host, fm_event *event);
+bool __wrap_fm_recording_hold(fm_host *host, fm_event *event);
+fm_status __real_fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
+                                    char *error);
+fm_status __wrap_fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
+                                    char *error);
 void __wrap_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions,
                         const fm_tick_clock *clock, fm_tick_report *report);
 
@@ -75,10 +87,45 @@ fm_pace __wrap_fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns)
     return __real_fm_pacer_begin(pacer, now_ns);
 }
 
+void __real_fm_recording_add_tick(fm_host *host, const fm_config *config,
+                                  const fm_tick_record *record);
+void __wrap_fm_recording_add_tick(fm_host *host, const fm_config *config,
+                                  const fm_tick_record *record);
+bool __real_fm_recording_hold(fm_host *host, fm_event *event);
+bool __wrap_fm_recording_hold(fm_host *host, fm_event *event);
+fm_status __real_fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
+                                    char *error);
+fm_status __wrap_fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
+                                    char *error);
 void __wrap_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions,
                         const fm_tick_clock *clock, fm_tick_report *report)
 {
     __real_fm_tick_run(world, workers, expansions, clock, report);
     tick_count++;
     sim_trace("tick %" PRIu64 " digest %016" PRIx64, report->record.tick, report->record.digest);
+}
+
+// ---- journals ----------------------------------------------------------------------------------
+
+void __wrap_fm_recording_add_tick(fm_host *host, const fm_config *config,
+                                  const fm_tick_record *record)
+{
+    if (host->journal != NULL) {
+        sim_ledger_tick(host->number, record->tick, record->digest);
+    }
+    __real_fm_recording_add_tick(host, config, record);
+}
+
+bool __wrap_fm_recording_hold(fm_host *host, fm_event *event)
+{
+    return sim_bug_planted != SIM_BUG_EARLY_NEWS && __real_fm_recording_hold(host, event);
+}
+
+// A world has come back.
+fm_status __wrap_fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
+                                    char *error)
+{
+    sim_trace("world %" PRIu64 " is back at tick %" PRIu64, host->number, host->tick);
+    sim_ledger_compare(host->number, host->tick, host->digest);
+    return __real_fm_recording_go_on(journals, host, path, error);
 }

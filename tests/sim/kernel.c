@@ -86,6 +86,13 @@ void sim_kernel_start(uint64_t seed, bool print_trace)
     kernel.now_ns = 1000 * SIM_NS_S; // a machine that has been up for a while
 }
 
+void sim_kernel_begin_life(uint32_t life)
+{
+    if (life > 0) {
+        kernel.random = fm_random_seed(fm_random_next(&kernel.random) + life);
+    }
+}
+
 // ---- chance ------------------------------------------------------------------------------------
 
 uint32_t sim_below(uint32_t bound)

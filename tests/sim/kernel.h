@@ -35,6 +35,9 @@ typedef struct sim_roughness {
 /// Before everything else.
 void sim_kernel_start(uint64_t seed, bool print_trace);
 
+/// From here on chance is another: that of a machine that has been started again.
+void sim_kernel_begin_life(uint32_t life);
+
 /// May be changed at any time.
 extern sim_roughness sim_rough;
 

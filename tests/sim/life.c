@@ -12,10 +12,13 @@
 
 #include "tests/sim/actors.h"
 #include "tests/sim/audit.h"
+#include "tests/sim/disk.h"
 #include "tests/sim/hooks.h"
+#include "tests/sim/ledger.h"
 #include "tests/sim/loop.h"
 #include "tests/sim/memory.h"
 #include "tests/sim/plan.h"
+#include "tests/sim/verify.h"
 
 #include "server/log.h"
 #include "server/server.h"
@@ -98,9 +101,20 @@ static void check_exit(void)
     }
 }
 
+// A world whose journal waits for the disk, or for memory, may wait as well.
+static bool journal_may_fail(void)
+{
+    const sim_disk_roughness *disk = &plan.disk;
+    bool memory_may_fail = plan.config.journal_dir[0] != '\0' && sim_memory_failures() > 0;
+    return memory_may_fail ||
+           disk->full_permille + disk->short_permille + disk->sync_permille + disk->slow_permille >
+               0;
+}
+
 static void check_ticks(void)
 {
-    if (plan.roughness.look_max_ns <= 1000 && sim_tick_late_max_ns() > TICK_LATE_MAX_NS) {
+    if (plan.roughness.look_max_ns <= 1000 && !journal_may_fail() &&
+        sim_tick_late_max_ns() > TICK_LATE_MAX_NS) {
         sim_fail("a tick began %" PRIu64 " ms late", sim_tick_late_max_ns() / SIM_NS_MS);
     }
 }
@@ -119,8 +133,8 @@ static void end_server(void)
         }
     }
     uint64_t grace_ns = (uint64_t)(plan.config.grace_s * 1e9);
-    uint64_t limit_ns =
-        sim_now_ns() + grace_ns + END_EXTRA_NS + plan.roughness.stall_max_us * 20000ull;
+    uint64_t limit_ns = sim_now_ns() + grace_ns + END_EXTRA_NS +
+                        plan.roughness.stall_max_us * 20000ull + plan.disk.slow_max_us * 100000ull;
     sim_run(server_is_over, NULL, limit_ns, "the server's end");
 }
 
@@ -136,46 +150,112 @@ static bool start_server(void)
     return !server_is_over(NULL);
 }
 
-static void live(void)
+// Whether whatever clients heard must be there when the machine starts again.
+static bool keeps_promises(void)
+{
+    bool disk_failed = sim_fault_counts[SIM_FAULT_DISK_FULL] +
+                           sim_fault_counts[SIM_FAULT_SHORT_WRITE] +
+                           sim_fault_counts[SIM_FAULT_SYNC_FAILED] >
+                       0;
+    return plan.config.durability == FM_DURABILITY_TICK && !sim_told->memory_failed &&
+           (plan.config.journal_on_error == FM_JOURNAL_PAUSE || !disk_failed);
+}
+
+static void crash(void)
+{
+    bool dark = plan.ending == SIM_ENDS_IN_DARK;
+    sim_note_fault(dark ? SIM_FAULT_POWER_LOST : SIM_FAULT_KILLED);
+    sim_trace("%s", dark ? "the power fails" : "the server is killed");
+    if (dark) {
+        sim_disk_lose_power();
+    }
+    sim_told->memory_failed |= sim_memory_failures() > 0;
+    sim_ledger_close(keeps_promises());
+}
+
+static void calm_down(void)
+{
+    sim_rough.stall_permille = 0;
+    sim_disk_rough = (sim_disk_roughness){0};
+    sim_memory_fail(SIM_MEMORY_PLENTY, 0);
+    sim_actors_calm();
+    sim_audit_end();
+}
+
+// @return false: the machine has crashed
+static bool live(void)
 {
     if (!start_server()) {
         if (server.exit_code != 1 || sim_memory_failures() == 0) {
             sim_fail("the server did not start, exit code %d", server.exit_code);
         }
-        return;
+        return true;
+    }
+    if (sim_told->life > 0) {
+        sim_ledger_complete();
     }
     sim_memory_fail(SIM_MEMORY_PLENTY, 0);
     sim_audit_begin(&plan);
     sim_rough = plan.roughness;
+    sim_disk_rough = plan.disk;
     if (!plan.memory_fails_at_start && plan.memory_fails_after != SIM_NEVER) {
         sim_memory_fail(plan.memory_fails_after, plan.memory_fails_count);
     }
     sim_actors_begin(&plan);
     pass(plan.chaos_ns, "chaos");
+    if (plan.ending == SIM_ENDS_KILLED || plan.ending == SIM_ENDS_IN_DARK) {
+        crash();
+        return false;
+    }
     if (plan.ending == SIM_ENDS_SETTLED) {
-        sim_rough.stall_permille = 0;
-        sim_memory_fail(SIM_MEMORY_PLENTY, 0);
-        sim_actors_calm();
-        sim_audit_end();
+        calm_down();
     }
     end_server();
     check_exit();
     check_ticks();
+    return true;
 }
 
-void sim_live(uint64_t seed, bool print_trace, sim_result *result)
+void sim_result_add(sim_result *sum, const sim_result *one)
+{
+    sum->trace_hash = sum->trace_hash * 31 + one->trace_hash;
+    sum->virtual_ns += one->virtual_ns;
+    sum->answers += one->answers;
+    sum->notifications += one->notifications;
+    sum->ticks += one->ticks;
+    sum->views_compared += one->views_compared;
+    sum->orders_audited += one->orders_audited;
+    sum->ticks_replayed += one->ticks_replayed;
+    sum->views_stale += one->views_stale;
+    for (uint32_t i = 0; i < SIM_FAULT_COUNT; i++) {
+        sum->faults[i] += one->faults[i];
+    }
+    sum->ping_max_ns = one->ping_max_ns > sum->ping_max_ns ? one->ping_max_ns : sum->ping_max_ns;
+    sum->answer_max_ns =
+        one->answer_max_ns > sum->answer_max_ns ? one->answer_max_ns : sum->answer_max_ns;
+    sum->tick_late_max_ns = one->tick_late_max_ns > sum->tick_late_max_ns ? one->tick_late_max_ns
+                                                                          : sum->tick_late_max_ns;
+}
+
+bool sim_live(uint64_t seed, bool print_trace, sim_result *sum)
 {
     sim_kernel_start(seed, print_trace);
+    sim_disk_install();
     sim_on_exit = on_exit_called;
     sim_describe = sim_actors_describe;
     fm_log_start(&(fm_log_options){.level = FM_LOG_DEBUG, .file = STDERR_FILENO});
-    sim_plan_draw(&plan, seed);
-    live();
+    sim_plan_draw(&plan, seed, sim_told->life);
+    sim_journal_may_fail = journal_may_fail();
+    bool ended = live();
     fm_log_stop();
-    if (!server.at_once) {
+    uint64_t ticks_replayed = 0;
+    if (ended && !server.at_once) {
         check_memory();
+        sim_told->memory_failed |= sim_memory_failures() > 0;
+        bool can_be_repeated = plan.config.journal_dir[0] != '\0' && !sim_told->memory_failed;
+        ticks_replayed = can_be_repeated ? sim_verify_journals() : 0;
     }
-    *result = (sim_result){
+    sim_result result = {
         .trace_hash = sim_trace_hash(),
         .virtual_ns = sim_now_ns() - 1000 * SIM_NS_S,
         .answers = sim_answers_count,
@@ -183,9 +263,13 @@ void sim_live(uint64_t seed, bool print_trace, sim_result *result)
         .ticks = sim_tick_count(),
         .views_compared = sim_audit_counts.views,
         .orders_audited = sim_audit_counts.orders,
+        .ticks_replayed = ticks_replayed,
+        .views_stale = sim_audit_counts.stale,
         .ping_max_ns = sim_ping_max_ns(),
         .answer_max_ns = sim_answer_max_ns(),
         .tick_late_max_ns = sim_tick_late_max_ns(),
     };
-    memcpy(result->faults, sim_fault_counts, sizeof result->faults);
+    memcpy(result.faults, sim_fault_counts, sizeof result.faults);
+    sim_result_add(sum, &result);
+    return ended;
 }

@@ -9,9 +9,17 @@ typedef struct sim_result {
     uint64_t trace_hash;
     uint64_t virtual_ns;
     uint64_t answers, notifications, ticks, views_compared, orders_audited;
+    uint64_t ticks_replayed, views_stale;
     uint64_t faults[SIM_FAULT_COUNT];
     uint64_t ping_max_ns, answer_max_ns, tick_late_max_ns;
 } sim_result;
 
-/// Lives through a seed. Ends the process when something is violated.
-void sim_live(uint64_t seed, bool print_trace, sim_result *result);
+/// Lives through a seed, or what is left of it after as many crashes as *sim_told knows of. Ends
+/// the process when something is violated.
+///
+/// @param result  what came of it is added here
+/// @return false: the machine has crashed, and must be started again in a new process
+bool sim_live(uint64_t seed, bool print_trace, sim_result *result);
+
+/// Adds one to another.
+void sim_result_add(sim_result *sum, const sim_result *one);

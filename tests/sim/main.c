@@ -8,19 +8,24 @@
 // The exit code is 0 when nothing was violated; with a bug, when something was. A seed that fails
 // is printed with the command that replays it.
 
+#include "tests/sim/ledger.h"
 #include "tests/sim/life.h"
 
 #include "server/tokens.h"
 
+#include <dirent.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define LIFE_LIMIT_S 120u // real seconds: a seed that takes longer hangs
 #define JOBS_MAX     64u
+#define LIFE_GOES_ON 7 // exit code of a machine that has crashed
 
 struct options {
     uint64_t first, last;
@@ -116,10 +121,12 @@ static void print_sums(const sim_result *result)
 #undef X
     };
     printf("%.0f virtual seconds, %" PRIu64 " answers, %" PRIu64 " notifications, %" PRIu64
-           " ticks, %" PRIu64 " views compared, %" PRIu64 " orders audited; longest ping %.1f ms, "
+           " ticks, %" PRIu64 " views compared (%" PRIu64 " left behind by memory), %" PRIu64
+           " orders audited, %" PRIu64 " ticks replayed from journals; longest ping %.1f ms, "
            "answer %.1f ms, tick late %.1f ms; traces %016" PRIx64 "\n",
            (double)result->virtual_ns / 1e9, result->answers, result->notifications, result->ticks,
-           result->views_compared, result->orders_audited, (double)result->ping_max_ns / 1e6,
+           result->views_compared, result->views_stale, result->orders_audited,
+           result->ticks_replayed, (double)result->ping_max_ns / 1e6,
            (double)result->answer_max_ns / 1e6, (double)result->tick_late_max_ns / 1e6,
            result->trace_hash);
     for (uint32_t i = 0; i < SIM_FAULT_COUNT; i++) {
@@ -128,6 +135,55 @@ static void print_sums(const sim_result *result)
 }
 
 // ---- processes ---------------------------------------------------------------------------------
+
+static void remove_folder(const char *folder)
+{
+    DIR *files = opendir(".");
+    for (const struct dirent *entry = readdir(files); entry != NULL; entry = readdir(files)) {
+        unlink(entry->d_name);
+    }
+    closedir(files);
+    rmdir(folder);
+}
+
+// A machine that has crashed is started again in a process of its own, with the folder and the
+// ledger of the one before. Ends this process when one of them fails.
+static sim_result run_lives(uint64_t seed, bool trace)
+{
+    struct shared {
+        sim_ledger ledger;
+        sim_result result;
+    };
+    char folder[] = "/tmp/fogmarch-sim-XXXXXX";
+    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (shared == MAP_FAILED || mkdtemp(folder) == NULL || chdir(folder) != 0) {
+        perror(folder);
+        exit(2);
+    }
+    sim_told = &shared->ledger;
+    int status = LIFE_GOES_ON << 8;
+    while (WIFEXITED(status) && WEXITSTATUS(status) == LIFE_GOES_ON) {
+        fflush(NULL);
+        pid_t process = fork();
+        if (process == 0) {
+            alarm(LIFE_LIMIT_S);
+            exit(sim_live(seed, trace, &shared->result) ? 0 : LIFE_GOES_ON);
+        }
+        if (process < 0 || waitpid(process, &status, 0) < 0) {
+            perror("fork");
+            exit(2);
+        }
+    }
+    remove_folder(folder);
+    if (WIFSIGNALED(status)) {
+        raise(WTERMSIG(status));
+    }
+    if (WEXITSTATUS(status) != 0) {
+        exit(WEXITSTATUS(status));
+    }
+    return shared->result;
+}
 
 static void begin(struct job *job, uint64_t seed)
 {
@@ -145,9 +201,7 @@ static void begin(struct job *job, uint64_t seed)
         exit(2);
     }
     if (job->process == 0) {
-        sim_result result;
-        alarm(LIFE_LIMIT_S);
-        sim_live(seed, false, &result);
+        sim_result result = run_lives(seed, false);
         FILE *file = fdopen(ends[1], "w");
         fwrite(&result, sizeof result, 1, file);
         fclose(file);
@@ -174,25 +228,6 @@ static bool end(struct job *job, sim_result *result)
     return false;
 }
 
-static void add(sim_result *sum, const sim_result *one)
-{
-    sum->virtual_ns += one->virtual_ns;
-    sum->answers += one->answers;
-    sum->notifications += one->notifications;
-    sum->ticks += one->ticks;
-    sum->views_compared += one->views_compared;
-    sum->orders_audited += one->orders_audited;
-    for (uint32_t i = 0; i < SIM_FAULT_COUNT; i++) {
-        sum->faults[i] += one->faults[i];
-    }
-    sum->ping_max_ns = one->ping_max_ns > sum->ping_max_ns ? one->ping_max_ns : sum->ping_max_ns;
-    sum->answer_max_ns =
-        one->answer_max_ns > sum->answer_max_ns ? one->answer_max_ns : sum->answer_max_ns;
-    sum->tick_late_max_ns = one->tick_late_max_ns > sum->tick_late_max_ns ? one->tick_late_max_ns
-                                                                          : sum->tick_late_max_ns;
-    sum->trace_hash ^= one->trace_hash;
-}
-
 // Processes end in any order; they are waited for in the order they began.
 static uint32_t run_range(const struct options *options, sim_result *sum)
 {
@@ -203,7 +238,7 @@ static uint32_t run_range(const struct options *options, sim_result *sum)
         sim_result result;
         if (job->process != 0) {
             if (end(job, &result)) {
-                add(sum, &result);
+                sim_result_add(sum, &result);
             } else {
                 failures++;
             }
@@ -247,7 +282,7 @@ int main(int argc, char **argv)
     }
     sim_result result = {0};
     if (options.one) {
-        sim_live(options.first, options.trace, &result);
+        result = run_lives(options.first, options.trace);
         printf("seed %" PRIu64 ": ", options.first);
         print_sums(&result);
         return 0;

@@ -100,13 +100,50 @@ static void draw_memory(sim_plan *plan)
     }
 }
 
-void sim_plan_draw(sim_plan *plan, uint64_t seed)
+// The folder is the process's own.
+static void draw_journal(sim_plan *plan)
+{
+    if (!sim_chance(400)) {
+        return;
+    }
+    fm_config *config = &plan->config;
+    set(config, "journal_dir", ".");
+    set(config, "durability", sim_chance(700) ? "tick" : sim_chance(500) ? "interval" : "none");
+    set(config, "journal_on_error", sim_chance(600) ? "pause" : "read_only");
+    set_uint(config, "journal_interval_ms", sim_between(10, 300));
+    set_uint(config, "keyframe_ticks", sim_between(10, 60));
+    plan->crash_count = sim_chance(700) ? sim_between(1, 2) : 0;
+    if (sim_chance(500)) {
+        plan->disk.slow_permille = sim_below(200);
+        plan->disk.slow_max_us = sim_chance(200) ? 250000 : 10000;
+    }
+    if (sim_chance(400)) {
+        plan->disk.full_permille = sim_chance(500) ? sim_below(20) : 0;
+        plan->disk.short_permille = sim_chance(500) ? sim_below(20) : 0;
+        plan->disk.sync_permille = sim_chance(500) ? sim_below(100) : 0;
+    }
+}
+
+static sim_ending draw_ending(const sim_plan *plan, uint32_t life)
+{
+    if (life < plan->crash_count) {
+        return sim_chance(500) ? SIM_ENDS_KILLED : SIM_ENDS_IN_DARK;
+    }
+    return sim_chance(650)   ? SIM_ENDS_SETTLED
+           : sim_chance(850) ? SIM_ENDS_IN_MID
+                             : SIM_ENDS_AT_ONCE;
+}
+
+void sim_plan_draw(sim_plan *plan, uint64_t seed, uint32_t life)
 {
     memset(plan, 0, sizeof *plan);
     plan->seed = seed;
     draw_config(plan);
+    draw_journal(plan);
+    sim_kernel_begin_life(life);
     draw_roughness(plan);
     draw_memory(plan);
+    plan->memory_fails_at_start &= life == 0;
     plan->actor_count = sim_between(1, 9);
     plan->prompt_count = sim_below(plan->actor_count + 1);
     plan->hostile_permille = sim_chance(300) ? 0 : sim_below(1000);
@@ -114,9 +151,7 @@ void sim_plan_draw(sim_plan *plan, uint64_t seed)
     plan->flood_permille = sim_chance(700) ? 0 : sim_below(30);
     plan->turn_max_us = 1000u << sim_below(7);
     plan->chaos_ns = sim_between(100, 1600) * SIM_NS_MS;
-    plan->ending = sim_chance(650)   ? SIM_ENDS_SETTLED
-                   : sim_chance(850) ? SIM_ENDS_IN_MID
-                                     : SIM_ENDS_AT_ONCE;
+    plan->ending = draw_ending(plan, life);
 }
 
 sim_link sim_plan_prompt_link(void)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tests/sim/book.h"
+#include "tests/sim/disk.h"
 
 #include "server/config.h"
 
@@ -11,12 +12,16 @@ typedef enum sim_ending {
     SIM_ENDS_SETTLED, // everybody calms down, everything is compared, then SIGTERM
     SIM_ENDS_IN_MID,  // SIGTERM in the middle of everything
     SIM_ENDS_AT_ONCE, // two of them
+    SIM_ENDS_KILLED,  // as by kill -9; then it starts again
+    SIM_ENDS_IN_DARK, // the power fails; likewise
 } sim_ending;
 
 typedef struct sim_plan {
     uint64_t seed;
     fm_config config;
     sim_roughness roughness;
+    sim_disk_roughness disk;
+    uint32_t crash_count;      // lives that end with a crash, before the last
     uint32_t actor_count;      // clients that act, besides the auditor
     uint32_t prompt_count;     // of these, the first ones are prompt
     uint32_t hostile_permille; // of the others
@@ -29,8 +34,10 @@ typedef struct sim_plan {
     sim_ending ending;
 } sim_plan;
 
-/// Draws it, after sim_kernel_start().
-void sim_plan_draw(sim_plan *plan, uint64_t seed);
+/// Draws it, after sim_kernel_start(). Machines of one seed have the same settings.
+///
+/// @param life  how many machines there were before
+void sim_plan_draw(sim_plan *plan, uint64_t seed, uint32_t life);
 
 /// A link that answers may be expected on at once, and one that may be anything.
 sim_link sim_plan_prompt_link(void);

@@ -1,0 +1,154 @@
+// tests/sim/ledger.c: see ledger.h.
+
+#include "tests/sim/ledger.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+sim_ledger *sim_told;
+
+static sim_ledger_world *world_of(uint64_t number)
+{
+    return number < SIM_LEDGER_WORLDS_MAX ? &sim_told->worlds[number] : NULL;
+}
+
+void sim_ledger_tick(uint64_t number, uint64_t tick, uint64_t digest)
+{
+    sim_ledger_world *world = world_of(number);
+    if (world != NULL) {
+        world->ticks[tick % SIM_LEDGER_TICKS_MAX] = tick;
+        world->digests[tick % SIM_LEDGER_TICKS_MAX] = digest;
+    }
+}
+
+void sim_ledger_hear(uint64_t number, uint64_t tick)
+{
+    sim_ledger_world *world = world_of(number);
+    if (world != NULL && tick > world->tick_told) {
+        world->tick_told = tick;
+    }
+}
+
+void sim_ledger_ask(const sim_request *request)
+{
+    sim_ledger_world *world = world_of(request->world);
+    if (world != NULL && request->method == FM_METHOD_WORLD_DESTROY) {
+        world->is_ending = true;
+    }
+}
+
+static void learn_orders(uint64_t number, sim_ledger_world *world, const msgpack_object *result)
+{
+    uint64_t first = fm_object_uint(result, "order", 0);
+    uint64_t count = fm_object_uint(result, "count", 0);
+    if (first == 0 || count == 0) {
+        return;
+    }
+    if (first <= world->order_before) {
+        sim_fail("world %" PRIu64 ": order %" PRIu64 " is given a second time, up to %" PRIu64
+                 " were told",
+                 number, first, world->order_before);
+    }
+    uint64_t last = first + count - 1;
+    world->order_told = last > world->order_told ? last : world->order_told;
+}
+
+static void learn_agents(uint64_t number, sim_ledger_world *world, const msgpack_object *result)
+{
+    fm_numbers ids = fm_object_numbers(result, "agents");
+    for (uint32_t i = 0; i < ids.count; i++) {
+        uint64_t id = fm_numbers_at(ids, i);
+        for (uint32_t k = 0; k < world->agent_before; k++) {
+            if (world->agents[k] == id) {
+                sim_fail("world %" PRIu64 ": agent %" PRIu64 " is given a second time", number, id);
+            }
+        }
+        if (world->agent_count < SIM_LEDGER_AGENTS_MAX) {
+            world->agents[world->agent_count++] = id;
+        }
+    }
+}
+
+static void learn_team(uint64_t number, sim_ledger_world *world, const msgpack_object *result)
+{
+    uint64_t team = fm_object_uint(result, "team", 0);
+    if (team != 0 && team <= world->team_before) {
+        sim_fail("world %" PRIu64 ": team %" PRIu64 " is made a second time", number, team);
+    }
+    world->team_told = team > world->team_told ? team : world->team_told;
+}
+
+// Answers overtake each other where several clients ask, so only what an earlier machine told
+// counts as told.
+void sim_ledger_answer(const sim_request *request, const msgpack_object *result)
+{
+    if (request->method == FM_METHOD_WORLD_CREATE) {
+        sim_ledger_world *made = world_of(fm_object_uint(result, "world", 0));
+        if (made != NULL) {
+            memset(made, 0, sizeof *made);
+            made->is_told = true;
+        }
+        return;
+    }
+    sim_ledger_world *world = world_of(request->world);
+    if (world == NULL) {
+        return;
+    }
+    if (request->method == FM_METHOD_AGENT_ORDER && request->number == 0) {
+        learn_orders(request->world, world, result);
+    } else if (request->method == FM_METHOD_AGENT_SPAWN) {
+        learn_agents(request->world, world, result);
+    } else if (request->method == FM_METHOD_TEAM_CREATE) {
+        learn_team(request->world, world, result);
+    }
+}
+
+void sim_ledger_close(bool keeps_promises)
+{
+    sim_told->life++;
+    sim_told->keeps_promises = keeps_promises;
+    sim_told->book = sim_known;
+    for (uint32_t i = 0; i < SIM_LEDGER_WORLDS_MAX; i++) {
+        sim_ledger_world *world = &sim_told->worlds[i];
+        world->is_back = false;
+        world->order_before = world->order_told;
+        world->team_before = world->team_told;
+        world->agent_before = world->agent_count;
+    }
+}
+
+void sim_ledger_compare(uint64_t number, uint64_t tick, uint64_t digest)
+{
+    sim_ledger_world *world = world_of(number);
+    if (world == NULL) {
+        return;
+    }
+    world->is_back = true;
+    if (sim_told->keeps_promises && !world->is_ending && tick < world->tick_told) {
+        sim_fail("world %" PRIu64 " is back at tick %" PRIu64 ", but clients heard of %" PRIu64,
+                 number, tick, world->tick_told);
+    }
+    uint64_t at = tick % SIM_LEDGER_TICKS_MAX;
+    if (tick > 0 && world->ticks[at] == tick && world->digests[at] != digest) {
+        sim_fail("world %" PRIu64 " is back at tick %" PRIu64 " with digest %016" PRIx64
+                 ", but had %016" PRIx64,
+                 number, tick, digest, world->digests[at]);
+    }
+    if (!sim_told->keeps_promises || world->is_ending) { // what is gone may be given again
+        world->tick_told = tick;
+        world->order_before = world->team_before = world->agent_before = 0;
+    }
+}
+
+void sim_ledger_complete(void)
+{
+    for (uint32_t i = 0; i < SIM_LEDGER_WORLDS_MAX; i++) {
+        sim_ledger_world *world = &sim_told->worlds[i];
+        if (world->is_told && !world->is_back && !world->is_ending && sim_told->keeps_promises) {
+            sim_fail("world %u has not come back", i);
+        }
+        if (!world->is_back) { // its number may be given to another
+            memset(world, 0, sizeof *world);
+        }
+    }
+}
