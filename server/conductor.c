@@ -750,11 +750,11 @@ fm_status fm_conductor_create_driven(const fm_config *config, void (*on_event)(v
 
 static fm_status start(fm_conductor *conductor, fm_conductor **out)
 {
+    conductor->has_thread = true; // before the thread reads it
     if (pthread_create(&conductor->thread, NULL, conduct, conductor) != 0) {
         release(conductor);
         return FM_ERR_NO_MEMORY;
     }
-    conductor->has_thread = true;
     *out = conductor;
     return FM_OK;
 }

@@ -290,8 +290,9 @@ static void fail(struct fm_opening *opening, fm_status status)
 {
     fm_hub *hub = opening->hub;
     hub->opening_count--;
-    fm_log(FM_LOG_WARNING, "replay not opened", fm_log_text("file", opening->path),
-           fm_log_status("reason", status), fm_log_text("detail", opening->error));
+    static fm_log_site site;
+    fm_log_limited(&site, FM_LOG_WARNING, "replay not opened", fm_log_text("file", opening->path),
+                   fm_log_status("reason", status), fm_log_text("detail", opening->error));
     fm_session *session = end_wait(hub, &opening->asker);
     if (session != NULL && !opening->asker.is_notification) {
         char error[FM_ERROR_TEXT_SIZE];
@@ -389,9 +390,11 @@ void fm_replays_added(fm_hub *hub, fm_job *job)
     } else if (!opening->asker.is_notification) {
         answer_opened(opening, session);
     }
-    fm_log(FM_LOG_INFO, "replay opened", fm_log_uint("world", host->number),
-           fm_log_text("file", opening->file), fm_log_uint("session", opening->asker.session),
-           fm_log_real("ms", (double)(fm_clock_now_ns() - opening->begun_ns) / FM_NS_PER_MS));
+    static fm_log_site site;
+    fm_log_limited(
+        &site, FM_LOG_INFO, "replay opened", fm_log_uint("world", host->number),
+        fm_log_text("file", opening->file), fm_log_uint("session", opening->asker.session),
+        fm_log_real("ms", (double)(fm_clock_now_ns() - opening->begun_ns) / FM_NS_PER_MS));
     free(opening);
 }
 
@@ -438,8 +441,9 @@ fm_status fm_replays_close(fm_hub *hub, fm_host *host, fm_job *job)
         host->state = FM_HOST_ENDING;
         fm_stream_end_host(hub, host);
         fm_hub_drop_replay(hub, host);
-        fm_log(FM_LOG_INFO, "replay closed", fm_log_uint("world", host->number),
-               fm_log_text("file", host->playback.file));
+        static fm_log_site site;
+        fm_log_limited(&site, FM_LOG_INFO, "replay closed", fm_log_uint("world", host->number),
+                       fm_log_text("file", host->playback.file));
     }
     return status;
 }
