@@ -226,9 +226,12 @@ static fm_status check_names(struct recovery *recovery)
                       "world %llu, '%s', has the number or name of another one",
                       (unsigned long long)info->number, info->name);
     }
+    // A world that was being destroyed when the server was killed may be back, and another have
+    // been made in its place: refusing the last one would lose a world that somebody was told of.
     if (hub->host_count >= hub->config->worlds_max) {
-        return refuse(recovery, FM_ERR_LIMIT, info->last_tick, "worlds_max is %llu",
-                      (unsigned long long)hub->config->worlds_max);
+        fm_log(FM_LOG_WARNING, "more worlds come back than worlds_max",
+               fm_log_text("file", recovery->path),
+               fm_log_uint("worlds_max", hub->config->worlds_max));
     }
     return FM_OK;
 }
