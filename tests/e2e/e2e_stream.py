@@ -152,7 +152,7 @@ def a_reader_that_never_reads():
     with Server("--slow-reader-timeout-s", "3600", "--session-unsent-max", "1048576") as server:
         admin = server.connect()
         world = admin.call("world.create", name="w", generator="open", width=256, height=256,
-                           tick_hz=20, budget_ms=20, paused=True)["world"]
+                           tick_hz=20, budget_ms=20, planner="dstar-lite", paused=True)["world"]
         team = admin.call("team.create", world=world)["team"]
         cells = sum(([i % 250, i // 250] for i in range(5000)), [])
         agents = admin.call("agent.spawn", world=world, team=team, cells=cells)["agents"]
