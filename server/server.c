@@ -37,7 +37,7 @@
 #define READ_BUFFER_SIZE (64u << 10)
 #define CHECK_PERIOD_MS  100u              // how often time-outs are looked at
 #define WATCHDOG_SHARE   4u                // signs of life per time that the watchdog waits
-#define PAUSE_NS         (FM_NS_PER_S / 2) // between two looks at time-outs: we stood still
+#define PAUSE_NS         (FM_NS_PER_S / 2) // between two looks at time-outs: worth a warning
 
 struct server {
     fm_hub hub;                                        // first
@@ -335,19 +335,23 @@ static void feed_watchdog(struct server *server, uint64_t now_ns)
 }
 
 // After SIGSTOP, or on a machine that was suspended or starved, what clients have sent meanwhile
-// may not even be read yet, and nobody was asked for a sign of life.
+// may not even be read yet, and nobody was asked for a sign of life. So time-outs do not count the
+// time that this look came too late, however short: they may be no longer than that themselves.
 static void forgive_pause(struct server *server, uint64_t now_ns)
 {
     uint64_t pause_ns = now_ns - server->checked_ns;
     server->checked_ns = now_ns;
-    if (pause_ns <= PAUSE_NS) {
+    if (pause_ns > PAUSE_NS) {
+        static fm_log_site site;
+        fm_log_limited(&site, FM_LOG_WARNING, "the server stood still",
+                       fm_log_uint("ms", pause_ns / FM_NS_PER_MS));
+    }
+    if (pause_ns <= CHECK_PERIOD_MS * FM_NS_PER_MS) {
         return;
     }
-    static fm_log_site site;
-    fm_log_limited(&site, FM_LOG_WARNING, "the server stood still",
-                   fm_log_uint("ms", pause_ns / FM_NS_PER_MS));
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
-        fm_session_forgive(server->hub.sessions[i], pause_ns, now_ns);
+        fm_session_forgive(server->hub.sessions[i], pause_ns - CHECK_PERIOD_MS * FM_NS_PER_MS,
+                           now_ns);
     }
 }
 
