@@ -64,6 +64,9 @@ static fm_status try_agents(const fm_scenario *scenario, uint32_t agents,
     struct attempt attempt;
     bool carried = false;
     for (uint32_t i = 0; i < TRIES && !carried; i++) {
+        if (i > 0 && options->progress != FM_RUN_PROGRESS_NONE) {
+            fprintf(stderr, "the same once more\n");
+        }
         fm_status status = try_once(scenario, agents, options, &attempt, error);
         if (status != FM_OK) {
             return status;

@@ -51,7 +51,7 @@ static bool ends_in(const char *name, const char *end)
 
 static void report_number(const char *name, uint64_t number)
 {
-    if (ends_in(name, "bytes")) {
+    if (ends_in(name, "bytes") && number >= 1024) {
         printf("%s (%s)\n", fm_report_grouped(number), fm_report_size(number));
     } else {
         printf("%s\n", fm_report_grouped(number));
