@@ -16,6 +16,7 @@
 typedef struct fm_change_log {
     uint64_t version;   // changes ever made
     uint64_t begin;     // version of the oldest change still kept
+    uint64_t edited;    // version after the last change that came of an edit of the map; 0: none
     fm_change *changes; // change v at v - begin; owned
     uint32_t capacity;
 } fm_change_log;

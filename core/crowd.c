@@ -108,9 +108,19 @@ static void note_trail(fm_world *world, struct fm_agent *agent, uint32_t d)
     }
 }
 
-static void move_to(struct fm_tick *t, struct fm_agent *agent, fm_cell next)
+// A step that is not the one that the unit wanted most.
+static void note_other_step(fm_world *world, const fm_mover *mover)
 {
-    uint32_t d = fm_cell_direction(agent->cell, next);
+    bool has_way = !mover->aside && (mover->wishes & 15) < FM_WISH_STAY;
+    world->counts.conflicts[has_way ? FM_CONFLICT_SIDESTEPPED : FM_CONFLICT_PUSHED] += 1;
+}
+
+static void move_to(struct fm_tick *t, struct fm_agent *agent, const fm_mover *mover)
+{
+    uint32_t d = fm_cell_direction(agent->cell, mover->next);
+    if (d != (mover->wishes & 15)) {
+        note_other_step(t->world, mover);
+    }
     if (agent->order.id == 0) {
         note_trail(t->world, agent, d);
     }
@@ -193,6 +203,7 @@ static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
     if (agent->order.id == 0 || !agent->is_ready) {
         return;
     }
+    world->counts.conflicts[FM_CONFLICT_WAITED] += (mover->wishes & 15) < FM_WISH_STAY;
     if (agent->state == FM_AGENT_MOVING) {
         fm_agent_set_state(agent, FM_AGENT_WAITING);
     }
@@ -211,8 +222,8 @@ void fm_crowd_move(struct fm_tick *t)
     fm_world *world = t->world;
     uint32_t turn_count;
     const uint32_t *turns = list_turns(world, &turn_count);
-    fm_pibt_resolve(world->occupancy, world->movers, world->agent_slots, turns, turn_count,
-                    world->frames);
+    world->counts.conflicts[FM_CONFLICT_SWAP] += fm_pibt_resolve(
+        world->occupancy, world->movers, world->agent_slots, turns, turn_count, world->frames);
     fm_pibt_apply(world->occupancy, world->movers, world->agent_slots);
     for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
         const fm_mover *mover = &world->movers[slot];
@@ -221,7 +232,7 @@ void fm_crowd_move(struct fm_tick *t)
             continue;
         }
         if (mover->progress == FM_MOVER_DECIDED && mover->next != mover->cell) {
-            move_to(t, agent, mover->next);
+            move_to(t, agent, mover);
         } else {
             stay(world, agent, mover);
         }

@@ -147,10 +147,12 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
         }
     }
     for (uint32_t i = 0; i < world->team_count; i++) {
+        counts->known_cells += world->teams[i].knowledge->known_count;
         counts->knowledge_bytes += fm_knowledge_bytes(world->teams[i].knowledge) +
                                    fm_team_labels_bytes(&world->teams[i].labels);
     }
     counts->knowledge_bytes += fm_surveys_bytes(world);
+    counts->map_cells = (uint64_t)world->grid->width * world->grid->height;
 }
 
 uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uint32_t capacity)

@@ -140,12 +140,17 @@ static void set_blocked(fm_knowledge *knowledge, fm_cell cell, bool blocked)
 }
 
 // The classes' views follow the knowledge.
-static void tell_classes(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain, uint8_t cost)
+static void tell_classes(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain, uint8_t cost,
+                         bool was_known)
 {
     for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
         fm_class_map *map = knowledge->classes[i];
         if (map != NULL) {
+            uint64_t version = map->log.version;
             fm_class_map_set(map, cell, fm_movement_weight(map->movement, terrain, cost));
+            if (was_known && map->log.version != version) {
+                map->log.edited = map->log.version;
+            }
         }
     }
 }
@@ -162,7 +167,8 @@ static void note_building(fm_knowledge *knowledge, fm_cell cell, size_t i)
     }
 }
 
-static void learn_cell(fm_knowledge *knowledge, fm_cell cell)
+// What was known of a cell changes only when that is edited.
+static void learn_cell(fm_knowledge *knowledge, fm_cell cell, bool was_known)
 {
     const fm_grid *truth = knowledge->truth;
     size_t i = fm_grid_index(truth, cell);
@@ -190,12 +196,13 @@ static void learn_cell(fm_knowledge *knowledge, fm_cell cell)
             .dearer = is_blocked || (!was_blocked && weight_after > weight_before),
         };
         fm_change_log_add(&knowledge->log, change, knowledge->memory);
+        knowledge->log.edited = was_known ? knowledge->log.version : knowledge->log.edited;
     }
     if (knowledge->buildings != NULL && knowledge->buildings->placed > 0) {
         note_building(knowledge, cell, i);
     }
     if (knowledge->has_class_maps) {
-        tell_classes(knowledge, cell, (fm_terrain)truth->terrain[i], weight_after);
+        tell_classes(knowledge, cell, (fm_terrain)truth->terrain[i], weight_after, was_known);
     }
 }
 
@@ -216,7 +223,8 @@ static inline void learn_word(fm_knowledge *knowledge, uint32_t y, uint32_t word
     }
     knowledge->known_count += (uint64_t)__builtin_popcountll(fresh);
     for (; changed != 0; changed &= changed - 1) {
-        learn_cell(knowledge, fm_cell_at(word * 64 + (uint32_t)__builtin_ctzll(changed), y));
+        uint32_t x = word * 64 + (uint32_t)__builtin_ctzll(changed);
+        learn_cell(knowledge, fm_cell_at(x, y), (fresh & changed & -changed) == 0);
     }
 }
 
@@ -395,7 +403,7 @@ void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain te
     FM_ASSERT(knowledge->seen != NULL);
     if (knowledge->omniscient) {
         knowledge->seen[fm_grid_index(knowledge->truth, cell)] = (uint8_t)terrain_before;
-        learn_cell(knowledge, cell);
+        learn_cell(knowledge, cell, true);
         return;
     }
     if (fm_bitmap_get(&knowledge->known, cell) && !fm_bitmap_get(&knowledge->stale, cell)) {

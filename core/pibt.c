@@ -15,6 +15,7 @@ struct round {
     fm_mover *movers;
     fm_pibt_frame *stack;
     uint32_t depth;
+    uint64_t swaps; // tries that would have been one
 };
 
 // Where a unit without a way of its own steps when it is pushed in a direction: out of the way to
@@ -35,7 +36,7 @@ static bool overlap(fm_cell a, uint32_t a_size, fm_cell b, uint32_t b_size)
 }
 
 // Whether `mover` may count on the cells of `other`, where nobody has claimed them.
-static bool lets_in(const fm_mover *mover, const fm_mover *other)
+static bool lets_in(struct round *r, const fm_mover *mover, const fm_mover *other)
 {
     switch ((fm_mover_progress)other->progress) {
     case FM_MOVER_UNDECIDED:
@@ -49,7 +50,9 @@ static bool lets_in(const fm_mover *mover, const fm_mover *other)
     case FM_MOVER_DECIDED:
         break;
     }
-    return !overlap(other->next, other->size, mover->cell, mover->size); // or they would swap
+    bool swap = overlap(other->next, other->size, mover->cell, mover->size);
+    r->swaps += swap;
+    return !swap;
 }
 
 // Whether somebody who stands in `from` is on the way to `to`.
@@ -74,17 +77,19 @@ static bool crosses(const struct round *r, const fm_mover *mover, uint32_t d)
     return goes(r, left, right) || goes(r, right, left);
 }
 
-static bool can_try(const struct round *r, uint32_t slot, uint32_t d, fm_cell target)
+static bool can_try(struct round *r, uint32_t slot, uint32_t d, fm_cell target)
 {
     const fm_mover *mover = &r->movers[slot];
     FOR_EACH_PLACE(r->occupancy, target, mover->size, place)
     {
         if (place->claim != 0 || (place->now != 0 && place->now != slot + 1 &&
-                                  !lets_in(mover, &r->movers[place->now - 1]))) {
+                                  !lets_in(r, mover, &r->movers[place->now - 1]))) {
             return false;
         }
     }
-    return !crosses(r, mover, d);
+    bool cross = crosses(r, mover, d);
+    r->swaps += cross;
+    return !cross;
 }
 
 static void claim(struct round *r, uint32_t slot, fm_cell cell)
@@ -210,8 +215,8 @@ static void resolve_one(struct round *r, uint32_t root)
     }
 }
 
-void fm_pibt_resolve(fm_occupancy *occupancy, fm_mover *movers, uint32_t slot_count,
-                     const uint32_t *turns, uint32_t turn_count, fm_pibt_frame *stack)
+uint64_t fm_pibt_resolve(fm_occupancy *occupancy, fm_mover *movers, uint32_t slot_count,
+                         const uint32_t *turns, uint32_t turn_count, fm_pibt_frame *stack)
 {
     struct round r = {.occupancy = occupancy, .movers = movers, .stack = stack};
     for (uint32_t slot = 0; slot < slot_count; slot++) {
@@ -224,6 +229,7 @@ void fm_pibt_resolve(fm_occupancy *occupancy, fm_mover *movers, uint32_t slot_co
             resolve_one(&r, turns[i]);
         }
     }
+    return r.swaps;
 }
 
 void fm_pibt_apply(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_count)

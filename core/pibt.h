@@ -78,8 +78,9 @@ typedef struct fm_pibt_frame {
 /// @param movers  by agent slot
 /// @param turns   slots of the units that want to move, the highest priority first
 /// @param stack   room for as many frames as there are units
-void fm_pibt_resolve(fm_occupancy *occupancy, fm_mover *movers, uint32_t slot_count,
-                     const uint32_t *turns, uint32_t turn_count, fm_pibt_frame *stack);
+/// @return how many tries were given up because two units would have exchanged places or crossed
+uint64_t fm_pibt_resolve(fm_occupancy *occupancy, fm_mover *movers, uint32_t slot_count,
+                         const uint32_t *turns, uint32_t turn_count, fm_pibt_frame *stack);
 
 /// Puts all that have moved where they have decided to be, and withdraws all claims.
 void fm_pibt_apply(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_count);

@@ -31,6 +31,18 @@ const fm_planner_ops *const fm_planner_catalogue[] = {
     &fm_astar,
     NULL,
 };
+_Static_assert(FM_COUNT_OF(fm_planner_catalogue) == FM_PLANNER_COUNT + 1,
+               "FM_PLANNER_COUNT is the length of the catalogue");
+
+uint32_t fm_planner_index(const fm_planner_ops *ops)
+{
+    uint32_t i = 0;
+    while (i < FM_PLANNER_COUNT && fm_planner_catalogue[i] != ops) {
+        i++;
+    }
+    FM_ASSERT(i < FM_PLANNER_COUNT);
+    return i;
+}
 
 const fm_planner_ops *fm_planner_by_name(const char *name)
 {

@@ -241,6 +241,10 @@ struct fm_planner_ops {
 
 // Every planner there is, NULL-terminated.
 extern const fm_planner_ops *const fm_planner_catalogue[];
+#define FM_PLANNER_COUNT 22u // planners in it
+
+/// A planner's index in the catalogue, which has it (asserted).
+uint32_t fm_planner_index(const fm_planner_ops *ops);
 
 /// Finds a planner by name. NULL if there is none.
 const fm_planner_ops *fm_planner_by_name(const char *name);

@@ -155,6 +155,7 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
                                                 .serial = ++world->planners_made,
                                                 .self = self,
                                                 .spec = *spec,
+                                                .kind = (uint8_t)fm_planner_index(ops),
                                                 .team = agent->team,
                                                 .class_index = agent->class_index,
                                                 .goal = goal};
@@ -235,6 +236,7 @@ uint32_t fm_planner_take(fm_world *world, const struct fm_agent *agent, fm_cell 
     }
     if (slot == FM_SLOT_NONE) {
         slot = create_planner(world, agent, goal, spec);
+        world->counts.replans[FM_REPLAN_GOAL] += slot != FM_SLOT_NONE;
     }
     if (slot != FM_SLOT_NONE) {
         world->planners[slot].users += 1;
@@ -267,6 +269,7 @@ void fm_planner_redirect(fm_world *world, uint32_t *slot, fm_cell goal)
     planner->spec.ops->set_goal(planner->self, goal, &world->slabs[0]);
     planner->goal = goal;
     planner->state = FM_PLAN_RUNNING;
+    world->counts.replans[FM_REPLAN_GOAL] += 1;
     if (listed) {
         enlist(world, *slot);
     }

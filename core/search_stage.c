@@ -270,9 +270,11 @@ static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
     if (t->round == 0) {
         bool had_answer = planner->state != FM_PLAN_RUNNING;
         const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
-        bool changed =
-            tell_changes(planner, fm_knowledge_log(knowledge, planner->class_index), &work);
+        const fm_change_log *log = fm_knowledge_log(knowledge, planner->class_index);
+        bool edited = log->edited > planner->cursor;
+        bool changed = tell_changes(planner, log, &work);
         planner->disturbed = planner->disturbed || (changed && had_answer);
+        planner->edited = planner->disturbed && (planner->edited || edited);
         ops->set_starts(planner->self, &world->starts[planner->first_start], planner->start_count);
     }
     uint32_t told = work.expansions; // what the changes cost counts, but not against the grant
@@ -289,7 +291,10 @@ static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
     uint32_t searched = work.expansions - told;
     planner->round_expansions += searched;
     planner->expansions += searched;
-    planner->replans += planner->disturbed && searched > 0;
+    if (planner->disturbed && searched > 0) {
+        planner->replans += 1;
+        planner->cause = planner->edited ? FM_REPLAN_EDIT : FM_REPLAN_SENSED;
+    }
     planner->disturbed = false;
     planner->has_answered |= planner->state != FM_PLAN_RUNNING;
     planner->cut = work.cut;
@@ -371,6 +376,7 @@ static uint64_t close_surveys(struct fm_tick *t)
         fm_account *account = &fm_team_of(world, entry->team)->account;
         fm_account_spend(account, entry->round_expansions);
         used += entry->round_expansions;
+        world->counts.expansions_by_kind[FM_SEARCH_SURVEY] += entry->round_expansions;
         if (entry->cut) {
             note_cut(t, FM_CUT_SURVEY + number, entry->round_expansions);
         }
@@ -397,6 +403,7 @@ static void close_round(struct fm_tick *t)
         fm_account *account = &fm_team_of(world, planner->team)->account;
         fm_account_spend(account, planner->round_expansions);
         used += planner->round_expansions;
+        world->counts.expansions_by_kind[planner->kind] += planner->round_expansions;
         if (planner->cut) {
             note_cut(t, slot, planner->cut_at);
         }
@@ -434,6 +441,7 @@ static void note_costs(fm_world *world)
                                       .kind = FM_HISTORY_REPLAN};
             fm_history_add(&world->history, &world->memory, &entry);
             replanned += used;
+            world->counts.replans[planner->cause] += planner->replans - planner->noted_replans;
         }
         planner->noted_expansions = planner->expansions;
         planner->noted_replans = planner->replans;

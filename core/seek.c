@@ -261,6 +261,7 @@ static void look_around(struct fm_tick *t)
         used += world->teams[i].seekers.cells_used;
     }
     t->report->expansions += used;
+    world->counts.expansions_by_kind[FM_SEARCH_SEEK] += used;
     // Planners keep half of the budget at least: a leg is of no use without a way there.
     uint64_t half = t->budget - t->budget / 2;
     t->budget = used < t->budget - half ? t->budget - used : half;

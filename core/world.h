@@ -60,6 +60,42 @@ typedef enum fm_agent_state {
     FM_AGENT_STATE_COUNT,
 } fm_agent_state;
 
+// Why a search was begun, or went on after it had an answer.
+//
+// X(enumerator, name on the wire)
+#define FM_REPLAN_LIST(X)                                                                          \
+    X(FM_REPLAN_GOAL, "goal")       /* for a goal nobody searched for: an order, its next leg */   \
+    X(FM_REPLAN_SENSED, "sensed")   /* the team saw cells for the first time */                    \
+    X(FM_REPLAN_EDIT, "map_change") /* it saw that cells it had known were edited */
+
+typedef enum fm_replan {
+#define X(enumerator, name) enumerator,
+    FM_REPLAN_LIST(X)
+#undef X
+    FM_REPLAN_COUNT,
+} fm_replan;
+
+// What came of units that wanted the same cells, where a cell holds one (core/crowd.h).
+//
+// X(enumerator, name on the wire)
+#define FM_CONFLICT_LIST(X)                                                                        \
+    X(FM_CONFLICT_WAITED, "waited")           /* unit and tick: would have gone on, but stayed */  \
+    X(FM_CONFLICT_SIDESTEPPED, "sidestepped") /* step: to another cell than its search wanted */   \
+    X(FM_CONFLICT_PUSHED, "pushed")           /* step: of one without a way of its own */          \
+    X(FM_CONFLICT_SWAP, "swap_avoided")       /* try: two would have exchanged places or crossed */
+
+typedef enum fm_conflict {
+#define X(enumerator, name) enumerator,
+    FM_CONFLICT_LIST(X)
+#undef X
+    FM_CONFLICT_COUNT,
+} fm_conflict;
+
+// Who expands cells: the planners of the catalogue, by index, and these.
+#define FM_SEARCH_SURVEY FM_PLANNER_COUNT       // tables of landmarks and clusters
+#define FM_SEARCH_SEEK   (FM_PLANNER_COUNT + 1) // where to explore or flee to
+#define FM_SEARCH_KINDS  (FM_PLANNER_COUNT + 2)
+
 // X(enumerator, name on the wire)
 #define FM_ORDER_KIND_LIST(X)                                                                      \
     X(FM_ORDER_MOVE, "move")                                                                       \
@@ -369,6 +405,14 @@ typedef struct fm_world_counts {
     uint32_t first_move_histogram[65]; // ticks from order to first move; [64] counts 64 and more
     uint64_t search_bytes;             // of all planners
     uint64_t knowledge_bytes;          // of all teams
+    uint64_t map_cells;
+    uint64_t known_cells; // summed over the teams
+
+    // These are not saved: they begin when the world is made, loaded or brought back. They are as
+    // deterministic as the rest.
+    uint64_t expansions_by_kind[FM_SEARCH_KINDS]; // adds up to `expansions`
+    uint64_t replans[FM_REPLAN_COUNT];
+    uint64_t conflicts[FM_CONFLICT_COUNT];
 } fm_world_counts;
 
 // What a team may search and does, in expansions; see account.h.

@@ -79,7 +79,10 @@ struct fm_planner {
     bool skipped;      // the deadline had passed before its turn
     bool disturbed;    // had an answer, and what is known changed: the next expansion is a replan
     bool has_answered; // has it ever
+    bool edited;       // `disturbed` by an edit, among others
     uint8_t state;     // fm_plan_state
+    uint8_t cause;     // fm_replan, of the last of `replans`
+    uint8_t kind;      // index of its type in the catalogue
     void *self;
     fm_planner_spec spec;
     uint32_t team;

@@ -310,6 +310,25 @@ static void pack_by_name(msgpack_packer *packer, const fm_world_stats *stats)
     }
 }
 
+static void pack_searches(msgpack_packer *packer, const fm_world_counts *counts)
+{
+    fm_pack_text(packer, "expansions_by_planner");
+    msgpack_pack_map(packer, FM_SEARCH_KINDS);
+    for (uint32_t i = 0; i < FM_SEARCH_KINDS; i++) {
+        fm_pack_key_uint(packer, fm_search_kind_name(i), counts->expansions_by_kind[i]);
+    }
+    fm_pack_text(packer, "replans");
+    msgpack_pack_map(packer, FM_REPLAN_COUNT);
+    for (uint32_t i = 0; i < FM_REPLAN_COUNT; i++) {
+        fm_pack_key_uint(packer, fm_replan_names[i], counts->replans[i]);
+    }
+    fm_pack_text(packer, "conflicts");
+    msgpack_pack_map(packer, FM_CONFLICT_COUNT);
+    for (uint32_t i = 0; i < FM_CONFLICT_COUNT; i++) {
+        fm_pack_key_uint(packer, fm_conflict_names[i], counts->conflicts[i]);
+    }
+}
+
 static void pack_journal_stats(msgpack_packer *packer, const fm_world_stats *stats)
 {
     const fm_journal_numbers *numbers = &stats->journal_numbers;
@@ -330,7 +349,7 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
 {
     const fm_world_counts *counts = &stats->counts;
     fm_pack_text(packer, "world");
-    msgpack_pack_map(packer, 20);
+    msgpack_pack_map(packer, 24);
     fm_pack_key_uint(packer, "tick", counts->tick);
     fm_pack_key_uint(packer, "agents", counts->agents);
     fm_pack_key_uint(packer, "planners", counts->planners);
@@ -340,6 +359,7 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
     fm_pack_key_uint(packer, "cells_edited", counts->cells_edited);
     fm_pack_key_uint(packer, "search_bytes", counts->search_bytes);
     fm_pack_key_uint(packer, "knowledge_bytes", counts->knowledge_bytes);
+    fm_pack_key_uint(packer, "known_cells", counts->known_cells);
     pack_quantiles(packer, "tick_ms", &stats->tick_ms);
     pack_quantiles(packer, "overrun_ms", &stats->overrun_ms);
     pack_quantiles(packer, "order_to_first_move_ticks", &stats->order_to_first_move_ticks);
@@ -348,6 +368,7 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
     fm_pack_key_uint(packer, "degraded_ticks", stats->degraded_ticks);
     fm_pack_key_real(packer, "ns_per_expansion", stats->ns_per_expansion);
     pack_by_name(packer, stats);
+    pack_searches(packer, counts);
     pack_journal_stats(packer, stats);
 }
 

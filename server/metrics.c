@@ -95,6 +95,20 @@ static void write_streams(FILE *out, const fm_hub_counts *counts)
                 &counts->delta_ticks);
 }
 
+static void write_mismatches(FILE *out, const fm_hub *hub)
+{
+    uint64_t replayed = hub->counts.replay_mismatches;
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        replayed += fm_conductor_summary(hub->replayer, hub->replays[i]).replay.differences;
+    }
+    head(out, "fogmarch_state_hash_mismatch_total", "counter",
+         "Ticks that were done again from a journal and gave another digest than recorded.");
+    fprintf(out, "fogmarch_state_hash_mismatch_total{source=\"recovery\"} %llu\n",
+            (unsigned long long)hub->counts.recovery_mismatches);
+    fprintf(out, "fogmarch_state_hash_mismatch_total{source=\"replay\"} %llu\n",
+            (unsigned long long)replayed);
+}
+
 static void write_server(FILE *out, const fm_hub *hub)
 {
     size_t resident_size = 0;
@@ -134,6 +148,7 @@ static void write_server(FILE *out, const fm_hub *hub)
         (double)counts->wrong_tokens);
     one(out, "fogmarch_rate_refusals_total", "counter", "Requests beyond a client's rates.",
         (double)counts->rate_refusals);
+    write_mismatches(out, hub);
     one(out, "fogmarch_client_lag_ticks", "gauge",
         "Ticks that the client farthest behind has not been told yet.",
         (double)fm_stream_lag_max(hub));
@@ -265,6 +280,33 @@ static void write_journals(FILE *out, const fm_metrics *metrics)
     }
 }
 
+static double known_ratio(const fm_world_counts *counts)
+{
+    double cells = (double)counts->map_cells * counts->teams;
+    return counts->teams == 0 ? 0 : (double)counts->known_cells / cells;
+}
+
+static void write_searches(FILE *out, const fm_metrics *metrics)
+{
+    PER_WORLD(out, metrics, "fogmarch_search_expansions_total", "counter", "Cells expanded.",
+              world->stats.counts.expansions);
+    head(out, "fogmarch_planner_expansions_total", "counter",
+         "Cells expanded, by planner, since the world was made or loaded.");
+    for (uint32_t w = 0; w < metrics->world_count; w++) {
+        const struct world_numbers *world = &metrics->worlds[w];
+        for (uint32_t i = 0; i < FM_SEARCH_KINDS; i++) {
+            fprintf(out, "fogmarch_planner_expansions_total{world=\"%s\",planner=\"%s\"} %llu\n",
+                    world->name, fm_search_kind_name(i),
+                    (unsigned long long)world->stats.counts.expansions_by_kind[i]);
+        }
+    }
+    PER_NAME(out, metrics, "fogmarch_replans_total", "counter",
+             "Searches begun, or gone on with after an answer, by cause.", "cause", fm_replan_names,
+             world->stats.counts.replans[i]);
+    PER_WORLD(out, metrics, "fogmarch_search_expansion_seconds", "gauge",
+              "Time of one expansion, smoothed.", world->stats.ns_per_expansion / 1e9);
+}
+
 static void write_worlds(FILE *out, const fm_metrics *metrics)
 {
     PER_WORLD(out, metrics, "fogmarch_ticks_total", "counter", "Ticks completed.",
@@ -288,12 +330,15 @@ static void write_worlds(FILE *out, const fm_metrics *metrics)
               world->stats.counts.orders_given);
     PER_NAME(out, metrics, "fogmarch_orders_ended_total", "counter", "Orders ended, by reason.",
              "reason", fm_order_end_names, world->stats.counts.orders_ended[i]);
-    PER_WORLD(out, metrics, "fogmarch_search_expansions_total", "counter", "Cells expanded.",
-              world->stats.counts.expansions);
-    PER_WORLD(out, metrics, "fogmarch_search_expansion_seconds", "gauge",
-              "Time of one expansion, smoothed.", world->stats.ns_per_expansion / 1e9);
+    write_searches(out, metrics);
     PER_WORLD(out, metrics, "fogmarch_moves_total", "counter", "Steps made by agents.",
               world->stats.counts.moves);
+    PER_NAME(out, metrics, "fogmarch_conflicts_total", "counter",
+             "Units that wanted the same cell, where a cell holds one, by what came of it.", "kind",
+             fm_conflict_names, world->stats.counts.conflicts[i]);
+    PER_WORLD(out, metrics, "fogmarch_known_cells_ratio", "gauge",
+              "Share of the map that a team knows, on the average of all teams.",
+              known_ratio(&world->stats.counts));
     PER_WORLD(out, metrics, "fogmarch_map_cells_changed_total", "counter",
               "Cells changed by terrain edits.", world->stats.counts.cells_edited);
     PER_WORLD(out, metrics, "fogmarch_search_memory_bytes", "gauge", "Memory of all searches.",

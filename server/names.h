@@ -8,3 +8,8 @@
 extern const char *const fm_order_kind_names[FM_ORDER_KIND_COUNT];
 extern const char *const fm_order_end_names[FM_END_COUNT];
 extern const char *const fm_agent_state_names[FM_AGENT_STATE_COUNT];
+extern const char *const fm_replan_names[FM_REPLAN_COUNT];
+extern const char *const fm_conflict_names[FM_CONFLICT_COUNT];
+
+/// Of fm_world_counts.expansions_by_kind: a planner, "survey" or "seek".
+const char *fm_search_kind_name(uint32_t kind);

@@ -114,6 +114,7 @@ static fm_status replay_tick(struct recovery *recovery, const fm_journal_row *ro
     uint64_t digest = copy->record.digest;
     fm_record_copy_destroy(copy, &fm_memory_libc);
     if (report.record.digest != digest) {
+        recovery->hub->counts.recovery_mismatches += 1;
         return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick,
                       "the digest is %016llx, but %016llx was recorded",
                       (unsigned long long)report.record.digest, (unsigned long long)digest);

@@ -436,8 +436,10 @@ fm_status fm_replays_open(fm_session *session, const fm_request *request, const 
 
 fm_status fm_replays_close(fm_hub *hub, fm_host *host, fm_job *job)
 {
+    fm_replay_summary summary = fm_conductor_summary(hub->replayer, host).replay;
     fm_status status = fm_conductor_post(hub->replayer, job);
     if (status == FM_OK) {
+        hub->counts.replay_mismatches += summary.differences;
         host->state = FM_HOST_ENDING;
         fm_stream_end_host(hub, host);
         fm_hub_drop_replay(hub, host);

@@ -59,7 +59,24 @@ static void check_endings(const fm_world *world, uint8_t *ended, uint64_t orders
     }
 }
 
-static void record_original(fm_script *script, fm_random *random)
+// What is counted besides the state is as deterministic as that.
+static void check_counts(const fm_world *world, const fm_world_counts *wanted)
+{
+    fm_world_counts counts;
+    fm_world_counts_get(world, &counts);
+    assert_memory_equal(counts.expansions_by_kind, wanted->expansions_by_kind,
+                        sizeof counts.expansions_by_kind);
+    assert_memory_equal(counts.replans, wanted->replans, sizeof counts.replans);
+    assert_memory_equal(counts.conflicts, wanted->conflicts, sizeof counts.conflicts);
+    assert_int_equal(counts.known_cells, wanted->known_cells);
+    uint64_t expansions = 0;
+    for (uint32_t i = 0; i < FM_SEARCH_KINDS; i++) {
+        expansions += counts.expansions_by_kind[i];
+    }
+    assert_int_equal(expansions, counts.expansions);
+}
+
+static void record_original(fm_script *script, fm_random *random, fm_world_counts *counts_at_end)
 {
     fm_world *world = fm_script_make_world(script);
     static uint8_t ended[1u << 16];
@@ -75,6 +92,7 @@ static void record_original(fm_script *script, fm_random *random)
         fm_world_counts_get(world, &counts);
         check_endings(world, ended, counts.orders_given);
     }
+    fm_world_counts_get(world, counts_at_end);
     fm_world_destroy(world);
 }
 
@@ -91,7 +109,7 @@ static void ask_something(const fm_script *script, fm_world *world, uint32_t tic
     }
 }
 
-static void replay(fm_script *script, uint32_t worker_count)
+static void replay(fm_script *script, uint32_t worker_count, const fm_world_counts *counts_at_end)
 {
     fm_workers *workers;
     assert_int_equal(fm_workers_create(worker_count, &workers), FM_OK);
@@ -103,6 +121,7 @@ static void replay(fm_script *script, uint32_t worker_count)
         }
         fm_script_replay(script, world, workers, i, "from the beginning");
     }
+    check_counts(world, counts_at_end);
     fm_world_destroy(world);
     fm_workers_destroy(workers);
 }
@@ -113,10 +132,11 @@ static void same_digest_for_any_workers(void **state)
     fm_random random = fm_random_seed(fm_test_seed());
     for (uint32_t run = 0; run < RUNS; run++) {
         fm_script *script = fm_script_create(&random);
-        record_original(script, &random);
+        fm_world_counts counts;
+        record_original(script, &random, &counts);
         static const uint32_t worker_counts[] = {1, 2, 3, 8};
         for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
-            replay(script, worker_counts[i]);
+            replay(script, worker_counts[i], &counts);
         }
         fm_script_destroy(script);
     }

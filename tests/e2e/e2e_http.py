@@ -11,10 +11,12 @@ import os
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
 
+from e2e_replay import checksum
 from fogmarch_server import PATIENCE, msgpack, REQUEST, Server, run
 from websocket import BINARY, CLOSE, Refused, TEXT, WebSocketClient
 
@@ -131,7 +133,7 @@ def metrics():
         assert sizes + numbers['fogmarch_frame_bytes_sum{kind="keyframe"}'] \
             <= numbers["fogmarch_client_tx_bytes_total"]
         for name in numbers:  # every name says what it counts
-            assert re.match(r"fogmarch_\w+(_seconds|_bytes|_ticks|_total)(_bucket|_sum|_count)?(\{|$)|"
+            assert re.match(r"fogmarch_\w+(_seconds|_bytes|_ticks|_ratio|_total)(_bucket|_sum|_count)?(\{|$)|"
                             r"fogmarch_(agents|build_info|clients|journal_failing|planners|teams|workers|"
                             r"worlds)(\{|$)", name), name
         duration = "fogmarch_tick_duration_seconds"
@@ -145,6 +147,100 @@ def metrics():
             assert check.returncode == 0 and not check.stderr, check.stdout + check.stderr
         else:
             print("[ SKIPPED  ] promtool: install the Debian package prometheus")
+
+
+def by_label(numbers, name, label):
+    """The values of a metric by one of its labels, which all its lines have."""
+    values = {}
+    for line, value in numbers.items():
+        if line.startswith(name + "{"):
+            values[re.search(label + '="([^"]*)"', line)[1]] = value
+    return values
+
+
+def metrics_of_searches():
+    """Who searches, why, and who is in whose way: as stats has it, and moved by what should move it."""
+    with WebServer() as server:
+        client = server.connect()
+        world = client.call("world.create", name="road", generator="open", width=64, height=64, paused=True,
+                            occupancy="exclusive", sight_radius=12)["world"]
+        team = client.call("team.create", world=world)["team"]
+        client.call("team.create", world=world)  # which knows nothing
+        client.call("agent.spawn", world=world, team=team, cells=[10, 28])  # stands in the way
+        ids = []
+        for x, goal, planner in ((4, 58, "dstar-lite"), (58, 4, "adaptive-astar")):
+            cells = [value for y in range(24, 40) for value in (x, y)]
+            ids += client.call("agent.spawn", world=world, team=team, cells=cells, planner=planner)["agents"]
+            for i in range(16):
+                client.call("agent.order", world=world, agents=ids[-16 + i:][:1], kind="move", goal=[goal, 24 + i])
+        stats = client.call("stats", world=world)["world"]
+        assert not any(stats["replans"].values()) and not any(stats["conflicts"].values()), stats
+        client.call("world.step", world=world, ticks=10)
+        stats = client.call("stats", world=world)["world"]
+        assert stats["replans"] == {"goal": 32, "sensed": 0, "map_change": 0}, stats["replans"]
+        # A wall that the left ones see, with one gap.
+        client.call("terrain.set", world=world, set="blocked", rects=[18, 22, 1, 9, 18, 32, 1, 10])
+        client.call("world.step", world=world, ticks=1)
+        seen = client.call("stats", world=world)["world"]["replans"]
+        assert seen["map_change"] > 0 == seen["sensed"], seen
+        client.call("terrain.set", world=world, set="blocked", rects=[32, 30, 1, 4])  # where nobody has been yet
+        client.call("world.step", world=world, ticks=60)
+        stats = client.call("stats", world=world)["world"]
+        assert stats["replans"]["sensed"] > 0, stats["replans"]
+        assert all(stats["conflicts"].values()), stats["conflicts"]
+        ways = stats["expansions_by_planner"]
+        assert sum(ways.values()) == stats["expansions"], stats
+        assert {name for name in ways if ways[name] > 0} == {"dstar-lite", "adaptive-astar"}, ways
+        numbers = read_metrics(server.get("/metrics")[2])
+        assert by_label(numbers, "fogmarch_planner_expansions_total", "planner") == ways
+        assert by_label(numbers, "fogmarch_replans_total", "cause") == stats["replans"]
+        assert by_label(numbers, "fogmarch_conflicts_total", "kind") == stats["conflicts"]
+        known = numbers['fogmarch_known_cells_ratio{world="road"}']
+        assert known == stats["known_cells"] / (2 * 64 * 64) and 0.2 < known <= 0.5, known
+
+
+def alter_digest(path, tick):
+    """As if this tick had come out otherwise, with a checksum that is right."""
+    with sqlite3.connect(path) as db:
+        position, row = db.execute("SELECT position, bytes FROM log WHERE kind = 2 AND tick = ?", (tick,)).fetchone()
+        row = row[:-8] + bytes([row[-8] ^ 1]) + row[-7:]
+        db.execute("UPDATE log SET bytes = ?, checksum = ? WHERE position = ?",
+                   (row, checksum(row, position, tick, 2), position))
+    db.close()
+
+
+def metrics_of_wrong_digests():
+    def mismatches(server, recovery, replay):
+        wanted = {"recovery": recovery, "replay": replay}
+        end = time.monotonic() + PATIENCE
+        while True:  # a scrape is good for a second
+            numbers = read_metrics(server.get("/metrics")[2])
+            found = by_label(numbers, "fogmarch_state_hash_mismatch_total", "source")
+            if found == wanted:
+                return
+            assert time.monotonic() < end, (found, wanted)
+            time.sleep(0.1)
+
+    with tempfile.TemporaryDirectory() as folder:
+        with WebServer("--journal-dir", folder) as server:
+            client = server.connect()
+            world, _ = make_world(client, paused=True)
+            client.call("world.step", world=world, ticks=10)
+            mismatches(server, 0, 0)
+            server.process.kill()  # so that no keyframe takes the place of the ticks
+            server.process.wait()
+            server.process.returncode = 0  # it was us
+        file = f"{world}-arena.journal"
+        alter_digest(os.path.join(folder, file), 7)
+        with WebServer("--journal-dir", folder) as server:
+            client = server.connect()
+            assert client.call("world.list")["worlds"] == []
+            mismatches(server, 1, 0)
+            replay = client.call("replay.open", file=file + ".damaged")["world"]
+            assert client.call("replay.seek", world=replay, tick=10)["differences"] == 1
+            mismatches(server, 1, 1)
+            client.call("replay.close", world=replay)
+            mismatches(server, 1, 1)
 
 
 def many_scrapes_at_once():
@@ -330,6 +426,6 @@ def slow_reader():
 
 
 if __name__ == "__main__":
-    run([health, health_while_going_down, metrics, many_scrapes_at_once,
-         the_protocol_over_websocket, messages_cut_anywhere, large_keyframe, origins, files,
+    run([health, health_while_going_down, metrics, metrics_of_searches, metrics_of_wrong_digests,
+         many_scrapes_at_once, the_protocol_over_websocket, messages_cut_anywhere, large_keyframe, origins, files,
          rude_clients, slow_reader])
