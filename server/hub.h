@@ -47,6 +47,7 @@ typedef struct fm_hub {
     fm_conductor *conductor;
     fm_conductor *replayer; // the conductor of the replays; NULL: there can be none
     uint64_t start_ns;
+    const char *commit; // of what was built
     bool going_down;
     void (*on_session_gone)(struct fm_hub *hub); // after a session was released
     void (*on_yield)(struct fm_hub *hub);        // fm_sessions_take_turns() is due; NULL: nobody

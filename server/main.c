@@ -1,6 +1,7 @@
 // server/main.c: fogmarchd, from the command line to the exit code. What the server does begins in
 // server/server.h.
 
+#include "server/commit.h"
 #include "server/log.h"
 #include "server/options.h"
 #include "server/server.h"
@@ -40,7 +41,8 @@ int main(int argc, char **argv)
     fm_log(FM_LOG_INFO, "fogmarchd starts", fm_log_text("version", FOGMARCH_VERSION),
            fm_log_uint("pid", (uint64_t)getpid()), fm_log_text("listen", config.listen));
     warn_of_open_token_file(&config);
-    exit_code = fm_server_run(&config, (const char *const *)argv + 1, (const char *const *)environ);
+    exit_code = fm_server_run(&config, (const char *const *)argv + 1, (const char *const *)environ,
+                              FOGMARCH_COMMIT);
     fm_log(FM_LOG_INFO, "fogmarchd ends", fm_log_int("exit_code", exit_code));
     fm_log_stop();
     return exit_code;

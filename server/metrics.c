@@ -114,8 +114,9 @@ static void write_server(FILE *out, const fm_hub *hub)
     size_t resident_size = 0;
     uv_resident_set_memory(&resident_size);
     const fm_hub_counts *counts = &hub->counts;
-    head(out, "fogmarch_build_info", "gauge", "Always 1; the version is in the label.");
-    fprintf(out, "fogmarch_build_info{version=\"%s\"} 1\n", FOGMARCH_VERSION);
+    head(out, "fogmarch_build_info", "gauge", "Always 1; the version is in the labels.");
+    fprintf(out, "fogmarch_build_info{version=\"%s\",commit=\"%s\"} 1\n", FOGMARCH_VERSION,
+            hub->commit);
     one(out, "fogmarch_uptime_seconds", "gauge", "Time since the server started.",
         (double)(fm_clock_now_ns() - hub->start_ns) / 1e9);
     one(out, "fogmarch_resident_memory_bytes", "gauge", "Memory of the process.",

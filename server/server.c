@@ -623,7 +623,7 @@ static bool start_journal(struct server *server)
 }
 
 int fm_server_run(const fm_config *config, const char *const *arguments,
-                  const char *const *environment)
+                  const char *const *environment, const char *commit)
 {
     fm_handlers_check();
     signal(SIGPIPE, SIG_IGN); // a peer that is gone is an error of the write, not the end of all
@@ -636,6 +636,7 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
     }
     server.arguments = arguments;
     server.environment = environment;
+    server.hub.commit = commit;
     fm_notify_init(&server.notify);
     bool started = start_journal(&server) && start_tls(&server) && start_http(&server) &&
                    start_listening(&server);

@@ -119,6 +119,8 @@ def metrics():
         assert numbers["fogmarch_moves_total" + label] == stats["moves"] > 0
         assert numbers["fogmarch_search_expansions_total" + label] == stats["expansions"] > 0
         assert numbers["fogmarch_worlds"] == 1
+        info, = [name for name in numbers if name.startswith("fogmarch_build_info{")]
+        assert re.fullmatch(r'fogmarch_build_info{version="[0-9.]+",commit="([0-9a-f]{12}|unknown)"}', info), info
         assert numbers['fogmarch_clients{role="admin"}'] == 1
         assert sum(value for name, value in numbers.items()
                    if name.startswith("fogmarch_clients{")) == 1

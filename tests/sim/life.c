@@ -45,7 +45,7 @@ static struct {
 static void *run_server(void *argument)
 {
     static const char *const nothing[] = {NULL}; // no flags, no variables: SIGHUP finds defaults
-    server.exit_code = fm_server_run(argument, nothing, nothing);
+    server.exit_code = fm_server_run(argument, nothing, nothing, "simulated");
     return NULL;
 }
 
