@@ -5,10 +5,10 @@ import {
   assert, Browser, cellsAround, clickCell, colourAt, factsOf, makeWorld, run, Server, until,
 } from "./support.mjs";
 
-async function stage(options) {
+async function stage() {
   const server = await Server.start();
   const admin = await server.connect();
-  const { world, teams, bases } = await makeWorld(admin, options);
+  const { world, teams, bases } = await makeWorld(admin, { planner: "dstar-lite" });
   const base = bases.slice(0, 2);
   const { agents } = await admin.call("agent.spawn",
                                       { world, team: teams[0], cells: cellsAround(base, 9) });
