@@ -105,7 +105,8 @@ static void note_learned(fm_knowledge *knowledge, fm_learned learned)
         fm_learned *grown = fm_memory_resize(knowledge->memory, knowledge->learned,
                                              knowledge->learned_capacity, capacity, sizeof *grown);
         if (grown == NULL) {
-            return; // a watcher misses a cell; its next keyframe has it
+            knowledge->learned_lost = true;
+            return;
         }
         knowledge->learned = grown;
         knowledge->learned_capacity = capacity;
@@ -116,6 +117,7 @@ static void note_learned(fm_knowledge *knowledge, fm_learned learned)
 void fm_knowledge_forget_learned(fm_knowledge *knowledge)
 {
     knowledge->learned_count = 0;
+    knowledge->learned_lost = false;
     knowledge->buildings_seen.changed = false;
 }
 

@@ -81,6 +81,7 @@ typedef struct fm_knowledge {
     fm_learned *learned; // since fm_knowledge_forget_learned(), in order of learning
     uint32_t learned_count;
     uint32_t learned_capacity;
+    bool learned_lost; // there was no memory for one of them
 } fm_knowledge;
 
 /// Makes an empty knowledge (nothing seen) or, with `omniscient`, one that has seen all and sees

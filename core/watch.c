@@ -232,6 +232,21 @@ static bool reserve_lists(const fm_world *world, struct fm_watch *watch)
            FM_RESERVE(world, watch->ended, watch->ended_capacity, world->ended_count);
 }
 
+// Who comes and goes meanwhile is never noticed, and slots change hands. So nobody counts as shown
+// any more, by whatever name, and in the next tick that can be compared everybody enters.
+static void forget_shown(struct fm_watch *watch)
+{
+    for (uint32_t i = 0; i < watch->shown_words; i++) {
+        watch->shown[i] = 0;
+    }
+    fm_sightings *sightings = &watch->sightings;
+    for (uint32_t i = 0; i < sightings->count; i++) {
+        if (sightings->list[i].taken) {
+            (void)fm_sightings_end(sightings, sightings->list[i].slot);
+        }
+    }
+}
+
 void fm_watch_observe(const fm_world *world, uint32_t team, struct fm_watch *watch)
 {
     watch->entered_count = 0;
@@ -239,8 +254,11 @@ void fm_watch_observe(const fm_world *world, uint32_t team, struct fm_watch *wat
     watch->left_count = 0;
     watch->cell_count = 0;
     watch->ended_count = 0;
-    if (!reserve_lists(world, watch)) {
-        return; // memory is out; who came and went is noticed in a later tick
+    watch->incomplete = !reserve_lists(world, watch);
+    if (watch->incomplete) {
+        forget_shown(watch);
+        watch->removed_before = 0;
+        return;
     }
     look_around(world, team, watch);
     note_removed(world, team, watch);
@@ -345,11 +363,13 @@ fm_changes fm_world_changes(const fm_world *world, uint32_t team)
         .left_count = watch->left_count,
         .cell_count = watch->cell_count,
         .ended_count = watch->ended_count,
+        .incomplete = watch->incomplete,
     };
     if (team != FM_ALL_TEAMS) {
         const fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
         changes.cells = knowledge->learned;
         changes.cell_count = knowledge->learned_count;
+        changes.incomplete |= knowledge->learned_lost;
     }
     const fm_buildings_seen *seen = buildings_of(world, team);
     changes.buildings = seen->list;

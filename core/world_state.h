@@ -136,6 +136,7 @@ struct fm_watch {
     uint64_t *shown;   // bit per agent slot: in view as of the last tick
     uint32_t shown_words;
     uint32_t removed_before; // of the world's list of removed agents: went before the watch began
+    bool incomplete;         // there was no memory to compare the last tick with
     fm_sightings sightings;  // of agents of others that are in view
     uint32_t *fresh;         // slots that came into view in this tick
     uint32_t fresh_capacity;

@@ -37,7 +37,7 @@ typedef enum fm_host_state {
 typedef struct fm_host_watch {
     uint32_t team;
     uint64_t serial;
-    bool lost;   // a publication was left out: the loop is behind; a snapshot is due
+    bool lost;   // a publication was left out: the loop is behind, or memory out; a snapshot is due
     bool absent; // a replay: the team is not there at this tick
 } fm_host_watch;
 

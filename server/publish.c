@@ -166,6 +166,10 @@ static void publish_watch(fm_conductor *conductor, fm_host *host, fm_host_watch 
         return;
     }
     fm_changes changes = fm_world_changes(host->world, watch->team);
+    if (changes.incomplete) {
+        watch->lost = true; // nobody is in view before the next tick
+        return;
+    }
     if (!watch->lost && is_empty(&changes)) {
         return;
     }
