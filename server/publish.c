@@ -151,8 +151,11 @@ static bool is_empty(const fm_changes *changes)
 
 // When the loop is behind, or memory is out, the view goes on with a snapshot later: blocks that
 // nobody takes in must not pile up.
+//
+// @param caught_up  whether the loop has taken in all that was published in the ticks before. What
+//                   other views have published in this one must not keep a view from going on
 static void publish_watch(fm_conductor *conductor, fm_host *host, fm_host_watch *watch,
-                          const fm_load *load)
+                          const fm_load *load, bool caught_up)
 {
     if (watch->absent) {
         watch->absent = fm_world_watch(host->world, watch->team, true) != FM_OK;
@@ -161,8 +164,7 @@ static void publish_watch(fm_conductor *conductor, fm_host *host, fm_host_watch 
     if (watch->absent) {
         return;
     }
-    size_t unread_size = atomic_load(&host->published_unread_size);
-    if (watch->lost && unread_size > 0) {
+    if (watch->lost && !caught_up) {
         return;
     }
     fm_changes changes = fm_world_changes(host->world, watch->team);
@@ -174,7 +176,7 @@ static void publish_watch(fm_conductor *conductor, fm_host *host, fm_host_watch 
         return;
     }
     fm_publication *block = NULL;
-    if (unread_size < FM_PUBLISHED_UNREAD_MAX) {
+    if (atomic_load(&host->published_unread_size) < FM_PUBLISHED_UNREAD_MAX) {
         block =
             watch->lost ? block_of_snapshot(host, watch) : block_of_changes(host, watch, &changes);
     }
@@ -187,8 +189,9 @@ static void publish_watch(fm_conductor *conductor, fm_host *host, fm_host_watch 
 
 void fm_publish_tick(fm_conductor *conductor, fm_host *host, const fm_load *load)
 {
+    bool caught_up = atomic_load(&host->published_unread_size) == 0;
     for (uint32_t i = 0; i < host->watch_count; i++) {
-        publish_watch(conductor, host, &host->watches[i], load);
+        publish_watch(conductor, host, &host->watches[i], load, caught_up);
     }
 }
 

@@ -6,7 +6,6 @@
 
 typedef struct sim_audit_sums {
     uint64_t views;  // compared with a new subscription
-    uint64_t stale;  // that memory had left behind, and nothing brought up to date (README.md)
     uint64_t orders; // that were answered and have ended once
 } sim_audit_sums;
 

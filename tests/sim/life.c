@@ -226,7 +226,6 @@ void sim_result_add(sim_result *sum, const sim_result *one)
     sum->views_compared += one->views_compared;
     sum->orders_audited += one->orders_audited;
     sum->ticks_replayed += one->ticks_replayed;
-    sum->views_stale += one->views_stale;
     for (uint32_t i = 0; i < SIM_FAULT_COUNT; i++) {
         sum->faults[i] += one->faults[i];
     }
@@ -264,7 +263,6 @@ bool sim_live(uint64_t seed, bool print_trace, sim_result *sum)
         .views_compared = sim_audit_counts.views,
         .orders_audited = sim_audit_counts.orders,
         .ticks_replayed = ticks_replayed,
-        .views_stale = sim_audit_counts.stale,
         .ping_max_ns = sim_ping_max_ns(),
         .answer_max_ns = sim_answer_max_ns(),
         .tick_late_max_ns = sim_tick_late_max_ns(),

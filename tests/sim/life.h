@@ -9,7 +9,7 @@ typedef struct sim_result {
     uint64_t trace_hash;
     uint64_t virtual_ns;
     uint64_t answers, notifications, ticks, views_compared, orders_audited;
-    uint64_t ticks_replayed, views_stale;
+    uint64_t ticks_replayed;
     uint64_t faults[SIM_FAULT_COUNT];
     uint64_t ping_max_ns, answer_max_ns, tick_late_max_ns;
 } sim_result;

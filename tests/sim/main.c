@@ -120,15 +120,15 @@ static void print_sums(const sim_result *result)
         SIM_FAULTS(X)
 #undef X
     };
-    printf("%.0f virtual seconds, %" PRIu64 " answers, %" PRIu64 " notifications, %" PRIu64
-           " ticks, %" PRIu64 " views compared (%" PRIu64 " left behind by memory), %" PRIu64
-           " orders audited, %" PRIu64 " ticks replayed from journals; longest ping %.1f ms, "
-           "answer %.1f ms, tick late %.1f ms; traces %016" PRIx64 "\n",
-           (double)result->virtual_ns / 1e9, result->answers, result->notifications, result->ticks,
-           result->views_compared, result->views_stale, result->orders_audited,
-           result->ticks_replayed, (double)result->ping_max_ns / 1e6,
-           (double)result->answer_max_ns / 1e6, (double)result->tick_late_max_ns / 1e6,
-           result->trace_hash);
+    printf(
+        "%.0f virtual seconds, %" PRIu64 " answers, %" PRIu64 " notifications, %" PRIu64
+        " ticks, %" PRIu64 " views compared, %" PRIu64 " orders audited, %" PRIu64
+        " ticks replayed from journals; longest ping %.1f ms, answer %.1f ms, tick late %.1f ms; "
+        "traces %016" PRIx64 "\n",
+        (double)result->virtual_ns / 1e9, result->answers, result->notifications, result->ticks,
+        result->views_compared, result->orders_audited, result->ticks_replayed,
+        (double)result->ping_max_ns / 1e6, (double)result->answer_max_ns / 1e6,
+        (double)result->tick_late_max_ns / 1e6, result->trace_hash);
     for (uint32_t i = 0; i < SIM_FAULT_COUNT; i++) {
         printf("%12" PRIu64 " %s\n", result->faults[i], faults[i]);
     }
