@@ -87,16 +87,6 @@ fm_pace __wrap_fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns)
     return __real_fm_pacer_begin(pacer, now_ns);
 }
 
-void __real_fm_recording_add_tick(fm_host *host, const fm_config *config,
-                                  const fm_tick_record *record);
-void __wrap_fm_recording_add_tick(fm_host *host, const fm_config *config,
-                                  const fm_tick_record *record);
-bool __real_fm_recording_hold(fm_host *host, fm_event *event);
-bool __wrap_fm_recording_hold(fm_host *host, fm_event *event);
-fm_status __real_fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
-                                    char *error);
-fm_status __wrap_fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
-                                    char *error);
 void __wrap_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions,
                         const fm_tick_clock *clock, fm_tick_report *report)
 {
