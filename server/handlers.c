@@ -3,9 +3,9 @@
 #include "server/handlers.h"
 
 #include "core/permit.h"
+#include "core/words.h"
 #include "server/clock.h"
 #include "server/log.h"
-#include "server/names.h"
 #include "server/playback.h"
 #include "server/stream.h"
 

@@ -4,8 +4,8 @@
 // Numbers become cells and ids here, and nowhere else: what the conductor gets lies inside the map
 // or is refused with the entry's position.
 
+#include "core/words.h"
 #include "server/handlers.h"
-#include "server/names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "server/handlers.h"
 
-#include "server/names.h"
+#include "core/words.h"
 #include "server/session.h"
 
 #include <stdio.h>
@@ -117,12 +117,7 @@ static void pack_orders(msgpack_packer *packer, const fm_agent_report *report)
 
 static const char *plan_name(const fm_agent_report *report)
 {
-    static const char *const names[] = {
-        [FM_PLAN_RUNNING] = "running",     [FM_PLAN_FOUND] = "found",
-        [FM_PLAN_PARTIAL] = "partial",     [FM_PLAN_UNREACHABLE] = "unreachable",
-        [FM_PLAN_EXHAUSTED] = "exhausted",
-    };
-    return report->planner_agents > 0 ? names[report->plan_state] : "none";
+    return report->planner_agents > 0 ? fm_plan_state_names[report->plan_state] : "none";
 }
 
 // The six numbers of one cell.

@@ -4,8 +4,8 @@
 
 #include "server/stream.h"
 
+#include "core/words.h"
 #include "server/clock.h"
-#include "server/names.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

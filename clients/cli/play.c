@@ -15,18 +15,13 @@
 #include "clients/cli/terminal.h"
 #include "clients/cli/views.h"
 #include "core/random.h"
+#include "core/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NEAR_CELLS 3000u // reachable cells that count as close by
-
-static const char *const end_names[] = {
-#define X(enumerator, name) name,
-    FM_ORDER_END_LIST(X)
-#undef X
-};
 
 struct member {
     uint64_t id;
@@ -207,7 +202,7 @@ static void play_on(struct play *play, double seconds, double period)
 static uint64_t ended_count(const struct play *play)
 {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < FM_COUNT_OF(end_names); i++) {
+    for (uint32_t i = 0; i < FM_COUNT_OF(fm_order_end_names); i++) {
         count += play->view->ended[i];
     }
     return count;
@@ -221,8 +216,8 @@ static void print_json_summary(const struct play *play, const msgpack_object *ti
            fm_object_real(tick_ms, "p50", 0), fm_object_real(tick_ms, "p99", 0),
            fm_object_real(tick_ms, "max", 0), (unsigned long long)play->view->moves,
            (unsigned long long)play->orders_given);
-    for (uint32_t i = 0; i < FM_COUNT_OF(end_names); i++) {
-        printf("%s\"%s\":%llu", i == 0 ? "" : ",", end_names[i],
+    for (uint32_t i = 0; i < FM_COUNT_OF(fm_order_end_names); i++) {
+        printf("%s\"%s\":%llu", i == 0 ? "" : ",", fm_order_end_names[i],
                (unsigned long long)play->view->ended[i]);
     }
     printf("},\"refused\":%llu}\n", (unsigned long long)play->refused);
@@ -239,9 +234,10 @@ static void print_summary(const struct play *play, const msgpack_object *tick_ms
     printf("orders given   %s\n", fm_report_grouped(play->orders_given));
     printf("orders ended   %s", fm_report_grouped(ended_count(play)));
     const char *separator = ": ";
-    for (uint32_t i = 0; i < FM_COUNT_OF(end_names); i++) {
+    for (uint32_t i = 0; i < FM_COUNT_OF(fm_order_end_names); i++) {
         if (play->view->ended[i] > 0) {
-            printf("%s%s %s", separator, fm_report_grouped(play->view->ended[i]), end_names[i]);
+            printf("%s%s %s", separator, fm_report_grouped(play->view->ended[i]),
+                   fm_order_end_names[i]);
             separator = ", ";
         }
     }

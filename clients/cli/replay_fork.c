@@ -9,18 +9,13 @@
 #include "clients/cli/replay.h"
 #include "clients/cli/report.h"
 #include "core/experiment.h"
+#include "core/words.h"
 #include "core/world_file.h"
 #include "server/pacer.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static const char *const end_names[] = {
-#define X(enumerator, name) name,
-    FM_ORDER_END_LIST(X)
-#undef X
-};
 
 // Ids of orders that one command gave.
 struct given {
@@ -279,7 +274,7 @@ static void print_table(const struct fork *fork)
     for (uint32_t i = 0; i < FM_END_COUNT; i++) {
         if (i == FM_END_ARRIVED || a->ended[i] > 0 || b->ended[i] > 0) {
             char name[48];
-            snprintf(name, sizeof name, "orders %s", end_names[i]);
+            snprintf(name, sizeof name, "orders %s", fm_order_end_names[i]);
             print_count_row(name, a->ended[i], b->ended[i]);
         }
     }
@@ -306,7 +301,7 @@ static void print_json_side(const char *name, const struct side *side)
 {
     printf(",\"%s\":{\"orders_ended\":{", name);
     for (uint32_t i = 0; i < FM_END_COUNT; i++) {
-        printf("%s\"%s\":%llu", i == 0 ? "" : ",", end_names[i],
+        printf("%s\"%s\":%llu", i == 0 ? "" : ",", fm_order_end_names[i],
                (unsigned long long)side->ended[i]);
     }
     printf("},\"ticks_to_arrive\":{\"p50\":%u,\"p99\":%u},\"last_arrival\":%llu,\"moves\":%llu,"

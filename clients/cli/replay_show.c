@@ -4,34 +4,11 @@
 #include "clients/cli/replay.h"
 #include "clients/cli/report.h"
 #include "core/experiment.h"
+#include "core/words.h"
 #include "core/world_file.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const state_names[] = {
-#define X(enumerator, name) name,
-    FM_AGENT_STATE_LIST(X)
-#undef X
-};
-
-static const char *const order_names[] = {
-#define X(enumerator, name) name,
-    FM_ORDER_KIND_LIST(X)
-#undef X
-};
-
-static const char *const end_names[] = {
-#define X(enumerator, name) name,
-    FM_ORDER_END_LIST(X)
-#undef X
-};
-
-static const char *const plan_names[] = {
-    [FM_PLAN_RUNNING] = "running",     [FM_PLAN_FOUND] = "found",
-    [FM_PLAN_PARTIAL] = "partial",     [FM_PLAN_UNREACHABLE] = "unreachable",
-    [FM_PLAN_EXHAUSTED] = "exhausted",
-};
 
 // The agents of a view, by slot.
 struct roll {
@@ -72,12 +49,12 @@ static void print_summary(fm_replay *replay, uint64_t digest)
     printf("%-12s %s in %u team%s:", "agents", fm_report_grouped(counts.agents), counts.teams,
            counts.teams == 1 ? "" : "s");
     for (uint32_t i = 0; i < FM_AGENT_STATE_COUNT; i++) {
-        printf(" %s %s", fm_report_grouped(counts.agents_by_state[i]), state_names[i]);
+        printf(" %s %s", fm_report_grouped(counts.agents_by_state[i]), fm_agent_state_names[i]);
     }
     printf("\n%-12s %s given; ended:", "orders", fm_report_grouped(counts.orders_given));
     for (uint32_t i = 0; i < FM_END_COUNT; i++) {
         if (counts.orders_ended[i] > 0) {
-            printf(" %s %s", fm_report_grouped(counts.orders_ended[i]), end_names[i]);
+            printf(" %s %s", fm_report_grouped(counts.orders_ended[i]), fm_order_end_names[i]);
         }
     }
     printf("\n%-12s %s, %s; %s moves so far\n", "searches", fm_report_grouped(counts.planners),
@@ -100,9 +77,10 @@ static void print_agent(const fm_agent_report *agent)
     format_cell(agent->goal, goal, sizeof goal);
     printf("%10llu %5u %11s  %-8s %10llu  %-8s %11s  %-9s %s\n",
            (unsigned long long)fm_agent_id_pack(agent->id), agent->team, cell,
-           state_names[agent->state], (unsigned long long)agent->order,
-           agent->has_order ? order_names[agent->order_kind] : "-", goal,
-           agent->planner_agents > 0 ? plan_names[agent->plan_state] : "-", agent->planner);
+           fm_agent_state_names[agent->state], (unsigned long long)agent->order,
+           agent->has_order ? fm_order_kind_names[agent->order_kind] : "-", goal,
+           agent->planner_agents > 0 ? fm_plan_state_names[agent->plan_state] : "-",
+           agent->planner);
 }
 
 static void print_agents(const fm_world *world, const struct roll *roll)
@@ -131,14 +109,14 @@ static void print_json_cell(const char *name, fm_cell cell)
 static void print_json_agent(const fm_agent_report *agent)
 {
     printf("{\"agent\":%llu,\"team\":%u,\"state\":\"%s\",\"order\":%llu,\"kind\":\"%s\"",
-           (unsigned long long)fm_agent_id_pack(agent->id), agent->team, state_names[agent->state],
-           (unsigned long long)agent->order,
-           agent->has_order ? order_names[agent->order_kind] : "none");
+           (unsigned long long)fm_agent_id_pack(agent->id), agent->team,
+           fm_agent_state_names[agent->state], (unsigned long long)agent->order,
+           agent->has_order ? fm_order_kind_names[agent->order_kind] : "none");
     print_json_cell("cell", agent->cell);
     print_json_cell("goal", agent->goal);
     print_json_cell("substitute", agent->goal_substitute);
     printf(",\"planner\":\"%s\",\"plan\":\"%s\",\"sharers\":%u,\"moves\":%llu}", agent->planner,
-           agent->planner_agents > 0 ? plan_names[agent->plan_state] : "none",
+           agent->planner_agents > 0 ? fm_plan_state_names[agent->plan_state] : "none",
            agent->planner_agents, (unsigned long long)agent->moves);
 }
 
@@ -160,11 +138,12 @@ static void print_json(fm_replay *replay, uint64_t digest, const struct roll *ro
            (unsigned long long)counts.orders_given, (unsigned long long)counts.moves,
            (unsigned long long)counts.expansions);
     for (uint32_t i = 0; i < FM_AGENT_STATE_COUNT; i++) {
-        printf("%s\"%s\":%u", i == 0 ? "" : ",", state_names[i], counts.agents_by_state[i]);
+        printf("%s\"%s\":%u", i == 0 ? "" : ",", fm_agent_state_names[i],
+               counts.agents_by_state[i]);
     }
     fputs("},\"orders_ended\":{", stdout);
     for (uint32_t i = 0; i < FM_END_COUNT; i++) {
-        printf("%s\"%s\":%llu", i == 0 ? "" : ",", end_names[i],
+        printf("%s\"%s\":%llu", i == 0 ? "" : ",", fm_order_end_names[i],
                (unsigned long long)counts.orders_ended[i]);
     }
     putchar('}');

@@ -11,6 +11,7 @@
 #include "clients/cli/report.h"
 #include "clients/cli/terminal.h"
 #include "clients/cli/watch.h"
+#include "core/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,12 +22,6 @@
 #define FOG_TEAMS (FM_VIEWS_MAX - 2)
 #define FOG_CELLS                                                                                  \
     (4u << 20) // cells of the largest map that gets fog: each team's view costs memory
-
-static const char *const end_names[] = {
-#define X(enumerator, name) name,
-    FM_ORDER_END_LIST(X)
-#undef X
-};
 
 // ---- beginning
 // -----------------------------------------------------------------------------------
@@ -156,8 +151,8 @@ static void print_json_line(const fm_watch *watch)
            fm_pulse_tick_ms(pulse, 1000), watch->view->agent_count, pulse->moves_per_second,
            pulse->expansions_per_second, pulse->bytes_per_second,
            (unsigned long long)watch->view->known_count);
-    for (uint32_t i = 0; i < FM_COUNT_OF(end_names); i++) {
-        printf("%s\"%s\":%llu", i == 0 ? "" : ",", end_names[i],
+    for (uint32_t i = 0; i < FM_COUNT_OF(fm_order_end_names); i++) {
+        printf("%s\"%s\":%llu", i == 0 ? "" : ",", fm_order_end_names[i],
                (unsigned long long)watch->view->ended[i]);
     }
     puts("}}");

@@ -6,6 +6,7 @@
 #include "clients/cli/paint.h"
 #include "clients/cli/report.h"
 #include "clients/cli/terminal.h"
+#include "core/words.h"
 
 #include <string.h>
 
@@ -15,18 +16,6 @@
 #define COLOUR_TEXT       0xb9c0c8u
 #define COLOUR_DIM        0x757d86u
 #define COLOUR_BAD        0xff6a5fu
-
-static const char *const end_names[] = {
-#define X(enumerator, name) name,
-    FM_ORDER_END_LIST(X)
-#undef X
-};
-
-static const char *const state_names[] = {
-#define X(enumerator, name) name,
-    FM_AGENT_STATE_LIST(X)
-#undef X
-};
 
 static const char *const help_lines[] = {
     "arrows, h j k l   move the map",
@@ -175,10 +164,11 @@ static void draw_rates(fm_watch *watch)
     column = fm_canvas_printf(canvas, column, 2, COLOUR_TEXT, "%s/s in  ",
                               fm_report_size((uint64_t)pulse->bytes_per_second));
     column = fm_canvas_write(canvas, column, 2, COLOUR_DIM, "orders ended:");
-    for (uint32_t i = 0; i < FM_COUNT_OF(end_names); i++) {
+    for (uint32_t i = 0; i < FM_COUNT_OF(fm_order_end_names); i++) {
         if (watch->view->ended[i] > 0) {
-            column = fm_canvas_printf(canvas, column + 1, 2, COLOUR_TEXT, "%s %s",
-                                      fm_report_grouped(watch->view->ended[i]), end_names[i]);
+            column =
+                fm_canvas_printf(canvas, column + 1, 2, COLOUR_TEXT, "%s %s",
+                                 fm_report_grouped(watch->view->ended[i]), fm_order_end_names[i]);
         }
     }
 }
@@ -244,7 +234,7 @@ static void draw_agent(fm_watch *watch)
         column = fm_canvas_printf(canvas, column + 2, row, fm_paint_team_colour(agent->team),
                                   "team %u", agent->team);
         column = fm_canvas_printf(canvas, column + 2, row, COLOUR_TEXT, "%s at %u,%u",
-                                  state_names[agent->state], fm_cell_x(agent->cell),
+                                  fm_agent_state_names[agent->state], fm_cell_x(agent->cell),
                                   fm_cell_y(agent->cell));
     }
     if (is_told && told->goal != FM_CELL_NONE) {

@@ -4,6 +4,7 @@
 #include "clients/cli/world_diff.h"
 
 #include "core/experiment.h"
+#include "core/words.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -20,24 +21,6 @@ struct comparison {
     fm_difference_kind kind;
     uint64_t id;
     fm_cell cell;
-};
-
-static const char *const state_names[] = {
-#define X(enumerator, name) name,
-    FM_AGENT_STATE_LIST(X)
-#undef X
-};
-
-static const char *const order_names[] = {
-#define X(enumerator, name) name,
-    FM_ORDER_KIND_LIST(X)
-#undef X
-};
-
-static const char *const terrain_names[] = {
-#define X(enumerator, letter, name) name,
-    FM_TERRAIN_LIST(X)
-#undef X
 };
 
 const char *fm_difference_kind_name(fm_difference_kind kind)
@@ -99,8 +82,8 @@ static void compare_queues(struct comparison *c, const fm_agent_report *a, const
     compare_numbers(c, "orders that wait", a->queue_count, b->queue_count);
     for (uint32_t i = 0; i < a->queue_count && i < b->queue_count; i++) {
         compare_numbers(c, "order that waits", a->queue_orders[i], b->queue_orders[i]);
-        compare_texts(c, "kind of order that waits", order_names[a->queue_kinds[i]],
-                      order_names[b->queue_kinds[i]]);
+        compare_texts(c, "kind of order that waits", fm_order_kind_names[a->queue_kinds[i]],
+                      fm_order_kind_names[b->queue_kinds[i]]);
     }
 }
 
@@ -108,12 +91,13 @@ static void compare_reports(struct comparison *c, const fm_agent_report *a,
                             const fm_agent_report *b)
 {
     compare_cells(c, "cell", a->cell, b->cell);
-    compare_texts(c, "state", state_names[a->state], state_names[b->state]);
+    compare_texts(c, "state", fm_agent_state_names[a->state], fm_agent_state_names[b->state]);
     compare_numbers(c, "team", a->team, b->team);
     compare_numbers(c, "class", a->class_index, b->class_index);
     compare_numbers(c, "order", a->order, b->order);
     if (a->has_order && b->has_order) {
-        compare_texts(c, "kind", order_names[a->order_kind], order_names[b->order_kind]);
+        compare_texts(c, "kind", fm_order_kind_names[a->order_kind],
+                      fm_order_kind_names[b->order_kind]);
         compare_numbers(c, "on_unreachable", a->on_unreachable, b->on_unreachable);
     }
     compare_cells(c, "goal", a->goal, b->goal);
@@ -234,7 +218,7 @@ static void describe_look(fm_learned look, char *text, size_t size)
     if (look.terrain == FM_TERRAIN_UNKNOWN) {
         snprintf(text, size, "unknown");
     } else {
-        snprintf(text, size, "%s, cost %u", terrain_names[look.terrain], look.cost);
+        snprintf(text, size, "%s, cost %u", fm_terrain_name(look.terrain), look.cost);
     }
 }
 
