@@ -1,9 +1,10 @@
 // tests/test_protocol.c: the decoder does what protocol.def says, for every field of every method.
 //
-// Method: the list is expanded a second time, here. For each method a good request is built from
-// it, then spoilt in one place: a field missing, of another type, below its minimum, above its
+// Method: the list is expanded a second time, in params.h. For each method a good request is built
+// from it, then spoilt in one place: a field missing, of another type, below its minimum, above its
 // maximum, given twice. Every refusal must name the method and the field.
 
+#include "tests/params.h"
 #include "tests/support.h"
 
 #include "core/random.h"
@@ -15,43 +16,6 @@
 
 #define PARAMS_MAX 40u
 #define ROUNDS     20000u
-
-typedef enum param_type {
-    UINT,
-    REAL,
-    BOOL,
-    TEXT,
-    BYTES,
-    UINTS,
-} param_type;
-
-enum {
-    MAY,
-    MUST
-};
-
-struct param {
-    fm_field field; // FM_FIELD_COUNT ends the list
-    param_type type;
-    int need;
-    double minimum, maximum;
-};
-
-static const struct param *const params_of[FM_METHOD_COUNT] = {
-#define PARAM(field, type, need, minimum, maximum, text) {field, type, need, minimum, maximum},
-#define RESULT(name, type, text)
-#define FM_METHOD(enumerator, name, role, text, fields)                                            \
-    [enumerator] = (const struct param[]){fields{.field = FM_FIELD_COUNT}},
-#include "proto/protocol.def"
-#undef FM_METHOD
-#undef RESULT
-#undef PARAM
-};
-
-static bool is_param(const struct param *param)
-{
-    return param->field != FM_FIELD_COUNT;
-}
 
 // ---- building requests --------------------------------------------------------------------------
 
@@ -106,7 +70,7 @@ static msgpack_object real_object(double number)
 }
 
 // A value of the right type whose number, size or count is `amount`.
-static msgpack_object value_of(param_type type, double amount)
+static msgpack_object value_of(enum param_type type, double amount)
 {
     msgpack_object object = {.type = MSGPACK_OBJECT_NIL};
     switch (type) {
@@ -309,7 +273,7 @@ static void test_missing_fields(void **state)
 }
 
 // Whether a value of this msgpack type can ever suit. Text and binary count as the same.
-static bool suits(param_type type, msgpack_object_type got)
+static bool suits(enum param_type type, msgpack_object_type got)
 {
     bool is_number = got == MSGPACK_OBJECT_POSITIVE_INTEGER;
     bool is_bytes = got == MSGPACK_OBJECT_STR || got == MSGPACK_OBJECT_BIN;

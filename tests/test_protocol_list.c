@@ -1,37 +1,12 @@
 // tests/test_protocol_list.c: protocol.def as a list: roles, names, limits in order.
 //
 // Method: who may call what is written out by hand, because loosening a role by accident is what
-// the test is for; the rest are properties of the whole list, which is expanded here once more.
+// the test is for; the rest are properties of the whole list, which is expanded once more.
 
+#include "tests/params.h"
 #include "tests/support.h"
 
 #include "proto/protocol.h"
-
-struct param {
-    fm_field field; // FM_FIELD_COUNT ends the list
-    bool is_array;
-    double minimum, maximum;
-};
-
-enum {
-    UINT,
-    REAL,
-    BOOL,
-    TEXT,
-    BYTES,
-    UINTS
-};
-
-static const struct param *const params_of[FM_METHOD_COUNT] = {
-#define PARAM(field, type, need, minimum, maximum, text) {field, (type) == UINTS, minimum, maximum},
-#define RESULT(name, type, text)
-#define FM_METHOD(enumerator, name, role, text, fields)                                            \
-    [enumerator] = (const struct param[]){fields{.field = FM_FIELD_COUNT}},
-#include "proto/protocol.def"
-#undef FM_METHOD
-#undef RESULT
-#undef PARAM
-};
 
 static const char *const *const results_of[FM_METHOD_COUNT] = {
 #define PARAM(field, type, need, minimum, maximum, text)
@@ -52,11 +27,6 @@ static const char *const *const entries_of[FM_NOTIFICATION_COUNT] = {
 #undef FM_NOTIFICATION
 #undef RESULT
 };
-
-static bool is_param(const struct param *param)
-{
-    return param->field != FM_FIELD_COUNT;
-}
 
 // Who may call what. Renewed by hand, and only when a role is meant to gain or lose a method.
 static void test_matrix_of_roles(void **state)
@@ -202,7 +172,7 @@ static void test_the_list_is_in_order(void **state)
             assert_false(is_own[param->field]);
             is_own[param->field] = is_used[param->field] = true;
             assert_true(param->minimum <= param->maximum);
-            assert_true(param->minimum >= (param->is_array ? 1 : 0));
+            assert_true(param->minimum >= (param->type == UINTS ? 1 : 0));
             assert_true(param->maximum <= (double)FM_UINT_MAX);
         }
     }

@@ -18,6 +18,7 @@
 // takes long is not what can go wrong.
 
 #include "tests/fuzz/live.h"
+#include "tests/params.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,38 +28,6 @@
 #define TICKS_ASKED_MAX 24u
 #define ELEMENTS_MAX    64u
 #define SLEEP_MAX_MS    12000u // of one input: longer than every time-out
-
-enum param_type {
-    UINT,
-    REAL,
-    BOOL,
-    TEXT,
-    BYTES,
-    UINTS,
-};
-
-enum need {
-    MAY,
-    MUST,
-};
-
-struct param {
-    fm_field field; // FM_FIELD_COUNT ends the list
-    enum param_type type;
-    enum need need;
-    double minimum, maximum;
-};
-
-static const struct param *const params_of[FM_METHOD_COUNT] = {
-#define PARAM(field, type, need, minimum, maximum, text) {field, type, need, minimum, maximum},
-#define RESULT(name, type, text)
-#define FM_METHOD(enumerator, name, role, text, fields)                                            \
-    [enumerator] = (const struct param[]){fields{.field = FM_FIELD_COUNT}},
-#include "proto/protocol.def"
-#undef FM_METHOD
-#undef RESULT
-#undef PARAM
-};
 
 enum step {
     STEP_BYTES = 0x80, // client, then bytes as they are
@@ -453,7 +422,7 @@ static uint32_t pack_fields(struct reader *reader, msgpack_packer *packer, fm_me
                             bool by_name)
 {
     uint32_t count = 0;
-    for (const struct param *param = params_of[method]; param->field != FM_FIELD_COUNT; param++) {
+    for (const struct param *param = params_of[method]; is_param(param); param++) {
         uint8_t presence = next(reader);
         if (param->need == MUST ? presence != 0xff : presence % 2 == 1) {
             fm_pack_text(packer, fm_field_name(param->field));

@@ -3,7 +3,7 @@
 //
 //   make_scanner_seeds FOLDER
 
-#include "proto/protocol.h"
+#include "tests/params.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,32 +11,6 @@
 #include <string.h>
 
 #define PIECE_BYTE 6 // cuts a seed into pieces of 7 bytes, see fuzz_scanner.c
-
-enum param_type {
-    UINT,
-    REAL,
-    BOOL,
-    TEXT,
-    BYTES,
-    UINTS,
-};
-
-struct param {
-    fm_field field; // FM_FIELD_COUNT ends the list
-    enum param_type type;
-    double minimum;
-};
-
-static const struct param *const params_of[FM_METHOD_COUNT] = {
-#define PARAM(field, type, need, minimum, maximum, text) {field, type, minimum},
-#define RESULT(name, type, text)
-#define FM_METHOD(enumerator, name, role, text, fields)                                            \
-    [enumerator] = (const struct param[]){fields{.field = FM_FIELD_COUNT}},
-#include "proto/protocol.def"
-#undef FM_METHOD
-#undef RESULT
-#undef PARAM
-};
 
 static void write_seed(const char *folder, const char *name, const void *bytes, size_t size)
 {
@@ -87,7 +61,7 @@ static void write_request(const char *folder, fm_method method)
     msgpack_packer_init(&packer, &buffer, msgpack_sbuffer_write);
     const struct param *params = params_of[method];
     uint32_t count = 0;
-    while (params[count].field != FM_FIELD_COUNT) {
+    while (is_param(&params[count])) {
         count++;
     }
     bool is_packed = fm_pack_request(&packer, method, method);
