@@ -100,7 +100,7 @@ static void open_array(fm_scanner *scanner, uint64_t elements)
         end_value(scanner);
         return;
     }
-    scanner->left[scanner->depth++] = elements;
+    scanner->left[scanner->depth++] = (uint32_t)elements; // no more than elements_max
 }
 
 static void begin_header(fm_scanner *scanner, uint8_t byte, uint32_t size)
@@ -193,8 +193,8 @@ static size_t skip_small_values(fm_scanner *scanner, const uint8_t *bytes, size_
     if (scanner->depth == 0 || size < SMALL_SIZE_MAX) {
         return 0;
     }
-    uint64_t *left = &scanner->left[scanner->depth - 1];
-    uint64_t wanted = *left - 1;
+    uint32_t *left = &scanner->left[scanner->depth - 1];
+    uint32_t wanted = *left - 1;
     size_t last = size - SMALL_SIZE_MAX, at = 0;
     while (wanted > 0 && at <= last && value_size[bytes[at]] != 0) {
         at += value_size[bytes[at]];

@@ -40,7 +40,7 @@ typedef struct fm_scanner {
     uint64_t size;                       // bytes of this message so far
     uint64_t elements;                   // promised by this message's headers so far
     uint32_t depth;                      // open arrays and maps
-    uint64_t left[FM_SCANNER_DEPTH_MAX]; // values still to come in each
+    uint32_t left[FM_SCANNER_DEPTH_MAX]; // values still to come in each
     uint64_t skip;                       // bytes of a text or binary still to come
     uint32_t header_size;                // bytes of the header still to come
     uint64_t header_value;               // what of it came so far, big-endian

@@ -298,6 +298,21 @@ def https_reload():
         web.call("ping")
 
 
+def idle_sessions_are_small():
+    """Beside what the kernel keeps: 15 KiB each, nearly all of it OpenSSL's."""
+    count = 400
+    with Case("--sessions-max", "1024") as case:
+        if not case.server.memory_tells():
+            return
+        clients = [case.connect() for _ in range(32)]  # what is allocated once is not theirs
+        before = case.server.rss()
+        clients += [case.connect() for _ in range(count)]
+        size = (case.server.rss() - before) / count
+        assert size < 16384, f"an idle TLS session takes {size:.0f} bytes"
+        for client in clients:
+            client.close()
+
+
 def bad_files():
     folder = tempfile.mkdtemp(prefix="fogmarch-tls-")
     certificate, key = make_certificate(folder)
@@ -381,4 +396,4 @@ def end():
 
 if __name__ == "__main__":
     run([versions, plaintext_is_refused, streams, reload, broken_tls, https, wss, https_reload,
-         bad_files, command_line, python_library, end])
+         idle_sessions_are_small, bad_files, command_line, python_library, end])
