@@ -127,49 +127,53 @@ static void move_to(struct fm_tick *t, struct fm_agent *agent, const fm_mover *m
     fm_agent_step(t, agent, d);
 }
 
-static const fm_mover *mover_in(const fm_world *world, fm_cell cell)
+// A unit that `mover` would meet in `cell`, and that `accepts` says is of the kind that is looked
+// for. Outside the map there is nobody: the goal may be where the unit does not fit, as long as
+// that is not proven.
+typedef bool accepts_unit(const fm_mover *mover, const fm_mover *other);
+
+static const fm_mover *find_under(const fm_world *world, const fm_mover *mover, fm_cell cell,
+                                  accepts_unit *accepts)
 {
-    uint32_t unit = fm_occupancy_at(world->occupancy, cell)->now;
-    return unit == 0 ? NULL : &world->movers[unit - 1];
+    for (uint32_t i = 0; i < (uint32_t)mover->size * mover->size; i++) {
+        fm_cell part = cell + fm_cell_at(i % mover->size, i / mover->size);
+        uint32_t unit =
+            fm_world_contains(world, part) ? fm_occupancy_at(world->occupancy, part)->now : 0;
+        const fm_mover *other = unit == 0 ? NULL : &world->movers[unit - 1];
+        if (other != NULL && other != mover && accepts(mover, other)) {
+            return other;
+        }
+    }
+    return NULL;
 }
 
 static bool is_settled_friend(const fm_mover *mover, const fm_mover *other)
 {
-    return other != NULL && other->settled && other->team == mover->team &&
-           other->aim == mover->aim;
+    return other->settled && other->team == mover->team && other->aim == mover->aim;
 }
 
-// Whether all cells that it would rather stand in are held by friends who have arrived.
+// Whether friends who have arrived stand in the way to every place that it would rather have.
 static bool is_at_the_crowd(const fm_world *world, const fm_mover *mover)
 {
     uint64_t wishes = mover->wishes;
-    if ((wishes & 15) >= FM_WISH_STAY || mover->size > 1) {
+    if ((wishes & 15) >= FM_WISH_STAY) {
         return false;
     }
     for (; (wishes & 15) < FM_WISH_STAY; wishes >>= 4) {
         fm_cell cell = fm_cell_step(mover->cell, (uint32_t)(wishes & 15));
-        if (!is_settled_friend(mover, mover_in(world, cell))) {
+        if (find_under(world, mover, cell, is_settled_friend) == NULL) {
             return false;
         }
     }
     return true;
 }
 
-// Who stands where the agent would, and will not go for its sake.
-static const fm_mover *blocker_in(const fm_world *world, const fm_mover *mover, fm_cell cell)
+// Whether `other` stands there without a way of its own, and does not go for the agent's sake: it
+// may not be pushed, or is too large for any place around it.
+static bool is_in_the_way(const fm_mover *mover, const fm_mover *other)
 {
-    for (uint32_t i = 0; i < (uint32_t)mover->size * mover->size; i++) {
-        fm_cell part = cell + fm_cell_at(i % mover->size, i / mover->size);
-        if (!fm_world_contains(world, part)) {
-            continue; // a goal where the unit does not fit, and that is not proven yet
-        }
-        const fm_mover *other = mover_in(world, part);
-        if (other != NULL && other != mover && other->aside &&
-            (other->team != mover->team || other->size > mover->size || !other->pushable)) {
-            return other;
-        }
-    }
-    return NULL;
+    bool stuck = other->size > mover->size && other->next == other->cell;
+    return other->aside && (other->team != mover->team || !other->pushable || stuck);
 }
 
 // Whether one such unit stands on the goal and in the way there: the agent is beside it.
@@ -179,8 +183,9 @@ static bool is_goal_taken(const fm_world *world, const fm_mover *mover)
     if (d >= FM_WISH_STAY) {
         return false;
     }
-    const fm_mover *other = blocker_in(world, mover, fm_cell_step(mover->cell, d));
-    return other != NULL && other == blocker_in(world, mover, mover->aim);
+    fm_cell next = fm_cell_step(mover->cell, d);
+    const fm_mover *other = find_under(world, mover, next, is_in_the_way);
+    return other != NULL && other == find_under(world, mover, mover->aim, is_in_the_way);
 }
 
 static void face_taken_goal(fm_world *world, struct fm_agent *agent)

@@ -8,15 +8,16 @@
 // Priority  Who has waited longest since it set out is asked first; ties go to the smaller slot.
 //           The time counts on when an order replaces another, and ends when the unit arrives.
 // Pushing   A unit without a way of its own (idle, or waiting for its search) steps out of the way
-//           of friends that want its cell: to the side first. FM_RETURN_TICKS after it was last
-//           pushed it goes back the way it came, last of all; it remembers FM_TRAIL_MAX steps.
+//           of friends of any size that want its cells: to the side first. FM_RETURN_TICKS after it
+//           was last pushed it goes back the way it came, last of all, and pushes nobody; it
+//           remembers FM_TRAIL_MAX steps.
 // Settling  A unit whose order has ended where it led is not pushed by friends with the same aim.
 //           Who has nothing but such friends on all cells that are nearer to its aim than its own
 //           ends there, nearest_reached. So a crowd that was sent to one cell packs around it.
-// Taken     Where somebody who cannot be pushed stands on the goal for FM_TAKEN_TICKS while the
-// unit
-//           waits beside it, the order ends: nearest_reached, or unreachable if that is what it
-//           asked for. on_unreachable = wait goes on waiting.
+// Taken     Where somebody who cannot be pushed, or a larger friend who has no room to leave, is on
+//           the goal for FM_TAKEN_TICKS while the unit waits beside it, the order ends:
+//           nearest_reached, or unreachable if that is what it asked for. on_unreachable = wait
+//           goes on waiting.
 //
 // Units never count as walls for a search. A friend in the way costs the ticks until it has moved.
 

@@ -4,9 +4,10 @@
 // unit that stands there, if there is one, is then decided, about to leave (TRYING), or asked
 // before the claim counts. A unit that finds nothing stays and takes the claims on its own cells
 // back; who had them notices, gives up that try and looks for another. Only units of one cell are
-// followed while they are still TRYING. Such a unit waits for one other unit, so that its try
-// succeeds as soon as the end of the chain has been found, and a place that was promised to a
-// follower is never needed again.
+// followed while they are still TRYING, and only by those whom they have asked through units of one
+// cell. Each of these waits for one other unit, so that all their tries succeed as soon as the end
+// of the chain has been found, and a place that was promised to a follower is never needed again. A
+// larger unit may have several in its way: the first can find a place and the second refuse.
 
 #include "core/pibt.h"
 
@@ -15,12 +16,17 @@ struct round {
     fm_mover *movers;
     fm_pibt_frame *stack;
     uint32_t depth;
+    uint32_t large; // units on the stack that are larger than one cell
     uint64_t swaps; // tries that would have been one
 };
 
 // Where a unit without a way of its own steps when it is pushed in a direction: out of the way to
-// the right, to the left, ahead at an angle, back at an angle, straight on.
+// the right, to the left, ahead at an angle, back at an angle, straight on. One that has to go
+// farther to the right than to the left begins with the left.
 static const uint8_t aside_turns[] = {2, 6, 1, 7, 3, 5, 0};
+#define TURNS_SIDEWAYS 2u
+
+#define REFUSALS_MAX 2u // who was pushed in vain so often is not pushed again in this tick
 
 // The fm_place of each cell under a unit, row by row.
 #define FOR_EACH_PLACE(occupancy, cell, size, place)                                               \
@@ -35,15 +41,39 @@ static bool overlap(fm_cell a, uint32_t a_size, fm_cell b, uint32_t b_size)
            fm_cell_y(a) < fm_cell_y(b) + b_size && fm_cell_y(b) < fm_cell_y(a) + a_size;
 }
 
-// Whether `mover` may count on the cells of `other`, where nobody has claimed them.
+// Whether the unit on top of the stack may ask `other`, whose turn has not come, to leave.
+static bool may_push(const struct round *r, const fm_mover *mover, const fm_mover *other)
+{
+    bool goes_back = mover->aside && r->depth == 1;
+    return !goes_back && other->pushable && other->refusals < REFUSALS_MAX &&
+           other->team == mover->team && (other->aside || other->size <= mover->size) &&
+           !(other->settled && other->aim == mover->aim);
+}
+
+// Whether `other`, who is on the stack, leaves for certain if the unit on top of it finds a place.
+static bool can_be_followed(const struct round *r, const fm_mover *other)
+{
+    if (other->size > 1) {
+        return false;
+    }
+    for (uint32_t i = r->depth - 1; r->large > 0 && i-- > 0;) {
+        const fm_mover *between = &r->movers[r->stack[i].slot];
+        if (between == other || between->size > 1) {
+            return between == other;
+        }
+    }
+    return true;
+}
+
+// Whether the unit on top of the stack may count on the cells of `other`, where nobody has claimed
+// them.
 static bool lets_in(struct round *r, const fm_mover *mover, const fm_mover *other)
 {
     switch ((fm_mover_progress)other->progress) {
     case FM_MOVER_UNDECIDED:
-        return other->pushable && other->team == mover->team && other->size <= mover->size &&
-               !(other->settled && other->aim == mover->aim);
+        return may_push(r, mover, other);
     case FM_MOVER_TRYING:
-        if (other->size > 1) {
+        if (!can_be_followed(r, other)) {
             return false;
         }
         break;
@@ -127,14 +157,32 @@ static void stay(struct round *r, uint32_t slot)
     mover->progress = FM_MOVER_DECIDED;
 }
 
-// A list for one who steps aside: free cells before those where somebody stands.
-static uint64_t wishes_aside(const struct round *r, const fm_mover *mover, uint32_t direction)
+// Whether the way to the left out of the way of `pusher`, which goes in a direction, is shorter.
+// Always false among units of one size that stand in line.
+static bool is_left_of(const fm_mover *mover, const fm_mover *pusher, uint32_t direction)
 {
+    // From the middle of the one to the middle of the other, in half cells.
+    int32_t dx = 2 * ((int32_t)fm_cell_x(mover->cell) - (int32_t)fm_cell_x(pusher->cell)) +
+                 mover->size - pusher->size;
+    int32_t dy = 2 * ((int32_t)fm_cell_y(mover->cell) - (int32_t)fm_cell_y(pusher->cell)) +
+                 mover->size - pusher->size;
+    return fm_direction_dx[direction] * dy - fm_direction_dy[direction] * dx < 0;
+}
+
+// A list for one who steps aside, of the first `turn_count` turns: places that are free before
+// those where somebody stands.
+static uint64_t wishes_aside(const struct round *r, uint32_t slot, const fm_mover *pusher,
+                             uint32_t direction, uint32_t turn_count)
+{
+    const fm_mover *mover = &r->movers[slot];
+    bool left = is_left_of(mover, pusher, direction);
     uint64_t lists[2] = {FM_WISHES_NONE, FM_WISHES_NONE};
-    for (uint32_t i = sizeof aside_turns; i-- > 0;) {
-        uint32_t d = (direction + aside_turns[i]) % FM_DIRECTION_COUNT;
+    for (uint32_t i = turn_count; i-- > 0;) {
+        uint32_t turn = left ? FM_DIRECTION_COUNT - aside_turns[i] : aside_turns[i];
+        uint32_t d = (direction + turn) % FM_DIRECTION_COUNT;
         if (mover->moves >> d & 1) {
-            bool taken = fm_occupancy_at(r->occupancy, fm_cell_step(mover->cell, d))->now != 0;
+            bool taken = !fm_occupancy_is_free(r->occupancy, fm_cell_step(mover->cell, d),
+                                               mover->size, slot + 1);
             lists[taken] = lists[taken] << 4 | d;
         }
     }
@@ -145,12 +193,17 @@ static uint64_t wishes_aside(const struct round *r, const fm_mover *mover, uint3
     return lists[1] << shift | (lists[0] & (((uint64_t)1 << shift) - 1));
 }
 
-static void ask(struct round *r, uint32_t slot, uint32_t direction)
+// `pusher` asks a unit to leave in a direction; NULL: its own turn has come.
+static void ask(struct round *r, uint32_t slot, const fm_mover *pusher, uint32_t direction)
 {
     const fm_mover *mover = &r->movers[slot];
-    bool aside = mover->aside && direction != FM_DIRECTION_COUNT;
-    r->stack[r->depth++] = (fm_pibt_frame){
-        .slot = slot, .wishes = aside ? wishes_aside(r, mover, direction) : mover->wishes};
+    uint64_t wishes = mover->wishes;
+    if (pusher != NULL && mover->aside) {
+        wishes = wishes_aside(r, slot, pusher, direction, FM_COUNT_OF(aside_turns));
+    }
+    r->stack[r->depth++] =
+        (fm_pibt_frame){.slot = slot, .wishes = wishes, .pushed = pusher != NULL};
+    r->large += mover->size > 1;
 }
 
 // Somebody who is still to be asked about the cells that were claimed. `lost` is set when one of
@@ -170,48 +223,97 @@ static uint32_t next_in_the_way(const struct round *r, uint32_t slot, bool *lost
     return found;
 }
 
-// Tries the next wish of the unit on top of the stack.
-static void try_next(struct round *r, fm_pibt_frame *frame)
+// A unit was pushed and has found no place outside of the pusher's. Moves it sideways, if it is
+// large and has no way of its own: it may take several ticks to leave somebody's way who stands
+// before the middle of its side. Returns whether there is something to try.
+static bool slide(struct round *r, fm_pibt_frame *frame)
+{
+    const fm_mover *mover = &r->movers[frame->slot];
+    if (!frame->pushed || frame->slides || mover->size == 1 || !mover->aside) {
+        return false;
+    }
+    const fm_pibt_frame *below = &frame[-1];
+    withdraw(r, below->slot, r->movers[below->slot].next);
+    frame->slides = true;
+    frame->wishes =
+        wishes_aside(r, frame->slot, &r->movers[below->slot], below->direction, TURNS_SIDEWAYS);
+    return true;
+}
+
+// The list of the unit on top of the stack is at its end. Where all are of one cell it stays: there
+// is no place for it, whoever asks. Under the claims of a large unit, which are lost now, it may be
+// another matter. So it may be asked again, and has its own turn in any case: else two large units,
+// the one in the other's only way, could stand still for ever.
+static void give_up(struct round *r, fm_pibt_frame *frame)
+{
+    fm_mover *mover = &r->movers[frame->slot];
+    if (!frame->pushed || r->large == 0) {
+        stay(r, frame->slot);
+        return;
+    }
+    withdraw(r, frame[-1].slot, r->movers[frame[-1].slot].next);
+    mover->next = mover->cell;
+    mover->refusals += 1;
+}
+
+// Tries the next wish of the unit on top of the stack. Returns whether it is done with it.
+static bool try_next(struct round *r, fm_pibt_frame *frame)
 {
     fm_mover *mover = &r->movers[frame->slot];
     uint32_t d = frame->wishes & 15;
     frame->wishes = frame->wishes >> 4 | FM_WISH_NONE << 60;
-    if (d == FM_WISH_NONE || (d == FM_WISH_STAY && !is_claimed(r, mover))) {
+    if (d == FM_WISH_STAY && !is_claimed(r, mover)) {
         stay(r, frame->slot);
-        return;
+        return true;
+    }
+    if (d == FM_WISH_NONE) {
+        if (slide(r, frame)) {
+            return false;
+        }
+        give_up(r, frame);
+        return true;
     }
     fm_cell target = fm_cell_step(mover->cell, d % FM_DIRECTION_COUNT);
     if (d != FM_WISH_STAY && can_try(r, frame->slot, d, target)) {
         claim(r, frame->slot, target);
-        frame->direction = d;
+        frame->direction = (uint8_t)d;
         mover->next = target;
         mover->progress = FM_MOVER_TRYING;
     }
+    return false;
+}
+
+// Looks whether the try of the unit on top of the stack has succeeded, or who has to be asked next.
+// Returns whether the unit is done with it.
+static bool go_on_trying(struct round *r, fm_pibt_frame *frame)
+{
+    fm_mover *mover = &r->movers[frame->slot];
+    bool lost = false;
+    uint32_t other = next_in_the_way(r, frame->slot, &lost);
+    if (lost) {
+        withdraw(r, frame->slot, mover->next);
+        mover->progress = FM_MOVER_UNDECIDED;
+    } else if (other != FM_CELL_NONE) {
+        ask(r, other, mover, frame->direction);
+    } else {
+        mover->progress = FM_MOVER_DECIDED;
+    }
+    return mover->progress == FM_MOVER_DECIDED;
 }
 
 // One unit, and all whom it has to push.
 static void resolve_one(struct round *r, uint32_t root)
 {
-    ask(r, root, FM_DIRECTION_COUNT);
+    ask(r, root, NULL, 0);
     while (r->depth > 0) {
         fm_pibt_frame *frame = &r->stack[r->depth - 1];
-        fm_mover *mover = &r->movers[frame->slot];
-        if (mover->progress == FM_MOVER_TRYING) {
-            bool lost = false;
-            uint32_t other = next_in_the_way(r, frame->slot, &lost);
-            if (lost) {
-                withdraw(r, frame->slot, mover->next);
-                mover->progress = FM_MOVER_UNDECIDED;
-            } else if (other != FM_CELL_NONE) {
-                ask(r, other, frame->direction);
-                continue;
-            } else {
-                mover->progress = FM_MOVER_DECIDED;
-            }
-        } else {
-            try_next(r, frame);
+        const fm_mover *mover = &r->movers[frame->slot];
+        bool done =
+            mover->progress == FM_MOVER_TRYING ? go_on_trying(r, frame) : try_next(r, frame);
+        if (done) {
+            r->depth -= 1;
+            r->large -= mover->size > 1;
         }
-        r->depth -= mover->progress == FM_MOVER_DECIDED;
     }
 }
 

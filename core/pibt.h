@@ -8,8 +8,9 @@
 // the next cell of its list.
 //
 //   UNDECIDED ── asked ──> TRYING ── everybody in the way has found a place ──> DECIDED
-//       ^                    │                                                     ^
-//       └── somebody stays ──┘       list at its end, or stays by choice ──────────┘
+//     ^ │  ^                 │                                                     ^
+//     │ │  └─ somebody stays ┘       list at its end, or stays by choice ──────────┘
+//     └─┘ list at its end, pushed by or through a large unit: may be asked again
 //
 // What holds when it is over:
 //   - no cell is in the footprint of two units;
@@ -17,7 +18,9 @@
 //     2 x 2 cells. Going round in a circle of three and more is allowed, and so is following into a
 //     cell that is left in the same tick, and passing between two units diagonally;
 //   - nobody entered a cell under a unit of another team that stayed, nor under one that may not be
-//     pushed. A unit is pushed only by units of its team that are at least as large;
+//     pushed. A unit that has a way of its own is pushed only by units of its team that are at
+//     least as large, one without by those of any size; who only goes back where it stood pushes
+//     nobody;
 //   - a cell under a unit larger than one cell is entered only after that unit has decided.
 //
 // Of units of one cell each, the one asked first gets the first cell of its list, or the next one
@@ -25,8 +28,13 @@
 // the first (Okumura et al., 2019 and 2022, theorem 1). As priorities grow while a unit has not
 // arrived, each gets there.
 //
-// Cost: each unit is decided once, and tries at most 9 cells. The recursion has a stack of its own,
-// which holds a unit at most once.
+// Cost: each unit is decided once. It tries at most 9 cells when it is asked, and is asked once
+// where all are of one cell, up to three times beside larger ones. The recursion has a stack of its
+// own, which holds a unit at most once.
+//
+// A large unit takes several steps to get out of the way of one that stands before the middle of
+// its side: who cannot free the cell at once moves sideways, and the pusher takes it when it is
+// free.
 //
 // Source: K. Okumura, M. Machida, X. Defago, Y. Tamura, "Priority Inheritance with Backtracking for
 // Iterative Multi-agent Path Finding", IJCAI 2019 and Artificial Intelligence 310, 2022. Sizes,
@@ -60,16 +68,19 @@ typedef struct fm_mover {
     uint8_t size;     // cells, 1..FM_CLASS_SIZE_MAX
     uint8_t progress; // fm_mover_progress
     uint8_t moves;    // legal steps, bit d for direction d
-    bool aside;       // has no way of its own: when pushed, it steps out of the pusher's way
-    bool settled;     // stands where its last order ended: those with the same aim do not push it
-    bool pushable;
-    uint16_t age; // ticks that it has been under way, at most FM_MOVER_AGE_MAX; 0: idle
+    bool aside : 1;   // has no way of its own: when pushed, it steps out of the pusher's way
+    bool settled : 1; // stands where its last order ended: those with the same aim do not push it
+    bool pushable : 1;
+    uint8_t refusals : 2; // times that it was pushed in vain
+    uint16_t age;         // ticks that it has been under way, at most FM_MOVER_AGE_MAX; 0: idle
 } fm_mover;
 
 typedef struct fm_pibt_frame {
     uint64_t wishes; // not tried yet
     uint32_t slot;
-    uint32_t direction; // that it tries
+    uint8_t direction; // that it tries
+    bool pushed;       // looks for a place in the name of the unit below it
+    bool slides;       // has found none, and at least leaves it less in the way
 } fm_pibt_frame;
 
 /// Decides for all of `turns`, and all that they push. Movers that nobody reaches stay UNDECIDED

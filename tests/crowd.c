@@ -109,15 +109,31 @@ static fm_cell cell_before(const crowd *c, uint32_t unit)
     return unit == 0 ? FM_CELL_NONE : c->cells[unit - 1];
 }
 
-// What a move of a unit of one cell says about the others. `holders` is as of now, `cells` still as
-// of before.
-static void look_at_move(crowd *c, const fm_agent_look *look, fm_cell from)
+static bool overlap(fm_cell a, uint32_t a_size, fm_cell b, uint32_t b_size)
+{
+    return fm_cell_x(a) < fm_cell_x(b) + b_size && fm_cell_x(b) < fm_cell_x(a) + a_size &&
+           fm_cell_y(a) < fm_cell_y(b) + b_size && fm_cell_y(b) < fm_cell_y(a) + a_size;
+}
+
+// Units of any size: whoever stands now where this one stood did not come from where it stands.
+// `holders` is as of now, `cells` still as of before.
+static void look_for_swaps(crowd *c, const fm_agent_look *look, fm_cell from)
+{
+    uint32_t size = size_of(c, look);
+    for (uint32_t i = 0; i < size * size; i++) {
+        uint32_t follower = c->holders[from + fm_cell_at(i % size, i / size)];
+        fm_cell before = cell_before(c, follower);
+        c->swaps += follower != look->id.index1 && before != FM_CELL_NONE &&
+                    overlap(before, c->sizes[follower - 1], look->cell, size);
+    }
+}
+
+// Two units of one cell on the diagonals of one square.
+static void look_for_crossings(crowd *c, const fm_agent_look *look, fm_cell from)
 {
     uint32_t d = fm_cell_direction(from, look->cell);
     assert_true(d < FM_DIRECTION_COUNT);
-    uint32_t follower = c->holders[from];
-    c->swaps += cell_before(c, follower) == look->cell;
-    if (d & 1) {
+    if ((d & 1) && size_of(c, look) == 1) {
         fm_cell right = fm_cell_step(from, (d + 1) % FM_DIRECTION_COUNT);
         fm_cell left = fm_cell_step(from, d - 1);
         c->crossings += cell_before(c, c->holders[left]) == right;
@@ -133,6 +149,7 @@ static void witness(crowd *c)
     c->look_count = fm_world_agents_in_view(c->world, FM_ALL_TEAMS, c->looks, CROWD_UNITS_MAX);
     for (uint32_t i = 0; i < c->look_count; i++) {
         hold(c, &c->looks[i], c->looks[i].id.index1);
+        c->sizes[c->looks[i].id.index1 - 1] = size_of(c, &c->looks[i]);
     }
     for (uint32_t i = 0; i < c->look_count; i++) {
         const fm_agent_look *look = &c->looks[i];
@@ -141,9 +158,8 @@ static void witness(crowd *c)
             fm_world_class_view(c->world, FM_ALL_TEAMS, look->class_index), look->cell));
         if (from != FM_CELL_NONE && from != look->cell) {
             c->moves += 1;
-            if (size_of(c, look) == 1) {
-                look_at_move(c, look, from);
-            }
+            look_for_swaps(c, look, from);
+            look_for_crossings(c, look, from);
         }
     }
     for (uint32_t i = 0; i < c->look_count; i++) {

@@ -459,6 +459,14 @@ static uint32_t spawn_sized(uint32_t team, uint32_t size, fm_cell cell)
                                             .placing = FM_PLACE_NEAREST});
 }
 
+// So many orders end, all of them at their goals.
+static void ends_well(uint32_t count, uint32_t ticks_max)
+{
+    crowd_run(&stage, count, ticks_max);
+    assert_int_equal(stage.ended_count, count);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], count);
+}
+
 // Small friends make way for a large one, on its whole width.
 static void the_large_push_the_small(void **state)
 {
@@ -475,13 +483,197 @@ static void the_large_push_the_small(void **state)
     crowd_order(&stage, large, fm_cell_at(36, 6), FM_UNREACHABLE_FAIL);
     crowd_run(&stage, 1, 200);
     assert_int_equal(stage.ended[FM_END_ARRIVED], 1);
-    // A small one does not push a large one.
-    uint32_t small = large + 1;
-    crowd_order(&stage, small, fm_cell_at(37, 7), FM_UNREACHABLE_NEAREST);
-    crowd_run(&stage, 2, 200);
-    assert_int_equal(stage.ended[FM_END_NEAREST], 1);
-    assert_int_equal(crowd_cell(&stage, large), fm_cell_at(36, 6));
     crowd_fini(&stage);
+}
+
+static void wait_for_peace(void)
+{
+    for (uint32_t i = 0; i < 40 * FM_RETURN_TICKS; i++) {
+        crowd_tick(&stage, NULL);
+    }
+    uint64_t moves = stage.moves;
+    for (uint32_t i = 0; i < 3 * FM_RETURN_TICKS; i++) {
+        crowd_tick(&stage, NULL);
+    }
+    assert_int_equal(stage.moves, moves);
+}
+
+// A corridor as wide as the larger of two units, with an idle one of any size in it, and one of any
+// size that has to get to its other end.
+static void pass_in_a_corridor(uint32_t idle_size, uint32_t mover_size)
+{
+    fm_world_rules rules = sized_rules();
+    uint32_t width = idle_size > mover_size ? idle_size : mover_size;
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(36, 12 + width, &fm_memory_libc, &grid), FM_OK);
+    for (uint32_t y = 0; y < 12 + width; y++) {
+        for (uint32_t x = 12; x < 24 && (y < 6 || y >= 6 + width); x++) {
+            fm_grid_set(grid, fm_cell_at(x, y), FM_TERRAIN_WALL, FM_COST_FLOOR);
+        }
+    }
+    crowd_init(&stage, &rules, grid);
+    uint32_t team = crowd_team(&stage);
+    uint32_t idle = spawn_sized(team, idle_size, fm_cell_at(18, 6));
+    uint32_t mover = spawn_sized(team, mover_size, fm_cell_at(0, 6 + width - mover_size));
+    crowd_order(&stage, mover, fm_cell_at(32, 6), FM_UNREACHABLE_FAIL);
+    crowd_run(&stage, 1, 60);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], 1);
+    wait_for_peace();
+    assert_int_equal(crowd_cell(&stage, idle), fm_cell_at(18, 6)); // back where it stood
+    assert_int_equal(crowd_cell(&stage, mover), fm_cell_at(32, 6));
+    crowd_fini(&stage);
+}
+
+static void idle_units_of_any_size_make_way(void **state)
+{
+    (void)state;
+    for (uint32_t idle = 1; idle <= 4; idle++) {
+        for (uint32_t mover = 1; mover <= 4; mover++) {
+            pass_in_a_corridor(idle, mover);
+        }
+    }
+}
+
+// Who stands idle on the goal leaves it, whatever their sizes, does not come back while it is
+// taken, and does when it is free again.
+static void the_place_of_an_idle_unit_is_left_to_others(void **state)
+{
+    (void)state;
+    for (uint32_t size = 1; size <= 4; size++) {
+        fm_world_rules rules = sized_rules();
+        fm_grid *grid;
+        assert_int_equal(fm_grid_create(24, 24, &fm_memory_libc, &grid), FM_OK);
+        crowd_init(&stage, &rules, grid);
+        uint32_t team = crowd_team(&stage);
+        uint32_t idle = spawn_sized(team, size, fm_cell_at(10, 10));
+        uint32_t small = spawn_sized(team, 1, fm_cell_at(0, 11));
+        fm_cell middle = fm_cell_at(10 + size / 2, 10 + size / 2);
+        crowd_order(&stage, small, middle, FM_UNREACHABLE_FAIL);
+        ends_well(1, 40);
+        wait_for_peace();
+        assert_int_equal(crowd_cell(&stage, small), middle);
+        assert_int_not_equal(crowd_cell(&stage, idle), fm_cell_at(10, 10));
+        crowd_order(&stage, small, fm_cell_at(23, 11), FM_UNREACHABLE_FAIL);
+        ends_well(2, 40);
+        wait_for_peace();
+        assert_int_equal(crowd_cell(&stage, idle), fm_cell_at(10, 10));
+        crowd_fini(&stage);
+    }
+}
+
+// A large unit steps aside where its whole square fits and nowhere else: here that is nowhere.
+static void a_large_unit_without_room_stays(void **state)
+{
+    (void)state;
+    fm_world_rules rules = sized_rules();
+    crowd_init_rows(&stage, &rules,
+                    ROWS("@@@@@@@@", //
+                         "........", //
+                         "@@@@@...", //
+                         "@@@@@@@@"));
+    uint32_t team = crowd_team(&stage);
+    uint32_t large = spawn_sized(team, 2, fm_cell_at(6, 1));
+    uint32_t idle = spawn_sized(team, 1, fm_cell_at(5, 2));
+    uint32_t small = spawn_sized(team, 1, fm_cell_at(0, 1));
+    fm_command hold = {.kind = FM_COMMAND_ORDER,
+                       .agents = &stage.units[idle],
+                       .agent_count = 1,
+                       .order = FM_ORDER_HOLD};
+    fm_command_result result = {0};
+    fm_world_apply(stage.world, &hold, &result);
+    assert_int_equal(result.status, FM_OK);
+    crowd_order(&stage, small, fm_cell_at(7, 1), FM_UNREACHABLE_NEAREST);
+    crowd_run(&stage, 1, 6 + FM_TAKEN_TICKS);
+    assert_int_equal(stage.ended[FM_END_NEAREST], 1);
+    assert_int_equal(crowd_cell(&stage, large), fm_cell_at(6, 1));
+    assert_int_equal(crowd_cell(&stage, small), fm_cell_at(5, 1));
+    crowd_fini(&stage);
+}
+
+// Two streams of small units along a lane in which idle large ones stand.
+static void a_lane_is_not_blocked_by_idle_large_units(void **state)
+{
+    (void)state;
+    for (uint32_t size = 2; size <= 4; size++) {
+        fm_world_rules rules = sized_rules();
+        fm_grid *grid;
+        assert_int_equal(fm_grid_create(60, 9, &fm_memory_libc, &grid), FM_OK);
+        for (uint32_t x = 15; x < 45; x++) {
+            for (uint32_t y = 0; y < 9; y++) {
+                bool lane = y >= 2 && y < 2 + size + 1;
+                bool bay = y >= 2 && x % 10 < size;
+                fm_grid_set(grid, fm_cell_at(x, y),
+                            lane || bay ? FM_TERRAIN_GROUND : FM_TERRAIN_WALL, FM_COST_FLOOR);
+            }
+        }
+        crowd_init(&stage, &rules, grid);
+        uint32_t team = crowd_team(&stage);
+        spawn_sized(team, size, fm_cell_at(24, 2));
+        spawn_sized(team, size, fm_cell_at(33, 3));
+        uint32_t first = stage.unit_count;
+        for (uint32_t i = 0; i < 40; i++) {
+            spawn_sized(team, 1,
+                        i % 2 == 0 ? fm_cell_at(i / 2 / 9, i / 2 % 9)
+                                   : fm_cell_at(59 - i / 2 / 9, i / 2 % 9));
+        }
+        crowd_tick(&stage, NULL); // the witness knows now where they stand
+        for (uint32_t i = 0; i < 40; i++) {
+            fm_cell at = crowd_cell(&stage, first + i);
+            crowd_order(&stage, first + i, fm_cell_at(59 - fm_cell_x(at), fm_cell_y(at)),
+                        FM_UNREACHABLE_FAIL);
+        }
+        ends_well(40, 1500);
+        crowd_fini(&stage);
+    }
+}
+
+// A large unit goes through a crowd of idle ones, up to its own size and larger.
+static void the_large_go_through_a_mixed_crowd(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed() ^ 3);
+    for (uint32_t run = 0; run < 8; run++) {
+        fm_world_rules rules = sized_rules();
+        fm_grid *grid;
+        assert_int_equal(fm_grid_create(48, 24, &fm_memory_libc, &grid), FM_OK);
+        crowd_init(&stage, &rules, grid);
+        uint32_t team = crowd_team(&stage);
+        uint32_t size = 1 + run % 4;
+        uint32_t mover = spawn_sized(team, size, fm_cell_at(0, 10));
+        for (uint32_t covered = 0; covered < 400;) {
+            uint32_t other = 1 + fm_random_below(&random, 4);
+            spawn_sized(team, other,
+                        fm_cell_at(8 + fm_random_below(&random, 28), fm_random_below(&random, 20)));
+            covered += other * other;
+        }
+        crowd_order(&stage, mover, fm_cell_at(44, 10), FM_UNREACHABLE_FAIL);
+        ends_well(1, 300);
+        crowd_fini(&stage);
+    }
+}
+
+// As with small ones: one gets the cell, all others end around it.
+static void a_large_crowd_packs_around_its_goal(void **state)
+{
+    (void)state;
+    for (uint32_t size = 2; size <= 4; size++) {
+        fm_world_rules rules = sized_rules();
+        fm_grid *grid;
+        assert_int_equal(fm_grid_create(80, 80, &fm_memory_libc, &grid), FM_OK);
+        crowd_init(&stage, &rules, grid);
+        uint32_t team = crowd_team(&stage);
+        for (uint32_t i = 0; i < 25; i++) {
+            spawn_sized(team, size, fm_cell_at(i % 5 * size, i / 5 * size));
+        }
+        for (uint32_t i = 0; i < 25; i++) {
+            crowd_order(&stage, i, fm_cell_at(50, 40), FM_UNREACHABLE_NEAREST);
+        }
+        crowd_run(&stage, 25, 300);
+        assert_int_equal(stage.ended[FM_END_ARRIVED], 1);
+        assert_int_equal(stage.ended[FM_END_NEAREST], 24);
+        wait_for_peace();
+        crowd_fini(&stage);
+    }
 }
 
 // Orders, walls, removals at random among units of all sizes and three teams. The witness looks.
@@ -489,12 +681,12 @@ static void all_sizes_share_no_cell(void **state)
 {
     (void)state;
     fm_random random = fm_random_seed(fm_test_seed() ^ 2);
-    for (uint32_t run = 0; run < 6; run++) {
+    for (uint32_t run = 0; run < 12; run++) {
         fm_world_rules rules = sized_rules();
         fm_grid *grid;
         uint32_t side = 24 + fm_random_below(&random, 30);
         assert_int_equal(fm_grid_create(side, side, &fm_memory_libc, &grid), FM_OK);
-        for (uint32_t i = 0; i < side * side / 16; i++) {
+        for (uint32_t i = 0; i < side * side / (16u << run % 4); i++) {
             fm_grid_set(grid,
                         fm_cell_at(fm_random_below(&random, side), fm_random_below(&random, side)),
                         FM_TERRAIN_WALL, FM_COST_FLOOR);
@@ -503,9 +695,14 @@ static void all_sizes_share_no_cell(void **state)
         for (uint32_t i = 0; i < 3; i++) {
             crowd_team(&stage);
         }
-        for (uint32_t i = 0; i < side; i++) {
-            spawn_sized(1 + fm_random_below(&random, 3), i % 8 == 0 ? 2 + i / 8 % 3 : 1,
+        // From a few large ones among small ones of three teams to one team of all sizes that
+        // covers near half of the ground.
+        uint32_t teams = 1 + run % 3, large_each = 8 >> run / 2 % 4;
+        for (uint32_t i = 0, covered = 0; covered < side * side * (1 + run % 4) / 12; i++) {
+            uint32_t size = i % large_each == 0 ? 2 + fm_random_below(&random, 3) : 1;
+            spawn_sized(1 + fm_random_below(&random, teams), size,
                         fm_cell_at(fm_random_below(&random, side), fm_random_below(&random, side)));
+            covered += size * size;
         }
         for (uint32_t tick = 0; tick < 150; tick++) {
             for (uint32_t i = 0; i < side / 8; i++) {
@@ -617,6 +814,12 @@ int main(void)
         cmocka_unit_test(equal_ways_are_not_changed),
         cmocka_unit_test(detours_are_bounded),
         cmocka_unit_test(the_large_push_the_small),
+        cmocka_unit_test(idle_units_of_any_size_make_way),
+        cmocka_unit_test(the_place_of_an_idle_unit_is_left_to_others),
+        cmocka_unit_test(a_large_unit_without_room_stays),
+        cmocka_unit_test(a_lane_is_not_blocked_by_idle_large_units),
+        cmocka_unit_test(the_large_go_through_a_mixed_crowd),
+        cmocka_unit_test(a_large_crowd_packs_around_its_goal),
         cmocka_unit_test(all_sizes_share_no_cell),
         cmocka_unit_test(speeds_are_kept),
         cmocka_unit_test(taken_cells_are_refused),

@@ -1,5 +1,5 @@
 """A cell holds one agent, as a client sees it: where agents are put, that none ever share a cell,
-that two streams pass each other on a bridge, speeds, and crowds around one goal.
+that two streams pass each other on a bridge, that idle ones of any size make way, speeds, and crowds around one goal.
 
 Method  small worlds, all ticks by world.step; a view of everything is mirrored from keyframes and
         deltas and looked at after every tick.
@@ -129,6 +129,29 @@ def bridge():
         print(f"{each} each way over a bridge three cells wide: {ticks} ticks, at least {bound}")
 
 
+def large_units_make_way():
+    """An idle 2 x 2 unit in a corridor of its own width: one cell after the other passes it."""
+    with Server() as server:
+        # As the bridge, four cells long and two wide.
+        rows = ["." * 8 + ("." if y in (3, 4) else "W") * 4 + "." * 8 for y in range(8)]
+        text = "type octile\nheight 8\nwidth 20\nmap\n" + "\n".join(rows) + "\n"
+        stage = Stage(server, "w", map=text.encode(), classes="ground;tank:size=2,ground=1")
+        large, = stage.spawn((9, 3), **{"class": "tank"})
+        small = stage.spawn((0, 3), (0, 4), (1, 3))
+        stage.order(small, [(19, 3), (19, 4), (18, 3)])
+
+        def overlap():
+            x, y = stage.cells()[large]
+            return {(x + i % 2, y + i // 2) for i in range(4)} & \
+                {tuple(stage.cells()[agent]) for agent in small}
+
+        for _ in range(80):
+            stage.step()
+            assert not overlap()
+        assert stage.ended() == {agent: 0 for agent in small}, "all arrive"
+        assert stage.cells()[large] == (9, 3), "it has gone back"
+
+
 def one_goal_for_all():
     with Server() as server:
         stage = Stage(server, "w", generator="open", width=32, height=32)
@@ -174,4 +197,4 @@ def detours():
         assert stage.cells()[agent] == (8, 0)
 
 
-run([places, head_on, bridge, one_goal_for_all, speeds, detours])
+run([places, head_on, bridge, large_units_make_way, one_goal_for_all, speeds, detours])
