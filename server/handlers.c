@@ -261,7 +261,7 @@ static void pack_server_stats(msgpack_packer *packer, const fm_hub *hub)
     size_t rss_size = 0;
     uv_resident_set_memory(&rss_size);
     fm_pack_text(packer, "server");
-    msgpack_pack_map(packer, 16);
+    msgpack_pack_map(packer, 17);
     fm_pack_key_uint(packer, "uptime_ms", (fm_clock_now_ns() - hub->start_ns) / FM_NS_PER_MS);
     fm_pack_key_uint(packer, "worlds", hub->host_count);
     fm_pack_key_uint(packer, "sessions", hub->session_count);
@@ -275,6 +275,7 @@ static void pack_server_stats(msgpack_packer *packer, const fm_hub *hub)
     fm_pack_key_uint(packer, "streams_resumed", hub->counts.streams_resumed);
     fm_pack_key_uint(packer, "protocol_errors", hub->counts.protocol_errors);
     fm_pack_key_uint(packer, "turned_away", hub->counts.turned_away);
+    fm_pack_key_uint(packer, "too_fast", hub->counts.too_fast);
     fm_pack_key_uint(packer, "wrong_tokens", hub->counts.wrong_tokens);
     fm_pack_key_uint(packer, "rate_refusals", hub->counts.rate_refusals);
     fm_pack_key_uint(packer, "client_lag_ticks", fm_stream_lag_max(hub));

@@ -302,11 +302,13 @@ static bool is_full(const fm_http *http, const fm_address *address)
             address->connections > config->sessions_per_address_max);
 }
 
-static void turn_away(fm_http *http, const char *peer)
+static void turn_away(fm_http *http, const char *peer, bool too_fast)
 {
     static fm_log_site too_many;
     http->hub->counts.turned_away++;
+    http->hub->counts.too_fast += too_fast;
     fm_log_limited(&too_many, FM_LOG_WARNING, "connection turned away", fm_log_text("peer", peer),
+                   fm_log_text("reason", too_fast ? "rate_connections" : "too many"),
                    fm_log_uint("http_connections", http->connection_count));
 }
 
@@ -326,14 +328,16 @@ static void on_connection(void *context, int fd)
         return;
     }
     struct lws *wsi = NULL;
-    if (is_full(http, address)) {
-        turn_away(http, peer.peer);
+    uint64_t now_ns = fm_clock_now_ns();
+    bool too_fast = !fm_address_may_open(address, http->hub->config->rate_connections, now_ns);
+    if (too_fast || is_full(http, address)) {
+        turn_away(http, peer.peer, too_fast);
         close(fd);
     } else {
         wsi = lws_adopt_socket_vhost(http->vhost, fd); // closes it on failure
     }
     if (wsi == NULL) {
-        fm_addresses_release(&http->addresses, address, fm_clock_now_ns());
+        fm_addresses_release(&http->addresses, address, now_ns);
         return;
     }
     lws_set_opaque_user_data(wsi, address);

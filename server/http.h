@@ -11,9 +11,10 @@
 // 1.3 and HTTP over that (https, wss), and nothing else. Browsers may connect from pages of the
 // same host and port, and from the origins that http_origins lists; others get 403.
 //
-// Bounded: connections by http_connections_max, those of one address by sessions_per_address_max; a
-// TLS handshake and the header of a request by hello_timeout_s, but 10 seconds at most, the latter
-// by 4 KiB too; a silent WebSocket by pings after 20 seconds and a hang-up after 35.
+// Bounded: connections by http_connections_max, those of one address by sessions_per_address_max
+// and rate_connections; a TLS handshake and the header of a request by hello_timeout_s, but 10
+// seconds at most, the latter by 4 KiB too; a silent WebSocket by pings after 20 seconds and a
+// hang-up after 35.
 //
 // Threads: the event loop.
 

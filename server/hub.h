@@ -23,7 +23,8 @@ typedef struct fm_session fm_session;
 typedef struct fm_hub_counts {
     uint64_t messages, bytes_in, bytes_out;
     uint64_t deltas_merged, keyframes_forced, streams_resumed, protocol_errors;
-    uint64_t turned_away, wrong_tokens, rate_refusals;
+    uint64_t turned_away, too_fast; // the latter among the former
+    uint64_t wrong_tokens, rate_refusals;
     uint64_t recovery_mismatches;         // ticks of journals at the start that gave another digest
     uint64_t replay_mismatches;           // likewise, of replays that are closed
     fm_tally keyframe_sizes, delta_sizes; // by fm_hub_size_edges

@@ -100,12 +100,18 @@ static void drop(fm_addresses *addresses, fm_address *address)
     free(address);
 }
 
+// Whether it may be forgotten once it has no connections.
+static bool is_forgiven(const fm_address *address, uint64_t now_ns)
+{
+    return address->failures.paid_ns <= now_ns && address->openings.paid_ns <= now_ns;
+}
+
 static void forgive(fm_addresses *addresses, uint64_t now_ns)
 {
     for (uint32_t i = 0; i < FM_ADDRESS_TABLE_SIZE; i++) {
         for (fm_address *address = addresses->heads[i], *next; address != NULL; address = next) {
             next = address->next;
-            if (address->connections == 0 && address->failures.paid_ns <= now_ns) {
+            if (address->connections == 0 && is_forgiven(address, now_ns)) {
                 addresses->idle_count--;
                 drop(addresses, address);
             }
@@ -122,11 +128,17 @@ void fm_addresses_release(fm_addresses *addresses, fm_address *address, uint64_t
     if (addresses->idle_count >= FM_ADDRESSES_IDLE_MAX) {
         forgive(addresses, now_ns);
     }
-    if (address->failures.paid_ns <= now_ns || addresses->idle_count >= FM_ADDRESSES_IDLE_MAX) {
+    if (is_forgiven(address, now_ns) || addresses->idle_count >= FM_ADDRESSES_IDLE_MAX) {
         drop(addresses, address);
     } else {
         addresses->idle_count++;
     }
+}
+
+bool fm_address_may_open(fm_address *address, uint64_t per_s, uint64_t now_ns)
+{
+    uint64_t wait_ns;
+    return fm_meter_take(&address->openings, 1, per_s, now_ns, &wait_ns);
 }
 
 bool fm_address_may_try(const fm_address *address, uint64_t now_ns, uint64_t *wait_ns)

@@ -5,11 +5,12 @@
 // the clock gets nothing until it has caught up. What is refused is answered with `busy`.
 //
 // Each session has a meter for messages, bytes, orders, queries and edits. Each address counts its
-// connections, and has a meter for wrong tokens: while that is full, nobody from there gets in,
-// with whatever token, so that guessing is slow. For IPv6 an address is its first 64 bits.
+// connections, has a meter for opening them, and one for wrong tokens: while that is full, nobody
+// from there gets in, with whatever token, so that guessing is slow. For IPv6 an address is its
+// first 64 bits.
 //
-// Bounds: an address is kept while it has connections or wrong tokens that are not forgiven yet, of
-// the latter FM_ADDRESSES_IDLE_MAX.
+// Bounds: an address is kept while it has connections, or while one of its meters is ahead of the
+// clock; of the latter FM_ADDRESSES_IDLE_MAX.
 //
 // Threads: the event loop.
 
@@ -53,7 +54,8 @@ typedef struct fm_address {
     struct fm_address *next;
     uint64_t key;
     uint32_t connections;
-    fm_meter failures;
+    fm_meter openings; // of connections
+    fm_meter failures; // wrong tokens
 } fm_address;
 
 // Zeroed: empty.
@@ -68,8 +70,12 @@ void fm_addresses_fini(fm_addresses *addresses);
 /// @return NULL when memory is out
 fm_address *fm_addresses_hold(fm_addresses *addresses, const char *peer);
 
-/// @param now_ns  forgives addresses whose wrong tokens are long ago
+/// @param now_ns  forgets addresses whose connections and wrong tokens are long ago
 void fm_addresses_release(fm_addresses *addresses, fm_address *address, uint64_t now_ns);
+
+/// Whether an address may open the connection for which it was held.
+/// @param per_s  connections a second; 0: no limit
+bool fm_address_may_open(fm_address *address, uint64_t per_s, uint64_t now_ns);
 
 /// Whether an address may try a token. @param wait_ns  as in fm_meter_take()
 bool fm_address_may_try(const fm_address *address, uint64_t now_ns, uint64_t *wait_ns);

@@ -143,8 +143,10 @@ static void write_server(FILE *out, const fm_hub *hub)
     one(out, "fogmarch_protocol_errors_total", "counter", "Messages refused as malformed.",
         (double)counts->protocol_errors);
     one(out, "fogmarch_connections_turned_away_total", "counter",
-        "Connections beyond sessions_max or sessions_per_address_max.",
+        "Connections beyond sessions_max, sessions_per_address_max or rate_connections.",
         (double)counts->turned_away);
+    one(out, "fogmarch_connections_too_fast_total", "counter",
+        "Those of them beyond rate_connections.", (double)counts->too_fast);
     one(out, "fogmarch_wrong_tokens_total", "counter", "Hellos with a missing or wrong token.",
         (double)counts->wrong_tokens);
     one(out, "fogmarch_rate_refusals_total", "counter", "Requests beyond a client's rates.",

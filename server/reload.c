@@ -10,6 +10,7 @@ static const char *const names[] = {
     "sessions_max",
     "sessions_per_address_max",
     "auth_failures_per_minute",
+    "rate_connections",
     "rate_messages",
     "rate_bytes",
     "rate_orders",

@@ -78,12 +78,14 @@ static bool is_full(const fm_hub *hub, const fm_address *address)
             address->connections > config->sessions_per_address_max);
 }
 
-static void turn_away(fm_hub *hub, fm_transport *transport)
+static void turn_away(fm_hub *hub, fm_transport *transport, bool too_fast)
 {
     static fm_log_site too_many;
     hub->counts.turned_away++;
+    hub->counts.too_fast += too_fast;
     fm_log_limited(&too_many, FM_LOG_WARNING, "connection turned away",
                    fm_log_text("peer", transport->peer),
+                   fm_log_text("reason", too_fast ? "rate_connections" : "too many"),
                    fm_log_uint("sessions", hub->session_count));
     transport->ops->close(transport);
 }
@@ -91,17 +93,20 @@ static void turn_away(fm_hub *hub, fm_transport *transport)
 void fm_session_accept(void *context, fm_transport *transport)
 {
     fm_hub *hub = context;
+    uint64_t now_ns = fm_clock_now_ns();
     fm_address *address = fm_addresses_hold(&hub->addresses, transport->peer);
-    if (address == NULL || is_full(hub, address)) {
+    bool too_fast =
+        address != NULL && !fm_address_may_open(address, hub->config->rate_connections, now_ns);
+    if (address == NULL || too_fast || is_full(hub, address)) {
         if (address != NULL) {
-            fm_addresses_release(&hub->addresses, address, fm_clock_now_ns());
+            fm_addresses_release(&hub->addresses, address, now_ns);
         }
-        turn_away(hub, transport);
+        turn_away(hub, transport, too_fast);
         return;
     }
     fm_session *session = session_create(hub, transport);
     if (session == NULL) {
-        fm_addresses_release(&hub->addresses, address, fm_clock_now_ns());
+        fm_addresses_release(&hub->addresses, address, now_ns);
         transport->ops->close(transport);
         return;
     }

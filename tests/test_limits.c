@@ -109,6 +109,27 @@ static void test_wrong_tokens_lock_an_address_out_for_a_while(void **state)
     fm_addresses_fini(&addresses);
 }
 
+static void test_connections_come_at_the_rate(void **state)
+{
+    (void)state;
+    static fm_addresses addresses;
+    uint64_t now_ns = FM_NS_PER_S;
+    uint32_t opened = 0;
+    for (uint32_t i = 0; i < 1000; i++) { // for ten seconds, one after the other
+        fm_address *address = fm_addresses_hold(&addresses, "10.0.0.1");
+        opened += fm_address_may_open(address, 5, now_ns);
+        fm_addresses_release(&addresses, address, now_ns); // hanging up does not help
+        now_ns += FM_NS_PER_S / 100;
+    }
+    assert_in_range(opened, 5 * 10, 5 * (10 + FM_METER_BURST_S));
+    fm_address *other = fm_addresses_hold(&addresses, "10.0.0.2");
+    assert_true(fm_address_may_open(other, 5, now_ns));
+    assert_true(fm_address_may_open(other, 0, now_ns)); // no limit
+    fm_addresses_release(&addresses, other, now_ns + FM_NS_PER_S);
+    assert_int_equal(addresses.idle_count, 1); // the first one, which is ahead of the clock
+    fm_addresses_fini(&addresses);
+}
+
 // A crowd of guessers does not make the table grow without end.
 static void test_idle_addresses_are_bounded(void **state)
 {
@@ -140,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_large_takings_wait_for_the_whole_burst),
         cmocka_unit_test(test_addresses_are_told_apart),
         cmocka_unit_test(test_wrong_tokens_lock_an_address_out_for_a_while),
+        cmocka_unit_test(test_connections_come_at_the_rate),
         cmocka_unit_test(test_idle_addresses_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

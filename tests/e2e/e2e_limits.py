@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 from fogmarch_server import msgpack, Client, PATIENCE, REQUEST, RequestError, Server, run
@@ -97,6 +98,60 @@ def connections_per_address():
         other.connect(("127.0.0.1", server.port))
         other.sendall(msgpack.packb([REQUEST, 1, "ping", []]))
         assert other.recv(100)
+
+
+def connect_from(address, port):
+    one = socket.socket()
+    one.bind((address, 0))
+    one.settimeout(PATIENCE)
+    one.connect(("127.0.0.1", port))
+    return one
+
+
+def is_answered(one, request):
+    """Whether anything comes back before the server hangs up."""
+    try:
+        one.sendall(request)
+        return one.recv(100) != b""
+    except (ConnectionResetError, BrokenPipeError):
+        return False
+    finally:
+        one.close()
+
+
+def connections_per_second():
+    """One a second, two at once: of forty in a row most are hung up on, on either port."""
+    ping = msgpack.packb([REQUEST, 1, "ping", []])
+    get = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with tempfile.NamedTemporaryFile("r") as port_file:
+        with Server("--rate-connections", "1", "--http", "127.0.0.1:0", "--http-port-file",
+                    port_file.name) as server:
+            with open(port_file.name) as file:  # the server has put another file in its place
+                http_port = int(file.read())
+            inside = server.connect()
+            refused = 0
+            for port, request in ((server.port, ping), (http_port, get)):
+                begin = time.monotonic()
+                answered = [is_answered(connect_from("127.0.0.4", port), request)
+                            for _ in range(40)]
+                seconds = time.monotonic() - begin
+                assert answered[:2] == [True, True] and sum(answered) <= seconds + 3, answered
+                refused += answered.count(False)
+                assert is_answered(connect_from("127.0.0.5", port), request), "another address"
+                end = time.monotonic() + PATIENCE
+                while not is_answered(connect_from("127.0.0.4", port), request):  # time heals
+                    assert time.monotonic() < end
+                    refused += 1
+                    time.sleep(0.2)
+            stats = inside.call("stats")["server"]
+            assert stats["too_fast"] == stats["turned_away"] == refused, (stats, refused)
+            assert "reason=rate_connections" in server.log(), server.log()
+            one = connect_from("127.0.0.6", http_port)
+            one.sendall(get.replace(b"livez", b"metrics"))
+            text = b""
+            while data := one.recv(1 << 16):
+                text += data
+            assert b"fogmarch_connections_too_fast_total %d\n" % refused in text, text
 
 
 def over_ipv6():
@@ -251,5 +306,5 @@ def tokens_are_read_again():
         os.unlink(path)
 
 
-run([rates, messages_and_bytes, connections_per_address, over_ipv6, wrong_tokens, silent_clients,
-     stopped_client, slow_messages, tokens_are_read_again])
+run([rates, messages_and_bytes, connections_per_address, connections_per_second, over_ipv6,
+     wrong_tokens, silent_clients, stopped_client, slow_messages, tokens_are_read_again])

@@ -304,8 +304,9 @@ Subscribe = TypedDict('Subscribe', {
 # What stats answers.
 Stats = TypedDict('Stats', {
     # uptime_ms, worlds, sessions, workers, rss_bytes, messages, bytes_in, bytes_out, deltas_merged,
-    # keyframes_forced, streams_resumed, protocol_errors, turned_away, wrong_tokens,
-    # rate_refusals, client_lag_ticks (of the subscription farthest behind)
+    # keyframes_forced, streams_resumed, protocol_errors, turned_away, too_fast (of these, by
+    # rate_connections), wrong_tokens, rate_refusals, client_lag_ticks (of the subscription
+    # farthest behind)
     'server': dict[str, Any],
     # tick, agents, states, planners, orders_given, orders_ended, expansions, moves, cells_edited,
     # search_bytes, knowledge_bytes, known_cells (summed over teams), expansions_by_planner (with
