@@ -21,17 +21,9 @@ import time
 
 from e2e_http import WebServer
 from e2e_tls import make_certificate
-from fogmarch_server import Client, PATIENCE, REQUEST, Server, msgpack, run
+from fogmarch_server import Client, PATIENCE, REQUEST, Server, msgpack, run, until
 
 HELLO = msgpack.packb([REQUEST, 1, "hello", [{"protocol": 1, "client": "faults"}]])
-
-
-def until(condition, what):
-    end = time.monotonic() + PATIENCE
-    while not (result := condition()):
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.02)
-    return result
 
 
 def skip(why):
@@ -347,10 +339,7 @@ def half_open_peers():
         if not vanish(reader) or not vanish(idle):
             skip("half_open_peers: TCP_REPAIR is not allowed here")
             return
-        end = time.monotonic() + PATIENCE
-        while sessions(good) > 1:  # asking keeps the good one alive
-            assert time.monotonic() < end, "peers that are gone are still there"
-            time.sleep(0.1)
+        until(lambda: sessions(good) == 1, "peers that are gone to be found")  # asking keeps the good one alive
         ticks_go_on(good, world)
 
 

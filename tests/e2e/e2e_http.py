@@ -17,7 +17,7 @@ import tempfile
 import time
 
 from e2e_replay import checksum
-from fogmarch_server import PATIENCE, msgpack, REQUEST, Server, run
+from fogmarch_server import PATIENCE, msgpack, REQUEST, Server, run, until
 from websocket import BINARY, CLOSE, Refused, TEXT, WebSocketClient
 
 
@@ -76,9 +76,7 @@ def health_while_going_down():
             if len(server.log()) > 1 << 20:
                 break
         server.terminate()
-        end = time.monotonic() + PATIENCE
-        while server.get("/readyz")[0] != 503:
-            assert time.monotonic() < end
+        until(lambda: server.get("/readyz")[0] == 503, "a server that is not ready")
         assert json.loads(server.get("/healthz")[2])["status"] == "going down"
         assert server.get("/livez")[0] == 200
         reader.close()
@@ -214,14 +212,12 @@ def alter_digest(path, tick):
 def metrics_of_wrong_digests():
     def mismatches(server, recovery, replay):
         wanted = {"recovery": recovery, "replay": replay}
-        end = time.monotonic() + PATIENCE
-        while True:  # a scrape is good for a second
+
+        def found():
             numbers = read_metrics(server.get("/metrics")[2])
-            found = by_label(numbers, "fogmarch_state_hash_mismatch_total", "source")
-            if found == wanted:
-                return
-            assert time.monotonic() < end, (found, wanted)
-            time.sleep(0.1)
+            return by_label(numbers, "fogmarch_state_hash_mismatch_total", "source")
+
+        until(lambda: found() == wanted, lambda: f"{wanted}, not {found()}")  # a scrape is good for a second
 
     with tempfile.TemporaryDirectory() as folder:
         with WebServer("--journal-dir", folder) as server:
@@ -393,14 +389,14 @@ def rude_clients():
         good.call("ping")
         for one in half_open:
             one.close()
-        end = time.monotonic() + PATIENCE
-        while True:
+
+        def lives():
             try:
-                assert server.get("/livez")[0] == 200
-                break
+                return server.get("/livez")[0] == 200
             except (OSError, http.client.HTTPException):
-                assert time.monotonic() < end
-                time.sleep(0.05)
+                return False
+
+        until(lives, "room for one more")
         assert server.rss() < 200 << 20 or not server.memory_tells()
 
 

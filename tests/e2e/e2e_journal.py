@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 
-from fogmarch_server import PATIENCE, RequestError, Server, run, seed
+from fogmarch_server import PATIENCE, RequestError, Server, run, seed, until
 
 
 class Folder:
@@ -70,15 +70,8 @@ def settled(client, world):
     return info["tick"], info["digest"]
 
 
-def wait_for(what, condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, f"{what}: not within {PATIENCE} s"
-        time.sleep(0.02)
-
-
 def wait_for_tick(client, world, tick):
-    wait_for(f"tick {tick}", lambda: client.call("world.info", world=world)["tick"] >= tick)
+    until(lambda: client.call("world.info", world=world)["tick"] >= tick, f"tick {tick}")
 
 
 # ---- coming back ---------------------------------------------------------------------------------
@@ -170,8 +163,7 @@ def without_syncing():
                 admin = server.connect()
                 world = populate(admin, tick_hz=100)
                 wait_for_tick(admin, world, 30)
-                wait_for("a commit", lambda: admin.call(
-                    "stats", world=world)["world"]["journal"]["commits"] >= 3)
+                until(lambda: journal_of(admin, world)["commits"] >= 3, "a commit")
                 server.kill()
             with JournalServer(folder, *flags) as server:
                 admin = server.connect()
@@ -350,7 +342,7 @@ def full_disk():
                 assert admin.refused("token.create", role="debug") == "io"
                 disk.empty()
                 made = admin.call("token.create", role="debug")
-                wait_for("room", lambda: admin.call("world.info", world=world)["journal"] == "good")
+                until(lambda: admin.call("world.info", world=world)["journal"] == "good", "room")
                 admin.call("terrain.set", world=world, cells=[95, 95], set="cost", cost=9)
                 tick, digest = settled(admin, world)
                 server.kill()
@@ -379,7 +371,7 @@ def files_that_may_not_grow():
             assert os.path.basename(folder.journal(world, "w")) in journal_of(admin, world)["error"]
             resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
                              (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            wait_for("room", lambda: admin.call("world.info", world=world)["journal"] == "good")
+            until(lambda: admin.call("world.info", world=world)["journal"] == "good", "room")
             admin.call("terrain.set", world=world, cells=[95, 95], set="cost", cost=9)
             tick, digest = settled(admin, world)
             server.kill()
@@ -453,16 +445,14 @@ def one_of_two_fails():
             import sqlite3
             blocker = sqlite3.connect(folder.journal(first, "first"), isolation_level=None)
             blocker.execute("BEGIN IMMEDIATE")
-            wait_for("the failure", lambda: admin.call(
-                "world.info", world=first)["journal"] == "paused")
+            until(lambda: admin.call("world.info", world=first)["journal"] == "paused", "the failure")
             assert "locked" in journal_of(admin, first)["error"]
             tick = admin.call("world.info", world=second)["tick"]
             wait_for_tick(admin, second, tick + 20)
             assert admin.call("world.info", world=second)["journal"] == "good"
             blocker.execute("ROLLBACK")
             blocker.close()
-            wait_for("going on", lambda: admin.call(
-                "world.info", world=first)["journal"] == "good")
+            until(lambda: admin.call("world.info", world=first)["journal"] == "good", "going on")
             tick = admin.call("world.info", world=first)["tick"]
             wait_for_tick(admin, first, tick + 5)
             server.kill()

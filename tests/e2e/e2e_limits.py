@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-from fogmarch_server import msgpack, Client, PATIENCE, REQUEST, RequestError, Server, run
+from fogmarch_server import msgpack, Client, PATIENCE, REQUEST, RequestError, Server, run, until
 
 SECRET = "a-secret-for-this-test"
 
@@ -81,16 +81,16 @@ def connections_per_address():
         assert extra.hung_up()
         assert clients[0].call("stats")["server"]["turned_away"] == 1
         clients.pop().close()
-        end = time.monotonic() + PATIENCE
-        while True:  # the server takes a moment to notice
+
+        def there_is_room():
             extra = server.connect(hello=False)
             try:
                 extra.send("ping")
-                if extra.take():
-                    break
+                return extra.take()
             except OSError:
-                pass
-            assert time.monotonic() < end
+                return False
+
+        until(there_is_room, "the server to notice")
         # Another address of this machine is another address.
         other = socket.socket()
         other.bind(("127.0.0.2", 0))
@@ -240,16 +240,15 @@ def stopped_client():
         program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
         watch = subprocess.Popen([program, "watch", "--connect", f"127.0.0.1:{server.port}",
                                   "--json"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + PATIENCE
-        while admin.call("stats")["server"]["sessions"] < 2:
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        until(lambda: admin.call("stats")["server"]["sessions"] == 2, "the client that is to be stopped")
         watch.send_signal(signal.SIGSTOP)
         ticks = []
-        while admin.call("stats")["server"]["sessions"] > 1:
-            assert time.monotonic() < end
+
+        def it_is_gone():
             ticks.append(admin.call("world.info", world=world)["tick"])
-            time.sleep(0.05)
+            return admin.call("stats")["server"]["sessions"] == 1
+
+        until(it_is_gone, "the end of a client that stands still")
         assert ticks[-1] > ticks[0]
         watch.send_signal(signal.SIGCONT)
         watch.kill()
@@ -296,10 +295,7 @@ def tokens_are_read_again():
             with open(path, "w") as file:
                 file.write("nonsense\n")
             server.process.send_signal(signal.SIGHUP)
-            end = time.monotonic() + PATIENCE
-            while "tokens kept as they were" not in server.log():
-                assert time.monotonic() < end
-                time.sleep(0.01)
+            until(lambda: "tokens kept as they were" in server.log(), "a refusal of the tokens in the log")
             admin.call("ping")
             fresh.call("ping")
     finally:

@@ -20,19 +20,11 @@ import tempfile
 import time
 
 from e2e_http import WebServer
-from fogmarch_server import PATIENCE, RequestError, Server, run
+from fogmarch_server import PATIENCE, RequestError, Server, run, until
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 UNIT = os.path.join(ROOT, "configs/fogmarchd.service")
 SECRET = "a-secret-for-this-test"
-
-
-def until(condition, what):
-    end = time.monotonic() + PATIENCE
-    while not (result := condition()):
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.02)
-    return result
 
 
 # ---- health checks ----------------------------------------------------------------------------------

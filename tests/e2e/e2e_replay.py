@@ -12,10 +12,9 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
-import time
 import xml.etree.ElementTree
 
-from fogmarch_server import PATIENCE, Server, run
+from fogmarch_server import PATIENCE, Server, run, until
 
 FOGMARCH = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
 MASK = 2**64 - 1
@@ -236,10 +235,7 @@ def a_running_world_can_be_looked_at():
         client.call("team.create", world=made["world"])
         client.call("agent.spawn", world=made["world"], team=1, cells=[1, 1])
         client.call("agent.order", world=made["world"], agents=[1], kind="patrol", goals=[1, 1, 38, 38])
-        end = time.monotonic() + PATIENCE
-        while client.call("world.info", world=made["world"])["tick"] < 60:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        until(lambda: client.call("world.info", world=made["world"])["tick"] >= 60, "tick 60")
         path = os.path.join(folder, f"{made['world']}-live.journal")
         verified = told("verify", path)
         assert verified["ticks"] >= 50 and verified["differences"] == 0, verified

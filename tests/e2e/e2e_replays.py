@@ -16,7 +16,7 @@ import tempfile
 import time
 
 from e2e_replay import checksum
-from fogmarch_server import PATIENCE, RequestError, Server, run, seed
+from fogmarch_server import RequestError, Server, run, seed, until
 from mirror import Mirror
 
 LAST, KEYFRAME_TICKS = 70, 20
@@ -165,14 +165,17 @@ def everything_is_as_it_was(server, war):
     return client, replay, views
 
 
+def played(client, replay):
+    """What it is like at the end."""
+    until(lambda: client.call("world.info", world=replay)["paused"], "the end of the replay")
+    return client.call("world.info", world=replay)
+
+
 def it_plays(client, replay, views, war):
     client.call("replay.seek", world=replay, tick=LAST - 30)
     deltas = {team: views[team].take() and views[team].mirror.deltas for team in views}
     client.call("replay.play", world=replay, tick_hz=200)
-    end = time.monotonic() + PATIENCE
-    while not (info := client.call("world.info", world=replay))["paused"]:
-        assert time.monotonic() < end, info
-        time.sleep(0.02)
+    info = played(client, replay)
     assert (info["tick"], info["tick_hz"], info["digest"]) == (LAST, 200, war.digests[LAST]), info
     assert info["replay"]["error"] == ""
     for team, view in views.items():
@@ -314,10 +317,7 @@ def damage_is_said(client, folder, war):
     assert name == "bad_format" and "table log" in message and "(tick 67)" in message, message
     client.call("replay.seek", world=replay, tick=64)
     client.call("replay.play", world=replay, tick_hz=100)
-    end = time.monotonic() + PATIENCE
-    while not (info := client.call("world.info", world=replay))["paused"]:
-        assert time.monotonic() < end, info
-        time.sleep(0.02)
+    info = played(client, replay)
     assert info["tick"] == 66 and "(tick 67)" in info["replay"]["error"], info
     assert view.take() == war.seen[0][66]
     client.call("replay.close", world=replay)
@@ -356,10 +356,7 @@ def a_world_that_runs():
         opened = client.call("replay.open", file=f"{world}-live.journal")
         assert opened["last_tick"] == 20
         digest = client.call("world.step", world=world, ticks=20)["digest"]
-        end = time.monotonic() + PATIENCE
-        while client.call("replay.seek", world=opened["world"], tick=7)["last_tick"] < 40:
-            assert time.monotonic() < end
-            time.sleep(0.1)
+        until(lambda: client.call("replay.seek", world=opened["world"], tick=7)["last_tick"] == 40, "what came after")
         assert client.call("replay.seek", world=opened["world"], tick=40)["digest"] == digest
         client.call("world.destroy", world=world)
         assert client.call("replay.seek", world=opened["world"], tick=40)["digest"] == digest

@@ -15,7 +15,7 @@ import time
 
 import msgpack
 
-from fogmarch_server import NOTIFICATION, PATIENCE, REQUEST, RequestError, Server, run, seed
+from fogmarch_server import NOTIFICATION, PATIENCE, REQUEST, RequestError, Server, run, seed, until
 from mirror import Mirror
 
 SIDE = 96
@@ -155,10 +155,7 @@ def a_running_world_arrives():
         client = one.connect()
         world, agents = play(client, source, paused=False, planner="auto", occupancy="none")
         movers = [agent for team in agents for agent in team[:len(team) // 2]]
-        deadline = time.monotonic() + PATIENCE
-        while client.call("world.info", world=world)["tick"] < 5:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: client.call("world.info", world=world)["tick"] >= 5, "tick 5")
         data, _ = save(client, world)
         second = other.connect()
         copy = load(second, data, name="rematch", tick_hz=200)["world"]
@@ -166,6 +163,7 @@ def a_running_world_arrives():
         assert info["world"] == copy and info["tick_hz"] == 200 and not info["paused"]
         mirror = subscribe(second, copy)
         done = set()
+        deadline = time.monotonic() + PATIENCE
         while not set(movers) <= done:
             assert time.monotonic() < deadline, f"{len(set(movers) - done)} are still under way"
             mirror.apply(*second.notification("keyframe", "delta"))
@@ -241,23 +239,19 @@ def what_is_refused():
         thief.call("map.upload", total=total, offset=0, data=b"x")
         assert client.refused("world.save", world=world) == "limit"
         thief.close()
-        deadline = time.monotonic() + PATIENCE
-        while True:
+
+        def has_room(client, method, **params):
             try:
-                client.call("world.save", world=world)
-                break
+                client.call(method, **params)
+                return True
             except RequestError as error:
-                assert error.name == "limit" and time.monotonic() < deadline
-                time.sleep(0.02)
+                assert error.name == "limit"
+                return False
+
+        until(lambda: has_room(client, "world.save", world=world), "room for a save")
         client.close()
         other = server.connect()
-        while True:
-            try:
-                other.call("map.upload", total=65536, offset=0, data=b"x")
-                break
-            except RequestError as error:
-                assert error.name == "limit" and time.monotonic() < deadline
-                time.sleep(0.02)
+        until(lambda: has_room(other, "map.upload", total=65536, offset=0, data=b"x"), "room for an upload")
 
 
 def journals_know_of_it():

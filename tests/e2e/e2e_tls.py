@@ -16,10 +16,9 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 
-from fogmarch_server import Client, PATIENCE, Server, msgpack, run, seed
+from fogmarch_server import Client, PATIENCE, Server, msgpack, run, seed, until
 from mirror import Mirror
 from websocket import WebSocketClient
 
@@ -87,10 +86,7 @@ class Case:
 
 
 def wait_for_log(server, text, count=1):
-    end = time.monotonic() + PATIENCE
-    while server.log().count(text) < count:
-        assert time.monotonic() < end, f"not in the log: {text}\n{server.log()}"
-        time.sleep(0.01)
+    until(lambda: server.log().count(text) >= count, lambda: f"{text} in the log:\n{server.log()}")
 
 
 def versions():

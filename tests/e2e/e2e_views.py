@@ -6,9 +6,8 @@ Method  random walks of agents and rectangles, ticks by world.step, a mirror bes
 """
 
 import random
-import time
 
-from fogmarch_server import Server, run, seed
+from fogmarch_server import Server, run, seed, until
 from mirror import Mirror
 
 SIDE = 64
@@ -22,26 +21,32 @@ class View(Mirror):
         self.client = client
         self.number = client.call("subscribe", **params)["subscription"]
         self.reasons = []
-        self.take("keyframe")
+        self.take()
 
-    def take(self, *names):
-        while True:
-            name, params = self.client.notification(*names)
-            if params["subscription"] == self.number:
-                leave = params.get("leave", [])
-                self.reasons += list(zip(leave[::2], leave[1::2]))
-                self.apply(name, params)
-                return
+    def hear(self, name, params):
+        leave = params.get("leave", [])
+        self.reasons += list(zip(leave[::2], leave[1::2]))
+        self.apply(name, params)
+
+    def hear_what_came(self):
+        """Messages of other views are left to them."""
+        waiting, self.client.notifications = self.client.notifications, []
+        for name, params in waiting:
+            if params.get("subscription") == self.number:
+                self.hear(name, params)
+            else:
+                self.client.notifications.append((name, params))
+
+    def take(self):
+        """Waits for the first message."""
+        while self.tick is None:
+            assert self.client.take(), "the server hung up"
+            self.hear_what_came()
 
     def drain(self):
         """Takes what has come until an answer does."""
         self.client.call("ping")
-        waiting, self.client.notifications = self.client.notifications, []
-        for name, params in waiting:
-            if params.get("subscription") == self.number:
-                leave = params.get("leave", [])
-                self.reasons += list(zip(leave[::2], leave[1::2]))
-                self.apply(name, params)
+        self.hear_what_came()
 
 
 def make_world(client, source, agents=30):
@@ -59,6 +64,15 @@ def make_world(client, source, agents=30):
 def random_rect(source):
     width, height = source.randrange(1, 40), source.randrange(1, 40)
     return [source.randrange(SIDE - width + 1), source.randrange(SIDE - height + 1), width, height]
+
+
+def shows_what_is_there(view, client, **params):
+    """A client of every third tick is told a little later."""
+    view.drain()
+    fresh = View(client, rect=list(view.rect), **params)
+    client.call("unsubscribe", subscription=fresh.number)
+    # Where nothing changed in sight there was no delta: the view's tick may be older.
+    return view.tick <= fresh.tick and fresh.state() == view.state()
 
 
 def moving():
@@ -89,16 +103,7 @@ def moving():
                                set=source.choice(["blocked", "free"]),
                                rects=[source.randrange(60), source.randrange(60), 3, 3])
             admin.call("world.step", world=world, ticks=1)
-            for _ in range(200):  # a client of every third tick is told a little later
-                time.sleep(0.01)
-                view.drain()
-                fresh = View(client, world=world, team=team, rect=list(view.rect))
-                client.call("unsubscribe", subscription=fresh.number)
-                # Where nothing changed in sight there was no delta: the view's tick may be older.
-                if view.tick <= fresh.tick and fresh.state() == view.state():
-                    break
-            else:
-                raise AssertionError("the view is not what a new one shows")
+            until(lambda: shows_what_is_there(view, client, world=world, team=team), "what a new view shows")
             assert moves > 10 and view.rect == tuple(view.rect_wanted)
             assert any(reason == 2 for _, reason in view.reasons), "nobody was outside"
             if team == 1:
@@ -161,4 +166,44 @@ def following():
         assert nobody.rect == (9, 9, 4, 4)
 
 
-run([moving, refusals, following])
+def following_out_of_sight():
+    """A view goes after an enemy as long as its team sees it, and gives nothing away afterwards."""
+    with Server() as server:
+        admin = server.connect()
+        world = admin.call("world.create", name="w", generator="open", width=SIDE, height=SIDE,
+                           paused=True, sense_radius=6)["world"]
+        for _ in range(2):
+            admin.call("team.create", world=world)
+        own = admin.call("agent.spawn", world=world, team=1, cells=[10, 20])["agents"]
+        enemy = admin.call("agent.spawn", world=world, team=2, cells=[14, 20])["agents"]
+        seat = admin.call("token.create", role="player", world=world, team=1)["token"]
+        admin.call("world.step", world=world)
+        player = server.connect(hello=False)
+        player.call("hello", protocol=1, token=seat)
+        whole = View(player, world=world)
+        name = [agent for agent, (team, *_) in whole.agents.items() if team == 2][0]
+        view = View(player, world=world, follow=name, rect=[0, 0, 17, 17])
+
+        def send(agents, goal, ticks):
+            admin.call("agent.order", world=world, kind="move", agents=agents, goal=goal)
+            for _ in range(ticks):
+                admin.call("world.step", world=world)
+                view.drain()
+                whole.drain()
+
+        send(own + enemy, [34, 20], 24)  # side by side
+        stood, (_, x, y, *_) = view.rect, view.agents[name]
+        assert stood[0] <= x < stood[0] + 17 and stood[1] <= y < stood[1] + 17 and stood[0] > 20
+        send(enemy, [60, 50], 30)
+        assert view.rect[:1] > stood[:1], "it was seen to go for a while"
+        assert (name, 0) in view.reasons and name not in view.agents
+        stood = view.rect
+        send(enemy, [36, 24], 40)  # comes back, but who says that it is the same one?
+        assert view.rect == stood, "the view went after an enemy that nobody saw"
+        back = [agent for agent, (team, *_) in whole.agents.items() if team == 2]
+        assert len(back) == 1 and back != [name]
+        send(enemy, [34, 14], 12)
+        assert view.rect == stood and name not in whole.agents
+
+
+run([moving, refusals, following, following_out_of_sight])

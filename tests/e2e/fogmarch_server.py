@@ -32,6 +32,15 @@ def seed():
     return number
 
 
+def until(condition, what):
+    """Waits for condition() to be true and returns what it gives. `what`: a text, or what makes one."""
+    end = time.monotonic() + PATIENCE
+    while not (result := condition()):
+        assert time.monotonic() < end, f"waited in vain for {what() if callable(what) else what}"
+        time.sleep(0.02)
+    return result
+
+
 class Server:
     """fogmarchd as a child process. Use as a context manager."""
 

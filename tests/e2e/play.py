@@ -1,7 +1,6 @@
 """A small world that is kept busy at random, and clients that hold views of it together."""
 
-import time
-
+from fogmarch_server import until
 from mirror import Mirror
 
 
@@ -98,17 +97,16 @@ class Watcher:
         asker = self.client
         fresh = asker.call("subscribe", **self.params)["subscription"]
         expected = Mirror()
-        end = time.monotonic() + 30
-        while True:
+
+        def is_the_same():
             asker.call("ping")
             for name, params in asker.notifications:
                 target = expected if params["subscription"] == fresh else self.mirror
                 target.apply(name, params)
             asker.notifications.clear()
-            if expected.tick is not None and self.mirror.state() == expected.state():
-                break
-            assert time.monotonic() < end, self.difference(expected)
-            time.sleep(0.02)
+            return expected.tick is not None and self.mirror.state() == expected.state()
+
+        until(is_the_same, lambda: self.difference(expected))
         asker.call("unsubscribe", subscription=fresh)
 
     def difference(self, expected):
