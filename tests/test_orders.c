@@ -333,6 +333,65 @@ static void loses_an_enemy_in_the_fog(void **state)
     fm_world_destroy(scene.world);
 }
 
+// A slow hunter is still on its way to where it saw the enemy last when that comes back into sight,
+// which may be another one for all it knows.
+static void a_lost_enemy_stays_lost(void **state)
+{
+    (void)state;
+    struct scene scene = make_scene(NULL, 64, 24, false);
+    fm_agent_id enemy = spawn(&scene, 2, 7, 10), hunter;
+    fm_cell cell = fm_cell_at(2, 10);
+    fm_command_result result = {.spawned = &hunter};
+    fm_world_apply(scene.world,
+                   &(fm_command){.kind = FM_COMMAND_SPAWN,
+                                 .team = 1,
+                                 .cells = &cell,
+                                 .cell_count = 1,
+                                 .speed = fm_world_rules_get(scene.world)->tick_millihertz / 4},
+                   &result);
+    uint64_t follow = order(&scene, hunter, follow_command(&hunter, enemy, 1));
+    move_to(&scene, enemy, 14, 10, false);
+    move_to(&scene, enemy, 9, 14, true);
+    fm_cell last_seen = FM_CELL_NONE;
+    bool lost = false, back = false;
+    for (uint32_t i = 0; i < 14; i++) {
+        cell = look(&scene, enemy).cell;
+        bool seen = apart(cell, look(&scene, hunter).cell) <= 5;
+        last_seen = seen && !lost ? cell : last_seen;
+        lost |= !seen;
+        back |= lost && seen;
+        run(&scene, 1);
+    }
+    assert_true(lost && back && last_seen != look(&scene, enemy).cell);
+    run(&scene, 40);
+    assert_int_equal(ending(&scene, follow).reason, FM_END_TARGET_LOST);
+    assert_int_equal(look(&scene, hunter).cell, last_seen);
+    fm_world_destroy(scene.world);
+}
+
+// Where it was seen last no way leads; to have lost it says more than that.
+static void an_enemy_is_lost_behind_a_wall(void **state)
+{
+    (void)state;
+    struct scene scene = make_scene(NULL, 64, 16, false);
+    fm_rect wall = {8, 0, 1, 16};
+    fm_command_result result = {0};
+    fm_world_apply(scene.world,
+                   &(fm_command){.kind = FM_COMMAND_TERRAIN,
+                                 .rects = &wall,
+                                 .rect_count = 1,
+                                 .terrain = FM_TERRAIN_WALL},
+                   &result);
+    fm_agent_id enemy = spawn(&scene, 2, 9, 8), hunter = spawn(&scene, 1, 7, 8);
+    uint64_t follow = order(&scene, hunter, follow_command(&hunter, enemy, 1));
+    run(&scene, 30);
+    assert_int_equal(scene.ended_count, 0); // it is still to be seen
+    move_to(&scene, enemy, 60, 8, false);
+    run(&scene, 60);
+    assert_int_equal(ending(&scene, follow).reason, FM_END_TARGET_LOST);
+    fm_world_destroy(scene.world);
+}
+
 // Nor does it make a difference whether the slot of the dead is given to another at once.
 static void sees_an_enemy_die_beside_it(void **state)
 {
@@ -811,6 +870,8 @@ int main(void)
         cmocka_unit_test(hold_stays),
         cmocka_unit_test(follows_a_friend_until_it_dies),
         cmocka_unit_test(loses_an_enemy_in_the_fog),
+        cmocka_unit_test(a_lost_enemy_stays_lost),
+        cmocka_unit_test(an_enemy_is_lost_behind_a_wall),
         cmocka_unit_test(sees_an_enemy_die_beside_it),
         cmocka_unit_test(guards_come_back_to_their_post),
         cmocka_unit_test(explores_all_that_can_be_reached),
