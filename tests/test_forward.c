@@ -8,7 +8,8 @@
 //   - A second search in a world that did not change needs no more expansions when it may learn,
 //     or keep paths, than when it may not.
 //   - Time-bounded searches pay for tracing their way as for expanding, also when the goal has been
-//     reached, and do not walk on towards a traced cell that got blocked.
+//     reached. Whatever gets blocked while they trace, the way that the agent is on and the trace
+//     are all that is marked, and every step of both can be made for what it cost.
 //   - The open lists, buckets and heap, give back what was pushed in the order of its keys.
 
 #include "tests/support.h"
@@ -252,26 +253,138 @@ static void block_best(fog *world, fog_planner *planner)
     }
 }
 
-// Grants so small that the agent goes along a way while the next is traced.
+static fm_forward_node *marked_node(const fm_forward *forward, fm_cell cell)
+{
+    fm_forward_node *node = fm_forward_find(forward, cell);
+    return node != NULL && node->next != FM_NO_DIRECTION ? node : NULL;
+}
+
+// A step that leads on was paid for; the end of a way is open, and may have been reached for less.
+static void check_mark(const fog *world, const fm_forward *forward, fm_cell cell, fm_cell to)
+{
+    const fm_forward_node *node = fm_forward_find(forward, cell);
+    assert_true(reference_is_legal(&world->view, cell, to));
+    if (marked_node(forward, to) != NULL) {
+        uint32_t cost = fm_view_cost(&world->view, cell, node->next, to);
+        assert_int_equal(fm_forward_find(forward, to)->g, node->g + cost);
+    }
+}
+
+// Every marked step can be made, and the marked cells are a way and a trace at most: cells that a
+// mark leads to and that have none are the ends of these two.
+static void check_marks(const fog *world, const fog_planner *planner)
+{
+    const fm_forward *forward = planner->self; // their first member
+    fm_cell ends[2] = {FM_CELL_NONE, FM_CELL_NONE};
+    for (uint32_t i = 0; i < world->width * world->height; i++) {
+        fm_cell cell = fm_cell_at(i % world->width, i / world->width);
+        const fm_forward_node *node = marked_node(forward, cell);
+        if (node == NULL) {
+            continue;
+        }
+        fm_cell to = fm_cell_step(cell, node->next);
+        check_mark(world, forward, cell, to);
+        if (marked_node(forward, to) == NULL && to != ends[0] && to != ends[1]) {
+            assert_true(ends[1] == FM_CELL_NONE);
+            ends[ends[0] != FM_CELL_NONE] = to;
+        }
+    }
+}
+
+enum where {
+    AT_AN_END,
+    ON_A_WAY,
+    IN_THE_TREE,
+    BEHIND_THE_AGENT,
+    WHERE_COUNT,
+};
+
+static bool lies_there(const fm_forward *forward, fm_cell cell, enum where where)
+{
+    const fm_forward_node *node = fm_forward_find(forward, cell);
+    if (!fm_forward_is_reached(forward, node)) {
+        return false;
+    }
+    bool is_closed = node->closed != FM_FORWARD_REACHED, is_marked = marked_node(forward, cell);
+    bool follows_mark = false;
+    if (node->parent != FM_NO_DIRECTION) {
+        const fm_forward_node *parent = marked_node(forward, fm_cell_step(cell, node->parent));
+        follows_mark = parent != NULL && (parent->next ^ 4) == node->parent;
+    }
+    switch (where) {
+    case AT_AN_END:
+        return follows_mark && !is_marked;
+    case ON_A_WAY:
+        return is_marked;
+    case IN_THE_TREE:
+        return is_closed && !is_marked;
+    case BEHIND_THE_AGENT: {
+        const fm_forward_node *start = fm_forward_find(forward, forward->start);
+        return start->parent != FM_NO_DIRECTION &&
+               fm_cell_step(forward->start, start->parent) == cell;
+    }
+    case WHERE_COUNT:
+        break;
+    }
+    FM_UNREACHABLE();
+}
+
+// A wall, or dearer ground, in one of these cells.
+static void block_one(fog *world, fog_planner *planner, enum where where)
+{
+    fm_cell chosen = FM_CELL_NONE;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->width * world->height; i++) {
+        fm_cell cell = fm_cell_at(i % world->width, i / world->width);
+        bool may_be = cell != planner->starts[0] && cell != planner->goal &&
+                      !fm_view_is_blocked(&world->view, cell);
+        if (may_be && lies_there(planner->self, cell, where) &&
+            fm_random_below(&world->random, ++count) == 0) {
+            chosen = cell;
+        }
+    }
+    if (chosen == FM_CELL_NONE) {
+        return;
+    }
+    if (world->weights != NULL && fm_random_below(&world->random, 2) == 0) {
+        fog_weigh(world, chosen, 9);
+    } else {
+        fog_toggle(world, chosen);
+    }
+}
+
+// Grants mostly so small that the agent goes along a way while the next is traced.
 static void test_a_way_ends_before_a_cell_that_got_blocked(void **state)
 {
     (void)state;
     fm_random random = fm_random_seed(fm_test_seed());
+    uint32_t marked_ticks = 0;
     for (uint32_t run = 0; run < 300; run++) {
         fog world;
         fog_planner planner;
         const fm_planner_ops *ops = traced[run % FM_COUNT_OF(traced)];
         fm_planner_options options = {.ties = (fm_ties)fm_random_below(&random, 3)};
-        fog_init(&world, fm_random_next(&random), 20, 40, true);
+        fog_init(&world, fm_random_next(&random), 20, run % 4 == 0 ? 60 : 40, run % 2 == 0);
         fog_planner_init(&planner, &world, ops, &options);
         for (uint32_t tick = 0; tick < 100; tick++) {
-            if (fm_random_below(&random, 4) == 0) {
+            switch (fm_random_below(&random, 8)) {
+            case 0:
                 block_best(&world, &planner);
+                break;
+            case 1:
+                block_one(&world, &planner, (enum where)fm_random_below(&random, WHERE_COUNT));
+                break;
             }
             fog_settle_changes(&world);
             fog_planner_tell(&planner);
             world.change_count = 0;
-            fog_planner_advance(&planner, 1 + fm_random_below(&random, 4), 0);
+            uint32_t granted =
+                fm_random_below(&random, 6) == 0 ? 30 : 1 + fm_random_below(&random, 3);
+            fm_plan_state answer = fog_planner_advance(&planner, granted, 0);
+            if (answer == FM_PLAN_PARTIAL || answer == FM_PLAN_RUNNING || answer == FM_PLAN_FOUND) {
+                check_marks(&world, &planner);
+                marked_ticks += marked_node(planner.self, planner.starts[0]) != NULL;
+            }
             fm_cell next = ops->next_step(planner.self, planner.starts[0]);
             if (next != FM_CELL_NONE && next != planner.starts[0]) {
                 assert_true(reference_is_legal(&world.view, planner.starts[0], next));
@@ -281,6 +394,7 @@ static void test_a_way_ends_before_a_cell_that_got_blocked(void **state)
         fog_planner_fini(&planner);
         fog_fini(&world);
     }
+    assert_true(marked_ticks > 1000);
 }
 
 // ---- open lists ----
