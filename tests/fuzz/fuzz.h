@@ -21,3 +21,8 @@ const char *fm_fuzz_file(const uint8_t *bytes, size_t size);
 /// A copy of the bytes with a NUL behind it, in a block that is not one byte larger, so that a read
 /// past its end is noticed. The caller frees it.
 char *fm_fuzz_text(const uint8_t *bytes, size_t size);
+
+/// A folder for files that have to have names: in memory where the system has such a place, because
+/// the disk is not what is tried; removed with its files at the end of the process.
+/// @return its path, static
+const char *fm_fuzz_folder(void);

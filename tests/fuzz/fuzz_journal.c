@@ -25,7 +25,7 @@
 
 // ---- the file ----------------------------------------------------------------------------------
 
-static char folder[64], path[96];
+static char path[96];
 
 static void remove_files(void)
 {
@@ -37,25 +37,6 @@ static void remove_files(void)
     }
 }
 
-static void remove_folder(void)
-{
-    remove_files();
-    rmdir(folder);
-}
-
-// In memory where the system has such a place: the disk is not what is tried here.
-static void make_folder(void)
-{
-    if (folder[0] != '\0') {
-        return;
-    }
-    const char *place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(folder, sizeof folder, "%s/fogmarch-fuzz-XXXXXX", place);
-    FM_ASSERT(mkdtemp(folder) != NULL);
-    snprintf(path, sizeof path, "%s/a.journal", folder);
-    atexit(remove_folder);
-}
-
 static void write_file(const uint8_t *bytes, size_t size)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -64,10 +45,17 @@ static void write_file(const uint8_t *bytes, size_t size)
 
 // ---- the program -------------------------------------------------------------------------------
 
+// A database in memory that has the tables and nothing else. It is filled within a transaction that
+// is taken back once its file has been copied: making it anew took as long as reading it.
+struct database {
+    sqlite3 *db;
+    sqlite3_stmt *meta, *row, *keyframe;
+};
+
 struct maker {
     const uint8_t *bytes;
     size_t size, at;
-    sqlite3 *db;
+    const struct database *database;
     uint64_t position, tick;
 };
 
@@ -124,25 +112,19 @@ static void bind_any(struct maker *maker, sqlite3_stmt *row, int column)
     }
 }
 
-static sqlite3_stmt *prepare(struct maker *maker, const char *sql)
-{
-    sqlite3_stmt *row;
-    FM_ASSERT(sqlite3_prepare_v2(maker->db, sql, -1, &row, NULL) == SQLITE_OK);
-    return row;
-}
-
 // A row that is there already stays.
 static void insert(sqlite3_stmt *row)
 {
     sqlite3_step(row);
-    sqlite3_finalize(row);
+    sqlite3_reset(row);
+    sqlite3_clear_bindings(row);
 }
 
 static void add_meta(struct maker *maker)
 {
     static const char *const keys[] = {"fogmarch", "name",  "number",  "timeline",
                                        "overload", "bases", "unknown", ""};
-    sqlite3_stmt *row = prepare(maker, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
+    sqlite3_stmt *row = maker->database->meta;
     sqlite3_bind_text(row, 1, keys[next(maker) % FM_COUNT_OF(keys)], -1, SQLITE_STATIC);
     bind_any(maker, row, 2);
     insert(row);
@@ -159,7 +141,7 @@ static void add_row(struct maker *maker)
     const uint8_t *bytes;
     size_t size = next_blob(maker, &bytes);
     uint64_t sum = fm_journal_checksum(maker->position, maker->tick, kind, bytes, size);
-    sqlite3_stmt *row = prepare(maker, "INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?, ?)");
+    sqlite3_stmt *row = maker->database->row;
     sqlite3_bind_int64(row, 1, (sqlite3_int64)maker->position);
     sqlite3_bind_int64(row, 2, (sqlite3_int64)maker->tick);
     sqlite3_bind_int64(row, 3, kind);
@@ -184,8 +166,7 @@ static void add_keyframe(struct maker *maker)
     size_t stored_size = (how & 2) != 0 ? size : packed_size;
     uint64_t sum =
         fm_journal_checksum(maker->position, maker->tick, FM_JOURNAL_KEYFRAME, stored, stored_size);
-    sqlite3_stmt *row =
-        prepare(maker, "INSERT OR REPLACE INTO keyframes VALUES (?, ?, 0, 10.0, 50.0, ?, ?, ?)");
+    sqlite3_stmt *row = maker->database->keyframe;
     sqlite3_bind_int64(row, 1, (sqlite3_int64)maker->position);
     sqlite3_bind_int64(row, 2, (sqlite3_int64)maker->tick);
     sqlite3_bind_int64(row, 3, (how & 1) != 0 ? next_number(maker) : (sqlite3_int64)size);
@@ -197,47 +178,79 @@ static void add_keyframe(struct maker *maker)
     insert(row);
 }
 
-static void run(struct maker *maker, const char *sql)
+static void run(sqlite3 *db, const char *sql)
 {
-    FM_ASSERT(sqlite3_exec(maker->db, sql, NULL, NULL, NULL) == SQLITE_OK);
+    FM_ASSERT(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+}
+
+static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *row;
+    FM_ASSERT(sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK);
+    return row;
 }
 
 // As in server/journal_file.c, but that every column takes everything.
-static void make_tables(struct maker *maker)
+static const struct database *the_database(void)
 {
-    char marks[128];
-    snprintf(marks, sizeof marks, "PRAGMA application_id=%d; PRAGMA user_version=%u",
-             FM_JOURNAL_APPLICATION, FM_JOURNAL_FORMAT + next(maker) / 128);
-    run(maker, "PRAGMA page_size=512; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
-    run(maker, marks);
-    run(maker, "CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;"
-               "CREATE TABLE log (position INTEGER PRIMARY KEY, tick, kind, bytes, checksum);"
-               "CREATE TABLE keyframes (position INTEGER PRIMARY KEY, tick, paused, tick_hz,"
-               " budget_ms, size, checksum, bytes);"
-               "INSERT INTO meta VALUES ('name', 'arena'), ('number', 1)");
+    static struct database made;
+    if (made.db != NULL) {
+        return &made;
+    }
+    char application[64];
+    snprintf(application, sizeof application, "PRAGMA application_id=%d", FM_JOURNAL_APPLICATION);
+    FM_ASSERT(sqlite3_open(":memory:", &made.db) == SQLITE_OK);
+    run(made.db, "PRAGMA page_size=512");
+    run(made.db, application);
+    run(made.db, "CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;"
+                 "CREATE TABLE log (position INTEGER PRIMARY KEY, tick, kind, bytes, checksum);"
+                 "CREATE TABLE keyframes (position INTEGER PRIMARY KEY, tick, paused, tick_hz,"
+                 " budget_ms, size, checksum, bytes);"
+                 "INSERT INTO meta VALUES ('name', 'arena'), ('number', 1)");
+    made.meta = prepare(made.db, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
+    made.row = prepare(made.db, "INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?, ?)");
+    made.keyframe =
+        prepare(made.db, "INSERT OR REPLACE INTO keyframes VALUES (?, ?, 0, 10.0, 50.0, ?, ?, ?)");
+    return &made;
+}
+
+static void set_format(struct maker *maker)
+{
+    char format[64];
+    snprintf(format, sizeof format, "PRAGMA user_version=%u",
+             FM_JOURNAL_FORMAT + next(maker) / 128);
+    run(maker->database->db, format);
+}
+
+static void add_rows(struct maker *maker)
+{
+    while (maker->at < maker->size) {
+        switch (next(maker) % 3) {
+        case 0:
+            add_row(maker);
+            break;
+        case 1:
+            add_keyframe(maker);
+            break;
+        case 2:
+            add_meta(maker);
+            break;
+        }
+    }
 }
 
 static void make_journal(const uint8_t *bytes, size_t size)
 {
-    struct maker maker = {.bytes = bytes, .size = size};
-    remove_files();
-    FM_ASSERT(sqlite3_open(path, &maker.db) == SQLITE_OK);
-    make_tables(&maker);
-    while (maker.at < maker.size) {
-        switch (next(&maker) % 3) {
-        case 0:
-            add_row(&maker);
-            break;
-        case 1:
-            add_keyframe(&maker);
-            break;
-        case 2:
-            add_meta(&maker);
-            break;
-        }
-    }
-    run(&maker, "COMMIT");
-    sqlite3_close(maker.db);
+    struct maker maker = {.bytes = bytes, .size = size, .database = the_database()};
+    sqlite3_int64 file_size;
+    run(maker.database->db, "BEGIN");
+    set_format(&maker);
+    add_rows(&maker);
+    uint8_t *file = sqlite3_serialize(maker.database->db, "main", &file_size, 0);
+    FM_ASSERT(file != NULL);
+    write_file(file, (size_t)file_size);
+    sqlite3_free(file);
+    run(maker.database->db, "ROLLBACK");
 }
 
 // ---- reading -----------------------------------------------------------------------------------
@@ -325,9 +338,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (size < 1) {
         return 0;
     }
-    make_folder();
+    snprintf(path, sizeof path, "%s/a.journal", fm_fuzz_folder());
+    remove_files();
     if (bytes[0] % 2 == 0) {
-        remove_files();
         write_file(bytes + 1, size - 1);
     } else {
         make_journal(bytes + 1, size - 1);

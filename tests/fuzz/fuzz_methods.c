@@ -20,6 +20,7 @@
 #include "tests/fuzz/live.h"
 #include "tests/params.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@
 #define TICKS_ASKED_MAX 24u
 #define ELEMENTS_MAX    64u
 #define SLEEP_MAX_MS    12000u // of one input: longer than every time-out
+#define AGENTS_MAX      64u    // of the world to begin with; room for more takes time to make
+#define TEAMS_MAX       8u
 
 enum step {
     STEP_BYTES = 0x80, // client, then bytes as they are
@@ -196,6 +199,12 @@ static const char *const words[] = {
     "aaaaaaaaaaaaaaaa",
     "bbbbbbbbbbbbbbbb",
     "nobody",
+    "report",
+    "path search",
+    "report path search details",
+    "repeated-jps astar dijkstra tba-star",
+    "1-arena.journal.ended",
+    "2-arena.journal",
 };
 
 // What is right for a field, in the list above: first and count.
@@ -224,6 +233,10 @@ static const struct {
     {FM_FIELD_PLANNER, "dstar-lite", "dartaa-star"},
     {FM_FIELD_CLASSES, "ground;a:size=4;b:water=1", "ground;a:size=4;b:water=1"},
     {FM_FIELD_TOKEN, "aaaaaaaaaaaaaaaa", "nobody"},
+    {FM_FIELD_CHANNELS, "report", "report path search details"},
+    {FM_FIELD_PLANNERS, "repeated-jps astar dijkstra tba-star",
+     "repeated-jps astar dijkstra tba-star"},
+    {FM_FIELD_FILE, "1-arena.journal.ended", "2-arena.journal"},
 };
 
 static uint32_t word_index(const char *word)
@@ -267,6 +280,10 @@ static fm_known_kind known_of(fm_field field, bool by_name)
         return FM_KNOWN_SUBSCRIPTION;
     case FM_FIELD_UPLOAD:
         return FM_KNOWN_UPLOAD;
+    case FM_FIELD_SAVE:
+        return FM_KNOWN_SAVE;
+    case FM_FIELD_TOTAL:
+        return FM_KNOWN_TOTAL;
     case FM_FIELD_NUMBER:
         return FM_KNOWN_NUMBER;
     default:
@@ -347,11 +364,15 @@ static void pack_text(struct reader *reader, msgpack_packer *packer, const struc
     msgpack_pack_str_with_body(packer, text, size);
 }
 
-// Pieces of the map, so that uploads become worlds.
+// The map and pieces of it, or a world that was saved, so that uploads become worlds.
 static void pack_bytes(struct reader *reader, msgpack_packer *packer)
 {
     uint8_t mode = next(reader);
-    if (mode < 0x80) {
+    size_t file_size;
+    const void *file = fm_live_file(&file_size);
+    if (mode >= 0x60 && mode < 0x80 && file != NULL) {
+        msgpack_pack_bin_with_body(packer, file, file_size);
+    } else if (mode < 0x80) {
         msgpack_pack_bin_with_body(packer, map, sizeof map - 1);
     } else if (mode < 0xc0) {
         size_t begin = next_uint(reader, 2) % sizeof map, size = next_uint(reader, 2);
@@ -448,7 +469,7 @@ static void send_fields(fm_method method, uint32_t client, bool notify, size_t p
         fm_pack_text(&packer, fm_method_name(method));
         msgpack_pack_array(&packer, 1);
     } else {
-        fm_pack_request(&packer, fm_live_ask(client), method);
+        fm_pack_request(&packer, fm_live_ask(client, method), method);
     }
     msgpack_pack_map(&packer, count);
     msgpack_sbuffer_write(&buffer, fields->data, fields->size);
@@ -591,7 +612,11 @@ static void make_world(const struct setup *setup)
     pack_flag(&packer, FM_FIELD_PAUSED, !setup->ticking);
     fm_pack_text(&packer, fm_field_name(FM_FIELD_NEIGHBOURS));
     msgpack_pack_uint64(&packer, setup->neighbours);
-    send_fields(FM_METHOD_WORLD_CREATE, CLIENT_ADMIN, false, SIZE_MAX, &fields, 9);
+    fm_pack_text(&packer, fm_field_name(FM_FIELD_AGENTS_MAX));
+    msgpack_pack_uint64(&packer, AGENTS_MAX);
+    fm_pack_text(&packer, fm_field_name(FM_FIELD_TEAMS_MAX));
+    msgpack_pack_uint64(&packer, TEAMS_MAX);
+    send_fields(FM_METHOD_WORLD_CREATE, CLIENT_ADMIN, false, SIZE_MAX, &fields, 11);
     msgpack_sbuffer_destroy(&fields);
     fm_live_settle();
     FM_ASSERT(fm_live_known_count(FM_KNOWN_WORLD) > 0);
@@ -650,11 +675,11 @@ static const fm_config *make_config(void)
     return &config;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+// The server with everybody and a world, before the steps.
+static void begin(const struct setup *setup, const fm_config *config, const fm_config *worlds)
 {
-    struct reader program = {bytes, size, 0};
-    const struct setup *setup = &setups[next(&program) % FM_COUNT_OF(setups)];
-    fm_live_begin(make_config());
+    fm_live_begin(config, worlds);
+    fm_live_know(FM_KNOWN_TOTAL, sizeof map - 1);
     for (uint32_t i = 0; i < FM_LIVE_CLIENTS_MAX; i++) {
         come_back(i, tokens[i]);
     }
@@ -662,6 +687,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     make_team(1, 1, 9);
     make_team(2, 8, 0);
     fm_live_settle();
+}
+
+// The journal that can be looked at: of a world that ran for a second, before the first input.
+static const fm_config *make_journal(const fm_config *worlds)
+{
+    static fm_config config;
+    if (config.workers == 0) {
+        config = *worlds;
+        snprintf(config.journal_dir, sizeof config.journal_dir, "%s", fm_fuzz_folder());
+        config.journal_keep = true; // also when its world has ended
+        const struct setup setup = {"exclusive", "dstar-lite", "ground", 8, true, false, true};
+        begin(&setup, &config, &config);
+        fm_live_sleep(1000);
+        fm_live_end();
+    }
+    return &config;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct reader program = {bytes, size, 0};
+    const struct setup *setup = &setups[next(&program) % FM_COUNT_OF(setups)];
+    const fm_config *worlds = make_config();
+    begin(setup, make_journal(worlds), worlds);
     run_steps(&program);
     fm_live_end();
     return 0;

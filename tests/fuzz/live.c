@@ -5,6 +5,8 @@
 #include "server/clock.h"
 #include "server/creation.h"
 #include "server/handlers.h"
+#include "server/playback.h"
+#include "server/replays.h"
 #include "server/stream.h"
 
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 #define TURNS_MAX   100000u // of the conductor until nothing is left to do
 #define STEP_MS     100u    // how often time-outs are looked at while time goes by
 #define OUTPUT_SIZE ((size_t)1 << 22)
+#define FILE_SIZE   ((size_t)1 << 16) // of a saved world that is remembered
 
 struct pipe {
     fm_transport base; // first
@@ -27,17 +30,20 @@ struct client {
     struct pipe *pipe; // owned until it is closed; NULL: not connected
     bool is_wild;
     uint64_t asked_last;
-    uint64_t open[OPEN_MAX]; // requests
+    struct question {
+        uint64_t number;
+        fm_method method;
+    } open[OPEN_MAX]; // requests
     uint32_t open_count;
 };
 
 struct live {
     fm_hub hub; // first
-    uv_loop_t loop;
     struct client clients[FM_LIVE_CLIENTS_MAX];
     uint64_t known[FM_KNOWN_COUNT][FM_LIVE_KNOWN_MAX];
     uint64_t known_count[FM_KNOWN_COUNT]; // ever
     char token[FM_TOKEN_TEXT_SIZE];
+    size_t file_size;
     uv_work_t *works[64]; // for the thread pool, oldest first
     uv_after_work_cb after[64];
     uv_work_cb todo[64];
@@ -45,6 +51,9 @@ struct live {
 };
 
 static struct live live;
+static uv_loop_t empty_loop; // empty between two servers
+static uint8_t file[FILE_SIZE];
+static uint64_t answered[FM_METHOD_COUNT];
 static uint64_t now_ns;
 
 // ---- what the system does for the server otherwise ---------------------------------------------
@@ -87,7 +96,7 @@ static bool run_works(void)
 // ---- what comes out ----------------------------------------------------------------------------
 
 // Each once: what is named most often is not more interesting than the rest.
-static void remember(fm_known_kind kind, uint64_t number)
+void fm_live_know(fm_known_kind kind, uint64_t number)
 {
     if (number == 0) {
         return; // none
@@ -118,15 +127,19 @@ static void remember_entry(const msgpack_object_kv *entry)
         memcpy(live.token, value->via.str.ptr, value->via.str.size);
         live.token[value->via.str.size] = '\0';
     }
+    if (value->type == MSGPACK_OBJECT_BIN && value->via.bin.size <= FILE_SIZE) {
+        memcpy(file, value->via.bin.ptr, value->via.bin.size);
+        live.file_size = value->via.bin.size;
+    }
     for (fm_known_kind kind = 0; kind < FM_KNOWN_COUNT; kind++) {
         if (!is_text(&entry->key, keys[kind])) {
             continue;
         }
         if (value->type == MSGPACK_OBJECT_POSITIVE_INTEGER) {
-            remember(kind, value->via.u64);
+            fm_live_know(kind, value->via.u64);
         } else if (value->type == MSGPACK_OBJECT_ARRAY) {
             for (uint32_t i = 0; i < value->via.array.size; i++) {
-                remember(kind, value->via.array.ptr[i].via.u64);
+                fm_live_know(kind, value->via.array.ptr[i].via.u64);
             }
         }
     }
@@ -137,11 +150,12 @@ static void take_answer(struct client *client, const msgpack_object *parts)
     FM_ASSERT(parts[1].type == MSGPACK_OBJECT_POSITIVE_INTEGER);
     FM_ASSERT(parts[2].type == MSGPACK_OBJECT_NIL || parts[3].type == MSGPACK_OBJECT_NIL);
     uint32_t at = 0;
-    while (at < client->open_count && client->open[at] != parts[1].via.u64) {
+    while (at < client->open_count && client->open[at].number != parts[1].via.u64) {
         at++;
     }
     FM_ASSERT(at < client->open_count || client->is_wild);
     if (at < client->open_count) {
+        answered[client->open[at].method] += parts[2].type == MSGPACK_OBJECT_NIL;
         client->open[at] = client->open[--client->open_count];
     }
     if (parts[2].type != MSGPACK_OBJECT_NIL) {
@@ -309,12 +323,17 @@ void fm_live_send(uint32_t client, const void *bytes, size_t size, size_t piece)
     }
 }
 
-uint64_t fm_live_ask(uint32_t client)
+uint64_t fm_live_ask(uint32_t client, fm_method method)
 {
     struct client *asker = &live.clients[client];
     FM_ASSERT(asker->open_count < OPEN_MAX);
-    asker->open[asker->open_count++] = ++asker->asked_last;
+    asker->open[asker->open_count++] = (struct question){++asker->asked_last, method};
     return asker->asked_last;
+}
+
+uint64_t fm_live_answered(fm_method method)
+{
+    return answered[method];
 }
 
 void fm_live_run_wild(uint32_t client)
@@ -352,7 +371,11 @@ static void job_done(fm_job *job)
 {
     switch (job->kind) {
     case FM_JOB_ADD:
-        fm_creation_added(&live.hub, job);
+        if (fm_playback_is(job->host)) {
+            fm_replays_added(&live.hub, job);
+        } else {
+            fm_creation_added(&live.hub, job);
+        }
         break;
     case FM_JOB_REMOVE:
         fm_creation_removed(&live.hub, job);
@@ -370,9 +393,9 @@ static void job_done(fm_job *job)
     }
 }
 
-static bool take_events(void)
+static bool take_events(fm_conductor *conductor)
 {
-    fm_event *event = fm_conductor_receive(live.hub.conductor);
+    fm_event *event = fm_conductor_receive(conductor);
     bool any = event != NULL;
     while (event != NULL) {
         fm_event *next = event->next;
@@ -392,10 +415,12 @@ void fm_live_settle(void)
     for (uint32_t turn = 0; busy; turn++) {
         FM_ASSERT(turn < TURNS_MAX);
         busy = fm_conductor_turn(live.hub.conductor) <= now_ns;
-        busy |= take_events();
+        busy |= fm_conductor_turn(live.hub.replayer) <= now_ns;
+        busy |= take_events(live.hub.conductor);
+        busy |= take_events(live.hub.replayer);
         busy |= run_works();
         busy |= close_pipes();
-        uv_run(&live.loop, UV_RUN_NOWAIT);
+        uv_run(&empty_loop, UV_RUN_NOWAIT);
     }
 }
 
@@ -438,6 +463,12 @@ const char *fm_live_token(void)
     return live.token;
 }
 
+const void *fm_live_file(size_t *size)
+{
+    *size = live.file_size;
+    return live.file_size > 0 ? file : NULL;
+}
+
 // ---- beginning and end -------------------------------------------------------------------------
 
 static void on_event(void *context)
@@ -450,16 +481,42 @@ static void on_session_gone(fm_hub *hub)
     (void)hub;
 }
 
-void fm_live_begin(const fm_config *config)
+static void init_loop(void)
 {
+    static bool initialized;
+    if (!initialized) {
+        FM_ASSERT(uv_loop_init(&empty_loop) == 0);
+        initialized = true;
+    }
+}
+
+static fm_conductor *make_conductor(const fm_config *config)
+{
+    fm_conductor *conductor;
+    fm_status status = fm_conductor_create_driven(config, on_event, NULL, &conductor);
+    FM_ASSERT(status == FM_OK);
+    return conductor;
+}
+
+// A conductor of replays has no journals, and otherwise differs from another only in its thread.
+static const fm_config *without_journals(const fm_config *config)
+{
+    static fm_config replays;
+    replays = *config;
+    replays.journal_dir[0] = '\0';
+    return &replays;
+}
+
+void fm_live_begin(const fm_config *config, const fm_config *worlds)
+{
+    init_loop();
     live = (struct live){.hub = {.config = config, .on_session_gone = on_session_gone}};
     now_ns = FM_NS_PER_S;
     live.hub.tokens.configured = config->grants;
     live.hub.start_ns = fm_clock_now_ns();
-    live.hub.loop = &live.loop;
-    FM_ASSERT(uv_loop_init(&live.loop) == 0);
-    fm_status status = fm_conductor_create_driven(config, on_event, NULL, &live.hub.conductor);
-    FM_ASSERT(status == FM_OK);
+    live.hub.loop = &empty_loop;
+    live.hub.conductor = make_conductor(worlds);
+    live.hub.replayer = make_conductor(without_journals(config));
 }
 
 static void end_worlds(void)
@@ -477,6 +534,13 @@ static void end_worlds(void)
     fm_live_settle();
 }
 
+static void end_conductor(fm_conductor *conductor)
+{
+    fm_conductor_stop(conductor);
+    take_events(conductor);
+    fm_conductor_destroy(conductor);
+}
+
 void fm_live_end(void)
 {
     for (uint32_t i = 0; i < FM_LIVE_CLIENTS_MAX; i++) {
@@ -490,13 +554,14 @@ void fm_live_end(void)
     end_worlds();
     FM_ASSERT(live.hub.session_count == 0 && live.hub.host_count == 0);
     FM_ASSERT(live.hub.creation_count == 0 && live.work_count == 0);
+    FM_ASSERT(live.hub.replay_count == 0 && live.hub.opening_count == 0);
+    FM_ASSERT(live.hub.listing_count == 0);
     FM_ASSERT(live.hub.uploads_size == 0 && live.hub.scenes_size == 0);
-    fm_conductor_stop(live.hub.conductor);
-    take_events();
-    fm_conductor_destroy(live.hub.conductor);
+    end_conductor(live.hub.conductor);
+    end_conductor(live.hub.replayer);
     fm_tokens_fini(&live.hub.tokens);
     fm_addresses_fini(&live.hub.addresses);
     free(live.hub.hosts);
     free(live.hub.sessions);
-    FM_ASSERT(uv_loop_close(&live.loop) == 0);
+    FM_ASSERT(!uv_loop_alive(&empty_loop));
 }

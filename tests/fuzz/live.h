@@ -29,6 +29,8 @@
     X(FM_KNOWN_BUILDING, "building")                                                               \
     X(FM_KNOWN_SUBSCRIPTION, "subscription")                                                       \
     X(FM_KNOWN_UPLOAD, "upload")                                                                   \
+    X(FM_KNOWN_SAVE, "save")                                                                       \
+    X(FM_KNOWN_TOTAL, "total")                                                                     \
     X(FM_KNOWN_NUMBER, "number")
 
 typedef enum fm_known_kind {
@@ -40,8 +42,10 @@ typedef enum fm_known_kind {
 
 /// Begins a server without clients and worlds.
 ///
-/// @param config  outlives it; one worker
-void fm_live_begin(const fm_config *config);
+/// @param config  outlives it; one worker. Journals in its journal_dir can be looked at
+/// @param worlds  what it says to those who own the worlds, outlives it: with a journal_dir, or
+///                without one, so that no time is lost with writing journals
+void fm_live_begin(const fm_config *config, const fm_config *worlds);
 
 /// Ends all worlds and sessions; asserts that nothing is left of them.
 void fm_live_end(void);
@@ -57,7 +61,10 @@ bool fm_live_is_connected(uint32_t client);
 void fm_live_send(uint32_t client, const void *bytes, size_t size, size_t piece);
 
 /// A number for the next request of a client, which has to be answered from now on.
-uint64_t fm_live_ask(uint32_t client);
+uint64_t fm_live_ask(uint32_t client, fm_method method);
+
+/// How many requests for a method have been answered without an error, from the first server on.
+uint64_t fm_live_answered(fm_method method);
 
 /// From now on it may send what it likes: its answers are not counted any more.
 void fm_live_run_wild(uint32_t client);
@@ -73,9 +80,15 @@ void fm_live_settle(void);
 /// Time goes by. Time-outs and ticks are looked at on the way.
 void fm_live_sleep(uint64_t ms);
 
+/// Remembers a number that no answer has named.
+void fm_live_know(fm_known_kind kind, uint64_t number);
+
 /// How many numbers of a kind are known, and one of them (0 when there is none).
 uint32_t fm_live_known_count(fm_known_kind kind);
 uint64_t fm_live_known(fm_known_kind kind, uint32_t index);
 
 /// The token made last; empty when there is none.
 const char *fm_live_token(void);
+
+/// The piece of a saved world that came last. @return NULL when there is none
+const void *fm_live_file(size_t *size);

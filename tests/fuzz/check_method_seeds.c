@@ -1,0 +1,66 @@
+// tests/fuzz/check_method_seeds.c: every method has a seed in which the server does what it asks
+// for.
+//
+//   check_method_seeds FOLDER
+//
+// Runs all seeds of fuzz_methods.c as the fuzzer does, and names the methods that none of them got
+// an answer from that is no error: from such a seed mutations do not get past the first check.
+
+#include "tests/fuzz/live.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#define SEED_MAX 65536u
+
+static void run_seed(const char *folder, const char *name)
+{
+    static uint8_t bytes[SEED_MAX];
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        fprintf(stderr, "check_method_seeds: %s: %m\n", path);
+        exit(1);
+    }
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    LLVMFuzzerTestOneInput(bytes, size);
+}
+
+static void run_seeds(const char *path)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, NULL, alphasort);
+    if (count < 0) {
+        fprintf(stderr, "check_method_seeds: %s: %m\n", path);
+        exit(1);
+    }
+    for (int i = 0; i < count; i++) {
+        if (entries[i]->d_name[0] != '.') {
+            run_seed(path, entries[i]->d_name);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: check_method_seeds FOLDER\n");
+        return 2;
+    }
+    run_seeds(argv[1]);
+    int status = 0;
+    for (fm_method method = 0; method < FM_METHOD_COUNT; method++) {
+        if (fm_live_answered(method) == 0) {
+            fprintf(stderr, "no seed gets an answer from %s that is no error\n",
+                    fm_method_name(method));
+            status = 1;
+        }
+    }
+    return status;
+}
