@@ -7,9 +7,9 @@
 //            On game maps, rooms and random blocks that is the fastest there is (loadtest/results).
 //   engine   elsewhere an incremental search, which goes on after the agent has moved: dstar-lite,
 //            or dstar-extra-lite where it takes over from jumps. It does so until the next goal
-//            when jumps have cost JUMPS_EXCESS_MAX more than JUMPS_WORTH for each search (narrow
-//            mazes, seen from near), or JUMPS_UNANSWERED_MAX since the last answer (small grants;
-//            terrain that is known but for many single cells).
+//            when jumps have cost JUMPS_EXCESS_MAX more than JUMPS_WORTH for each search, all of
+//            them taken together (narrow mazes, seen from near), or JUMPS_UNANSWERED_MAX since the
+//            last answer (small grants; terrain that is known but for many single cells).
 //   guide    tbaa-star moves the agent whenever the search of the one above is not finished within
 //            the grant: at once when the order is new, and always while the engine searches. For
 //            the answer of jumps an agent that has a way behind it waits JUMPS_WAIT ticks first: a
@@ -42,8 +42,9 @@
 
 // In jump points. Found by sweeps over the twelve game maps and two mazes; between half and twice
 // of each little changes. See loadtest/results/README.md.
-#define JUMPS_WORTH          128u // what the engine's repair costs where jumps are dearest
-#define JUMPS_EXCESS_MAX     32768u
+#define JUMPS_WORTH          128    // what the engine's repair costs where jumps are dearest
+#define JUMPS_EXCESS_MAX     65536  // about what the first search of the engine costs
+#define JUMPS_SAVED_MAX      131072 // of an earlier saving, what makes up for an excess
 #define JUMPS_UNANSWERED_MAX 1024u
 #define JUMPS_WAIT           4u // ticks
 
@@ -72,7 +73,7 @@ struct automatic {
 
     // In jump points.
     uint32_t jumps_unanswered; // since their last answer
-    uint32_t jumps_excess;     // above JUMPS_WORTH for each search; what they save comes off
+    int32_t jumps_excess;      // above JUMPS_WORTH for each search; below 0: what they saved
 };
 
 // ---- parts --------------------------------------------------------------------------------------
@@ -221,12 +222,17 @@ static void advance_guide(struct automatic *a, uint32_t units, fm_work *work)
     work->secondary = late.secondary;
 }
 
+// Savings count like costs: a stretch of dear searches on a way of cheap ones is not worth the
+// engine, whose first search covers all that jumps would have to look at, and whose repairs cost
+// more than jumps on the cheap stretch that follows.
 static void count_jumps(struct automatic *a, uint32_t jump_points, bool answered)
 {
     a->jumps_unanswered += jump_points;
     if (answered && a->jumps_unanswered > 0) {
-        uint32_t cost = a->jumps_excess + a->jumps_unanswered;
-        a->jumps_excess = cost > JUMPS_WORTH ? cost - JUMPS_WORTH : 0;
+        int64_t excess = (int64_t)a->jumps_excess + a->jumps_unanswered - JUMPS_WORTH;
+        a->jumps_excess = excess < -JUMPS_SAVED_MAX ? -JUMPS_SAVED_MAX
+                          : excess > INT32_MAX      ? INT32_MAX
+                                                    : (int32_t)excess;
         a->jumps_unanswered = 0;
     }
 }
@@ -480,7 +486,7 @@ static void auto_save(const void *self, fm_writer *writer)
     fm_writer_put_varint(writer, a->waited);
     fm_writer_put_varint(writer, a->has_answered);
     fm_writer_put_varint(writer, a->jumps_unanswered);
-    fm_writer_put_varint(writer, a->jumps_excess);
+    fm_writer_put_varint(writer, (uint32_t)a->jumps_excess);
     a->search.ops->save(a->search.self, writer);
 }
 
@@ -498,7 +504,10 @@ static fm_status auto_load(void *self, fm_reader *reader)
     a->waited = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "ticks waited");
     a->has_answered = fm_reader_take_bool(reader, "has_answered");
     a->jumps_unanswered = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "jump points");
-    a->jumps_excess = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "jump points");
+    a->jumps_excess = (int32_t)(uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "jump points");
+    if (a->jumps_excess < -JUMPS_SAVED_MAX) {
+        fm_reader_fail(reader, "A planner saved more jump points than are counted.");
+    }
     if (reader->failed) {
         return FM_ERR_BAD_FORMAT;
     }

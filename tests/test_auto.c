@@ -1,7 +1,9 @@
 // Goal: auto makes the agent wait only where core/auto.c says so, however small the grants; and its
-// agents share a search from eight on, where jump points do not apply.
+// agents share a search from eight on, where jump points do not apply. Jump points are left for an
+// incremental search when they cost too much on the whole, not for one dear stretch of the way.
 // Method: planners on made-up maps are given a few expansions a tick, and the ticks without a move
-// are counted; worlds with groups of agents are asked how many planners they keep.
+// are counted; worlds with groups of agents are asked how many planners they keep; an agent is put
+// where searches are cheap, then where they are dear, beside one that uses jump points alone.
 
 #include "core/generate.h"
 #include "core/tick.h"
@@ -10,6 +12,11 @@
 
 #define WAIT_MAX  4u // JUMPS_WAIT in auto.c; then the guide may find its own way broken once
 #define GROUP_MIN 8u // in planner_table.c
+
+// In auto.c, in jump points.
+#define JUMPS_WORTH      128
+#define JUMPS_EXCESS_MAX 65536
+#define JUMPS_SAVED_MAX  131072
 
 static void moves_from_the_first_tick_on(void **state)
 {
@@ -165,6 +172,85 @@ static void a_search_for_many_gets_the_share_of_many(void **state)
     fm_world_destroy(world);
 }
 
+static void set_blocked(fog *world, uint32_t x, uint32_t y, bool blocked)
+{
+    void (*set)(fm_bitmap *, fm_cell) = blocked ? fm_bitmap_set : fm_bitmap_reset;
+    set(&world->blocked, fm_cell_at(x, y));
+    set(&world->blocked_transposed, fm_cell_at(y, x));
+}
+
+// Pillars, each with jump points around it, and a goal at the east side of a pocket that opens to
+// the east, so that whoever comes from the west looks at most of them.
+static void draw_pillars_and_pocket(fog *world)
+{
+    for (uint32_t y = 0; y < world->height; y++) {
+        for (uint32_t x = 0; x < world->width; x++) {
+            bool pocket = x >= 60 && x <= 70 && y >= 20 && y <= 76;
+            bool wall = x == 60 || y == 20 || y == 76;
+            set_blocked(world, x, y, pocket ? wall : x % 3 == 0 && y % 3 == 0);
+        }
+    }
+}
+
+static uint32_t search_cost_from(fog_planner *planner, fm_cell start)
+{
+    uint32_t expansions_at_start = planner->work.expansions;
+    planner->starts[0] = start;
+    fog_planner_tell(planner);
+    assert_int_equal(fog_planner_advance(planner, 1u << 30, 0), FM_PLAN_FOUND);
+    return planner->work.expansions - expansions_at_start;
+}
+
+// Searches from these two cells in turn, neither of which is on the way from the other. Returns
+// how often `chooser` did the same work as `jumps`, up to `count`; adds up what that cost beyond
+// JUMPS_WORTH for each search.
+static uint32_t search_alike(fog_planner *chooser, fog_planner *jumps, const fm_cell starts[2],
+                             uint32_t count, int64_t *excess)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t cost = search_cost_from(jumps, starts[i % 2]);
+        if (search_cost_from(chooser, starts[i % 2]) != cost) {
+            return i;
+        }
+        *excess += (int64_t)cost - JUMPS_WORTH;
+    }
+    return count;
+}
+
+static void leaves_jump_points_when_they_cost_too_much_on_the_whole(void **state)
+{
+    (void)state;
+    static const uint32_t cheap_counts[] = {0, 400, 3000};
+    const fm_cell goal = fm_cell_at(62, 48);
+    const fm_cell near_goal[] = {fm_cell_at(63, 47), fm_cell_at(63, 49)};
+    const fm_cell far[] = {fm_cell_at(2, 47), fm_cell_at(2, 49)};
+    for (size_t i = 0; i < FM_COUNT_OF(cheap_counts); i++) {
+        fog world;
+        fog_planner chooser, jumps;
+        const fm_planner_options options = {0};
+        fog_init(&world, fm_test_seed(), 96, 96, true);
+        draw_pillars_and_pocket(&world);
+        fog_planner_init(&chooser, &world, &fm_auto, &options);
+        fog_planner_init(&jumps, &world, &fm_repeated_jps, &options);
+        chooser.ops->set_goal(chooser.self, goal, &chooser.slab);
+        jumps.ops->set_goal(jumps.self, goal, &jumps.slab);
+
+        int64_t saved = 0, excess = 0;
+        uint32_t cheap = search_alike(&chooser, &jumps, near_goal, cheap_counts[i], &saved);
+        assert_int_equal(cheap, cheap_counts[i]);
+        uint32_t dear = search_alike(&chooser, &jumps, far, 5000, &excess);
+        assert_in_range(dear, 1, 4999);
+        int64_t each = excess / dear;
+        assert_true(each > JUMPS_WORTH);
+        saved = saved < -JUMPS_SAVED_MAX ? -JUMPS_SAVED_MAX : saved;
+        assert_in_range(excess + saved, JUMPS_EXCESS_MAX, JUMPS_EXCESS_MAX + 2 * each);
+
+        fog_planner_fini(&chooser);
+        fog_planner_fini(&jumps);
+        fog_fini(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +258,7 @@ int main(void)
         cmocka_unit_test(a_group_shares_a_search_where_jump_points_do_not_apply),
         cmocka_unit_test(a_group_moves_before_its_search_is_over),
         cmocka_unit_test(a_search_for_many_gets_the_share_of_many),
+        cmocka_unit_test(leaves_jump_points_when_they_cost_too_much_on_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
