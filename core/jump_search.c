@@ -519,6 +519,34 @@ FM_INLINE void jump_diagonal(fm_jump_search *s, fm_cell cell, uint32_t g, uint32
     reach(s, cell, g, d, parent);
 }
 
+typedef void diagonal_fn(fm_jump_search *s, fm_cell cell, uint32_t g);
+
+static void jump_north_east(fm_jump_search *s, fm_cell cell, uint32_t g)
+{
+    jump_diagonal(s, cell, g, FM_NORTH_EAST);
+}
+
+static void jump_south_east(fm_jump_search *s, fm_cell cell, uint32_t g)
+{
+    jump_diagonal(s, cell, g, FM_SOUTH_EAST);
+}
+
+static void jump_south_west(fm_jump_search *s, fm_cell cell, uint32_t g)
+{
+    jump_diagonal(s, cell, g, FM_SOUTH_WEST);
+}
+
+static void jump_north_west(fm_jump_search *s, fm_cell cell, uint32_t g)
+{
+    jump_diagonal(s, cell, g, FM_NORTH_WEST);
+}
+
+// Whether a turn is forced to `side`: the cell there is free, and the one behind it is not.
+FM_INLINE bool is_forced(uint32_t around, uint32_t side, uint32_t behind)
+{
+    return (around >> behind & ~(around >> side) & 1) != 0;
+}
+
 // Directions in which a path that arrives in direction d may leave, as a set of bits. `around` has
 // bit i set where the neighbour in direction i is blocked.
 static uint32_t leaving(uint32_t around, uint32_t d)
@@ -526,16 +554,14 @@ static uint32_t leaving(uint32_t around, uint32_t d)
     if (d & 1) {
         return 1u << d; // a piece of a diagonal; its row and column have been looked at
     }
-    // Turned so that the path arrives going north.
-    uint32_t turned = (around >> d | around << (8 - d)) & 0xff;
-    uint32_t set = 1u << FM_NORTH;
-    if ((turned >> FM_SOUTH_EAST & 1) && !(turned >> FM_EAST & 1)) {
-        set |= 1u << FM_EAST | 1u << FM_NORTH_EAST;
+    uint32_t set = 1u << d, right = (d + 2) & 7, left = (d + 6) & 7;
+    if (is_forced(around, right, (d + 3) & 7)) {
+        set |= 1u << right | 1u << ((d + 1) & 7);
     }
-    if ((turned >> FM_SOUTH_WEST & 1) && !(turned >> FM_WEST & 1)) {
-        set |= 1u << FM_WEST | 1u << FM_NORTH_WEST;
+    if (is_forced(around, left, (d + 5) & 7)) {
+        set |= 1u << left | 1u << ((d + 7) & 7);
     }
-    return (set << d | set >> (8 - d)) & 0xff;
+    return set;
 }
 
 static uint32_t leaving_any(uint32_t around, uint32_t arrivals)
@@ -566,46 +592,89 @@ static inline void note_expanded(fm_jump_search *s, fm_cell cell)
     s->bottom = y > s->bottom ? y : s->bottom;
 }
 
-static void expand(fm_jump_search *s, struct node *node)
+// Jumps in each direction of a set.
+static void jump_all(fm_jump_search *s, fm_cell cell, uint32_t g, uint32_t set)
 {
-    fm_cell cell = node->cell;
-    uint32_t g = node->g, set = 0xff;
-    if (cell != s->start) {
-        uint32_t around = blocked_around(s->view, cell);
-        set = leaving_any(around, node->arrivals) & ~leaving_any(around, node->expanded);
-    }
-    note_expanded(s, node->cell);
-    node->expanded |= node->arrivals;
-    node->arrivals = 0;
     for (; set != 0; set &= set - 1) {
         switch ((fm_direction)__builtin_ctz(set)) {
         case FM_NORTH:
             jump_straight(s, cell, g, FM_NORTH);
             break;
         case FM_NORTH_EAST:
-            jump_diagonal(s, cell, g, FM_NORTH_EAST);
+            jump_north_east(s, cell, g);
             break;
         case FM_EAST:
             jump_straight(s, cell, g, FM_EAST);
             break;
         case FM_SOUTH_EAST:
-            jump_diagonal(s, cell, g, FM_SOUTH_EAST);
+            jump_south_east(s, cell, g);
             break;
         case FM_SOUTH:
             jump_straight(s, cell, g, FM_SOUTH);
             break;
         case FM_SOUTH_WEST:
-            jump_diagonal(s, cell, g, FM_SOUTH_WEST);
+            jump_south_west(s, cell, g);
             break;
         case FM_WEST:
             jump_straight(s, cell, g, FM_WEST);
             break;
         case FM_NORTH_WEST:
-            jump_diagonal(s, cell, g, FM_NORTH_WEST);
+            jump_north_west(s, cell, g);
             break;
         case FM_DIRECTION_COUNT:
             FM_UNREACHABLE();
         }
+    }
+}
+
+// Jumps in a straight direction and in those that are forced to either side of it. Nearly all jump
+// points are expanded so, and nobody could predict which direction a set of them names next.
+FM_INLINE void jump_onward(fm_jump_search *s, fm_cell cell, uint32_t g, uint32_t around, uint32_t d,
+                           diagonal_fn *jump_left, diagonal_fn *jump_right)
+{
+    const uint32_t left = (d + 6) & 7, right = (d + 2) & 7;
+    jump_straight(s, cell, g, d);
+    if (is_forced(around, right, (d + 3) & 7)) {
+        jump_right(s, cell, g);
+        jump_straight(s, cell, g, right);
+    }
+    if (is_forced(around, left, (d + 5) & 7)) {
+        jump_left(s, cell, g);
+        jump_straight(s, cell, g, left);
+    }
+}
+
+static void expand(fm_jump_search *s, struct node *node)
+{
+    fm_cell cell = node->cell;
+    uint32_t g = node->g, arrivals = node->arrivals, expanded = node->expanded;
+    note_expanded(s, cell);
+    node->expanded |= node->arrivals;
+    node->arrivals = 0;
+    if (cell == s->start) {
+        jump_all(s, cell, g, 0xff);
+        return;
+    }
+    uint32_t around = blocked_around(s->view, cell);
+    if (expanded != 0) {
+        jump_all(s, cell, g, leaving_any(around, arrivals) & ~leaving_any(around, expanded));
+        return;
+    }
+    switch (arrivals) {
+    case 1u << FM_NORTH:
+        jump_onward(s, cell, g, around, FM_NORTH, jump_north_west, jump_north_east);
+        break;
+    case 1u << FM_EAST:
+        jump_onward(s, cell, g, around, FM_EAST, jump_north_east, jump_south_east);
+        break;
+    case 1u << FM_SOUTH:
+        jump_onward(s, cell, g, around, FM_SOUTH, jump_south_east, jump_south_west);
+        break;
+    case 1u << FM_WEST:
+        jump_onward(s, cell, g, around, FM_WEST, jump_south_west, jump_north_west);
+        break;
+    default:
+        jump_all(s, cell, g, leaving_any(around, arrivals));
     }
 }
 
@@ -814,8 +883,10 @@ uint32_t fm_turns_expand(const fm_cell *turns, uint32_t count, fm_cell *cells, u
     for (uint32_t i = 0; i < count; i++) {
         uint32_t steps = i + 1 < count ? fm_turn_steps(turns[i], turns[i + 1]) : 1;
         uint32_t d = i + 1 < count ? fm_turn_direction(turns[i], turns[i + 1]) : FM_NORTH;
-        for (uint32_t j = 0; j < steps && length + j < capacity; j++) {
-            cells[length + j] = cell_along(turns[i], d, j);
+        uint32_t room = length < capacity ? capacity - length : 0;
+        fm_cell cell = turns[i], step = cell_along(0, d, 1);
+        for (uint32_t j = 0; j < steps && j < room; j++, cell += step) {
+            cells[length + j] = cell;
         }
         length += steps;
     }

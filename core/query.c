@@ -128,6 +128,21 @@ static bool allocate_cells(fm_query *query, uint32_t count)
     return query->cells != NULL;
 }
 
+// Costs are the same everywhere, so the lines between turns say all, in less time than the cells.
+static void measure_turns(fm_query *query, const fm_cell *turns, uint32_t count)
+{
+    fm_query_answer *answer = &query->answer;
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t steps = fm_turn_steps(turns[i - 1], turns[i]);
+        bool diagonal = fm_turn_direction(turns[i - 1], turns[i]) & 1;
+        answer->diagonal_count += diagonal ? steps : 0;
+        answer->straight_count += diagonal ? 0 : steps;
+    }
+    answer->cost =
+        answer->straight_count * query->view.step[0] + answer->diagonal_count * query->view.step[1];
+    answer->length = answer->straight_count + answer->diagonal_count * M_SQRT2;
+}
+
 static bool take_jump_path(fm_query *query)
 {
     fm_cell first_turns[64];
@@ -140,7 +155,9 @@ static bool take_jump_path(fm_query *query)
         }
         fm_jump_search_turns(query->search, turns, count);
     }
-    bool allocated = allocate_cells(query, fm_turns_expand(turns, count, NULL, 0));
+    measure_turns(query, turns, count);
+    uint32_t steps = query->answer.straight_count + query->answer.diagonal_count;
+    bool allocated = allocate_cells(query, steps + 1);
     if (allocated) {
         fm_turns_expand(turns, count, query->cells, query->answer.cell_count);
     }
@@ -148,17 +165,6 @@ static bool take_jump_path(fm_query *query)
         fm_memory_release(query->memory, turns, count * sizeof *turns);
     }
     return allocated;
-}
-
-static bool take_walker_path(fm_query *query)
-{
-    const struct walker *walker = query->walker;
-    uint32_t count = walker->ops->path(walker->planner, query->from, NULL, 0);
-    if (!allocate_cells(query, count)) {
-        return false;
-    }
-    walker->ops->path(walker->planner, query->from, query->cells, count);
-    return true;
 }
 
 // While the view is still what the path was found on.
@@ -177,6 +183,18 @@ static void measure_path(fm_query *query)
                          : fm_view_length(&query->view, query->cells, answer->cell_count);
 }
 
+static bool take_walker_path(fm_query *query)
+{
+    const struct walker *walker = query->walker;
+    uint32_t count = walker->ops->path(walker->planner, query->from, NULL, 0);
+    if (!allocate_cells(query, count)) {
+        return false;
+    }
+    walker->ops->path(walker->planner, query->from, query->cells, count);
+    measure_path(query);
+    return true;
+}
+
 // ---- steps --------------------------------------------------------------------------------------
 
 // Each of these works within the grant and says where the query stands; RUNNING with `phase`
@@ -187,7 +205,6 @@ static fm_query_state found(fm_query *query, bool taken)
     if (!taken) {
         return FM_QUERY_EXHAUSTED;
     }
-    measure_path(query);
     return query->phase == PHASE_SEARCH ? FM_QUERY_FOUND : FM_QUERY_UNREACHABLE;
 }
 
@@ -354,6 +371,7 @@ static bool take_sweep_path(fm_query *query)
         return false;
     }
     fm_sweep_path(query->sweep, query->target, query->cells, count);
+    measure_path(query);
     return true;
 }
 
