@@ -209,8 +209,15 @@ static int compare_ended(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
+// Also when there is no memory for the rest: what a view shows can be shown again, but an order
+// ends once.
 static void note_endings(const fm_world *world, uint32_t team, struct fm_watch *watch)
 {
+    watch->ended_count = 0;
+    watch->ended_lost = !FM_RESERVE(world, watch->ended, watch->ended_capacity, world->ended_count);
+    if (watch->ended_lost) {
+        return;
+    }
     for (uint32_t i = 0; i < world->ended_count; i++) {
         if (team == FM_ALL_TEAMS || world->ended[i].team == team) {
             watch->ended[watch->ended_count++] = world->ended[i];
@@ -228,8 +235,7 @@ static bool reserve_lists(const fm_world *world, struct fm_watch *watch)
            FM_RESERVE(world, watch->entered, watch->entered_capacity, slots) &&
            FM_RESERVE(world, watch->changed, watch->changed_capacity, slots) &&
            FM_RESERVE(world, watch->left, watch->left_capacity, slots + world->removed_count) &&
-           FM_RESERVE(world, watch->cells, watch->cell_capacity, world->edited_count) &&
-           FM_RESERVE(world, watch->ended, watch->ended_capacity, world->ended_count);
+           FM_RESERVE(world, watch->cells, watch->cell_capacity, world->edited_count);
 }
 
 // Who comes and goes meanwhile is never noticed, and slots change hands. So nobody counts as shown
@@ -253,8 +259,8 @@ void fm_watch_observe(const fm_world *world, uint32_t team, struct fm_watch *wat
     watch->changed_count = 0;
     watch->left_count = 0;
     watch->cell_count = 0;
-    watch->ended_count = 0;
-    watch->incomplete = !reserve_lists(world, watch);
+    note_endings(world, team, watch);
+    watch->incomplete = !reserve_lists(world, watch) || watch->ended_lost;
     if (watch->incomplete) {
         forget_shown(watch);
         watch->removed_before = 0;
@@ -264,7 +270,6 @@ void fm_watch_observe(const fm_world *world, uint32_t team, struct fm_watch *wat
     note_removed(world, team, watch);
     watch->removed_before = 0;
     note_agents(world, team, watch);
-    note_endings(world, team, watch);
     if (team == FM_ALL_TEAMS) {
         note_edits(world, watch);
     }
@@ -364,6 +369,7 @@ fm_changes fm_world_changes(const fm_world *world, uint32_t team)
         .cell_count = watch->cell_count,
         .ended_count = watch->ended_count,
         .incomplete = watch->incomplete,
+        .ended_lost = watch->ended_lost,
     };
     if (team != FM_ALL_TEAMS) {
         const fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;

@@ -352,6 +352,7 @@ typedef struct fm_changes {
     const fm_building_look *buildings; // all that the view shows now, when `buildings_changed`
     bool buildings_changed;
     bool incomplete; // memory was out, and this is not all: after a later tick, show the whole view
+    bool ended_lost; // likewise, and not even `ended` is all, which no later view makes up for
     uint32_t building_count;
     uint32_t entered_count;
     uint32_t changed_count;

@@ -137,6 +137,7 @@ struct fm_watch {
     uint32_t shown_words;
     uint32_t removed_before; // of the world's list of removed agents: went before the watch began
     bool incomplete;         // there was no memory to compare the last tick with
+    bool ended_lost;         // nor for the orders that ended in it
     fm_sightings sightings;  // of agents of others that are in view
     uint32_t *fresh;         // slots that came into view in this tick
     uint32_t fresh_capacity;

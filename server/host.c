@@ -245,6 +245,9 @@ void fm_host_destroy(fm_host *host)
     fm_journal_batch_destroy(host->batch);
     fm_journal_batch_destroy(host->last_batch);
     fm_memory_arena_destroy(host->arena);
+    for (uint32_t i = 0; i < host->watch_count; i++) {
+        free(host->watches[i].untold);
+    }
     free(host->watches);
     free(host);
 }

@@ -39,6 +39,9 @@ typedef struct fm_host_watch {
     uint64_t serial;
     bool lost;   // a publication was left out: the loop is behind, or memory out; a snapshot is due
     bool absent; // a replay: the team is not there at this tick
+    fm_order_ended *untold; // orders that ended in what was left out; owned
+    uint32_t untold_count, untold_capacity;
+    bool untold_lost; // there was no room for all of them
 } fm_host_watch;
 
 // How the journal of a world is.

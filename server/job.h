@@ -242,7 +242,7 @@ typedef struct fm_publication {
     bool is_snapshot;
     bool is_cut; // a snapshot from elsewhere in time: what readers know is of no use
     fm_load load;
-    fm_changes changes; // a snapshot has `entered` only
+    fm_changes changes; // a snapshot has `entered`, `buildings`, and `ended` of what was left out
     uint16_t *looks;    // snapshot: of every cell, row by row
 } fm_publication;
 

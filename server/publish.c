@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNTOLD_MAX (1u << 16) // orders that ended, of a view
+
 // ---- blocks ------------------------------------------------------------------------------------
 
 // Sizes are multiples of 8, so that arrays that follow each other are aligned.
@@ -113,11 +115,13 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     uint32_t agent_count = fm_world_agents_in_view(host->world, watch->team, NULL, 0);
     size_t agents_size = padded(agent_count * sizeof(fm_agent_look));
     size_t looks_size = (size_t)host->width * host->height * sizeof(uint16_t);
+    size_t ended_size = padded(watch->untold_count * sizeof *watch->untold);
     uint32_t building_count;
     const fm_building_look *buildings =
         fm_world_buildings(host->world, watch->team, &building_count);
-    fm_publication *block = block_create(
-        host, watch, agents_size + padded(looks_size) + padded(building_count * sizeof *buildings));
+    fm_publication *block = block_create(host, watch,
+                                         agents_size + padded(looks_size) + ended_size +
+                                             padded(building_count * sizeof *buildings));
     if (block == NULL) {
         return NULL;
     }
@@ -129,10 +133,53 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     block->looks = (uint16_t *)(block_arrays(block) + agents_size);
     copy_looks(host, watch->team, block->looks);
     char *cursor = block_arrays(block) + agents_size + padded(looks_size);
+    block->changes.ended =
+        copy_array(&cursor, watch->untold, watch->untold_count, sizeof *watch->untold);
+    block->changes.ended_count = watch->untold_count;
+    block->changes.ended_lost = watch->untold_lost;
     block->changes.buildings = copy_array(&cursor, buildings, building_count, sizeof *buildings);
     block->changes.building_count = building_count;
     block->changes.buildings_changed = true;
     return block;
+}
+
+// ---- orders that ended in what was left out ----------------------------------------------------
+
+static void forget_untold(fm_host_watch *watch)
+{
+    free(watch->untold);
+    watch->untold = NULL;
+    watch->untold_count = watch->untold_capacity = 0;
+    watch->untold_lost = false;
+}
+
+static bool keep_untold(fm_host_watch *watch, const fm_changes *changes)
+{
+    uint32_t count = watch->untold_count + changes->ended_count;
+    if (changes->ended_lost || count > UNTOLD_MAX) {
+        return false;
+    }
+    if (count > watch->untold_capacity) {
+        fm_order_ended *grown = realloc(watch->untold, 2 * count * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        watch->untold = grown;
+        watch->untold_capacity = 2 * count;
+    }
+    if (changes->ended_count > 0) {
+        memcpy(watch->untold + watch->untold_count, changes->ended,
+               changes->ended_count * sizeof *changes->ended);
+    }
+    watch->untold_count = count;
+    return true;
+}
+
+// The snapshot that comes instead tells of all but how orders ended, which goes with it.
+static void leave_out(fm_host_watch *watch, const fm_changes *changes)
+{
+    watch->lost = true;
+    watch->untold_lost |= !keep_untold(watch, changes);
 }
 
 static void emit(fm_conductor *conductor, fm_host *host, fm_publication *block)
@@ -164,26 +211,27 @@ static void publish_watch(fm_conductor *conductor, fm_host *host, fm_host_watch 
     if (watch->absent) {
         return;
     }
-    if (watch->lost && !caught_up) {
-        return;
-    }
     fm_changes changes = fm_world_changes(host->world, watch->team);
-    if (changes.incomplete) {
-        watch->lost = true; // nobody is in view before the next tick
+    if (watch->lost || changes.incomplete) {
+        leave_out(watch, &changes);
+    } else if (is_empty(&changes)) {
         return;
     }
-    if (!watch->lost && is_empty(&changes)) {
-        return;
+    if (watch->lost && (changes.incomplete || !caught_up)) {
+        return; // after an incomplete tick nobody is in view before the next one
     }
     fm_publication *block = NULL;
     if (atomic_load(&host->published_unread_size) < FM_PUBLISHED_UNREAD_MAX) {
         block =
             watch->lost ? block_of_snapshot(host, watch) : block_of_changes(host, watch, &changes);
     }
-    watch->lost = block == NULL;
     if (block != NULL) {
+        watch->lost = false;
+        forget_untold(watch);
         block->load = *load;
         emit(conductor, host, block);
+    } else if (!watch->lost) {
+        leave_out(watch, &changes);
     }
 }
 
@@ -208,6 +256,7 @@ static fm_status publish_cut(fm_conductor *conductor, fm_host *host, fm_host_wat
     }
     block->is_cut = true;
     watch->lost = false;
+    forget_untold(watch);
     emit(conductor, host, block);
     return FM_OK;
 }
@@ -283,6 +332,7 @@ void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial)
     for (uint32_t i = 0; i < host->watch_count; i++) {
         if (host->watches[i].team == team && host->watches[i].serial == serial) {
             stop_watching(host, &host->watches[i]);
+            forget_untold(&host->watches[i]);
             host->watches[i] = host->watches[--host->watch_count];
             return;
         }

@@ -81,7 +81,7 @@ static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *age
         before.cell = agent->cell;
         before.state = agent->state;
     }
-    fm_tick_log_add(&scene->agent_log, scene->tick, &before);
+    (void)fm_tick_log_add(&scene->agent_log, scene->tick, &before); // or a keyframe tells of it
 }
 
 static bool put_agent(fm_scene *scene, const fm_agent_look *look, bool log)
@@ -166,12 +166,25 @@ static fm_status take_buildings(fm_scene *scene, const fm_changes *changes)
     return FM_OK;
 }
 
+// An order ends once: a scene that cannot tell of it is of no use.
+static bool note_ended(fm_scene *scene, const fm_changes *changes)
+{
+    for (uint32_t i = 0; i < changes->ended_count; i++) {
+        if (!fm_tick_log_add(&scene->ended_log, scene->tick, &changes->ended[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static fm_status apply_snapshot(fm_scene *scene, const fm_publication *publication)
 {
     memcpy(scene->looks, publication->looks, fm_scene_size(scene->host));
     fm_tick_log_clear(&scene->agent_log, publication->tick);
     fm_tick_log_clear(&scene->cell_log, publication->tick);
-    fm_tick_log_clear(&scene->ended_log, publication->tick);
+    if (!scene->live || publication->is_cut) {
+        fm_tick_log_clear(&scene->ended_log, publication->tick);
+    }
     if (scene->slot_count > 0) {
         memset(scene->agents, 0, scene->slot_count * sizeof *scene->agents);
     }
@@ -181,7 +194,11 @@ static fm_status apply_snapshot(fm_scene *scene, const fm_publication *publicati
             return FM_ERR_NO_MEMORY;
         }
     }
+    bool goes_on = scene->live && !publication->is_cut;
     scene->live = true;
+    if (goes_on && (changes->ended_lost || !note_ended(scene, changes))) {
+        return FM_ERR_NO_MEMORY;
+    }
     return take_buildings(scene, changes);
 }
 
@@ -192,7 +209,7 @@ static void apply_cells(fm_scene *scene, const fm_changes *changes)
         fm_cell cell = changes->cells[i].cell;
         scene->looks[(size_t)fm_cell_y(cell) * width + fm_cell_x(cell)] =
             (uint16_t)fm_look_pack(changes->cells[i]);
-        fm_tick_log_add(&scene->cell_log, scene->tick, &cell);
+        (void)fm_tick_log_add(&scene->cell_log, scene->tick, &cell);
     }
 }
 
@@ -213,10 +230,7 @@ static fm_status apply_changes(fm_scene *scene, const fm_changes *changes)
         }
     }
     apply_cells(scene, changes);
-    for (uint32_t i = 0; i < changes->ended_count; i++) {
-        fm_tick_log_add(&scene->ended_log, scene->tick, &changes->ended[i]);
-    }
-    return take_buildings(scene, changes);
+    return note_ended(scene, changes) ? take_buildings(scene, changes) : FM_ERR_NO_MEMORY;
 }
 
 fm_status fm_scene_apply(fm_scene *scene, const fm_publication *publication)

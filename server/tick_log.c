@@ -56,20 +56,24 @@ static void forget_oldest(fm_tick_log *log)
     log->first++;
 }
 
-void fm_tick_log_add(fm_tick_log *log, uint64_t tick, const void *entry)
+bool fm_tick_log_add(fm_tick_log *log, uint64_t tick, const void *entry)
 {
+    bool grows_no_more = log->capacity == log->count_max;
+    bool has_room = true;
     if (log->end - log->first == log->capacity && !grow(log)) {
         if (log->capacity == 0) {
             log->floor_tick = tick;
-            return;
+            return false;
         }
         forget_oldest(log);
+        has_room = grows_no_more;
     }
     uint64_t place = log->end & (log->capacity - 1);
     FM_ASSERT(log->end == log->first || log->ticks[(log->end - 1) & (log->capacity - 1)] <= tick);
     memcpy(log->entries + place * log->entry_size, entry, log->entry_size);
     log->ticks[place] = tick;
     log->end++;
+    return has_room;
 }
 
 uint64_t fm_tick_log_find(const fm_tick_log *log, uint64_t after_tick)

@@ -3,7 +3,8 @@
 // Method: small worlds in fog, born again and again, in which agents are spawned, removed and moved
 // and cells edited at random. In one tick in three there is no memory. Somebody who is told all
 // changes, and shown the whole view after those that were incomplete, must always know what the
-// world knows.
+// world knows. How orders ended, which is told once, is told in those ticks too, or said to be
+// lost.
 
 #include "core/tick.h"
 #include "core/world.h"
@@ -23,6 +24,8 @@ struct mirror {
     uint32_t terrains[SIDE * SIDE];
     bool incomplete;
     uint32_t caught_up_count;
+    uint64_t ended_count, ended_incomplete_count; // orders, the latter in incomplete ticks
+    bool ended_lost;
 };
 
 struct scene {
@@ -103,9 +106,37 @@ static void check(const struct mirror *mirror, const fm_world *world, uint32_t t
     assert_true(team != FM_ALL_TEAMS || count == counts.agents);
 }
 
+static void tell_endings(struct mirror *mirror, const fm_changes *changes)
+{
+    mirror->ended_count += changes->ended_count;
+    mirror->ended_incomplete_count += changes->incomplete ? changes->ended_count : 0;
+    mirror->ended_lost |= changes->ended_lost;
+    assert_true(changes->incomplete || !changes->ended_lost);
+}
+
+// All orders that ended were told to the view of everything, and to the teams, of which each has
+// its own.
+static void check_endings(const struct scene *scene)
+{
+    fm_world_counts counts;
+    uint64_t ended = 0, told = 0;
+    bool lost = false;
+    fm_world_counts_get(scene->world, &counts);
+    for (uint32_t i = 0; i < FM_END_COUNT; i++) {
+        ended += counts.orders_ended[i];
+    }
+    for (uint32_t team = 1; team <= TEAMS; team++) {
+        told += scene->mirrors[team].ended_count;
+        lost |= scene->mirrors[team].ended_lost;
+    }
+    assert_true(scene->mirrors[0].ended_lost || scene->mirrors[0].ended_count == ended);
+    assert_true(lost || told == ended);
+}
+
 static void tell(struct mirror *mirror, const fm_world *world, uint32_t team)
 {
     fm_changes changes = fm_world_changes(world, team);
+    tell_endings(mirror, &changes);
     if (changes.incomplete) {
         mirror->incomplete = true;
         return;
@@ -219,6 +250,8 @@ static void make_world(struct scene *scene)
         assert_int_equal(fm_world_watch(scene->world, team, true), FM_OK);
         show_whole(&scene->mirrors[team], scene->world, team);
         scene->mirrors[team].incomplete = false;
+        scene->mirrors[team].ended_count = 0;
+        scene->mirrors[team].ended_lost = false;
     }
 }
 
@@ -239,11 +272,13 @@ static void views_catch_up_after_memory_was_out(void **state)
                 tell(&scene.mirrors[team], scene.world, team);
             }
         }
+        check_endings(&scene);
         fm_world_destroy(scene.world);
         assert_int_equal(scene.memory.held, 0);
     }
     for (uint32_t team = 0; team <= TEAMS; team++) {
         assert_true(scene.mirrors[team].caught_up_count > ROUNDS / 10);
+        assert_true(scene.mirrors[team].ended_incomplete_count > 0);
     }
 }
 
