@@ -199,12 +199,20 @@ static void stop_waiting(struct http_slot *slot, fm_http *http)
     *link = slot->next;
 }
 
+// It ends the connection: what else comes may be the body of this request, and an answer to HEAD
+// has none, so nothing that follows could be told apart.
+static int refuse_method(struct lws *wsi)
+{
+    lws_return_http_status(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, "only GET is served");
+    return -1;
+}
+
 static int take_request(struct lws *wsi, struct http_slot *slot)
 {
     fm_http *http = http_of(wsi);
     char path[256] = "";
     if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0) {
-        return answer_text(wsi, slot, HTTP_STATUS_METHOD_NOT_ALLOWED, "only GET is served\n");
+        return refuse_method(wsi);
     }
     if (strcmp(path, "/livez") == 0) {
         return answer_text(wsi, slot, HTTP_STATUS_OK, "ok\n");

@@ -67,6 +67,24 @@ def health():
         assert server.get("/nothing")[0] == 404
 
 
+def other_methods():
+    """What is not GET is answered whole, whatever its body, and ends the connection: what comes after it
+    is nobody's request. An answer without its body made the client wait, and the server's loop spin."""
+    for request in (b"POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello",
+                    b"POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe",
+                    b"PUT /metrics HTTP/1.1\r\nHost: a\r\n\r\n",
+                    b"HEAD /livez HTTP/1.1\r\nHost: a\r\n\r\n"):
+        with WebServer() as server:
+            with socket.create_connection(("127.0.0.1", server.http_port), PATIENCE) as connection:
+                connection.sendall(request)
+                answer = b""
+                while data := connection.recv(65536):
+                    answer += data
+            head, _, body = answer.partition(b"\r\n\r\n")
+            length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+            assert b" 405 " in head.split(b"\r\n")[0] and len(body) == length, answer
+
+
 def health_while_going_down():
     with WebServer("--grace-s", "5") as server:
         make_world(server.connect())
@@ -424,6 +442,6 @@ def slow_reader():
 
 
 if __name__ == "__main__":
-    run([health, health_while_going_down, metrics, metrics_of_searches, metrics_of_wrong_digests,
+    run([health, other_methods, health_while_going_down, metrics, metrics_of_searches, metrics_of_wrong_digests,
          many_scrapes_at_once, the_protocol_over_websocket, messages_cut_anywhere, large_keyframe, origins, files,
          rude_clients, slow_reader])
