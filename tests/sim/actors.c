@@ -107,6 +107,7 @@ void sim_actor_open(sim_actor *actor, bool is_first)
     bool prompt = actor->is_prompt || is_first;
     sim_link link = prompt ? sim_plan_prompt_link() : sim_plan_any_link();
     link.address = is_first ? AUDITOR_ADDRESS : 0;
+    link.port = sim_plan_port(all.plan, is_first);
     if (actor->is_used) {
         sim_client_fini(&actor->client);
     }
@@ -135,6 +136,7 @@ static void open_idler(uint32_t i)
     static const sim_client_events idler_events = {.answered = on_idler_answered,
                                                    .gone = on_idler_gone};
     sim_link link = sim_plan_any_link();
+    link.port = sim_plan_port(all.plan, false);
     sim_client_open(&all.idlers[i], 100 + i, &link, false, &idler_events);
     all.idler_open[i] = true;
     if (sim_chance(500)) {
@@ -232,9 +234,14 @@ static void take_turn(void *owner)
     }
 }
 
-void sim_actors_begin(const sim_plan *plan)
+void sim_actors_prepare(const sim_plan *plan)
 {
     all.plan = plan;
+}
+
+void sim_actors_begin(void)
+{
+    const sim_plan *plan = all.plan;
     sim_actor_count = 1 + plan->actor_count;
     for (uint32_t i = 0; i < sim_actor_count; i++) {
         sim_actor *actor = &sim_actors[i];

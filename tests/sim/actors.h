@@ -19,11 +19,14 @@ typedef struct sim_actor {
 extern sim_actor sim_actors[SIM_ACTORS_MAX];
 extern uint32_t sim_actor_count;
 
+/// Before everything else. `plan` lasts.
+void sim_actors_prepare(const sim_plan *plan);
+
 /// Opens an actor's connection and says hello.
 void sim_actor_open(sim_actor *actor, bool is_auditor);
 
 /// They begin to take turns.
-void sim_actors_begin(const sim_plan *plan);
+void sim_actors_begin(void);
 
 /// Turns are over. Some hang up, those who stay read and have quick links.
 void sim_actors_calm(void);

@@ -10,7 +10,7 @@
 
 #pragma once
 
-#include "tests/sim/net.h"
+#include "tests/sim/websocket.h"
 
 #include "clients/c/mirror.h"
 #include "clients/c/params.h"
@@ -58,7 +58,11 @@ struct sim_client {
     bool prompt;                    // its link is quick and it reads at once: answers have a bound
     bool spoilt;                    // it has sent what is no message: anything may come back
     bool warned;                    // has heard going_down
+    bool in_frames;                 // its session is in a WebSocket
+    sim_websocket socket;
     uint64_t id_last;
+    bool is_crowded;     // has so much under way that the server may not read from it
+    uint64_t crowded_ns; // when it last had
     sim_request requests[SIM_REQUESTS_MAX];
     uint32_t request_count;
     sim_view *views[SIM_VIEWS_MAX]; // owned
@@ -68,7 +72,7 @@ struct sim_client {
     fm_params params; // of the request that is being made
 };
 
-/// Connects. The owner says hello.
+/// Connects, to the HTTP port by a WebSocket. The owner says hello.
 void sim_client_open(sim_client *client, uint32_t index, const sim_link *link, bool prompt,
                      const sim_client_events *events);
 
@@ -82,7 +86,7 @@ void sim_client_fini(sim_client *client);
 void sim_client_ask(sim_client *client, fm_method method, uint64_t world, uint64_t number,
                     bool silent);
 
-/// Sends bytes that may be anything.
+/// Sends bytes that may be anything; into a WebSocket also what is no frame.
 void sim_client_spoil(sim_client *client, const void *bytes, size_t size);
 
 // The connection ends this way.

@@ -39,7 +39,6 @@ static sqlite3_vfs disk;
 static sqlite3_vfs *real_disk;
 static struct file *open_files[FILES_MAX];
 
-int __real_close(int fd);
 ssize_t __real_write(int file, const void *bytes, size_t size);
 
 static struct file *behind(sqlite3_file *base)
@@ -253,7 +252,7 @@ static void lose_pending(const struct file *file)
             break;
         }
     }
-    __real_close(fd);
+    close(fd);
 }
 
 void sim_disk_lose_power(void)

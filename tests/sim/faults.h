@@ -16,6 +16,8 @@
     X(VANISHED, "clients that vanished without a word")                                            \
     X(STOPPED_READING, "clients that stopped reading")                                             \
     X(SPOILT, "bytes sent that are no message")                                                    \
+    X(SPOILT_FRAME, "frames of WebSockets that are none")                                          \
+    X(HALF_REQUEST, "HTTP requests that were half, slow or nonsense")                              \
     X(NOT_ACCEPTED, "failures of accept")                                                          \
     X(NO_MEMORY, "allocations failed")                                                             \
     X(STOPPED, "servers told to stop in the middle of everything")                                 \

@@ -17,6 +17,7 @@
 #include "tests/sim/ledger.h"
 #include "tests/sim/loop.h"
 #include "tests/sim/memory.h"
+#include "tests/sim/pages.h"
 #include "tests/sim/plan.h"
 #include "tests/sim/verify.h"
 
@@ -66,7 +67,7 @@ static bool server_is_over(void *context)
 
 static bool server_has_begun(void *context)
 {
-    return sim_listening.is_open || server_is_over(context);
+    return sim_listening[SIM_PORT_TCP].is_open || server_is_over(context);
 }
 
 static bool time_is_up(void *context)
@@ -125,6 +126,7 @@ static void end_server(void)
         sim_note_fault(SIM_FAULT_STOPPED);
     }
     sim_actors_expect_end();
+    sim_pages_expect_end();
     sim_signal(plan.seed % 2 == 0 ? SIGTERM : SIGINT);
     if (plan.ending == SIM_ENDS_AT_ONCE) {
         pass(sim_below(100) * SIM_NS_MS, "between two signals");
@@ -178,8 +180,10 @@ static void calm_down(void)
     sim_rough.stall_permille = 0;
     sim_disk_rough = (sim_disk_roughness){0};
     sim_memory_fail(SIM_MEMORY_PLENTY, 0);
+    sim_pages_calm();
     sim_actors_calm();
     sim_audit_end();
+    sim_pages_audit();
 }
 
 // @return false: the machine has crashed
@@ -195,13 +199,15 @@ static bool live(void)
         sim_ledger_complete();
     }
     sim_memory_fail(SIM_MEMORY_PLENTY, 0);
+    sim_actors_prepare(&plan);
     sim_audit_begin(&plan);
     sim_rough = plan.roughness;
     sim_disk_rough = plan.disk;
     if (!plan.memory_fails_at_start && plan.memory_fails_after != SIM_NEVER) {
         sim_memory_fail(plan.memory_fails_after, plan.memory_fails_count);
     }
-    sim_actors_begin(&plan);
+    sim_actors_begin();
+    sim_pages_begin(&plan);
     pass(plan.chaos_ns, "chaos");
     if (plan.ending == SIM_ENDS_KILLED || plan.ending == SIM_ENDS_IN_DARK) {
         crash();
@@ -216,6 +222,13 @@ static bool live(void)
     return true;
 }
 
+void sim_result_count_runs(sim_result *result)
+{
+    for (uint32_t i = 0; i < SIM_FAULT_COUNT; i++) {
+        result->runs[i] = result->faults[i] > 0;
+    }
+}
+
 void sim_result_add(sim_result *sum, const sim_result *one)
 {
     sum->trace_hash = sum->trace_hash * 31 + one->trace_hash;
@@ -225,9 +238,11 @@ void sim_result_add(sim_result *sum, const sim_result *one)
     sum->ticks += one->ticks;
     sum->views_compared += one->views_compared;
     sum->orders_audited += one->orders_audited;
+    sum->pages += one->pages;
     sum->ticks_replayed += one->ticks_replayed;
     for (uint32_t i = 0; i < SIM_FAULT_COUNT; i++) {
         sum->faults[i] += one->faults[i];
+        sum->runs[i] += one->runs[i];
     }
     sum->ping_max_ns = one->ping_max_ns > sum->ping_max_ns ? one->ping_max_ns : sum->ping_max_ns;
     sum->answer_max_ns =
@@ -262,6 +277,7 @@ bool sim_live(uint64_t seed, bool print_trace, sim_result *sum)
         .ticks = sim_tick_count(),
         .views_compared = sim_audit_counts.views,
         .orders_audited = sim_audit_counts.orders,
+        .pages = sim_pages_read(),
         .ticks_replayed = ticks_replayed,
         .ping_max_ns = sim_ping_max_ns(),
         .answer_max_ns = sim_answer_max_ns(),

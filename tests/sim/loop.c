@@ -8,12 +8,18 @@
 #include "tests/sim/loop.h"
 
 #include "tests/sim/memory.h"
+#include "tests/sim/sockets.h"
 
 #include <signal.h>
 #include <string.h>
 
 #define HANDLES_MAX  2048u
 #define POOL_THREADS 4u // as libuv has them
+
+// What a callback costs that is not about bytes. libwebsockets rounds its times down to a
+// millisecond and asks again and again until the rest has passed, which it never would if that took
+// no time.
+#define CALLBACK_NS (5 * SIM_NS_US)
 
 static struct {
     uv_loop_t *uv;
@@ -68,6 +74,19 @@ void uv_close(uv_handle_t *memory, uv_close_cb on_close)
 int uv_is_closing(const uv_handle_t *memory)
 {
     return sim_handle_of(memory)->is_closing;
+}
+
+int uv_is_active(const uv_handle_t *memory)
+{
+    return sim_handle_of(memory)->is_active;
+}
+
+void uv_walk(uv_loop_t *uv, uv_walk_cb callback, void *context)
+{
+    FM_ASSERT(uv == loop.uv);
+    for (uint32_t i = 0; i < loop.handle_count; i++) {
+        callback(loop.handles[i]->handle, context);
+    }
 }
 
 // Calls the close callbacks of the handles that were closing when it began.
@@ -151,6 +170,7 @@ static void run_timers(void)
         if (timer->repeat > 0) {
             uv_timer_start(timer, timer->timer_cb, timer->repeat, timer->repeat);
         }
+        sim_charge(CALLBACK_NS);
         timer->timer_cb(timer);
         sim_preempt();
     }
@@ -189,6 +209,12 @@ int uv_signal_start(uv_signal_t *signal, uv_signal_cb callback, int number)
     return 0;
 }
 
+int uv_signal_stop(uv_signal_t *signal)
+{
+    sim_handle_of(signal)->is_active = false;
+    return 0;
+}
+
 void sim_signal(int number)
 {
     sim_trace("signal %d", number);
@@ -202,20 +228,23 @@ void sim_signal(int number)
     sim_loop_wake();
 }
 
-// ---- the listener's descriptor -----------------------------------------------------------------
+// ---- descriptors, and what is done in each turn of the loop
+// --------------------------------------
 
 int uv_poll_init(uv_loop_t *uv, uv_poll_t *poll, int fd)
 {
-    (void)fd; // there is one listener
-    sim_handle_init(uv, poll, UV_POLL);
+    sim_handle_init(uv, poll, UV_POLL)->fd = fd;
+    poll->io_watcher.fd = fd; // where libwebsockets' plugin looks it up
     return 0;
 }
 
 int uv_poll_start(uv_poll_t *poll, int events, uv_poll_cb on_poll)
 {
-    FM_ASSERT(events == UV_READABLE);
-    sim_handle_of(poll)->on_poll = on_poll;
-    sim_handle_of(poll)->is_active = true;
+    sim_handle *handle = sim_handle_of(poll);
+    FM_ASSERT(!handle->is_closing && (events & ~(UV_READABLE | UV_WRITABLE)) == 0);
+    handle->events = events;
+    handle->on_poll = on_poll;
+    handle->is_active = events != 0;
     return 0;
 }
 
@@ -223,6 +252,73 @@ int uv_poll_stop(uv_poll_t *poll)
 {
     sim_handle_of(poll)->is_active = false;
     return 0;
+}
+
+static bool can_poll(const sim_handle *handle)
+{
+    return handle->is_active &&
+           (sim_socket_has_failed(handle->fd) ||
+            ((handle->events & UV_READABLE) != 0 && sim_socket_can_read(handle->fd)) ||
+            ((handle->events & UV_WRITABLE) != 0 && sim_socket_can_write(handle->fd)));
+}
+
+// A connection that has failed is not looked at any more, which is libuv's way.
+static void serve_poll(sim_handle *handle)
+{
+    uv_poll_t *poll = (uv_poll_t *)handle->handle;
+    sim_charge(CALLBACK_NS);
+    if (sim_socket_has_failed(handle->fd)) {
+        handle->is_active = false;
+        handle->on_poll(poll, UV_EBADF, 0);
+        return;
+    }
+    int ready = (sim_socket_can_read(handle->fd) ? UV_READABLE : 0) |
+                (sim_socket_can_write(handle->fd) ? UV_WRITABLE : 0);
+    handle->on_poll(poll, 0, ready & handle->events);
+}
+
+int uv_idle_init(uv_loop_t *uv, uv_idle_t *idle)
+{
+    sim_handle_init(uv, idle, UV_IDLE);
+    return 0;
+}
+
+int uv_idle_start(uv_idle_t *idle, uv_idle_cb callback)
+{
+    sim_handle *handle = sim_handle_of(idle);
+    if (!handle->is_active) {
+        idle->idle_cb = callback;
+        handle->is_active = true;
+        sim_loop_wake();
+    }
+    return 0;
+}
+
+int uv_idle_stop(uv_idle_t *idle)
+{
+    sim_handle_of(idle)->is_active = false;
+    return 0;
+}
+
+static void run_idle(void)
+{
+    for (uint32_t i = 0; i < loop.handle_count; i++) {
+        if (loop.handles[i]->handle->type == UV_IDLE && loop.handles[i]->is_active) {
+            uv_idle_t *idle = (uv_idle_t *)loop.handles[i]->handle;
+            sim_charge(CALLBACK_NS);
+            idle->idle_cb(idle);
+        }
+    }
+}
+
+static bool has_idle(void)
+{
+    for (uint32_t i = 0; i < loop.handle_count; i++) {
+        if (loop.handles[i]->handle->type == UV_IDLE && loop.handles[i]->is_active) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // ---- the thread pool ---------------------------------------------------------------------------
@@ -331,7 +427,7 @@ static bool is_ready(const sim_handle *handle)
     case UV_SIGNAL:
         return handle->signals > 0;
     case UV_POLL:
-        return handle->is_active && sim_listening.is_open && sim_listening.backlog_count > 0;
+        return can_poll(handle);
     case UV_TCP:
         return sim_stream_is_ready(handle);
     default:
@@ -350,7 +446,7 @@ static void serve(sim_handle *handle)
         handle->signals--;
         signal->signal_cb(signal, signal->signum);
     } else if (handle->handle->type == UV_POLL) {
-        handle->on_poll((uv_poll_t *)handle->handle, 0, UV_READABLE);
+        serve_poll(handle);
     } else {
         sim_stream_serve(handle);
     }
@@ -383,6 +479,12 @@ static bool poll_once(void)
     return count > 0 || worked;
 }
 
+void uv_stop(uv_loop_t *uv)
+{
+    (void)uv;
+    sim_fail("somebody stops the loop, which ends by itself");
+}
+
 static bool is_alive(void)
 {
     bool alive = loop.work_count > 0;
@@ -408,9 +510,12 @@ int uv_run(uv_loop_t *uv, uv_run_mode mode)
     while (is_alive()) {
         loop.now_ms = sim_now_ns() / SIM_NS_MS;
         run_timers();
+        run_idle();
         loop.wake = false;
         bool worked = poll_once();
-        if (!worked && !loop.wake && !has_closing() && is_alive()) {
+        if (has_idle()) {
+            sim_wait(&wakes, sim_now_ns()); // does not sleep, but the rest of the world goes on
+        } else if (!worked && !loop.wake && !has_closing() && is_alive()) {
             const uv_timer_t *timer = first_timer();
             sim_wait(&wakes, timer == NULL ? SIM_NEVER : timer->timeout * SIM_NS_MS);
         }

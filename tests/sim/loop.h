@@ -20,7 +20,10 @@ typedef struct sim_handle {
     uv_shutdown_t *shutdown;
     uv_write_t *write_first, *write_last;     // that wait; linked by queue[0]
     uv_write_t *written_first, *written_last; // whose callbacks are due
-    uv_poll_cb on_poll;                       // of the listener
+    // of descriptors
+    int fd;
+    int events; // that are looked for
+    uv_poll_cb on_poll;
     // of signals
     uint32_t signals;
 } sim_handle;

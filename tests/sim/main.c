@@ -10,6 +10,7 @@
 
 #include "tests/sim/ledger.h"
 #include "tests/sim/life.h"
+#include "tests/sim/sockets.h"
 
 #include "server/tokens.h"
 
@@ -20,10 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIFE_LIMIT_S 120u // real seconds: a seed that takes longer hangs
+#define LIFE_LIMIT_S 120 // of the processor's time: a machine that takes longer hangs
 #define JOBS_MAX     64u
 #define LIFE_GOES_ON 7 // exit code of a machine that has crashed
 
@@ -122,15 +124,17 @@ static void print_sums(const sim_result *result)
     };
     printf(
         "%.0f virtual seconds, %" PRIu64 " answers, %" PRIu64 " notifications, %" PRIu64
-        " ticks, %" PRIu64 " views compared, %" PRIu64 " orders audited, %" PRIu64
+        " pages, %" PRIu64 " ticks, %" PRIu64 " views compared, %" PRIu64
+        " orders audited, %" PRIu64
         " ticks replayed from journals; longest ping %.1f ms, answer %.1f ms, tick late %.1f ms; "
         "traces %016" PRIx64 "\n",
-        (double)result->virtual_ns / 1e9, result->answers, result->notifications, result->ticks,
-        result->views_compared, result->orders_audited, result->ticks_replayed,
+        (double)result->virtual_ns / 1e9, result->answers, result->notifications, result->pages,
+        result->ticks, result->views_compared, result->orders_audited, result->ticks_replayed,
         (double)result->ping_max_ns / 1e6, (double)result->answer_max_ns / 1e6,
         (double)result->tick_late_max_ns / 1e6, result->trace_hash);
     for (uint32_t i = 0; i < SIM_FAULT_COUNT; i++) {
-        printf("%12" PRIu64 " %s\n", result->faults[i], faults[i]);
+        printf("%12" PRIu64 " %s, in %" PRIu64 " runs\n", result->faults[i], faults[i],
+               result->runs[i]);
     }
 }
 
@@ -167,7 +171,7 @@ static sim_result run_lives(uint64_t seed, bool trace)
         fflush(NULL);
         pid_t process = fork();
         if (process == 0) {
-            alarm(LIFE_LIMIT_S);
+            setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = LIFE_LIMIT_S}, NULL);
             exit(sim_live(seed, trace, &shared->result) ? 0 : LIFE_GOES_ON);
         }
         if (process < 0 || waitpid(process, &status, 0) < 0) {
@@ -238,6 +242,7 @@ static uint32_t run_range(const struct options *options, sim_result *sum)
         sim_result result;
         if (job->process != 0) {
             if (end(job, &result)) {
+                sim_result_count_runs(&result);
                 sim_result_add(sum, &result);
             } else {
                 failures++;
@@ -276,6 +281,7 @@ int main(int argc, char **argv)
     struct options options;
     program = argv[0];
     parse(argc, argv, &options);
+    sim_sockets_start();
     if (!fm_tokens_start()) {
         fprintf(stderr, "libsodium cannot be used\n");
         return 2;
@@ -283,6 +289,7 @@ int main(int argc, char **argv)
     sim_result result = {0};
     if (options.one) {
         result = run_lives(options.first, options.trace);
+        sim_result_count_runs(&result);
         printf("seed %" PRIu64 ": ", options.first);
         print_sums(&result);
         return 0;

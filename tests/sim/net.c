@@ -12,7 +12,7 @@
 
 #define CONNECTIONS_MAX 2048u
 
-sim_listener sim_listening;
+sim_listener sim_listening[SIM_PORT_COUNT];
 
 static sim_connection *all[CONNECTIONS_MAX];
 static uint32_t all_count;
@@ -207,13 +207,14 @@ sim_connection *sim_connect(const sim_link *link, const sim_net_events *events, 
     all[all_count++] = connection;
     sim_source_add(&connection->up);
     sim_source_add(&connection->down);
-    if (!sim_listening.is_open || sim_listening.backlog_count == SIM_BACKLOG_MAX) {
+    sim_listener *listener = &sim_listening[link->port];
+    if (!listener->is_open || listener->backlog_count == SIM_BACKLOG_MAX) {
         connection->server_closed = true;
         connection->down.happen = refuse;
         connection->down.due_ns = sim_now_ns();
         return connection;
     }
-    sim_listening.backlog[sim_listening.backlog_count++] = connection;
+    listener->backlog[listener->backlog_count++] = connection;
     sim_loop_wake();
     return connection;
 }
@@ -347,7 +348,6 @@ void sim_server_end(sim_connection *connection)
 void sim_server_close(sim_connection *connection)
 {
     connection->server_closed = connection->server_ended = true;
-    connection->stream = NULL;
     bool unread = sim_bytes_size(&connection->arrived) + sim_bytes_size(&connection->flight) > 0;
     if (!connection->told && unread && sim_chance(700)) {
         sim_bytes_drop(&connection->socket, sim_bytes_size(&connection->socket));

@@ -17,6 +17,13 @@
 
 #define SIM_BACKLOG_MAX 512u
 
+// Where the server listens.
+typedef enum sim_port {
+    SIM_PORT_TCP,
+    SIM_PORT_HTTP,
+    SIM_PORT_COUNT,
+} sim_port;
+
 // What a connection is like.
 typedef struct sim_link {
     uint32_t piece_max;    // bytes that arrive at once
@@ -24,6 +31,7 @@ typedef struct sim_link {
     uint32_t window_size;  // bytes that the server's system takes before the server reads them
     uint32_t socket_size;  // bytes that it takes from the server before they are delivered
     uint8_t address;       // the client's, 127.0.0.x; 0: one of four
+    sim_port port;         // that it leads to
 } sim_link;
 
 // What the client is told.
@@ -50,7 +58,6 @@ struct sim_connection {
     bool vanished;        // the client is gone without a word: nothing moves any more
     bool told;            // the client was told that it is closed
     int error;            // the server will hear of: UV_ECONNRESET, UV_ETIMEDOUT; 0: none
-    uv_stream_t *stream;  // the server's end; NULL: not taken over yet, or closed
     bool server_closed;
     uint8_t address; // 127.0.0.x
 };
@@ -93,10 +100,7 @@ typedef struct sim_listener {
     uint32_t backlog_count;
 } sim_listener;
 
-extern sim_listener sim_listening;
-
-/// The connection behind a descriptor, which is taken over.
-sim_connection *sim_socket_connection(int fd);
+extern sim_listener sim_listening[SIM_PORT_COUNT];
 
 /// Reads what has arrived, at most `size` bytes. @return how many
 size_t sim_server_read(sim_connection *connection, void *bytes, size_t size);

@@ -124,6 +124,16 @@ static void draw_journal(sim_plan *plan)
     }
 }
 
+static void draw_http(sim_plan *plan)
+{
+    plan->has_http = sim_chance(500);
+    if (plan->has_http) {
+        set(&plan->config, "http", "127.0.0.1:7422");
+        set_uint(&plan->config, "http_connections_max",
+                 sim_chance(850) ? SIM_HTTP_ROOMY : sim_between(4, 16));
+    }
+}
+
 static sim_ending draw_ending(const sim_plan *plan, uint32_t life)
 {
     if (life < plan->crash_count) {
@@ -140,6 +150,7 @@ void sim_plan_draw(sim_plan *plan, uint64_t seed, uint32_t life)
     plan->seed = seed;
     draw_config(plan);
     draw_journal(plan);
+    draw_http(plan);
     sim_kernel_begin_life(life);
     draw_roughness(plan);
     draw_memory(plan);
@@ -149,6 +160,8 @@ void sim_plan_draw(sim_plan *plan, uint64_t seed, uint32_t life)
     plan->hostile_permille = sim_chance(300) ? 0 : sim_below(1000);
     plan->fault_permille = sim_chance(200) ? 0 : sim_below(60);
     plan->flood_permille = sim_chance(700) ? 0 : sim_below(30);
+    plan->visitor_count = plan->has_http ? sim_below(SIM_VISITORS_MAX + 1) : 0;
+    plan->websocket_permille = plan->has_http && sim_chance(700) ? sim_below(1000) : 0;
     plan->turn_max_us = 1000u << sim_below(7);
     plan->chaos_ns = sim_between(100, 1600) * SIM_NS_MS;
     plan->ending = draw_ending(plan, life);
@@ -168,4 +181,11 @@ sim_link sim_plan_any_link(void)
                       .delay_max_us = sim_chance(200) ? 20000 : sim_below(2000),
                       .window_size = 1u << sim_between(6, 16),
                       .socket_size = 1u << sim_between(8, 18)};
+}
+
+sim_port sim_plan_port(const sim_plan *plan, bool must_do)
+{
+    bool roomy = plan->config.http_connections_max >= SIM_HTTP_ROOMY;
+    bool by_websocket = (roomy || !must_do) && sim_chance(plan->websocket_permille);
+    return by_websocket ? SIM_PORT_HTTP : SIM_PORT_TCP;
 }

@@ -8,6 +8,10 @@
 
 #include "server/config.h"
 
+// With so many HTTP connections allowed, or more, nobody is turned away.
+#define SIM_HTTP_ROOMY   1024u
+#define SIM_VISITORS_MAX 8u
+
 typedef enum sim_ending {
     SIM_ENDS_SETTLED, // everybody calms down, everything is compared, then SIGTERM
     SIM_ENDS_IN_MID,  // SIGTERM in the middle of everything
@@ -27,8 +31,11 @@ typedef struct sim_plan {
     uint32_t hostile_permille; // of the others
     uint32_t fault_permille;   // of their turns end their connection or stop their reading
     uint32_t flood_permille;   // of their turns open many connections
-    uint32_t turn_max_us;      // between two turns of a client
-    uint64_t chaos_ns;         // how long they act
+    bool has_http;
+    uint32_t visitor_count;      // who ask the HTTP port for pages
+    uint32_t websocket_permille; // of the clients' connections
+    uint32_t turn_max_us;        // between two turns of a client
+    uint64_t chaos_ns;           // how long they act
     bool memory_fails_at_start;
     uint64_t memory_fails_after, memory_fails_count; // allocations from the beginning of chaos on
     sim_ending ending;
@@ -42,3 +49,6 @@ void sim_plan_draw(sim_plan *plan, uint64_t seed, uint32_t life);
 /// A link that answers may be expected on at once, and one that may be anything.
 sim_link sim_plan_prompt_link(void);
 sim_link sim_plan_any_link(void);
+
+/// Where a client connects to. @param must_do  it may not be turned away
+sim_port sim_plan_port(const sim_plan *plan, bool must_do);

@@ -1,33 +1,91 @@
-// tests/sim/sockets.c: the system calls by which the server listens and accepts. The linker puts
-// them in the place of the real ones (--wrap); descriptors that are not the simulation's go
-// through.
+// tests/sim/sockets.c: the system calls on descriptors, as far as the server and libwebsockets make
+// them on sockets.
 //
-// There is one listener. Its descriptor is FD_LISTENER, that of a connection FD_FIRST and more.
+// The server's own calls are given to the simulation by the linker (--wrap) where it must not see
+// those of others. The rest are functions of the program, in the place of libc's, for the libraries
+// that are loaded as well; descriptors that are not the simulation's go on to the system.
+//
+// The lowest number that is free is given to what is opened next, as the system does it.
 
-#include "tests/sim/net.h"
+#include "tests/sim/sockets.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#define SERVER_PORT 7421u
-#define FD_LISTENER 100000
-#define FD_FIRST    100001
-#define FD_MAX      65536u
+#define FD_FIRST    256 // below are the system's
+#define FD_COUNT    3072
+#define SERVER_PORT 7421u // its first listener's; the next ones follow
 
-int __real_close(int fd);
 int __wrap_socket(int domain, int type, int protocol);
-int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t size);
 int __wrap_bind(int fd, const struct sockaddr *address, socklen_t size);
 int __wrap_listen(int fd, int backlog);
-int __wrap_getsockname(int fd, struct sockaddr *address, socklen_t *size);
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags);
-int __wrap_close(int fd);
 
-static sim_connection *connections[FD_MAX]; // accepted, not taken over by a stream yet
-static uint32_t connection_count;           // ever accepted
+typedef enum descriptor_kind {
+    DESCRIPTOR_FREE,
+    DESCRIPTOR_SOCKET, // that neither listens nor is connected
+    DESCRIPTOR_LISTENER,
+    DESCRIPTOR_CONNECTION,
+    DESCRIPTOR_EVENT,
+} descriptor_kind;
+
+struct descriptor {
+    descriptor_kind kind;
+    sim_port port;              // of sockets and listeners
+    sim_connection *connection; // of connections
+    uint64_t events;            // of eventfd()
+};
+
+static struct descriptor descriptors[FD_COUNT];
+
+void sim_sockets_start(void)
+{
+    struct rlimit limit; // libwebsockets has room for as many descriptors as this says
+    getrlimit(RLIMIT_NOFILE, &limit);
+    FM_ASSERT(limit.rlim_max >= FD_FIRST + FD_COUNT);
+    limit.rlim_cur = FD_FIRST + FD_COUNT;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// NULL: it is the system's.
+static struct descriptor *find(int fd)
+{
+    bool is_ours = fd >= FD_FIRST && fd < FD_FIRST + FD_COUNT;
+    return is_ours && descriptors[fd - FD_FIRST].kind != DESCRIPTOR_FREE
+               ? &descriptors[fd - FD_FIRST]
+               : NULL;
+}
+
+static struct descriptor *find_kind(int fd, descriptor_kind kind)
+{
+    struct descriptor *found = find(fd);
+    FM_ASSERT(found != NULL && found->kind == kind);
+    return found;
+}
+
+static int add(struct descriptor descriptor)
+{
+    for (int i = 0; i < FD_COUNT; i++) {
+        if (descriptors[i].kind == DESCRIPTOR_FREE) {
+            descriptors[i] = descriptor;
+            return FD_FIRST + i;
+        }
+    }
+    errno = EMFILE;
+    return -1;
+}
+
+// ---- listening ---------------------------------------------------------------------------------
 
 int __wrap_socket(int domain, int type, int protocol)
 {
@@ -36,46 +94,34 @@ int __wrap_socket(int domain, int type, int protocol)
         errno = EAFNOSUPPORT;
         return -1;
     }
-    return FD_LISTENER;
-}
-
-int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t size)
-{
-    (void)fd, (void)level, (void)name, (void)value, (void)size;
-    return 0;
+    return add((struct descriptor){.kind = DESCRIPTOR_SOCKET});
 }
 
 int __wrap_bind(int fd, const struct sockaddr *address, socklen_t size)
 {
-    (void)fd, (void)address, (void)size;
+    struct sockaddr_in own;
+    FM_ASSERT(size == sizeof own);
+    memcpy(&own, address, sizeof own);
+    uint16_t port = ntohs(own.sin_port);
+    FM_ASSERT(port >= SERVER_PORT && port < SERVER_PORT + SIM_PORT_COUNT);
+    find_kind(fd, DESCRIPTOR_SOCKET)->port = (sim_port)(port - SERVER_PORT);
     return 0;
 }
 
 int __wrap_listen(int fd, int backlog)
 {
-    FM_ASSERT(fd == FD_LISTENER && backlog > 0);
-    sim_listening.is_open = true;
-    return 0;
-}
-
-int __wrap_getsockname(int fd, struct sockaddr *address, socklen_t *size)
-{
-    FM_ASSERT(fd == FD_LISTENER);
-    struct sockaddr_in own = {
-        .sin_family = AF_INET,
-        .sin_port = htons(SERVER_PORT),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-    };
-    memcpy(address, &own, sizeof own);
-    *size = sizeof own;
+    struct descriptor *descriptor = find_kind(fd, DESCRIPTOR_SOCKET);
+    FM_ASSERT(backlog > 0);
+    descriptor->kind = DESCRIPTOR_LISTENER;
+    sim_listening[descriptor->port].is_open = true;
     return 0;
 }
 
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
 {
     (void)address, (void)size, (void)flags;
-    FM_ASSERT(fd == FD_LISTENER && sim_listening.is_open && connection_count < FD_MAX);
-    if (sim_listening.backlog_count == 0) {
+    sim_listener *listener = &sim_listening[find_kind(fd, DESCRIPTOR_LISTENER)->port];
+    if (listener->backlog_count == 0) {
         errno = EAGAIN;
         return -1;
     }
@@ -86,38 +132,241 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
         sim_trace("accept fails: %d", errno);
         return -1;
     }
-    sim_connection *connection = sim_listening.backlog[0];
-    memmove(sim_listening.backlog, sim_listening.backlog + 1,
-            --sim_listening.backlog_count * sizeof(sim_connection *));
+    sim_connection *connection = listener->backlog[0];
+    memmove(listener->backlog, listener->backlog + 1,
+            --listener->backlog_count * sizeof(sim_connection *));
     sim_trace("connection %u accepted", connection->number);
-    connections[connection_count] = connection;
-    return FD_FIRST + (int)connection_count++;
+    int accepted = add((struct descriptor){
+        .kind = DESCRIPTOR_CONNECTION,
+        .connection = connection,
+    });
+    FM_ASSERT(accepted >= 0);
+    return accepted;
 }
 
-sim_connection *sim_socket_connection(int fd)
+static void close_listener(sim_listener *listener)
 {
-    sim_connection *connection = connections[fd - FD_FIRST];
-    connections[fd - FD_FIRST] = NULL;
-    return connection;
-}
-
-static void close_listener(void)
-{
-    sim_listening.is_open = false;
-    while (sim_listening.backlog_count > 0) {
-        sim_server_close(sim_listening.backlog[--sim_listening.backlog_count]);
+    listener->is_open = false;
+    while (listener->backlog_count > 0) {
+        sim_server_close(listener->backlog[--listener->backlog_count]);
     }
 }
 
-int __wrap_close(int fd)
+// ---- connections -------------------------------------------------------------------------------
+
+sim_connection *sim_socket_take(int fd)
 {
-    if (fd < FD_LISTENER) {
-        return __real_close(fd);
+    struct descriptor *descriptor = find_kind(fd, DESCRIPTOR_CONNECTION);
+    descriptor->kind = DESCRIPTOR_FREE;
+    return descriptor->connection;
+}
+
+static int fail_with(int error)
+{
+    errno = error;
+    return -1;
+}
+
+// The error of a connection, as the system calls have it.
+static int error_of(const sim_connection *connection)
+{
+    return connection->error == UV_ECONNRESET ? ECONNRESET : ETIMEDOUT;
+}
+
+ssize_t recv(int fd, void *bytes, size_t size, int flags)
+{
+    const struct descriptor *descriptor = find(fd);
+    if (descriptor == NULL) {
+        return syscall(SYS_recvfrom, fd, bytes, size, flags, NULL, NULL);
     }
-    if (fd == FD_LISTENER) {
-        close_listener();
-    } else {
-        sim_server_close(sim_socket_connection(fd));
+    FM_ASSERT(descriptor->kind == DESCRIPTOR_CONNECTION && (flags & ~MSG_PEEK) == 0);
+    sim_connection *connection = descriptor->connection;
+    size_t there = sim_bytes_size(&connection->arrived);
+    if ((flags & MSG_PEEK) != 0 && there > 0) {
+        size = size < there ? size : there;
+        memcpy(bytes, sim_bytes_front(&connection->arrived), size);
+        return (ssize_t)size;
     }
+    size_t taken = sim_server_read(connection, bytes, size);
+    if (taken > 0) {
+        sim_charge(taken / 4 + 500);
+        return (ssize_t)taken;
+    }
+    return connection->error != 0    ? fail_with(error_of(connection))
+           : connection->end_arrived ? 0
+                                     : fail_with(EAGAIN);
+}
+
+ssize_t send(int fd, const void *bytes, size_t size, int flags)
+{
+    const struct descriptor *descriptor = find(fd);
+    if (descriptor == NULL) {
+        return syscall(SYS_sendto, fd, bytes, size, flags, NULL, 0);
+    }
+    FM_ASSERT(descriptor->kind == DESCRIPTOR_CONNECTION && (flags & ~MSG_NOSIGNAL) == 0);
+    sim_connection *connection = descriptor->connection;
+    if (connection->error != 0 || connection->server_ended) {
+        return fail_with(EPIPE);
+    }
+    size_t taken = sim_server_write(connection, bytes, size);
+    return taken > 0 || size == 0 ? (ssize_t)taken : fail_with(EAGAIN);
+}
+
+int shutdown(int fd, int how)
+{
+    const struct descriptor *descriptor = find(fd);
+    if (descriptor == NULL) {
+        return (int)syscall(SYS_shutdown, fd, how);
+    }
+    FM_ASSERT(descriptor->kind == DESCRIPTOR_CONNECTION && how == SHUT_WR);
+    if (descriptor->connection->error != 0) {
+        return fail_with(ENOTCONN);
+    }
+    sim_server_end(descriptor->connection);
+    return 0;
+}
+
+int getpeername(int fd, struct sockaddr *restrict address, socklen_t *restrict size)
+{
+    const struct descriptor *descriptor = find(fd);
+    if (descriptor == NULL) {
+        return (int)syscall(SYS_getpeername, fd, address, size);
+    }
+    sim_socket_peer(find_kind(fd, DESCRIPTOR_CONNECTION)->connection, address, size);
+    return 0;
+}
+
+void sim_socket_peer(const sim_connection *connection, struct sockaddr *address, socklen_t *size)
+{
+    struct sockaddr_in peer = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)(20000 + connection->number)),
+        .sin_addr.s_addr = htonl(0x7f000000u | connection->address),
+    };
+    memcpy(address, &peer, *size < sizeof peer ? *size : sizeof peer);
+    *size = sizeof peer;
+}
+
+// ---- any of them -------------------------------------------------------------------------------
+
+int getsockname(int fd, struct sockaddr *restrict address, socklen_t *restrict size)
+{
+    const struct descriptor *descriptor = find(fd);
+    if (descriptor == NULL) {
+        return (int)syscall(SYS_getsockname, fd, address, size);
+    }
+    struct sockaddr_in own = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)(SERVER_PORT + descriptor->port)),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    memcpy(address, &own, *size < sizeof own ? *size : sizeof own);
+    *size = sizeof own;
+    return 0;
+}
+
+int setsockopt(int fd, int level, int name, const void *value, socklen_t size)
+{
+    return find(fd) != NULL ? 0 : (int)syscall(SYS_setsockopt, fd, level, name, value, size);
+}
+
+int fcntl(int fd, int command, ...)
+{
+    va_list arguments;
+    va_start(arguments, command);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    return find(fd) != NULL ? 0 : (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+int close(int fd)
+{
+    struct descriptor *descriptor = find(fd);
+    if (descriptor == NULL) {
+        return (int)syscall(SYS_close, fd);
+    }
+    if (descriptor->kind == DESCRIPTOR_LISTENER) {
+        close_listener(&sim_listening[descriptor->port]);
+    } else if (descriptor->kind == DESCRIPTOR_CONNECTION) {
+        sim_server_close(descriptor->connection);
+    }
+    descriptor->kind = DESCRIPTOR_FREE;
+    return 0;
+}
+
+// ---- what is ready -----------------------------------------------------------------------------
+
+bool sim_socket_has_failed(int fd)
+{
+    const struct descriptor *descriptor = find(fd);
+    return descriptor != NULL && descriptor->kind == DESCRIPTOR_CONNECTION &&
+           descriptor->connection->error != 0;
+}
+
+bool sim_socket_can_read(int fd)
+{
+    const struct descriptor *descriptor = find(fd);
+    if (descriptor == NULL) {
+        return false;
+    }
+    const sim_connection *connection = descriptor->connection;
+    return descriptor->kind == DESCRIPTOR_EVENT ? descriptor->events > 0
+           : descriptor->kind == DESCRIPTOR_LISTENER
+               ? sim_listening[descriptor->port].backlog_count > 0
+           : descriptor->kind == DESCRIPTOR_CONNECTION
+               ? sim_bytes_size(&connection->arrived) > 0 || connection->end_arrived
+               : false;
+}
+
+bool sim_socket_can_write(int fd)
+{
+    const struct descriptor *descriptor = find(fd);
+    return descriptor != NULL && descriptor->kind == DESCRIPTOR_CONNECTION &&
+           sim_bytes_size(&descriptor->connection->socket) <
+               descriptor->connection->link.socket_size;
+}
+
+// libwebsockets asks what can be done at once.
+int poll(struct pollfd *polled, nfds_t count, int timeout_ms)
+{
+    int ready = 0;
+    for (nfds_t i = 0; i < count; i++) {
+        if (find(polled[i].fd) == NULL) {
+            return (int)syscall(SYS_poll, polled, count, timeout_ms);
+        }
+        bool reads = (polled[i].events & POLLIN) != 0 && sim_socket_can_read(polled[i].fd);
+        bool writes = (polled[i].events & POLLOUT) != 0 && sim_socket_can_write(polled[i].fd);
+        bool failed = sim_socket_has_failed(polled[i].fd);
+        polled[i].revents = (short)((reads ? POLLIN : 0) | (writes ? POLLOUT : 0) |
+                                    (failed ? POLLERR | POLLHUP : 0));
+        ready += polled[i].revents != 0;
+    }
+    FM_ASSERT(ready > 0 || timeout_ms == 0);
+    return ready;
+}
+
+// ---- events ------------------------------------------------------------------------------------
+
+int eventfd(unsigned int count, int flags)
+{
+    (void)flags;
+    return add((struct descriptor){.kind = DESCRIPTOR_EVENT, .events = count});
+}
+
+int eventfd_write(int fd, eventfd_t value)
+{
+    find_kind(fd, DESCRIPTOR_EVENT)->events += value;
+    sim_loop_wake();
+    return 0;
+}
+
+int eventfd_read(int fd, eventfd_t *value)
+{
+    struct descriptor *descriptor = find_kind(fd, DESCRIPTOR_EVENT);
+    if (descriptor->events == 0) {
+        return fail_with(EAGAIN);
+    }
+    *value = descriptor->events;
+    descriptor->events = 0;
     return 0;
 }

@@ -4,9 +4,8 @@
 // comes later; writes that wait are cancelled by closing, before the handle's close callback.
 
 #include "tests/sim/loop.h"
+#include "tests/sim/sockets.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <string.h>
 
 static void append(uv_write_t **first, uv_write_t **last, uv_write_t *write)
@@ -43,9 +42,7 @@ int uv_tcp_init(uv_loop_t *loop, uv_tcp_t *tcp)
 
 int uv_tcp_open(uv_tcp_t *tcp, uv_os_sock_t fd)
 {
-    sim_connection *connection = sim_socket_connection(fd);
-    connection->stream = (uv_stream_t *)tcp;
-    sim_handle_of(tcp)->connection = connection;
+    sim_handle_of(tcp)->connection = sim_socket_take(fd);
     return 0;
 }
 
@@ -69,14 +66,9 @@ int uv_send_buffer_size(uv_handle_t *handle, int *size)
 
 int uv_tcp_getpeername(const uv_tcp_t *tcp, struct sockaddr *address, int *size)
 {
-    const sim_connection *connection = sim_handle_of(tcp)->connection;
-    struct sockaddr_in peer = {
-        .sin_family = AF_INET,
-        .sin_port = htons((uint16_t)(20000 + connection->number)),
-        .sin_addr.s_addr = htonl(0x7f000000u | connection->address),
-    };
-    memcpy(address, &peer, sizeof peer);
-    *size = sizeof peer;
+    socklen_t room = (socklen_t)*size;
+    sim_socket_peer(sim_handle_of(tcp)->connection, address, &room);
+    *size = (int)room;
     return 0;
 }
 

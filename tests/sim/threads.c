@@ -9,7 +9,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 #include <uv.h>
 
 #define UNIX_TIME_S 1735689600u // when the simulated machine was started
@@ -251,13 +254,47 @@ int uv_cond_timedwait(uv_cond_t *cond, uv_mutex_t *mutex, uint64_t timeout_ns)
 
 // ---- the clock ---------------------------------------------------------------------------------
 
+static void tell_time(clockid_t clock, struct timespec *now)
+{
+    uint64_t ns = sim_now_ns();
+    now->tv_sec = (time_t)(ns / SIM_NS_S) + (clock == CLOCK_REALTIME ? UNIX_TIME_S : 0);
+    now->tv_nsec = (long)(ns % SIM_NS_S);
+}
+
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     if (sim_task_current() != NULL && sim_rough.look_max_ns > 0) {
         sim_charge(sim_below(sim_rough.look_max_ns));
     }
-    uint64_t ns = sim_now_ns();
-    now->tv_sec = (time_t)(ns / SIM_NS_S) + (clock == CLOCK_REALTIME ? UNIX_TIME_S : 0);
-    now->tv_nsec = (long)(ns % SIM_NS_S);
+    tell_time(clock, now);
     return 0;
+}
+
+// What libraries are told; looking costs them nothing. Outside of tasks it is the system's time.
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    if (sim_task_current() == NULL) {
+        return (int)syscall(SYS_clock_gettime, clock, now);
+    }
+    tell_time(clock, now);
+    return 0;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone)
+{
+    struct timespec precise;
+    (void)zone;
+    clock_gettime(CLOCK_REALTIME, &precise);
+    *now = (struct timeval){.tv_sec = precise.tv_sec, .tv_usec = precise.tv_nsec / 1000};
+    return 0;
+}
+
+time_t time(time_t *out)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (out != NULL) {
+        *out = now.tv_sec;
+    }
+    return now.tv_sec;
 }
