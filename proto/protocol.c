@@ -6,6 +6,8 @@
 
 #include "proto/protocol.h"
 
+#include "proto/param_words.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,24 +15,10 @@
 
 #define NAME_SHOWN_MAX 48 // bytes of a client's own words that an error repeats
 
-typedef enum need {
-    MAY,
-    MUST,
-} need;
-
-typedef enum param_type {
-    UINT,
-    REAL,
-    BOOL,
-    TEXT,
-    BYTES,
-    UINTS,
-} param_type;
-
 struct param {
     fm_field field; // FM_FIELD_COUNT ends the list
-    param_type type;
-    need need;
+    enum param_type type;
+    enum need need;
     double minimum; // of the number, the size or the count; exact up to 2^53
     double maximum;
 };

@@ -9,6 +9,7 @@
 //   protocol_doc check PROTOCOL.md protocol.json
 
 #include "core/planner.h"
+#include "proto/param_words.h"
 #include "proto/protocol.h"
 #include "proto/scanner.h"
 
@@ -20,20 +21,6 @@
 
 static const char marker_begin[] = "<!-- generated from protocol.def: begin -->\n";
 static const char marker_end[] = "<!-- generated from protocol.def: end -->\n";
-
-enum param_type {
-    UINT,
-    REAL,
-    BOOL,
-    TEXT,
-    BYTES,
-    UINTS,
-};
-
-enum need {
-    MAY,
-    MUST,
-};
 
 static const struct {
     const char *name;

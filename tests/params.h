@@ -5,21 +5,8 @@
 
 #pragma once
 
+#include "proto/param_words.h"
 #include "proto/protocol.h"
-
-enum param_type {
-    UINT,
-    REAL,
-    BOOL,
-    TEXT,
-    BYTES,
-    UINTS,
-};
-
-enum need {
-    MAY,
-    MUST,
-};
 
 struct param {
     fm_field field; // FM_FIELD_COUNT ends the list
