@@ -147,6 +147,26 @@ bool fm_value_is(const fm_value *value, const char *word)
     return value->size == strlen(word) && memcmp(value->bytes, word, value->size) == 0;
 }
 
+fm_status fm_handlers_choose(const fm_request *request, fm_field field, const char *const *names,
+                             uint32_t name_count, uint32_t *index, char *error)
+{
+    const fm_value *value = &request->values[field];
+    if (!value->present) {
+        return FM_OK;
+    }
+    for (uint32_t i = 0; i < name_count; i++) {
+        if (fm_value_is(value, names[i])) {
+            *index = i;
+            return FM_OK;
+        }
+    }
+    int size = snprintf(error, FM_ERROR_TEXT_SIZE, "%s must be one of:", fm_field_name(field));
+    for (uint32_t i = 0; i < name_count; i++) {
+        size += snprintf(error + size, FM_ERROR_TEXT_SIZE - (size_t)size, " %s", names[i]);
+    }
+    return FM_ERR_BAD_VALUE;
+}
+
 void fm_handlers_refuse(fm_session *session, const fm_request *request, fm_status status,
                         const char *error)
 {

@@ -190,3 +190,11 @@ void fm_pack_key_cells(msgpack_packer *packer, const char *key, const fm_cell *c
 
 /// Whether a TEXT value is this word.
 bool fm_value_is(const fm_value *value, const char *word);
+
+/// Where a TEXT value stands in a list of names.
+///
+/// @param index  receives it; left alone when the value is absent
+/// @return FM_OK or FM_ERR_BAD_VALUE, with a sentence that lists the names
+FM_CHECKED fm_status fm_handlers_choose(const fm_request *request, fm_field field,
+                                        const char *const *names, uint32_t name_count,
+                                        uint32_t *index, char *error);

@@ -199,19 +199,11 @@ static fm_status read_place(const fm_request *request, fm_command *command, char
         FM_PLACING_LIST(X)
 #undef X
     };
-    const fm_value *value = &request->values[FM_FIELD_PLACE];
-    command->placing = FM_PLACE_EXACT;
-    for (uint32_t i = 0; value->present && i < FM_COUNT_OF(names); i++) {
-        if (fm_value_is(value, names[i])) {
-            command->placing = (fm_placing)i;
-            return FM_OK;
-        }
-    }
-    if (value->present) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "place must be exact or nearest");
-        return FM_ERR_BAD_VALUE;
-    }
-    return FM_OK;
+    uint32_t index = FM_PLACE_EXACT;
+    fm_status status =
+        fm_handlers_choose(request, FM_FIELD_PLACE, names, FM_COUNT_OF(names), &index, error);
+    command->placing = (fm_placing)index;
+    return status;
 }
 
 static fm_status fill_spawn(const fm_request *request, fm_job *job, char *error)
@@ -251,20 +243,11 @@ static fm_status fill_planner(const fm_request *request, fm_job *job, char *erro
 
 static fm_status read_order_kind(const fm_request *request, fm_command *command, char *error)
 {
-    const fm_value *value = &request->values[FM_FIELD_KIND];
-    command->order = FM_ORDER_MOVE;
-    for (uint32_t i = 0; value->present && i < FM_ORDER_KIND_COUNT; i++) {
-        if (fm_value_is(value, fm_order_kind_names[i])) {
-            command->order = (fm_order_kind)i;
-            return FM_OK;
-        }
-    }
-    if (value->present) {
-        snprintf(error, FM_ERROR_TEXT_SIZE,
-                 "kind must be move, stop, patrol, hold, follow, guard, explore or flee");
-        return FM_ERR_BAD_VALUE;
-    }
-    return FM_OK;
+    uint32_t index = FM_ORDER_MOVE;
+    fm_status status = fm_handlers_choose(request, FM_FIELD_KIND, fm_order_kind_names,
+                                          FM_ORDER_KIND_COUNT, &index, error);
+    command->order = (fm_order_kind)index;
+    return status;
 }
 
 static fm_status read_on_unreachable(const fm_request *request, fm_command *command, char *error)
@@ -274,19 +257,11 @@ static fm_status read_on_unreachable(const fm_request *request, fm_command *comm
         FM_ON_UNREACHABLE_LIST(X)
 #undef X
     };
-    const fm_value *value = &request->values[FM_FIELD_ON_UNREACHABLE];
-    command->on_unreachable = FM_UNREACHABLE_NEAREST;
-    for (uint32_t i = 0; value->present && i < FM_COUNT_OF(names); i++) {
-        if (fm_value_is(value, names[i])) {
-            command->on_unreachable = (fm_on_unreachable)i;
-            return FM_OK;
-        }
-    }
-    if (value->present) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "on_unreachable must be nearest, fail or wait");
-        return FM_ERR_BAD_VALUE;
-    }
-    return FM_OK;
+    uint32_t index = FM_UNREACHABLE_NEAREST;
+    fm_status status = fm_handlers_choose(request, FM_FIELD_ON_UNREACHABLE, names,
+                                          FM_COUNT_OF(names), &index, error);
+    command->on_unreachable = (fm_on_unreachable)index;
+    return status;
 }
 
 // The cells of a kind that wants either one, `goal`, or several, `goals`.
@@ -365,19 +340,11 @@ static fm_status read_formation(const fm_request *request, fm_command *command, 
         FM_FORMATION_LIST(X)
 #undef X
     };
-    const fm_value *value = &request->values[FM_FIELD_FORMATION];
-    command->formation = FM_FORMATION_NONE;
-    for (uint32_t i = 0; value->present && i < FM_COUNT_OF(names); i++) {
-        if (fm_value_is(value, names[i])) {
-            command->formation = (fm_formation)i;
-            return FM_OK;
-        }
-    }
-    if (value->present) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "formation must be none, keep, line or box");
-        return FM_ERR_BAD_VALUE;
-    }
-    return FM_OK;
+    uint32_t index = FM_FORMATION_NONE;
+    fm_status status =
+        fm_handlers_choose(request, FM_FIELD_FORMATION, names, FM_COUNT_OF(names), &index, error);
+    command->formation = (fm_formation)index;
+    return status;
 }
 
 static fm_status read_group(const fm_request *request, fm_command *command, char *error)

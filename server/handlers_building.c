@@ -14,22 +14,15 @@ static fm_status read_on_units(const fm_request *request, bool is_player, fm_on_
 #undef X
     };
     const fm_value *value = &request->values[FM_FIELD_ON_UNITS];
-    *on_units = is_player ? FM_UNITS_REFUSE : FM_UNITS_PUSH;
+    uint32_t index = is_player ? FM_UNITS_REFUSE : FM_UNITS_PUSH;
     if (is_player && value->present && fm_value_is(value, names[FM_UNITS_PUSH])) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "on_units: a player's building pushes nobody: refuse");
         return FM_ERR_BAD_VALUE;
     }
-    for (uint32_t i = 0; value->present && i < FM_COUNT_OF(names); i++) {
-        if (fm_value_is(value, names[i])) {
-            *on_units = (fm_on_units)i;
-            return FM_OK;
-        }
-    }
-    if (value->present) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "on_units must be push or refuse");
-        return FM_ERR_BAD_VALUE;
-    }
-    return FM_OK;
+    fm_status status =
+        fm_handlers_choose(request, FM_FIELD_ON_UNITS, names, FM_COUNT_OF(names), &index, error);
+    *on_units = (fm_on_units)index;
+    return status;
 }
 
 static fm_status fill_place(const fm_request *request, fm_job *job, char *error)

@@ -43,27 +43,6 @@ static const char *const occupancy_names[] = {
 };
 static const char *const stale_names[] = {"refuse", "allow"};
 
-// Position of a TEXT value in a list of names. A value that is absent leaves *index alone.
-static fm_status read_name(const fm_request *request, fm_field field, const char *const *names,
-                           uint32_t name_count, uint32_t *index, char *error)
-{
-    const fm_value *value = &request->values[field];
-    if (!value->present) {
-        return FM_OK;
-    }
-    for (uint32_t i = 0; i < name_count; i++) {
-        if (fm_value_is(value, names[i])) {
-            *index = i;
-            return FM_OK;
-        }
-    }
-    int size = snprintf(error, FM_ERROR_TEXT_SIZE, "%s must be one of:", fm_field_name(field));
-    for (uint32_t i = 0; i < name_count; i++) {
-        size += snprintf(error + size, FM_ERROR_TEXT_SIZE - (size_t)size, " %s", names[i]);
-    }
-    return FM_ERR_BAD_VALUE;
-}
-
 static uint32_t number_or(const fm_request *request, fm_field field, uint32_t otherwise)
 {
     const fm_value *value = &request->values[field];
@@ -92,8 +71,8 @@ static fm_status read_generator(const fm_request *request, fm_host_options *opti
 {
     fm_generate_options *generate = &options->generate;
     uint32_t generator = FM_GENERATOR_SKIRMISH;
-    fm_status status = read_name(request, FM_FIELD_GENERATOR, generator_names,
-                                 FM_COUNT_OF(generator_names), &generator, error);
+    fm_status status = fm_handlers_choose(request, FM_FIELD_GENERATOR, generator_names,
+                                          FM_COUNT_OF(generator_names), &generator, error);
     *generate = fm_generate_options_default();
     generate->generator = (fm_generator)generator;
     generate->width = number_or(request, FM_FIELD_WIDTH, generate->width);
@@ -124,16 +103,16 @@ static fm_status read_rules(const fm_request *request, fm_world_rules *rules, ch
     bool four = neighbours == 4;
     uint32_t steps = four ? FM_STEPS_1 : FM_STEPS_10_14;
     uint32_t shape = four ? FM_SENSE_DIAMOND : FM_SENSE_SQUARE;
-    fm_status status =
-        read_name(request, FM_FIELD_STEP_COSTS, step_names, FM_COUNT_OF(step_names), &steps, error);
+    fm_status status = fm_handlers_choose(request, FM_FIELD_STEP_COSTS, step_names,
+                                          FM_COUNT_OF(step_names), &steps, error);
     if (status == FM_OK) {
-        status = read_name(request, FM_FIELD_SENSE_SHAPE, shape_names, FM_COUNT_OF(shape_names),
-                           &shape, error);
+        status = fm_handlers_choose(request, FM_FIELD_SENSE_SHAPE, shape_names,
+                                    FM_COUNT_OF(shape_names), &shape, error);
     }
     uint32_t occupancy = FM_OCCUPANCY_NONE;
     if (status == FM_OK) {
-        status = read_name(request, FM_FIELD_OCCUPANCY, occupancy_names,
-                           FM_COUNT_OF(occupancy_names), &occupancy, error);
+        status = fm_handlers_choose(request, FM_FIELD_OCCUPANCY, occupancy_names,
+                                    FM_COUNT_OF(occupancy_names), &occupancy, error);
     }
     rules->occupancy = (fm_occupancy_rule)occupancy;
     rules->connectivity = four ? FM_CONNECT_4 : corners ? FM_CONNECT_8_CORNERS : FM_CONNECT_8;
@@ -175,11 +154,11 @@ static fm_status read_landmarks(const fm_request *request, fm_landmark_rules *la
 #undef X
     };
     uint32_t placement = landmarks->placement, stale = landmarks->allow_stale;
-    fm_status status = read_name(request, FM_FIELD_LANDMARK_PLACEMENT, placement_names,
-                                 FM_COUNT_OF(placement_names), &placement, error);
+    fm_status status = fm_handlers_choose(request, FM_FIELD_LANDMARK_PLACEMENT, placement_names,
+                                          FM_COUNT_OF(placement_names), &placement, error);
     if (status == FM_OK) {
-        status = read_name(request, FM_FIELD_STALE, stale_names, FM_COUNT_OF(stale_names), &stale,
-                           error);
+        status = fm_handlers_choose(request, FM_FIELD_STALE, stale_names, FM_COUNT_OF(stale_names),
+                                    &stale, error);
     }
     landmarks->count = number_or(request, FM_FIELD_LANDMARKS, landmarks->count);
     landmarks->placement = (fm_placement)placement;
