@@ -43,6 +43,9 @@ static void print_reason(const msgpack_object *result)
 static void print_orders(fm_numbers orders)
 {
     char event[16], detail[32], cell[32];
+    if (orders.count == 0) {
+        return;
+    }
     printf("\n%10s  %-10s %-8s %-16s %s\n", "TICK", "ORDER", "EVENT", "KIND, REASON", "STOOD AT");
     for (uint32_t i = 0; i < orders.count; i++) {
         const msgpack_object *entry = &orders.elements[i];
@@ -59,6 +62,9 @@ static void print_orders(fm_numbers orders)
 static void print_replans(fm_numbers replans)
 {
     char cell[32];
+    if (replans.count == 0) {
+        return;
+    }
     printf("\n%10s  %-12s %-14s %s\n", "TICK", "EXPANSIONS", "CELLS CHANGED", "FIRST OF THEM");
     for (uint32_t i = 0; i < replans.count; i++) {
         const msgpack_object *entry = &replans.elements[i];

@@ -234,7 +234,7 @@ const fm_cli_command fm_cli_path = {
         "Finds a shortest path from the first cell to the second, on the true map or on what a\n"
         "team knows of it; and from the third to the fourth, and so on, at most 64. That there is\n"
         "none is an answer, too: exit status 0.",
-    .examples = "fogmarch path 3,4 200,180 --team 1",
+    .examples = "fogmarch path 68,97 443,414 --team 1",
     .options = (const fm_cli_option[]){OPTIONS_OF_ALL,
                                        OPTION_EXPANSIONS_MAX,
                                        OPTION_CELLS,
@@ -255,7 +255,7 @@ const fm_cli_command fm_cli_distance = {
     .arguments = "X,Y X,Y [X,Y X,Y ...]",
     .summary = "say how far it is between two cells",
     .details = "Says how long a shortest path is, for at most 256 pairs of cells.",
-    .examples = "fogmarch distance 3,4 200,180 3,4 17,9 --team 1",
+    .examples = "fogmarch distance 68,97 443,414 68,97 120,40 --team 1",
     .options = (const fm_cli_option[]){OPTIONS_OF_ALL, OPTION_EXPANSIONS_MAX, {.name = NULL}},
     .arguments_min = 2,
     .arguments_max = 512,
@@ -267,7 +267,7 @@ const fm_cli_command fm_cli_reachable = {
     .arguments = "X,Y X,Y [X,Y X,Y ...]",
     .summary = "say whether there is a path between two cells",
     .details = "Says yes or no for each pair of cells, without a search.",
-    .examples = "fogmarch reachable 3,4 200,180",
+    .examples = "fogmarch reachable 68,97 443,414",
     .options = (const fm_cli_option[]){OPTIONS_OF_ALL, {.name = NULL}},
     .arguments_min = 2,
     .arguments_max = PAIRS_MAX,
@@ -280,7 +280,7 @@ const fm_cli_command fm_cli_nearest = {
     .summary = "find the nearest of several goals",
     .details = "Finds which of the cells after the first is the nearest to it by the cost of the\n"
                "way, and the way.",
-    .examples = "fogmarch nearest 3,4 200,180 10,90 64,64 --team 1",
+    .examples = "fogmarch nearest 68,97 443,414 200,200 120,40 --team 1",
     .options =
         (const fm_cli_option[]){
             OPTIONS_OF_ALL, OPTION_EXPANSIONS_MAX, OPTION_CELLS, {.name = NULL}},
@@ -295,7 +295,7 @@ const fm_cli_command fm_cli_field = {
     .summary = "print the costs to a goal from all cells of a rectangle",
     .details = "Prints what it costs to come to the goal from each cell of the rectangle, row by\n"
                "row; - where there is no way.",
-    .examples = "fogmarch field 20,20 10,10,16,16 --team 1",
+    .examples = "fogmarch field 68,97 60,90,16,16 --team 1",
     .options = (const fm_cli_option[]){OPTIONS_OF_ALL, OPTION_EXPANSIONS_MAX, {.name = NULL}},
     .arguments_min = 2,
     .arguments_max = 2,
