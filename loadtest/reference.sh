@@ -39,7 +39,7 @@ play() {
     rmdir "$scratch"
 }
 
-for scenario in solo skirmish classes siege blitz crowd storm storm-reachable crater; do
+for scenario in solo skirmish classes siege blitz crowd storm storm-reachable storm-open crater; do
     play "$scenario" "$scenario"
 done
 play solo-1-worker solo --workers 1 --agents 1000

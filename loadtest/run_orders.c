@@ -112,7 +112,7 @@ static struct request *make_request(fm_run_state *run, uint64_t due_ns, uint32_t
 static fm_cell draw_goal(fm_run_state *run, const fm_group *group)
 {
     const fm_scenario *scenario = run->scenario;
-    fm_cell goal = run->enclosed;
+    fm_cell goal = run->common_goal;
     if (goal != FM_CELL_NONE) {
         return goal;
     }

@@ -163,25 +163,30 @@ static bool make_world(fm_run_state *run)
     return !run->failed;
 }
 
-// A goal that nobody can reach, if the scenario wants one.
-static bool enclose_goal(fm_run_state *run)
+static bool wall_in(fm_run_state *run, const fm_cell walls[8])
 {
-    fm_cell walls[8];
-    run->enclosed = FM_CELL_NONE;
-    if (strcmp(run->scenario->goal, "enclosed") != 0) {
-        return true;
-    }
-    run->enclosed = fm_ground_enclose(run->ground, walls);
-    if (run->enclosed == FM_CELL_NONE) {
-        fm_run_fail(run, "there is no cell on the map that could be enclosed");
-        return false;
-    }
     fm_params_clear(&run->params);
     fm_params_uint(&run->params, FM_FIELD_WORLD, run->world);
     fm_params_text(&run->params, FM_FIELD_SET, "blocked");
-    fm_params_cells(&run->params, FM_FIELD_CELLS, walls, FM_COUNT_OF(walls));
+    fm_params_cells(&run->params, FM_FIELD_CELLS, walls, 8);
     call(run, FM_METHOD_TERRAIN_SET);
     return !run->failed;
+}
+
+// One goal for all, if the scenario wants that; perhaps one that nobody can reach.
+static bool choose_goal(fm_run_state *run)
+{
+    fm_cell walls[8];
+    run->common_goal = FM_CELL_NONE;
+    if (strcmp(run->scenario->goal, "drawn") == 0) {
+        return true;
+    }
+    run->common_goal = fm_ground_enclose(run->ground, walls);
+    if (run->common_goal == FM_CELL_NONE) {
+        fm_run_fail(run, "there is no cell on the map that could be enclosed");
+        return false;
+    }
+    return strcmp(run->scenario->goal, "enclosed") != 0 || wall_in(run, walls);
 }
 
 // ---- teams and agents
@@ -349,7 +354,7 @@ bool fm_run_setup(fm_run_state *run)
     fm_params_clear(&run->params);
     run->last = fm_counters_read(call(run, FM_METHOD_STATS));
     run->result->rss_start_bytes = run->last.rss_bytes;
-    bool ready = !run->failed && make_world(run) && enclose_goal(run) && make_agents(run) &&
+    bool ready = !run->failed && make_world(run) && choose_goal(run) && make_agents(run) &&
                  make_audience(run);
     if (ready) {
         resume(run);

@@ -58,8 +58,8 @@ typedef struct fm_run_state {
     uint32_t batch_max;   // agents of one request with many goals
     uint32_t *due_groups; // to be ordered together at the end of this turn of the loop
     uint32_t due_group_count;
-    uint64_t due_ns;  // earliest of them
-    fm_cell enclosed; // goal of all orders; FM_CELL_NONE: goals are drawn
+    uint64_t due_ns;     // earliest of them
+    fm_cell common_goal; // of all orders; FM_CELL_NONE: goals are drawn
 
     uint64_t world;
     uint32_t *teams; // numbers on the wire

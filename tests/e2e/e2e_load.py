@@ -100,6 +100,11 @@ class LoadTest(unittest.TestCase):
         assert result["orders_ended"]["arrived"] == 0 == result["orders_ended"]["unreachable"]
         assert result["orders_given"] >= 200
 
+    def test_storm_open(self):
+        result = check_scenario("storm-open", 100)
+        assert result["orders_ended"]["nearest_reached"] == 0 == result["orders_ended"]["unreachable"]
+        assert result["orders_given"] >= 200
+
     def test_storm_reachable(self):
         check_scenario("storm-reachable", 100)
 
