@@ -26,6 +26,12 @@ static const char *const journal_on_error_names[] = {
 #undef X
         NULL,
 };
+static const char *const syscall_filter_names[] = {
+#define X(enumerator, name) name,
+    FM_SYSCALL_FILTER_LIST(X)
+#undef X
+        NULL,
+};
 static const char *const log_level_names[] = {
 #define X(enumerator, name) name,
     FM_LOG_LEVEL_LIST(X)

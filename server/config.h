@@ -60,6 +60,19 @@ typedef enum fm_journal_on_error {
 #undef X
 } fm_journal_on_error;
 
+// What becomes of system calls that the server does not need; see server/syscall_filter.h.
+// X(enumerator, name)
+#define FM_SYSCALL_FILTER_LIST(X)                                                                  \
+    X(FM_SYSCALL_FILTER_NONE, "none")                                                              \
+    X(FM_SYSCALL_FILTER_REFUSE, "refuse")                                                          \
+    X(FM_SYSCALL_FILTER_KILL, "kill")
+
+typedef enum fm_syscall_filter {
+#define X(enumerator, name) enumerator,
+    FM_SYSCALL_FILTER_LIST(X)
+#undef X
+} fm_syscall_filter;
+
 typedef struct fm_config {
 #define FM_CONFIG_TEXT(member, default_text, size_max, check, value_name, text)                    \
     char member[(size_max) + 1];

@@ -3,6 +3,7 @@
 #include "server/metrics.h"
 
 #include "server/stream.h"
+#include "server/syscall_filter.h"
 
 #include "core/words.h"
 #include "server/clock.h"
@@ -147,6 +148,8 @@ static void write_server(FILE *out, const fm_hub *hub)
         (double)counts->turned_away);
     one(out, "fogmarch_connections_too_fast_total", "counter",
         "Those of them beyond rate_connections.", (double)counts->too_fast);
+    one(out, "fogmarch_system_calls_refused_total", "counter",
+        "System calls that syscall_filter has refused.", (double)fm_syscall_filter_refusals());
     one(out, "fogmarch_wrong_tokens_total", "counter", "Hellos with a missing or wrong token.",
         (double)counts->wrong_tokens);
     one(out, "fogmarch_rate_refusals_total", "counter", "Requests beyond a client's rates.",

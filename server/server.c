@@ -24,6 +24,7 @@
 #include "server/reload.h"
 #include "server/replays.h"
 #include "server/stream.h"
+#include "server/syscall_filter.h"
 #include "server/tls.h"
 #include "server/transport.h"
 
@@ -364,6 +365,7 @@ static void on_check(uv_timer_t *timer)
         fm_session_check_time(server->hub.sessions[i], now_ns);
     }
     fm_stream_flush(&server->hub);
+    fm_syscall_filter_report();
     feed_watchdog(server, now_ns);
 }
 
@@ -475,6 +477,20 @@ static bool start_http(struct server *server)
     fm_log(FM_LOG_INFO, "serving HTTP", fm_log_text("address", address), fm_log_uint("port", port),
            fm_log_text("tls", server->tls == NULL ? "no" : "yes"));
     return save_port(config->http_port_file, port);
+}
+
+// The last step: from here on nothing needs to be opened but files and connections.
+static bool start_filter(const fm_config *config)
+{
+    char error[FM_SYSCALL_FILTER_ERROR_SIZE];
+    if (fm_syscall_filter_enter(config->syscall_filter, error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "cannot filter system calls", fm_log_text("reason", error));
+        return false;
+    }
+    if (config->syscall_filter != FM_SYSCALL_FILTER_NONE) {
+        fm_log(FM_LOG_INFO, "system calls are filtered");
+    }
+    return true;
 }
 
 static void init_handles(struct server *server)
@@ -639,7 +655,7 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
     server.hub.commit = commit;
     fm_notify_init(&server.notify);
     bool started = start_journal(&server) && start_tls(&server) && start_http(&server) &&
-                   start_listening(&server);
+                   start_listening(&server) && start_filter(config);
     if (started) {
         fm_notify_ready(&server.notify, 0, 0);
     } else {
