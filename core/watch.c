@@ -30,16 +30,30 @@ static bool reserve_shown(const fm_world *world, struct fm_watch *watch)
     return true;
 }
 
-static void look_around(const fm_world *world, uint32_t team, struct fm_watch *watch)
+// Whether any agent lives that the team does not own.
+static bool has_others(const fm_world *world, uint32_t team)
 {
-    if (team == FM_ALL_TEAMS) {
-        return;
+    const struct fm_team *own = fm_team_of(world, team);
+    uint32_t own_count = 0;
+    for (uint32_t i = 0; i < own->member_count; i++) {
+        own_count += world->agents[own->members[i]].alive;
     }
-    const fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
+    return own_count < world->agent_count;
+}
+
+// Returns whether there is anybody to be seen, and looks only then: of the 0.3 ms that it takes to
+// compare a view with 5,000 agents of its own, 0.2 would go into this.
+static bool look_around(const fm_world *world, uint32_t team, struct fm_watch *watch)
+{
+    if (team == FM_ALL_TEAMS || !has_others(world, team)) {
+        return false;
+    }
+    const struct fm_team *own = fm_team_of(world, team);
+    const fm_knowledge *knowledge = own->knowledge;
     fm_bitmap_clear(&watch->visible);
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        const struct fm_agent *agent = &world->agents[slot];
-        if (agent->alive && agent->team == team) {
+    for (uint32_t i = 0; i < own->member_count; i++) {
+        const struct fm_agent *agent = &world->agents[own->members[i]];
+        if (agent->alive) {
             fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
             uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
             for (uint32_t eye = 0; eye < eye_count; eye++) {
@@ -47,6 +61,7 @@ static void look_around(const fm_world *world, uint32_t team, struct fm_watch *w
             }
         }
     }
+    return true;
 }
 
 static bool is_in_view(const fm_world *world, uint32_t team, const struct fm_watch *watch,
@@ -180,7 +195,8 @@ static void note_fresh(const fm_world *world, uint32_t team, struct fm_watch *wa
     }
 }
 
-static void note_agents(const fm_world *world, uint32_t team, struct fm_watch *watch)
+// @param others  there is somebody that the team does not own
+static void note_agents(const fm_world *world, uint32_t team, struct fm_watch *watch, bool others)
 {
     if (team == FM_ALL_TEAMS) {
         for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
@@ -192,8 +208,10 @@ static void note_agents(const fm_world *world, uint32_t team, struct fm_watch *w
     for (uint32_t i = 0; i < own->member_count; i++) {
         note_open(world, team, watch, own->members[i]);
     }
-    note_sighted(world, team, watch);
-    note_fresh(world, team, watch);
+    if (others) {
+        note_sighted(world, team, watch);
+        note_fresh(world, team, watch);
+    }
 }
 
 static void note_edits(const fm_world *world, struct fm_watch *watch)
@@ -266,10 +284,10 @@ void fm_watch_observe(const fm_world *world, uint32_t team, struct fm_watch *wat
         watch->removed_before = 0;
         return;
     }
-    look_around(world, team, watch);
+    bool others = look_around(world, team, watch);
     note_removed(world, team, watch);
     watch->removed_before = 0;
-    note_agents(world, team, watch);
+    note_agents(world, team, watch, others);
     if (team == FM_ALL_TEAMS) {
         note_edits(world, watch);
     }
@@ -316,8 +334,7 @@ static fm_status begin_watch(fm_world *world, uint32_t team)
         fm_watch_destroy(world, watch);
         return FM_ERR_NO_MEMORY;
     }
-    look_around(world, team, watch);
-    note_agents(world, team, watch);
+    note_agents(world, team, watch, look_around(world, team, watch));
     watch->entered_count = 0; // the snapshot shows them
     watch->changed_count = 0;
     *watch_of(world, team) = watch;
