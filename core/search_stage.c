@@ -462,6 +462,7 @@ void fm_stage_search(struct fm_tick *t)
     world->cut_count = 0;
     open_accounts(t);
     fm_surveys_follow(world);
+    t->report->planner_count = world->planner_count;
     if (!list_starts(world) || !list_searchers(world) || !list_surveys(world)) {
         return; // memory is out: nobody searches in this tick
     }

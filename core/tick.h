@@ -83,6 +83,7 @@ typedef struct fm_tick_report {
     fm_tick_record record;             // its cuts are good until the next tick
     uint64_t expansions;               // done in this tick
     uint64_t label_units;              // work on labels, in expansions; not in `expansions`
+    uint32_t planner_count;            // each was told what has changed
     uint32_t planners_searched;        // planners that wanted to search
     uint32_t planners_unfinished;      // and still want to
     uint32_t moved_count;              // agents that changed cell

@@ -10,7 +10,8 @@
 //                      they are in time again; beyond FM_PACER_BEHIND_MAX ticks it slips
 // Budget    the search may take budget - before - after: what the other stages took lately. That
 //           time, divided by the time per expansion of late, is the grant; its end, a little
-//           reserve earlier, is the deadline that cuts a search short when the guess was wrong.
+//           reserve earlier, is the deadline that cuts a search short when the guess was wrong. A
+//           grant that was used up before the deadline was too small: the guess gets lower.
 //
 // No clock is read here: `now` is an argument, so a test or a simulation needs no waiting.
 //

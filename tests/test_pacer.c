@@ -158,6 +158,50 @@ static void quiet_ticks_teach_nothing(void **state)
     assert_int_equal(fm_pacer_overrun_ns(&pacer, 53 * MS), 3 * MS);
 }
 
+// A search of 4000 planners, each of which takes 5 us beside what it expands at 150 ns.
+static uint64_t search_ns_of(uint64_t expansions)
+{
+    return 20 * MS + 150 * expansions;
+}
+
+static uint64_t tick_of_many(fm_pacer *pacer, uint32_t tick, uint64_t wanted)
+{
+    fm_pace pace = fm_pacer_begin(pacer, tick * 100 * MS);
+    uint64_t expansions = wanted < pace.expansions ? wanted : pace.expansions;
+    uint64_t search_end = pace.start_ns + MS + search_ns_of(expansions);
+    if (search_end > pace.deadline_ns) {
+        search_end = pace.deadline_ns;
+        expansions = (search_end - pace.start_ns - MS - search_ns_of(0)) / 150;
+    }
+    fm_tick_report report = report_of(MS, search_end - pace.start_ns - MS, expansions);
+    report.planner_count = 4000;
+    report.planners_unfinished = expansions < wanted;
+    fm_pacer_end(pacer, &pace, &report, search_end + 4 * MS);
+    return expansions;
+}
+
+// What planners cost that expand nothing is not mistaken for the price of expansions: after ticks
+// in which little was searched there is a large grant when much is wanted, and whatever the guess,
+// the time of the tick gets used.
+static void time_that_is_left_is_given_out(void **state)
+{
+    (void)state;
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 10, 50, FM_OVERLOAD_SLIP, 0);
+    uint32_t tick = 0;
+    for (; tick < 300; tick++) {
+        tick_of_many(&pacer, tick, 2000);
+    }
+    assert_true(tick_of_many(&pacer, tick++, 1000000) > 80000);
+    pacer.ns_per_expansion = 5000;
+    for (uint32_t i = 0; i < 20; i++) {
+        tick_of_many(&pacer, tick++, 1000000);
+    }
+    for (uint32_t i = 0; i < 200; i++) { // and it stays so; 160,000 take all of the time
+        assert_true(tick_of_many(&pacer, tick++, 1000000) > 120000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +214,7 @@ int main(void)
         cmocka_unit_test(ticks_stay_in_the_budget),
         cmocka_unit_test(other_stages_cannot_starve_the_search),
         cmocka_unit_test(quiet_ticks_teach_nothing),
+        cmocka_unit_test(time_that_is_left_is_given_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
