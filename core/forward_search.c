@@ -587,8 +587,11 @@ void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t co
     bool done = forward->repairs.count > 0 || open_number(forward);
     for (uint32_t i = 0; done && i < count; i++) {
         fm_cell cells[9];
-        uint32_t around =
-            changes[i].cheaper ? cells_around(forward->view, changes[i].cell, cells) : 0;
+        // Neighbours of the cells around the change are the farthest whose estimates may be
+        // lowered.
+        bool concerns =
+            changes[i].cheaper && fm_pages_may_hold(&forward->pages, changes[i].cell, 2);
+        uint32_t around = concerns ? cells_around(forward->view, changes[i].cell, cells) : 0;
         fm_work_charge(work, around);
         for (uint32_t j = 0; done && j < around; j++) {
             done = relax_neighbours(forward, cells[j]);

@@ -75,12 +75,29 @@ const fm_page_step fm_page_steps[FM_PAGE_CELLS][FM_DIRECTION_COUNT] = {
 };
 // clang-format on
 
+static void empty_box(fm_pages *pages)
+{
+    pages->left = pages->top = FM_SIDE_MAX;
+    pages->right = pages->bottom = -(int32_t)FM_SIDE_MAX;
+}
+
+static void widen_box(fm_pages *pages, fm_cell corner)
+{
+    int32_t x = (int32_t)fm_cell_x(corner), y = (int32_t)fm_cell_y(corner);
+    int32_t end_x = x + (int32_t)FM_PAGE_SIDE - 1, end_y = y + (int32_t)FM_PAGE_SIDE - 1;
+    pages->left = x < pages->left ? x : pages->left;
+    pages->top = y < pages->top ? y : pages->top;
+    pages->right = end_x > pages->right ? end_x : pages->right;
+    pages->bottom = end_y > pages->bottom ? end_y : pages->bottom;
+}
+
 void fm_pages_init(fm_pages *pages, const void *blank, uint32_t node_size, const fm_memory *memory)
 {
     uint32_t page_size = (uint32_t)sizeof(fm_page) + FM_PAGE_CELLS * node_size;
     FM_ASSERT(page_size <= FM_SLAB_BLOCK_MAX);
     *pages = (fm_pages){
         .memory = memory, .blank = blank, .node_size = node_size, .page_size = page_size};
+    empty_box(pages);
 }
 
 void fm_pages_clear(fm_pages *pages, fm_slab *slab)
@@ -91,6 +108,7 @@ void fm_pages_clear(fm_pages *pages, fm_slab *slab)
     fm_slab_give(slab, pages->nowhere, pages->page_size);
     pages->nowhere = NULL;
     pages->page_count = 0;
+    empty_box(pages);
     if (pages->table != NULL) {
         memset(pages->table, 0, ((size_t)pages->table_mask + 1) * sizeof *pages->table);
     }
@@ -225,6 +243,7 @@ fm_page *fm_pages_get(fm_pages *pages, fm_cell cell, fm_slab *slab)
     pages->table[place_of(pages, corner)] =
         (fm_page_place){.corner = corner, .entry = page->slot + 1};
     pages->by_slot[pages->page_count++] = page;
+    widen_box(pages, corner);
     link_to_neighbours(pages, page);
     return page;
 }

@@ -58,6 +58,8 @@ typedef struct fm_pages {
     // A page of blank nodes that stands in `near` for every page that has not been taken, so that
     // reading a neighbour needs no test. Never written to. NULL while there are no pages.
     fm_page *nowhere;
+    int32_t left, top, right,
+        bottom; // box around all pages, cells; left > right while there are none
 } fm_pages;
 
 /// Sets up an empty store. Takes no memory yet.
@@ -80,6 +82,16 @@ fm_page *fm_pages_get(fm_pages *pages, fm_cell cell, fm_slab *slab);
 
 /// The node of a cell, or NULL when its page has not been touched.
 static inline void *fm_pages_node(const fm_pages *pages, fm_cell cell);
+
+/// Whether a cell lies within `margin` cells of the box around all pages; if not, no page is so
+/// near. What tells most changes of a large map from the few that concern a search, without a look
+/// at the hash table.
+static inline bool fm_pages_may_hold(const fm_pages *pages, fm_cell cell, int32_t margin)
+{
+    int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
+    return x >= pages->left - margin && x <= pages->right + margin && y >= pages->top - margin &&
+           y <= pages->bottom + margin;
+}
 
 /// The page in direction `near` (0..FM_DIRECTION_COUNT - 1) of `page`, taken now if it was not
 /// there. For directions that stay on the map only. NULL when memory is out.

@@ -12,13 +12,14 @@
 
 #include "core/jump_search.h"
 
-#define FM_SCRATCH_KEPT_MAX 4u         // idle searches kept by one worker
-#define FM_SCRATCH_SIZE_MAX (4u << 20) // bytes; a search that grew larger is not kept
+#define FM_SCRATCH_KEPT_MAX 64u        // idle searches kept by one worker
+#define FM_SCRATCH_SIZE_MAX (4u << 20) // bytes, of all that one worker keeps
 
 typedef struct fm_scratch {
     const fm_memory *memory;
     fm_jump_search *idle[FM_SCRATCH_KEPT_MAX];
     uint32_t idle_count;
+    size_t idle_size; // bytes
 } fm_scratch;
 
 /// Sets up an empty scratch on memory that outlives it. Takes nothing yet.

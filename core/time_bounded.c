@@ -287,7 +287,8 @@ static void time_bounded_knowledge_changed(void *self, const fm_change *changes,
     bool survives = !cheaper && f->state != FM_PLAN_EXHAUSTED;
     bool walking = is_walking(f), has_way = true;
     for (uint32_t i = 0; i < count; i++) {
-        if (!fm_forward_is_reached(f, fm_forward_find(f, changes[i].cell))) {
+        if (!fm_pages_may_hold(&f->pages, changes[i].cell, 0) ||
+            !fm_forward_is_reached(f, fm_forward_find(f, changes[i].cell))) {
             continue; // then no cell beside it was expanded
         }
         fm_work_charge(work, 1);
