@@ -35,7 +35,7 @@ static void assign(fm_world *world, struct fm_agent *agent)
             return;
         }
     }
-    if (agent->planner == FM_SLOT_NONE) {
+    if (agent->planner == FM_SLOT_NONE && agent->plan_state != FM_PLAN_EXHAUSTED) {
         bool detour = agent->order.substitute != FM_CELL_NONE;
         take_planner(world, agent, detour ? agent->order.substitute : agent->order.goal);
     }

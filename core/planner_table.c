@@ -341,8 +341,10 @@ void fm_planners_settle(fm_world *world)
         if (keep(world, agent)) {
             world->planners[agent->planner].first_start = slot;
         } else {
+            // What has run out of memory ends its order in the next tick; it is not tried again.
+            bool exhausted = agent->plan_state == FM_PLAN_EXHAUSTED;
             fm_planner_release(world, &agent->planner);
-            agent->plan_state = FM_PLAN_RUNNING;
+            agent->plan_state = exhausted ? FM_PLAN_EXHAUSTED : FM_PLAN_RUNNING;
         }
     }
     close_ranks(world);

@@ -193,7 +193,10 @@ static void run(struct fm_tick *t)
 
     uint64_t stage_begin = now(t);
     for (uint32_t i = 0; i < FM_STAGE_COUNT; i++) {
+        uint32_t refusals = fm_world_refusals(world);
         stages[i](t);
+        // What views are told decides nothing.
+        world->starved |= i != FM_STAGE_OBSERVE && fm_world_refusals(world) != refusals;
         uint64_t stage_end = now(t);
         t->report->stage_ns[i] = stage_end - stage_begin;
         stage_begin = stage_end;
@@ -203,6 +206,7 @@ static void run(struct fm_tick *t)
     world->counts.expansions += t->report->expansions;
     t->report->ended_count = world->ended_count - ended_before;
     t->report->record.tick = world->tick;
+    t->report->starved = world->starved;
     t->report->record.cuts = world->cuts;
     t->report->record.cut_count = world->cut_count;
 }

@@ -88,6 +88,7 @@ typedef struct fm_tick_report {
     uint32_t planners_unfinished;      // and still want to
     uint32_t moved_count;              // agents that changed cell
     uint32_t ended_count;              // orders that ended
+    bool starved;                      // the world is now, see fm_world_is_starved()
     uint64_t stage_ns[FM_STAGE_COUNT]; // for graphs and the pacer, never for decisions in here
 } fm_tick_report;
 

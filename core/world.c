@@ -72,6 +72,28 @@ static bool planner_fits(const fm_world *world, const fm_planner_spec *spec)
     return false;
 }
 
+// ---- memory
+// ----------------------------------------------------------------------------------------
+
+static void *allocate_counted(void *context, size_t size)
+{
+    fm_world *world = context;
+    void *block = fm_memory_allocate(&world->source, size);
+    if (block == NULL) {
+        atomic_fetch_add_explicit(&world->refusals, 1, memory_order_relaxed);
+    }
+    return block;
+}
+
+static void release_counted(void *context, void *block, size_t size)
+{
+    const fm_world *world = context;
+    fm_memory_release(&world->source, block, size);
+}
+
+// ---- making and ending
+// ----------------------------------------------------------------------------------------
+
 fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_memory *memory,
                           fm_world **out)
 {
@@ -83,7 +105,9 @@ fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_m
         return FM_ERR_NO_MEMORY;
     }
     world->rules = *rules;
-    world->memory = *memory;
+    world->source = *memory;
+    world->memory =
+        (fm_memory){.allocate = allocate_counted, .release = release_counted, .context = world};
     world->planner_free = FM_SLOT_NONE;
     for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
         fm_slab_init(&world->slabs[i], &world->memory);
@@ -416,11 +440,8 @@ static void change_planner(fm_world *world, const fm_command *command, fm_comman
     result->changed_count = command->agent_count;
 }
 
-void fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result)
+static void apply(fm_world *world, const fm_command *command, fm_command_result *result)
 {
-    *result = (fm_command_result){.status = FM_OK, .spawned = result->spawned};
-    world->settled = false;
-    fm_world_begin_interval(world);
     switch (command->kind) {
     case FM_COMMAND_TEAM:
         create_team(world, command, result);
@@ -448,6 +469,17 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
         return;
     }
     FM_UNREACHABLE();
+}
+
+void fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result)
+{
+    *result = (fm_command_result){.status = FM_OK, .spawned = result->spawned};
+    world->settled = false;
+    fm_world_begin_interval(world);
+    uint32_t refusals = fm_world_refusals(world);
+    apply(world, command, result);
+    // Also when it is refused: what could be looked up until then, such as labels, stays.
+    world->starved |= fm_world_refusals(world) != refusals;
 }
 
 // ---- reading

@@ -46,6 +46,14 @@ bool fm_world_is_settled(const fm_world *world);
 /// @return FM_OK or FM_ERR_NO_MEMORY; then the writer has failed, too
 FM_CHECKED fm_status fm_world_save(const fm_world *world, fm_writer *writer);
 
+/// Whether memory has run out in a tick, in a command (a refused one, too) or in settling, so that
+/// the world is not any more what its commands and records make of it. Whoever replays them must
+/// take it from a file that was saved later.
+bool fm_world_is_starved(const fm_world *world);
+
+/// There is such a file: the world, which is settled (asserted), was saved as it is now.
+void fm_world_note_saved(fm_world *world);
+
 // What a file says of its world before it is loaded.
 typedef struct fm_world_file_info {
     uint32_t version;

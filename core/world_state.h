@@ -32,6 +32,8 @@
 #include "core/team_labels.h"
 #include "core/tick.h"
 
+#include <stdatomic.h>
+
 #define FM_SLOT_NONE UINT32_MAX
 
 struct fm_agent {
@@ -225,6 +227,10 @@ struct fm_world {
 
     bool settled; // loading this world's file would give this very state; see world_file.h
 
+    fm_memory source;     // behind `memory`, which counts what it refuses
+    atomic_uint refusals; // allocations that failed, ever
+    bool starved;         // see fm_world_is_starved()
+
     fm_history history;
     uint64_t digest; // of all events that are not visible in the state
     fm_world_counts counts;
@@ -235,6 +241,12 @@ struct fm_world {
     fm_reserve(&(world)->memory, (void **)&(array), &(capacity), (wanted), sizeof *(array))
 bool fm_reserve(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
                 size_t size);
+
+/// Allocations that failed so far.
+static inline uint32_t fm_world_refusals(const fm_world *world)
+{
+    return atomic_load_explicit(&world->refusals, memory_order_relaxed);
+}
 
 /// The living agent behind an id, or NULL.
 struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id);

@@ -154,6 +154,7 @@ struct fm_host {
     uint64_t unkept_size;             // bytes of rows since
     fm_host_journal journal_shown;    // in the summary
     bool unrecorded;                  // the journal does not know what happened last
+    uint64_t catch_up_ns;             // when that may be made up for
     uint64_t timeline;                // see fm_host_summary
     fm_distribution keyframe_times;   // for which the world stood still
     // Since the world began, or since stats began them anew.

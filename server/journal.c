@@ -201,7 +201,8 @@ static fm_status add_world(fm_journal *journal, const fm_journal_batch *batch, c
     return fm_journal_file_add_keyframe(journal->file, &world, error);
 }
 
-// A gap in the log means that ticks were shown which are not in it.
+// A gap in the log means that ticks were shown which are not in it, unless it holds the last one's
+// record.
 static fm_status add_row(fm_journal *journal, const fm_journal_batch *batch, fm_journal_kind kind,
                          uint64_t tick, const uint8_t *bytes, size_t size, char *error)
 {
@@ -209,7 +210,7 @@ static fm_status add_row(fm_journal *journal, const fm_journal_batch *batch, fm_
         return add_world(journal, batch, error);
     }
     fm_status status = fm_journal_file_add(journal->file, kind, tick, bytes, size, error);
-    if (status == FM_OK && kind == FM_JOURNAL_GAP) {
+    if (status == FM_OK && kind == FM_JOURNAL_GAP && size == 0) {
         status = fm_journal_file_next_timeline(journal->file, error);
     }
     return status;

@@ -13,7 +13,19 @@
 //
 // Positions grow by one and ticks never fall, so a tick is found by halving. Making a keyframe
 // settles the world (core/world_file.h): whoever replays from an older one does the same where the
-// log says KEYFRAME. Rows carry a checksum of their own, because SQLite keeps none: a flipped bit
+// log says KEYFRAME.
+//
+// Behind a GAP the world is not what the rows before make of it: whoever replays goes on from the
+// keyframe that follows.
+//
+//   ... TICK 7   GAP 19   KEYFRAME 19 ...                 no bytes: the ticks were not written
+//   ... TICK 7   COMMAND 8   GAP 8   KEYFRAME 8 ...       memory ran out in tick 8, the bytes are
+//                                                         its record: it is bridged, none is
+//                                                         missing
+//   ... TICK 8   GAP 8   KEYFRAME 8 ...                   likewise, between two ticks: a record
+//                                                         without grants
+//
+// Rows carry a checksum of their own, because SQLite keeps none: a flipped bit
 // is found where it is read.
 //
 // Commands that were refused changed nothing and are not here. Secrets are not here either.
@@ -36,7 +48,7 @@
     X(FM_JOURNAL_TICK, 2, "tick")         /* fm_record_pack() */                                   \
     X(FM_JOURNAL_PACE, 3, "pace")         /* tick: the last completed; fm_journal_pace */          \
     X(FM_JOURNAL_KEYFRAME, 4, "keyframe") /* likewise; the world was settled; no bytes */          \
-    X(FM_JOURNAL_GAP, 5, "gap")           /* ticks up to this one were not written; no bytes */
+    X(FM_JOURNAL_GAP, 5, "gap")           /* ticks up to this one cannot be replayed, see above */
 
 typedef enum fm_journal_kind {
 #define X(enumerator, number, name) enumerator = number,

@@ -195,6 +195,11 @@ const fm_memory *fm_memory_arena_memory(const fm_memory_arena *arena)
     return &arena->memory;
 }
 
+void fm_memory_arena_limit(fm_memory_arena *arena, size_t bytes_max)
+{
+    arena->bytes_max = bytes_max;
+}
+
 size_t fm_memory_arena_bytes(const fm_memory_arena *arena)
 {
     return atomic_load_explicit(&arena->bytes, memory_order_relaxed);

@@ -30,5 +30,8 @@ void fm_memory_arena_destroy(fm_memory_arena *arena);
 /// The arena as core/ wants it. Good until the arena is destroyed.
 const fm_memory *fm_memory_arena_memory(const fm_memory_arena *arena);
 
+/// Changes the limit; a lower one than there is in use takes nothing away. While nobody allocates.
+void fm_memory_arena_limit(fm_memory_arena *arena, size_t bytes_max);
+
 /// Bytes in use: asked for and not released, rounded up as the allocator rounds.
 size_t fm_memory_arena_bytes(const fm_memory_arena *arena);

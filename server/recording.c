@@ -10,7 +10,8 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-#define SEGMENTS 4u // of a file's largest size that may lie between two keyframes
+#define SEGMENTS      4u  // of a file's largest size that may lie between two keyframes
+#define CATCH_UP_REST 10u // times as long as trying to make a keyframe took, until the next try
 
 // ---- batches -----------------------------------------------------------------------------------
 
@@ -120,23 +121,54 @@ void fm_recording_add_pace(fm_host *host)
 
 // ---- keyframes ---------------------------------------------------------------------------------
 
-// Settles the world and saves it behind the rows so far. On failure the world is settled and nobody
-// knows, so the journal has lost track.
-static bool add_keyframe(fm_host *host)
+// What a replay cannot follow: ticks that were not written, or memory that ran out.
+//
+// @param record  of the tick that has just ended in that case; NULL: another time
+static fm_status add_gap(fm_host *host, const fm_tick_record *record)
+{
+    const fm_tick_record between = {.tick = host->tick, .digest = host->digest};
+    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_GAP, host->tick);
+    if (!host->unrecorded) {
+        fm_status ignored = fm_record_pack(record == NULL ? &between : record, &host->batch->rows);
+        (void)ignored; // the writer has failed then, too
+    }
+    return end_row(host, begin);
+}
+
+// Puts a keyframe of the world, which is settled, behind the rows so far. False when memory is out.
+static bool put_keyframe(fm_host *host, const fm_tick_record *record)
+{
+    bool bridges = host->unrecorded || fm_world_is_starved(host->world);
+    if (bridges && add_gap(host, record) != FM_OK) {
+        return false;
+    }
+    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_KEYFRAME, host->tick);
+    return fm_world_save(host->world, &host->batch->world) == FM_OK &&
+           end_row(host, begin) == FM_OK;
+}
+
+// Settles the world and makes a keyframe of it. On failure the world is settled and nobody knows,
+// so the journal has lost track.
+//
+// @param record  of the tick that has just ended, if that cannot be replayed; else NULL
+static bool add_keyframe(fm_host *host, const fm_tick_record *record)
 {
     fm_journal_batch *batch = batch_of(host);
     if (batch == NULL || batch->has_keyframe) {
         return false;
     }
+    size_t begin = batch->rows.size;
+    uint64_t unkept_size = host->unkept_size;
     fm_world_settle(host->world);
-    size_t begin = fm_journal_batch_begin_row(batch, FM_JOURNAL_KEYFRAME, host->tick);
-    if (fm_world_save(host->world, &batch->world) != FM_OK || end_row(host, begin) != FM_OK) {
+    if (!put_keyframe(host, record)) {
         batch->rows.size = begin;
+        host->unkept_size = unkept_size;
         fm_writer_fini(&batch->world);
         batch->world = fm_writer_init(&fm_memory_libc);
         lose_track(host);
         return false;
     }
+    fm_world_note_saved(host->world);
     batch->has_keyframe = true;
     batch->keyframe_tick = host->tick;
     batch->keyframe_digest = host->digest;
@@ -150,7 +182,7 @@ static bool add_keyframe(fm_host *host)
 // the journal has lost track.
 void fm_recording_settle(fm_conductor *conductor, fm_host *host)
 {
-    if (fm_world_is_settled(host->world)) {
+    if (fm_world_is_settled(host->world) && !fm_world_is_starved(host->world)) {
         return;
     }
     if (host->batch != NULL && host->batch->has_keyframe) {
@@ -158,7 +190,7 @@ void fm_recording_settle(fm_conductor *conductor, fm_host *host)
     }
     bool goes_on = fm_conductor_config(conductor)->journal_on_error == FM_JOURNAL_READ_ONLY;
     if (is_recorded(host) &&
-        ((goes_on && fm_journal_has_failed(host->journal)) || !add_keyframe(host))) {
+        ((goes_on && fm_journal_has_failed(host->journal)) || !add_keyframe(host, NULL))) {
         lose_track(host);
     }
     fm_world_settle(host->world);
@@ -168,6 +200,27 @@ static bool keyframe_is_due(const fm_host *host, const fm_config *config)
 {
     return host->tick - host->keyframe_tick >= config->keyframe_ticks ||
            host->unkept_size > config->journal_size_max / SEGMENTS;
+}
+
+static bool make_keyframe(fm_host *host, const fm_tick_record *record)
+{
+    uint64_t begun_ns = fm_clock_now_ns();
+    bool made = add_keyframe(host, record);
+    fm_distribution_add(&host->keyframe_times, (fm_clock_now_ns() - begun_ns) / 1000);
+    return made;
+}
+
+// Memory ran out, so nobody could do this tick again: the world as it is now takes its place.
+static void bridge_tick(fm_host *host, const fm_tick_record *record)
+{
+    static fm_log_site site;
+    fm_log_limited(&site, FM_LOG_WARNING, "memory ran out in a tick, a keyframe is made of it",
+                   fm_log_uint("world", host->number), fm_log_uint("tick", record->tick));
+    if (!make_keyframe(host, record)) {
+        lose_track(host);
+        return;
+    }
+    host->batch->tick_count++;
 }
 
 void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick_record *record)
@@ -182,6 +235,10 @@ void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick
         lose_track(host);
         return;
     }
+    if (fm_world_is_starved(host->world)) {
+        bridge_tick(host, record);
+        return;
+    }
     size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_TICK, record->tick);
     fm_status ignored = fm_record_pack(record, &host->batch->rows);
     (void)ignored; // the writer has failed then, too
@@ -194,41 +251,44 @@ void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick
 
 bool fm_recording_keep(fm_host *host, const fm_config *config)
 {
-    if (!is_recorded(host) || !keyframe_is_due(host, config)) {
-        return false;
-    }
-    uint64_t begun_ns = fm_clock_now_ns();
-    bool kept = add_keyframe(host);
-    fm_distribution_add(&host->keyframe_times, (fm_clock_now_ns() - begun_ns) / 1000);
-    return kept;
+    return is_recorded(host) && keyframe_is_due(host, config) && make_keyframe(host, NULL);
 }
 
-void fm_recording_add_last_keyframe(fm_host *host)
+// Where the journal does not know the world any more.
+static void find_track(fm_host *host)
 {
-    if (is_recorded(host) && !fm_journal_has_failed(host->journal) &&
-        (host->tick > host->keyframe_tick || host->unkept_size > 0)) {
-        (void)add_keyframe(host);
-    }
-}
-
-void fm_recording_catch_up(fm_host *host)
-{
-    if (host->journal == NULL || !host->unrecorded || fm_journal_has_failed(host->journal) ||
-        fm_journal_is_waiting(host->journal) || batch_of(host) == NULL) {
-        return;
-    }
-    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_GAP, host->tick);
-    if (end_row(host, begin) != FM_OK) {
+    if (!make_keyframe(host, NULL)) {
         return; // again a little later
-    }
-    if (!add_keyframe(host)) {
-        host->batch->rows.size = begin;
-        return;
     }
     host->unrecorded = false;
     host->timeline++;
     fm_log(FM_LOG_INFO, "journal goes on with a keyframe", fm_log_uint("world", host->number),
            fm_log_uint("tick", host->tick));
+}
+
+void fm_recording_add_last_keyframe(fm_host *host)
+{
+    if (host->journal == NULL || fm_journal_has_failed(host->journal)) {
+        return;
+    }
+    if (host->unrecorded) {
+        find_track(host);
+    } else if (host->tick > host->keyframe_tick || host->unkept_size > 0) {
+        (void)add_keyframe(host, NULL);
+    }
+}
+
+// A try takes as long as a keyframe; those that fail must not take the other worlds' time.
+void fm_recording_catch_up(fm_host *host)
+{
+    uint64_t begun_ns = fm_clock_now_ns();
+    if (host->journal == NULL || !host->unrecorded || fm_journal_has_failed(host->journal) ||
+        fm_journal_is_waiting(host->journal) || begun_ns < host->catch_up_ns) {
+        return;
+    }
+    find_track(host);
+    uint64_t end_ns = fm_clock_now_ns();
+    host->catch_up_ns = end_ns + CATCH_UP_REST * (end_ns - begun_ns);
 }
 
 // ---- events ------------------------------------------------------------------------------------
@@ -258,9 +318,32 @@ static bool has_rows(const fm_host *host)
     return host->batch != NULL && host->batch->rows.size > 0;
 }
 
+// What the journal does not know must not be told, unless the world goes on without it.
+static bool is_kept_secret(const fm_conductor *conductor, const fm_host *host)
+{
+    return host->unrecorded && host->holds_back &&
+           fm_conductor_config(conductor)->journal_on_error == FM_JOURNAL_PAUSE;
+}
+
+// The next keyframe needs room in a batch.
+static void hand_over_keyframe(fm_host *host)
+{
+    fm_journal_batch *batch = host->batch;
+    if (batch != NULL && batch->has_keyframe) {
+        host->batch = NULL;
+        batch->tick = batch->keyframe_tick;
+        batch->digest = batch->keyframe_digest;
+        fm_journal_submit(host->journal, batch);
+    }
+}
+
 void fm_recording_flush(fm_conductor *conductor, fm_host *host)
 {
     if (host->journal == NULL) {
+        return;
+    }
+    if (is_kept_secret(conductor, host)) {
+        hand_over_keyframe(host);
         return;
     }
     bool must_wait = has_rows(host) || fm_journal_is_waiting(host->journal);

@@ -87,7 +87,7 @@ static fm_status replay_command(struct recovery *recovery, const fm_journal_row 
     fm_command_result result = {0};
     fm_world_apply(recovery->host->world, &copy->command, &result);
     fm_command_copy_destroy(copy, &fm_memory_libc);
-    if (result.status != FM_OK) {
+    if (result.status != FM_OK && !fm_world_is_starved(recovery->host->world)) {
         return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick, "a command is refused now: %s",
                       fm_status_text(result.status));
     }
@@ -113,7 +113,7 @@ static fm_status replay_tick(struct recovery *recovery, const fm_journal_row *ro
     fm_tick_replay(host->world, recovery->workers, &copy->record, &report);
     uint64_t digest = copy->record.digest;
     fm_record_copy_destroy(copy, &fm_memory_libc);
-    if (report.record.digest != digest) {
+    if (report.record.digest != digest && !fm_world_is_starved(host->world)) {
         recovery->hub->counts.recovery_mismatches += 1;
         return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick,
                       "the digest is %016llx, but %016llx was recorded",
@@ -125,7 +125,7 @@ static fm_status replay_tick(struct recovery *recovery, const fm_journal_row *ro
     return FM_OK;
 }
 
-static fm_status replay_row(struct recovery *recovery, const fm_journal_row *row)
+static fm_status do_row(struct recovery *recovery, const fm_journal_row *row)
 {
     switch (row->kind) {
     case FM_JOURNAL_COMMAND:
@@ -139,9 +139,20 @@ static fm_status replay_row(struct recovery *recovery, const fm_journal_row *row
         return FM_OK;
     case FM_JOURNAL_GAP:
         return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick,
-                      "ticks before it were not written, and the keyframe behind them is damaged");
+                      "%s, and the keyframe behind %s is damaged",
+                      row->size > 0 ? "memory ran out in it" : "ticks before it were not written",
+                      row->size > 0 ? "it" : "them");
     }
     FM_UNREACHABLE();
+}
+
+// What memory runs out for here is another world than the one that was recorded. The file is good.
+static fm_status replay_row(struct recovery *recovery, const fm_journal_row *row)
+{
+    fm_status status = do_row(recovery, row);
+    return status == FM_OK && fm_world_is_starved(recovery->host->world)
+               ? refuse(recovery, FM_ERR_NO_MEMORY, row->tick, "memory ran out in bringing it back")
+               : status;
 }
 
 static void tell_progress(struct recovery *recovery)
@@ -162,6 +173,8 @@ static fm_status replay(struct recovery *recovery, const fm_journal_keyframe *ke
     bool more = true;
     fm_status status =
         fm_journal_reader_seek(recovery->reader, keyframe->position, recovery->error);
+    // With other workers the same ticks may take a little more than they took.
+    fm_memory_arena_limit(recovery->host->arena, SIZE_MAX);
     while (status == FM_OK && more) {
         status = fm_journal_reader_next(recovery->reader, &row, &more, recovery->error);
         if (status == FM_OK && more) {
@@ -169,6 +182,7 @@ static fm_status replay(struct recovery *recovery, const fm_journal_keyframe *ke
             tell_progress(recovery);
         }
     }
+    fm_memory_arena_limit(recovery->host->arena, recovery->hub->config->world_memory_max);
     return status;
 }
 

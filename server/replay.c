@@ -304,6 +304,37 @@ static fm_status leave_gap(fm_replay *replay, bool *more, char *error)
     return status;
 }
 
+// A gap that holds a record: the keyframe right behind it is the world after that tick.
+static fm_status cross_bridge(fm_replay *replay, fm_replay_step *step, char *error)
+{
+    fm_bytes_error wrong = {.offset = 0};
+    fm_record_copy *copy;
+    fm_status status =
+        fm_record_unpack(step->row.bytes, step->row.size, replay->memory, &copy, &wrong);
+    if (status != FM_OK) {
+        return complain_row(replay, &step->row, error, status, &wrong);
+    }
+    step->bridged = copy->record;
+    step->bridged.cuts = NULL;
+    step->bridged.cut_count = 0;
+    fm_record_copy_destroy(copy, replay->memory);
+    uint64_t before = replay->tick, tick = step->bridged.tick;
+    const fm_journal_keyframe *keyframe = keyframe_after(replay, replay->position);
+    if (keyframe == NULL || keyframe->tick != tick || keyframe->digest != step->bridged.digest ||
+        tick < before || tick > before + 1) {
+        return complain(replay, error, FM_ERR_BAD_FORMAT,
+                        "position %llu: memory ran out in tick %llu, and no keyframe of it follows"
+                        " tick %llu",
+                        (unsigned long long)step->row.position, (unsigned long long)tick,
+                        (unsigned long long)before);
+    }
+    status = fm_replay_begin(replay, keyframe, error);
+    replay->digest = step->bridged.digest;
+    replay->is_as_sought = true; // there is no other way to this tick
+    replay->verdict.bridged += tick > before;
+    return status;
+}
+
 static fm_status do_row(fm_replay *replay, fm_workers *workers, fm_replay_step *step, bool *more,
                         char *error)
 {
@@ -319,6 +350,9 @@ static fm_status do_row(fm_replay *replay, fm_workers *workers, fm_replay_step *
         fm_world_settle(replay->world);
         return FM_OK;
     case FM_JOURNAL_GAP:
+        if (step->row.size > 0) {
+            return cross_bridge(replay, step, error);
+        }
         replay->in_gap = true;
         return leave_gap(replay, more, error);
     }
@@ -340,7 +374,12 @@ fm_status fm_replay_step_next(fm_replay *replay, fm_workers *workers, fm_replay_
     }
     replay->position = step->row.position;
     replay->is_as_sought = step->row.kind == FM_JOURNAL_TICK;
-    return do_row(replay, workers, step, more, error);
+    status = do_row(replay, workers, step, more, error);
+    if (status == FM_OK && fm_world_is_starved(replay->world)) {
+        return complain(replay, error, FM_ERR_NO_MEMORY, "memory ran out behind tick %llu",
+                        (unsigned long long)replay->tick);
+    }
+    return status;
 }
 
 fm_status fm_replay_tick(fm_replay *replay, fm_workers *workers, fm_replay_step *step, bool *more,
@@ -349,7 +388,8 @@ fm_status fm_replay_tick(fm_replay *replay, fm_workers *workers, fm_replay_step 
     fm_status status;
     do {
         status = fm_replay_step_next(replay, workers, step, more, error);
-    } while (status == FM_OK && *more && step->row.kind != FM_JOURNAL_TICK);
+    } while (status == FM_OK && *more && step->row.kind != FM_JOURNAL_TICK &&
+             step->bridged.tick == 0);
     return status;
 }
 

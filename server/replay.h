@@ -28,6 +28,9 @@ typedef struct fm_replay_step {
     fm_command_result result;     // likewise: what the world said to it
     const fm_tick_report *report; // FM_JOURNAL_TICK; good until the next step
     uint64_t recorded_digest;     // likewise; report->record.digest is that of the replay
+    fm_tick_record
+        bridged; // FM_JOURNAL_GAP: memory ran out in this tick or behind it, and a keyframe
+                 // has taken its place. Without cuts; tick 0: ticks were not written
 } fm_replay_step;
 
 // Digests so far.
@@ -36,6 +39,7 @@ typedef struct fm_replay_verdict {
     uint64_t differences;      // ticks whose digest was another
     uint64_t first_difference; // the first such tick; 0: none
     uint64_t refused;          // commands that the world refused, though it had accepted them
+    uint64_t bridged;          // ticks in which memory ran out, that a keyframe took the place of
 } fm_replay_verdict;
 
 /// Called before each tick of a long way. @return false to give up
@@ -87,7 +91,8 @@ FM_CHECKED fm_status fm_replay_begin(fm_replay *replay, const fm_journal_keyfram
 FM_CHECKED fm_status fm_replay_step_next(fm_replay *replay, fm_workers *workers,
                                          fm_replay_step *step, bool *more, char *error);
 
-/// Does rows up to the end of a tick; at the end of the journal does nothing.
+/// Does rows up to the end of a tick, or to a keyframe that takes its place (step->bridged); at the
+/// end of the journal does nothing.
 ///
 /// @param more  receives whether there was a tick
 /// @return as fm_replay_step_next()

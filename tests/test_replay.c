@@ -21,6 +21,8 @@
 #define GAP_BEGIN      60u // first tick that is not written, in journals with a gap
 #define GAP_END        68u // completed ticks at the keyframe behind it
 
+#define STARVED_TICK 60u // in journals in which memory ran out in one
+
 static const fm_journal_pace pace = {.tick_hz = 10, .budget_ms = 50};
 
 struct game {
@@ -60,8 +62,11 @@ static fm_writer save(fm_world *world)
 
 static fm_journal_world world_of(const struct game *game, const fm_writer *bytes)
 {
-    return (fm_journal_world){
-        .tick = game->step, .pace = pace, .bytes = bytes->data, .size = bytes->size};
+    return (fm_journal_world){.tick = game->step,
+                              .digest = game->digests[game->step],
+                              .pace = pace,
+                              .bytes = bytes->data,
+                              .size = bytes->size};
 }
 
 static struct game *game_create(void)
@@ -375,6 +380,80 @@ static void test_a_gap_is_crossed_and_not_entered(void **state)
     game_destroy(game);
 }
 
+// Memory ran out in a tick: what it did does not follow from its record, and a keyframe takes its
+// place. Here a command that nobody wrote down makes the difference.
+static void play_starved_tick(struct game *game)
+{
+    fm_writer bytes = fm_writer_init(&fm_memory_libc);
+    fm_script_step *step = &game->script->steps[game->step];
+    fm_script_write(game->script, game->world, &game->random, game->step);
+    fm_script_apply(game->script, game->world, game->step, true);
+    fm_command_result result = {.status = FM_OK};
+    fm_world_apply(game->world, &(fm_command){.kind = FM_COMMAND_TEAM}, &result);
+    assert_int_equal(result.status, FM_OK);
+    fm_world_apply(game->shadow, &(fm_command){.kind = FM_COMMAND_TEAM}, &result);
+    char error[FM_JOURNAL_ERROR_SIZE];
+    check_file(fm_journal_file_begin(game->file, error), error);
+    add_commands(game, step);
+    fm_script_run(game->script, game->world, &game->random, game->step);
+    fm_tick_replay(game->shadow, NULL, &step->record, &(fm_tick_report){.expansions = 0});
+    game->digests[++game->step] = step->record.digest;
+    assert_int_equal(fm_record_pack(&step->record, &bytes), FM_OK);
+    add_row(game, FM_JOURNAL_GAP, game->step, &bytes);
+    check_file(fm_journal_file_commit(game->file, error), error);
+    fm_writer_fini(&bytes);
+}
+
+static void test_a_bridge_is_crossed(void **state)
+{
+    (void)state;
+    static const uint64_t ticks[] = {STARVED_TICK, STARVED_TICK - 1, STARVED_TICK + 1, 3,
+                                     STARVED_TICK, FM_SCRIPT_TICKS,  STARVED_TICK};
+    struct game *game = game_create();
+    play(game, STARVED_TICK - 1);
+    play_starved_tick(game);
+    add_keyframe(game);
+    play(game, FM_SCRIPT_TICKS);
+    fm_replay *replay = open_replay(game);
+    assert_int_equal(fm_replay_info(replay)->last_tick, FM_SCRIPT_TICKS);
+    seek(replay, 0, NULL);
+    fm_replay_verdict verdict = run_through(replay, NULL);
+    assert_int_equal(verdict.differences, 0);
+    assert_int_equal(verdict.bridged, 1);
+    assert_int_equal(verdict.ticks, FM_SCRIPT_TICKS - 1);
+    for (size_t i = 0; i < FM_COUNT_OF(ticks); i++) {
+        seek(replay, ticks[i], NULL);
+        assert_int_equal(fm_replay_digest(replay), game->digests[ticks[i]]);
+    }
+    fm_replay_step step;
+    bool more;
+    char error[FM_JOURNAL_ERROR_SIZE];
+    seek(replay, STARVED_TICK - 1, NULL);
+    check_file(fm_replay_tick(replay, NULL, &step, &more, error), error);
+    assert_true(more && step.bridged.tick == STARVED_TICK);
+    assert_int_equal(fm_replay_position(replay), STARVED_TICK);
+    fm_replay_close(replay);
+    game_destroy(game);
+}
+
+// The keyframe behind it must be of that very tick and digest.
+static void test_a_bridge_that_leads_nowhere(void **state)
+{
+    (void)state;
+    struct game *game = game_create();
+    play(game, STARVED_TICK - 1);
+    play_starved_tick(game);
+    game->digests[STARVED_TICK] ^= 1;
+    add_keyframe(game);
+    fm_replay *replay = open_replay(game);
+    char error[FM_JOURNAL_ERROR_SIZE];
+    assert_int_equal(fm_replay_seek(replay, STARVED_TICK, NULL, NULL, NULL, error),
+                     FM_ERR_BAD_FORMAT);
+    assert_non_null(strstr(error, "memory ran out in tick 60, and no keyframe of it follows"));
+    fm_replay_close(replay);
+    game_destroy(game);
+}
+
 static void test_a_journal_that_grows(void **state)
 {
     (void)state;
@@ -586,6 +665,8 @@ int main(void)
         cmocka_unit_test(test_a_changed_digest_is_found_at_its_tick),
         cmocka_unit_test(test_a_missing_command_is_found_at_its_tick),
         cmocka_unit_test(test_a_gap_is_crossed_and_not_entered),
+        cmocka_unit_test(test_a_bridge_is_crossed),
+        cmocka_unit_test(test_a_bridge_that_leads_nowhere),
         cmocka_unit_test(test_a_journal_that_grows),
         cmocka_unit_test(test_a_long_way_can_be_given_up),
         cmocka_unit_test(test_other_files_are_refused),

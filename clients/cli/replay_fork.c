@@ -50,7 +50,8 @@ struct fork {
     bool has_planner;
     double budget_ms; // 0: as recorded
     fm_pacer pacer;
-    uint32_t kept; // agents that the planner cannot lead
+    uint32_t kept;    // agents that the planner cannot lead
+    uint32_t bridged; // ticks of which it is not known what the recorded run did in them
 };
 
 static uint64_t now_ns(void)
@@ -189,6 +190,29 @@ static void run_tick(struct fork *fork, const fm_tick_record *record)
     note_tick(side, &report, (now_ns() - begin_ns) / 1000, fork->from);
 }
 
+static void watch(const struct fork *fork, fm_world *world)
+{
+    if (fm_world_watch(world, FM_ALL_TEAMS, true) != FM_OK) {
+        fm_cli_die(fork->cli, "%s", fm_status_text(FM_ERR_NO_MEMORY));
+    }
+}
+
+// Memory ran out in the recorded run, and the replay has another world now. What that run did in
+// the tick is not known; the fork does it, with the grants that there were.
+static void cross_bridge(struct fork *fork, const fm_tick_record *record)
+{
+    struct side *recorded = &fork->sides[0];
+    fm_world_counts counts;
+    fm_world_counts_get(fork->sides[1].world, &counts);
+    recorded->world = fm_replay_world(fork->replay);
+    watch(fork, recorded->world);
+    if (record->tick > counts.tick) {
+        run_tick(fork, record);
+        fork->bridged++;
+    }
+    fm_world_settle(fork->sides[1].world);
+}
+
 static void follow(struct fork *fork, const fm_replay_step *step, uint64_t us)
 {
     struct side *recorded = &fork->sides[0];
@@ -205,6 +229,10 @@ static void follow(struct fork *fork, const fm_replay_step *step, uint64_t us)
         fm_world_settle(fork->sides[1].world); // as the recorded run had to begin anew
         break;
     case FM_JOURNAL_GAP:
+        if (step->bridged.tick > 0) {
+            cross_bridge(fork, &step->bridged);
+            break;
+        }
         fm_cli_die(fork->cli, "%s: ticks behind %llu were not written; --ticks %llu ends there",
                    fork->cli->arguments[1], (unsigned long long)step->row.tick,
                    (unsigned long long)(step->row.tick - fork->from));
@@ -291,6 +319,11 @@ static void print_table(const struct fork *fork)
     if (a->refused > 0 || b->refused > 0) {
         print_count_row("commands refused", a->refused, b->refused);
     }
+    if (fork->bridged > 0) {
+        printf(
+            "Memory ran out in %s of the recorded ticks: what was done in them is not counted.\n",
+            fm_report_grouped(fork->bridged));
+    }
     if (fork->kept > 0) {
         printf("%s agents keep their planner: the other one cannot lead their class here.\n",
                fm_report_grouped(fork->kept));
@@ -316,9 +349,10 @@ static void print_json_side(const char *name, const struct side *side)
 
 static void print_json(const struct fork *fork)
 {
-    printf("{\"from\":%llu,\"to\":%llu,\"workers\":%u,\"kept_planner\":%u",
+    printf("{\"from\":%llu,\"to\":%llu,\"workers\":%u,\"kept_planner\":%u,"
+           "\"bridged\":%u",
            (unsigned long long)fork->from, (unsigned long long)fork->to,
-           fm_workers_count(fork->workers), fork->kept);
+           fm_workers_count(fork->workers), fork->kept, fork->bridged);
     print_json_side("recorded", &fork->sides[0]);
     print_json_side("fork", &fork->sides[1]);
     puts("}");
@@ -386,9 +420,7 @@ int fm_replay_fork(fm_cli *cli)
     branch_off(&fork);
     fork.sides[0].world = fm_replay_world(fork.replay);
     for (int i = 0; i < 2; i++) {
-        if (fm_world_watch(fork.sides[i].world, FM_ALL_TEAMS, true) != FM_OK) {
-            fm_cli_die(cli, "%s", fm_status_text(FM_ERR_NO_MEMORY));
-        }
+        watch(&fork, fork.sides[i].world);
     }
     go(&fork);
     for (int i = 0; i < 2; i++) {

@@ -188,7 +188,7 @@ static void note_step(struct verification *v, const fm_replay_step *step)
         }
         break;
     case FM_JOURNAL_GAP:
-        v->gaps++;
+        v->gaps += step->bridged.tick == 0;
         break;
     case FM_JOURNAL_PACE:
         break;
@@ -204,7 +204,7 @@ static bool is_done(const struct verification *v, fm_journal_kind last_row)
         return v->findings.looked;
     }
     return v->to < fm_replay_info(v->replay)->last_tick
-               ? tick >= v->to && last_row == FM_JOURNAL_TICK
+               ? tick >= v->to && (last_row == FM_JOURNAL_TICK || last_row == FM_JOURNAL_GAP)
                : tick > v->to || (tick == v->to && last_row == FM_JOURNAL_COMMAND);
 }
 
@@ -241,6 +241,11 @@ static void print_verification(const struct verification *v)
         printf("%s gap%s: ticks that were not written cannot be replayed\n",
                fm_report_grouped(v->gaps), v->gaps == 1 ? "" : "s");
     }
+    if (verdict.bridged > 0) {
+        printf("%s tick%s in which memory ran out %s bridged by a keyframe\n",
+               fm_report_grouped(verdict.bridged), verdict.bridged == 1 ? "" : "s",
+               verdict.bridged == 1 ? "is" : "are each");
+    }
     if (verdict.refused > 0) {
         printf("%s recorded commands were refused\n", fm_report_grouped(verdict.refused));
     }
@@ -273,14 +278,15 @@ static void print_json_verification(const struct verification *v, const char *pa
     fm_json_print_text(path, strlen(path));
     print_json_text("name", info->name);
     printf(",\"world\":%llu,\"workers\":%u,\"from\":%llu,\"to\":%llu,\"ticks\":%llu,"
-           "\"commands\":%llu,\"gaps\":%llu,\"refused\":%llu,\"keyframes\":%llu,"
+           "\"commands\":%llu,\"gaps\":%llu,\"bridged\":%llu,\"refused\":%llu,\"keyframes\":%llu,"
            "\"different_keyframes\":%llu,\"differences\":%llu,\"first_difference\":%llu",
            (unsigned long long)info->number, fm_workers_count(v->workers),
            (unsigned long long)v->from, (unsigned long long)v->to,
            (unsigned long long)verdict.ticks, (unsigned long long)v->commands,
-           (unsigned long long)v->gaps, (unsigned long long)verdict.refused,
-           (unsigned long long)v->keyframes, (unsigned long long)v->different_keyframes,
-           (unsigned long long)verdict.differences, (unsigned long long)verdict.first_difference);
+           (unsigned long long)v->gaps, (unsigned long long)verdict.bridged,
+           (unsigned long long)verdict.refused, (unsigned long long)v->keyframes,
+           (unsigned long long)v->different_keyframes, (unsigned long long)verdict.differences,
+           (unsigned long long)verdict.first_difference);
     printf(",\"recorded_digest\":\"%016llx\",\"replayed_digest\":\"%016llx\"",
            (unsigned long long)v->recorded_digest, (unsigned long long)v->replayed_digest);
     print_json_findings(&v->findings, verify_sides);
@@ -340,14 +346,23 @@ struct strand {
     fm_journal_reader *reader;
     fm_journal_row row;
     bool more;
+    uint64_t tick;   // that was read last
     uint64_t sum;    // over the commands of the tick
     uint64_t digest; // of the tick's end
 };
+
+// Memory ran out in some ticks: their records are in gaps.
+static bool ends_tick(const fm_journal_row *row, uint64_t tick_before)
+{
+    return row->kind == FM_JOURNAL_TICK ||
+           (row->kind == FM_JOURNAL_GAP && row->size > 0 && row->tick > tick_before);
+}
 
 // Reads up to the end of a tick.
 static void read_tick(struct strand *strand)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
+    uint64_t tick_before = strand->tick;
     strand->sum = 0;
     do {
         if (fm_journal_reader_next(strand->reader, &strand->row, &strand->more, error) != FM_OK) {
@@ -356,10 +371,11 @@ static void read_tick(struct strand *strand)
         if (strand->more && strand->row.kind == FM_JOURNAL_COMMAND) {
             strand->sum = strand->sum * 31 + fm_bytes_checksum(strand->row.bytes, strand->row.size);
         }
-    } while (strand->more && strand->row.kind != FM_JOURNAL_TICK);
+    } while (strand->more && !ends_tick(&strand->row, tick_before));
     if (!strand->more) {
         return;
     }
+    strand->tick = strand->row.tick;
     fm_bytes_error wrong = {.offset = 0};
     fm_record_copy *record;
     fm_status status =

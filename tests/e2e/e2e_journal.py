@@ -6,6 +6,7 @@ Goal    after kill -9 every world is back at the last tick that anybody has seen
 Method  a real server, killed and started again on the same folder; a small tmpfs that fills up.
 """
 
+import json
 import os
 import random
 import resource
@@ -16,6 +17,9 @@ import tempfile
 import time
 
 from fogmarch_server import PATIENCE, RequestError, Server, run, seed, until
+
+
+OUT_OF_MEMORY = 6  # a reason for which orders end
 
 
 class Folder:
@@ -152,6 +156,51 @@ def nothing_seen_is_lost():
                     admin.notifications.clear()
                 server.kill()
         assert len(edited) > 4 and seen > 0
+
+
+def verified(path):
+    """What `fogmarch replay verify` says of a journal."""
+    done = subprocess.run([os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch"), "replay",
+                           "verify", path, "--workers", "2", "--json"], capture_output=True, timeout=PATIENCE)
+    assert done.returncode == 0, done
+    return json.loads(done.stdout)
+
+
+def memory_that_runs_out():
+    """Ticks in which memory ran out cannot be done again: keyframes take their places, and nothing
+    that was seen is lost."""
+    side = 384
+    with Folder() as folder:
+        flags = ("--world-memory-max", str(16 << 20), "--keyframe-ticks", "1000000")
+        source = random.Random(seed())
+        with JournalServer(folder, *flags) as server:
+            admin = server.connect()
+            made = admin.call("world.create", name="w", generator="open", width=side, height=side,
+                              planner="dijkstra", tick_hz=50)
+            world = made["world"]
+            team = admin.call("team.create", world=world)["team"]
+            ids = admin.call("agent.spawn", world=world, team=team,
+                             cells=[source.randrange(side) for _ in range(2 * 60)])["agents"]
+            admin.call("subscribe", world=world)
+            reasons, tick = set(), 0
+            while OUT_OF_MEMORY not in reasons:
+                for agent in ids:
+                    admin.call("agent.order", world=world, kind="move", agents=[agent],
+                               goal=[source.randrange(side), source.randrange(side)])
+                for _ in range(10):
+                    _, params = admin.notification("delta", "keyframe")
+                    tick = params["tick"]
+                    reasons |= set(params.get("ended", [])[2::5])
+            server.kill()
+        with JournalServer(folder, *flags) as server:
+            admin = server.connect()
+            assert admin.call("world.info", world=world)["tick"] >= tick, tick
+            last, digest = settled(admin, world)
+            server.kill()
+        told = verified(folder.journal(world, "w"))
+        assert told["differences"] == 0 and told["refused"] == 0 and told["bridged"] > 0, told
+        with JournalServer(folder, *flags) as server:
+            assert settled(server.connect(), world) == (last, digest)
 
 
 def without_syncing():
@@ -478,6 +527,6 @@ def one_of_two_fails():
 
 
 if __name__ == "__main__":
-    run([killed_and_back, nothing_seen_is_lost, without_syncing, ended_in_order,
+    run([killed_and_back, nothing_seen_is_lost, memory_that_runs_out, without_syncing, ended_in_order,
          destroyed_worlds_do_not_come_back, folders_that_will_not_do, damaged_files, full_disk,
          files_that_may_not_grow, ended_with_a_full_disk, read_only_disk, one_of_two_fails])
