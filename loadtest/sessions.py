@@ -1,30 +1,39 @@
 #!/usr/bin/env python3
 """What sessions cost: tick times without and with many clients, and memory of one that is idle.
 
-    loadtest/sessions.py [--build DIR] [--idle N] [--subscribers N] [--agents N] [--seconds S]
-                         [--pairs N] [--no-memory] [--output FILE]
+    loadtest/sessions.py [--build DIR] [--world marching|searching] [--transport tcp|websocket]
+                         [--rounds N] [--idle N] [--subscribers N] [--agents N] [--realtime]
+                         [--memory] [--output FILE]
 
-Ticks   A server and a world of moving agents, twice from the same seed, over the same ticks: once
-        with nobody there, once with idle and subscribed sessions, which are connected before the
-        first tick and belong to a process of their own that reads everything and decodes nothing.
-        That is a pair. p99_ratio is the median, over pairs, of the p99 with them by that without.
+Ticks   A server and a world of agents that all move. In turn nobody is there, or idle and subscribed
+        sessions are, for 20 ticks each: without, with, with, without, twice in a round, and the next
+        round, with a server of its own, the other way round. So whatever else the machine does meets
+        both alike. Every single tick is asked for. The ratios compare all ticks with sessions with
+        all ticks without; p99_ratio_95 is where 95 of 100 lie when the stretches are drawn anew.
+        `marching`: 16 goals for all, hardly any search. `searching`: a goal for each agent, which
+        takes the whole budget of every tick.
+        The sessions belong to a process of their own of the lowest priority, as clients are
+        elsewhere; it reads everything and decodes nothing. Processor time is the system's account.
+        With --realtime (as root) no other program of the machine takes a processor from the server.
 Memory  Growth of the server's resident set by idle sessions that have said hello, over TCP, TLS and
         WebSocket, divided by their number.
 
-Prints JSON, and writes it to FILE; pairs that FILE holds already, of the same settings, are kept, so
-that they can be measured when the machine is quiet. Needs python3-msgpack and openssl.
+Prints JSON, and writes it to FILE; what FILE holds of other worlds and transports is kept, and rounds
+of the same one are added to, so that they can be measured when the machine is quiet. Needs
+python3-msgpack and openssl.
 """
 
 import argparse
 import base64
 import json
 import os
+import random
+import re
 import resource
 import select
 import signal
 import socket
 import ssl
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -34,21 +43,31 @@ import msgpack
 
 PATIENCE = 60.0
 TICK_HZ = 10
-WARM_UP_TICKS = 30
+WARM_UP_TICKS = {"marching": 200, "searching": 20}  # until all have been at a waypoint; a few
+MARCHING_GOALS = 16
+STRETCH_TICKS = 20
+STRETCHES = (False, True, True, False) * 2  # of a round: whether there are sessions
+MISSED_MAX = 3  # ticks at once; after more, this program has stood still, and a stretch begins anew
+SETTLE_S = 0.5  # after sessions have come or gone
+DRAWS = 2000
 HELLO = msgpack.packb([0, 1, "hello", [{"protocol": 1, "client": "sessions.py"}]])
+
+
+def take_precedence():
+    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(50))
 
 
 class Server:
     """fogmarchd on ports that are free."""
 
-    def __init__(self, build, sessions, *flags):
+    def __init__(self, build, sessions, *flags, realtime=False):
         self.folder = tempfile.TemporaryDirectory(prefix="fogmarch-")
         ports = [os.path.join(self.folder.name, name) for name in ("port", "http")]
         self.process = subprocess.Popen(
             [os.path.join(build, "bin/fogmarchd"), "--listen", "127.0.0.1:0", "--port-file", ports[0],
              "--http", "127.0.0.1:0", "--http-port-file", ports[1], "--log-level", "error",
              "--sessions-max", str(sessions + 64), "--http-connections-max", str(sessions + 64),
-             *flags], stdin=subprocess.DEVNULL)
+             *flags], stdin=subprocess.DEVNULL, preexec_fn=take_precedence if realtime else None)
         end = time.monotonic() + PATIENCE
         while not all(os.path.exists(path) for path in ports):
             if self.process.poll() is not None or time.monotonic() > end:
@@ -95,14 +114,18 @@ class Client:
 
 # ---- ticks ------------------------------------------------------------------------------------------
 
-def hold_sessions(port, idle, subscribers, subscribe, ready):
+def hold_sessions(server, options, subscribe, ready):
     """The process of the sessions: connects, tells `ready`, and reads until it is killed."""
+    os.setpriority(os.PRIO_PROCESS, 0, 19)
     sockets, poll = [], select.epoll()
-    for index in range(idle + subscribers):
-        one = socket.create_connection(("127.0.0.1", port), PATIENCE)
-        one.sendall(HELLO + (subscribe if index >= idle else b""))
+    for index in range(options.idle + options.subscribers):
+        one = OPENERS[options.transport](server, None)
+        one.sendall(HELLO)
         one.recv(4096)
-        sockets.append(one)
+        if index >= options.idle:
+            one.sendall(subscribe)
+        sockets.append(plain_socket(one))
+    for one in sockets:
         one.setblocking(False)
         poll.register(one, select.EPOLLIN)
     found = {one.fileno(): one for one in sockets}
@@ -116,54 +139,141 @@ def hold_sessions(port, idle, subscribers, subscribe, ready):
                 pass
 
 
-def with_sessions(server, options, world, team):
-    """Starts that process. Returns its id once everybody is connected."""
-    subscribe = msgpack.packb([0, 2, "subscribe", [{"world": world, "team": team}]])
-    heard, ready = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            hold_sessions(server.port, options.idle, options.subscribers, subscribe, ready)
-        finally:
-            os._exit(1)
-    os.close(ready)
-    if os.read(heard, 1) != b"x":
-        raise SystemExit("the sessions did not get connected")
-    os.close(heard)
-    return child
+class Sessions:
+    """That process. Use as a context manager."""
+
+    def __init__(self, server, options, world, team):
+        subscribe = msgpack.packb([0, 2, "subscribe", [{"world": world, "team": team}]])
+        heard, ready = os.pipe()
+        self.process = os.fork()
+        if self.process == 0:
+            try:
+                hold_sessions(server, options, subscribe, ready)
+            finally:
+                os._exit(1)
+        os.close(ready)
+        if os.read(heard, 1) != b"x":
+            raise SystemExit("the sessions did not get connected")
+        os.close(heard)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *details):
+        os.kill(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
 
 
-def measure_ticks(options, crowded):
-    with Server(options.build, options.idle + options.subscribers) as server:
+def processor_ms(process):
+    """Time of the main thread and of all others, so far."""
+    main, others = 0.0, 0.0
+    for thread in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{thread}/schedstat") as file:
+            spent = int(file.read().split()[0]) / 1e6
+        if int(thread) == process:
+            main += spent
+        else:
+            others += spent
+    return main, others
+
+
+def measure_stretch(client, world, server, sessions):
+    """The next ticks, one by one, and what they cost."""
+    time.sleep(SETTLE_S)
+    before = client.call("stats", world=world, reset=True)["server"]
+    spent = processor_ms(server.process.pid)
+    clients = processor_ms(sessions.process)[0] if sessions else 0.0
+    ticks = []
+    while len(ticks) < STRETCH_TICKS:
+        time.sleep(0.25 / TICK_HZ)
+        answer = client.call("stats", world=world, reset=True)
+        tick = answer["world"]["tick_ms"]
+        if tick["count"] > MISSED_MAX:
+            return measure_stretch(client, world, server, sessions)
+        if tick["count"] > 0:
+            ticks += [round(tick["max"], 2)] + [round(tick["p50"], 2)] * (tick["count"] - 1)
+    now = processor_ms(server.process.pid)
+    after = processor_ms(sessions.process)[0] if sessions else 0.0
+    per_tick = [round(value / len(ticks), 3)
+                for value in (now[0] - spent[0], now[1] - spent[1], after - clients)]
+    return {
+        "sessions": answer["server"]["sessions"],
+        "moving": answer["world"]["states"]["moving"],
+        "bytes_per_tick": round((answer["server"]["bytes_out"] - before["bytes_out"]) / len(ticks)),
+        "processor_ms_per_tick": dict(zip(("loop", "ticks", "clients"), per_tick)),
+        "tick_ms": ticks,
+    }
+
+
+def make_world(client, options):
+    """Agents all over the map that walk there and back for ever."""
+    source = random.Random(1)
+    marching = options.world == "marching"
+    created = client.call("world.create", name="sessions", generator="skirmish", players=2, seed=1,
+                          planner="dstar-lite" if marching else "auto", tick_hz=TICK_HZ,
+                          omniscient=True, paused=True)
+    world = created["world"]
+    team = client.call("team.create", world=world)["team"]
+
+    def anywhere(count):
+        return [source.randrange(created[side])
+                for _ in range(count) for side in ("width", "height")]
+
+    agents = client.call("agent.spawn", world=world, team=team, place="nearest",
+                         cells=anywhere(options.agents))["agents"]
+    points = [anywhere(1) for _ in range(MARCHING_GOALS)]
+    for agent in agents:
+        way = ({"goals": sum(source.sample(points, 4), []), "loop": True} if marching
+               else {"goal": anywhere(1)})
+        client.call("agent.order", world=world, agents=[agent], kind="patrol", **way)
+    client.call("world.step", world=world, ticks=WARM_UP_TICKS[options.world])
+    client.call("world.resume", world=world)
+    return world, team
+
+
+def measure_round(options, stretches):
+    with Server(options.build, options.idle + options.subscribers,
+                realtime=options.realtime) as server:
         client = Client(server.port)
-        created = client.call("world.create", name="sessions", generator="skirmish", players=2, seed=1,
-                              planner="auto", tick_hz=TICK_HZ, paused=True)
-        world, bases = created["world"], created["bases"]
-        team = client.call("team.create", world=world)["team"]
-        agents = client.call("agent.spawn", world=world, team=team,
-                             cells=bases[:2] * options.agents)["agents"]
-        for begin in range(0, len(agents), 100):  # there and back for ever, so that all of them move
-            client.call("agent.order", world=world, agents=agents[begin:begin + 100], kind="patrol",
-                        goal=bases[2:4])
-        child = with_sessions(server, options, world, team) if crowded else None
-        client.call("world.resume", world=world)
-        ticks = int(options.seconds * TICK_HZ)
-        while client.call("world.info", world=world)["tick"] < WARM_UP_TICKS:
-            time.sleep(0.01)
-        before = client.call("stats", world=world, reset=True)
-        while client.call("world.info", world=world)["tick"] < WARM_UP_TICKS + ticks:
-            time.sleep(0.02)
-        after = client.call("stats", world=world)
-        if child is not None:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-        sent = after["server"]["bytes_out"] - before["server"]["bytes_out"]
-        return {
-            "sessions": after["server"]["sessions"],
-            "tick_ms": after["world"]["tick_ms"],
-            "moving": after["world"]["states"]["moving"],
-            "bytes_per_second": round(sent / options.seconds),
-        }
+        world, team = make_world(client, options)
+        rows = []
+        for crowded in stretches:
+            if not crowded:
+                rows.append(measure_stretch(client, world, server, None))
+                continue
+            with Sessions(server, options, world, team) as sessions:
+                rows.append(measure_stretch(client, world, server, sessions))
+        return rows
+
+
+def share_of(stretches, share):
+    """Of all their ticks, in ms."""
+    ticks = sorted(tick for stretch in stretches for tick in stretch["tick_ms"])
+    return ticks[min(len(ticks) - 1, int(len(ticks) * share))]
+
+
+def draw(stretches, source):
+    return [source.choice(stretches) for _ in stretches]
+
+
+def summarize(stretches):
+    crowd = [stretch for stretch in stretches if stretch["sessions"] > 1]
+    alone = [stretch for stretch in stretches if stretch["sessions"] == 1]
+    source = random.Random(1)
+    drawn = sorted(share_of(draw(crowd, source), 0.99) / share_of(draw(alone, source), 0.99)
+                   for _ in range(DRAWS))
+    summary = {"ticks": {"without": sum(len(one["tick_ms"]) for one in alone),
+                         "with": sum(len(one["tick_ms"]) for one in crowd)}}
+    for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
+        values = share_of(alone, share), share_of(crowd, share)
+        summary[f"{name}_ms"] = dict(zip(("without", "with"), values))
+        summary[f"{name}_ratio"] = round(values[1] / values[0], 3)
+    summary["p99_ratio_95"] = [round(drawn[int(DRAWS * at)], 3) for at in (0.025, 0.975)]
+    summary["processor_ms_per_tick"] = {
+        kind: {part: round(sum(one["processor_ms_per_tick"][part] for one in of) / len(of), 2)
+               for part in ("loop", "ticks", "clients")}
+        for kind, of in (("without", alone), ("with", crowd))}
+    return summary
 
 
 # ---- memory -----------------------------------------------------------------------------------------
@@ -196,6 +306,13 @@ class WebSocket:
 
     def close(self):
         self.socket.close()
+
+
+OPENERS = {"tcp": open_tcp, "websocket": WebSocket}
+
+
+def plain_socket(one):
+    return one.socket if isinstance(one, WebSocket) else one
 
 
 def measure_memory(options, opener, context=None, flags=()):
@@ -232,53 +349,60 @@ def measure_all_memory(options):
         }
 
 
-def measured_before(path, settings):
-    """What FILE holds, when it is of these settings."""
+def measured_before(path):
+    """What FILE holds."""
     if path is None or not os.path.exists(path):
         return {}
     with open(path) as file:
-        before = json.load(file)
-    return before if all(before.get(key) == settings[key] for key in settings) else {}
+        return json.load(file)
 
 
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build/release")
+    parser.add_argument("--world", choices=("marching", "searching"), default="marching")
+    parser.add_argument("--transport", choices=sorted(OPENERS), default="tcp")
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--idle", type=int, default=2000)
     parser.add_argument("--subscribers", type=int, default=200)
     parser.add_argument("--agents", type=int, default=5000)
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--pairs", type=int, default=3)
-    parser.add_argument("--no-memory", action="store_true", help="only ticks")
+    parser.add_argument("--realtime", action="store_true", help="the server has precedence")
+    parser.add_argument("--memory", action="store_true", help="measure it as well")
     parser.add_argument("--output", default=None)
     return parser.parse_args()
 
 
-def main():
-    options = read_options()
+def reserve_descriptors(options):
     needed = options.idle + options.subscribers + 256
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise SystemExit(f"this needs {needed} descriptors; the hard limit is {hard} (ulimit -Hn)")
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+def measure_rounds(options, before):
+    """Those measured before, and more."""
     settings = {"idle_sessions": options.idle, "subscribers": options.subscribers,
-                "agents": options.agents, "tick_hz": TICK_HZ, "seconds": options.seconds}
-    before = measured_before(options.output, settings)
-    pairs = before.get("pairs", [])
-    for _ in range(options.pairs):
-        order = (False, True) if len(pairs) % 2 == 0 else (True, False)
-        measured = {crowded: measure_ticks(options, crowded) for crowded in order}
-        pairs.append({"without": measured[False], "with": measured[True]})
-    result = dict(settings)
-    if options.no_memory:
-        result["rss_bytes_per_idle_session"] = before.get("rss_bytes_per_idle_session")
-    else:
+                "agents": options.agents, "tick_hz": TICK_HZ, "realtime": options.realtime}
+    same = all(before.get(key) == settings[key] for key in settings)
+    stretches = before["stretches"] if same else []
+    for _ in range(options.rounds):
+        other_way = len(stretches) // len(STRETCHES) % 2 == 1
+        stretches += measure_round(options, [crowded != other_way for crowded in STRETCHES])
+    return {**settings, **summarize(stretches), "stretches": stretches}
+
+
+def main():
+    options = read_options()
+    reserve_descriptors(options)
+    result = measured_before(options.output)
+    if options.memory:
         result["rss_bytes_per_idle_session"] = measure_all_memory(options)
-    for share in ("p50", "p99"):
-        ratios = [pair["with"]["tick_ms"][share] / pair["without"]["tick_ms"][share] for pair in pairs]
-        result[f"{share}_ratio"] = round(statistics.median(ratios), 3) if ratios else None
-    result["pairs"] = pairs
-    text = json.dumps(result, indent=2)
+    if options.rounds > 0:
+        name = f"{options.world}, {options.transport}"
+        result[name] = measure_rounds(options, result.get(name, {}))
+    text = re.sub(r"\[[-0-9.,\s]+\]", lambda found: " ".join(found.group().split()),
+                  json.dumps(result, indent=2))  # a stretch's ticks in one line
     print(text)
     if options.output is not None:
         with open(options.output, "w") as file:
