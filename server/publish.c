@@ -2,6 +2,8 @@
 
 #include "server/publish.h"
 
+#include "core/looks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,12 +85,34 @@ static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch
     return block;
 }
 
+// The looks of a snapshot are memory of their own, which the scene takes over.
+static bool take_looks(const fm_host *host, fm_publication *block)
+{
+    size_t size = (size_t)host->width * host->height * sizeof *block->looks;
+    block->looks = malloc(size);
+    block->size += size;
+    block->is_snapshot = true;
+    return block->looks != NULL;
+}
+
+static void pack_looks(const fm_looks *from, uint16_t to[FM_LOOKS_BLOCK])
+{
+    for (uint32_t i = 0; i < FM_LOOKS_BLOCK; i++) {
+        to[i] = (uint16_t)fm_look_pack(
+            (fm_learned){.terrain = from->terrain[i], .cost = from->cost[i]});
+    }
+}
+
 static void copy_looks(const fm_host *host, uint32_t team, uint16_t *looks)
 {
     for (uint32_t y = 0; y < host->height; y++) {
-        for (uint32_t x = 0; x < host->width; x++) {
-            fm_learned learned = fm_world_look_up(host->world, team, fm_cell_at(x, y));
-            *looks++ = (uint16_t)fm_look_pack(learned);
+        for (uint32_t x = 0; x < host->width; x += FM_LOOKS_BLOCK) {
+            fm_looks block;
+            uint16_t packed[FM_LOOKS_BLOCK];
+            uint32_t count = fm_world_look_up_block(host->world, team, x, y, &block);
+            pack_looks(&block, packed);
+            memcpy(looks, packed, count * sizeof *looks);
+            looks += count;
         }
     }
 }
@@ -96,14 +120,13 @@ static void copy_looks(const fm_host *host, uint32_t team, uint16_t *looks)
 // A team that is not there knows nothing and has nothing.
 static fm_publication *block_of_nothing(const fm_host *host, const fm_host_watch *watch)
 {
-    size_t looks_size = (size_t)host->width * host->height * sizeof(uint16_t);
-    fm_publication *block = block_create(host, watch, padded(looks_size));
-    if (block != NULL) {
-        block->is_snapshot = true;
-        block->looks = (uint16_t *)block_arrays(block);
-        memset(block->looks, 0, looks_size);
-        block->changes.buildings_changed = true;
+    fm_publication *block = block_create(host, watch, 0);
+    if (block == NULL || !take_looks(host, block)) {
+        free(block);
+        return NULL;
     }
+    memset(block->looks, 0, (size_t)host->width * host->height * sizeof *block->looks);
+    block->changes.buildings_changed = true;
     return block;
 }
 
@@ -114,25 +137,22 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     }
     uint32_t agent_count = fm_world_agents_in_view(host->world, watch->team, NULL, 0);
     size_t agents_size = padded(agent_count * sizeof(fm_agent_look));
-    size_t looks_size = (size_t)host->width * host->height * sizeof(uint16_t);
     size_t ended_size = padded(watch->untold_count * sizeof *watch->untold);
     uint32_t building_count;
     const fm_building_look *buildings =
         fm_world_buildings(host->world, watch->team, &building_count);
-    fm_publication *block = block_create(host, watch,
-                                         agents_size + padded(looks_size) + ended_size +
-                                             padded(building_count * sizeof *buildings));
-    if (block == NULL) {
+    fm_publication *block = block_create(
+        host, watch, agents_size + ended_size + padded(building_count * sizeof *buildings));
+    if (block == NULL || !take_looks(host, block)) {
+        free(block);
         return NULL;
     }
     fm_agent_look *agents = (fm_agent_look *)block_arrays(block);
     fm_world_agents_in_view(host->world, watch->team, agents, agent_count);
-    block->is_snapshot = true;
     block->changes.entered = agents;
     block->changes.entered_count = agent_count;
-    block->looks = (uint16_t *)(block_arrays(block) + agents_size);
     copy_looks(host, watch->team, block->looks);
-    char *cursor = block_arrays(block) + agents_size + padded(looks_size);
+    char *cursor = block_arrays(block) + agents_size;
     block->changes.ended =
         copy_array(&cursor, watch->untold, watch->untold_count, sizeof *watch->untold);
     block->changes.ended_count = watch->untold_count;
@@ -180,6 +200,13 @@ static void leave_out(fm_host_watch *watch, const fm_changes *changes)
 {
     watch->lost = true;
     watch->untold_lost |= !keep_untold(watch, changes);
+}
+
+void fm_publication_destroy(fm_publication *publication)
+{
+    atomic_fetch_sub(&publication->host->published_unread_size, publication->size);
+    free(publication->looks);
+    free(publication);
 }
 
 static void emit(fm_conductor *conductor, fm_host *host, fm_publication *block)

@@ -22,3 +22,6 @@ FM_CHECKED fm_status fm_publish_watch(fm_conductor *conductor, fm_host *host, ui
 
 /// Stops watching it, if the serial is the one that began it.
 void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial);
+
+/// Ends a publication that has been taken in, or that nobody is to hear of. Either thread.
+void fm_publication_destroy(fm_publication *publication);

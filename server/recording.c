@@ -2,6 +2,7 @@
 
 #include "server/recording.h"
 
+#include "server/publish.h"
 #include "core/command_file.h"
 #include "core/world_file.h"
 #include "server/clock.h"
@@ -373,12 +374,6 @@ static bool is_answer(const fm_event *event)
     return event->kind == FM_EVENT_JOB;
 }
 
-static void drop_publication(fm_publication *publication)
-{
-    atomic_fetch_sub(&publication->host->published_unread_size, publication->size);
-    free(publication);
-}
-
 // What was done but not written down by the end has not happened, for those who asked and for those
 // who watch.
 static void give_up(fm_conductor *conductor, fm_event *event)
@@ -390,7 +385,7 @@ static void give_up(fm_conductor *conductor, fm_event *event)
             job->status = job->status == FM_OK ? FM_ERR_IO : job->status;
             fm_conductor_emit_all(conductor, event, event);
         } else {
-            drop_publication((fm_publication *)event);
+            fm_publication_destroy((fm_publication *)event);
         }
         event = next;
     }

@@ -177,9 +177,12 @@ static bool note_ended(fm_scene *scene, const fm_changes *changes)
     return true;
 }
 
-static fm_status apply_snapshot(fm_scene *scene, const fm_publication *publication)
+static fm_status apply_snapshot(fm_scene *scene, fm_publication *publication)
 {
-    memcpy(scene->looks, publication->looks, fm_scene_size(scene->host));
+    // To copy the 32 MiB of a map of 4096 x 4096 cells would keep all other clients waiting.
+    uint16_t *looks = scene->looks;
+    scene->looks = publication->looks;
+    publication->looks = looks;
     fm_tick_log_clear(&scene->agent_log, publication->tick);
     fm_tick_log_clear(&scene->cell_log, publication->tick);
     if (!scene->live || publication->is_cut) {
@@ -233,7 +236,7 @@ static fm_status apply_changes(fm_scene *scene, const fm_changes *changes)
     return note_ended(scene, changes) ? take_buildings(scene, changes) : FM_ERR_NO_MEMORY;
 }
 
-fm_status fm_scene_apply(fm_scene *scene, const fm_publication *publication)
+fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication)
 {
     fm_scene_forget_bodies(scene);
     scene->tick = publication->tick;

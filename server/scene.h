@@ -88,9 +88,9 @@ fm_scene *fm_scene_create(fm_host *host, uint32_t team, uint64_t serial);
 /// Without subscriptions (asserted). NULL is allowed.
 void fm_scene_destroy(fm_scene *scene);
 
-/// Takes in a snapshot or the changes of a tick.
+/// Takes in the changes of a tick, or a snapshot; that gets the scene's looks for its own.
 /// @return FM_OK, or FM_ERR_NO_MEMORY: the scene is of no use any more
-FM_CHECKED fm_status fm_scene_apply(fm_scene *scene, const fm_publication *publication);
+FM_CHECKED fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication);
 
 /// Whether a delta since that tick can be told.
 bool fm_scene_reaches(const fm_scene *scene, uint64_t since);

@@ -124,6 +124,23 @@ struct run_walk {
     uint16_t look;
 };
 
+// How many cells from the first one on have this look. Four at a time.
+static uint32_t count_alike(const uint16_t *looks, uint32_t count, uint16_t look)
+{
+    uint64_t four_alike = look * UINT64_C(0x0001000100010001), four;
+    uint32_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        memcpy(&four, looks + i, sizeof four);
+        if (four != four_alike) {
+            break;
+        }
+    }
+    while (i < count && looks[i] == look) {
+        i++;
+    }
+    return i;
+}
+
 static bool next_run(struct run_walk *walk)
 {
     const fm_rect *rect = walk->rect;
@@ -134,10 +151,9 @@ static bool next_run(struct run_walk *walk)
         if (walk->count == 0) {
             walk->look = row[walk->x];
         }
-        while (walk->x < rect->width && row[walk->x] == walk->look) {
-            walk->x++;
-            walk->count++;
-        }
+        uint32_t alike = count_alike(row + walk->x, rect->width - walk->x, walk->look);
+        walk->x += alike;
+        walk->count += alike;
         if (walk->x < rect->width) {
             break;
         }
@@ -147,18 +163,39 @@ static bool next_run(struct run_walk *walk)
     return walk->count > 0;
 }
 
+#define LONG_ARRAY_SIZE 5u // bytes of the head of a msgpack array of any length: 0xdd, count
+
+// An array whose length is known when it has been packed: a map of 16 million cells is walked over
+// once.
+static size_t begin_array(struct body_packer *body, const char *name)
+{
+    pack_entry(body, name);
+    size_t head = body->buffer.size;
+    msgpack_pack_array(&body->packer, UINT32_MAX);
+    return head;
+}
+
+static void end_array(struct body_packer *body, size_t head, uint32_t count)
+{
+    if (body->buffer.size < head + LONG_ARRAY_SIZE) {
+        return; // memory was out, and the body will not be taken
+    }
+    for (uint32_t i = 1; i < LONG_ARRAY_SIZE; i++) {
+        body->buffer.data[head + i] = (char)(count >> 8 * (LONG_ARRAY_SIZE - 1 - i));
+    }
+}
+
 static void pack_keyframe_cells(struct body_packer *body, const fm_scene *scene,
                                 const fm_rect *rect)
 {
-    size_t run_count = 0;
-    for (struct run_walk walk = {.scene = scene, .rect = rect}; next_run(&walk);) {
-        run_count++;
-    }
-    pack_array(body, "cells", run_count * 2);
+    uint32_t count = 0;
+    size_t head = begin_array(body, "cells");
     for (struct run_walk walk = {.scene = scene, .rect = rect}; next_run(&walk);) {
         pack_uint(body, walk.count);
         pack_uint(body, walk.look);
+        count += 2;
     }
+    end_array(body, head, count);
 }
 
 static bool is_shown(const fm_scene_agent *agent, const fm_rect *rect)

@@ -2,6 +2,7 @@
 
 #include "server/stream.h"
 
+#include "server/publish.h"
 #include "server/clock.h"
 #include "server/handlers.h"
 #include "server/scene.h"
@@ -656,8 +657,7 @@ void fm_stream_publish(fm_hub *hub, fm_publication *publication)
             end_scene(hub, scene, status);
         }
     }
-    atomic_fetch_sub(&host->published_unread_size, publication->size);
-    free(publication);
+    fm_publication_destroy(publication);
 }
 
 void fm_stream_watched(fm_hub *hub, const fm_job *job)

@@ -115,7 +115,8 @@ static fm_command_result apply(struct side *side, fm_command command)
 static void take_snapshot(struct side *side)
 {
     static fm_agent_look looks[3 * AGENTS_MAX];
-    static uint16_t cells[WIDTH * HEIGHT];
+    uint16_t *cells = malloc(WIDTH * HEIGHT * sizeof *cells);
+    assert_non_null(cells);
     assert_int_equal(fm_world_watch(side->world, PLAYER, true), FM_OK);
     uint32_t count = fm_world_agents_in_view(side->world, PLAYER, looks, FM_COUNT_OF(looks));
     for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
@@ -128,6 +129,7 @@ static void take_snapshot(struct side *side)
         .changes = {.entered = looks, .entered_count = count},
     };
     assert_int_equal(fm_scene_apply(side->scene, &snapshot), FM_OK);
+    free(snapshot.looks);
 }
 
 static void side_init(struct side *side, const fm_world_rules *rules, fm_random shared,

@@ -6,6 +6,7 @@
 // world knows. How orders ended, which is told once, is told in those ticks too, or said to be
 // lost.
 
+#include "core/looks.h"
 #include "core/tick.h"
 #include "core/world.h"
 #include "tests/support.h"
@@ -54,8 +55,26 @@ static uint32_t terrain_at(const fm_world *world, uint32_t team, uint32_t i)
     return fm_world_look_up(world, team, fm_cell_at(i % SIDE, i / SIDE)).terrain;
 }
 
+// A block of looks says the same as cell after cell.
+static void compare_looks(const fm_world *world, uint32_t team)
+{
+    for (uint32_t y = 0; y < SIDE; y++) {
+        fm_looks looks;
+        assert_int_equal(fm_world_look_up_block(world, team, 0, y, &looks), SIDE);
+        for (uint32_t x = 0; x < FM_LOOKS_BLOCK; x++) {
+            fm_learned look = {.terrain = FM_TERRAIN_UNKNOWN};
+            if (x < SIDE) {
+                look = fm_world_look_up(world, team, fm_cell_at(x, y));
+            }
+            assert_int_equal(looks.terrain[x], look.terrain);
+            assert_true(look.terrain == FM_TERRAIN_UNKNOWN || looks.cost[x] == look.cost);
+        }
+    }
+}
+
 static void show_whole(struct mirror *mirror, const fm_world *world, uint32_t team)
 {
+    compare_looks(world, team);
     mirror->count = fm_world_agents_in_view(world, team, mirror->agents, AGENTS_MAX);
     for (uint32_t i = 0; i < SIDE * SIDE; i++) {
         mirror->terrains[i] = terrain_at(world, team, i);
