@@ -196,7 +196,7 @@ def slow_beginnings():
         for tls, data in ((False, {"tcp": HELLO, "http": request}),
                           (True, {"tcp": beginning, "http": beginning})):
             flags = ("--tls-certificate", certificate, "--tls-key", key) if tls else ()
-            with WebServer("--hello-timeout-s", "1", "--http-connections-max", "150", *flags) as server:
+            with WebServer("--hello-timeout-s", "3", "--http-connections-max", "150", *flags) as server:
                 ports = {"tcp": server.port, "http": server.http_port}
                 good = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
                 if tls:

@@ -25,7 +25,7 @@ def error_of(client):
 
 
 def silence():
-    with Server("--hello-timeout-s", "0.3") as server:
+    with Server("--hello-timeout-s", "2") as server:
         good = server.connect()
         mute = server.connect(hello=False)
         chatty = server.connect(hello=False)

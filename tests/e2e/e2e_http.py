@@ -384,7 +384,7 @@ def files():
 
 
 def rude_clients():
-    with WebServer("--hello-timeout-s", "1", "--http-connections-max", "40") as server:
+    with WebServer("--hello-timeout-s", "3", "--http-connections-max", "40") as server:
         good = server.open()
         text = server.open()
         text.send_frame(TEXT, b"hello")

@@ -119,8 +119,9 @@ def a_second_signal_ends_at_once():
                            paused=True)["world"]
         mute = server.connect(receive_buffer=4096)
         mute.send("subscribe", world=world)
-        time.sleep(0.3)
+        until(lambda: admin.call("stats")["server"]["bytes_out"] > 1 << 16, "a keyframe on its way")
         server.terminate()
+        until(lambda: "going down" in server.log(), "the first signal to be taken")
         time.sleep(0.5)
         assert server.process.poll() is None, "it should wait for the mute client"
         server.process.send_signal(signal.SIGINT)
