@@ -15,7 +15,8 @@
 //            the answer of jumps an agent that has a way behind it waits JUMPS_WAIT ticks first: a
 //            step to anywhere else would make them begin anew.
 //
-// Three quarters of a grant are for the search, the rest for the guide. When a deadline
+// Three quarters of a grant are for the search, the rest for the guide; of one that is smaller than
+// JUMPS_GRANT jumps get none, because it would not pay to begin. When a deadline
 // has cut the search short, the guide still gets GUIDE_UNITS_LATE. Mostly the search ends before
 // that, and the guide is never asked.
 //
@@ -39,6 +40,7 @@
 #include "core/jump_search.h"
 
 #define GUIDE_UNITS_LATE 32u // once the deadline has passed
+#define JUMPS_GRANT      16u // a smaller one is all the guide's: beginning a search costs as much
 
 // In jump points. Found by sweeps over the twelve game maps and two mazes; between half and twice
 // of each little changes. See loadtest/results/README.md.
@@ -263,8 +265,13 @@ static void deal(struct automatic *a, fm_work *work)
 {
     bool waits = searches_by_jumps(a) && a->has_answered && !a->guiding && a->waited < JUMPS_WAIT;
     uint32_t expansions_at_start = work->expansions, granted = work->expansions_max;
+    bool is_scarce = searches_by_jumps(a) && granted < JUMPS_GRANT;
     uint32_t guide_units = waits ? 0 : granted < 4 ? 1 : granted / 4;
-    if (granted > guide_units && advance_search(a, granted - guide_units, work)) {
+    if (is_scarce) {
+        a->jumps_unanswered += granted - guide_units;
+        a->pending = true;
+        fm_work_charge(work, waits ? granted : 0);
+    } else if (granted > guide_units && advance_search(a, granted - guide_units, work)) {
         return;
     }
     if (!waits) {
@@ -378,17 +385,27 @@ static fm_plan_state auto_state_at(const void *self, fm_cell start)
     return guided == FM_PLAN_EXHAUSTED ? state : guided; // the search goes on without it
 }
 
+// On its path, as in most ticks.
+static bool auto_is_done(const void *self)
+{
+    const struct automatic *a = self;
+    if (a->start == a->goal || a->exhausted) {
+        return true;
+    }
+    bool answered = is_answer(search_state(a, a->start));
+    if (!searches_by_jumps(a) || (!answered && jumps_cost_too_much(a))) {
+        return false;
+    }
+    return a->guiding ? !a->rejoin && is_answer(state_of(&a->guide, a->start)) : answered;
+}
+
 static fm_plan_state auto_advance(void *self, fm_work *work)
 {
     struct automatic *a = self;
-    if (a->start == a->goal || a->exhausted) {
+    if (auto_is_done(a)) {
         return auto_state_at(a, a->start);
     }
-    bool answered = is_answer(search_state(a, a->start));
-    if (answered && searches_by_jumps(a) && !a->guiding) {
-        return auto_state_at(a, a->start); // on its path, as in most ticks
-    }
-    if (jumps_cost_too_much(a) && !answered) {
+    if (jumps_cost_too_much(a) && !is_answer(search_state(a, a->start))) {
         use(a, &fm_dstar_extra_lite, work->slab);
     }
     if (!need_search(a)) {
@@ -530,6 +547,7 @@ const fm_planner_ops fm_auto = {
     .knowledge_changed = auto_knowledge_changed,
     .forget = auto_forget,
     .advance = auto_advance,
+    .is_done = auto_is_done,
     .state_at = auto_state_at,
     .next_step = auto_next_step,
     .distances = auto_distances,

@@ -198,6 +198,9 @@ struct fm_planner_ops {
     // Returns the state of the start that is furthest behind.
     fm_plan_state (*advance)(void *self, fm_work *work);
 
+    // Whether advance() would have nothing to do. NULL: it has to be asked.
+    bool (*is_done)(const void *self);
+
     // The answer for an agent that stands on `start`, one of the starts set last.
     fm_plan_state (*state_at)(const void *self, fm_cell start);
 

@@ -469,6 +469,12 @@ static fm_plan_state jps_advance(void *self, fm_work *work)
     return p->state;
 }
 
+static bool jps_is_done(const void *self)
+{
+    const struct jps *p = self;
+    return p->state != FM_PLAN_RUNNING;
+}
+
 static fm_plan_state jps_state_at(const void *self, fm_cell start)
 {
     const struct jps *p = self;
@@ -658,6 +664,7 @@ const fm_planner_ops fm_repeated_jps = {
     .knowledge_changed = jps_knowledge_changed,
     .forget = jps_forget,
     .advance = jps_advance,
+    .is_done = jps_is_done,
     .state_at = jps_state_at,
     .next_step = jps_next_step,
     .distances = jps_distances,

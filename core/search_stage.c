@@ -7,7 +7,13 @@
 
 #define RECENT_TICKS 16u   // over which the cost of a search is smoothed
 #define FIRST_GRANT  64u   // expansions of round 0; covers nine repairs in ten
+#define MOVES_SHARE  4u    // of a team that has less than that, this part is for moves
+#define TURN_GROWTH  2u    // bits: who has had a turn in vain gets four times as much the next time
+#define TURNS_MAX    8u    // that grants grow with
 #define TURNS_STRIDE 7919u // how far the order of turns rotates from tick to tick
+
+// Items that a worker takes at a time.
+#define BLOCK_SIZE(count) ((count) > 1024 ? 16u : (count) > 64 ? 4u : 1u)
 
 // The agents that a planner answers for: by planner, in slot order within each.
 static bool list_starts(fm_world *world)
@@ -174,6 +180,24 @@ static uint64_t first_grant(const fm_account *account, uint64_t budget, uint32_t
     return mean < FIRST_GRANT ? FIRST_GRANT : mean;
 }
 
+// All the same to everybody, if that is enough to begin with. If not, in round 0 those that can use
+// a little get a little, for a move, and from then on some get enough for a whole search, one after
+// the other: a search costs least when it is done in one go, and those of agents that move on in
+// between even begin anew.
+static void set_grant(fm_account *account, uint32_t round, uint64_t allowance, uint64_t first)
+{
+    uint64_t grant = allowance / (round == 0 ? account->searching : account->served);
+    account->moves_only = round == 0 && grant < first;
+    account->in_turns = round > 0 && grant < FIRST_GRANT;
+    account->credit = allowance;
+    if (account->moves_only) {
+        grant /= MOVES_SHARE;
+    } else if (account->in_turns || round == 0) {
+        grant = first;
+    }
+    account->grant = grant < 1 ? 1 : grant > UINT32_MAX ? UINT32_MAX : (uint32_t)grant;
+}
+
 // Sets every team's grant for the round.
 static void open_round(struct fm_tick *t)
 {
@@ -189,16 +213,52 @@ static void open_round(struct fm_tick *t)
         if (account->searching == 0) {
             continue;
         }
-        uint64_t allowance = fm_account_allowance(account, &claims), grant;
-        if (t->round > 0) {
-            grant = allowance / account->served;
-        } else {
-            grant = allowance / account->searching;
-            uint64_t first = first_grant(account, t->budget, world->searching_count, team_count);
-            grant = grant < first ? grant : first;
-        }
-        account->grant = grant < 1 ? 1 : grant > UINT32_MAX ? UINT32_MAX : (uint32_t)grant;
+        uint64_t first = first_grant(account, t->budget, world->searching_count, team_count);
+        set_grant(account, t->round, fm_account_allowance(account, &claims), first);
     }
+}
+
+static uint32_t smaller(uint64_t a, uint64_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
+// What a planner may use in the round. A search for many agents may use as much as those of so many
+// agents that search alone; the first round, which is for small repairs, leaves it at one.
+static uint32_t grant_of(const struct fm_tick *t, const struct fm_planner *planner,
+                         const fm_account *account)
+{
+    uint64_t grant = account->grant;
+    if (t->round > 0) {
+        grant *= planner->start_count;
+    }
+    if (account->in_turns) {
+        grant = smaller(grant << TURN_GROWTH * planner->turns, account->credit);
+    }
+    bool is_left_out = account->moves_only && !planner->spec.ops->real_time;
+    return is_left_out ? 0 : smaller(grant, UINT32_MAX);
+}
+
+// Deals out the round's grants, where not everybody gets one to those that stand first in the list.
+// Returns how far that went.
+static uint32_t deal_grants(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint32_t teams_left = 0, end = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        teams_left += world->teams[i].account.searching > 0;
+    }
+    for (; end < world->searching_count && teams_left > 0; end++) {
+        struct fm_planner *planner = &world->planners[world->searching[end]];
+        fm_account *account = &fm_team_of(world, planner->team)->account;
+        planner->grant = grant_of(t, planner, account);
+        if (account->in_turns && planner->grant > 0) {
+            planner->turns += planner->turns < TURNS_MAX;
+            account->credit -= planner->grant;
+            teams_left -= account->credit == 0;
+        }
+    }
+    return end;
 }
 
 static void close_accounts(fm_world *world)
@@ -240,17 +300,13 @@ static bool is_turn_skipped(const struct fm_tick *t, bool cut, uint32_t recorded
            t->clock->deadline.passed(t->clock->deadline.context);
 }
 
-// A search for many agents may use as much as those of so many agents that search alone; the first
-// round, which is for small repairs, leaves it at one. `cut` and `cut_at` are what was written into
-// the searcher before a recorded round.
-static fm_work lend(const struct fm_tick *t, uint32_t worker, uint32_t team, uint32_t served,
-                    bool cut, uint32_t cut_at)
+// `cut` and `cut_at` are what was written into the searcher before a recorded round.
+static fm_work lend(const struct fm_tick *t, uint32_t worker, uint32_t grant, bool cut,
+                    uint32_t cut_at)
 {
-    uint64_t grant = fm_team_of(t->world, team)->account.grant;
-    grant *= t->round > 0 ? served : 1;
     fm_work work = {.slab = &t->world->slabs[worker],
                     .scratch = &t->world->scratches[worker],
-                    .expansions_max = grant < UINT32_MAX ? (uint32_t)grant : UINT32_MAX};
+                    .expansions_max = grant};
     if (t->recorded != NULL) {
         work.cut_at = cut ? cut_at : 0;
     } else if (t->clock != NULL) {
@@ -259,27 +315,36 @@ static fm_work lend(const struct fm_tick *t, uint32_t worker, uint32_t team, uin
     return work;
 }
 
-static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
+static void tell_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
 {
     fm_world *world = t->world;
     struct fm_planner *planner = &world->planners[slot];
     const fm_planner_ops *ops = planner->spec.ops;
-    fm_work work =
-        lend(t, worker, planner->team, planner->start_count, planner->cut, planner->cut_at);
-
-    if (t->round == 0) {
-        bool had_answer = planner->state != FM_PLAN_RUNNING;
-        const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
-        const fm_change_log *log = fm_knowledge_log(knowledge, planner->class_index);
-        bool edited = log->edited > planner->cursor;
-        bool changed = tell_changes(planner, log, &work);
-        planner->disturbed = planner->disturbed || (changed && had_answer);
-        planner->edited = planner->disturbed && (planner->edited || edited);
-        ops->set_starts(planner->self, &world->starts[planner->first_start], planner->start_count);
+    fm_work work = lend(t, worker, 0, false, 0);
+    bool had_answer = planner->state != FM_PLAN_RUNNING;
+    const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
+    const fm_change_log *log = fm_knowledge_log(knowledge, planner->class_index);
+    bool edited = log->edited > planner->cursor;
+    bool changed = tell_changes(planner, log, &work);
+    planner->disturbed = planner->disturbed || (changed && had_answer);
+    planner->edited = planner->disturbed && (planner->edited || edited);
+    ops->set_starts(planner->self, &world->starts[planner->first_start], planner->start_count);
+    planner->round_expansions = work.expansions;
+    planner->expansions += work.expansions;
+    planner->cut = false;
+    planner->turns = 0;
+    planner->wants_search = ops->is_done == NULL || !ops->is_done(planner->self);
+    if (!planner->wants_search) {
+        planner->state = (uint8_t)ops->state_at(planner->self, world->starts[planner->first_start]);
+        planner->disturbed = false;
+        planner->has_answered |= planner->state != FM_PLAN_RUNNING;
     }
-    uint32_t told = work.expansions; // what the changes cost counts, but not against the grant
-    planner->round_expansions = told;
-    planner->expansions += told;
+}
+
+static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
+{
+    struct fm_planner *planner = &t->world->planners[slot];
+    planner->round_expansions = 0;
     if (is_turn_skipped(t, planner->cut, planner->cut_at)) {
         planner->cut = true;
         planner->cut_at = 0;
@@ -287,11 +352,11 @@ static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
         planner->state = FM_PLAN_RUNNING;
         return;
     }
-    planner->state = (uint8_t)ops->advance(planner->self, &work);
-    uint32_t searched = work.expansions - told;
-    planner->round_expansions += searched;
-    planner->expansions += searched;
-    if (planner->disturbed && searched > 0) {
+    fm_work work = lend(t, worker, planner->grant, planner->cut, planner->cut_at);
+    planner->state = (uint8_t)planner->spec.ops->advance(planner->self, &work);
+    planner->round_expansions = work.expansions;
+    planner->expansions += work.expansions;
+    if (planner->disturbed && work.expansions > 0) {
         planner->replans += 1;
         planner->cause = planner->edited ? FM_REPLAN_EDIT : FM_REPLAN_SENSED;
     }
@@ -300,14 +365,15 @@ static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
     planner->cut = work.cut;
     planner->cut_at = work.cut_at;
     // A real-time planner that has a move may still have a search under way.
-    bool could_go_on = planner->state == FM_PLAN_PARTIAL && searched >= work.expansions_max;
+    bool could_go_on = planner->state == FM_PLAN_PARTIAL && work.expansions >= work.expansions_max;
     planner->wants_search = planner->state == FM_PLAN_RUNNING || could_go_on;
 }
 
 static void measure_for_survey(struct fm_tick *t, uint32_t number, uint32_t worker)
 {
     struct fm_world_survey *entry = &t->world->surveys[number];
-    fm_work work = lend(t, worker, entry->team, 1, entry->cut, entry->round_expansions);
+    uint32_t grant = fm_team_of(t->world, entry->team)->account.grant;
+    fm_work work = lend(t, worker, grant, entry->cut, entry->round_expansions);
     if (is_turn_skipped(t, entry->cut, entry->round_expansions)) {
         entry->cut = true;
         entry->round_expansions = 0;
@@ -318,15 +384,23 @@ static void measure_for_survey(struct fm_tick *t, uint32_t number, uint32_t work
     entry->cut = work.cut;
 }
 
-// Items are the planners that search, then the surveys.
+static void tell_items(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    struct fm_tick *t = context;
+    for (uint32_t i = begin; i < end; i++) {
+        tell_planner(t, t->world->searching[i], worker);
+    }
+}
+
+// Items are the planners that may have a turn, then the surveys.
 static void search_items(uint32_t begin, uint32_t end, uint32_t worker, void *context)
 {
     struct fm_tick *t = context;
     for (uint32_t i = begin; i < end; i++) {
-        if (i < t->world->searching_count) {
+        if (i >= t->turns) {
+            measure_for_survey(t, t->world->surveying[i - t->turns], worker);
+        } else if (t->world->planners[t->world->searching[i]].grant > 0) {
             search_planner(t, t->world->searching[i], worker);
-        } else {
-            measure_for_survey(t, t->world->surveying[i - t->world->searching_count], worker);
         }
     }
 }
@@ -334,7 +408,7 @@ static void search_items(uint32_t begin, uint32_t end, uint32_t worker, void *co
 static void apply_recorded_cuts(struct fm_tick *t)
 {
     const fm_tick_record *record = t->recorded;
-    for (uint32_t i = 0; i < t->world->searching_count; i++) {
+    for (uint32_t i = 0; i < t->turns; i++) {
         t->world->planners[t->world->searching[i]].cut = false;
     }
     for (uint32_t i = 0; i < t->world->surveying_count; i++) {
@@ -391,33 +465,82 @@ static uint64_t close_surveys(struct fm_tick *t)
     return used;
 }
 
-// Adds up what the round used, notes who was cut, and keeps those that want to go on.
+// Adds up what planners used that were told, or had a turn, and notes who was cut. Returns whether
+// it still wants to search.
+static bool close_planner(struct fm_tick *t, uint32_t slot, uint64_t *used)
+{
+    fm_world *world = t->world;
+    struct fm_planner *planner = &world->planners[slot];
+    fm_account *account = &fm_team_of(world, planner->team)->account;
+    fm_account_spend(account, planner->round_expansions);
+    *used += planner->round_expansions;
+    world->counts.expansions_by_kind[planner->kind] += planner->round_expansions;
+    if (planner->cut) {
+        note_cut(t, slot, planner->cut_at);
+    }
+    if (!planner->wants_search) {
+        account->searching -= 1;
+        account->served -= planner->start_count;
+    }
+    return planner->wants_search;
+}
+
+static void spend(struct fm_tick *t, uint64_t used)
+{
+    t->report->expansions += used;
+    t->budget = used < t->budget ? t->budget - used : 0;
+}
+
+// Keeps those that want to go on, in their order.
 static void close_round(struct fm_tick *t)
 {
     fm_world *world = t->world;
     uint64_t used = 0;
     uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->turns; i++) {
+        uint32_t slot = world->searching[i];
+        if (world->planners[slot].grant == 0 || close_planner(t, slot, &used)) {
+            world->searching[kept++] = slot;
+        }
+    }
+    memmove(world->searching + kept, world->searching + t->turns,
+            (world->searching_count - t->turns) * sizeof *world->searching);
+    world->searching_count -= t->turns - kept;
+    spend(t, used + close_surveys(t));
+}
+
+// After round 0 those come first that have no move yet.
+static void sort_by_need(fm_world *world)
+{
+    uint32_t begin = 0, rest = 0;
     for (uint32_t i = 0; i < world->searching_count; i++) {
         uint32_t slot = world->searching[i];
-        struct fm_planner *planner = &world->planners[slot];
-        fm_account *account = &fm_team_of(world, planner->team)->account;
-        fm_account_spend(account, planner->round_expansions);
-        used += planner->round_expansions;
-        world->counts.expansions_by_kind[planner->kind] += planner->round_expansions;
-        if (planner->cut) {
-            note_cut(t, slot, planner->cut_at);
-        }
-        if (planner->wants_search) {
-            world->searching[kept++] = slot;
+        if (world->planners[slot].state == FM_PLAN_RUNNING) {
+            world->searching[begin++] = slot;
         } else {
-            account->searching -= 1;
-            account->served -= planner->start_count;
+            world->by_team[rest++] = slot;
+        }
+    }
+    memcpy(world->searching + begin, world->by_team, rest * sizeof *world->searching);
+}
+
+// Tells all planners what changed and where their agents stand; those that have their answers all
+// the same are done for this tick.
+static void tell_planners(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint64_t used = 0;
+    uint32_t kept = 0;
+    fm_workers_run(t->workers, world->searching_count, BLOCK_SIZE(world->searching_count),
+                   tell_items, t);
+    for (uint32_t i = 0; i < world->searching_count; i++) {
+        uint32_t slot = world->searching[i];
+        if (close_planner(t, slot, &used)) {
+            world->searching[kept++] = slot;
         }
     }
     world->searching_count = kept;
-    used += close_surveys(t);
-    t->report->expansions += used;
-    t->budget = used < t->budget ? t->budget - used : 0;
+    spend(t, used);
 }
 
 // What the tick cost each search, and what its edits cost all of them, for people who ask.
@@ -462,25 +585,33 @@ void fm_stage_search(struct fm_tick *t)
     world->cut_count = 0;
     open_accounts(t);
     fm_surveys_follow(world);
-    t->report->planner_count = world->planner_count;
     if (!list_starts(world) || !list_searchers(world) || !list_surveys(world)) {
         return; // memory is out: nobody searches in this tick
     }
+    tell_planners(t);
+    uint64_t rounds_begin = fm_tick_now(t);
+    t->report->told_expansions = t->report->expansions;
+    t->report->planners_searched = world->searching_count;
     for (t->round = 0; t->round < FM_SEARCH_ROUNDS_MAX; t->round++) {
-        uint32_t count = world->searching_count + world->surveying_count;
-        if (count == 0 || t->budget == 0 || t->deadline_met ||
-            !FM_RESERVE(world, world->cuts, world->cut_capacity, world->cut_count + count)) {
+        if (world->searching_count + world->surveying_count == 0 || t->budget == 0 ||
+            t->deadline_met) {
             break;
         }
         open_round(t);
+        t->turns = deal_grants(t);
+        uint32_t count = t->turns + world->surveying_count;
+        if (!FM_RESERVE(world, world->cuts, world->cut_capacity, world->cut_count + count)) {
+            break;
+        }
         apply_recorded_cuts(t);
-        fm_workers_run(t->workers, count, count > 1024 ? 16 : count > 64 ? 4 : 1, search_items, t);
+        fm_workers_run(t->workers, count, BLOCK_SIZE(count), search_items, t);
         close_round(t);
         if (t->round == 0) {
-            t->report->planners_searched = world->searching_count;
+            sort_by_need(world);
         }
         t->report->record.rounds = t->round + 1;
     }
+    t->report->rounds_ns = fm_tick_now(t) - rounds_begin;
     t->report->planners_unfinished = world->searching_count;
     close_accounts(world);
     note_costs(world);

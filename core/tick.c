@@ -175,12 +175,6 @@ static void (*const stages[FM_STAGE_COUNT])(struct fm_tick *) = {
     [FM_STAGE_DIGEST] = stage_digest,
 };
 
-static uint64_t now(const struct fm_tick *t)
-{
-    return t->clock == NULL || t->clock->now_ns == NULL ? 0
-                                                        : t->clock->now_ns(t->clock->now_context);
-}
-
 static void run(struct fm_tick *t)
 {
     fm_world *world = t->world;
@@ -191,13 +185,13 @@ static void run(struct fm_tick *t)
     fm_world_begin_interval(world);
     uint32_t ended_before = world->ended_count;
 
-    uint64_t stage_begin = now(t);
+    uint64_t stage_begin = fm_tick_now(t);
     for (uint32_t i = 0; i < FM_STAGE_COUNT; i++) {
         uint32_t refusals = fm_world_refusals(world);
         stages[i](t);
         // What views are told decides nothing.
         world->starved |= i != FM_STAGE_OBSERVE && fm_world_refusals(world) != refusals;
-        uint64_t stage_end = now(t);
+        uint64_t stage_end = fm_tick_now(t);
         t->report->stage_ns[i] = stage_end - stage_begin;
         stage_begin = stage_end;
     }

@@ -19,8 +19,16 @@ struct fm_tick {
     fm_tick_report *report;
     uint64_t budget; // expansions left
     uint32_t round;
+    uint32_t turns;    // planners at the head of fm_world.searching that the round looks at
     bool deadline_met; // the deadline has stopped somebody
 };
+
+/// The time, for the report; 0 without a clock.
+static inline uint64_t fm_tick_now(const struct fm_tick *t)
+{
+    return t->clock == NULL || t->clock->now_ns == NULL ? 0
+                                                        : t->clock->now_ns(t->clock->now_context);
+}
 
 /// The assign stage.
 void fm_stage_assign(struct fm_tick *t);

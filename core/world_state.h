@@ -77,6 +77,7 @@ struct fm_agent {
 struct fm_planner {
     bool in_use;
     bool wants_search; // RUNNING after the last look
+    uint8_t turns;     // that it has had in this tick
     bool cut;          // stopped by the deadline in this round
     bool skipped;      // the deadline had passed before its turn
     bool disturbed;    // had an answer, and what is known changed: the next expansion is a replan
@@ -100,6 +101,7 @@ struct fm_planner {
     uint32_t change_count;             // cells in the last changes that it was told
     fm_cell change_cell;               // the first of them
     uint64_t replans;                  // times that changes of knowledge made it search again
+    uint32_t grant;                    // of the current round; 0: it is not its turn
     uint32_t round_expansions;         // done in the current round
     uint32_t cut_at;                   // see fm_cut.expansions
     uint32_t next;                     // planner with the same hash, or free slot

@@ -7,10 +7,10 @@
 static const double smoothing = 0.1; // weight of the newest tick
 static const double ns_per_expansion_first = 150.0;
 static const double ns_per_expansion_least = 1.0;
-static const uint64_t expansions_least = 1000; // ticks with fewer are too noisy to learn from
-static const double expansions_telling = 32;   // of each planner: then these are what took the time
-static const double used_up_share = 0.8;       // of the grant, from here on it counts as used up
-static const double cheapen_least = 0.5; // by how much one tick may change the guess downwards
+static const double expansions_least = 1000; // ticks with fewer are too noisy to learn from
+static const double expansions_telling = 32; // of each planner: then these are what took the time
+static const double used_up_share = 0.8;     // of the grant, from here on it counts as used up
+static const double cheapen_least = 0.5;     // by how much one tick may change the guess downwards
 static const double cheapen_most = 0.95;
 static const double deviations = 2.0; // that the time after the search may be above its mean
 static const double caution_share_most = 0.1;  // of the budget: on a busy machine all is uncertain
@@ -135,26 +135,26 @@ static void smooth(double *average, double newest)
     *average += smoothing * (newest - *average);
 }
 
-// A search takes time for every planner that there is, whatever it expands: each is told what has
-// changed and where its agents are. So the time per expansion says less the fewer there were. Taken
-// at face value, ticks in which few were needed would teach that they are dear. And when the grant
-// is small for that reason, agents wait although there is time, nothing gets finished, and what is
-// seen confirms the guess: the 10,000 agents of scenario `classes` were held at one expansion each.
-// Hence
+// A search takes time for every planner that has a turn, whatever it expands. So the time per
+// expansion says less the fewer there were. Taken at face value, ticks in which few were needed
+// would teach that they are dear. And when the grant is small for that reason, agents wait although
+// there is time, nothing gets finished, and what is seen confirms the guess: the 10,000 agents of
+// scenario `classes` were held at one expansion each. Hence
 //   - a search that ended before its deadline because the grant was used up makes the guess lower;
 //   - one that the deadline ended is believed as it is;
 //   - any other may raise the guess only if planners expanded much more than they cost otherwise.
 static void learn_cost(fm_pacer *pacer, const fm_pace *pace, const fm_tick_report *report,
                        double search_ns, double left_ns)
 {
-    double expansions = (double)report->expansions, newest = search_ns / fmax(expansions, 1);
+    double expansions = (double)(report->expansions - report->told_expansions);
+    double newest = search_ns / fmax(expansions, 1);
     bool used_up = expansions >= used_up_share * (double)pace->expansions;
-    bool is_telling = expansions >= expansions_telling * report->planner_count ||
+    bool is_telling = expansions >= expansions_telling * report->planners_searched ||
                       newest < pacer->ns_per_expansion || left_ns <= 0;
     if (left_ns > 0 && used_up && report->planners_unfinished > 0) {
         double time_share = search_ns / (search_ns + left_ns);
         pacer->ns_per_expansion *= fmin(fmax(time_share, cheapen_least), cheapen_most);
-    } else if (report->expansions >= expansions_least && is_telling) {
+    } else if (expansions >= expansions_least && is_telling) {
         smooth(&pacer->ns_per_expansion, newest);
     }
     pacer->ns_per_expansion = fmax(pacer->ns_per_expansion, ns_per_expansion_least);
@@ -167,7 +167,10 @@ void fm_pacer_end(fm_pacer *pacer, const fm_pace *pace, const fm_tick_report *re
     for (uint32_t stage = 0; stage < FM_STAGE_SEARCH; stage++) {
         before_ns += (double)report->stage_ns[stage];
     }
-    double search_ns = (double)report->stage_ns[FM_STAGE_SEARCH];
+    // Telling planners takes the same whatever the grants are, and many of them take long. Counted
+    // as searching, it would make expansions dear, so that fewer were granted, and dearer still.
+    before_ns += (double)(report->stage_ns[FM_STAGE_SEARCH] - report->rounds_ns);
+    double search_ns = (double)report->rounds_ns;
     double search_end_ns = (double)pace->start_ns + before_ns + search_ns;
     double deadline_ns = (double)pace->deadline_ns;
     // What a search that was cut took beyond its deadline must be kept free like what follows it.

@@ -8,10 +8,11 @@
 //             skip     the schedule stays; ticks whose time has passed are left out
 //             degrade  the schedule stays; late ticks follow at once with a smaller budget, until
 //                      they are in time again; beyond FM_PACER_BEHIND_MAX ticks it slips
-// Budget    the search may take budget - before - after: what the other stages took lately. That
-//           time, divided by the time per expansion of late, is the grant; its end, a little
-//           reserve earlier, is the deadline that cuts a search short when the guess was wrong. A
-//           grant that was used up before the deadline was too small: the guess gets lower.
+// Budget    the search may take budget - before - after: what the other stages, and telling the
+//           planners of changes, took lately. That time, divided by the time per expansion of late,
+//           is the grant; its end, a little reserve earlier, is the deadline that cuts a search
+//           short when the guess was wrong. A grant that was used up before the deadline was too
+//           small: the guess gets lower.
 //
 // No clock is read here: `now` is an argument, so a test or a simulation needs no waiting.
 //
@@ -37,7 +38,7 @@ typedef struct fm_pacer {
     double budget_ns;
     double due_ns;             // when the next tick is due
     double ns_per_expansion;   // wall time of the search stage; smoothed, like the next two
-    double before_ns;          // the stages before the search
+    double before_ns;          // the stages before the search, and telling the planners
     double after_ns;           // from its deadline, or end if that came first, to the tick's end
     double after_deviation_ns; // mean distance of that from its mean
     uint64_t late_ticks;       // ticks that began a period or more after they were due

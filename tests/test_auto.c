@@ -167,8 +167,8 @@ static void a_search_for_many_gets_the_share_of_many(void **state)
     assert_int_equal(fm_world_inspect(world, single, &one), FM_OK);
     assert_int_equal(fm_world_inspect(world, (fm_agent_id){1, single.generation}, &many), FM_OK);
     assert_int_equal(many.planner_agents, 30);
-    assert_in_range(one.planner_expansions, 64 + 9, 64 + 11);
-    assert_in_range(many.planner_expansions, 64 + 290, 64 + 301);
+    assert_in_range(one.planner_expansions, 64, 64 + 15); // all that it needs
+    assert_in_range(many.planner_expansions, 64 + 290, 64 + 310);
     fm_world_destroy(world);
 }
 

@@ -156,6 +156,29 @@ static void a_spammer_slows_only_itself(void **state)
     }
 }
 
+// ---- too little for everybody ----
+
+// Two expansions for each unit and tick. Dealt out evenly they are of little use: no search is ever
+// finished, because the units move on meanwhile.
+static void few_expansions_go_a_long_way(void **state)
+{
+    (void)state;
+    static fm_agent_id agents[SPAMMERS];
+    fm_world *world = make_world(fm_test_seed(), &fm_auto, true);
+    fm_random random = fm_random_seed(fm_test_seed());
+    spawn(world, 1, SPAMMERS, &random, agents);
+    send(world, agents, SPAMMERS, &random);
+    for (uint32_t tick = 0; tick < 300; tick++) {
+        fm_tick_report report;
+        fm_tick_run(world, NULL, 2 * SPAMMERS, NULL, &report);
+    }
+    fm_world_counts counts;
+    fm_world_counts_get(world, &counts);
+    // 825 to 955 of them have arrived; dealt out evenly, 370 had.
+    assert_in_range(counts.orders_ended[FM_END_ARRIVED], SPAMMERS * 2 / 3, SPAMMERS);
+    fm_world_destroy(world);
+}
+
 // ---- accounts ----
 
 // Many teams with random weights and wishes, over many ticks.
@@ -363,6 +386,7 @@ static void questions_of_many_teams_leave_time_to_search(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_expansions_go_a_long_way),
         cmocka_unit_test(a_spammer_slows_only_itself),
         cmocka_unit_test(accounts_share_by_weight_and_waste_nothing),
         cmocka_unit_test(what_a_change_costs_is_charged),

@@ -17,7 +17,7 @@ static fm_tick_report report_of(uint64_t before, uint64_t search, uint64_t expan
 {
     fm_tick_report report = {.expansions = expansions};
     report.stage_ns[FM_STAGE_SENSE] = before;
-    report.stage_ns[FM_STAGE_SEARCH] = search;
+    report.stage_ns[FM_STAGE_SEARCH] = report.rounds_ns = search;
     return report;
 }
 
@@ -107,6 +107,25 @@ static void grant_follows_the_measured_cost(void **state)
     assert_in_range(pace.deadline_ns - pace.start_ns, 41 * MS, 42 * MS);
 }
 
+// 30 ms of the search stage go by before anybody searches, whatever is granted.
+static void telling_planners_does_not_make_expansions_dear(void **state)
+{
+    (void)state;
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 10, 50, FM_OVERLOAD_SLIP, 0);
+    fm_pace pace = {0};
+    for (uint64_t tick = 0; tick < 200; tick++) {
+        pace = fm_pacer_begin(&pacer, tick * 100 * MS);
+        uint64_t searched = pace.expansions < 50000 ? pace.expansions : 50000;
+        fm_tick_report report = report_of(4 * MS, searched * 100, searched + 7000);
+        report.told_expansions = 7000;
+        report.stage_ns[FM_STAGE_SEARCH] += 30 * MS;
+        fm_pacer_end(&pacer, &pace, &report, tick * 100 * MS + 36 * MS + searched * 100);
+    }
+    // 50 ms less 34 before, 2 after and 2.5 in reserve, at 100 ns.
+    assert_in_range(pace.expansions, 113000, 117000);
+}
+
 // The search ends at its deadline, give or take; what comes after it takes 2 to 6 ms.
 static void ticks_stay_in_the_budget(void **state)
 {
@@ -174,7 +193,7 @@ static uint64_t tick_of_many(fm_pacer *pacer, uint32_t tick, uint64_t wanted)
         expansions = (search_end - pace.start_ns - MS - search_ns_of(0)) / 150;
     }
     fm_tick_report report = report_of(MS, search_end - pace.start_ns - MS, expansions);
-    report.planner_count = 4000;
+    report.planners_searched = 4000;
     report.planners_unfinished = expansions < wanted;
     fm_pacer_end(pacer, &pace, &report, search_end + 4 * MS);
     return expansions;
@@ -211,6 +230,7 @@ int main(void)
         cmocka_unit_test(degrade_cuts_the_budget_until_in_time),
         cmocka_unit_test(degrade_slips_when_hopeless),
         cmocka_unit_test(grant_follows_the_measured_cost),
+        cmocka_unit_test(telling_planners_does_not_make_expansions_dear),
         cmocka_unit_test(ticks_stay_in_the_budget),
         cmocka_unit_test(other_stages_cannot_starve_the_search),
         cmocka_unit_test(quiet_ticks_teach_nothing),
