@@ -21,12 +21,13 @@ from fogmarch_server import PATIENCE, Server, run
 def is_built_in():
     """Whether the server can filter, and is not watched by a sanitizer, which needs other calls."""
     with Server("--syscall-filter", "none") as server:
-        watched = not server.memory_tells()
+        if not server.memory_tells():
+            return False
     try:
         with Server("--syscall-filter", "refuse"):
-            return not watched
+            return True
     except AssertionError as error:
-        assert "built without libseccomp" in str(error) or watched, error
+        assert "built without libseccomp" in str(error), error
         return False
 
 
