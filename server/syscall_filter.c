@@ -202,7 +202,7 @@ static int add_rules(scmp_filter_ctx filter)
                                 conditional[i].value));
     }
     if (result == 0) { // abort()
-        result = allow(filter, "tgkill", 1, SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+        result = allow(filter, "tgkill", 1, SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
     }
     // Its flags are in memory, where the kernel's filter cannot look: the C library then uses
     // clone.
