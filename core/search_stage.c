@@ -10,7 +10,7 @@
 #define MOVES_SHARE  4u    // of a team that has less than that, this part is for moves
 #define TURN_GROWTH  2u    // bits: who has had a turn in vain gets four times as much the next time
 #define TURNS_MAX    8u    // that grants grow with
-#define TURNS_STRIDE 7919u // how far the order of turns rotates from tick to tick
+#define TURNS_STRIDE 7919u // how far the orders of turns rotate from tick to tick
 
 // Items that a worker takes at a time.
 #define BLOCK_SIZE(count) ((count) > 1024 ? 16u : (count) > 64 ? 4u : 1u)
@@ -83,7 +83,7 @@ static void deal_turns(fm_world *world, const uint32_t *slots, const uint32_t *e
 {
     uint32_t team_count = 0;
     for (uint32_t i = 0; i < world->team_count; i++) {
-        uint32_t team = (uint32_t)((i + world->tick) % world->team_count);
+        uint32_t team = (uint32_t)((i + world->tick * TURNS_STRIDE) % world->team_count);
         if (world->teams[team].account.searching > 0) {
             teams[team_count++] = team;
         }

@@ -21,6 +21,9 @@
 #define ORDER_TICKS  10u // between two orders of the modest team
 #define LOOKS_A_TICK 500u
 #define ASKING_TEAMS 100u
+#define LONE_TEAMS   400u // of one unit each
+#define LONE_TICKS   100u
+#define LONE_LOOKS   60u // in a tick: enough for a part of them
 
 static void apply(fm_world *world, fm_command command, fm_command_result *result)
 {
@@ -383,6 +386,40 @@ static void questions_of_many_teams_leave_time_to_search(void **state)
     fm_world_destroy(world);
 }
 
+// The deadline comes before most teams have had a turn. Their turns rotate fast enough that nobody
+// waits until all the others are done.
+static void many_teams_take_turns_under_a_deadline(void **state)
+{
+    (void)state;
+    fm_world *world = make_world(fm_test_seed(), &fm_auto, false);
+    fm_random random = fm_random_seed(fm_test_seed());
+    static fm_agent_id agents[LONE_TEAMS];
+    for (uint32_t i = 0; i < LONE_TEAMS; i++) {
+        spawn(world, i + 1, 1, &random, &agents[i]);
+    }
+    uint32_t cut_count = 0;
+    for (uint32_t tick = 0; tick < LONE_TICKS; tick++) {
+        if (tick % ORDER_TICKS == 0) {
+            send(world, agents, LONE_TEAMS, &random);
+        }
+        uint32_t looks_left = LONE_LOOKS;
+        fm_tick_clock clock = {.deadline = {.passed = passed, .context = &looks_left}};
+        fm_tick_report report;
+        fm_tick_run(world, NULL, BUDGET, &clock, &report);
+        cut_count += report.record.cut_count;
+    }
+    assert_true(cut_count > LONE_TEAMS * LONE_TICKS / 2);
+    uint32_t never = 0;
+    for (uint32_t i = 0; i < LONE_TEAMS; i++) {
+        fm_agent_report agent;
+        assert_int_equal(fm_world_inspect(world, agents[i], &agent), FM_OK);
+        never += agent.moves == 0;
+    }
+    print_message("%u of %u units have never moved\n", never, LONE_TEAMS);
+    assert_in_range(never, 0, LONE_TEAMS / 100); // some are walled in
+    fm_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +429,7 @@ int main(void)
         cmocka_unit_test(what_a_change_costs_is_charged),
         cmocka_unit_test(an_enclosed_goal_costs_many_no_more_than_one),
         cmocka_unit_test(questions_of_many_teams_leave_time_to_search),
+        cmocka_unit_test(many_teams_take_turns_under_a_deadline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
