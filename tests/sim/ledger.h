@@ -29,7 +29,6 @@ typedef struct sim_ledger {
     uint32_t life; // how many machines there were before
     uint64_t kept_world;
     bool keeps_promises; // whatever was told is on the disk
-    bool memory_failed;  // of a machine so far: a tick without memory cannot be repeated
     sim_book book;       // as of the last machine's end
     sim_ledger_world worlds[SIM_LEDGER_WORLDS_MAX];
 } sim_ledger;

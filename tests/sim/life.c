@@ -159,7 +159,7 @@ static bool keeps_promises(void)
                            sim_fault_counts[SIM_FAULT_SHORT_WRITE] +
                            sim_fault_counts[SIM_FAULT_SYNC_FAILED] >
                        0;
-    return plan.config.durability == FM_DURABILITY_TICK && !sim_told->memory_failed &&
+    return plan.config.durability == FM_DURABILITY_TICK &&
            (plan.config.journal_on_error == FM_JOURNAL_PAUSE || !disk_failed);
 }
 
@@ -171,7 +171,6 @@ static void crash(void)
     if (dark) {
         sim_disk_lose_power();
     }
-    sim_told->memory_failed |= sim_memory_failures() > 0;
     sim_ledger_close(keeps_promises());
 }
 
@@ -265,9 +264,7 @@ bool sim_live(uint64_t seed, bool print_trace, sim_result *sum)
     uint64_t ticks_replayed = 0;
     if (ended && !server.at_once) {
         check_memory();
-        sim_told->memory_failed |= sim_memory_failures() > 0;
-        bool can_be_repeated = plan.config.journal_dir[0] != '\0' && !sim_told->memory_failed;
-        ticks_replayed = can_be_repeated ? sim_verify_journals() : 0;
+        ticks_replayed = plan.config.journal_dir[0] != '\0' ? sim_verify_journals() : 0;
     }
     sim_result result = {
         .trace_hash = sim_trace_hash(),
