@@ -305,29 +305,35 @@ static fm_status bring_back(struct recovery *recovery)
     return status == FM_OK ? hand_over(recovery) : status;
 }
 
+// @param to  receives the name, of PATH_SIZE + 16 bytes
+static bool rename_files(const struct recovery *recovery, const char *ending, char *to)
+{
+    static const char *const suffixes[] = {"-wal", "-shm", ""};
+    bool renamed = true;
+    char from[PATH_SIZE + 16];
+    for (size_t i = 0; renamed && i < FM_COUNT_OF(suffixes); i++) {
+        snprintf(from, sizeof from, "%s%s", recovery->path, suffixes[i]);
+        snprintf(to, PATH_SIZE + 16, "%s%s%s", recovery->path, ending, suffixes[i]);
+        renamed = rename(from, to) == 0 || (errno == ENOENT && suffixes[i][0] != '\0');
+    }
+    return renamed;
+}
+
 // Damaged files get another name, so that the next start does not trip over them again. Whatever
 // may pass, such as missing memory or rights, leaves the file where it is.
 static void set_aside(struct recovery *recovery, fm_status status)
 {
-    static const char *const suffixes[] = {"-wal", "-shm", ""};
-    bool damaged = status == FM_ERR_BAD_FORMAT;
-    char from[PATH_SIZE + 16], to[PATH_SIZE + 16];
-    for (size_t i = 0; damaged && i < FM_COUNT_OF(suffixes); i++) {
-        snprintf(from, sizeof from, "%s%s", recovery->path, suffixes[i]);
-        snprintf(to, sizeof to, "%s.damaged%s", recovery->path, suffixes[i]);
-        damaged = rename(from, to) == 0 || (errno == ENOENT && suffixes[i][0] != '\0');
-    }
+    char to[PATH_SIZE + 16];
+    bool damaged = status == FM_ERR_BAD_FORMAT && rename_files(recovery, ".damaged", to);
     fm_log(FM_LOG_ERROR, "world not brought back", fm_log_text("reason", recovery->error),
            fm_log_text("file", damaged ? to : recovery->path));
 }
 
-static void try_file(struct recovery *recovery, const char *name)
+static void try_file(struct recovery *recovery)
 {
-    const fm_config *config = recovery->hub->config;
     uint64_t begun_ns = fm_clock_now_ns();
     recovery->progress_ns = begun_ns;
     recovery->tick_count = 0;
-    snprintf(recovery->path, sizeof recovery->path, "%s/%s", config->journal_dir, name);
     fm_status status = bring_back(recovery);
     if (status != FM_OK) {
         fm_host_destroy(recovery->host);
@@ -341,6 +347,33 @@ static void try_file(struct recovery *recovery, const char *name)
            fm_log_real("ms", (double)(fm_clock_now_ns() - begun_ns) / (double)FM_NS_PER_MS));
 }
 
+static const char *name_of(const struct dirent *entry)
+{
+    const char *dash = strchr(entry->d_name, '-');
+    return dash == NULL ? entry->d_name : dash + 1;
+}
+
+// A world gets its name when no other has it. So where a later file is of the same name, the world
+// was destroyed, and only the removal of its file was lost with the power: it must not come back in
+// the later one's place.
+static bool is_replaced(struct dirent *const *entries, int i, int count)
+{
+    for (int k = i + 1; k < count; k++) {
+        if (strcmp(name_of(entries[k]), name_of(entries[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void end_file(const struct recovery *recovery)
+{
+    char to[PATH_SIZE + 16];
+    bool renamed = rename_files(recovery, ".ended", to);
+    fm_log(FM_LOG_WARNING, "world was destroyed, a later one has its name",
+           fm_log_text("file", renamed ? to : recovery->path));
+}
+
 fm_status fm_recovery_run(fm_hub *hub)
 {
     struct recovery recovery = {.hub = hub};
@@ -352,9 +385,15 @@ fm_status fm_recovery_run(fm_hub *hub)
     fm_status status =
         fm_workers_create(fm_conductor_worker_count(hub->conductor), &recovery.workers);
     for (int i = 0; i < count; i++) {
-        if (status == FM_OK) {
-            try_file(&recovery, entries[i]->d_name);
+        snprintf(recovery.path, sizeof recovery.path, "%s/%s", hub->config->journal_dir,
+                 entries[i]->d_name);
+        if (status == FM_OK && is_replaced(entries, i, count)) {
+            end_file(&recovery);
+        } else if (status == FM_OK) {
+            try_file(&recovery);
         }
+    }
+    for (int i = 0; i < count; i++) {
         free(entries[i]);
     }
     free(entries);
