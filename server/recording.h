@@ -9,11 +9,11 @@
 //
 //   RECORDED ── the journal fails ──> FAILING ── written again ──> RECORDED
 //
-//   FAILING, journal_on_error: pause      the world stands still; what waits, waits; requests are
-//                                         refused, but for stats
-//   FAILING, journal_on_error: read_only  the world goes on and is shown, what changes it is
-//   refused;
-//                                         later a keyframe bridges the ticks that nobody wrote down
+//   FAILING, journal_on_error: pause
+//     The world stands still; what waits, waits; requests are refused, but for stats.
+//   FAILING, journal_on_error: read_only
+//     The world goes on and is shown, what changes it is refused; later a keyframe bridges the
+//     ticks that nobody wrote down.
 //
 // Threads: the conductor's, one per world; what the journal's writer calls says so.
 

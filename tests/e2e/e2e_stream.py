@@ -118,7 +118,8 @@ def every_order_ends_once():
             play.act()
             play.step(2)
             watcher.take_all()
-        play.client.call("agent.order", world=play.world, kind="stop", agents=play.agents)
+        if play.agents:
+            play.client.call("agent.order", world=play.world, kind="stop", agents=play.agents)
         play.step()
         ended = []
         for one in [watcher] + teams:
