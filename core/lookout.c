@@ -91,6 +91,37 @@ static struct tiles tiles_around(const fm_lookout *lookout, fm_cell cell, uint32
     return tiles;
 }
 
+// Cells of one tile, so that where many agents share a cell it is looked at once.
+struct tile_marks {
+    uint64_t bits[4];
+};
+
+_Static_assert(FM_LOOKOUT_TILE_SHIFT <= 4, "a tile has a bit for each cell");
+
+// Returns whether the cell was marked before.
+static bool mark(struct tile_marks *marks, fm_cell cell)
+{
+    uint32_t side = 1u << FM_LOOKOUT_TILE_SHIFT;
+    uint32_t place = fm_cell_y(cell) % side * side + fm_cell_x(cell) % side;
+    uint64_t bit = (uint64_t)1 << place % 64, before = marks->bits[place / 64];
+    marks->bits[place / 64] |= bit;
+    return (before & bit) != 0;
+}
+
+static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_cell cell)
+{
+    const fm_lookout *lookout = &world->lookout;
+    struct tile_marks marks = {{0}};
+    for (uint32_t i = lookout->first[tile]; i < lookout->first[tile + 1]; i++) {
+        const struct fm_agent *agent = &world->agents[lookout->slots[i]];
+        if (agent->team == team && !mark(&marks, agent->cell) &&
+            fm_sight_sees(world->sight, &world->grid->blocked, agent->cell, cell)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool fm_lookout_sees(const fm_world *world, uint32_t team, fm_cell cell)
 {
     const fm_lookout *lookout = &world->lookout;
@@ -99,16 +130,64 @@ bool fm_lookout_sees(const fm_world *world, uint32_t team, fm_cell cell)
     }
     struct tiles tiles = tiles_around(lookout, cell, world->rules.sense.radius);
     for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
-        const uint32_t *first = &lookout->first[y * lookout->columns];
-        for (uint32_t i = first[tiles.x_first]; i < first[tiles.x_last + 1]; i++) {
-            const struct fm_agent *agent = &world->agents[lookout->slots[i]];
-            if (agent->team == team &&
-                fm_sight_sees(world->sight, &world->grid->blocked, agent->cell, cell)) {
+        for (uint32_t x = tiles.x_first; x <= tiles.x_last; x++) {
+            if (tile_sees(world, y * lookout->columns + x, team, cell)) {
                 return true;
             }
         }
     }
     return false;
+}
+
+// ---- enemies ----------------------------------------------------------------------------------
+
+static bool add_enemy(fm_enemies *enemies, const fm_memory *memory, fm_cell cell)
+{
+    if (!fm_reserve(memory, (void **)&enemies->cells, &enemies->capacity, enemies->count + 1,
+                    sizeof *enemies->cells)) {
+        return false;
+    }
+    enemies->cells[enemies->count++] = cell;
+    return true;
+}
+
+static bool gather_tile(const fm_world *world, uint32_t tile, uint32_t team, fm_enemies *enemies)
+{
+    const fm_lookout *lookout = &world->lookout;
+    struct tile_marks marks = {{0}};
+    for (uint32_t i = lookout->first[tile]; i < lookout->first[tile + 1]; i++) {
+        const struct fm_agent *agent = &world->agents[lookout->slots[i]];
+        if (agent->team != team && !mark(&marks, agent->cell) &&
+            fm_lookout_sees(world, team, agent->cell) &&
+            !add_enemy(enemies, &world->memory, agent->cell)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+fm_status fm_enemies_refresh(const fm_world *world, uint32_t team, fm_enemies *enemies)
+{
+    const fm_lookout *lookout = &world->lookout;
+    if (enemies->tick == world->tick + 1) {
+        return FM_OK;
+    }
+    enemies->count = 0;
+    for (uint32_t tile = 0; lookout->slots != NULL && tile < lookout->columns * lookout->rows;
+         tile++) {
+        if (!gather_tile(world, tile, team, enemies)) {
+            enemies->count = 0;
+            return FM_ERR_NO_MEMORY;
+        }
+    }
+    enemies->tick = world->tick + 1;
+    return FM_OK;
+}
+
+void fm_enemies_fini(fm_enemies *enemies, const fm_memory *memory)
+{
+    fm_memory_release(memory, enemies->cells, enemies->capacity * sizeof *enemies->cells);
+    *enemies = (fm_enemies){0};
 }
 
 // Puts a cell in its place among those found so far; the farthest one falls out.
@@ -131,24 +210,38 @@ static uint32_t insert(fm_cell *cells, uint32_t count, uint32_t capacity, fm_cel
     return count;
 }
 
-uint32_t fm_lookout_enemies(const fm_world *world, uint32_t team, fm_cell cell, uint32_t radius,
-                            fm_cell *cells, uint32_t capacity)
+// Where the first of them in this tile or a later one stands.
+static uint32_t enemy_from(const fm_lookout *lookout, const fm_enemies *enemies, uint32_t tile)
+{
+    uint32_t low = 0, high = enemies->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (tile_of(lookout, enemies->cells[middle]) < tile) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_cell cell,
+                         uint32_t radius, fm_cell *cells, uint32_t capacity)
 {
     const fm_lookout *lookout = &world->lookout;
     const fm_view *view = &world->truth;
     uint32_t count = 0;
-    if (lookout->slots == NULL) {
+    if (enemies->count == 0) {
         return 0;
     }
     struct tiles tiles = tiles_around(lookout, cell, radius);
     for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
-        const uint32_t *first = &lookout->first[y * lookout->columns];
-        for (uint32_t i = first[tiles.x_first]; i < first[tiles.x_last + 1]; i++) {
-            const struct fm_agent *agent = &world->agents[lookout->slots[i]];
-            if (agent->team != team &&
-                fm_view_distance(view, agent->cell, cell) <= radius * view->step[0] &&
-                fm_lookout_sees(world, team, agent->cell)) {
-                count = insert(cells, count, capacity, agent->cell, view, cell);
+        uint32_t row = y * lookout->columns;
+        uint32_t end = enemy_from(lookout, enemies, row + tiles.x_last + 1);
+        for (uint32_t i = enemy_from(lookout, enemies, row + tiles.x_first); i < end; i++) {
+            fm_cell seen = enemies->cells[i];
+            if (fm_view_distance(view, seen, cell) <= radius * view->step[0]) {
+                count = insert(cells, count, capacity, seen, view, cell);
             }
         }
     }

@@ -16,6 +16,7 @@ void fm_seekers_fini(fm_seekers *seekers, const fm_memory *memory)
 {
     fm_frontier_fini(&seekers->frontier, memory);
     fm_wave_fini(&seekers->nearby, memory);
+    fm_enemies_fini(&seekers->enemies, memory);
     fm_memory_release(memory, seekers->slots, seekers->capacity * sizeof *seekers->slots);
     *seekers = (fm_seekers){0};
 }
@@ -127,7 +128,8 @@ static uint32_t nearest_danger(const struct dangers *dangers, fm_cell cell)
     return least;
 }
 
-static struct dangers find_dangers(const fm_world *world, const struct fm_agent *agent)
+static struct dangers find_dangers(const fm_world *world, const fm_enemies *enemies,
+                                   const struct fm_agent *agent)
 {
     const struct fm_order *order = &agent->order;
     struct dangers dangers = {.view = view_of(world, agent)};
@@ -139,8 +141,8 @@ static struct dangers find_dangers(const fm_world *world, const struct fm_agent 
             dangers.cells[dangers.count++] = cell;
         }
     }
-    dangers.count += fm_lookout_enemies(world, agent->team, agent->cell, order->radius,
-                                        dangers.cells + dangers.count, FM_DANGERS_MAX);
+    dangers.count += fm_enemies_near(world, enemies, agent->cell, order->radius,
+                                     dangers.cells + dangers.count, FM_DANGERS_MAX);
     return dangers;
 }
 
@@ -148,7 +150,11 @@ static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *ag
                  uint32_t cells_max)
 {
     struct fm_order *order = &agent->order;
-    struct dangers dangers = find_dangers(world, agent);
+    if (fm_enemies_refresh(world, agent->team, &seekers->enemies) != FM_OK) {
+        order->seek_state = FM_SEEK_EXHAUSTED;
+        return;
+    }
+    struct dangers dangers = find_dangers(world, &seekers->enemies, agent);
     fm_wave *wave = &seekers->nearby;
     if (dangers.count == 0) {
         order->seek_state = FM_SEEK_SAFE;

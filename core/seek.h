@@ -21,6 +21,7 @@
 #pragma once
 
 #include "core/frontier.h"
+#include "core/lookout.h"
 #include "core/world.h"
 
 struct fm_agent;
@@ -45,6 +46,7 @@ typedef struct fm_seekers {
     uint32_t count, capacity;
     fm_frontier frontier;
     fm_wave nearby; // around one who flees
+    fm_enemies enemies;
 } fm_seekers;
 
 void fm_seekers_fini(fm_seekers *seekers, const fm_memory *memory);
