@@ -37,8 +37,8 @@ typedef struct fm_account {
     uint64_t used_total; // since the team began
     uint32_t grant;      // in this round: for each planner at first, then for each agent served
     bool moves_only;     // in this round it is for real-time planners only
-    bool in_turns;       // in this round it is for a few planners, and `credit` is what they share
-    uint64_t credit;
+    bool in_turns;       // in this round it is the first that a planner gets, one after the other
+    uint64_t credit;     // what they share then: expansions that have not been granted yet
 } fm_account;
 
 // What the accounts of a round have together.

@@ -68,6 +68,15 @@ static fm_command_result give(struct scene *scene, fm_command command)
     return result;
 }
 
+static void build_wall(struct scene *scene, fm_rect wall)
+{
+    fm_command command = {
+        .kind = FM_COMMAND_TERRAIN, .rects = &wall, .rect_count = 1, .terrain = FM_TERRAIN_WALL};
+    fm_command_result result = {0};
+    fm_world_apply(scene->world, &command, &result);
+    assert_int_equal(result.status, FM_OK);
+}
+
 // Gives one agent an order that must be accepted; returns the order's id.
 static uint64_t order(struct scene *scene, fm_agent_id agent, fm_command command)
 {
@@ -306,14 +315,7 @@ static void loses_an_enemy_in_the_fog(void **state)
 {
     (void)state;
     struct scene scene = make_scene(NULL, 96, 24, false);
-    fm_rect wall = {0, 8, 60, 1};
-    fm_command_result result = {0};
-    fm_world_apply(scene.world,
-                   &(fm_command){.kind = FM_COMMAND_TERRAIN,
-                                 .rects = &wall,
-                                 .rect_count = 1,
-                                 .terrain = FM_TERRAIN_WALL},
-                   &result);
+    build_wall(&scene, (fm_rect){0, 8, 60, 1});
     fm_agent_id enemy = spawn(&scene, 2, 30, 10), hunter = spawn(&scene, 1, 30, 6);
     uint64_t follow = order(&scene, hunter, follow_command(&hunter, enemy, 0));
     move_to(&scene, enemy, 2, 22, false);
@@ -326,7 +328,7 @@ static void loses_an_enemy_in_the_fog(void **state)
     assert_int_equal(ending(&scene, follow).reason, FM_END_TARGET_LOST);
     assert_int_equal(ending(&scene, follow).cell, last_seen);
     // One that is not seen and one that there is not get the same answer.
-    result = give(&scene, follow_command(&hunter, enemy, 0));
+    fm_command_result result = give(&scene, follow_command(&hunter, enemy, 0));
     assert_int_equal(result.status, FM_ERR_NO_TARGET);
     result = give(&scene, follow_command(&hunter, (fm_agent_id){.index1 = 77}, 0));
     assert_int_equal(result.status, FM_ERR_NO_TARGET);
@@ -374,14 +376,7 @@ static void an_enemy_is_lost_behind_a_wall(void **state)
 {
     (void)state;
     struct scene scene = make_scene(NULL, 64, 16, false);
-    fm_rect wall = {8, 0, 1, 16};
-    fm_command_result result = {0};
-    fm_world_apply(scene.world,
-                   &(fm_command){.kind = FM_COMMAND_TERRAIN,
-                                 .rects = &wall,
-                                 .rect_count = 1,
-                                 .terrain = FM_TERRAIN_WALL},
-                   &result);
+    build_wall(&scene, (fm_rect){8, 0, 1, 16});
     fm_agent_id enemy = spawn(&scene, 2, 9, 8), hunter = spawn(&scene, 1, 7, 8);
     uint64_t follow = order(&scene, hunter, follow_command(&hunter, enemy, 1));
     run(&scene, 30);
