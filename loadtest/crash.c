@@ -4,10 +4,10 @@
 
 #include "clients/c/fogmarch.h"
 #include "clients/c/mirror.h"
-#include "core/random.h"
+#include "core/base/random.h"
 #include "loadtest/crash_book.h"
 #include "loadtest/server_process.h"
-#include "server/replay.h"
+#include "server/journal/replay.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "loadtest/crash_book.h"
 
-#include "core/command_file.h"
+#include "core/saves/command_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

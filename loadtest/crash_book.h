@@ -13,8 +13,8 @@
 
 #pragma once
 
-#include "core/world.h"
-#include "server/journal_reader.h"
+#include "core/world/world.h"
+#include "server/journal/journal_reader.h"
 
 typedef enum fm_crash_answer {
     FM_CRASH_NO_ANSWER,

@@ -2,7 +2,7 @@
 
 #include "loadtest/ground.h"
 
-#include "core/map_file.h"
+#include "core/map/map_file.h"
 
 #include <errno.h>
 #include <math.h>

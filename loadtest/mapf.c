@@ -4,7 +4,7 @@
 
 #include "clients/c/fogmarch.h"
 #include "clients/c/mirror.h"
-#include "core/map_file.h"
+#include "core/map/map_file.h"
 #include "loadtest/server_process.h"
 
 #include <errno.h>

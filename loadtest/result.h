@@ -2,9 +2,9 @@
 
 #pragma once
 
-#include "core/base.h"
-#include "core/status.h"
-#include "server/histogram.h"
+#include "core/base/base.h"
+#include "core/base/status.h"
+#include "server/base/histogram.h"
 
 #include <stdio.h>
 

@@ -7,8 +7,8 @@
 
 #pragma once
 
-#include "core/generate.h"
-#include "core/workers.h"
+#include "core/generate/generate.h"
+#include "core/base/workers.h"
 #include "proto/protocol.h"
 
 #include <stdio.h>

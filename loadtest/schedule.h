@@ -6,8 +6,8 @@
 
 #pragma once
 
-#include "core/base.h"
-#include "core/status.h"
+#include "core/base/base.h"
+#include "core/base/status.h"
 
 typedef enum fm_event_kind {
     FM_EVENT_ORDER,  // index: group

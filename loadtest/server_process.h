@@ -5,8 +5,8 @@
 
 #pragma once
 
-#include "core/base.h"
-#include "core/status.h"
+#include "core/base/base.h"
+#include "core/base/status.h"
 
 #include <sys/types.h>
 

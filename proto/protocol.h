@@ -7,12 +7,12 @@
 //   response      [1, id, error, result]        error: nil, or {code, name, message}
 //   notification  [2, method, [params]]
 //
-// A cell's look is one number: 0 unknown, else (cost - 1) << 4 | terrain (core/grid.h: 1 ground,
-// 2 out of bounds, 3 trees, 4 swamp, 5 water, 6 wall, 7 building).
+// A cell's look is one number: 0 unknown, else (cost - 1) << 4 | terrain (core/map/grid.h: 1
+// ground, 2 out of bounds, 3 trees, 4 swamp, 5 water, 6 wall, 7 building).
 
 #pragma once
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 #include <msgpack.h>
 

@@ -12,7 +12,7 @@
 
 #pragma once
 
-#include "core/base.h"
+#include "core/base/base.h"
 
 #define FM_SCANNER_DEPTH_MAX 32u
 

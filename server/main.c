@@ -1,10 +1,10 @@
 // server/main.c: fogmarchd, from the command line to the exit code. What the server does begins in
-// server/server.h.
+// server/process/server.h.
 
 #include "server/commit.h"
-#include "server/log.h"
-#include "server/options.h"
-#include "server/server.h"
+#include "server/base/log.h"
+#include "server/process/options.h"
+#include "server/process/server.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

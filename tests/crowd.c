@@ -2,7 +2,7 @@
 
 #include "tests/crowd.h"
 
-#include "core/map_file.h"
+#include "core/map/map_file.h"
 
 #define SIDE 4096u
 

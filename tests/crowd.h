@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "core/tick.h"
+#include "core/tick/tick.h"
 #include "tests/support.h"
 
 #define CROWD_UNITS_MAX 4096u

@@ -7,8 +7,8 @@
 
 #pragma once
 
-#include "core/planner.h"
-#include "core/random.h"
+#include "core/search/planner.h"
+#include "core/base/random.h"
 
 #define FOG_CHANGES_MAX 256u
 #define FOG_STARTS_MAX  6u

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "core/view.h"
+#include "core/map/view.h"
 
 // Cost of a cheapest way from every cell to one target; FM_COST_INFINITE where there is none.
 typedef struct reference {

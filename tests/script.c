@@ -2,7 +2,7 @@
 
 #include "tests/script.h"
 
-#include "core/permit.h"
+#include "core/world/permit.h"
 #include "tests/support.h"
 
 // A copy of the numbers that a command points to; released with the script.

@@ -26,7 +26,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 /// The seed of this run: FOGMARCH_SEED, or a fresh one. The same for the whole process, printed
 /// the first time it is asked for.

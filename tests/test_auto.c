@@ -1,12 +1,13 @@
-// Goal: auto makes the agent wait only where core/auto.c says so, however small the grants; and its
-// agents share a search from eight on, where jump points do not apply. Jump points are left for an
-// incremental search when they cost too much on the whole, not for one dear stretch of the way.
-// Method: planners on made-up maps are given a few expansions a tick, and the ticks without a move
-// are counted; worlds with groups of agents are asked how many planners they keep; an agent is put
-// where searches are cheap, then where they are dear, beside one that uses jump points alone.
+// Goal: auto makes the agent wait only where core/planners/auto.c says so, however small the
+// grants; and its agents share a search from eight on, where jump points do not apply. Jump points
+// are left for an incremental search when they cost too much on the whole, not for one dear stretch
+// of the way. Method: planners on made-up maps are given a few expansions a tick, and the ticks
+// without a move are counted; worlds with groups of agents are asked how many planners they keep;
+// an agent is put where searches are cheap, then where they are dear, beside one that uses jump
+// points alone.
 
-#include "core/generate.h"
-#include "core/tick.h"
+#include "core/generate/generate.h"
+#include "core/tick/tick.h"
 #include "tests/fog.h"
 #include "tests/support.h"
 

@@ -5,8 +5,8 @@
 // team, which building it saw last in each cell, from what its knowledge says has just been
 // learned.
 
-#include "core/random.h"
-#include "core/tick.h"
+#include "core/base/random.h"
+#include "core/tick/tick.h"
 #include "tests/support.h"
 
 #define SIDE      40u

@@ -9,7 +9,7 @@
 #include "clients/cli/canvas.h"
 #include "clients/cli/paint.h"
 #include "clients/cli/parse.h"
-#include "core/random.h"
+#include "core/base/random.h"
 
 static void test_numbers_and_places(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include "clients/c/fogmarch.h"
 #include "clients/c/object.h"
-#include "core/random.h"
+#include "core/base/random.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 
 #include "tests/support.h"
 
-#include "server/config_file.h"
-#include "server/options.h"
+#include "server/base/config_file.h"
+#include "server/process/options.h"
 
 #include <unistd.h>
 

@@ -6,12 +6,12 @@
 // tick of each first move and the units that wait after each tick, must be what they get when the
 // first team keeps still. The deadline strikes by work done, as a clock would, never by the clock.
 
-#include "core/generate.h"
-#include "core/tick.h"
-#include "core/view.h"
+#include "core/generate/generate.h"
+#include "core/tick/tick.h"
+#include "core/map/view.h"
 #include "tests/support.h"
 
-#include "core/random.h"
+#include "core/base/random.h"
 
 #include <math.h>
 #include <time.h>

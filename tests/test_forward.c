@@ -1,5 +1,5 @@
-// tests/test_forward.c: what must hold inside the planners that share core/forward_search.h, beyond
-// the right answers that test_planners.c asks of all.
+// tests/test_forward.c: what must hold inside the planners that share core/search/forward_search.h,
+// beyond the right answers that test_planners.c asks of all.
 //
 //   - After any event, in any order, suspended anywhere, the estimates are consistent on every
 //     usable edge and never above the true distance, whatever was learned, lowered or shifted, and
@@ -14,7 +14,7 @@
 
 #include "tests/support.h"
 
-#include "core/forward_search.h"
+#include "core/search/forward_search.h"
 #include "tests/fog.h"
 #include "tests/reference.h"
 
@@ -182,7 +182,7 @@ static void test_learning_saves_expansions(void **state)
 
 // ---- traces ----
 
-#define CELLS_PER_UNIT 10u // in core/time_bounded.c
+#define CELLS_PER_UNIT 10u // in core/planners/time_bounded.c
 
 // An open world, and an agent in its west that wants to go to its east.
 static void cross(fog *world, fog_planner *planner, const fm_planner_ops *ops)

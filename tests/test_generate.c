@@ -3,8 +3,8 @@
 // Method: promises are counted and walked on maps from many random seeds; one digest over a map of
 // each kind is compared with a golden value; options out of range must name themselves.
 
-#include "core/generate.h"
-#include "core/symmetry.h"
+#include "core/generate/generate.h"
+#include "core/generate/symmetry.h"
 #include "tests/support.h"
 
 // Turns that the lattice does not have move every edge by up to a cell, and with it now and then

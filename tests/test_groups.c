@@ -5,8 +5,8 @@
 // random goals make every fourth one cross); the whole must cost one backward search. Formations
 // are looked at on open ground, where their shape is known.
 
-#include "core/generate.h"
-#include "core/tick.h"
+#include "core/generate/generate.h"
+#include "core/tick/tick.h"
 #include "tests/support.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// tests/test_heuristic.c: what core/heuristic.h promises of each kind, on random maps that change.
+// tests/test_heuristic.c: what core/search/heuristic.h promises of each kind, on random maps that
+// change.
 //
 //   - Where a kind is said to be never too high, no estimate exceeds the true cost, and where it is
 //     said to be consistent, h(u) <= c(u, v) + h(v) on every step; h(target) is 0. That stays so
@@ -9,7 +10,7 @@
 
 #include "tests/support.h"
 
-#include "core/planner.h"
+#include "core/search/planner.h"
 #include "tests/fog.h"
 #include "tests/reference.h"
 

@@ -5,8 +5,8 @@
 
 #include "tests/support.h"
 
-#include "core/random.h"
-#include "server/histogram.h"
+#include "core/base/random.h"
+#include "server/base/histogram.h"
 
 #define VALUES 20000u
 

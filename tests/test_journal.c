@@ -7,8 +7,8 @@
 
 #include "tests/support.h"
 
-#include "core/random.h"
-#include "server/journal.h"
+#include "core/base/random.h"
+#include "server/journal/journal.h"
 #include "tests/failing_disk.h"
 
 #include <ftw.h>

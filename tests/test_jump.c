@@ -7,9 +7,9 @@
 
 #include "tests/support.h"
 
-#include "core/grid.h"
-#include "core/random.h"
-#include "core/scratch.h"
+#include "core/map/grid.h"
+#include "core/base/random.h"
+#include "core/search/scratch.h"
 
 #define SIDE_MAX 160u
 

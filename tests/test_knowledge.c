@@ -4,9 +4,9 @@
 // look; after each look every cell of the map is compared: seen ones look as they did when last
 // seen, the others are unknown and count as free. In between, the true map is edited.
 
-#include "core/generate.h"
-#include "core/knowledge.h"
-#include "core/sight.h"
+#include "core/generate/generate.h"
+#include "core/map/knowledge.h"
+#include "core/map/sight.h"
 #include "tests/support.h"
 
 #define SIDE_MAX 70u

@@ -1,4 +1,4 @@
-// tests/test_landmarks.c: the tables that core/survey.h makes, against plain measurements.
+// tests/test_landmarks.c: the tables that core/search/survey.h makes, against plain measurements.
 //
 //   - On a map at rest each landmark's costs are the true ones, landmarks differ and are free
 //   cells,
@@ -12,7 +12,7 @@
 
 #include "tests/support.h"
 
-#include "core/survey.h"
+#include "core/search/survey.h"
 #include "tests/fog.h"
 #include "tests/reference.h"
 

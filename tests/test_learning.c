@@ -11,7 +11,7 @@
 
 #include "tests/support.h"
 
-#include "core/forward_search.h"
+#include "core/search/forward_search.h"
 #include "tests/fog.h"
 #include "tests/reference.h"
 

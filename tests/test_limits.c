@@ -4,10 +4,10 @@
 // gives no more than the rate for that stretch and one burst, and it gives something whenever it
 // has said it would. Addresses against a plain list.
 
-#include "server/limits.h"
+#include "server/base/limits.h"
 
-#include "core/random.h"
-#include "server/clock.h"
+#include "core/base/random.h"
+#include "server/base/clock.h"
 #include "tests/support.h"
 
 #define TAKES 3000u

@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-#include "core/world.h"
+#include "core/world/world.h"
 #include "loadtest/find_max.h"
 #include "loadtest/groups.h"
 #include "loadtest/schedule.h"

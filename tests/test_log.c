@@ -6,8 +6,8 @@
 
 #include "tests/support.h"
 
-#include "core/random.h"
-#include "server/log.h"
+#include "core/base/random.h"
+#include "server/base/log.h"
 
 #include <pthread.h>
 #include <unistd.h>

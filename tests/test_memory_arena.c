@@ -8,8 +8,8 @@
 
 #include "tests/support.h"
 
-#include "core/random.h"
-#include "server/memory_arena.h"
+#include "core/base/random.h"
+#include "server/base/memory_arena.h"
 
 #include <pthread.h>
 #include <unistd.h>

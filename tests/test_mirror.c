@@ -8,7 +8,7 @@
 #include "tests/support.h"
 
 #include "clients/c/mirror.h"
-#include "core/random.h"
+#include "core/base/random.h"
 
 #include <msgpack.h>
 

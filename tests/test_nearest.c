@@ -6,8 +6,8 @@
 // Method: random maps, all known, with a walled-in goal; an agent for each of several planners in
 // random cells of one component. Where they end is compared with a plain look at all its cells.
 
-#include "core/random.h"
-#include "core/tick.h"
+#include "core/base/random.h"
+#include "core/tick/tick.h"
 #include "tests/support.h"
 
 #define SIDE  40u

@@ -4,9 +4,9 @@
 // stand. The last test is a property: random commands of every kind, edits, births and deaths, and
 // a plain account of all order ids; each ends once, with a reason that its kind can have.
 
-#include "core/frontier.h"
-#include "core/generate.h"
-#include "core/tick.h"
+#include "core/orders/frontier.h"
+#include "core/generate/generate.h"
+#include "core/tick/tick.h"
 #include "tests/support.h"
 
 #include <string.h>

@@ -7,9 +7,9 @@
 
 #include "tests/support.h"
 
-#include "core/random.h"
-#include "server/clock.h"
-#include "server/pacer.h"
+#include "core/base/random.h"
+#include "server/base/clock.h"
+#include "server/base/pacer.h"
 
 #define MS FM_NS_PER_MS
 

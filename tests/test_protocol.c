@@ -7,7 +7,7 @@
 #include "tests/params.h"
 #include "tests/support.h"
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "proto/protocol.h"
 #include "proto/scanner.h"
 

@@ -7,10 +7,10 @@
 // held against a replay from the beginning.
 
 #include "clients/cli/world_diff.h"
-#include "core/experiment.h"
-#include "core/world_file.h"
-#include "server/journal_file.h"
-#include "server/replay.h"
+#include "core/saves/experiment.h"
+#include "core/saves/world_file.h"
+#include "server/journal/journal_file.h"
+#include "server/journal/replay.h"
 #include "tests/script.h"
 #include "tests/support.h"
 
@@ -621,7 +621,7 @@ static void test_differences_are_named(void **state)
 
 // ---- another planner ---------------------------------------------------------------------------
 
-// core/experiment.h: everybody searches with the new planner, and the world goes on.
+// core/saves/experiment.h: everybody searches with the new planner, and the world goes on.
 static void test_another_planner(void **state)
 {
     (void)state;

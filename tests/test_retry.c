@@ -2,7 +2,7 @@
 
 #include "tests/support.h"
 
-#include "core/retry.h"
+#include "core/world/retry.h"
 
 static void waits_double_up_to_the_limit(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include "tests/support.h"
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "proto/scanner.h"
 
 #include <msgpack.h>

@@ -13,10 +13,10 @@
 
 #include "tests/support.h"
 
-#include "core/class_map.h"
-#include "core/map_file.h"
-#include "core/query.h"
-#include "core/scratch.h"
+#include "core/map/class_map.h"
+#include "core/map/map_file.h"
+#include "core/search/query.h"
+#include "core/search/scratch.h"
 
 #include <math.h>
 

@@ -7,8 +7,8 @@
 // after every tick, with 1, 2 or 3 workers; where it is, the second begins again from a file of the
 // first, and from there on they are alike again.
 
-#include "core/experiment.h"
-#include "core/world_file.h"
+#include "core/saves/experiment.h"
+#include "core/saves/world_file.h"
 #include "tests/script.h"
 #include "tests/support.h"
 

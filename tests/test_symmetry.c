@@ -2,7 +2,7 @@
 // cells onto cells where they claim to be exact, and that keep all distances.
 // Method: every number of players on square and oblong maps; matrices and points compared.
 
-#include "core/symmetry.h"
+#include "core/generate/symmetry.h"
 #include "tests/support.h"
 
 static const uint32_t sides[][2] = {{64, 64}, {65, 65}, {64, 96}, {97, 64}, {4096, 4096}};

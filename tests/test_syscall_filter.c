@@ -8,8 +8,8 @@
 
 #include "tests/support.h"
 
-#include "server/log.h"
-#include "server/syscall_filter.h"
+#include "server/base/log.h"
+#include "server/process/syscall_filter.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 
 #include "tests/support.h"
 
-#include "core/random.h"
-#include "server/tls_memory.h"
+#include "core/base/random.h"
+#include "server/wire/tls_memory.h"
 
 #include <pthread.h>
 

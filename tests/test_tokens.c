@@ -3,8 +3,8 @@
 // Method: files of lines with known outcome; then random tokens are made, revoked and looked up
 // beside a plain list. Resume tokens say what they were made with, and nothing else is one.
 
-#include "core/random.h"
-#include "server/resume.h"
+#include "core/base/random.h"
+#include "server/sessions/resume.h"
 #include "tests/support.h"
 
 #define SECRET "0123456789abcdef"

@@ -4,9 +4,9 @@
 // by a plain flood of the true map; the world has to come to the same end, by the order's own rule.
 // Budgets are small, so that searches are suspended over many ticks.
 
-#include "core/generate.h"
-#include "core/tick.h"
-#include "core/view.h"
+#include "core/generate/generate.h"
+#include "core/tick/tick.h"
+#include "core/map/view.h"
 #include "tests/reference.h"
 #include "tests/support.h"
 

@@ -8,7 +8,7 @@
 // and without making the checksums right again: they must be refused, or be a world that can be
 // played.
 
-#include "core/world_file.h"
+#include "core/saves/world_file.h"
 #include "tests/script.h"
 #include "tests/support.h"
 

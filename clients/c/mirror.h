@@ -11,7 +11,7 @@
 #pragma once
 
 #include "clients/c/object.h"
-#include "core/world.h"
+#include "core/world/world.h"
 #include "proto/protocol.h"
 
 // An agent as the view shows it.

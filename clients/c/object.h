@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "core/base.h"
+#include "core/base/base.h"
 
 #include <msgpack.h>
 

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "core/cell.h"
+#include "core/map/cell.h"
 #include "proto/protocol.h"
 
 #include <msgpack.h>

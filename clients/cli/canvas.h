@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "core/base.h"
+#include "core/base/base.h"
 
 #define FM_CANVAS_DEFAULT UINT32_MAX // the terminal's own colour
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 /// A whole number in decimal, at most `maximum`.
 bool fm_parse_uint(const char *text, uint64_t maximum, uint64_t *number);

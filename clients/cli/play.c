@@ -14,8 +14,8 @@
 #include "clients/cli/snapshot.h"
 #include "clients/cli/terminal.h"
 #include "clients/cli/views.h"
-#include "core/random.h"
-#include "core/words.h"
+#include "core/base/random.h"
+#include "core/world/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "clients/cli/cli.h"
-#include "server/replay.h"
+#include "server/journal/replay.h"
 
 #include <stdio.h>
 

@@ -8,10 +8,10 @@
 
 #include "clients/cli/replay.h"
 #include "clients/cli/report.h"
-#include "core/experiment.h"
-#include "core/map_file.h"
-#include "core/query.h"
-#include "core/scratch.h"
+#include "core/saves/experiment.h"
+#include "core/map/map_file.h"
+#include "core/search/query.h"
+#include "core/search/scratch.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -8,10 +8,10 @@
 
 #include "clients/cli/replay.h"
 #include "clients/cli/report.h"
-#include "core/experiment.h"
-#include "core/words.h"
-#include "core/world_file.h"
-#include "server/pacer.h"
+#include "core/saves/experiment.h"
+#include "core/world/words.h"
+#include "core/saves/world_file.h"
+#include "server/base/pacer.h"
 
 #include <stdlib.h>
 #include <string.h>

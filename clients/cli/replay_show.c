@@ -3,9 +3,9 @@
 #include "clients/cli/picture.h"
 #include "clients/cli/replay.h"
 #include "clients/cli/report.h"
-#include "core/experiment.h"
-#include "core/words.h"
-#include "core/world_file.h"
+#include "core/saves/experiment.h"
+#include "core/world/words.h"
+#include "core/saves/world_file.h"
 
 #include <stdlib.h>
 #include <string.h>

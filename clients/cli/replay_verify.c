@@ -9,7 +9,7 @@
 #include "clients/cli/pulse.h"
 #include "clients/cli/report.h"
 #include "clients/cli/world_diff.h"
-#include "core/world_file.h"
+#include "core/saves/world_file.h"
 
 #include <stdlib.h>
 #include <string.h>

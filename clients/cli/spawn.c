@@ -6,7 +6,7 @@
 #include "clients/cli/commands.h"
 
 #include "clients/cli/snapshot.h"
-#include "core/random.h"
+#include "core/base/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 #define FM_ZOOM_MAX 3 // 8 x 8 pixels a cell
 #define FM_ZOOM_MIN (-8)

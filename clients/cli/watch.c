@@ -11,7 +11,7 @@
 #include "clients/cli/report.h"
 #include "clients/cli/terminal.h"
 #include "clients/cli/watch.h"
-#include "core/words.h"
+#include "core/world/words.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "clients/cli/paint.h"
 #include "clients/cli/report.h"
 #include "clients/cli/terminal.h"
-#include "core/words.h"
+#include "core/world/words.h"
 
 #include <string.h>
 

@@ -1,10 +1,11 @@
-// clients/cli/world_diff.c: see world_diff.h. Goes by what core/world.h tells of a world, so what
-// is compared are the things that people know by name; what searches hold shows in their counters.
+// clients/cli/world_diff.c: see world_diff.h. Goes by what core/world/world.h tells of a world, so
+// what is compared are the things that people know by name; what searches hold shows in their
+// counters.
 
 #include "clients/cli/world_diff.h"
 
-#include "core/experiment.h"
-#include "core/words.h"
+#include "core/saves/experiment.h"
+#include "core/world/words.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 #define FM_DIFFERENCE_FIELD_SIZE 32u
 #define FM_DIFFERENCE_VALUE_SIZE 128u

@@ -12,10 +12,10 @@
 
 #pragma once
 
-#include "core/base.h"
-#include "core/planner.h"
-#include "core/random.h"
-#include "core/status.h"
+#include "core/base/base.h"
+#include "core/search/planner.h"
+#include "core/base/random.h"
+#include "core/base/status.h"
 
 #define FM_LAB_OK     0
 #define FM_LAB_FAILED 1

@@ -1,9 +1,9 @@
 // loadtest/lab/landmarks.c: `fogmarch-lab landmarks`: how many landmarks, and where?
 //
 // A* on known game maps, guided by octile distance and by landmarks in growing numbers, placed by
-// each of the rules of core/landmarks.h, and by `farthest` with the rule that moves the least used
-// one. The rules that look at recent orders are shown other errands than those that are measured,
-// drawn from the same map. Every path must cost the same, or the experiment ends.
+// each of the rules of core/search/landmarks.h, and by `farthest` with the rule that moves the
+// least used one. The rules that look at recent orders are shown other errands than those that are
+// measured, drawn from the same map. Every path must cost the same, or the experiment ends.
 
 #include "loadtest/lab/lab.h"
 #include "loadtest/lab/plot.h"

@@ -8,7 +8,7 @@
 
 #include "loadtest/lab/lab.h"
 
-#include "core/map_file.h"
+#include "core/map/map_file.h"
 
 #define FM_LAB_PATH_SIZE 4096u
 

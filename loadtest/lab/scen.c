@@ -5,7 +5,7 @@
 // (straight 1, diagonal the square root of 2), and wrong when it is longer than the file's optimum
 // by more than one part in 10,000, or shorter. That needs step costs fine enough: 70/99 are within
 // 0.005 %, 10/14 are not. Problems for units that swim or wade need their movement class
-// (core/movement.h).
+// (core/map/movement.h).
 
 #include "loadtest/lab/lab.h"
 #include "loadtest/lab/maps.h"
@@ -14,7 +14,7 @@
 #include "loadtest/lab/stopwatch.h"
 #include "loadtest/lab/surveying.h"
 
-#include "core/query.h"
+#include "core/search/query.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ struct answer {
 static const fm_lab_option options[] = {
     {"planner", "NAME",
      "planner with its options, or query for the path queries of\n"
-     "core/query.h; repeated-forward-astar"},
+     "core/search/query.h; repeated-forward-astar"},
     {"heuristic", "NAME",
      "of the planner: zero, manhattan, octile, chebyshev, euclidean,\n"
      "cluster or landmarks; the tables of the last two are made before"},

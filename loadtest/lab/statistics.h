@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "core/base.h"
+#include "core/base/base.h"
 
 typedef struct fm_sample {
     uint64_t count;

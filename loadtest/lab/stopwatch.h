@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "core/base.h"
+#include "core/base/base.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

@@ -1,5 +1,5 @@
-// loadtest/lab/surveying.h: the tables that heuristics read (core/survey.h), made to the end before
-// an experiment goes on, as a server makes them in the background of many ticks.
+// loadtest/lab/surveying.h: the tables that heuristics read (core/search/survey.h), made to the end
+// before an experiment goes on, as a server makes them in the background of many ticks.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "loadtest/lab/maps.h"
 #include "loadtest/lab/mission.h"
 
-#include "core/survey.h"
+#include "core/search/survey.h"
 
 // A survey and what it took to make.
 typedef struct fm_lab_survey {

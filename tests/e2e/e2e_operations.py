@@ -332,7 +332,7 @@ def calls_of_the_server_pass_the_filter():
         with open(trace) as file:
             used = set(re.findall(r"^\d+ +([a-z0-9_]+)\(", file.read(), re.M))
         assert {"epoll_wait", "futex", "accept4", "execve", "setpriority"} <= used, used
-        # The thread of the replays does without the one, see server/conductor.c; SQLite calls the other as root.
+        # The thread of the replays does without the one, see server/worlds/conductor.c; SQLite calls the other as root.
         refused = {"setpriority", "fchown"}
         assert used - refused <= allowed, used - allowed
 

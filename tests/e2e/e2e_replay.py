@@ -80,7 +80,7 @@ def mix(x):
 
 
 def checksum(data, position, tick, kind):
-    """As in core/bytes.c and server/journal_schema.h."""
+    """As in core/base/bytes.c and server/journal/journal_schema.h."""
     lanes = [len(data), 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb]
     rest = data
     while len(rest) >= 32:

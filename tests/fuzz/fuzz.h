@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "core/base.h"
+#include "core/base/base.h"
 
 #include <stdint.h>
 

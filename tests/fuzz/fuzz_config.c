@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "server/config_file.h"
+#include "server/base/config_file.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "core/command_file.h"
-#include "server/journal_reader.h"
+#include "core/saves/command_file.h"
+#include "server/journal/journal_reader.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -190,7 +190,7 @@ static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
     return row;
 }
 
-// As in server/journal_file.c, but that every column takes everything.
+// As in server/journal/journal_file.c, but that every column takes everything.
 static const struct database *the_database(void)
 {
     static struct database made;

@@ -3,7 +3,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "core/map_file.h"
+#include "core/map/map_file.h"
 
 #include <stdlib.h>
 #include <string.h>

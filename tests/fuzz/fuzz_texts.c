@@ -3,8 +3,8 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "core/movement.h"
-#include "server/config.h"
+#include "core/map/movement.h"
+#include "server/base/config.h"
 
 #include <stdlib.h>
 #include <string.h>

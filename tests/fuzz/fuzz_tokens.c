@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "server/tokens.h"
+#include "server/base/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 
 #include "tests/fuzz/live.h"
 
-#include "server/clock.h"
-#include "server/creation.h"
-#include "server/handlers.h"
-#include "server/playback.h"
-#include "server/replays.h"
-#include "server/stream.h"
+#include "server/base/clock.h"
+#include "server/sessions/creation.h"
+#include "server/sessions/handlers.h"
+#include "server/worlds/playback.h"
+#include "server/sessions/replays.h"
+#include "server/sessions/stream.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "proto/protocol.h"
-#include "server/config.h"
+#include "server/base/config.h"
 
 #define FM_LIVE_CLIENTS_MAX 8u
 #define FM_LIVE_KNOWN_MAX   32u // numbers remembered of each kind; the latest stay

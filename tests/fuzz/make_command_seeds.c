@@ -3,8 +3,8 @@
 //
 //   make_command_seeds COMMANDS_FOLDER WORLDS_FOLDER
 
-#include "core/command_file.h"
-#include "core/world_file.h"
+#include "core/saves/command_file.h"
+#include "core/saves/world_file.h"
 
 #include <errno.h>
 #include <stdio.h>

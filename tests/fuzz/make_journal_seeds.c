@@ -3,8 +3,8 @@
 //
 //   make_journal_seeds FOLDER
 
-#include "core/command_file.h"
-#include "server/journal_file.h"
+#include "core/saves/command_file.h"
+#include "server/journal/journal_file.h"
 
 #include <errno.h>
 #include <sqlite3.h>

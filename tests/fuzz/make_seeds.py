@@ -17,7 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 MAPS = os.environ.get("FOGMARCH_MAPS") or os.path.join(ROOT, "..", "shared", "maps")
 WIDTH, HEIGHT = 24, 16  # cells of a piece of a map
 
-PLANNERS = {  # as in core/planner_table.c
+PLANNERS = {  # as in core/world/planner_table.c
     "plain": ["dstar-lite", "dstar-extra-lite", "repeated-jps", "auto", "breadth-first", "depth-first",
               "greedy-best-first", "dijkstra", "mpgaa-star", "tba-star"],
     "keys": ["repeated-forward-astar:ties=larger-g,queue=bucket", "rtaa-star:lookahead=100",

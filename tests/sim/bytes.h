@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "core/base.h"
+#include "core/base/base.h"
 
 typedef struct sim_bytes {
     uint8_t *bytes; // owned

@@ -1,6 +1,6 @@
 // tests/sim/client.c: see client.h.
 
-#include "server/session.h"
+#include "server/sessions/session.h"
 #include "tests/sim/ledger.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #define PING_MAX_NS    (100 * SIM_NS_MS) // for an answer to ping
 #define ANSWER_MAX_NS  (5 * SIM_NS_S)    // for any other, whatever others do
-#define CROWDED_SHARE  4u                // see HELD_UP_SHARE in server/session.c
+#define CROWDED_SHARE  4u                // see HELD_UP_SHARE in server/sessions/session.c
 #define JOURNAL_MAX_NS (60 * SIM_NS_S)   // likewise, where it waits for a disk that fails
 
 uint64_t sim_notifications_heard;

@@ -3,9 +3,9 @@
 
 #include "tests/sim/hooks.h"
 
-#include "core/tick.h"
-#include "server/pacer.h"
-#include "server/recording.h"
+#include "core/tick/tick.h"
+#include "server/base/pacer.h"
+#include "server/worlds/recording.h"
 #include "tests/sim/ledger.h"
 
 #include <inttypes.h>

@@ -11,8 +11,8 @@
 
 #pragma once
 
-#include "core/base.h"
-#include "core/random.h"
+#include "core/base/base.h"
+#include "core/base/random.h"
 #include "tests/sim/bugs.h"
 #include "tests/sim/faults.h"
 

@@ -21,8 +21,8 @@
 #include "tests/sim/plan.h"
 #include "tests/sim/verify.h"
 
-#include "server/log.h"
-#include "server/server.h"
+#include "server/base/log.h"
+#include "server/process/server.h"
 
 #include <inttypes.h>
 #include <signal.h>

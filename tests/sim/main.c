@@ -12,7 +12,7 @@
 #include "tests/sim/life.h"
 #include "tests/sim/sockets.h"
 
-#include "server/tokens.h"
+#include "server/base/tokens.h"
 
 #include <dirent.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 
 #include "tests/sim/memory.h"
 
-#include "server/memory_arena.h"
+#include "server/base/memory_arena.h"
 #include "tests/sim/kernel.h"
 
 #include <malloc.h>

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "core/base.h"
+#include "core/base/base.h"
 
 void *sim_own_allocate(size_t size);
 void sim_own_release(void *block);

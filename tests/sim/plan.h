@@ -6,7 +6,7 @@
 #include "tests/sim/book.h"
 #include "tests/sim/disk.h"
 
-#include "server/config.h"
+#include "server/base/config.h"
 
 // With so many HTTP connections allowed, or more, nobody is turned away.
 #define SIM_HTTP_ROOMY   1024u

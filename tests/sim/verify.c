@@ -2,7 +2,7 @@
 
 #include "tests/sim/verify.h"
 
-#include "server/replay.h"
+#include "server/journal/replay.h"
 #include "tests/sim/kernel.h"
 
 #include <dirent.h>

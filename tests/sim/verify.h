@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "core/base.h"
+#include "core/base/base.h"
 
 /// Replays every journal of the process's folder, with one worker and no clock: each tick must have
 /// the digest that it had. Ends the process otherwise. @return how many ticks

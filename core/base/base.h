@@ -1,0 +1,45 @@
+// core/base/base.h: the few things every file needs.
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The caller must look at the returned fm_status.
+#define FM_CHECKED __attribute__((warn_unused_result))
+
+// For the innermost loops of a search, where one body is compiled once for each constant argument.
+// Builds that check everything leave that to the compiler: they take too long to compile otherwise.
+#ifdef FM_VALIDATE_ENABLED
+#define FM_INLINE static inline
+#else
+#define FM_INLINE static inline __attribute__((always_inline))
+#endif
+
+// Before a small loop in such a body. Not where sanitizers watch every access: there it would make
+// nothing faster, and compiling slow.
+#if defined(FM_VALIDATE_ENABLED) || defined(__SANITIZE_THREAD__)
+#define FM_UNROLL
+#else
+#define FM_UNROLL _Pragma("GCC unroll 8")
+#endif
+
+#define FM_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+// Stops the process because the program itself is wrong. On in every build. Never put it on
+// anything that a client, a map file or a config file can cause.
+#define FM_ASSERT(condition)                                                                       \
+    (__builtin_expect(!!(condition), 1) ? (void)0 : fm_panic(__FILE__, __LINE__, #condition))
+
+// The same, for checks that cost more than the work they guard. Debug and asan builds only.
+#ifdef FM_VALIDATE_ENABLED
+#define FM_VALIDATE(condition) FM_ASSERT(condition)
+#else
+#define FM_VALIDATE(condition) ((void)sizeof(condition))
+#endif
+
+// Marks the line after an exhaustive switch.
+#define FM_UNREACHABLE() fm_panic(__FILE__, __LINE__, "unreachable")
+
+_Noreturn void fm_panic(const char *file, int line, const char *condition);

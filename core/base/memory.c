@@ -1,0 +1,53 @@
+// core/base/memory.c: see memory.h.
+
+#include "core/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *libc_allocate(void *context, size_t size)
+{
+    (void)context;
+    return malloc(size);
+}
+
+static void libc_release(void *context, void *block, size_t size)
+{
+    (void)context;
+    (void)size;
+    free(block);
+}
+
+const fm_memory fm_memory_libc = {.allocate = libc_allocate, .release = libc_release};
+
+void *fm_memory_allocate_zeroed(const fm_memory *memory, size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total) || total == 0) {
+        return NULL;
+    }
+    void *block = fm_memory_allocate(memory, total);
+    if (block != NULL) {
+        memset(block, 0, total);
+    }
+    return block;
+}
+
+void *fm_memory_resize(const fm_memory *memory, void *block, size_t old_count, size_t new_count,
+                       size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(new_count, size, &total) || total == 0) {
+        return NULL;
+    }
+    void *grown = fm_memory_allocate(memory, total);
+    if (grown == NULL) {
+        return NULL;
+    }
+    size_t kept = old_count < new_count ? old_count : new_count;
+    if (kept > 0) {
+        memcpy(grown, block, kept * size);
+    }
+    fm_memory_release(memory, block, old_count * size);
+    return grown;
+}

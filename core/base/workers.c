@@ -1,0 +1,194 @@
+// core/base/workers.c: see workers.h. One job at a time; `round` tells sleeping threads that there
+// is a new one. All fields of `job` are written before `round` grows, under the lock, so a woken
+// thread sees them complete.
+//
+// A tick has half a dozen parallel stages, each often shorter than the time it takes to wake a
+// thread. Helpers therefore look for the next round a short while before they go to sleep.
+
+#include "core/base/workers.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define LOOKS_BEFORE_SLEEP 2000u // about 20 to 40 microseconds
+
+struct job {
+    fm_range_fn *fn;
+    void *context;
+    uint32_t item_count;
+    uint32_t block_size;
+    atomic_uint next_block; // the one thing workers race for
+};
+
+struct helper {
+    struct fm_workers *workers;
+    pthread_t thread;
+    uint32_t index;
+};
+
+struct fm_workers {
+    pthread_mutex_t lock; // the one lock of core/: guards stopping, and orders round with sleeping
+    pthread_cond_t work_ready;
+    pthread_cond_t work_done;
+    atomic_uint_fast64_t round;
+    atomic_uint busy_count; // helpers still inside this round
+    bool stopping;
+
+    struct job job;
+    uint32_t helper_count;
+    struct helper helpers[FM_WORKERS_MAX];
+};
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static void drain(struct job *job, uint32_t worker)
+{
+    uint32_t block_count = (job->item_count + job->block_size - 1) / job->block_size;
+    for (;;) {
+        uint32_t block = atomic_fetch_add_explicit(&job->next_block, 1, memory_order_relaxed);
+        if (block >= block_count) {
+            return;
+        }
+        uint32_t begin = block * job->block_size;
+        uint32_t end = begin + job->block_size;
+        job->fn(begin, end < job->item_count ? end : job->item_count, worker, job->context);
+    }
+}
+
+static void await_round(struct fm_workers *workers, uint64_t round_seen)
+{
+    for (uint32_t i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
+        if (atomic_load_explicit(&workers->round, memory_order_acquire) != round_seen) {
+            return;
+        }
+        pause_briefly();
+    }
+    pthread_mutex_lock(&workers->lock);
+    while (!workers->stopping && atomic_load(&workers->round) == round_seen) {
+        pthread_cond_wait(&workers->work_ready, &workers->lock);
+    }
+    pthread_mutex_unlock(&workers->lock);
+}
+
+static void *helper_main(void *argument)
+{
+    struct helper *self = argument;
+    fm_workers *workers = self->workers;
+    uint64_t round_seen = 0;
+
+    for (;;) {
+        await_round(workers, round_seen);
+        uint64_t round = atomic_load_explicit(&workers->round, memory_order_acquire);
+        if (round == round_seen) {
+            return NULL; // woken without a new round: stopping
+        }
+        round_seen = round;
+        drain(&workers->job, self->index);
+        if (atomic_fetch_sub_explicit(&workers->busy_count, 1, memory_order_acq_rel) == 1) {
+            pthread_mutex_lock(&workers->lock);
+            pthread_cond_signal(&workers->work_done);
+            pthread_mutex_unlock(&workers->lock);
+        }
+    }
+}
+
+fm_status fm_workers_create(uint32_t worker_count, fm_workers **out)
+{
+    FM_ASSERT(worker_count >= 1 && worker_count <= FM_WORKERS_MAX);
+
+    fm_workers *workers = calloc(1, sizeof *workers);
+    if (workers == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    pthread_mutex_init(&workers->lock, NULL);
+    pthread_cond_init(&workers->work_ready, NULL);
+    pthread_cond_init(&workers->work_done, NULL);
+
+    for (uint32_t i = 0; i < worker_count - 1; i++) {
+        struct helper *helper = &workers->helpers[i];
+        *helper = (struct helper){.workers = workers, .index = i + 1};
+        if (pthread_create(&helper->thread, NULL, helper_main, helper) != 0) {
+            fm_workers_destroy(workers);
+            return FM_ERR_NO_MEMORY;
+        }
+        workers->helper_count += 1;
+    }
+    *out = workers;
+    return FM_OK;
+}
+
+void fm_workers_destroy(fm_workers *workers)
+{
+    if (workers == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&workers->lock);
+    workers->stopping = true;
+    pthread_cond_broadcast(&workers->work_ready);
+    pthread_mutex_unlock(&workers->lock);
+
+    for (uint32_t i = 0; i < workers->helper_count; i++) {
+        pthread_join(workers->helpers[i].thread, NULL);
+    }
+    pthread_cond_destroy(&workers->work_done);
+    pthread_cond_destroy(&workers->work_ready);
+    pthread_mutex_destroy(&workers->lock);
+    free(workers);
+}
+
+uint32_t fm_workers_count(const fm_workers *workers)
+{
+    return workers == NULL ? 1 : workers->helper_count + 1;
+}
+
+static void await_helpers(fm_workers *workers)
+{
+    for (uint32_t i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
+        if (atomic_load_explicit(&workers->busy_count, memory_order_acquire) == 0) {
+            return;
+        }
+        pause_briefly();
+    }
+    pthread_mutex_lock(&workers->lock);
+    while (atomic_load_explicit(&workers->busy_count, memory_order_acquire) > 0) {
+        pthread_cond_wait(&workers->work_done, &workers->lock);
+    }
+    pthread_mutex_unlock(&workers->lock);
+}
+
+void fm_workers_run(fm_workers *workers, uint32_t item_count, uint32_t block_size, fm_range_fn *fn,
+                    void *context)
+{
+    FM_ASSERT(block_size > 0);
+
+    if (item_count == 0) {
+        return;
+    }
+    if (workers == NULL || workers->helper_count == 0 || item_count <= block_size) {
+        fn(0, item_count, 0, context);
+        return;
+    }
+    FM_ASSERT(atomic_load(&workers->busy_count) == 0);
+    workers->job.fn = fn;
+    workers->job.context = context;
+    workers->job.item_count = item_count;
+    workers->job.block_size = block_size;
+    atomic_store_explicit(&workers->job.next_block, 0, memory_order_relaxed);
+    atomic_store_explicit(&workers->busy_count, workers->helper_count, memory_order_relaxed);
+
+    // The lock makes sure that a helper which has just found nothing to do is either asleep, and
+    // gets the broadcast, or has not looked yet, and sees the new round.
+    pthread_mutex_lock(&workers->lock);
+    atomic_fetch_add_explicit(&workers->round, 1, memory_order_release);
+    pthread_cond_broadcast(&workers->work_ready);
+    pthread_mutex_unlock(&workers->lock);
+
+    drain(&workers->job, 0);
+    await_helpers(workers);
+}

@@ -1,0 +1,245 @@
+// core/crowd/crowd.c: see crowd.h. The move stage where a cell holds one unit.
+
+#include "core/crowd/crowd.h"
+
+#include "core/orders/orders.h"
+
+bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
+{
+    return world->occupancy == NULL ||
+           (FM_RESERVE(world, world->movers, world->mover_capacity, agent_count) &&
+            FM_RESERVE(world, world->frames, world->frame_capacity, agent_count) &&
+            FM_RESERVE(world, world->turns, world->turn_capacity, 2 * agent_count));
+}
+
+void fm_crowd_order_begins(const fm_world *world, struct fm_agent *agent)
+{
+    agent->settled = false;
+    agent->trail_count = 0;
+    agent->asking_since = agent->asking_since == 0 ? world->tick + 1 : agent->asking_since;
+}
+
+void fm_crowd_order_ends(struct fm_agent *agent, fm_order_end reason)
+{
+    const struct fm_order *order = &agent->order;
+    agent->settled = reason == FM_END_ARRIVED || reason == FM_END_NEAREST;
+    agent->settled_aim = order->substitute != FM_CELL_NONE ? order->substitute : order->goal;
+    agent->trail_count = 0;
+    agent->stalled_ticks = 0;
+    agent->asking_since = reason == FM_END_REPLACED ? agent->asking_since : 0;
+}
+
+// ---- turns --------------------------------------------------------------------------------------
+
+// Sorts by one byte, keeping the order of equals. Largest first.
+static void sort_by_byte(const uint64_t *from, uint64_t *to, uint32_t count, uint32_t shift)
+{
+    uint32_t starts[256] = {0}, sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        starts[from[i] >> shift & 255] += 1;
+    }
+    for (uint32_t value = 256; value-- > 0;) {
+        uint32_t here = starts[value];
+        starts[value] = sum;
+        sum += here;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        to[starts[from[i] >> shift & 255]++] = from[i];
+    }
+}
+
+// The slots of all who want to be somewhere else, the oldest first.
+static const uint32_t *list_turns(fm_world *world, uint32_t *count)
+{
+    *count = 0;
+    if (world->agent_slots == 0) {
+        return NULL; // there are no turns to point into
+    }
+    uint64_t *keys = world->turns, *sorted = world->turns + world->agent_slots;
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        const fm_mover *mover = &world->movers[slot];
+        if (mover->team != 0 && mover->progress == FM_MOVER_UNDECIDED &&
+            (mover->wishes & 15) < FM_WISH_STAY) {
+            keys[(*count)++] = (uint64_t)mover->age << 32 | slot;
+        }
+    }
+    sort_by_byte(keys, sorted, *count, 32);
+    sort_by_byte(sorted, keys, *count, 40);
+    uint32_t *slots = (uint32_t *)(void *)sorted;
+    for (uint32_t i = 0; i < *count; i++) {
+        slots[i] = (uint32_t)keys[i];
+    }
+    return slots;
+}
+
+// ---- after the resolution -----------------------------------------------------------------------
+
+// Whether the cell is where the agent was when it had `count` steps of its trail less.
+static uint32_t steps_since(const struct fm_agent *agent, fm_cell cell)
+{
+    fm_cell at = agent->cell;
+    for (uint32_t i = 0; i < agent->trail_count; i++) {
+        at = fm_cell_step(at, (agent->trail >> 3 * i & 7) ^ 4);
+        if (at == cell) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+// A step that was not of the agent's own choice, or back where it came from. Whoever is pushed in a
+// circle has the trail of the place where the circle closed.
+static void note_trail(fm_world *world, struct fm_agent *agent, uint32_t d)
+{
+    fm_cell next = fm_cell_step(agent->cell, d);
+    uint32_t undone = steps_since(agent, next);
+    if (undone > 0) {
+        agent->trail_count -= (uint8_t)undone;
+        agent->trail >>= 3 * undone;
+    } else if (agent->trail_count == FM_TRAIL_MAX) {
+        agent->trail_count = 0; // too far: from now on it belongs where it is pushed to
+        agent->settled = false;
+    } else {
+        agent->trail = agent->trail << 3 | d;
+        agent->trail_count += 1;
+    }
+    if (undone != 1) {
+        agent->pushed_tick = world->tick + 1;
+    }
+}
+
+// A step that is not the one that the unit wanted most.
+static void note_other_step(fm_world *world, const fm_mover *mover)
+{
+    bool has_way = !mover->aside && (mover->wishes & 15) < FM_WISH_STAY;
+    world->counts.conflicts[has_way ? FM_CONFLICT_SIDESTEPPED : FM_CONFLICT_PUSHED] += 1;
+}
+
+static void move_to(struct fm_tick *t, struct fm_agent *agent, const fm_mover *mover)
+{
+    uint32_t d = fm_cell_direction(agent->cell, mover->next);
+    if (d != (mover->wishes & 15)) {
+        note_other_step(t->world, mover);
+    }
+    if (agent->order.id == 0) {
+        note_trail(t->world, agent, d);
+    }
+    fm_agent_step(t, agent, d);
+}
+
+// A unit that `mover` would meet in `cell`, and that `accepts` says is of the kind that is looked
+// for. Outside the map there is nobody: the goal may be where the unit does not fit, as long as
+// that is not proven.
+typedef bool accepts_unit(const fm_mover *mover, const fm_mover *other);
+
+static const fm_mover *find_under(const fm_world *world, const fm_mover *mover, fm_cell cell,
+                                  accepts_unit *accepts)
+{
+    for (uint32_t i = 0; i < (uint32_t)mover->size * mover->size; i++) {
+        fm_cell part = cell + fm_cell_at(i % mover->size, i / mover->size);
+        uint32_t unit =
+            fm_world_contains(world, part) ? fm_occupancy_at(world->occupancy, part)->now : 0;
+        const fm_mover *other = unit == 0 ? NULL : &world->movers[unit - 1];
+        if (other != NULL && other != mover && accepts(mover, other)) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+static bool is_settled_friend(const fm_mover *mover, const fm_mover *other)
+{
+    return other->settled && other->team == mover->team && other->aim == mover->aim;
+}
+
+// Whether friends who have arrived stand in the way to every place that it would rather have.
+static bool is_at_the_crowd(const fm_world *world, const fm_mover *mover)
+{
+    uint64_t wishes = mover->wishes;
+    if ((wishes & 15) >= FM_WISH_STAY) {
+        return false;
+    }
+    for (; (wishes & 15) < FM_WISH_STAY; wishes >>= 4) {
+        fm_cell cell = fm_cell_step(mover->cell, (uint32_t)(wishes & 15));
+        if (find_under(world, mover, cell, is_settled_friend) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Whether `other` stands there without a way of its own, and does not go for the agent's sake: it
+// may not be pushed, or is too large for any place around it.
+static bool is_in_the_way(const fm_mover *mover, const fm_mover *other)
+{
+    bool stuck = other->size > mover->size && other->next == other->cell;
+    return other->aside && (other->team != mover->team || !other->pushable || stuck);
+}
+
+// Whether one such unit stands on the goal and in the way there: the agent is beside it.
+static bool is_goal_taken(const fm_world *world, const fm_mover *mover)
+{
+    uint32_t d = (uint32_t)(mover->wishes & 15);
+    if (d >= FM_WISH_STAY) {
+        return false;
+    }
+    fm_cell next = fm_cell_step(mover->cell, d);
+    const fm_mover *other = find_under(world, mover, next, is_in_the_way);
+    return other != NULL && other == find_under(world, mover, mover->aim, is_in_the_way);
+}
+
+static void face_taken_goal(fm_world *world, struct fm_agent *agent)
+{
+    switch (agent->order.on_unreachable) {
+    case FM_UNREACHABLE_NEAREST:
+        fm_order_leg_over(world, agent, FM_END_NEAREST);
+        return;
+    case FM_UNREACHABLE_FAIL:
+        fm_order_leg_over(world, agent, FM_END_UNREACHABLE);
+        return;
+    case FM_UNREACHABLE_WAIT:
+        return;
+    }
+    FM_UNREACHABLE();
+}
+
+static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
+{
+    if (agent->order.id == 0 || !agent->is_ready) {
+        return;
+    }
+    world->counts.conflicts[FM_CONFLICT_WAITED] += (mover->wishes & 15) < FM_WISH_STAY;
+    if (agent->state == FM_AGENT_MOVING) {
+        fm_agent_set_state(agent, FM_AGENT_WAITING);
+    }
+    if (is_at_the_crowd(world, mover)) {
+        fm_order_leg_over(world, agent, FM_END_NEAREST);
+    } else if (!is_goal_taken(world, mover)) {
+        agent->stalled_ticks = 0;
+    } else if (++agent->stalled_ticks == FM_TAKEN_TICKS) {
+        agent->stalled_ticks = 0;
+        face_taken_goal(world, agent);
+    }
+}
+
+void fm_crowd_move(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint32_t turn_count;
+    const uint32_t *turns = list_turns(world, &turn_count);
+    world->counts.conflicts[FM_CONFLICT_SWAP] += fm_pibt_resolve(
+        world->occupancy, world->movers, world->agent_slots, turns, turn_count, world->frames);
+    fm_pibt_apply(world->occupancy, world->movers, world->agent_slots);
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        const fm_mover *mover = &world->movers[slot];
+        struct fm_agent *agent = &world->agents[slot];
+        if (mover->team == 0) {
+            continue;
+        }
+        if (mover->progress == FM_MOVER_DECIDED && mover->next != mover->cell) {
+            move_to(t, agent, mover);
+        } else {
+            stay(world, agent, mover);
+        }
+    }
+}

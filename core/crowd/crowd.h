@@ -1,0 +1,47 @@
+// core/crowd/crowd.h: worlds where a cell holds one unit (FM_OCCUPANCY_EXCLUSIVE): what each unit
+// would like, who is asked first, and what becomes of those who are pushed. core/crowd/pibt.h
+// resolves it.
+//
+// Wishes    A unit under way wants its planner's next step first, then the other cells around it by
+//           their distance to the goal, its own among them. Of equally good ones it prefers to
+//           stay, then a cell where nobody stands, then to turn little from its heading, then to
+//           the right: so that two streams that meet keep to their sides.
+// Priority  Who has waited longest since it set out is asked first; ties go to the smaller slot.
+//           The time counts on when an order replaces another, and ends when the unit arrives.
+// Pushing   A unit without a way of its own (idle, or waiting for its search) steps out of the way
+//           of friends of any size that want its cells: to the side first. FM_RETURN_TICKS after it
+//           was last pushed it goes back the way it came, last of all, and pushes nobody; it
+//           remembers FM_TRAIL_MAX steps.
+// Settling  A unit whose order has ended where it led is not pushed by friends with the same aim.
+//           Who has nothing but such friends on all cells that are nearer to its aim than its own
+//           ends there, nearest_reached. So a crowd that was sent to one cell packs around it.
+// Taken     Where somebody who cannot be pushed, or a larger friend who has no room to leave, is on
+//           the goal for FM_TAKEN_TICKS while the unit waits beside it, the order ends:
+//           nearest_reached, or unreachable if that is what it asked for. on_unreachable = wait
+//           goes on waiting.
+//
+// Units never count as walls for a search. A friend in the way costs the ticks until it has moved.
+
+#pragma once
+
+#include "core/tick/tick_state.h"
+
+#define FM_RETURN_TICKS 4u
+#define FM_TRAIL_MAX    21u
+#define FM_TAKEN_TICKS  20u
+
+/// Makes room for so many agents, so that ticks need no memory. True without
+/// FM_OCCUPANCY_EXCLUSIVE.
+FM_CHECKED bool fm_crowd_reserve(fm_world *world, uint32_t agent_count);
+
+/// Part of the choose stage: writes what an agent would like into its mover. `planner` is the one
+/// that its `next` came from, or NULL. Workers; writes this agent's mover and nothing else.
+void fm_crowd_wish(const fm_world *world, const struct fm_agent *agent,
+                   const struct fm_planner *planner, fm_mover *mover);
+
+/// The move stage.
+void fm_crowd_move(struct fm_tick *t);
+
+/// What an order's beginning and end mean for how the agent behaves among others.
+void fm_crowd_order_begins(const fm_world *world, struct fm_agent *agent);
+void fm_crowd_order_ends(struct fm_agent *agent, fm_order_end reason);

@@ -1,0 +1,204 @@
+// core/crowd/move_stage.c: the choose and move stages: which cell each agent wants next, and who
+// gets there.
+//
+// Speed is a credit in integers. Every tick adds the agent's speed, a step takes its length, a
+// straight one rules.tick_millihertz. An agent may step while its credit is worth a straight step;
+// a diagonal one leaves it with a debt. Credit that is not used up does not grow beyond what lets
+// an unhindered agent keep its speed. Without a speed an agent steps once a tick, whatever the
+// direction: the game time model.
+
+#include "core/crowd/crowd.h"
+#include "core/orders/detour.h"
+#include "core/orders/orders.h"
+
+// ---- choose
+// ----------------------------------------------------------------------------------------
+
+// In a group with a common speed the slowest one's counts. 0: a step a tick.
+static uint32_t speed_of(const struct fm_agent *agent)
+{
+    return agent->order.speed != 0 ? agent->order.speed : agent->speed;
+}
+
+// Adds a tick's worth of credit. Returns whether the agent may step.
+static bool gain_credit(const fm_world *world, struct fm_agent *agent)
+{
+    uint32_t speed = speed_of(agent);
+    if (speed == 0) {
+        return true;
+    }
+    int64_t straight = world->rules.tick_millihertz;
+    int64_t credit = (int64_t)agent->credit + speed, most = straight + speed - 1;
+    agent->credit = (int32_t)(credit < most ? credit : most);
+    return agent->credit >= straight;
+}
+
+// While a group's search is not over, its units go straight ahead (those of auto while it never
+// was): the legal step that brings most, FM_CELL_NONE when none brings them nearer.
+static fm_cell step_ahead(const fm_world *world, const struct fm_agent *agent)
+{
+    const fm_view *view =
+        fm_knowledge_view(fm_team_of(world, agent->team)->knowledge, agent->class_index);
+    uint32_t least = fm_view_distance(view, agent->cell, agent->order.goal);
+    fm_cell best = FM_CELL_NONE;
+    for (uint32_t moves = fm_view_moves(view, agent->cell); moves != 0; moves &= moves - 1) {
+        fm_cell cell = fm_cell_step(agent->cell, (uint32_t)__builtin_ctz(moves));
+        uint32_t distance = fm_view_distance(view, cell, agent->order.goal);
+        if (distance < least) {
+            least = distance;
+            best = cell;
+        }
+    }
+    return best;
+}
+
+// While a group's search is being repaired, its units go by what it knew: the legal step over which
+// the goal was nearest, FM_CELL_NONE when the search has lost what it knew around them.
+static fm_cell step_on(const fm_world *world, const struct fm_agent *agent,
+                       const struct fm_planner *planner)
+{
+    const fm_view *view =
+        fm_knowledge_view(fm_team_of(world, agent->team)->knowledge, agent->class_index);
+    uint32_t moves = fm_view_moves(view, agent->cell);
+    uint32_t distances[FM_DIRECTION_COUNT + 1], least = FM_COST_INFINITE;
+    planner->spec.ops->distances(planner->self, agent->cell, moves, distances);
+    fm_cell best = FM_CELL_NONE;
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        fm_cell cell = fm_cell_step(agent->cell, d);
+        uint32_t way = distances[d] + fm_view_cost(view, agent->cell, d, cell);
+        if (distances[d] < distances[FM_DIRECTION_COUNT] && way < least) {
+            least = way;
+            best = cell;
+        }
+    }
+    return best;
+}
+
+// Where an agent goes whose search has no answer yet. Agents with auto never wait for a group's.
+static fm_cell step_meanwhile(const fm_world *world, const struct fm_agent *agent,
+                              const struct fm_planner *planner)
+{
+    bool is_group = agent->spec.ops == &fm_auto && planner->spec.ops == &fm_dstar_lite;
+    if (agent->order.marches || (is_group && !planner->has_answered)) {
+        return step_ahead(world, agent);
+    }
+    return is_group ? step_on(world, agent, planner) : FM_CELL_NONE;
+}
+
+// Sets the agent's next cell. Returns the planner that said so, NULL when none did.
+static const struct fm_planner *choose(const fm_world *world, struct fm_agent *agent)
+{
+    agent->next = FM_CELL_NONE;
+    if (agent->planner == FM_SLOT_NONE || agent->order.resting) {
+        return NULL;
+    }
+    const struct fm_planner *planner = &world->planners[agent->planner];
+    const fm_planner_ops *ops = planner->spec.ops;
+    agent->plan_state = (uint8_t)ops->state_at(planner->self, agent->cell);
+    if (agent->plan_state == FM_PLAN_RUNNING) {
+        agent->next = step_meanwhile(world, agent, planner);
+    }
+    if (agent->plan_state == FM_PLAN_FOUND || agent->plan_state == FM_PLAN_PARTIAL) {
+        agent->next = ops->next_step(planner->self, agent->cell);
+    }
+    if (agent->order.max_detour != 0 && agent->plan_state == FM_PLAN_FOUND &&
+        agent->order.substitute == FM_CELL_NONE) {
+        fm_detour_measure(planner, agent);
+    }
+    return agent->next == FM_CELL_NONE ? NULL : planner;
+}
+
+static void choose_agents(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    fm_world *world = context;
+    for (uint32_t slot = begin; slot < end; slot++) {
+        struct fm_agent *agent = &world->agents[slot];
+        const struct fm_planner *planner = agent->alive ? choose(world, agent) : NULL;
+        agent->is_ready = agent->alive && gain_credit(world, agent);
+        if (world->occupancy != NULL) {
+            fm_crowd_wish(world, agent, planner, &world->movers[slot]);
+        }
+    }
+}
+
+void fm_stage_choose(struct fm_tick *t)
+{
+    fm_workers_run(t->workers, t->world->agent_slots, 256, choose_agents, t->world);
+}
+
+// ---- move
+// ------------------------------------------------------------------------------------------
+
+static void note_first_move(fm_world *world, struct fm_agent *agent)
+{
+    uint64_t ticks = world->tick + 1 - agent->order.given_tick;
+    agent->order.has_moved = true;
+    world->counts.first_move_ticks_sum += ticks;
+    world->counts.first_move_count += 1;
+    world->counts.first_move_histogram[ticks < 64 ? ticks : 64] += 1;
+}
+
+static void pay_for_step(const fm_world *world, struct fm_agent *agent, uint32_t d)
+{
+    if (speed_of(agent) != 0) {
+        int64_t straight = world->rules.tick_millihertz;
+        agent->credit -=
+            (int32_t)(d & 1 ? straight * FM_SPEED_DIAGONAL / FM_SPEED_STRAIGHT : straight);
+    }
+}
+
+void fm_agent_step(struct fm_tick *t, struct fm_agent *agent, uint32_t d)
+{
+    fm_world *world = t->world;
+    pay_for_step(world, agent, d);
+    agent->cell = fm_cell_step(agent->cell, d);
+    agent->heading = (uint8_t)d;
+    agent->moves += 1;
+    agent->stepped_tick = world->tick + 1;
+    agent->must_sense = true;
+    agent->changed = true;
+    world->counts.moves += 1;
+    t->report->moved_count += 1;
+    if (agent->order.id == 0 || agent->next == FM_CELL_NONE) {
+        return; // pushed
+    }
+    fm_agent_set_state(agent, FM_AGENT_MOVING);
+    if (!agent->order.has_moved) {
+        note_first_move(world, agent);
+    }
+    if (agent->cell == agent->order.goal) {
+        fm_order_leg_over(world, agent, FM_END_ARRIVED);
+    }
+}
+
+static void move_agent(struct fm_tick *t, struct fm_agent *agent)
+{
+    fm_world *world = t->world;
+    if (agent->order.id == 0 || !agent->is_ready) {
+        return;
+    }
+    const fm_view *truth = fm_world_truth(world, agent->class_index);
+    fm_cell next = agent->next;
+    uint32_t d = next == FM_CELL_NONE ? FM_DIRECTION_COUNT : fm_cell_direction(agent->cell, next);
+    if (d < FM_DIRECTION_COUNT && fm_view_moves(truth, agent->cell) >> d & 1) {
+        fm_agent_step(t, agent, d);
+    } else if (agent->state == FM_AGENT_MOVING) {
+        fm_agent_set_state(agent, FM_AGENT_WAITING);
+    }
+}
+
+void fm_stage_move(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    if (world->occupancy != NULL) {
+        fm_crowd_move(t);
+        return;
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        if (world->agents[slot].alive) {
+            move_agent(t, &world->agents[slot]);
+        }
+    }
+}

@@ -1,0 +1,359 @@
+// core/crowd/pibt.c: see pibt.h.
+//
+// Why claims never contradict each other: a cell is claimed only while nobody else claims it. The
+// unit that stands there, if there is one, is then decided, about to leave (TRYING), or asked
+// before the claim counts. A unit that finds nothing stays and takes the claims on its own cells
+// back; who had them notices, gives up that try and looks for another. Only units of one cell are
+// followed while they are still TRYING, and only by those whom they have asked through units of one
+// cell. Each of these waits for one other unit, so that all their tries succeed as soon as the end
+// of the chain has been found, and a place that was promised to a follower is never needed again. A
+// larger unit may have several in its way: the first can find a place and the second refuse.
+
+#include "core/crowd/pibt.h"
+
+struct round {
+    fm_occupancy *occupancy;
+    fm_mover *movers;
+    fm_pibt_frame *stack;
+    uint32_t depth;
+    uint32_t large; // units on the stack that are larger than one cell
+    uint64_t swaps; // tries that would have been one
+};
+
+// Where a unit without a way of its own steps when it is pushed in a direction: out of the way to
+// the right, to the left, ahead at an angle, back at an angle, straight on. One that has to go
+// farther to the right than to the left begins with the left.
+static const uint8_t aside_turns[] = {2, 6, 1, 7, 3, 5, 0};
+#define TURNS_SIDEWAYS 2u
+
+#define REFUSALS_MAX 2u // who was pushed in vain so often is not pushed again in this tick
+
+// The fm_place of each cell under a unit, row by row.
+#define FOR_EACH_PLACE(occupancy, cell, size, place)                                               \
+    for (uint32_t y_ = 0; y_ < (size); y_++)                                                       \
+        for (fm_place *place = fm_occupancy_at(occupancy, (cell) + fm_cell_at(0, y_)),             \
+                      *end_ = place + (size);                                                      \
+             place < end_; place++)
+
+static bool overlap(fm_cell a, uint32_t a_size, fm_cell b, uint32_t b_size)
+{
+    return fm_cell_x(a) < fm_cell_x(b) + b_size && fm_cell_x(b) < fm_cell_x(a) + a_size &&
+           fm_cell_y(a) < fm_cell_y(b) + b_size && fm_cell_y(b) < fm_cell_y(a) + a_size;
+}
+
+// Whether the unit on top of the stack may ask `other`, whose turn has not come, to leave.
+static bool may_push(const struct round *r, const fm_mover *mover, const fm_mover *other)
+{
+    bool goes_back = mover->aside && r->depth == 1;
+    return !goes_back && other->pushable && other->refusals < REFUSALS_MAX &&
+           other->team == mover->team && (other->aside || other->size <= mover->size) &&
+           !(other->settled && other->aim == mover->aim);
+}
+
+// Whether `other`, who is on the stack, leaves for certain if the unit on top of it finds a place.
+static bool can_be_followed(const struct round *r, const fm_mover *other)
+{
+    if (other->size > 1) {
+        return false;
+    }
+    for (uint32_t i = r->depth - 1; r->large > 0 && i-- > 0;) {
+        const fm_mover *between = &r->movers[r->stack[i].slot];
+        if (between == other || between->size > 1) {
+            return between == other;
+        }
+    }
+    return true;
+}
+
+// Whether the unit on top of the stack may count on the cells of `other`, where nobody has claimed
+// them.
+static bool lets_in(struct round *r, const fm_mover *mover, const fm_mover *other)
+{
+    switch ((fm_mover_progress)other->progress) {
+    case FM_MOVER_UNDECIDED:
+        return may_push(r, mover, other);
+    case FM_MOVER_TRYING:
+        if (!can_be_followed(r, other)) {
+            return false;
+        }
+        break;
+    case FM_MOVER_DECIDED:
+        break;
+    }
+    bool swap = overlap(other->next, other->size, mover->cell, mover->size);
+    r->swaps += swap;
+    return !swap;
+}
+
+// Whether somebody who stands in `from` is on the way to `to`.
+static bool goes(const struct round *r, fm_cell from, fm_cell to)
+{
+    uint32_t unit = fm_occupancy_at(r->occupancy, from)->now;
+    if (unit == 0) {
+        return false;
+    }
+    const fm_mover *mover = &r->movers[unit - 1];
+    return mover->size == 1 && mover->progress != FM_MOVER_UNDECIDED && mover->next == to;
+}
+
+// Larger units cannot cross: what one leaves free at its corners is wider apart than a step.
+static bool crosses(const struct round *r, const fm_mover *mover, uint32_t d)
+{
+    if ((d & 1) == 0 || mover->size > 1) {
+        return false;
+    }
+    fm_cell left = fm_cell_step(mover->cell, d - 1);
+    fm_cell right = fm_cell_step(mover->cell, (d + 1) % FM_DIRECTION_COUNT);
+    return goes(r, left, right) || goes(r, right, left);
+}
+
+static bool can_try(struct round *r, uint32_t slot, uint32_t d, fm_cell target)
+{
+    const fm_mover *mover = &r->movers[slot];
+    FOR_EACH_PLACE(r->occupancy, target, mover->size, place)
+    {
+        if (place->claim != 0 || (place->now != 0 && place->now != slot + 1 &&
+                                  !lets_in(r, mover, &r->movers[place->now - 1]))) {
+            return false;
+        }
+    }
+    bool cross = crosses(r, mover, d);
+    r->swaps += cross;
+    return !cross;
+}
+
+static void claim(struct round *r, uint32_t slot, fm_cell cell)
+{
+    FOR_EACH_PLACE(r->occupancy, cell, r->movers[slot].size, place)
+    {
+        place->claim = slot + 1;
+    }
+}
+
+static void withdraw(struct round *r, uint32_t slot, fm_cell cell)
+{
+    FOR_EACH_PLACE(r->occupancy, cell, r->movers[slot].size, place)
+    {
+        place->claim = place->claim == slot + 1 ? 0 : place->claim;
+    }
+}
+
+static bool is_claimed(const struct round *r, const fm_mover *mover)
+{
+    FOR_EACH_PLACE(r->occupancy, mover->cell, mover->size, place)
+    {
+        if (place->claim != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void stay(struct round *r, uint32_t slot)
+{
+    fm_mover *mover = &r->movers[slot];
+    claim(r, slot, mover->cell);
+    mover->next = mover->cell;
+    mover->progress = FM_MOVER_DECIDED;
+}
+
+// Whether the way to the left out of the way of `pusher`, which goes in a direction, is shorter.
+// Always false among units of one size that stand in line.
+static bool is_left_of(const fm_mover *mover, const fm_mover *pusher, uint32_t direction)
+{
+    // From the middle of the one to the middle of the other, in half cells.
+    int32_t dx = 2 * ((int32_t)fm_cell_x(mover->cell) - (int32_t)fm_cell_x(pusher->cell)) +
+                 mover->size - pusher->size;
+    int32_t dy = 2 * ((int32_t)fm_cell_y(mover->cell) - (int32_t)fm_cell_y(pusher->cell)) +
+                 mover->size - pusher->size;
+    return fm_direction_dx[direction] * dy - fm_direction_dy[direction] * dx < 0;
+}
+
+// A list for one who steps aside, of the first `turn_count` turns: places that are free before
+// those where somebody stands.
+static uint64_t wishes_aside(const struct round *r, uint32_t slot, const fm_mover *pusher,
+                             uint32_t direction, uint32_t turn_count)
+{
+    const fm_mover *mover = &r->movers[slot];
+    bool left = is_left_of(mover, pusher, direction);
+    uint64_t lists[2] = {FM_WISHES_NONE, FM_WISHES_NONE};
+    for (uint32_t i = turn_count; i-- > 0;) {
+        uint32_t turn = left ? FM_DIRECTION_COUNT - aside_turns[i] : aside_turns[i];
+        uint32_t d = (direction + turn) % FM_DIRECTION_COUNT;
+        if (mover->moves >> d & 1) {
+            bool taken = !fm_occupancy_is_free(r->occupancy, fm_cell_step(mover->cell, d),
+                                               mover->size, slot + 1);
+            lists[taken] = lists[taken] << 4 | d;
+        }
+    }
+    uint32_t shift = 0;
+    while ((lists[0] >> shift & 15) != FM_WISH_NONE) {
+        shift += 4;
+    }
+    return lists[1] << shift | (lists[0] & (((uint64_t)1 << shift) - 1));
+}
+
+// `pusher` asks a unit to leave in a direction; NULL: its own turn has come.
+static void ask(struct round *r, uint32_t slot, const fm_mover *pusher, uint32_t direction)
+{
+    const fm_mover *mover = &r->movers[slot];
+    uint64_t wishes = mover->wishes;
+    if (pusher != NULL && mover->aside) {
+        wishes = wishes_aside(r, slot, pusher, direction, FM_COUNT_OF(aside_turns));
+    }
+    r->stack[r->depth++] =
+        (fm_pibt_frame){.slot = slot, .wishes = wishes, .pushed = pusher != NULL};
+    r->large += mover->size > 1;
+}
+
+// Somebody who is still to be asked about the cells that were claimed. `lost` is set when one of
+// the claims was taken back. FM_CELL_NONE when nobody is left.
+static uint32_t next_in_the_way(const struct round *r, uint32_t slot, bool *lost)
+{
+    const fm_mover *mover = &r->movers[slot];
+    uint32_t found = FM_CELL_NONE;
+    FOR_EACH_PLACE(r->occupancy, mover->next, mover->size, place)
+    {
+        *lost = *lost || place->claim != slot + 1;
+        if (found == FM_CELL_NONE && place->now != 0 &&
+            r->movers[place->now - 1].progress == FM_MOVER_UNDECIDED) {
+            found = place->now - 1;
+        }
+    }
+    return found;
+}
+
+// A unit was pushed and has found no place outside of the pusher's. Moves it sideways, if it is
+// large and has no way of its own: it may take several ticks to leave somebody's way who stands
+// before the middle of its side. Returns whether there is something to try.
+static bool slide(struct round *r, fm_pibt_frame *frame)
+{
+    const fm_mover *mover = &r->movers[frame->slot];
+    if (!frame->pushed || frame->slides || mover->size == 1 || !mover->aside) {
+        return false;
+    }
+    const fm_pibt_frame *below = &frame[-1];
+    withdraw(r, below->slot, r->movers[below->slot].next);
+    frame->slides = true;
+    frame->wishes =
+        wishes_aside(r, frame->slot, &r->movers[below->slot], below->direction, TURNS_SIDEWAYS);
+    return true;
+}
+
+// The list of the unit on top of the stack is at its end. Where all are of one cell it stays: there
+// is no place for it, whoever asks. Under the claims of a large unit, which are lost now, it may be
+// another matter. So it may be asked again, and has its own turn in any case: else two large units,
+// the one in the other's only way, could stand still for ever.
+static void give_up(struct round *r, fm_pibt_frame *frame)
+{
+    fm_mover *mover = &r->movers[frame->slot];
+    if (!frame->pushed || r->large == 0) {
+        stay(r, frame->slot);
+        return;
+    }
+    withdraw(r, frame[-1].slot, r->movers[frame[-1].slot].next);
+    mover->next = mover->cell;
+    mover->refusals += 1;
+}
+
+// Tries the next wish of the unit on top of the stack. Returns whether it is done with it.
+static bool try_next(struct round *r, fm_pibt_frame *frame)
+{
+    fm_mover *mover = &r->movers[frame->slot];
+    uint32_t d = frame->wishes & 15;
+    frame->wishes = frame->wishes >> 4 | FM_WISH_NONE << 60;
+    if (d == FM_WISH_STAY && !is_claimed(r, mover)) {
+        stay(r, frame->slot);
+        return true;
+    }
+    if (d == FM_WISH_NONE) {
+        if (slide(r, frame)) {
+            return false;
+        }
+        give_up(r, frame);
+        return true;
+    }
+    fm_cell target = fm_cell_step(mover->cell, d % FM_DIRECTION_COUNT);
+    if (d != FM_WISH_STAY && can_try(r, frame->slot, d, target)) {
+        claim(r, frame->slot, target);
+        frame->direction = (uint8_t)d;
+        mover->next = target;
+        mover->progress = FM_MOVER_TRYING;
+    }
+    return false;
+}
+
+// Looks whether the try of the unit on top of the stack has succeeded, or who has to be asked next.
+// Returns whether the unit is done with it.
+static bool go_on_trying(struct round *r, fm_pibt_frame *frame)
+{
+    fm_mover *mover = &r->movers[frame->slot];
+    bool lost = false;
+    uint32_t other = next_in_the_way(r, frame->slot, &lost);
+    if (lost) {
+        withdraw(r, frame->slot, mover->next);
+        mover->progress = FM_MOVER_UNDECIDED;
+    } else if (other != FM_CELL_NONE) {
+        ask(r, other, mover, frame->direction);
+    } else {
+        mover->progress = FM_MOVER_DECIDED;
+    }
+    return mover->progress == FM_MOVER_DECIDED;
+}
+
+// One unit, and all whom it has to push.
+static void resolve_one(struct round *r, uint32_t root)
+{
+    ask(r, root, NULL, 0);
+    while (r->depth > 0) {
+        fm_pibt_frame *frame = &r->stack[r->depth - 1];
+        const fm_mover *mover = &r->movers[frame->slot];
+        bool done =
+            mover->progress == FM_MOVER_TRYING ? go_on_trying(r, frame) : try_next(r, frame);
+        if (done) {
+            r->depth -= 1;
+            r->large -= mover->size > 1;
+        }
+    }
+}
+
+uint64_t fm_pibt_resolve(fm_occupancy *occupancy, fm_mover *movers, uint32_t slot_count,
+                         const uint32_t *turns, uint32_t turn_count, fm_pibt_frame *stack)
+{
+    struct round r = {.occupancy = occupancy, .movers = movers, .stack = stack};
+    for (uint32_t slot = 0; slot < slot_count; slot++) {
+        if (movers[slot].team != 0 && movers[slot].progress == FM_MOVER_DECIDED) {
+            stay(&r, slot);
+        }
+    }
+    for (uint32_t i = 0; i < turn_count; i++) {
+        if (movers[turns[i]].progress == FM_MOVER_UNDECIDED) {
+            resolve_one(&r, turns[i]);
+        }
+    }
+    return r.swaps;
+}
+
+void fm_pibt_apply(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_count)
+{
+    for (uint32_t slot = 0; slot < slot_count; slot++) {
+        const fm_mover *mover = &movers[slot];
+        if (mover->team != 0 && mover->progress == FM_MOVER_DECIDED && mover->next != mover->cell) {
+            fm_occupancy_leave(occupancy, mover->cell, mover->size, slot + 1);
+        }
+    }
+    for (uint32_t slot = 0; slot < slot_count; slot++) {
+        const fm_mover *mover = &movers[slot];
+        if (mover->team == 0 || mover->progress != FM_MOVER_DECIDED) {
+            continue;
+        }
+        if (mover->next != mover->cell) {
+            fm_occupancy_enter(occupancy, mover->next, mover->size, slot + 1);
+        }
+        FOR_EACH_PLACE(occupancy, mover->next, mover->size, place)
+        {
+            FM_ASSERT(place->claim == slot + 1);
+            place->claim = 0;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// core/crowd/pibt.h: who moves where when a cell holds one unit at most: one step of priority
+// inheritance with backtracking.
+//
+// Every unit has a list of cells that it would like to stand in next, best first. Units are asked
+// in the order of their priorities. One takes the first cell of its list that it can have. If
+// somebody stands there who has not been asked yet, that unit is asked at once, as if it had the
+// priority of the one who pushes it, and has to find another place; if it cannot, the pusher tries
+// the next cell of its list.
+//
+//   UNDECIDED ── asked ──> TRYING ── everybody in the way has found a place ──> DECIDED
+//     ^ │  ^                 │                                                     ^
+//     │ │  └─ somebody stays ┘       list at its end, or stays by choice ──────────┘
+//     └─┘ list at its end, pushed by or through a large unit: may be asked again
+//
+// What holds when it is over:
+//   - no cell is in the footprint of two units;
+//   - no two units have exchanged places, and no two have crossed on the diagonals of one square of
+//     2 x 2 cells. Going round in a circle of three and more is allowed, and so is following into a
+//     cell that is left in the same tick, and passing between two units diagonally;
+//   - nobody entered a cell under a unit of another team that stayed, nor under one that may not be
+//     pushed. A unit that has a way of its own is pushed only by units of its team that are at
+//     least as large, one without by those of any size; who only goes back where it stood pushes
+//     nobody;
+//   - a cell under a unit larger than one cell is entered only after that unit has decided.
+//
+// Of units of one cell each, the one asked first gets the first cell of its list, or the next one
+// that can be cleared; on ground where every two neighbours lie on a common circle that is always
+// the first (Okumura et al., 2019 and 2022, theorem 1). As priorities grow while a unit has not
+// arrived, each gets there.
+//
+// Cost: each unit is decided once. It tries at most 9 cells when it is asked, and is asked once
+// where all are of one cell, up to three times beside larger ones. The recursion has a stack of its
+// own, which holds a unit at most once.
+//
+// A large unit takes several steps to get out of the way of one that stands before the middle of
+// its side: who cannot free the cell at once moves sideways, and the pusher takes it when it is
+// free.
+//
+// Source: K. Okumura, M. Machida, X. Defago, Y. Tamura, "Priority Inheritance with Backtracking for
+// Iterative Multi-agent Path Finding", IJCAI 2019 and Artificial Intelligence 310, 2022. Sizes,
+// teams, diagonals and the way idle units step aside are this file's own.
+//
+// Threads: the tick thread.
+
+#pragma once
+
+#include "core/map/occupancy.h"
+
+#define FM_WISH_STAY   ((uint64_t)FM_DIRECTION_COUNT)
+#define FM_WISH_NONE   ((uint64_t)15)
+#define FM_WISHES_NONE UINT64_MAX // an empty list
+
+#define FM_MOVER_AGE_MAX 0xffffu // from here on all are equally old
+
+typedef enum fm_mover_progress {
+    FM_MOVER_UNDECIDED,
+    FM_MOVER_TRYING,
+    FM_MOVER_DECIDED,
+} fm_mover_progress;
+
+// A unit as the conflict resolution sees it; by agent slot.
+typedef struct fm_mover {
+    uint64_t wishes;  // directions or FM_WISH_STAY, best in the lowest 4 bits; ends by FM_WISH_NONE
+    fm_cell cell;     // where it stands
+    fm_cell next;     // where it will; before that, where it tries to go
+    fm_cell aim;      // where its order leads; of a settled unit, where its last one led
+    uint32_t team;    // 0: there is no unit in this slot
+    uint8_t size;     // cells, 1..FM_CLASS_SIZE_MAX
+    uint8_t progress; // fm_mover_progress
+    uint8_t moves;    // legal steps, bit d for direction d
+    bool aside : 1;   // has no way of its own: when pushed, it steps out of the pusher's way
+    bool settled : 1; // stands where its last order ended: those with the same aim do not push it
+    bool pushable : 1;
+    uint8_t refusals : 2; // times that it was pushed in vain
+    uint16_t age;         // ticks that it has been under way, at most FM_MOVER_AGE_MAX; 0: idle
+} fm_mover;
+
+typedef struct fm_pibt_frame {
+    uint64_t wishes; // not tried yet
+    uint32_t slot;
+    uint8_t direction; // that it tries
+    bool pushed;       // looks for a place in the name of the unit below it
+    bool slides;       // has found none, and at least leaves it less in the way
+} fm_pibt_frame;
+
+/// Decides for all of `turns`, and all that they push. Movers that nobody reaches stay UNDECIDED
+/// and where they are. Movers that are DECIDED beforehand stay in `cell`.
+///
+/// @param movers  by agent slot
+/// @param turns   slots of the units that want to move, the highest priority first
+/// @param stack   room for as many frames as there are units
+/// @return how many tries were given up because two units would have exchanged places or crossed
+uint64_t fm_pibt_resolve(fm_occupancy *occupancy, fm_mover *movers, uint32_t slot_count,
+                         const uint32_t *turns, uint32_t turn_count, fm_pibt_frame *stack);
+
+/// Puts all that have moved where they have decided to be, and withdraws all claims.
+void fm_pibt_apply(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_count);

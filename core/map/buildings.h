@@ -1,0 +1,84 @@
+// core/map/buildings.h: rectangles that block, with an owner, and what a team has seen of them.
+//
+// A building's cells have the terrain FM_TERRAIN_BUILDING, which no movement class enters; what was
+// there before comes back when the building goes. So knowledge, searches and views need no special
+// case: a team sees the cells like any others, and goes on believing in a building until it sees
+// one of its cells without it. Only the owner hears at once.
+//
+// Beside the cells a team keeps a list of the buildings that it has seen, each with a name that
+// counts what the team has seen and nothing else (core/world/names.h says why).
+//
+// Threads: fm_buildings is written between ticks; a team's fm_buildings_seen like its knowledge.
+
+#pragma once
+
+#include "core/map/grid.h"
+
+#define FM_BUILDINGS_MAX      16384u // that stand at the same time in one world
+#define FM_BUILDING_CELLS_MAX 4096u  // of one building
+
+typedef struct fm_building {
+    uint32_t id;   // from 1, in the order of placing; never given out again
+    uint32_t team; // owner; 0: nobody's
+    fm_rect rect;
+    uint8_t *under; // owned; fm_terrain of its cells before, row by row
+} fm_building;
+
+// All that stand on the true map.
+typedef struct fm_buildings {
+    const fm_memory *memory;
+    uint32_t width, height; // of the map
+    fm_building *list;      // by id
+    uint32_t count, capacity;
+    uint32_t placed; // ever
+    uint32_t *at;    // id by cell, row-major, 0 for none; NULL until the first is placed
+} fm_buildings;
+
+// A building as a view shows it.
+typedef struct fm_building_look {
+    uint32_t id;
+    uint32_t name; // among those that the view has shown
+    uint32_t team;
+    fm_rect rect;
+} fm_building_look;
+
+typedef struct fm_buildings_seen {
+    fm_building_look *list; // by id
+    uint32_t count, capacity;
+    uint32_t named; // ever
+    bool changed;   // since somebody set it to false
+} fm_buildings_seen;
+
+/// Sets up an empty list for a map of that size. Takes no memory yet.
+void fm_buildings_init(fm_buildings *buildings, uint32_t width, uint32_t height,
+                       const fm_memory *memory);
+void fm_buildings_fini(fm_buildings *buildings);
+
+/// Makes room for one more.
+/// @return FM_OK, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_buildings_reserve(fm_buildings *buildings);
+
+/// Adds a building whose cells hold none, after fm_buildings_reserve(). Takes over `under`, from
+/// the buildings' memory: rect.width * rect.height bytes. @return it, good until the next change
+const fm_building *fm_buildings_add(fm_buildings *buildings, uint32_t team, fm_rect rect,
+                                    uint8_t *under);
+
+/// Takes a building out that is there (asserted). `under` is the caller's now.
+fm_building fm_buildings_take(fm_buildings *buildings, uint32_t id);
+
+/// @return NULL when there is none of that id; good until the next change
+const fm_building *fm_buildings_find(const fm_buildings *buildings, uint32_t id);
+
+/// Id of the building on a cell of the map, 0 for none.
+static inline uint32_t fm_buildings_at(const fm_buildings *buildings, fm_cell cell)
+{
+    return buildings->at == NULL
+               ? 0
+               : buildings->at[(size_t)fm_cell_y(cell) * buildings->width + fm_cell_x(cell)];
+}
+
+/// The team has seen a cell, on which a building is or was believed to be. Without memory the list
+/// misses one; the cells tell all the same.
+void fm_buildings_seen_note(fm_buildings_seen *seen, const fm_buildings *buildings, fm_cell cell);
+
+void fm_buildings_seen_fini(fm_buildings_seen *seen, const fm_memory *memory);

@@ -1,0 +1,540 @@
+// core/map/knowledge.c: see knowledge.h.
+//
+// Sensing compares whole words of the true map with whole words of belief; a word in which nothing
+// is new costs a few loads. Only cells that turn out new or different are handled one by one.
+
+#include "core/map/knowledge.h"
+
+#include "core/base/random.h"
+#include "core/map/sight.h"
+
+static void set_blocked(fm_knowledge *knowledge, fm_cell cell, bool blocked);
+
+// For an omniscient team, once; afterwards it sees every edit.
+static void learn_everything(fm_knowledge *knowledge)
+{
+    const fm_grid *truth = knowledge->truth;
+    for (uint32_t y = 0; y < truth->height; y++) {
+        for (uint32_t x = 0; x < truth->width; x++) {
+            fm_cell cell = fm_cell_at(x, y);
+            fm_bitmap_set(&knowledge->known, cell);
+            if (fm_grid_is_blocked(truth, cell)) {
+                set_blocked(knowledge, cell, true);
+            }
+        }
+    }
+    if (knowledge->weights != NULL) {
+        memcpy(knowledge->weights, truth->cost, (size_t)truth->width * truth->height);
+    }
+    knowledge->known_count = (uint64_t)truth->width * truth->height;
+}
+
+fm_status fm_knowledge_create(const fm_grid *truth, const fm_sight *sight,
+                              fm_connectivity connectivity, fm_step_costs steps, bool omniscient,
+                              const fm_memory *memory, fm_knowledge **out)
+{
+    fm_knowledge *knowledge = fm_memory_allocate_zeroed(memory, 1, sizeof *knowledge);
+    if (knowledge == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    knowledge->truth = truth;
+    knowledge->sight = sight;
+    knowledge->memory = memory;
+    knowledge->steps = steps;
+    knowledge->omniscient = omniscient;
+    uint32_t width = truth->width, height = truth->height;
+    bool transposed = connectivity == FM_CONNECT_8;
+    if (fm_bitmap_init(&knowledge->known, width, height, false, memory) != FM_OK ||
+        fm_bitmap_init(&knowledge->blocked, width, height, true, memory) != FM_OK ||
+        (transposed &&
+         fm_bitmap_init(&knowledge->blocked_transposed, height, width, true, memory) != FM_OK) ||
+        (truth->weighted && fm_knowledge_prepare_for_weights(knowledge) != FM_OK)) {
+        fm_knowledge_destroy(knowledge);
+        return FM_ERR_NO_MEMORY;
+    }
+    knowledge->view = (fm_view){
+        .blocked = &knowledge->blocked,
+        .blocked_transposed = transposed ? &knowledge->blocked_transposed : NULL,
+        .weights = omniscient ? knowledge->weights : NULL,
+        .width = width,
+        .height = height,
+    };
+    fm_view_set_rules(&knowledge->view, connectivity, steps);
+    if (omniscient) {
+        learn_everything(knowledge);
+    }
+    *out = knowledge;
+    return FM_OK;
+}
+
+void fm_knowledge_destroy(fm_knowledge *knowledge)
+{
+    if (knowledge == NULL) {
+        return;
+    }
+    const fm_memory *memory = knowledge->memory;
+    size_t cell_count = (size_t)knowledge->truth->width * knowledge->truth->height;
+    fm_bitmap_fini(&knowledge->known, memory);
+    fm_bitmap_fini(&knowledge->blocked, memory);
+    fm_bitmap_fini(&knowledge->blocked_transposed, memory);
+    fm_bitmap_fini(&knowledge->stale, memory);
+    fm_memory_release(memory, knowledge->weights, cell_count);
+    fm_memory_release(memory, knowledge->seen, cell_count);
+    fm_buildings_seen_fini(&knowledge->buildings_seen, memory);
+    fm_change_log_fini(&knowledge->log, memory);
+    for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
+        fm_class_map_destroy(knowledge->classes[i]);
+    }
+    fm_memory_release(memory, knowledge->learned,
+                      knowledge->learned_capacity * sizeof *knowledge->learned);
+    fm_memory_release(memory, knowledge, sizeof *knowledge);
+}
+
+// ---- lists
+// -----------------------------------------------------------------------------------------
+
+static void note_learned(fm_knowledge *knowledge, fm_learned learned)
+{
+    uint64_t fact = (uint64_t)learned.cell << 16 | (uint32_t)learned.terrain << 8 | learned.cost;
+    knowledge->digest = fm_mix64(knowledge->digest ^ (fact + 0x9e3779b97f4a7c15u));
+    if (!knowledge->keep_learned) {
+        return;
+    }
+    if (knowledge->learned_count == knowledge->learned_capacity) {
+        uint32_t capacity = knowledge->learned_capacity == 0 ? 64 : knowledge->learned_capacity * 2;
+        fm_learned *grown = fm_memory_resize(knowledge->memory, knowledge->learned,
+                                             knowledge->learned_capacity, capacity, sizeof *grown);
+        if (grown == NULL) {
+            knowledge->learned_lost = true;
+            return;
+        }
+        knowledge->learned = grown;
+        knowledge->learned_capacity = capacity;
+    }
+    knowledge->learned[knowledge->learned_count++] = learned;
+}
+
+void fm_knowledge_forget_learned(fm_knowledge *knowledge)
+{
+    knowledge->learned_count = 0;
+    knowledge->learned_lost = false;
+    knowledge->buildings_seen.changed = false;
+}
+
+// ---- learning
+// --------------------------------------------------------------------------------------
+
+static void set_blocked(fm_knowledge *knowledge, fm_cell cell, bool blocked)
+{
+    bool transposed = knowledge->blocked_transposed.words != NULL;
+    fm_cell mirrored = fm_cell_at(fm_cell_y(cell), fm_cell_x(cell));
+    if (blocked) {
+        fm_bitmap_set(&knowledge->blocked, cell);
+        if (transposed) {
+            fm_bitmap_set(&knowledge->blocked_transposed, mirrored);
+        }
+    } else {
+        fm_bitmap_reset(&knowledge->blocked, cell);
+        if (transposed) {
+            fm_bitmap_reset(&knowledge->blocked_transposed, mirrored);
+        }
+    }
+}
+
+// The classes' views follow the knowledge.
+static void tell_classes(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain, uint8_t cost,
+                         bool was_known)
+{
+    for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
+        fm_class_map *map = knowledge->classes[i];
+        if (map != NULL) {
+            uint64_t version = map->log.version;
+            fm_class_map_set(map, cell, fm_movement_weight(map->movement, terrain, cost));
+            if (was_known && map->log.version != version) {
+                map->log.edited = map->log.version;
+            }
+        }
+    }
+}
+
+// Whether a building stands on a cell, or was believed to until now.
+static void note_building(fm_knowledge *knowledge, fm_cell cell, size_t i)
+{
+    bool believed = knowledge->seen != NULL && knowledge->seen[i] == FM_TERRAIN_BUILDING;
+    if (believed || knowledge->truth->terrain[i] == FM_TERRAIN_BUILDING) {
+        fm_buildings_seen_note(&knowledge->buildings_seen, knowledge->buildings, cell);
+    }
+    if (believed) {
+        knowledge->seen[i] = FM_TERRAIN_UNKNOWN; // not stale any more: it is the true one now
+    }
+}
+
+// What was known of a cell changes only when that is edited.
+static void learn_cell(fm_knowledge *knowledge, fm_cell cell, bool was_known)
+{
+    const fm_grid *truth = knowledge->truth;
+    size_t i = fm_grid_index(truth, cell);
+    bool was_blocked = fm_bitmap_get(&knowledge->blocked, cell);
+    bool is_blocked = fm_bitmap_get(&truth->blocked, cell);
+    uint8_t weight_before = knowledge->weights == NULL ? 1 : knowledge->weights[i];
+    uint8_t weight_after = truth->cost[i];
+
+    if (was_blocked != is_blocked) {
+        set_blocked(knowledge, cell, is_blocked);
+    }
+    if (knowledge->weights != NULL) {
+        knowledge->weights[i] = weight_after;
+    }
+    if (weight_after != FM_COST_FLOOR && knowledge->view.weights == NULL) {
+        knowledge->wants_weights = true;
+    }
+    note_learned(knowledge,
+                 (fm_learned){.cell = cell, .terrain = truth->terrain[i], .cost = weight_after});
+    if (was_blocked != is_blocked || (!is_blocked && weight_before != weight_after)) {
+        fm_change change = {
+            .cell = cell,
+            .blocked = is_blocked,
+            .cheaper = !is_blocked && (was_blocked || weight_after < weight_before),
+            .dearer = is_blocked || (!was_blocked && weight_after > weight_before),
+        };
+        fm_change_log_add(&knowledge->log, change, knowledge->memory);
+        knowledge->log.edited = was_known ? knowledge->log.version : knowledge->log.edited;
+    }
+    if (knowledge->buildings != NULL && knowledge->buildings->placed > 0) {
+        note_building(knowledge, cell, i);
+    }
+    if (knowledge->has_class_maps) {
+        tell_classes(knowledge, cell, (fm_terrain)truth->terrain[i], weight_after, was_known);
+    }
+}
+
+// Looks at the cells of one word of one row that `mask` names.
+static inline void learn_word(fm_knowledge *knowledge, uint32_t y, uint32_t word, uint64_t mask)
+{
+    uint64_t *known = &fm_bitmap_row(&knowledge->known, (int32_t)y)[word];
+    uint64_t *stale =
+        knowledge->stale.words == NULL ? NULL : &fm_bitmap_row(&knowledge->stale, (int32_t)y)[word];
+    uint64_t fresh = mask & ~*known;
+    uint64_t changed = fresh | (stale == NULL ? 0 : mask & *stale);
+    if (changed == 0) {
+        return;
+    }
+    *known |= fresh;
+    if (stale != NULL) {
+        *stale &= ~mask;
+    }
+    knowledge->known_count += (uint64_t)__builtin_popcountll(fresh);
+    for (; changed != 0; changed &= changed - 1) {
+        uint32_t x = word * 64 + (uint32_t)__builtin_ctzll(changed);
+        learn_cell(knowledge, fm_cell_at(x, y), (fresh & changed & -changed) == 0);
+    }
+}
+
+// Calls learn_word or adds to `visible` for the row of cells x_first..x_last.
+static inline uint64_t span_mask(uint32_t word, uint32_t x_first, uint32_t x_last)
+{
+    uint64_t mask = UINT64_MAX;
+    if (word == x_first >> 6) {
+        mask &= UINT64_MAX << (x_first & 63);
+    }
+    if (word == x_last >> 6) {
+        mask &= UINT64_MAX >> (63 - (x_last & 63));
+    }
+    return mask;
+}
+
+struct span {
+    uint32_t y, x_first, x_last;
+};
+
+// The part of the shape's row dy that lies on the map. False when none does.
+static inline bool span_of(const fm_knowledge *knowledge, fm_cell cell, int32_t dy,
+                           struct span *span)
+{
+    int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell) + dy;
+    if (y < 0 || y >= (int32_t)knowledge->truth->height) {
+        return false;
+    }
+    int32_t reach = (int32_t)knowledge->sight->half_width[dy < 0 ? -dy : dy];
+    int32_t last = (int32_t)knowledge->truth->width - 1;
+    span->y = (uint32_t)y;
+    span->x_first = (uint32_t)(x - reach < 0 ? 0 : x - reach);
+    span->x_last = (uint32_t)(x + reach > last ? last : x + reach);
+    return true;
+}
+
+void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell)
+{
+    const fm_sight *sight = knowledge->sight;
+    if (knowledge->omniscient) {
+        return;
+    }
+    if (sight->rules.line_of_sight) {
+        fm_cell cells[FM_SIGHT_RAYS_MAX];
+        uint32_t count = fm_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t x = fm_cell_x(cells[i]);
+            learn_word(knowledge, fm_cell_y(cells[i]), x >> 6, (uint64_t)1 << (x & 63));
+        }
+        return;
+    }
+    int32_t radius = (int32_t)sight->rules.radius;
+    for (int32_t dy = -radius; dy <= radius; dy++) {
+        struct span span;
+        if (!span_of(knowledge, cell, dy, &span)) {
+            continue;
+        }
+        for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
+            learn_word(knowledge, span.y, word, span_mask(word, span.x_first, span.x_last));
+        }
+    }
+}
+
+void fm_knowledge_fetch(const fm_knowledge *knowledge, fm_cell cell)
+{
+    int32_t radius = (int32_t)knowledge->sight->rules.radius;
+    for (int32_t dy = -radius; dy <= radius; dy++) {
+        struct span span;
+        if (span_of(knowledge, cell, dy, &span)) {
+            uint32_t word = span.x_first >> 6;
+            __builtin_prefetch(&fm_bitmap_row(&knowledge->known, (int32_t)span.y)[word], 1);
+            __builtin_prefetch(&fm_bitmap_row(&knowledge->blocked, (int32_t)span.y)[word]);
+        }
+    }
+}
+
+void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *buildings)
+{
+    knowledge->buildings = buildings;
+    for (uint32_t i = 0; knowledge->omniscient && i < buildings->count; i++) {
+        const fm_rect *rect = &buildings->list[i].rect;
+        fm_buildings_seen_note(&knowledge->buildings_seen, buildings, fm_cell_at(rect->x, rect->y));
+    }
+}
+
+void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell)
+{
+    uint32_t x = fm_cell_x(cell);
+    learn_word(knowledge, fm_cell_y(cell), x >> 6, (uint64_t)1 << (x & 63));
+}
+
+void fm_knowledge_look(const fm_knowledge *knowledge, fm_cell cell, fm_bitmap *visible)
+{
+    const fm_sight *sight = knowledge->sight;
+    if (sight->rules.line_of_sight) {
+        fm_cell cells[FM_SIGHT_RAYS_MAX];
+        uint32_t count = fm_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
+        for (uint32_t i = 0; i < count; i++) {
+            fm_bitmap_set(visible, cells[i]);
+        }
+        return;
+    }
+    int32_t radius = (int32_t)sight->rules.radius;
+    for (int32_t dy = -radius; dy <= radius; dy++) {
+        struct span span;
+        if (!span_of(knowledge, cell, dy, &span)) {
+            continue;
+        }
+        for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
+            fm_bitmap_row(visible, (int32_t)span.y)[word] |=
+                span_mask(word, span.x_first, span.x_last);
+        }
+    }
+}
+
+// ---- edits of the true map
+// -------------------------------------------------------------------------
+
+fm_status fm_knowledge_prepare_for_edits(fm_knowledge *knowledge)
+{
+    if (knowledge->seen != NULL) {
+        return FM_OK;
+    }
+    const fm_grid *truth = knowledge->truth;
+    uint8_t *seen = fm_memory_allocate_zeroed(knowledge->memory, truth->height, truth->width);
+    if (seen == NULL || fm_bitmap_init(&knowledge->stale, truth->width, truth->height, false,
+                                       knowledge->memory) != FM_OK) {
+        fm_memory_release(knowledge->memory, seen, (size_t)truth->width * truth->height);
+        return FM_ERR_NO_MEMORY;
+    }
+    knowledge->seen = seen;
+    return FM_OK;
+}
+
+static fm_status prepare_classes_for_weights(fm_knowledge *knowledge)
+{
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; status == FM_OK && i < FM_CLASSES_MAX; i++) {
+        if (knowledge->classes[i] != NULL) {
+            status = fm_class_map_prepare_for_weights(knowledge->classes[i]);
+        }
+    }
+    return status;
+}
+
+fm_status fm_knowledge_prepare_for_weights(fm_knowledge *knowledge)
+{
+    if (knowledge->weights != NULL) {
+        return prepare_classes_for_weights(knowledge);
+    }
+    size_t cell_count = (size_t)knowledge->truth->width * knowledge->truth->height;
+    uint8_t *weights = fm_memory_allocate(knowledge->memory, cell_count);
+    if (weights == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    memset(weights, FM_COST_FLOOR, cell_count);
+    knowledge->weights = weights;
+    return prepare_classes_for_weights(knowledge);
+}
+
+void fm_knowledge_use_weights(fm_knowledge *knowledge)
+{
+    FM_ASSERT(knowledge->weights != NULL);
+    knowledge->wants_weights = false;
+    knowledge->view.weights = knowledge->weights;
+    fm_view_set_rules(&knowledge->view, knowledge->view.connectivity, knowledge->steps);
+    for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
+        if (knowledge->classes[i] != NULL) {
+            fm_class_map_use_weights(knowledge->classes[i]);
+        }
+    }
+}
+
+void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain_before)
+{
+    FM_ASSERT(knowledge->seen != NULL);
+    if (knowledge->omniscient) {
+        knowledge->seen[fm_grid_index(knowledge->truth, cell)] = (uint8_t)terrain_before;
+        learn_cell(knowledge, cell, true);
+        return;
+    }
+    if (fm_bitmap_get(&knowledge->known, cell) && !fm_bitmap_get(&knowledge->stale, cell)) {
+        fm_bitmap_set(&knowledge->stale, cell);
+        knowledge->seen[fm_grid_index(knowledge->truth, cell)] = (uint8_t)terrain_before;
+    }
+}
+
+void fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale)
+{
+    size_t i = fm_grid_index(knowledge->truth, look.cell);
+    fm_bitmap_set(&knowledge->known, look.cell);
+    knowledge->known_count += 1;
+    if (look.terrain != FM_TERRAIN_GROUND) {
+        set_blocked(knowledge, look.cell, true);
+    }
+    if (knowledge->weights != NULL) {
+        knowledge->weights[i] = look.cost;
+    }
+    if (is_stale) {
+        FM_ASSERT(knowledge->seen != NULL);
+        fm_bitmap_set(&knowledge->stale, look.cell);
+        knowledge->seen[i] = look.terrain;
+    }
+}
+
+fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell)
+{
+    const fm_grid *truth = knowledge->truth;
+    size_t i = fm_grid_index(truth, cell);
+    if (!fm_bitmap_get(&knowledge->known, cell)) {
+        return (fm_learned){.cell = cell, .terrain = FM_TERRAIN_UNKNOWN};
+    }
+    bool stale = knowledge->stale.words != NULL && fm_bitmap_get(&knowledge->stale, cell);
+    return (fm_learned){
+        .cell = cell,
+        .terrain = stale ? knowledge->seen[i] : truth->terrain[i],
+        .cost = knowledge->weights != NULL ? knowledge->weights[i] : FM_COST_FLOOR,
+    };
+}
+
+// ---- movement classes
+// -------------------------------------------------------------------------------
+
+fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_index,
+                                     const fm_movement_class *movement)
+{
+    FM_ASSERT(class_index < FM_CLASSES_MAX);
+    if (knowledge->classes_ready >> class_index & 1) {
+        return FM_OK;
+    }
+    if (!fm_movement_class_is_ground(movement)) {
+        const fm_grid *truth = knowledge->truth;
+        fm_class_map *map;
+        bool weighted = knowledge->view.weights != NULL;
+        if (fm_class_map_create(movement, truth->width, truth->height, weighted,
+                                knowledge->view.connectivity, knowledge->steps, knowledge->memory,
+                                &map) != FM_OK) {
+            return FM_ERR_NO_MEMORY;
+        }
+        if (knowledge->weights != NULL && fm_class_map_prepare_for_weights(map) != FM_OK) {
+            fm_class_map_destroy(map);
+            return FM_ERR_NO_MEMORY;
+        }
+        for (uint32_t y = 0; y < truth->height; y++) {
+            for (uint32_t x = 0; x < truth->width; x++) {
+                fm_learned look = fm_knowledge_look_up(knowledge, fm_cell_at(x, y));
+                uint32_t weight = fm_movement_weight(movement, (fm_terrain)look.terrain, look.cost);
+                fm_class_map_set(map, look.cell, weight);
+            }
+        }
+        map->log_wanted = true;
+        knowledge->classes[class_index] = map;
+        knowledge->has_class_maps = true;
+    }
+    knowledge->classes_ready |= 1u << class_index;
+    return FM_OK;
+}
+
+static const fm_class_map *class_map_of(const fm_knowledge *knowledge, uint32_t class_index)
+{
+    return knowledge->has_class_maps ? knowledge->classes[class_index] : NULL;
+}
+
+const fm_view *fm_knowledge_view(const fm_knowledge *knowledge, uint32_t class_index)
+{
+    FM_ASSERT(class_index < FM_CLASSES_MAX);
+    if (!(knowledge->classes_ready >> class_index & 1)) {
+        return NULL;
+    }
+    const fm_class_map *map = class_map_of(knowledge, class_index);
+    return map == NULL ? &knowledge->view : &map->view;
+}
+
+void fm_knowledge_hang_tables(fm_knowledge *knowledge, uint32_t class_index,
+                              const struct fm_heuristic_tables *tables)
+{
+    FM_ASSERT(class_index < FM_CLASSES_MAX && knowledge->classes_ready >> class_index & 1);
+    fm_class_map *map = knowledge->classes[class_index];
+    (map == NULL ? &knowledge->view : &map->view)->tables = tables;
+}
+
+const fm_change_log *fm_knowledge_log(const fm_knowledge *knowledge, uint32_t class_index)
+{
+    FM_ASSERT(class_index < FM_CLASSES_MAX && knowledge->classes_ready >> class_index & 1);
+    const fm_class_map *map = class_map_of(knowledge, class_index);
+    return map == NULL ? &knowledge->log : &map->log;
+}
+
+void fm_knowledge_trim_logs(fm_knowledge *knowledge)
+{
+    fm_change_log_trim(&knowledge->log);
+    for (uint32_t i = 0; knowledge->has_class_maps && i < FM_CLASSES_MAX; i++) {
+        if (knowledge->classes[i] != NULL) {
+            fm_change_log_trim(&knowledge->classes[i]->log);
+        }
+    }
+}
+
+size_t fm_knowledge_bytes(const fm_knowledge *knowledge)
+{
+    size_t cell_count = (size_t)knowledge->truth->width * knowledge->truth->height;
+    size_t classes = 0;
+    for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
+        classes += knowledge->classes[i] == NULL ? 0 : fm_class_map_bytes(knowledge->classes[i]);
+    }
+    return sizeof *knowledge + classes + knowledge->known.size + knowledge->blocked.size +
+           knowledge->blocked_transposed.size + knowledge->stale.size +
+           (knowledge->weights != NULL ? cell_count : 0) +
+           (knowledge->seen != NULL ? cell_count : 0) + fm_change_log_bytes(&knowledge->log) +
+           knowledge->learned_capacity * sizeof *knowledge->learned;
+}

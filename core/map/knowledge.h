@@ -1,0 +1,167 @@
+// core/map/knowledge.h: what one team knows of the map.
+//
+// Two bitmaps say it all for planning: `known` (this cell has been seen) and `blocked` (seen, and
+// cannot be entered). Unknown cells count as free (the free-space assumption), so `blocked` alone
+// is the map that planners search. What a team saw stays as it was seen: an edit out of sight
+// changes nothing here until somebody looks again.
+//
+// Every change that matters to a planner is appended to a log (change_log.h); each planner reads on
+// from its own cursor.
+//
+// What the team knows is one map, whatever moves on it. Classes that do not move like "ground" have
+// a view of it each (class_map.h), with a log of its own, from the moment the first unit of the
+// class, or a query, needs it.
+//
+// Threads: sensing writes, one worker per knowledge; everything else reads.
+
+#pragma once
+
+#include "core/map/buildings.h"
+#include "core/map/class_map.h"
+
+#define FM_SENSE_RADIUS_MAX 64u // cells
+
+typedef enum fm_sense_shape {
+    FM_SENSE_SQUARE,  // max(dx, dy) <= radius
+    FM_SENSE_DIAMOND, // dx + dy <= radius; 4-neighbour worlds only, it hides the corners
+    FM_SENSE_DISC,    // dx^2 + dy^2 <= radius * (radius + 1)
+} fm_sense_shape;
+
+// How agents see; rules of the world.
+typedef struct fm_sense_rules {
+    uint32_t radius; // cells, 1..FM_SENSE_RADIUS_MAX
+    fm_sense_shape shape;
+    bool line_of_sight; // blocked cells hide what lies behind them
+} fm_sense_rules;
+
+// A cell whose look has changed for the team: newly seen, or seen again and different.
+typedef struct fm_learned {
+    fm_cell cell;
+    uint8_t terrain; // fm_terrain
+    uint8_t cost;
+} fm_learned;
+
+// What an agent sees from where it stands, as offsets; the same for every knowledge of a world.
+typedef struct fm_sight fm_sight;
+
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_sight_create(fm_sense_rules rules, const fm_memory *memory, fm_sight **out);
+
+/// NULL is allowed.
+void fm_sight_destroy(fm_sight *sight);
+
+// What every tick looks at comes first: there may be thousands of them.
+typedef struct fm_knowledge {
+    const fm_grid *truth;
+    const fm_sight *sight;
+    bool omniscient;        // knows everything always
+    bool keep_learned;      // somebody wants `learned`
+    bool wants_weights;     // has seen a cell of another cost than the floor; see use_weights
+    bool has_class_maps;    // one of `classes` is not NULL
+    uint32_t classes_ready; // bit per class: fm_knowledge_view() has it
+    fm_change_log log;      // of `view`
+    uint64_t digest;        // of all that was ever learned, in order
+    uint64_t known_count;   // cells
+
+    fm_bitmap known;
+    fm_bitmap blocked;
+    fm_bitmap blocked_transposed; // x and y exchanged; empty unless the rules are FM_CONNECT_8
+    uint8_t *weights;             // as seen, 1 where unknown; NULL while the grid is unweighted
+    fm_bitmap stale;              // known, but edited since; empty until the map is first edited
+    uint8_t *seen;                // terrain as last seen, of stale cells; NULL likewise
+    fm_view view;                 // of `blocked` and `weights`: what planners get
+    const fm_memory *memory;
+    fm_step_costs steps;
+
+    const fm_buildings *buildings; // of the world; NULL: none are ever placed
+    fm_buildings_seen buildings_seen;
+
+    fm_class_map *classes[FM_CLASSES_MAX]; // NULL: not in use, or the same as `view`
+
+    fm_learned *learned; // since fm_knowledge_forget_learned(), in order of learning
+    uint32_t learned_count;
+    uint32_t learned_capacity;
+    bool learned_lost; // there was no memory for one of them
+} fm_knowledge;
+
+/// Makes an empty knowledge (nothing seen) or, with `omniscient`, one that has seen all and sees
+/// every edit at once.
+///
+/// @param truth, sight, memory  outlive it
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_knowledge_create(const fm_grid *truth, const fm_sight *sight,
+                                         fm_connectivity connectivity, fm_step_costs steps,
+                                         bool omniscient, const fm_memory *memory,
+                                         fm_knowledge **out);
+
+/// Releases it. NULL is allowed.
+void fm_knowledge_destroy(fm_knowledge *knowledge);
+
+/// Someone of the team stands on `cell` and looks around. When a list cannot grow for want of
+/// memory, what was seen is known all the same, and planners of the team start over.
+void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell);
+
+/// Someone of the team is going to look around from `cell` soon: asks the processor for the rows
+/// that fm_knowledge_sense() will read. Changes nothing.
+void fm_knowledge_fetch(const fm_knowledge *knowledge, fm_cell cell);
+
+/// Before the true map is edited for the first time, and when it becomes weighted: makes room to
+/// remember how cells looked. Serial stages only.
+///
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_knowledge_prepare_for_edits(fm_knowledge *knowledge);
+FM_CHECKED fm_status fm_knowledge_prepare_for_weights(fm_knowledge *knowledge);
+
+/// The team has seen its first cell of another cost (wants_weights): its planners' costs change
+/// scale, and all of them must start over. Serial stages only.
+void fm_knowledge_use_weights(fm_knowledge *knowledge);
+
+/// A cell of the true map has just been edited; `terrain_before` is what it was. Serial stages
+/// only, after fm_knowledge_prepare_for_edits().
+void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain_before);
+
+/// Makes the team keep a list of the buildings that it sees; at once after it is made.
+void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *buildings);
+
+/// When a saved world is loaded, of a cell that the team does not know yet: how it looked when it
+/// was seen. Notes nothing else, and logs nothing.
+///
+/// @param is_stale  it has been edited since, so that `look` need not be what it is; only after
+///                  fm_knowledge_prepare_for_edits() (asserted)
+void fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale);
+
+/// The team is told what a cell looks like now, whoever sees it. Serial stages and commands only.
+void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell);
+
+/// Drops the list of what was learned, once it has been streamed.
+void fm_knowledge_forget_learned(fm_knowledge *knowledge);
+
+/// Makes the view of a movement class, if there is none yet. Serial stages only.
+///
+/// @param class_index  below FM_CLASSES_MAX (asserted)
+/// @param movement     what that class is, always the same; outlives the knowledge
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_index,
+                                                const fm_movement_class *movement);
+
+/// The team's map as planners of a class see it; NULL before fm_knowledge_prepare_class().
+const fm_view *fm_knowledge_view(const fm_knowledge *knowledge, uint32_t class_index);
+
+/// Hangs tables on fm_knowledge_view(), which is not NULL (asserted). They outlive the knowledge.
+void fm_knowledge_hang_tables(fm_knowledge *knowledge, uint32_t class_index,
+                              const struct fm_heuristic_tables *tables);
+
+/// What has changed on fm_knowledge_view(), which is not NULL (asserted).
+const fm_change_log *fm_knowledge_log(const fm_knowledge *knowledge, uint32_t class_index);
+
+/// Drops the logs of all classes, once every planner has read them to the end.
+void fm_knowledge_trim_logs(fm_knowledge *knowledge);
+
+/// Adds 1 bits to `visible` for every cell that someone on `cell` sees now.
+void fm_knowledge_look(const fm_knowledge *knowledge, fm_cell cell, fm_bitmap *visible);
+
+/// How a cell looks to the team: FM_TERRAIN_UNKNOWN, or terrain and cost as last seen.
+fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell);
+
+/// Bytes held.
+size_t fm_knowledge_bytes(const fm_knowledge *knowledge);

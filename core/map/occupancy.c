@@ -1,0 +1,134 @@
+// core/map/occupancy.c: see occupancy.h.
+
+#include "core/map/occupancy.h"
+
+fm_status fm_occupancy_create(uint32_t width, uint32_t height, const fm_memory *memory,
+                              fm_occupancy **out)
+{
+    fm_occupancy *occupancy = fm_memory_allocate(memory, sizeof *occupancy);
+    if (occupancy == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    *occupancy = (fm_occupancy){.width = width, .height = height, .memory = memory};
+    occupancy->places =
+        fm_memory_allocate_zeroed(memory, (size_t)width * height, sizeof *occupancy->places);
+    if (occupancy->places == NULL) {
+        fm_memory_release(memory, occupancy, sizeof *occupancy);
+        return FM_ERR_NO_MEMORY;
+    }
+    *out = occupancy;
+    return FM_OK;
+}
+
+void fm_occupancy_destroy(fm_occupancy *occupancy)
+{
+    if (occupancy != NULL) {
+        size_t size = (size_t)occupancy->width * occupancy->height * sizeof *occupancy->places;
+        fm_memory_release(occupancy->memory, occupancy->places, size);
+        fm_memory_release(occupancy->memory, occupancy, sizeof *occupancy);
+    }
+}
+
+static bool fits_inside(const fm_occupancy *occupancy, fm_cell cell, uint32_t size)
+{
+    return fm_cell_x(cell) + size <= occupancy->width &&
+           fm_cell_y(cell) + size <= occupancy->height;
+}
+
+bool fm_occupancy_is_free(const fm_occupancy *occupancy, fm_cell cell, uint32_t size,
+                          uint32_t except)
+{
+    if (!fits_inside(occupancy, cell, size)) {
+        return false;
+    }
+    for (uint32_t y = 0; y < size; y++) {
+        const fm_place *row = fm_occupancy_at(occupancy, cell + fm_cell_at(0, y));
+        for (uint32_t x = 0; x < size; x++) {
+            if (row[x].now != 0 && row[x].now != except) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void fm_occupancy_enter(fm_occupancy *occupancy, fm_cell cell, uint32_t size, uint32_t unit)
+{
+    FM_ASSERT(fits_inside(occupancy, cell, size));
+    for (uint32_t y = 0; y < size; y++) {
+        fm_place *row = fm_occupancy_at(occupancy, cell + fm_cell_at(0, y));
+        for (uint32_t x = 0; x < size; x++) {
+            FM_ASSERT(row[x].now == 0);
+            row[x].now = unit;
+        }
+    }
+}
+
+void fm_occupancy_leave(fm_occupancy *occupancy, fm_cell cell, uint32_t size, uint32_t unit)
+{
+    for (uint32_t y = 0; y < size; y++) {
+        fm_place *row = fm_occupancy_at(occupancy, cell + fm_cell_at(0, y));
+        for (uint32_t x = 0; x < size; x++) {
+            row[x].now = row[x].now == unit ? 0 : row[x].now;
+        }
+    }
+}
+
+// ---- the nearest free cell ----------------------------------------------------------------------
+
+struct candidate {
+    fm_cell cell;
+    uint64_t rank; // octile distance, straight-line distance, cell number; UINT64_MAX: none
+};
+
+static void consider(const fm_occupancy *occupancy, const fm_bitmap *blocked, fm_cell from,
+                     uint32_t size, fm_cell cell, struct candidate *best)
+{
+    uint32_t dx = fm_cell_dx(from, cell), dy = fm_cell_dy(from, cell);
+    uint32_t low = dx < dy ? dx : dy, high = dx < dy ? dy : dx;
+    uint64_t octile = 10 * (uint64_t)(high - low) + 14 * (uint64_t)low;
+    // 14 x 4096 takes 16 bits, 2 x 4096^2 takes 26; cells are in the order of their numbers.
+    uint64_t rank = octile << 26 | (dx * dx + dy * dy);
+    if (rank < best->rank || (rank == best->rank && cell < best->cell)) {
+        if (!fm_bitmap_get(blocked, cell) &&
+            (occupancy == NULL || fm_occupancy_is_free(occupancy, cell, size, 0))) {
+            *best = (struct candidate){.cell = cell, .rank = rank};
+        }
+    }
+}
+
+// The cells at Chebyshev distance `ring`, as far as they are on the map.
+static void consider_ring(const fm_occupancy *occupancy, const fm_bitmap *blocked, fm_cell from,
+                          uint32_t size, int32_t ring, struct candidate *best)
+{
+    int32_t x = (int32_t)fm_cell_x(from), y = (int32_t)fm_cell_y(from);
+    int32_t width = (int32_t)blocked->width, height = (int32_t)blocked->height;
+    int32_t left = x - ring < 0 ? 0 : x - ring;
+    int32_t right = x + ring >= width ? width - 1 : x + ring;
+    for (int32_t row = y - ring < 0 ? 0 : y - ring; row <= y + ring && row < height; row++) {
+        bool whole = row == y - ring || row == y + ring;
+        for (int32_t column = left; column <= right; column++) {
+            if (whole || column == x - ring || column == x + ring) {
+                consider(occupancy, blocked, from, size,
+                         fm_cell_at((uint32_t)column, (uint32_t)row), best);
+            } else if (column < x + ring) { // the inside of the ring
+                column = x + ring - 1 < right ? x + ring - 1 : right;
+            }
+        }
+    }
+}
+
+fm_cell fm_occupancy_nearest_free(const fm_occupancy *occupancy, const fm_bitmap *blocked,
+                                  fm_cell from, uint32_t size, uint32_t *ring)
+{
+    struct candidate best = {.cell = FM_CELL_NONE, .rank = UINT64_MAX};
+    uint32_t side = blocked->width > blocked->height ? blocked->width : blocked->height;
+    uint32_t full = *ring;
+    // Nothing at Chebyshev distance r is nearer than 10 r by octile distance.
+    for (uint32_t r = *ring; r < side && (uint64_t)10 * r <= best.rank >> 26; r++) {
+        consider_ring(occupancy, blocked, from, size, (int32_t)r, &best);
+        full = best.cell == FM_CELL_NONE ? r + 1 : full;
+    }
+    *ring = full;
+    return best.cell;
+}

@@ -1,0 +1,130 @@
+// core/map/sight.c: which cells an agent sees around it.
+//
+// Plain sight is a shape: for each row, how far it reaches to either side, so that a whole row is
+// looked at with one mask per 64 cells. With line of sight every cell of the shape has a parent,
+// the cell before it on the straight line from the agent; it is seen when the parent is seen and
+// does not block. Parents come first in the list, so one pass decides all.
+
+#include "core/map/sight.h"
+
+static uint32_t half_width_of(fm_sense_rules rules, uint32_t dy)
+{
+    uint32_t radius = rules.radius;
+    switch (rules.shape) {
+    case FM_SENSE_SQUARE:
+        return radius;
+    case FM_SENSE_DIAMOND:
+        return radius - dy;
+    case FM_SENSE_DISC: {
+        uint32_t width = radius;
+        while (width * width + dy * dy > radius * (radius + 1)) {
+            width -= 1;
+        }
+        return width;
+    }
+    }
+    FM_UNREACHABLE();
+}
+
+// Rounds a / b to the nearest, halves away from zero; b > 0.
+static int32_t divide_rounded(int32_t a, int32_t b)
+{
+    return a >= 0 ? (2 * a + b) / (2 * b) : -((-2 * a + b) / (2 * b));
+}
+
+// Lists the cells of the shape ring by ring, each with its parent's place in the list.
+static void list_rays(fm_sight *sight)
+{
+    int32_t radius = (int32_t)sight->rules.radius;
+    uint32_t side = 2 * sight->rules.radius + 1;
+    uint32_t count = 0;
+    for (int32_t ring = 0; ring <= radius; ring++) {
+        for (int32_t dy = -ring; dy <= ring; dy++) {
+            int32_t reach = (int32_t)sight->half_width[dy < 0 ? -dy : dy];
+            for (int32_t dx = -ring; dx <= ring; dx++) {
+                bool on_ring = dx == ring || dx == -ring || dy == ring || dy == -ring;
+                if (!on_ring || dx > reach || -dx > reach) {
+                    continue;
+                }
+                int32_t px = ring == 0 ? 0 : divide_rounded(dx * (ring - 1), ring);
+                int32_t py = ring == 0 ? 0 : divide_rounded(dy * (ring - 1), ring);
+                uint32_t parent_place = (uint32_t)(py + radius) * side + (uint32_t)(px + radius);
+                uint32_t place = (uint32_t)(dy + radius) * side + (uint32_t)(dx + radius);
+                sight->rays[count] = (struct fm_ray){
+                    .dx = (int8_t)dx, .dy = (int8_t)dy, .parent = sight->ray_of[parent_place]};
+                sight->ray_of[place] = (uint16_t)count;
+                count += 1;
+            }
+        }
+    }
+    sight->ray_count = count;
+}
+
+fm_status fm_sight_create(fm_sense_rules rules, const fm_memory *memory, fm_sight **out)
+{
+    FM_ASSERT(rules.radius >= 1 && rules.radius <= FM_SENSE_RADIUS_MAX);
+    fm_sight *sight = fm_memory_allocate_zeroed(memory, 1, sizeof *sight);
+    if (sight == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    sight->rules = rules;
+    sight->memory = memory;
+    for (uint32_t dy = 0; dy <= rules.radius; dy++) {
+        sight->half_width[dy] = half_width_of(rules, dy);
+    }
+    list_rays(sight);
+    *out = sight;
+    return FM_OK;
+}
+
+void fm_sight_destroy(fm_sight *sight)
+{
+    if (sight != NULL) {
+        fm_memory_release(sight->memory, sight, sizeof *sight);
+    }
+}
+
+uint32_t fm_sight_visible(const fm_sight *sight, const fm_bitmap *blocked, fm_cell from,
+                          fm_cell *cells)
+{
+    bool passes[FM_SIGHT_RAYS_MAX]; // seen, and one can look past it
+    int32_t x = (int32_t)fm_cell_x(from), y = (int32_t)fm_cell_y(from);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sight->ray_count; i++) {
+        const struct fm_ray *ray = &sight->rays[i];
+        int32_t cx = x + ray->dx, cy = y + ray->dy;
+        bool inside =
+            cx >= 0 && cy >= 0 && cx < (int32_t)blocked->width && cy < (int32_t)blocked->height;
+        bool seen = inside && (i == 0 || passes[ray->parent]);
+        passes[i] = false;
+        if (seen) {
+            fm_cell cell = fm_cell_at((uint32_t)cx, (uint32_t)cy);
+            passes[i] = i == 0 || !fm_bitmap_get(blocked, cell);
+            cells[count++] = cell;
+        }
+    }
+    return count;
+}
+
+bool fm_sight_sees(const fm_sight *sight, const fm_bitmap *blocked, fm_cell from, fm_cell cell)
+{
+    uint32_t radius = sight->rules.radius;
+    uint32_t dx = fm_cell_dx(from, cell), dy = fm_cell_dy(from, cell);
+    if (dy > radius || dx > sight->half_width[dy]) {
+        return false;
+    }
+    if (!sight->rules.line_of_sight) {
+        return true;
+    }
+    uint32_t place = (fm_cell_y(cell) + radius - fm_cell_y(from)) * (2 * radius + 1) +
+                     (fm_cell_x(cell) + radius - fm_cell_x(from));
+    for (uint32_t i = sight->ray_of[place]; i != 0; i = sight->rays[i].parent) {
+        const struct fm_ray *ray = &sight->rays[sight->rays[i].parent];
+        fm_cell before =
+            fm_cell_at(fm_cell_x(from) + (uint32_t)ray->dx, fm_cell_y(from) + (uint32_t)ray->dy);
+        if (sight->rays[i].parent != 0 && fm_bitmap_get(blocked, before)) {
+            return false;
+        }
+    }
+    return true;
+}

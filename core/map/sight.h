@@ -1,0 +1,34 @@
+// core/map/sight.h: which cells an agent sees; the inside of fm_sight, for knowledge.c and its
+// tests.
+
+#pragma once
+
+#include "core/map/knowledge.h"
+
+#define FM_SIGHT_SIDE_MAX (2 * FM_SENSE_RADIUS_MAX + 1)
+#define FM_SIGHT_RAYS_MAX (FM_SIGHT_SIDE_MAX * FM_SIGHT_SIDE_MAX)
+
+struct fm_ray {
+    int8_t dx, dy;   // from the agent
+    uint16_t parent; // ray of the cell before it on the line
+};
+
+struct fm_sight {
+    fm_sense_rules rules;
+    const fm_memory *memory;
+    uint32_t half_width[FM_SENSE_RADIUS_MAX + 1]; // cells to either side, by |dy|
+    uint32_t ray_count;
+    struct fm_ray rays[FM_SIGHT_RAYS_MAX]; // ring by ring, from the agent outward
+    uint16_t ray_of[FM_SIGHT_RAYS_MAX];    // ray by place in the square around the agent
+};
+
+/// The cells seen from a cell by line of sight, that cell included.
+///
+/// @param cells  room for FM_SIGHT_RAYS_MAX
+/// @return how many
+uint32_t fm_sight_visible(const fm_sight *sight, const fm_bitmap *blocked, fm_cell from,
+                          fm_cell *cells);
+
+/// Whether one who stands on `from` sees `cell`. The same as looking for it in what
+/// fm_knowledge_look() marks.
+bool fm_sight_sees(const fm_sight *sight, const fm_bitmap *blocked, fm_cell from, fm_cell cell);

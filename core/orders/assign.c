@@ -1,0 +1,115 @@
+// core/orders/assign.c: the assign stage. Each agent with an order gets the planner that leads it
+// to its goal, or to where it goes instead.
+
+#include "core/orders/detour.h"
+#include "core/orders/orders.h"
+#include "core/world/planner_table.h"
+#include "core/tick/tick_state.h"
+#include "core/orders/unreachable.h"
+
+#define TURNS_MAX (FM_ORDER_QUEUE_MAX + 2) // of one agent in one tick
+
+static void take_planner(fm_world *world, struct fm_agent *agent, fm_cell goal)
+{
+    agent->planner = fm_planner_take(world, agent, goal);
+    agent->plan_state = agent->planner == FM_SLOT_NONE ? FM_PLAN_EXHAUSTED : FM_PLAN_RUNNING;
+}
+
+static void assign(fm_world *world, struct fm_agent *agent)
+{
+    fm_order_progress(world, agent);
+    if (agent->order.id == 0 || agent->order.goal == FM_CELL_NONE || agent->order.resting ||
+        agent->order.seek_state == FM_SEEK_LISTED) {
+        return;
+    }
+    if (agent->cell == agent->order.goal) {
+        fm_order_leg_over(world, agent, FM_END_ARRIVED);
+        return;
+    }
+    if (!fm_unreachable_attend(world, agent)) {
+        return;
+    }
+    if (agent->order.is_too_long) {
+        fm_detour_face(world, agent);
+        if (agent->order.id == 0) {
+            return;
+        }
+    }
+    if (agent->planner == FM_SLOT_NONE && agent->plan_state != FM_PLAN_EXHAUSTED) {
+        bool detour = agent->order.substitute != FM_CELL_NONE;
+        take_planner(world, agent, detour ? agent->order.substitute : agent->order.goal);
+    }
+    if (agent->plan_state == FM_PLAN_EXHAUSTED) {
+        fm_order_leg_over(world, agent, FM_END_EXHAUSTED);
+    }
+}
+
+// An order that ends here makes way for the next one, and a leg for the next leg: they move in this
+// tick. Each turn of the loop ends an order, or goes on to a leg that leads somewhere else.
+static void assign_orders(fm_world *world, struct fm_agent *agent)
+{
+    for (uint32_t turn = 0; turn < TURNS_MAX; turn++) {
+        if (agent->order.id == 0 && !fm_agent_begin_queued(world, agent)) {
+            return;
+        }
+        uint64_t order = agent->order.id;
+        fm_cell goal = agent->order.goal;
+        assign(world, agent);
+        if (agent->order.id == order && agent->order.goal == goal) {
+            return;
+        }
+    }
+}
+
+// Agents whose next leg had to be looked for get it, and their planners.
+static void assign_found(fm_world *world)
+{
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_seekers *seekers = &world->teams[i].seekers;
+        uint32_t count = seekers->count;
+        for (uint32_t j = 0; j < count; j++) {
+            struct fm_agent *agent = &world->agents[seekers->slots[j]];
+            fm_seek_take(world, agent);
+            assign_orders(world, agent);
+        }
+        // Orders whose turn has come just now look in the next tick.
+        for (uint32_t j = count; j < seekers->count; j++) {
+            world->agents[seekers->slots[j]].order.seek_state = FM_SEEK_IDLE;
+        }
+        seekers->count = 0;
+    }
+}
+
+// Those of a group that came before it was one had planners made for themselves; in the tick in
+// which they set out, when these have not searched yet, all go together.
+static void join_groups(fm_world *world, uint64_t planners_made_before)
+{
+    if (world->planners_made == planners_made_before) {
+        return;
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        struct fm_agent *agent = &world->agents[slot];
+        if (agent->alive && agent->planner != FM_SLOT_NONE &&
+            world->planners[agent->planner].serial > planners_made_before &&
+            fm_planner_belongs_to_group(world, agent)) {
+            fm_cell goal = world->planners[agent->planner].goal;
+            fm_planner_release(world, &agent->planner);
+            take_planner(world, agent, goal);
+        }
+    }
+}
+
+void fm_stage_assign(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint64_t planners_made_before = world->planners_made;
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        struct fm_agent *agent = &world->agents[slot];
+        if (agent->alive) {
+            assign_orders(world, agent);
+        }
+    }
+    fm_seek_run(t);
+    assign_found(world);
+    join_groups(world, planners_made_before);
+}

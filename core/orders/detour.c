@@ -1,0 +1,36 @@
+// core/orders/detour.c: see detour.h.
+
+#include "core/orders/detour.h"
+
+#include "core/orders/orders.h"
+
+void fm_detour_measure(const struct fm_planner *planner, struct fm_agent *agent)
+{
+    struct fm_order *order = &agent->order;
+    uint32_t cells = planner->spec.ops->path(planner->self, agent->cell, NULL, 0);
+    if (cells == 0) {
+        return;
+    }
+    uint64_t steps = agent->moves - order->leg_moves + cells - 1;
+    if (order->first_steps == 0) {
+        order->first_steps = (uint32_t)steps;
+    }
+    order->is_too_long = steps * 100 > (uint64_t)order->first_steps * order->max_detour;
+    agent->next = order->is_too_long ? FM_CELL_NONE : agent->next;
+}
+
+void fm_detour_face(fm_world *world, struct fm_agent *agent)
+{
+    switch (agent->order.on_unreachable) {
+    case FM_UNREACHABLE_NEAREST:
+        fm_order_leg_over(world, agent, FM_END_NEAREST);
+        return;
+    case FM_UNREACHABLE_FAIL:
+        fm_order_leg_over(world, agent, FM_END_UNREACHABLE);
+        return;
+    case FM_UNREACHABLE_WAIT:
+        fm_agent_set_state(agent, FM_AGENT_BLOCKED);
+        return;
+    }
+    FM_UNREACHABLE();
+}

@@ -1,0 +1,192 @@
+// core/orders/follow.c: see follow.h.
+
+#include "core/orders/follow.h"
+
+#include "core/orders/orders.h"
+
+#define FOLLOW_RADIUS 2u // cells, when the order names none
+#define GUARD_RADIUS  4u
+#define PLANNER_TICKS 8u // a planner is kept for so long after its agent has come near
+
+static const fm_view *view_of(const fm_world *world, const struct fm_agent *agent)
+{
+    return fm_knowledge_view(fm_team_of(world, agent->team)->knowledge, agent->class_index);
+}
+
+static uint64_t version_of(const fm_world *world, const struct fm_agent *agent)
+{
+    return fm_knowledge_log(fm_team_of(world, agent->team)->knowledge, agent->class_index)->version;
+}
+
+// ---- the target
+// ------------------------------------------------------------------------------------
+
+static bool is_none(fm_agent_id id)
+{
+    return id.index1 == 0;
+}
+
+static bool is_seen(fm_world *world, uint32_t team, uint32_t other, fm_cell cell)
+{
+    if (other == team) {
+        return true;
+    }
+    fm_lookout_refresh(world);
+    return fm_lookout_sees(world, team, cell);
+}
+
+// An agent that is gone. It counts as seen to die if the team sees where it stood, whatever has
+// become of its slot since: that may be news of what the team cannot see.
+static bool is_death_seen(fm_world *world, uint32_t team, fm_agent_id id)
+{
+    for (uint32_t i = 0; i < world->removed_count; i++) {
+        const fm_agent_left *left = &world->removed[i];
+        if (left->id.index1 == id.index1 && left->id.generation == id.generation) {
+            return is_seen(world, team, left->team, left->cell);
+        }
+    }
+    return false; // it died before it was to be followed
+}
+
+bool fm_follow_may_target(fm_world *world, uint32_t team, fm_order_kind kind, fm_agent_id target)
+{
+    const struct fm_agent *agent = fm_world_find(world, target);
+    if (agent == NULL || (kind == FM_ORDER_GUARD && agent->team != team)) {
+        return false;
+    }
+    world->lookout_tick = 0; // commands move agents too
+    bool seen = is_seen(world, team, agent->team, agent->cell);
+    world->lookout_tick = 0;
+    return seen;
+}
+
+// Moves the post after the target. Returns false when that has ended the order.
+static bool look_for_target(fm_world *world, struct fm_agent *agent)
+{
+    struct fm_order *order = &agent->order;
+    const struct fm_agent *target = fm_world_find(world, order->target);
+    // A friend to guard is never out of sight, so it has died even if that was before its turn.
+    if (target == NULL &&
+        (order->kind == FM_ORDER_GUARD || is_death_seen(world, agent->team, order->target))) {
+        fm_agent_end_order(world, agent, FM_END_TARGET_DIED);
+        return false;
+    }
+    bool seen = target != NULL && is_seen(world, agent->team, target->team, target->cell);
+    if (seen) {
+        order->post = target->cell;
+    } else {
+        order->target = (fm_agent_id){0};
+    }
+    return true;
+}
+
+// ---- near and far
+// ----------------------------------------------------------------------------------
+
+// Whether one can walk from a cell straight to another: not over a wall to a neighbour.
+static bool is_straight_way(const fm_view *view, fm_cell from, fm_cell to)
+{
+    while (from != to) {
+        int32_t dx = (int32_t)fm_cell_x(to) - (int32_t)fm_cell_x(from);
+        int32_t dy = (int32_t)fm_cell_y(to) - (int32_t)fm_cell_y(from);
+        if (view->connectivity == FM_CONNECT_4 && dx != 0) {
+            dy = 0;
+        }
+        fm_cell next = fm_cell_at(fm_cell_x(from) + (uint32_t)((dx > 0) - (dx < 0)),
+                                  fm_cell_y(from) + (uint32_t)((dy > 0) - (dy < 0)));
+        if (!(fm_view_moves(view, from) >> fm_cell_direction(from, next) & 1)) {
+            return false;
+        }
+        from = next;
+    }
+    return true;
+}
+
+static bool is_within(const fm_view *view, fm_cell from, fm_cell to, uint32_t radius)
+{
+    return fm_view_distance(view, from, to) <= radius * view->step[0] &&
+           is_straight_way(view, from, to);
+}
+
+static void rest(fm_world *world, struct fm_agent *agent)
+{
+    agent->order.resting = true;
+    agent->order.rest_begin = world->tick;
+    fm_agent_set_state(agent, FM_AGENT_HOLDING);
+}
+
+static void stay_near(fm_world *world, struct fm_agent *agent)
+{
+    struct fm_order *order = &agent->order;
+    const fm_view *view = view_of(world, agent);
+    // One who guards comes back further than it need, or it would be on its way all the time.
+    uint32_t near = order->kind == FM_ORDER_GUARD ? order->radius / 2 : order->radius;
+    bool going = order->goal != FM_CELL_NONE && !order->resting;
+    if (is_within(view, agent->cell, order->post, going ? near : order->radius)) {
+        if (going || agent->state != FM_AGENT_HOLDING) {
+            rest(world, agent);
+        } else if (order->goal != FM_CELL_NONE && world->tick - order->rest_begin > PLANNER_TICKS) {
+            fm_order_set_goal(world, agent, FM_CELL_NONE);
+        }
+    } else if (!going) {
+        fm_order_set_goal(world, agent, order->post);
+        fm_agent_set_state(agent, FM_AGENT_WAITING);
+    } else if (4 * fm_view_distance(view, order->goal, order->post) >
+               fm_view_distance(view, agent->cell, order->goal)) {
+        fm_order_set_goal(world, agent, order->post);
+    }
+}
+
+// ---- the order
+// -------------------------------------------------------------------------------------
+
+void fm_follow_begin(fm_world *world, struct fm_agent *agent)
+{
+    struct fm_order *order = &agent->order;
+    (void)world;
+    if (order->radius == 0) {
+        order->radius = order->kind == FM_ORDER_GUARD ? GUARD_RADIUS : FOLLOW_RADIUS;
+    }
+    if (order->post == FM_CELL_NONE) {
+        order->post = agent->cell; // until the target has been looked for
+    }
+}
+
+void fm_follow_progress(fm_world *world, struct fm_agent *agent)
+{
+    struct fm_order *order = &agent->order;
+    if (!is_none(order->target) && !look_for_target(world, agent)) {
+        return;
+    }
+    if (order->kind == FM_ORDER_FOLLOW && is_none(order->target)) {
+        if (agent->cell == order->post) {
+            fm_agent_end_order(world, agent, FM_END_TARGET_LOST);
+        } else if (order->goal != order->post || order->resting) {
+            fm_order_set_goal(world, agent, order->post);
+        }
+        return;
+    }
+    if (order->settled && order->settled_cell == agent->cell &&
+        order->settled_version == version_of(world, agent) && order->post == order->goal) {
+        return;
+    }
+    order->settled = false;
+    stay_near(world, agent);
+}
+
+void fm_follow_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how)
+{
+    struct fm_order *order = &agent->order;
+    bool lost = order->kind == FM_ORDER_FOLLOW && is_none(order->target);
+    if (how != FM_END_ARRIVED && how != FM_END_NEAREST) {
+        bool no_way = how == FM_END_UNREACHABLE;
+        fm_agent_end_order(world, agent, lost && no_way ? FM_END_TARGET_LOST : how);
+    } else if (lost) {
+        fm_agent_end_order(world, agent, FM_END_TARGET_LOST);
+    } else {
+        order->settled = how == FM_END_NEAREST;
+        order->settled_cell = agent->cell;
+        order->settled_version = version_of(world, agent);
+        rest(world, agent);
+    }
+}

@@ -1,0 +1,37 @@
+// core/orders/follow.h: orders that keep an agent near something: follow a target, guard a cell or
+// a friend.
+//
+//                    farther than the radius
+//   HOLDING (near) ───────────────────────────> going to the post ── near enough ──> HOLDING
+//                                                    │
+//               target out of sight (follow)         │ no way
+//          going where it was seen last              v
+//                     │                         stands at the nearest cell until the post moves or
+//                     v                         the team learns something
+//          ends, target_lost
+//
+// The post is the target's cell, or the guarded one. A search leads to a goal that is where the
+// post was; it is moved after the post only when it is off by more than a quarter of what is left
+// to go. So one who follows from afar searches a few times, not in every tick.
+//
+// A target of another team is followed while the team sees it. Once it is out of sight nobody can
+// tell whether what comes into sight later is the same one, so it stays lost.
+//
+// Threads: serial stages only.
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+/// Sets radius and post of an order whose turn has come.
+void fm_follow_begin(fm_world *world, struct fm_agent *agent);
+
+/// Once a tick: looks for the target, and sets, moves or rests the leg. May end the order.
+void fm_follow_progress(fm_world *world, struct fm_agent *agent);
+
+/// As fm_order_leg_over().
+void fm_follow_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
+
+/// Whether an agent of `team` may be told to follow (or guard) a target: it is there, and one of
+/// its own or, to follow, in sight.
+bool fm_follow_may_target(fm_world *world, uint32_t team, fm_order_kind kind, fm_agent_id target);

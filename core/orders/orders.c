@@ -1,0 +1,416 @@
+// core/orders/orders.c: see orders.h.
+
+#include "core/orders/orders.h"
+
+#include "core/crowd/crowd.h"
+#include "core/orders/detour.h"
+#include "core/orders/follow.h"
+#include "core/orders/group.h"
+#include "core/world/planner_table.h"
+#include "core/base/random.h"
+
+#include <string.h>
+
+// ---- ends
+// ------------------------------------------------------------------------------------------
+
+static void release_route(fm_world *world, struct fm_order *order)
+{
+    struct fm_route *route = order->route;
+    if (route != NULL && --route->users == 0) {
+        fm_memory_release(&world->memory, route, sizeof *route + route->count * sizeof(fm_cell));
+    }
+    order->route = NULL;
+}
+
+static void note(fm_world *world, const struct fm_agent *agent, const struct fm_order *order,
+                 fm_history_kind kind, uint8_t detail)
+{
+    fm_history_entry entry = {.tick = world->tick,
+                              .subject = fm_agent_id_pack(fm_agent_id_of(world, agent)),
+                              .order = order->id,
+                              .cell = agent->cell,
+                              .kind = (uint8_t)kind,
+                              .detail = detail};
+    fm_history_add(&world->history, &world->memory, &entry);
+}
+
+// Notes the end of an order, under way or queued.
+static void end(fm_world *world, const struct fm_agent *agent, struct fm_order *order,
+                fm_order_end reason)
+{
+    fm_order_ended ended = {.order = order->id,
+                            .number = order->number,
+                            .agent = fm_agent_id_of(world, agent),
+                            .name = fm_agent_own_name(agent),
+                            .team = agent->team,
+                            .reason = reason,
+                            .cell = agent->cell};
+    // Room for one ending per order was reserved when the order was given.
+    FM_ASSERT(world->ended_count < world->ended_capacity && world->orders_live > 0);
+    world->ended[world->ended_count++] = ended;
+    world->orders_live -= 1;
+    world->counts.orders_ended[reason] += 1;
+    world->digest = fm_mix64(world->digest ^ (ended.order << 4 | (uint64_t)reason));
+    note(world, agent, order, FM_HISTORY_ENDED, (uint8_t)reason);
+    release_route(world, order);
+    *order = (struct fm_order){.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE};
+}
+
+void fm_agent_end_order(fm_world *world, struct fm_agent *agent, fm_order_end reason)
+{
+    if (agent->order.id == 0) {
+        return;
+    }
+    fm_crowd_order_ends(agent, reason);
+    end(world, agent, &agent->order, reason);
+    agent->next = FM_CELL_NONE;
+    fm_agent_release_planners(world, agent);
+    fm_agent_set_state(agent, agent->queue_count == 0 ? FM_AGENT_IDLE : FM_AGENT_WAITING);
+}
+
+void fm_agent_end_all_orders(fm_world *world, struct fm_agent *agent, fm_order_end reason)
+{
+    fm_agent_end_order(world, agent, reason);
+    for (uint32_t i = 0; i < agent->queue_count; i++) {
+        end(world, agent, &agent->queue[i], reason);
+    }
+    agent->queue_count = 0;
+    fm_agent_set_state(agent, FM_AGENT_IDLE);
+}
+
+void fm_agent_release_queue(fm_world *world, struct fm_agent *agent)
+{
+    release_route(world, &agent->order);
+    for (uint32_t i = 0; i < agent->queue_count; i++) {
+        release_route(world, &agent->queue[i]);
+    }
+    fm_memory_release(&world->memory, agent->queue, agent->queue_capacity * sizeof *agent->queue);
+    agent->queue = NULL;
+    agent->queue_count = agent->queue_capacity = 0;
+}
+
+// ---- beginnings
+// ------------------------------------------------------------------------------------
+
+static void begin(fm_world *world, struct fm_agent *agent, struct fm_order order)
+{
+    agent->order = order;
+    agent->order.given_tick = world->tick;
+    agent->order.home = agent->cell;
+    note(world, agent, &order, FM_HISTORY_BEGUN, (uint8_t)order.kind);
+    agent->plan_state = FM_PLAN_RUNNING;
+    fm_crowd_order_begins(world, agent);
+    fm_agent_set_state(agent, FM_AGENT_WAITING);
+    fm_order_begin_legs(world, agent);
+}
+
+bool fm_agent_begin_queued(fm_world *world, struct fm_agent *agent)
+{
+    if (agent->queue_count == 0) {
+        return false;
+    }
+    struct fm_order order = agent->queue[0];
+    agent->queue_count -= 1;
+    memmove(agent->queue, agent->queue + 1, agent->queue_count * sizeof *agent->queue);
+    begin(world, agent, order);
+    return true;
+}
+
+// ---- the command
+// -----------------------------------------------------------------------------------
+
+fm_status fm_orders_check_agents(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        if (agent == NULL || (command->team != FM_ALL_TEAMS && agent->team != command->team)) {
+            *failed_index = i;
+            return FM_ERR_NO_AGENT;
+        }
+    }
+    // One ending for each order there is, and for each that the command gives.
+    uint64_t endings = world->ended_count + world->orders_live + command->agent_count;
+    return endings <= UINT32_MAX &&
+                   FM_RESERVE(world, world->ended, world->ended_capacity, (uint32_t)endings) &&
+                   FM_RESERVE(world, world->removed, world->removed_capacity,
+                              world->removed_count + command->agent_count)
+               ? FM_OK
+               : FM_ERR_NO_MEMORY;
+}
+
+static fm_status check_cells(const fm_world *world, const fm_command *command,
+                             uint32_t *failed_index)
+{
+    for (uint32_t i = 0; i < command->cell_count; i++) {
+        if (!fm_world_contains(world, command->cells[i])) {
+            *failed_index = i;
+            return FM_ERR_OFF_GRID;
+        }
+    }
+    return FM_OK;
+}
+
+// Whether there are as many cells as the kind of order wants.
+static bool cell_count_fits(const fm_command *command)
+{
+    uint32_t count = command->cell_count;
+    switch (command->order) {
+    case FM_ORDER_MOVE:
+        return count == 1 || count == command->agent_count;
+    case FM_ORDER_PATROL:
+        return count >= 1 && count <= FM_WAYPOINTS_MAX;
+    case FM_ORDER_GUARD:
+        return count == 0 || (count == 1 && command->target.index1 == 0);
+    case FM_ORDER_FLEE:
+        return count <= FM_WAYPOINTS_MAX;
+    case FM_ORDER_EXPLORE:
+    case FM_ORDER_STOP:
+    case FM_ORDER_HOLD:
+    case FM_ORDER_FOLLOW:
+        return true;
+    case FM_ORDER_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+
+// Makes room in the queue of every agent for what the command appends.
+static fm_status reserve_queues(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        fm_world_find(world, command->agents[i])->queue_wanted = 0;
+    }
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        agent->queue_wanted += 1;
+        uint32_t wanted = agent->queue_count + agent->queue_wanted;
+        bool is_first = agent->order.id == 0 && agent->queue_count == 0;
+        if (wanted > FM_ORDER_QUEUE_MAX + is_first) {
+            *failed_index = i;
+            return FM_ERR_LIMIT;
+        }
+        if (!FM_RESERVE(world, agent->queue, agent->queue_capacity, wanted)) {
+            return FM_ERR_NO_MEMORY;
+        }
+    }
+    return FM_OK;
+}
+
+// Every team that gets the order must be able to name the target.
+static fm_status check_target(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    uint32_t team = FM_ALL_TEAMS;
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        if (agent->team != team &&
+            !fm_follow_may_target(world, agent->team, command->order, command->target)) {
+            *failed_index = i;
+            return FM_ERR_NO_TARGET;
+        }
+        team = agent->team;
+    }
+    return FM_OK;
+}
+
+static bool is_group(const fm_command *command)
+{
+    return command->spread || command->formation != FM_FORMATION_NONE;
+}
+
+static fm_status check_order(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    if (!cell_count_fits(command) || (command->queue && command->order == FM_ORDER_STOP) ||
+        command->radius > FM_ORDER_RADIUS_MAX) {
+        return FM_ERR_BAD_VALUE;
+    }
+    if ((is_group(command) && (command->order != FM_ORDER_MOVE || command->cell_count != 1)) ||
+        (command->common_speed && command->order != FM_ORDER_MOVE)) {
+        return FM_ERR_BAD_VALUE;
+    }
+    if (command->max_detour != 0 &&
+        (command->order != FM_ORDER_MOVE || is_group(command) || command->max_detour < 100 ||
+         command->max_detour > FM_DETOUR_PERCENT_MAX)) {
+        return FM_ERR_BAD_VALUE;
+    }
+    fm_status status = check_cells(world, command, failed_index);
+    if (status == FM_OK) {
+        status = fm_orders_check_agents(world, command, failed_index);
+    }
+    bool has_target = command->order == FM_ORDER_FOLLOW ||
+                      (command->order == FM_ORDER_GUARD && command->cell_count == 0);
+    if (status == FM_OK && has_target) {
+        status = check_target(world, command, failed_index);
+    }
+    if (status == FM_OK && command->queue) {
+        status = reserve_queues(world, command, failed_index);
+    }
+    return status;
+}
+
+// The cells of a command that all of its orders keep. NULL when memory is out.
+static struct fm_route *make_route(fm_world *world, const fm_command *command)
+{
+    size_t size = command->cell_count * sizeof(fm_cell);
+    struct fm_route *route = fm_memory_allocate(&world->memory, sizeof *route + size);
+    if (route != NULL) {
+        route->users = 0;
+        route->count = command->cell_count;
+        memcpy(route->cells, command->cells, size);
+    }
+    return route;
+}
+
+// What the orders of one command have in common, besides the command.
+struct common {
+    struct fm_route *route; // NULL: none
+    fm_cell *goals;         // of a group's agents; NULL: no group
+    fm_cell meeting;        // of the group
+    uint32_t speed;         // of the group; 0: each its own
+};
+
+// Makes it. On failure nothing needs undoing.
+static fm_status prepare(fm_world *world, const fm_command *command, struct common *common,
+                         uint32_t *failed_index)
+{
+    bool has_route = command->order == FM_ORDER_PATROL ||
+                     (command->order == FM_ORDER_FLEE && command->cell_count > 0);
+    *common = (struct common){0};
+    if (command->agent_count == 0) {
+        return FM_OK;
+    }
+    if (has_route) {
+        common->route = make_route(world, command);
+        return common->route == NULL ? FM_ERR_NO_MEMORY : FM_OK;
+    }
+    common->speed = command->common_speed ? fm_group_speed(world, command) : 0;
+    if (!is_group(command)) {
+        return FM_OK;
+    }
+    common->goals =
+        fm_memory_allocate(&world->memory, command->agent_count * sizeof *common->goals);
+    if (common->goals == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_status status =
+        fm_group_place(world, command, common->goals, &common->meeting, failed_index);
+    if (status != FM_OK) {
+        fm_memory_release(&world->memory, common->goals,
+                          command->agent_count * sizeof *common->goals);
+    }
+    return status;
+}
+
+static struct fm_order make_order(fm_world *world, const fm_command *command, uint32_t i,
+                                  const struct common *common)
+{
+    struct fm_team *team = fm_team_of(world, fm_world_find(world, command->agents[i])->team);
+    team->orders_given += 1;
+    world->orders_given += 1;
+    world->orders_live += 1;
+    struct fm_order order = {
+        .id = world->orders_given,
+        .number = team->orders_given,
+        .kind = command->order,
+        .on_unreachable = command->on_unreachable,
+        .goal = FM_CELL_NONE,
+        .substitute = FM_CELL_NONE,
+        .route = common->route,
+        .own_goal = FM_CELL_NONE,
+        .speed = common->speed,
+        .max_detour = command->max_detour,
+        .loop = command->loop,
+        .target = command->target,
+        .radius = command->radius,
+        .post = FM_CELL_NONE,
+    };
+    if (command->order == FM_ORDER_GUARD && command->cell_count == 1) {
+        order.post = command->cells[0];
+    }
+    if (command->order == FM_ORDER_MOVE) {
+        order.goal = command->cells[command->cell_count == 1 ? 0 : i];
+    }
+    if (common->goals != NULL) {
+        order.marches = true;
+        order.goal = common->meeting;
+        order.own_goal = common->goals[i];
+    }
+    if (common->route != NULL) {
+        common->route->users += 1;
+    }
+    return order;
+}
+
+static void give(fm_world *world, const fm_command *command, struct fm_agent *agent,
+                 struct fm_order order)
+{
+    if (!command->queue) {
+        fm_agent_end_all_orders(world, agent, FM_END_REPLACED);
+    }
+    note(world, agent, &order, FM_HISTORY_GIVEN, (uint8_t)order.kind);
+    if (agent->order.id == 0 && agent->queue_count == 0) {
+        begin(world, agent, order);
+    } else {
+        agent->queue[agent->queue_count++] = order;
+    }
+}
+
+void fm_orders_command(fm_world *world, const fm_command *command, fm_command_result *result)
+{
+    result->status = check_order(world, command, &result->failed_index);
+    if (result->status != FM_OK) {
+        return;
+    }
+    struct common common;
+    result->status = prepare(world, command, &common, &result->failed_index);
+    if (result->status != FM_OK) {
+        return;
+    }
+    result->first_order = world->orders_given + 1;
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        if (command->order == FM_ORDER_STOP) {
+            fm_agent_end_all_orders(world, agent, FM_END_CANCELLED);
+        } else {
+            struct fm_order order = make_order(world, command, i, &common);
+            result->first_number = i == 0 ? order.number : result->first_number;
+            give(world, command, agent, order);
+        }
+    }
+    fm_memory_release(&world->memory, common.goals, command->agent_count * sizeof *common.goals);
+    result->changed_count = command->agent_count;
+}
+
+// ---- digest
+// ----------------------------------------------------------------------------------------
+
+static uint64_t mix(uint64_t digest, uint64_t value)
+{
+    return fm_mix64(digest ^ (value + 0x9e3779b97f4a7c15u + (digest << 6)));
+}
+
+uint64_t fm_agent_mix_orders(const struct fm_agent *agent, uint64_t digest)
+{
+    const struct fm_order *order = &agent->order;
+    if (order->id != 0) {
+        digest = mix(digest, (uint64_t)order->goal << 32 | (uint64_t)order->kind << 1 |
+                                 (uint64_t)order->resting);
+        digest = mix(digest, order->pause_end);
+    }
+    if (order->kind == FM_ORDER_MOVE) {
+        digest = mix(digest, (uint64_t)order->own_goal << 32 | order->speed << 1 | order->marches);
+    }
+    if (order->kind == FM_ORDER_FOLLOW || order->kind == FM_ORDER_GUARD) {
+        digest = mix(digest, (uint64_t)order->post << 32 | order->target.index1);
+    }
+    if (order->max_detour != 0) {
+        digest = mix(digest, (uint64_t)order->first_steps << 1 | order->is_too_long);
+    }
+    if (order->route != NULL) {
+        digest = mix(digest, (uint64_t)order->home << 32 | order->waypoint << 1 | order->backwards);
+    }
+    for (uint32_t i = 0; i < agent->queue_count; i++) {
+        digest = mix(digest, agent->queue[i].id);
+    }
+    return digest;
+}

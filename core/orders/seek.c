@@ -1,0 +1,354 @@
+// core/orders/seek.c: see seek.h.
+
+#include "core/orders/seek.h"
+
+#include "core/orders/orders.h"
+#include "core/tick/tick_state.h"
+
+#define BUDGET_SHARE    4u   // one part in so many of the tick's budget is for looking around
+#define CELLS_MIN       64u  // that a team may look at in a tick, whatever the budget
+#define FLEE_CELLS      192u // that one who flees looks at
+#define FLEE_CELLS_LATE (1u + FM_DIRECTION_COUNT) // likewise, when the share is used up
+#define FLEE_RADIUS     8u                        // cells, when the order names none
+#define FLEE_TICKS      4u                        // between two looks while it is under way
+
+void fm_seekers_fini(fm_seekers *seekers, const fm_memory *memory)
+{
+    fm_frontier_fini(&seekers->frontier, memory);
+    fm_wave_fini(&seekers->nearby, memory);
+    fm_enemies_fini(&seekers->enemies, memory);
+    fm_memory_release(memory, seekers->slots, seekers->capacity * sizeof *seekers->slots);
+    *seekers = (fm_seekers){0};
+}
+
+static const fm_view *view_of(const fm_world *world, const struct fm_agent *agent)
+{
+    return fm_knowledge_view(fm_team_of(world, agent->team)->knowledge, agent->class_index);
+}
+
+// ---- who looks
+// -------------------------------------------------------------------------------------
+
+static void list(fm_world *world, struct fm_agent *agent)
+{
+    fm_seekers *seekers = &fm_team_of(world, agent->team)->seekers;
+    if (FM_RESERVE(world, seekers->slots, seekers->capacity, seekers->count + 1)) {
+        seekers->slots[seekers->count++] = (uint32_t)(agent - world->agents);
+        agent->order.seek_state = FM_SEEK_LISTED;
+    }
+}
+
+static bool explorer_needs_a_leg(fm_world *world, struct fm_agent *agent)
+{
+    struct fm_team *team = fm_team_of(world, agent->team);
+    const fm_view *view = view_of(world, agent);
+    fm_cell goal = agent->order.goal;
+    if (goal == FM_CELL_NONE || !fm_frontier_is(team->knowledge, view, goal)) {
+        return true;
+    }
+    fm_frontier_claim(&team->seekers.frontier, view, goal, &world->memory);
+    return false;
+}
+
+// Those who flee look every few ticks, not all in the same one: by their place in the team, since
+// the slot would depend on how many others were born.
+static bool fleer_needs_a_look(const fm_world *world, const struct fm_agent *agent)
+{
+    uint64_t turn = world->tick + agent->member;
+    return (agent->order.goal == FM_CELL_NONE && world->tick >= agent->order.pause_end) ||
+           turn % FLEE_TICKS == 0;
+}
+
+void fm_seek_begin(struct fm_agent *agent)
+{
+    agent->order.radius = agent->order.radius == 0 ? FLEE_RADIUS : agent->order.radius;
+}
+
+void fm_seek_progress(fm_world *world, struct fm_agent *agent)
+{
+    world->seeks = true;
+    if (agent->order.sought_tick == world->tick + 1 || agent->order.seek_state == FM_SEEK_LISTED) {
+        return; // comes from looking, or is about to
+    }
+    bool wanted = agent->order.kind == FM_ORDER_EXPLORE ? explorer_needs_a_leg(world, agent)
+                                                        : fleer_needs_a_look(world, agent);
+    if (wanted) {
+        list(world, agent);
+    }
+    if (wanted && agent->order.kind == FM_ORDER_FLEE) {
+        fm_lookout_refresh(world);
+    }
+}
+
+// ---- explore
+// ---------------------------------------------------------------------------------------
+
+static void explore(const fm_world *world, fm_seekers *seekers, struct fm_agent *agent)
+{
+    struct fm_order *order = &agent->order;
+    const fm_view *view = view_of(world, agent);
+    fm_frontier *frontier = &seekers->frontier;
+    uint32_t left = seekers->cells_max - seekers->cells_used;
+    fm_cell cell = FM_CELL_NONE;
+    switch (fm_frontier_search(frontier, fm_team_of(world, agent->team)->knowledge, view, order->id,
+                               agent->cell, left, &seekers->cells_used, &cell, &world->memory)) {
+    case FM_FRONTIER_FOUND:
+        fm_frontier_claim(frontier, view, cell, &world->memory);
+        order->seek_state = FM_SEEK_FOUND;
+        order->found = cell;
+        return;
+    case FM_FRONTIER_EXPLORED:
+        order->seek_state = FM_SEEK_NOWHERE;
+        return;
+    case FM_FRONTIER_EXHAUSTED:
+        order->seek_state = FM_SEEK_EXHAUSTED;
+        return;
+    case FM_FRONTIER_RUNNING:
+        return;
+    }
+    FM_UNREACHABLE();
+}
+
+// ---- flee
+// ------------------------------------------------------------------------------------------
+
+struct dangers {
+    const fm_view *view;
+    fm_cell cells[2 * FM_DANGERS_MAX];
+    uint32_t count;
+};
+
+static uint32_t nearest_danger(const struct dangers *dangers, fm_cell cell)
+{
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < dangers->count; i++) {
+        uint32_t distance = fm_view_distance(dangers->view, dangers->cells[i], cell);
+        least = distance < least ? distance : least;
+    }
+    return least;
+}
+
+static struct dangers find_dangers(const fm_world *world, const fm_enemies *enemies,
+                                   const struct fm_agent *agent)
+{
+    const struct fm_order *order = &agent->order;
+    struct dangers dangers = {.view = view_of(world, agent)};
+    uint32_t reach = order->radius * dangers.view->step[0];
+    for (uint32_t i = 0; order->route != NULL && i < order->route->count; i++) {
+        fm_cell cell = order->route->cells[i];
+        if (dangers.count < FM_DANGERS_MAX &&
+            fm_view_distance(dangers.view, cell, agent->cell) <= reach) {
+            dangers.cells[dangers.count++] = cell;
+        }
+    }
+    dangers.count += fm_enemies_near(world, enemies, agent->cell, order->radius,
+                                     dangers.cells + dangers.count, FM_DANGERS_MAX);
+    return dangers;
+}
+
+static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *agent,
+                 uint32_t cells_max)
+{
+    struct fm_order *order = &agent->order;
+    if (fm_enemies_refresh(world, agent->team, &seekers->enemies) != FM_OK) {
+        order->seek_state = FM_SEEK_EXHAUSTED;
+        return;
+    }
+    struct dangers dangers = find_dangers(world, &seekers->enemies, agent);
+    fm_wave *wave = &seekers->nearby;
+    if (dangers.count == 0) {
+        order->seek_state = FM_SEEK_SAFE;
+        return;
+    }
+    if (fm_wave_begin(wave, dangers.view, agent->cell, &world->memory) != FM_OK) {
+        order->seek_state = FM_SEEK_EXHAUSTED;
+        return;
+    }
+    // Distance beyond the radius is worth no steps.
+    uint32_t step = dangers.view->step[0], enough = (order->radius + 1) * step;
+    uint32_t here = nearest_danger(&dangers, agent->cell);
+    int64_t best = 2 * (int64_t)here;
+    order->found = FM_CELL_NONE;
+    for (uint32_t i = 0; i < cells_max; i++) {
+        fm_cell cell = fm_wave_take(wave);
+        if (cell == FM_CELL_NONE) {
+            break;
+        }
+        seekers->cells_used += 1;
+        uint32_t distance = nearest_danger(&dangers, cell);
+        if (distance < here) {
+            continue;
+        }
+        int64_t score =
+            2 * (int64_t)(distance < enough ? distance : enough) - (int64_t)wave->depth * step;
+        if (score > best) {
+            best = score;
+            order->found = cell;
+        }
+        fm_wave_spread(wave, cell, &world->memory);
+    }
+    order->seek_state = order->found == FM_CELL_NONE ? FM_SEEK_NOWHERE : FM_SEEK_FOUND;
+}
+
+// ---- first moves
+// -----------------------------------------------------------------------------------
+
+// One that has not moved under its order does not wait for its turn: an explorer sets out for where
+// the team's wave has come to, one who flees for the best of the cells beside it.
+static void set_out(const fm_world *world, fm_seekers *seekers, struct fm_agent *agent)
+{
+    const fm_wave *wave = &seekers->frontier.wave;
+    struct fm_order *order = &agent->order;
+    if (order->has_moved || order->goal != FM_CELL_NONE) {
+        return;
+    }
+    if (order->kind == FM_ORDER_FLEE) {
+        flee(world, seekers, agent, FLEE_CELLS_LATE);
+    } else if (seekers->frontier.job != 0 && wave->head > 1) {
+        order->seek_state = FM_SEEK_FOUND;
+        order->found = wave->queue[wave->head - 1];
+    }
+}
+
+// ---- the teams' turns
+// -----------------------------------------------------------------------------
+
+static void seek_for_team(const fm_world *world, struct fm_team *team)
+{
+    fm_seekers *seekers = &team->seekers;
+    // Whose search is under way goes on; the others' order rotates, so that none is always last.
+    uint32_t first = seekers->count == 0 ? 0 : (uint32_t)(world->tick % seekers->count);
+    for (uint32_t i = 0; i < seekers->count; i++) {
+        if (world->agents[seekers->slots[i]].order.id == seekers->frontier.job) {
+            first = i;
+        }
+    }
+    for (uint32_t i = 0; i < seekers->count; i++) {
+        uint32_t at = first + i < seekers->count ? first + i : first + i - seekers->count;
+        struct fm_agent *agent = &world->agents[seekers->slots[at]];
+        bool may = seekers->cells_used < seekers->cells_max;
+        agent->order.seek_state = FM_SEEK_NOT_YET;
+        if (may && agent->order.kind == FM_ORDER_EXPLORE) {
+            explore(world, seekers, agent);
+        } else if (may) {
+            flee(world, seekers, agent, FLEE_CELLS);
+        }
+        if (agent->order.seek_state == FM_SEEK_NOT_YET) {
+            set_out(world, seekers, agent);
+        }
+    }
+}
+
+static void seek_for_teams(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    fm_world *world = context;
+    for (uint32_t i = begin; i < end; i++) {
+        struct fm_team *team = &world->teams[i];
+        if (team->seekers.count > 0) {
+            seek_for_team(world, team);
+        }
+    }
+}
+
+static void look_around(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    // Whether other teams seek too makes no difference to what a team may look at.
+    uint64_t share = t->budget / BUDGET_SHARE / world->team_count;
+    share = share < CELLS_MIN ? CELLS_MIN : share;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        world->teams[i].seekers.cells_max = share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
+    }
+    fm_workers_run(t->workers, world->team_count, world->team_count > 64 ? 16 : 1, seek_for_teams,
+                   world);
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        used += world->teams[i].seekers.cells_used;
+    }
+    t->report->expansions += used;
+    world->counts.expansions_by_kind[FM_SEARCH_SEEK] += used;
+    // Planners keep half of the budget at least: a leg is of no use without a way there.
+    uint64_t half = t->budget - t->budget / 2;
+    t->budget = used < t->budget - half ? t->budget - used : half;
+}
+
+void fm_seek_run(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    if (!world->seeks) {
+        return;
+    }
+    world->seeks = false;
+    look_around(t);
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_frontier_forget_claims(&world->teams[i].seekers.frontier); // made anew in every tick
+    }
+}
+
+// ---- what comes of it
+// -------------------------------------------------------------------------------
+
+// Nowhere is farther away from the dangers than where it stands.
+static void face_corner(fm_world *world, struct fm_agent *agent)
+{
+    switch (agent->order.on_unreachable) {
+    case FM_UNREACHABLE_FAIL:
+        fm_agent_end_order(world, agent, FM_END_UNREACHABLE);
+        return;
+    case FM_UNREACHABLE_NEAREST:
+        fm_agent_end_order(world, agent, FM_END_NEAREST);
+        return;
+    case FM_UNREACHABLE_WAIT:
+        fm_order_set_goal(world, agent, FM_CELL_NONE);
+        fm_agent_set_state(agent, FM_AGENT_HOLDING);
+        agent->order.pause_end = world->tick + FLEE_TICKS;
+        return;
+    }
+    FM_UNREACHABLE();
+}
+
+void fm_seek_take(fm_world *world, struct fm_agent *agent)
+{
+    struct fm_order *order = &agent->order;
+    bool explores = order->kind == FM_ORDER_EXPLORE;
+    fm_seek_state state = order->seek_state;
+    order->seek_state = FM_SEEK_IDLE;
+    order->sought_tick = world->tick + 1;
+    switch (state) {
+    case FM_SEEK_FOUND:
+        fm_order_set_goal(world, agent, order->found);
+        return;
+    case FM_SEEK_SAFE:
+        fm_agent_end_order(world, agent, FM_END_ARRIVED);
+        return;
+    case FM_SEEK_NOWHERE:
+        if (explores) {
+            fm_agent_end_order(world, agent, FM_END_EXPLORED);
+        } else {
+            face_corner(world, agent);
+        }
+        return;
+    case FM_SEEK_EXHAUSTED:
+        fm_agent_end_order(world, agent, FM_END_EXHAUSTED);
+        return;
+    case FM_SEEK_NOT_YET:
+        if (order->goal == FM_CELL_NONE) {
+            fm_agent_set_state(agent, FM_AGENT_WAITING);
+        }
+        return;
+    case FM_SEEK_IDLE:
+    case FM_SEEK_LISTED:
+        break;
+    }
+    FM_UNREACHABLE();
+}
+
+void fm_seek_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how)
+{
+    if (how == FM_END_EXHAUSTED) {
+        fm_agent_end_order(world, agent, how);
+        return;
+    }
+    fm_order_set_goal(world, agent, FM_CELL_NONE); // the next tick looks for another
+}

@@ -1,0 +1,68 @@
+// core/orders/seek.h: orders whose next leg has to be looked for: explore and flee.
+//
+// In the assign stage such agents are listed by team. Then the teams look in parallel, each for its
+// own agents one after the other, in an order that rotates; what they look at is charged like
+// expansions, up to a share of the tick's budget. Last, on the tick thread, each agent gets what
+// was found for it, and its planner.
+//
+//   explore   the nearest frontier cell (frontier.h) that no other explorer of the team is bound
+//             for. Chosen anew when the cell is no frontier any more. Ends `explored` when none
+//             can be reached.
+//   flee      of the cells around, the one that brings most distance from what it flees for the
+//             fewest steps, and on the way to which it never comes nearer than it is. It flees from
+//             the cells that the order names and from all enemies that its team sees; ends
+//             `arrived` when none is within the radius. Where there is nowhere better to go,
+//             on_unreachable decides: nearest ends as nearest_reached, fail as unreachable, and
+//             with wait it stays, and looks again.
+//
+// One that has not moved under its order sets out at once, whatever the load: an explorer for where
+// the search for the rim has come to, one who flees for the best of the cells beside it.
+
+#pragma once
+
+#include "core/orders/frontier.h"
+#include "core/world/lookout.h"
+#include "core/world/world.h"
+
+struct fm_agent;
+struct fm_tick;
+
+#define FM_DANGERS_MAX 16u // that an agent looks at, the nearest ones
+
+typedef enum fm_seek_state {
+    FM_SEEK_IDLE,
+    FM_SEEK_LISTED,    // waits for its turn in this tick
+    FM_SEEK_FOUND,     // `found` is the next leg's goal
+    FM_SEEK_SAFE,      // flee: there is no danger
+    FM_SEEK_NOWHERE,   // explore: no frontier can be reached; flee: nowhere is better than here
+    FM_SEEK_EXHAUSTED, // memory ran out
+    FM_SEEK_NOT_YET,   // its turn did not come, or its search is not over
+} fm_seek_state;
+
+// Of one team. Zeroed: empty.
+typedef struct fm_seekers {
+    uint32_t cells_max, cells_used; // in this tick
+    uint32_t *slots;                // of the agents that look for a leg in this tick
+    uint32_t count, capacity;
+    fm_frontier frontier;
+    fm_wave nearby; // around one who flees
+    fm_enemies enemies;
+} fm_seekers;
+
+void fm_seekers_fini(fm_seekers *seekers, const fm_memory *memory);
+
+/// Sets the radius of an order whose turn has come.
+void fm_seek_begin(struct fm_agent *agent);
+
+/// Once a tick: lists the agent if its order needs another leg. Serial.
+void fm_seek_progress(fm_world *world, struct fm_agent *agent);
+
+/// As fm_order_leg_over(), for explore and flee.
+void fm_seek_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
+
+/// Looks for all agents that are listed. Serial, runs teams in parallel. Afterwards their orders'
+/// seek_state says what came of it.
+void fm_seek_run(struct fm_tick *t);
+
+/// Gives an agent what was found: sets its leg, or ends its order.
+void fm_seek_take(fm_world *world, struct fm_agent *agent);

@@ -1,0 +1,177 @@
+// core/orders/unreachable.c: see unreachable.h.
+
+#include "core/orders/unreachable.h"
+
+#include "core/orders/orders.h"
+#include "core/world/planner_table.h"
+
+// What the labels say of an order; asked at most once in a tick for each.
+struct question {
+    fm_labels *labels; // NULL: no answer now
+    uint64_t change;   // wakes retries
+    uint32_t label;    // of the agent's cell
+    bool connected;
+};
+
+static struct question ask(fm_world *world, const struct fm_agent *agent)
+{
+    struct question q = {.labels =
+                             fm_team_labels_for_orders(world, agent->team, agent->class_index)};
+    if (q.labels != NULL) {
+        q.change = fm_labels_graph_version(q.labels);
+        q.label = fm_labels_of(q.labels, agent->cell);
+        q.connected =
+            q.label != FM_LABEL_NONE && q.label == fm_labels_of(q.labels, agent->order.goal);
+    }
+    return q;
+}
+
+static void aim(fm_world *world, struct fm_agent *agent, fm_cell substitute)
+{
+    fm_agent_release_planners(world, agent);
+    agent->order.substitute = substitute;
+    agent->plan_state = FM_PLAN_RUNNING;
+}
+
+static void rest(const fm_world *world, struct fm_agent *agent, const struct question *q)
+{
+    fm_retry_refuse(&agent->order.retry, world->tick, q->change);
+}
+
+// The way to the goal is open again, or was all the time.
+static bool walk(fm_world *world, struct fm_agent *agent)
+{
+    aim(world, agent, FM_CELL_NONE);
+    agent->order.retry = (fm_retry){0};
+    fm_agent_set_state(agent, FM_AGENT_WAITING);
+    return true;
+}
+
+// Waits without a planner for the labels to have time or memory again.
+static bool hold(fm_world *world, struct fm_agent *agent, const struct question *q)
+{
+    aim(world, agent, agent->order.substitute);
+    rest(world, agent, q);
+    if (agent->state == FM_AGENT_MOVING) {
+        fm_agent_set_state(agent, FM_AGENT_WAITING);
+    }
+    return false;
+}
+
+// ---- nearest ------------------------------------------------------------------------------------
+
+static bool is_nearer(const fm_world *world, const struct fm_agent *agent, fm_cell cell,
+                      fm_cell than)
+{
+    const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+    const fm_view *view = fm_knowledge_view(knowledge, agent->class_index);
+    return fm_view_distance(view, cell, agent->order.goal) <
+           fm_view_distance(view, than, agent->order.goal);
+}
+
+// Goes, or goes on, to the reachable cell nearest to the goal. A substitute that can still be
+// reached is kept unless there is one strictly nearer, so that nobody wavers between equals.
+static bool go_to_nearest(fm_world *world, struct fm_agent *agent, const struct question *q)
+{
+    fm_cell substitute = agent->order.substitute;
+    fm_cell cell = q->label == FM_LABEL_NONE ? agent->cell // walled in
+                                             : fm_team_labels_nearest(world, agent->team, q->labels,
+                                                                      agent->order.goal, q->label);
+    if (cell == FM_CELL_NONE) {
+        return hold(world, agent, q);
+    }
+    if (cell == agent->cell ||
+        (agent->cell == substitute && !is_nearer(world, agent, cell, substitute))) {
+        fm_order_leg_over(world, agent, FM_END_NEAREST);
+        return false;
+    }
+    bool keeps = substitute != FM_CELL_NONE && substitute != agent->cell &&
+                 fm_labels_of(q->labels, substitute) == q->label &&
+                 !is_nearer(world, agent, cell, substitute);
+    if (!keeps) {
+        aim(world, agent, cell);
+    }
+    rest(world, agent, q);
+    return true;
+}
+
+// ---- the states ---------------------------------------------------------------------------------
+
+static bool face_unreachable(fm_world *world, struct fm_agent *agent, const struct question *q)
+{
+    switch (agent->order.on_unreachable) {
+    case FM_UNREACHABLE_FAIL:
+        fm_order_leg_over(world, agent, FM_END_UNREACHABLE);
+        return false;
+    case FM_UNREACHABLE_WAIT:
+        aim(world, agent, FM_CELL_NONE);
+        agent->plan_state = FM_PLAN_UNREACHABLE;
+        rest(world, agent, q);
+        fm_agent_set_state(agent, FM_AGENT_BLOCKED);
+        return false;
+    case FM_UNREACHABLE_NEAREST:
+        return go_to_nearest(world, agent, q);
+    }
+    FM_UNREACHABLE();
+}
+
+static bool attend_walk(fm_world *world, struct fm_agent *agent)
+{
+    fm_retry *retry = &agent->order.retry;
+    bool has_planner = agent->planner != FM_SLOT_NONE;
+    if (has_planner && agent->plan_state == FM_PLAN_FOUND) {
+        *retry = (fm_retry){0};
+        return true;
+    }
+    bool proven = has_planner && agent->plan_state == FM_PLAN_UNREACHABLE;
+    if (has_planner && !proven && !fm_retry_is_due(retry, world->tick)) {
+        return true;
+    }
+    struct question q = ask(world, agent);
+    if (q.labels == NULL || q.connected) {
+        rest(world, agent, &q);
+        return true;
+    }
+    return face_unreachable(world, agent, &q);
+}
+
+static bool attend_blocked(fm_world *world, struct fm_agent *agent)
+{
+    struct question q = ask(world, agent);
+    fm_retry *retry = &agent->order.retry;
+    if (q.labels != NULL && q.connected) {
+        return walk(world, agent);
+    }
+    if (fm_retry_is_woken(retry, q.change) || fm_retry_is_due(retry, world->tick)) {
+        rest(world, agent, &q);
+    }
+    return false;
+}
+
+static bool attend_detour(fm_world *world, struct fm_agent *agent)
+{
+    struct question q = ask(world, agent);
+    fm_retry *retry = &agent->order.retry;
+    bool arrived = agent->cell == agent->order.substitute;
+    bool proven = agent->planner != FM_SLOT_NONE && agent->plan_state == FM_PLAN_UNREACHABLE;
+    if (q.labels == NULL) {
+        return arrived || proven ? hold(world, agent, &q) : true;
+    }
+    if (q.connected) {
+        return walk(world, agent);
+    }
+    if (arrived || proven || fm_retry_is_woken(retry, q.change) ||
+        fm_retry_is_due(retry, world->tick)) {
+        return go_to_nearest(world, agent, &q);
+    }
+    return true;
+}
+
+bool fm_unreachable_attend(fm_world *world, struct fm_agent *agent)
+{
+    if (agent->state == FM_AGENT_BLOCKED) {
+        return attend_blocked(world, agent);
+    }
+    return agent->order.substitute == FM_CELL_NONE ? attend_walk(world, agent)
+                                                   : attend_detour(world, agent);
+}

@@ -1,0 +1,36 @@
+// core/orders/unreachable.h: whether an order's goal can be reached, asked before any search, and
+// what happens when it cannot.
+//
+// The labels of what the team knows (team_labels.h) tell in constant time. No planner ever works
+// towards a goal that is known to lie in another component: twenty units sent into an enclosed cell
+// cost one look for the cell nearest to it, which the team's labels remember.
+//
+//             ask ── connected ─────────────────────> WALK: a planner leads to the goal
+//              ^ │                                     │ not found yet, or proven unreachable:
+//              │ └── not connected                     │ ask
+//              │       │    ^                          │
+//              │       │    └──────────────────────────┘
+//              │       ├── on_unreachable = fail ────> the order ends, unreachable
+//              │       ├── wait ────> BLOCKED: no planner
+//              │       └── nearest ─> DETOUR: a planner leads to the reachable cell nearest to the
+//              │                       goal; standing on it with none nearer, the order ends,
+//              └── retry ──────────────nearest_reached
+//
+// Retries (retry.h) rest for 1, 2, 4 ... 32 ticks. A BLOCKED or DETOUR order is woken when it may
+// have changed who reaches whom, which is what blocks its way; on a detour also when the substitute
+// is reached, or cannot be any more. A WALK that has its way is not asked about at all.
+//
+// Labels may be missing: memory is out, or the team has done FM_TEAM_LABELS_UNITS_MAX units of work
+// on them in this tick. Then the planner tries meanwhile, and the order asks again later.
+//
+// Threads: serial stages only.
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+/// Decides where an agent with an order, not on its goal, should go: order.substitute, or the goal
+/// while that is FM_CELL_NONE. Lets its planner go when that has changed. May end the order.
+///
+/// @return whether the agent needs a planner
+bool fm_unreachable_attend(fm_world *world, struct fm_agent *agent);

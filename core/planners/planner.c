@@ -1,0 +1,226 @@
+// core/planners/planner.c: the catalogue of planners, and how users name them.
+
+#include "core/search/planner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const fm_planner_ops *const fm_planner_catalogue[] = {
+    &fm_dstar_lite,
+    &fm_dstar_extra_lite,
+    &fm_repeated_forward_astar,
+    &fm_repeated_backward_astar,
+    &fm_adaptive_astar,
+    &fm_mpgaa_star,
+    &fm_repeated_jps,
+    &fm_tba_star,
+    &fm_rtba_star,
+    &fm_tbaa_star,
+    &fm_rtaa_star,
+    &fm_artaa_star,
+    &fm_dartaa_star,
+    &fm_lss_lrta_star,
+    &fm_alss_lrta_star,
+    &fm_dalss_lrta_star,
+    &fm_auto,
+    &fm_breadth_first,
+    &fm_depth_first,
+    &fm_greedy_best_first,
+    &fm_dijkstra,
+    &fm_astar,
+    NULL,
+};
+_Static_assert(FM_COUNT_OF(fm_planner_catalogue) == FM_PLANNER_COUNT + 1,
+               "FM_PLANNER_COUNT is the length of the catalogue");
+
+uint32_t fm_planner_index(const fm_planner_ops *ops)
+{
+    uint32_t i = 0;
+    while (i < FM_PLANNER_COUNT && fm_planner_catalogue[i] != ops) {
+        i++;
+    }
+    FM_ASSERT(i < FM_PLANNER_COUNT);
+    return i;
+}
+
+const fm_planner_ops *fm_planner_by_name(const char *name)
+{
+    for (uint32_t i = 0; fm_planner_catalogue[i] != NULL; i++) {
+        if (strcmp(fm_planner_catalogue[i]->name, name) == 0) {
+            return fm_planner_catalogue[i];
+        }
+    }
+    return NULL;
+}
+
+static fm_status fail(char *error, size_t error_size, fm_status status, const char *format,
+                      const char *name)
+{
+    if (error != NULL && error_size > 0) {
+        snprintf(error, error_size, format, name);
+    }
+    return status;
+}
+
+static bool read_lookahead(const char *value, uint32_t *lookahead)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || number > FM_LOOKAHEAD_MAX) {
+        return false;
+    }
+    *lookahead = (uint32_t)number;
+    return true;
+}
+
+// One "key=value". Returns false when the value does not fit; *known tells about the key.
+static bool read_option(const char *key, const char *value, fm_planner_options *options,
+                        bool *known)
+{
+    *known = true;
+    if (strcmp(key, "queue") == 0) {
+        options->queue = strcmp(value, "heap") == 0 ? FM_QUEUE_HEAP : FM_QUEUE_BUCKET;
+        return strcmp(value, "heap") == 0 || strcmp(value, "bucket") == 0;
+    }
+    if (strcmp(key, "ties") == 0) {
+        options->ties = strcmp(value, "larger-g") == 0 ? FM_TIES_LARGER_G : FM_TIES_SMALLER_G;
+        return strcmp(value, "larger-g") == 0 || strcmp(value, "smaller-g") == 0;
+    }
+    if (strcmp(key, "step") == 0) {
+        options->step = strcmp(value, "first") == 0 ? FM_STEP_FIRST : FM_STEP_NEAREST;
+        return strcmp(value, "first") == 0 || strcmp(value, "nearest") == 0;
+    }
+    if (strcmp(key, "lookahead") == 0) {
+        return read_lookahead(value, &options->lookahead);
+    }
+    if (strcmp(key, "heuristic") == 0) {
+        return fm_heuristic_by_name(value, &options->heuristic);
+    }
+    *known = false;
+    return false;
+}
+
+// Manhattan distances may or may not be consistent: that depends on the world.
+static bool takes_heuristic(const fm_planner_ops *ops, fm_heuristic_kind heuristic)
+{
+    return heuristic == FM_HEURISTIC_DEFAULT || ops->guidance == FM_GUIDED_BY_ANY ||
+           (ops->guidance == FM_GUIDED_BY_CONSISTENT &&
+            fm_heuristic_kind_is_consistent(heuristic, FM_CONNECT_4));
+}
+
+fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *spec, char *error,
+                                size_t error_size)
+{
+    char copy[FM_PLANNER_SPEC_SIZE];
+    if (strlen(text) >= sizeof copy) {
+        return fail(error, error_size, FM_ERR_BAD_VALUE, "planner '%.40s...' is too long", text);
+    }
+    strcpy(copy, text);
+    char *rest = strchr(copy, ':');
+    if (rest != NULL) {
+        *rest++ = '\0';
+    }
+    fm_planner_spec result = {.ops = fm_planner_by_name(copy)};
+    if (result.ops == NULL) {
+        return fail(error, error_size, FM_ERR_NO_PLANNER, "there is no planner '%s'", copy);
+    }
+    char *place = NULL;
+    for (char *key = rest == NULL ? NULL : strtok_r(rest, ",", &place); key != NULL;
+         key = strtok_r(NULL, ",", &place)) {
+        char *value = strchr(key, '=');
+        if (value == NULL) {
+            return fail(error, error_size, FM_ERR_BAD_VALUE, "planner option '%s' has no value",
+                        key);
+        }
+        *value++ = '\0';
+        bool known;
+        if (!read_option(key, value, &result.options, &known)) {
+            return known ? fail(error, error_size, FM_ERR_BAD_VALUE,
+                                "planner option has no such value: '%s'", value)
+                         : fail(error, error_size, FM_ERR_BAD_VALUE,
+                                "there is no planner option '%s'", key);
+        }
+    }
+    if (!takes_heuristic(result.ops, result.options.heuristic)) {
+        return fail(error, error_size, FM_ERR_BAD_VALUE,
+                    result.ops->guidance == FM_GUIDED_BY_ITS_OWN
+                        ? "planner '%s' takes no heuristic"
+                        : "planner '%s' needs a consistent heuristic",
+                    copy);
+    }
+    *spec = result;
+    return FM_OK;
+}
+
+bool fm_planner_spec_equals(const fm_planner_spec *a, const fm_planner_spec *b)
+{
+    return a->ops == b->ops && a->options.queue == b->options.queue &&
+           a->options.ties == b->options.ties && a->options.step == b->options.step &&
+           a->options.lookahead == b->options.lookahead &&
+           a->options.heuristic == b->options.heuristic;
+}
+
+bool fm_planner_spec_fits(const fm_planner_spec *spec, fm_connectivity connectivity, bool weighted)
+{
+    bool uniform = connectivity == FM_CONNECT_8 && !weighted;
+    bool consistent = fm_heuristic_kind_is_consistent(spec->options.heuristic, connectivity);
+    return (!spec->ops->uniform_only || uniform) &&
+           (spec->ops->guidance != FM_GUIDED_BY_CONSISTENT || consistent);
+}
+
+bool fm_planner_spec_is_optimal(const fm_planner_spec *spec, const fm_view *view)
+{
+    bool must_be_consistent = spec->ops->guidance != FM_GUIDED_BY_ANY;
+    bool equal_steps = view->connectivity == FM_CONNECT_4 && view->weights == NULL;
+    switch (spec->ops->finding) {
+    case FM_FINDS_CHEAPEST:
+        return fm_heuristic_towards(view, spec->options.heuristic, 0, must_be_consistent)
+            .admissible;
+    case FM_FINDS_SHORTEST:
+        return equal_steps;
+    case FM_FINDS_ANY:
+        return false;
+    }
+    FM_UNREACHABLE();
+}
+
+void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size)
+{
+    const fm_planner_options *options = &spec->options;
+    char lookahead[32] = "";
+    if (options->lookahead != 0) {
+        snprintf(lookahead, sizeof lookahead, "lookahead=%u,", options->lookahead);
+    }
+    char heuristic[32] = "";
+    if (options->heuristic != FM_HEURISTIC_DEFAULT) {
+        snprintf(heuristic, sizeof heuristic, "heuristic=%s,",
+                 fm_heuristic_name(options->heuristic));
+    }
+    char list[FM_PLANNER_SPEC_SIZE];
+    snprintf(list, sizeof list, "%s%s%s%s%s", options->queue == FM_QUEUE_HEAP ? "queue=heap," : "",
+             options->ties == FM_TIES_DEFAULT     ? ""
+             : options->ties == FM_TIES_SMALLER_G ? "ties=smaller-g,"
+                                                  : "ties=larger-g,",
+             options->step == FM_STEP_FIRST ? "step=first," : "", lookahead, heuristic);
+    size_t length = strlen(list);
+    if (length > 0) {
+        list[length - 1] = '\0'; // the last comma
+    }
+    snprintf(text, size, "%s%s%s", spec->ops->name, length > 0 ? ":" : "", list);
+}
+
+void fm_planner_distances(const fm_planner_ops *ops, const void *self, const fm_view *view,
+                          fm_cell goal, fm_cell start, uint32_t moves,
+                          uint32_t distances[FM_DIRECTION_COUNT + 1])
+{
+    if (ops->distances != NULL) {
+        ops->distances(self, start, moves, distances);
+        return;
+    }
+    distances[FM_DIRECTION_COUNT] = fm_view_distance(view, start, goal);
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        distances[d] = fm_view_distance(view, fm_cell_step(start, d), goal);
+    }
+}

@@ -1,0 +1,678 @@
+// core/planners/repeated_jps.c: plans anew, from scratch and by jump points, whenever its path may
+// no longer be a shortest one; in between it keeps the path and nothing else.
+//
+// A jump-point search takes some microseconds, less than an incremental search often needs to
+// repair what it keeps. The path is stored as its turning points, so an agent costs a few hundred
+// bytes. The memory of the search belongs to the worker (core/search/scratch.h); only a search that
+// the grant cuts short stays with its planner until it is over.
+//
+// When is a path no longer a shortest one? When it is blocked, and when a freed cell lies so near
+// that a path through it might be shorter: no path through cell b costs less than the distances to
+// b and from b to the goal. What is blocked elsewhere only makes other paths longer.
+//
+// A search under way begins again when a cell changes that it may have looked at. It ends all the
+// same: each new beginning takes such a change, so after n of them n + 1 searches were made at
+// most. Grants smaller than a search, on a map that is edited within its reach in every tick, do
+// put the answer off for as long as that goes on; planner auto then moves by tbaa-star.
+// tests/test_progress.c.
+//
+//   SEARCH ── path found ──> FOUND
+//      └───── no path ─────> NEAREST ── nearest reachable cell known ──> UNREACHABLE
+
+#include "core/search/planner.h"
+
+#include "core/search/nearest.h"
+#include "core/search/scratch.h"
+
+#define LOOKS_PER_UNIT 64u // at a change and a line of the path, in the time of a jump point
+#define TURNS_SPARE    4u  // before a path, for ways back to it
+#define REJOIN_AHEAD   4u // steps along its path, to the cell where a pushed agent comes back to it
+#define REJOIN_STEPS   8u // of the way back, at most
+#define REJOINED_MAX   16u // then the next push makes it search
+
+struct jps {
+    const fm_view *view;
+    const fm_memory *memory;
+    fm_cell start, goal;
+    fm_cell pushed_to; // where the agent is by now, while a search from `start` goes on; or NONE
+    fm_plan_state state;
+    bool begun; // `search` is under way, for the goal or for `nearest_search`
+
+    fm_jump_search *search;     // kept from one grant to the next
+    fm_nearest *nearest_search; // not NULL: there is no path, and the nearest cell is wanted
+    fm_cell nearest;            // of an unreachable goal
+
+    fm_cell *turns; // some spare ones, from where the path was planned, to the goal
+    uint32_t turn_count, turn_capacity;
+    uint32_t ahead;    // the first turn that the agent has not reached yet
+    bool rejoin;       // fm_planner_options.rejoin
+    uint32_t rejoined; // times since the path was planned
+};
+
+// ---- the path -----------------------------------------------------------------------------------
+
+// Steps in one straight or diagonal line, and what they look like from a cell: `along` them and
+// `across`, so that one picture fits all eight directions.
+struct line {
+    int32_t x, y;   // where it begins
+    int32_t dx, dy; // of each step
+    int32_t steps;
+};
+
+static struct line line_of(fm_cell from, fm_cell to)
+{
+    uint32_t d = fm_turn_direction(from, to);
+    return (struct line){.x = (int32_t)fm_cell_x(from),
+                         .y = (int32_t)fm_cell_y(from),
+                         .dx = fm_direction_dx[d],
+                         .dy = fm_direction_dy[d],
+                         .steps = (int32_t)fm_turn_steps(from, to)};
+}
+
+// The cell where line i of the path begins, counted from `ahead`: where the agent stands, or a
+// turn.
+static fm_cell line_begin(const struct jps *p, uint32_t i)
+{
+    return i == p->ahead ? p->start : p->turns[i - 1];
+}
+
+static bool line_contains(const struct line *line, fm_cell cell)
+{
+    int32_t x = (int32_t)fm_cell_x(cell) - line->x, y = (int32_t)fm_cell_y(cell) - line->y;
+    int32_t steps = line->dx != 0 ? x * line->dx : y * line->dy;
+    return steps >= 0 && steps <= line->steps && x == steps * line->dx && y == steps * line->dy;
+}
+
+// Whether a wall in the cell would stop someone on the line: on it, or beside one of its diagonal
+// steps.
+static bool line_needs(const struct line *line, fm_cell cell)
+{
+    if (line_contains(line, cell)) {
+        return true;
+    }
+    if (line->dx == 0 || line->dy == 0) {
+        return false;
+    }
+    int32_t along_x = ((int32_t)fm_cell_x(cell) - line->x) * line->dx;
+    int32_t along_y = ((int32_t)fm_cell_y(cell) - line->y) * line->dy;
+    int32_t low = along_x < along_y ? along_x : along_y;
+    return (along_x == along_y + 1 || along_y == along_x + 1) && low >= 0 && low < line->steps;
+}
+
+struct bounds {
+    int32_t left, right, top, bottom; // cells, all inside
+};
+
+static bool line_touches(const struct line *line, const struct bounds *bounds)
+{
+    int32_t end_x = line->x + line->dx * line->steps, end_y = line->y + line->dy * line->steps;
+    return (line->x >= bounds->left || end_x >= bounds->left) &&
+           (line->x <= bounds->right || end_x <= bounds->right) &&
+           (line->y >= bounds->top || end_y >= bounds->top) &&
+           (line->y <= bounds->bottom || end_y <= bounds->bottom);
+}
+
+static struct bounds bounds_of_blocked(const fm_change *changes, uint32_t count)
+{
+    struct bounds bounds = {INT32_MAX, -1, INT32_MAX, -1};
+    for (uint32_t i = 0; i < count; i++) {
+        if (changes[i].blocked) {
+            int32_t x = (int32_t)fm_cell_x(changes[i].cell),
+                    y = (int32_t)fm_cell_y(changes[i].cell);
+            bounds.left = x < bounds.left ? x : bounds.left;
+            bounds.right = x > bounds.right ? x : bounds.right;
+            bounds.top = y < bounds.top ? y : bounds.top;
+            bounds.bottom = y > bounds.bottom ? y : bounds.bottom;
+        }
+    }
+    return bounds;
+}
+
+static bool path_is_blocked(const struct jps *p, const fm_change *changes, uint32_t count,
+                            fm_work *work)
+{
+    struct bounds bounds = bounds_of_blocked(changes, count);
+    uint32_t looks = count;
+    bool blocked = false;
+    for (uint32_t i = p->ahead; !blocked && i < p->turn_count; i++) {
+        struct line line = line_of(line_begin(p, i), p->turns[i]);
+        if (!line_touches(&line, &bounds)) {
+            continue;
+        }
+        looks += count;
+        for (uint32_t j = 0; !blocked && j < count; j++) {
+            blocked = changes[j].blocked && line_needs(&line, changes[j].cell);
+        }
+    }
+    fm_work_charge(work, looks / LOOKS_PER_UNIT);
+    return blocked;
+}
+
+static uint32_t path_cost(const struct jps *p)
+{
+    uint32_t cost = 0;
+    for (uint32_t i = p->ahead; i < p->turn_count; i++) {
+        fm_cell from = line_begin(p, i);
+        cost += p->view->step[fm_turn_direction(from, p->turns[i]) & 1] *
+                fm_turn_steps(from, p->turns[i]);
+    }
+    return cost;
+}
+
+// A freed cell also frees the diagonals past its corners, which begin and end one straight step
+// from it.
+static bool path_may_shorten(const struct jps *p, const fm_change *changes, uint32_t count)
+{
+    uint32_t cost = FM_COST_INFINITE, slack = 2 * p->view->step[0];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!changes[i].cheaper) {
+            continue;
+        }
+        cost = cost == FM_COST_INFINITE ? path_cost(p) : cost;
+        if (fm_view_distance(p->view, p->start, changes[i].cell) +
+                fm_view_distance(p->view, changes[i].cell, p->goal) <
+            cost + slack) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether `cell` is on what is left of the path; then it goes on from there.
+static bool follow(struct jps *p, fm_cell cell)
+{
+    for (uint32_t i = p->ahead; i < p->turn_count; i++) {
+        struct line line = line_of(line_begin(p, i), p->turns[i]);
+        if (line_contains(&line, cell)) {
+            p->start = cell;
+            p->ahead = cell == p->turns[i] ? i + 1 : i;
+            return true;
+        }
+    }
+    return false;
+}
+
+// The end of `steps` legal steps in one direction, FM_CELL_NONE when there are not so many.
+static fm_cell walk(const fm_view *view, fm_cell cell, uint32_t d, uint32_t steps)
+{
+    for (; steps > 0; steps--) {
+        if (!(fm_view_moves(view, cell) >> d & 1)) {
+            return FM_CELL_NONE;
+        }
+        cell = fm_cell_step(cell, d);
+    }
+    return cell;
+}
+
+// Finds a way of one diagonal and one straight line. Receives where it bends, `to` if it does not.
+static bool find_bend(const fm_view *view, fm_cell from, fm_cell to, fm_cell *bend)
+{
+    uint32_t dx = fm_cell_dx(from, to), dy = fm_cell_dy(from, to);
+    uint32_t slant = dx < dy ? dx : dy, straight = (dx < dy ? dy : dx) - slant;
+    if (slant + straight > REJOIN_STEPS) {
+        return false;
+    }
+    // Seen from one end the straight line lies along the longer axis.
+    fm_cell beside = dx < dy ? fm_cell_at(fm_cell_x(from), fm_cell_y(to))
+                             : fm_cell_at(fm_cell_x(to), fm_cell_y(from));
+    uint32_t along = straight == 0 ? 0 : fm_turn_direction(from, beside);
+    uint32_t across = slant == 0 ? 0 : fm_turn_direction(from, to);
+    *bend = walk(view, from, across, slant);
+    if (*bend != FM_CELL_NONE && walk(view, *bend, along, straight) == to) {
+        return true;
+    }
+    *bend = walk(view, from, along, straight);
+    return *bend != FM_CELL_NONE && walk(view, *bend, across, slant) == to;
+}
+
+// An agent that was pushed off its path goes back to it a little farther on, if nothing is in
+// between. The way back is written before what is left of the path.
+static bool go_back(struct jps *p, fm_cell cell)
+{
+    if (!p->rejoin || p->rejoined == REJOINED_MAX || p->ahead < 3 || p->ahead == p->turn_count) {
+        return false;
+    }
+    struct line line = line_of(p->start, p->turns[p->ahead]);
+    int32_t steps = line.steps < (int32_t)REJOIN_AHEAD ? line.steps : (int32_t)REJOIN_AHEAD;
+    fm_cell meeting =
+        fm_cell_at((uint32_t)(line.x + steps * line.dx), (uint32_t)(line.y + steps * line.dy));
+    fm_cell bend;
+    if (meeting == cell || !find_bend(p->view, cell, meeting, &bend)) {
+        return false;
+    }
+    if (meeting != p->turns[p->ahead]) {
+        p->turns[--p->ahead] = meeting;
+    }
+    if (bend != meeting && bend != cell) {
+        p->turns[--p->ahead] = bend;
+    }
+    p->start = cell;
+    p->rejoined += 1;
+    return true;
+}
+
+// ---- searching ----------------------------------------------------------------------------------
+
+// Whatever was found or tried does not count any more. Memory held stays for the next search.
+static void restart(struct jps *p)
+{
+    p->pushed_to = FM_CELL_NONE;
+    fm_nearest_destroy(p->nearest_search);
+    p->nearest_search = NULL;
+    p->nearest = FM_CELL_NONE;
+    p->turn_count = 0;
+    p->ahead = 0;
+    p->begun = false;
+    p->state = FM_PLAN_RUNNING;
+}
+
+static void give_search_back(struct jps *p, fm_scratch *scratch)
+{
+    if (scratch != NULL) {
+        fm_scratch_give(scratch, p->search);
+    } else {
+        fm_jump_search_destroy(p->search);
+    }
+    p->search = NULL;
+    fm_nearest_destroy(p->nearest_search);
+    p->nearest_search = NULL;
+    p->begun = false;
+}
+
+static bool begin(struct jps *p, fm_scratch *scratch)
+{
+    if (p->search == NULL && scratch != NULL) {
+        p->search = fm_scratch_take(scratch);
+    } else if (p->search == NULL && fm_jump_search_create(p->memory, &p->search) != FM_OK) {
+        p->search = NULL;
+    }
+    if (p->search == NULL) {
+        return false;
+    }
+    fm_jump_search_begin(p->search, p->view, p->start, p->goal, FM_COST_INFINITE);
+    p->begun = true;
+    return true;
+}
+
+static fm_plan_state take_path(struct jps *p)
+{
+    uint32_t spare = p->rejoin ? TURNS_SPARE : 0;
+    uint32_t room = p->turn_capacity > spare ? p->turn_capacity - spare : 0;
+    uint32_t count =
+        fm_jump_search_turns(p->search, room > 0 ? p->turns + spare : NULL, room) + spare;
+    if (count > p->turn_capacity) {
+        fm_cell *turns = fm_memory_allocate(p->memory, count * sizeof *turns);
+        if (turns == NULL) {
+            return FM_PLAN_EXHAUSTED;
+        }
+        fm_memory_release(p->memory, p->turns, p->turn_capacity * sizeof *p->turns);
+        p->turns = turns;
+        p->turn_capacity = count;
+        fm_jump_search_turns(p->search, p->turns + spare, count - spare);
+    }
+    p->turn_count = count;
+    p->ahead = spare + 1;
+    p->rejoined = 0;
+    return FM_PLAN_FOUND;
+}
+
+static fm_plan_state search_nearest(struct jps *p, fm_work *work)
+{
+    switch (fm_nearest_advance(p->nearest_search, p->search, work, &p->nearest)) {
+    case FM_JUMP_RUNNING:
+        return FM_PLAN_RUNNING;
+    case FM_JUMP_FOUND:
+        return FM_PLAN_UNREACHABLE;
+    case FM_JUMP_UNREACHABLE:
+    case FM_JUMP_EXHAUSTED:
+        return FM_PLAN_EXHAUSTED;
+    }
+    FM_UNREACHABLE();
+}
+
+static fm_plan_state search_goal(struct jps *p, fm_work *work)
+{
+    uint32_t expansions_at_start = work->expansions;
+    switch (fm_jump_search_advance(p->search, work)) {
+    case FM_JUMP_RUNNING:
+        return FM_PLAN_RUNNING;
+    case FM_JUMP_FOUND:
+        return take_path(p);
+    case FM_JUMP_UNREACHABLE:
+        break;
+    case FM_JUMP_EXHAUSTED:
+        return FM_PLAN_EXHAUSTED;
+    }
+    if (fm_nearest_create(p->view, p->start, p->goal, p->memory, &p->nearest_search) != FM_OK) {
+        return FM_PLAN_EXHAUSTED;
+    }
+    // What is left of the grant goes to the second search.
+    uint32_t expansions_max = work->expansions_max;
+    work->expansions_max -= work->expansions - expansions_at_start;
+    fm_plan_state state = search_nearest(p, work);
+    work->expansions_max = expansions_max;
+    return state;
+}
+
+// ---- planner interface --------------------------------------------------------------------------
+
+static fm_status jps_init(void *self, const fm_view *view, const fm_planner_options *options,
+                          const fm_memory *memory, fm_cell goal)
+{
+    struct jps *p = self;
+    *p = (struct jps){.view = view,
+                      .memory = memory,
+                      .start = FM_CELL_NONE,
+                      .pushed_to = FM_CELL_NONE,
+                      .goal = goal,
+                      .rejoin = options->rejoin,
+                      .nearest = FM_CELL_NONE,
+                      .state = FM_PLAN_RUNNING};
+    return FM_OK;
+}
+
+static void jps_fini(void *self, fm_slab *slab)
+{
+    (void)slab;
+    struct jps *p = self;
+    give_search_back(p, NULL);
+    fm_memory_release(p->memory, p->turns, p->turn_capacity * sizeof *p->turns);
+}
+
+static void jps_set_goal(void *self, fm_cell goal, fm_slab *slab)
+{
+    (void)slab;
+    struct jps *p = self;
+    p->goal = goal;
+    restart(p);
+}
+
+static void jps_forget(void *self, fm_slab *slab)
+{
+    (void)slab;
+    restart(self);
+}
+
+static void jps_set_starts(void *self, const fm_cell *cells, uint32_t count)
+{
+    struct jps *p = self;
+    FM_ASSERT(count == 1);
+    if (p->begun && p->rejoin && p->nearest_search == NULL &&
+        fm_turn_steps(p->start, cells[0]) <= REJOIN_AHEAD) {
+        p->pushed_to = cells[0]; // it will be near enough to the path to go back to it
+        return;
+    }
+    if (cells[0] == p->start ||
+        (p->state == FM_PLAN_FOUND && (follow(p, cells[0]) || go_back(p, cells[0])))) {
+        return;
+    }
+    p->start = cells[0];
+    restart(p);
+}
+
+static void jps_knowledge_changed(void *self, const fm_change *changes, uint32_t count,
+                                  fm_work *work)
+{
+    struct jps *p = self;
+    bool keep = count == 0;
+    switch (p->state) {
+    case FM_PLAN_RUNNING:
+        keep =
+            keep || !p->begun ||
+            (p->nearest_search == NULL && !fm_jump_search_may_have_seen(p->search, changes, count));
+        break;
+    case FM_PLAN_FOUND:
+        keep = keep ||
+               (!path_is_blocked(p, changes, count, work) && !path_may_shorten(p, changes, count));
+        break;
+    case FM_PLAN_UNREACHABLE: // there may be a way now, or the nearest cell be another
+    case FM_PLAN_EXHAUSTED:
+    case FM_PLAN_PARTIAL:
+        break;
+    }
+    if (!keep) {
+        restart(p);
+    }
+}
+
+// The agent was pushed while the search went on from where it had been.
+static void catch_up(struct jps *p)
+{
+    fm_cell cell = p->pushed_to;
+    p->pushed_to = FM_CELL_NONE;
+    if (cell == FM_CELL_NONE || cell == p->start) {
+        return;
+    }
+    if (p->state == FM_PLAN_UNREACHABLE) {
+        p->start = cell; // nobody is pushed out of what can be reached
+    } else if (p->state != FM_PLAN_FOUND || !(follow(p, cell) || go_back(p, cell))) {
+        p->start = cell;
+        restart(p);
+    }
+}
+
+static fm_plan_state jps_advance(void *self, fm_work *work)
+{
+    struct jps *p = self;
+    if (p->state != FM_PLAN_RUNNING) {
+        return p->state;
+    }
+    if (!p->begun && !begin(p, work->scratch)) {
+        p->state = FM_PLAN_EXHAUSTED;
+        return p->state;
+    }
+    p->state = p->nearest_search != NULL ? search_nearest(p, work) : search_goal(p, work);
+    if (p->state != FM_PLAN_RUNNING) {
+        give_search_back(p, work->scratch);
+        catch_up(p);
+    }
+    return p->state;
+}
+
+static bool jps_is_done(const void *self)
+{
+    const struct jps *p = self;
+    return p->state != FM_PLAN_RUNNING;
+}
+
+static fm_plan_state jps_state_at(const void *self, fm_cell start)
+{
+    const struct jps *p = self;
+    if (start == p->goal) {
+        return FM_PLAN_FOUND;
+    }
+    return start == p->start ? p->state : FM_PLAN_RUNNING;
+}
+
+static fm_cell jps_next_step(const void *self, fm_cell start)
+{
+    const struct jps *p = self;
+    if (start == p->goal) {
+        return start;
+    }
+    if (start != p->start || p->state != FM_PLAN_FOUND) {
+        return FM_CELL_NONE;
+    }
+    return fm_cell_step(start, fm_turn_direction(start, p->turns[p->ahead]));
+}
+
+// The path keeps no distances. Near the agent it leads straight to its next turn, so the distance
+// to that tells which neighbour is a step on the way and which one leads off it.
+static void jps_distances(const void *self, fm_cell start, uint32_t moves,
+                          uint32_t distances[FM_DIRECTION_COUNT + 1])
+{
+    const struct jps *p = self;
+    bool on_path = p->state == FM_PLAN_FOUND && start == p->start && p->ahead < p->turn_count;
+    fm_cell ahead = on_path ? p->turns[p->ahead] : p->goal;
+    distances[FM_DIRECTION_COUNT] = fm_view_distance(p->view, start, ahead);
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        distances[d] = fm_view_distance(p->view, fm_cell_step(start, d), ahead);
+    }
+}
+
+static uint32_t jps_path(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity)
+{
+    const struct jps *p = self;
+    if (start != p->start || p->state != FM_PLAN_FOUND) {
+        return 0;
+    }
+    // From the agent to the turn ahead of it, and on from there.
+    const fm_cell first[2] = {start, p->turns[p->ahead < p->turn_count ? p->ahead : 0]};
+    if (p->ahead == p->turn_count) {
+        return fm_turns_expand(first, 1, cells, capacity);
+    }
+    uint32_t length = fm_turns_expand(first, 2, cells, capacity) - 1;
+    uint32_t used = length < capacity ? length : capacity;
+    return length + fm_turns_expand(&p->turns[p->ahead], p->turn_count - p->ahead,
+                                    used < capacity ? cells + used : NULL, capacity - used);
+}
+
+static fm_cell jps_nearest(const void *self, fm_cell start)
+{
+    const struct jps *p = self;
+    return start == p->start && p->state == FM_PLAN_UNREACHABLE ? p->nearest : FM_CELL_NONE;
+}
+
+// While a search is under way, its jump points; afterwards the turns that are left.
+static void jps_inspect(const void *self, fm_inspect_fn *visit, void *context)
+{
+    const struct jps *p = self;
+    if (p->begun && p->nearest_search == NULL) {
+        fm_jump_search_inspect(p->search, visit, context);
+        return;
+    }
+    uint32_t g = 0;
+    for (uint32_t i = p->ahead; i < p->turn_count; i++) {
+        fm_cell from = line_begin(p, i), cell = p->turns[i];
+        uint32_t d = fm_turn_direction(from, cell);
+        g += p->view->step[d & 1] * fm_turn_steps(from, cell);
+        uint32_t h = fm_view_distance(p->view, cell, p->goal);
+        fm_inspection turn = {.cell = cell,
+                              .closed = true,
+                              .g = g,
+                              .h = h,
+                              .rhs = FM_COST_INFINITE,
+                              .key = g + h,
+                              .parent = fm_cell_step(cell, d ^ 4)};
+        visit(&turn, context);
+    }
+}
+
+static size_t jps_bytes(const void *self)
+{
+    const struct jps *p = self;
+    return sizeof *p + p->turn_capacity * sizeof *p->turns +
+           (p->search == NULL ? 0 : fm_jump_search_bytes(p->search)) +
+           (p->nearest_search == NULL ? 0 : fm_nearest_bytes(p->nearest_search));
+}
+
+// ---- saved worlds -------------------------------------------------------------------------------
+
+// A path is small, and is all that there is between two searches.
+static bool jps_settle(void *self, fm_slab *slab)
+{
+    (void)slab;
+    const struct jps *p = self;
+    return p->state == FM_PLAN_FOUND && !p->begun && p->ahead < p->turn_count;
+}
+
+// The room before the path that can ever be used again: each way back takes two turns at most.
+static uint32_t room_of(const struct jps *p)
+{
+    uint32_t most = p->rejoin ? 2 * (REJOINED_MAX - p->rejoined) + 3 : 1;
+    return p->ahead < most ? p->ahead : most;
+}
+
+static void jps_save(const void *self, fm_writer *writer)
+{
+    const struct jps *p = self;
+    fm_writer_put_varint(writer, p->start);
+    fm_writer_put_varint(writer, p->rejoined);
+    fm_writer_put_varint(writer, room_of(p));
+    fm_writer_put_varint(writer, p->turn_count - p->ahead);
+    for (uint32_t i = p->ahead; i < p->turn_count; i++) {
+        fm_cell from = line_begin(p, i);
+        fm_writer_put_varint(writer, (uint64_t)fm_turn_steps(from, p->turns[i]) << 3 |
+                                         fm_turn_direction(from, p->turns[i]));
+    }
+}
+
+static bool is_on_map(const struct jps *p, int64_t x, int64_t y)
+{
+    return x >= 0 && y >= 0 && x < p->view->width && y < p->view->height;
+}
+
+// The turn at the end of one line, which stays on the map.
+static fm_cell take_turn(const struct jps *p, fm_cell from, fm_reader *reader)
+{
+    uint64_t line = fm_reader_take_bounded(reader, FM_SIDE_MAX << 3 | 7, "line of a path");
+    int64_t d = line & 7, steps = (int64_t)(line >> 3);
+    int64_t x = fm_cell_x(from) + fm_direction_dx[d] * steps;
+    int64_t y = fm_cell_y(from) + fm_direction_dy[d] * steps;
+    if (!is_on_map(p, x, y) || steps == 0) {
+        fm_reader_fail(reader, "A path leads off the map, or turns twice in one place.");
+        return from;
+    }
+    return fm_cell_at((uint32_t)x, (uint32_t)y);
+}
+
+static fm_status jps_load(void *self, fm_reader *reader)
+{
+    struct jps *p = self;
+    fm_cell start = (fm_cell)fm_reader_take_bounded(reader, FM_CELL_NONE - 1, "start of a path");
+    if (!is_on_map(p, fm_cell_x(start), fm_cell_y(start))) {
+        fm_reader_fail(reader, "A path begins off the map.");
+    }
+    uint32_t rejoined = (uint32_t)fm_reader_take_bounded(reader, REJOINED_MAX, "ways back");
+    uint32_t ahead =
+        (uint32_t)fm_reader_take_bounded(reader, 2 * REJOINED_MAX + 3, "room before a path");
+    uint32_t left = fm_reader_take_count(reader, UINT32_MAX / 2, 1, "turns ahead");
+    if (ahead == 0 || left == 0) {
+        fm_reader_fail(reader, "A path has no turns.");
+    }
+    if (reader->failed) {
+        return FM_ERR_BAD_FORMAT;
+    }
+    p->turns = fm_memory_allocate_zeroed(p->memory, ahead + left, sizeof *p->turns);
+    if (p->turns == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    p->turn_count = p->turn_capacity = ahead + left;
+    p->ahead = ahead;
+    p->rejoined = rejoined;
+    p->start = start;
+    p->state = FM_PLAN_FOUND;
+    for (uint32_t i = ahead; i < ahead + left; i++) {
+        p->turns[i] = take_turn(p, line_begin(p, i), reader);
+    }
+    if (p->turns[ahead + left - 1] != p->goal) {
+        fm_reader_fail(reader, "A path does not end at the goal.");
+    }
+    return reader->failed ? FM_ERR_BAD_FORMAT : FM_OK;
+}
+
+const fm_planner_ops fm_repeated_jps = {
+    .name = "repeated-jps",
+    .summary = "jump-point search from scratch whenever the path breaks; equal costs, 8 neighbours",
+    .size = sizeof(struct jps),
+    .uniform_only = true,
+    .init = jps_init,
+    .fini = jps_fini,
+    .set_goal = jps_set_goal,
+    .set_starts = jps_set_starts,
+    .knowledge_changed = jps_knowledge_changed,
+    .forget = jps_forget,
+    .advance = jps_advance,
+    .is_done = jps_is_done,
+    .state_at = jps_state_at,
+    .next_step = jps_next_step,
+    .distances = jps_distances,
+    .path = jps_path,
+    .nearest = jps_nearest,
+    .inspect = jps_inspect,
+    .bytes = jps_bytes,
+    .settle = jps_settle,
+    .save = jps_save,
+    .load = jps_load,
+};

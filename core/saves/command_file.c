@@ -1,0 +1,412 @@
+// core/saves/command_file.c: see command_file.h.
+//
+// A field that is zero is not written; one that is said to be set and is zero all the same is
+// refused. So whatever is accepted has one form, and packing it again gives the bytes back.
+
+#include "core/saves/command_file.h"
+
+#define COMMAND_MARK 'C'
+#define RECORD_MARK  'T'
+
+// X(member of fm_command, largest value, what it is called in errors). Bools have no value behind
+// the mask. Entries are only ever added, at the end.
+#define NUMBER_LIST(X)                                                                             \
+    X(team, UINT32_MAX, "team")                                                                    \
+    X(order, FM_ORDER_KIND_COUNT - 1, "order")                                                     \
+    X(on_unreachable, FM_UNREACHABLE_WAIT, "on_unreachable")                                       \
+    X(terrain, FM_TERRAIN_COUNT - 1, "terrain")                                                    \
+    X(cost, UINT8_MAX, "cost")                                                                     \
+    X(class_index, UINT32_MAX, "class")                                                            \
+    X(on_units, FM_UNITS_REFUSE, "on_units")                                                       \
+    X(building, UINT32_MAX, "building")                                                            \
+    X(queue, 1, "queue")                                                                           \
+    X(radius, UINT32_MAX, "radius")                                                                \
+    X(loop, 1, "loop")                                                                             \
+    X(spread, 1, "spread")                                                                         \
+    X(formation, FM_FORMATION_BOX, "formation")                                                    \
+    X(common_speed, 1, "common_speed")                                                             \
+    X(max_detour, UINT32_MAX, "max_detour")                                                        \
+    X(placing, FM_PLACE_NEAREST, "placing")                                                        \
+    X(speed, UINT32_MAX, "speed")                                                                  \
+    X(weight, UINT32_MAX, "weight")
+
+// Bits of the mask of fields that are set.
+enum field {
+    FIELD_AGENTS,
+    FIELD_CELLS,
+    FIELD_RECTS,
+    FIELD_PLANNER,
+    FIELD_TARGET,
+#define X(member, limit, what) FIELD_##member,
+    NUMBER_LIST(X)
+#undef X
+    FIELD_COUNT,
+};
+
+static inline uint64_t bit(enum field field)
+{
+    return (uint64_t)1 << field;
+}
+
+// ---- parts of both ------------------------------------------------------------------------------
+
+static void put_head(fm_writer *writer, char mark, uint32_t version)
+{
+    fm_writer_put_u8(writer, (uint8_t)mark);
+    fm_writer_put_varint(writer, version);
+}
+
+static void take_head(fm_reader *reader, char mark, uint32_t version, const char *what)
+{
+    uint8_t found = fm_reader_take_u8(reader);
+    if (found != (uint8_t)mark) {
+        fm_reader_fail(reader, "This is not a %s: it begins with %u, not with %u.", what, found,
+                       (uint8_t)mark);
+    }
+    uint64_t number = fm_reader_take_varint(reader);
+    if (number < 1 || number > version) {
+        fm_reader_fail(reader, "Version %llu of a %s is unknown; this program knows 1 to %u.",
+                       (unsigned long long)number, what, version);
+    }
+}
+
+// The number that `difference` leads to from the one before. Wraps only for bytes that are wrong.
+static uint32_t take_next(fm_reader *reader, uint32_t before, const char *what)
+{
+    int64_t difference = fm_reader_take_signed(reader);
+    if (difference < -(int64_t)before || difference > (int64_t)UINT32_MAX - before) {
+        fm_reader_fail(reader, "%s: a number is outside 0..%u.", what, UINT32_MAX);
+        return 0;
+    }
+    return (uint32_t)(before + difference);
+}
+
+// ---- commands: writing --------------------------------------------------------------------------
+
+static uint64_t mask_of(const fm_command *command)
+{
+    uint64_t mask = (command->agent_count > 0 ? bit(FIELD_AGENTS) : 0) |
+                    (command->cell_count > 0 ? bit(FIELD_CELLS) : 0) |
+                    (command->rect_count > 0 ? bit(FIELD_RECTS) : 0) |
+                    (command->planner.ops != NULL ? bit(FIELD_PLANNER) : 0);
+    mask |= fm_agent_id_pack(command->target) != 0 ? bit(FIELD_TARGET) : 0;
+#define X(member, limit, what) mask |= command->member != 0 ? bit(FIELD_##member) : 0;
+    NUMBER_LIST(X)
+#undef X
+    return mask;
+}
+
+static void put_agents(fm_writer *writer, const fm_command *command)
+{
+    fm_writer_put_varint(writer, command->agent_count);
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        fm_agent_id id = command->agents[i];
+        fm_writer_put_signed(writer, (int64_t)id.index1 - before);
+        fm_writer_put_varint(writer, id.generation);
+        before = id.index1;
+    }
+}
+
+static void put_cells(fm_writer *writer, const fm_command *command)
+{
+    fm_writer_put_varint(writer, command->cell_count);
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < command->cell_count; i++) {
+        fm_writer_put_signed(writer, (int64_t)command->cells[i] - before);
+        before = command->cells[i];
+    }
+}
+
+static void put_rects(fm_writer *writer, const fm_command *command)
+{
+    fm_writer_put_varint(writer, command->rect_count);
+    for (uint32_t i = 0; i < command->rect_count; i++) {
+        const fm_rect *rect = &command->rects[i];
+        fm_writer_put_varint(writer, rect->x);
+        fm_writer_put_varint(writer, rect->y);
+        fm_writer_put_varint(writer, rect->width);
+        fm_writer_put_varint(writer, rect->height);
+    }
+}
+
+fm_status fm_command_pack(const fm_command *command, fm_writer *writer)
+{
+    FM_ASSERT(command->kind <= FM_COMMAND_KIND_LAST);
+    uint64_t mask = mask_of(command);
+    put_head(writer, COMMAND_MARK, FM_COMMAND_VERSION);
+    fm_writer_put_varint(writer, command->kind);
+    fm_writer_put_varint(writer, mask);
+    if (mask & bit(FIELD_AGENTS)) {
+        put_agents(writer, command);
+    }
+    if (mask & bit(FIELD_CELLS)) {
+        put_cells(writer, command);
+    }
+    if (mask & bit(FIELD_RECTS)) {
+        put_rects(writer, command);
+    }
+    if (mask & bit(FIELD_PLANNER)) {
+        char planner[FM_PLANNER_SPEC_SIZE];
+        fm_planner_spec_format(&command->planner, planner, sizeof planner);
+        fm_writer_put_text(writer, planner);
+    }
+    if (mask & bit(FIELD_TARGET)) {
+        fm_writer_put_varint(writer, command->target.index1);
+        fm_writer_put_varint(writer, command->target.generation);
+    }
+#define X(member, limit, what)                                                                     \
+    if ((mask & bit(FIELD_##member)) && (limit) > 1) {                                             \
+        fm_writer_put_varint(writer, (uint64_t)command->member);                                   \
+    }
+    NUMBER_LIST(X)
+#undef X
+    return writer->failed ? FM_ERR_NO_MEMORY : FM_OK;
+}
+
+// ---- commands: reading --------------------------------------------------------------------------
+
+// What a command's bytes say, before there is memory for its arrays.
+struct draft {
+    fm_command command;
+    fm_reader agents, cells, rects; // each at the first item of its array
+};
+
+static fm_agent_id take_agent(fm_reader *reader, uint32_t before)
+{
+    uint32_t index1 = take_next(reader, before, "agents");
+    return (fm_agent_id){.index1 = index1,
+                         .generation =
+                             (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "generation")};
+}
+
+static fm_rect take_rect(fm_reader *reader)
+{
+    fm_rect rect;
+    rect.x = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "x of a rectangle");
+    rect.y = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "y of a rectangle");
+    rect.width = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "width of a rectangle");
+    rect.height = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "height of a rectangle");
+    return rect;
+}
+
+// Walks over the arrays, so that all is known to be right before memory is asked for.
+static void draft_agents(fm_reader *reader, struct draft *draft)
+{
+    draft->command.agent_count = fm_reader_take_count(reader, UINT32_MAX, 2, "agents");
+    draft->agents = *reader;
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < draft->command.agent_count && !reader->failed; i++) {
+        before = take_agent(reader, before).index1;
+    }
+}
+
+static void draft_cells(fm_reader *reader, struct draft *draft)
+{
+    draft->command.cell_count = fm_reader_take_count(reader, UINT32_MAX, 1, "cells");
+    draft->cells = *reader;
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < draft->command.cell_count && !reader->failed; i++) {
+        before = take_next(reader, before, "cells");
+    }
+}
+
+static void draft_rects(fm_reader *reader, struct draft *draft)
+{
+    draft->command.rect_count = fm_reader_take_count(reader, UINT32_MAX, 4, "rectangles");
+    draft->rects = *reader;
+    for (uint32_t i = 0; i < draft->command.rect_count && !reader->failed; i++) {
+        take_rect(reader);
+    }
+}
+
+static void take_planner(fm_reader *reader, fm_planner_spec *spec)
+{
+    char planner[FM_PLANNER_SPEC_SIZE], error[120];
+    fm_reader_take_text(reader, planner, sizeof planner, "planner");
+    if (!reader->failed && fm_planner_spec_parse(planner, spec, error, sizeof error) != FM_OK) {
+        fm_reader_fail(reader, "planner: %s", error);
+    }
+}
+
+static void take_target(fm_reader *reader, fm_agent_id *target)
+{
+    target->index1 = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "target");
+    target->generation = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "target");
+}
+
+static uint64_t take_number(fm_reader *reader, uint64_t limit, const char *what)
+{
+    return limit > 1 ? fm_reader_take_bounded(reader, limit, what) : limit;
+}
+
+static void take_command(fm_reader *reader, struct draft *draft)
+{
+    fm_command *command = &draft->command;
+    take_head(reader, COMMAND_MARK, FM_COMMAND_VERSION, "command");
+    command->kind =
+        (fm_command_kind)fm_reader_take_bounded(reader, FM_COMMAND_KIND_LAST, "kind of command");
+    uint64_t mask = fm_reader_take_bounded(reader, bit(FIELD_COUNT) - 1, "fields of the command");
+    if (mask & bit(FIELD_AGENTS)) {
+        draft_agents(reader, draft);
+    }
+    if (mask & bit(FIELD_CELLS)) {
+        draft_cells(reader, draft);
+    }
+    if (mask & bit(FIELD_RECTS)) {
+        draft_rects(reader, draft);
+    }
+    if (mask & bit(FIELD_PLANNER)) {
+        take_planner(reader, &command->planner);
+    }
+    if (mask & bit(FIELD_TARGET)) {
+        take_target(reader, &command->target);
+    }
+    // A cast to the type of the member: some are enums, some bytes.
+#define X(member, limit, what)                                                                     \
+    if (mask & bit(FIELD_##member)) {                                                              \
+        command->member = (__typeof__(command->member))take_number(reader, limit, what);           \
+    }
+    NUMBER_LIST(X)
+#undef X
+    if (!reader->failed && mask_of(command) != mask) {
+        fm_reader_fail(reader, "A field of the command is said to be set, and is zero.");
+    }
+}
+
+// The arrays lie behind the command: ids, rectangles, cells, each aligned as the next smaller one.
+static void fill(fm_command_copy *copy, struct draft *draft)
+{
+    fm_command *command = &copy->command;
+    *command = draft->command;
+    fm_agent_id *agents = (fm_agent_id *)(copy + 1);
+    fm_rect *rects = (fm_rect *)(agents + command->agent_count);
+    fm_cell *cells = (fm_cell *)(rects + command->rect_count);
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        agents[i] = take_agent(&draft->agents, before);
+        before = agents[i].index1;
+    }
+    for (uint32_t i = 0; i < command->rect_count; i++) {
+        rects[i] = take_rect(&draft->rects);
+    }
+    before = 0;
+    for (uint32_t i = 0; i < command->cell_count; i++) {
+        before = cells[i] = take_next(&draft->cells, before, "cells");
+    }
+    command->agents = command->agent_count > 0 ? agents : NULL;
+    command->rects = command->rect_count > 0 ? rects : NULL;
+    command->cells = command->cell_count > 0 ? cells : NULL;
+}
+
+fm_status fm_command_unpack(const void *bytes, size_t size, const fm_memory *memory,
+                            fm_command_copy **out, fm_bytes_error *error)
+{
+    fm_reader reader = fm_reader_init(bytes, size, error);
+    struct draft draft = {0};
+    take_command(&reader, &draft);
+    fm_status status = fm_reader_finish(&reader);
+    if (status != FM_OK) {
+        return status;
+    }
+    size_t block_size = sizeof(fm_command_copy) + draft.command.agent_count * sizeof(fm_agent_id) +
+                        draft.command.rect_count * sizeof(fm_rect) +
+                        draft.command.cell_count * sizeof(fm_cell);
+    fm_command_copy *copy = fm_memory_allocate(memory, block_size);
+    if (copy == NULL) {
+        fm_reader_fail(&reader, "%s", fm_status_text(FM_ERR_NO_MEMORY));
+        return FM_ERR_NO_MEMORY;
+    }
+    copy->size = block_size;
+    fill(copy, &draft);
+    *out = copy;
+    return FM_OK;
+}
+
+void fm_command_copy_destroy(fm_command_copy *copy, const fm_memory *memory)
+{
+    if (copy != NULL) {
+        fm_memory_release(memory, copy, copy->size);
+    }
+}
+
+// ---- records ------------------------------------------------------------------------------------
+
+fm_status fm_record_pack(const fm_tick_record *record, fm_writer *writer)
+{
+    put_head(writer, RECORD_MARK, FM_RECORD_VERSION);
+    fm_writer_put_varint(writer, record->tick);
+    fm_writer_put_varint(writer, record->expansions_budget);
+    fm_writer_put_varint(writer, record->rounds);
+    fm_writer_put_varint(writer, record->cut_count);
+    uint32_t round = 0, planner = 0;
+    for (uint32_t i = 0; i < record->cut_count; i++) {
+        const fm_cut *cut = &record->cuts[i];
+        FM_ASSERT(cut->round >= round);
+        fm_writer_put_varint(writer, cut->round - round);
+        fm_writer_put_signed(writer, (int64_t)cut->planner - planner);
+        fm_writer_put_varint(writer, cut->expansions);
+        round = cut->round;
+        planner = cut->planner;
+    }
+    fm_writer_put_u64(writer, record->digest);
+    return writer->failed ? FM_ERR_NO_MEMORY : FM_OK;
+}
+
+// The cut after `before`.
+static fm_cut take_cut(fm_reader *reader, fm_cut before)
+{
+    uint64_t grown = fm_reader_take_bounded(reader, FM_SEARCH_ROUNDS_MAX, "round of a cut");
+    uint64_t round = before.round + grown;
+    if (round >= FM_SEARCH_ROUNDS_MAX) {
+        fm_reader_fail(reader, "A cut is in round %llu; there are %u.", (unsigned long long)round,
+                       FM_SEARCH_ROUNDS_MAX);
+    }
+    fm_cut cut = {.planner = take_next(reader, before.planner, "planner of a cut"),
+                  .round = (uint32_t)round};
+    cut.expansions = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "expansions of a cut");
+    return cut;
+}
+
+fm_status fm_record_unpack(const void *bytes, size_t size, const fm_memory *memory,
+                           fm_record_copy **out, fm_bytes_error *error)
+{
+    fm_reader reader = fm_reader_init(bytes, size, error);
+    fm_tick_record record = {0};
+    take_head(&reader, RECORD_MARK, FM_RECORD_VERSION, "tick record");
+    record.tick = fm_reader_take_varint(&reader);
+    record.expansions_budget = fm_reader_take_varint(&reader);
+    record.rounds = (uint32_t)fm_reader_take_bounded(&reader, FM_SEARCH_ROUNDS_MAX, "rounds");
+    record.cut_count = fm_reader_take_count(&reader, UINT32_MAX, 3, "cuts");
+    fm_reader cuts = reader;
+    fm_cut cut = {0};
+    for (uint32_t i = 0; i < record.cut_count && !reader.failed; i++) {
+        cut = take_cut(&reader, cut);
+    }
+    record.digest = fm_reader_take_u64(&reader);
+    fm_status status = fm_reader_finish(&reader);
+    if (status != FM_OK) {
+        return status;
+    }
+    size_t block_size = sizeof(fm_record_copy) + record.cut_count * sizeof(fm_cut);
+    fm_record_copy *copy = fm_memory_allocate(memory, block_size);
+    if (copy == NULL) {
+        fm_reader_fail(&reader, "%s", fm_status_text(FM_ERR_NO_MEMORY));
+        return FM_ERR_NO_MEMORY;
+    }
+    *copy = (fm_record_copy){.record = record, .size = block_size};
+    cut = (fm_cut){0};
+    for (uint32_t i = 0; i < record.cut_count; i++) {
+        cut = copy->cuts[i] = take_cut(&cuts, cut);
+    }
+    copy->record.cuts = copy->cuts;
+    *out = copy;
+    return FM_OK;
+}
+
+void fm_record_copy_destroy(fm_record_copy *copy, const fm_memory *memory)
+{
+    if (copy != NULL) {
+        fm_memory_release(memory, copy, copy->size);
+    }
+}

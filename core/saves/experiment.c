@@ -1,0 +1,44 @@
+// core/saves/experiment.c: see experiment.h.
+
+#include "core/saves/experiment.h"
+
+#include "core/world/planner_table.h"
+#include "core/saves/world_file.h"
+
+static bool fits_some_class(const fm_world *world, const fm_planner_spec *spec)
+{
+    for (uint32_t i = 0; i < world->rules.class_count; i++) {
+        if (fm_world_planner_fits(world, spec, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uint32_t *kept)
+{
+    if (!fits_some_class(world, spec)) {
+        return FM_ERR_BAD_VALUE;
+    }
+    world->rules.planner = *spec;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        world->teams[i].spec = *spec;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->agent_slots; i++) {
+        struct fm_agent *agent = &world->agents[i];
+        bool fits = fm_world_planner_fits(world, spec, agent->class_index);
+        count += agent->alive && !fits;
+        if (agent->alive && fits) {
+            fm_agent_release_planners(world, agent);
+            agent->plan_state = FM_PLAN_RUNNING;
+            agent->spec = *spec;
+        }
+    }
+    world->settled = false;
+    fm_world_settle(world); // no search of before shall help
+    if (kept != NULL) {
+        *kept = count;
+    }
+    return FM_OK;
+}

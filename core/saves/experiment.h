@@ -1,0 +1,25 @@
+// core/saves/experiment.h: what is done to worlds in replays and experiments only, never in a game.
+//
+// Threads: between ticks.
+
+#pragma once
+
+#include "core/world/world.h"
+
+/// Everything about one agent that costs nothing to tell: like fm_world_inspect(), with 0 for
+/// open_count, closed_count and planner_bytes.
+///
+/// @return FM_OK or FM_ERR_NO_AGENT
+FM_CHECKED fm_status fm_world_describe(const fm_world *world, fm_agent_id id,
+                                       fm_agent_report *report);
+
+/// Gives the world, its teams and its agents another planner, where it can work for an agent's
+/// movement class; the others keep theirs. The world is settled (core/saves/world_file.h), and what
+/// its searches found is forgotten, so all begin anew in the next tick.
+///
+/// @param spec  of a planner that there is
+/// @param kept  receives how many agents keep theirs; may be NULL
+/// @return FM_OK, or FM_ERR_BAD_VALUE when it can work for no class on this map; nothing is changed
+///         then
+FM_CHECKED fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec,
+                                          uint32_t *kept);

@@ -1,0 +1,59 @@
+// core/saves/settle.c: brings a living world to where loading its file puts it (world_file.h).
+//
+// Three kinds of things are not in a file. What follows from the rest (views of classes, labels) is
+// brought to the one state that it has when it is made anew. What searches hold is given up. And
+// what belongs to a tick under way is empty between ticks anyway.
+
+#include "core/world/planner_table.h"
+#include "core/saves/world_file.h"
+
+bool fm_world_is_settled(const fm_world *world)
+{
+    return world->settled;
+}
+
+bool fm_world_is_starved(const fm_world *world)
+{
+    return world->starved;
+}
+
+void fm_world_note_saved(fm_world *world)
+{
+    FM_ASSERT(world->settled);
+    world->starved = false;
+}
+
+// Where memory was out for a team's labels, they are made anew and count their changes from the
+// beginning: a number from before means nothing any more, and a saved order does not hold it.
+static void forget_lost_labels(fm_world *world)
+{
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        struct fm_agent *agent = &world->agents[slot];
+        if (!agent->alive || agent->order.retry.change == 0) {
+            continue;
+        }
+        const struct fm_team *team = fm_team_of(world, agent->team);
+        uint32_t map = fm_team_labels_map(team, agent->class_index);
+        if (team->labels.maps[map].orders.labels == NULL) {
+            agent->order.retry.change = UINT64_MAX;
+        }
+    }
+}
+
+void fm_world_settle(fm_world *world)
+{
+    if (world->settled) {
+        return;
+    }
+    uint32_t refusals = fm_world_refusals(world);
+    fm_planners_settle(world);
+    fm_surveys_settle(world); // after the planners that read their tables
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        struct fm_team *team = &world->teams[i];
+        fm_team_labels_settle(team);
+        team->seekers.frontier.job = 0; // the wave for the nearest frontier begins anew
+    }
+    forget_lost_labels(world);
+    world->starved |= fm_world_refusals(world) != refusals;
+    world->settled = true;
+}

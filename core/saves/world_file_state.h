@@ -1,0 +1,162 @@
+// core/saves/world_file_state.h: what writing and reading a saved world have in common. Nobody else
+// includes it: world_file.h is what there is to know.
+//
+//   world_save.c         writes all sections
+//   world_load.c         the file as a whole, the head, rules, map, buildings
+//   world_load_agents.c  teams, agents, planners
+//   world_rows.c         rows of cells, run-length coded
+
+#pragma once
+
+#include "core/saves/world_file.h"
+#include "core/world/world_state.h"
+
+#define FM_WORLD_MAGIC      "FMWORLD\n"
+#define FM_WORLD_MAGIC_SIZE 8u
+
+// Sections of a file, in their order.
+// X(enumerator, what it is called in errors)
+#define FM_WORLD_SECTION_LIST(X)                                                                   \
+    X(FM_SECTION_HEAD, "head")                                                                     \
+    X(FM_SECTION_RULES, "rules")                                                                   \
+    X(FM_SECTION_MAP, "map")                                                                       \
+    X(FM_SECTION_BUILDINGS, "buildings")                                                           \
+    X(FM_SECTION_TEAMS, "teams")                                                                   \
+    X(FM_SECTION_AGENTS, "agents")                                                                 \
+    X(FM_SECTION_PLANNERS, "planners")
+
+typedef enum fm_world_section {
+#define X(enumerator, name) enumerator,
+    FM_WORLD_SECTION_LIST(X)
+#undef X
+    FM_SECTION_COUNT,
+} fm_world_section;
+
+// Bytes around a section's own: which, size, checksum.
+#define FM_SECTION_HEAD_SIZE 9u
+#define FM_SECTION_TAIL_SIZE 8u
+
+// Members of fm_order that are numbers or cells and are written as they are. A mask says first
+// which are not 0, or FM_CELL_NONE; only these follow. NUMBER(member, largest value), CELL(member):
+// on the map, or FM_CELL_NONE
+#define FM_ORDER_MEMBER_LIST(NUMBER, CELL)                                                         \
+    NUMBER(number, UINT64_MAX)                                                                     \
+    NUMBER(kind, FM_ORDER_KIND_COUNT - 1)                                                          \
+    NUMBER(on_unreachable, FM_UNREACHABLE_WAIT)                                                    \
+    NUMBER(given_tick, UINT64_MAX)                                                                 \
+    NUMBER(has_moved, 1)                                                                           \
+    NUMBER(radius, FM_ORDER_RADIUS_MAX)                                                            \
+    CELL(goal)                                                                                     \
+    NUMBER(resting, 1)                                                                             \
+    CELL(substitute)                                                                               \
+    NUMBER(retry.due_tick, UINT64_MAX)                                                             \
+    NUMBER(retry.wait, FM_RETRY_WAIT_MAX)                                                          \
+    NUMBER(leg_moves, UINT64_MAX)                                                                  \
+    NUMBER(pause_end, UINT64_MAX)                                                                  \
+    NUMBER(marches, 1)                                                                             \
+    CELL(own_goal)                                                                                 \
+    NUMBER(max_detour, UINT32_MAX)                                                                 \
+    NUMBER(first_steps, UINT32_MAX)                                                                \
+    NUMBER(is_too_long, 1)                                                                         \
+    NUMBER(speed, UINT32_MAX)                                                                      \
+    NUMBER(waypoint, FM_WAYPOINTS_MAX)                                                             \
+    NUMBER(loop, 1)                                                                                \
+    NUMBER(backwards, 1)                                                                           \
+    CELL(home)                                                                                     \
+    NUMBER(target.index1, UINT32_MAX)                                                              \
+    NUMBER(target.generation, UINT32_MAX)                                                          \
+    CELL(post)                                                                                     \
+    NUMBER(rest_begin, UINT64_MAX)                                                                 \
+    NUMBER(settled, 1)                                                                             \
+    CELL(settled_cell)
+
+// Likewise of fm_agent.
+#define FM_AGENT_MEMBER_LIST(NUMBER, CELL)                                                         \
+    CELL(cell)                                                                                     \
+    NUMBER(must_sense, 1)                                                                          \
+    NUMBER(state, FM_AGENT_STATE_COUNT - 1)                                                        \
+    NUMBER(plan_state, FM_PLAN_EXHAUSTED)                                                          \
+    NUMBER(class_index, FM_CLASSES_MAX - 1)                                                        \
+    NUMBER(moves, UINT64_MAX)                                                                      \
+    NUMBER(stepped_tick, UINT64_MAX)                                                               \
+    NUMBER(born, UINT64_MAX)                                                                       \
+    NUMBER(speed, UINT32_MAX)                                                                      \
+    NUMBER(heading, FM_DIRECTION_COUNT)                                                            \
+    NUMBER(settled, 1)                                                                             \
+    NUMBER(trail_count, FM_TRAIL_MAX)                                                              \
+    NUMBER(stalled_ticks, UINT16_MAX)                                                              \
+    CELL(settled_aim)                                                                              \
+    NUMBER(trail, UINT64_MAX)                                                                      \
+    NUMBER(pushed_tick, UINT64_MAX)                                                                \
+    NUMBER(asking_since, UINT64_MAX)
+
+// An agent's credit is written as a number that is never negative.
+#define FM_CREDIT_BIAS (2 * (int64_t)FM_TICK_MILLIHERTZ_MAX)
+#define FM_CREDIT_MAX  (4 * (int64_t)FM_TICK_MILLIHERTZ_MAX)
+
+// What a retry remembers of the labels that refused it: their version counts what this process has
+// seen of them, so it is said in other words.
+enum fm_retry_memory {
+    FM_RETRY_HAD_NONE, // there were no labels
+    FM_RETRY_IS_SAME,  // they are as they were
+    FM_RETRY_IS_OTHER, // they have changed
+};
+
+// How an order's route is written.
+enum fm_route_form {
+    FM_ROUTE_NONE,
+    FM_ROUTE_AGAIN, // the one written last
+    FM_ROUTE_CELLS, // a count and cells
+};
+
+// How an agent's planner is.
+enum fm_spec_form {
+    FM_SPEC_OF_TEAM,
+    FM_SPEC_AGAIN, // the last one that was written as text
+    FM_SPEC_TEXT,
+};
+
+// ---- world_rows.c: per row the number of its runs, 0 for "as the row above", then the runs ----
+
+/// A grid of bytes, row-major: runs are a length and a value.
+void fm_rows_put_bytes(fm_writer *writer, const uint8_t *rows, uint32_t width, uint32_t height);
+
+/// Reads one; `rows` has room for it. All values lie in first..last.
+void fm_rows_take_bytes(fm_reader *reader, uint8_t *rows, uint32_t width, uint32_t height,
+                        uint8_t first, uint8_t last, const char *what);
+
+/// A bitmap: runs are lengths, of zeros and ones in turn.
+void fm_rows_put_bits(fm_writer *writer, const fm_bitmap *bits);
+
+/// Reads one into a bitmap that is all zero.
+void fm_rows_take_bits(fm_reader *reader, fm_bitmap *bits, const char *what);
+
+// ---- world_load.c ----
+
+typedef struct fm_world_loader {
+    fm_reader reader; // ends where the section does
+    fm_world *world;  // from the section map on
+    fm_world_rules rules;
+    uint32_t team_count, agent_count, agent_slots; // as the head says
+    uint32_t width, height;                        // likewise
+    const fm_memory *memory;
+} fm_world_loader;
+
+/// A cell of the map.
+fm_cell fm_loader_take_cell(fm_world_loader *loader, const char *what);
+
+/// A rectangle on the map, of 1..FM_BUILDING_CELLS_MAX cells.
+fm_rect fm_loader_take_rect(fm_world_loader *loader);
+
+/// A planner by its name and options. `ops` stays NULL when something is wrong.
+void fm_loader_take_spec(fm_world_loader *loader, fm_planner_spec *spec);
+
+/// A team that exists, or FM_ALL_TEAMS where nobody's is allowed.
+uint32_t fm_loader_take_team(fm_world_loader *loader, bool may_be_none, const char *what);
+
+// Each reads one section. FM_OK does not say that the bytes are right: the reader knows.
+FM_CHECKED fm_status fm_load_teams(fm_world_loader *loader);
+FM_CHECKED fm_status fm_load_agents(fm_world_loader *loader);
+FM_CHECKED fm_status fm_load_planners(fm_world_loader *loader);
+
+const char *fm_world_section_name(fm_world_section section);

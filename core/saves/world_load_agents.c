@@ -1,0 +1,676 @@
+// core/saves/world_load_agents.c: the sections of a saved world that tell of teams, what they know,
+// and their agents; see world_load.c.
+
+#include "core/crowd/crowd.h"
+#include "core/orders/detour.h"
+#include "core/world/placing.h"
+#include "core/world/planner_table.h"
+#include "core/saves/world_file_state.h"
+
+// ---- what a team knows --------------------------------------------------------------------------
+
+static void recall_stale(fm_world_loader *loader, fm_knowledge *knowledge, fm_cell cell)
+{
+    fm_reader *reader = &loader->reader;
+    fm_learned look = {.cell = cell, .terrain = fm_reader_take_u8(reader), .cost = FM_COST_FLOOR};
+    if (loader->world->grid->weighted) {
+        look.cost = fm_reader_take_u8(reader);
+    }
+    if (look.terrain <= FM_TERRAIN_UNKNOWN || look.terrain >= FM_TERRAIN_COUNT ||
+        look.cost < FM_COST_FLOOR || look.cost > FM_COST_MAX) {
+        fm_reader_fail(reader, "A cell that was seen before an edit has terrain %u, cost %u.",
+                       look.terrain, look.cost);
+        return;
+    }
+    fm_knowledge_recall(knowledge, look, true);
+}
+
+static void recall_cells(fm_world_loader *loader, fm_knowledge *knowledge, const fm_bitmap *known,
+                         const fm_bitmap *stale)
+{
+    const fm_grid *grid = loader->world->grid;
+    for (uint32_t y = 0; y < grid->height; y++) {
+        const uint64_t *known_row = fm_bitmap_row(known, (int32_t)y);
+        const uint64_t *stale_row = fm_bitmap_row(stale, (int32_t)y);
+        for (uint32_t word = 0; word < (grid->width + 63) / 64; word++) {
+            for (uint64_t bits = known_row[word] | stale_row[word]; bits != 0; bits &= bits - 1) {
+                uint32_t bit = (uint32_t)__builtin_ctzll(bits);
+                fm_cell cell = fm_cell_at(word * 64 + bit, y);
+                size_t i = fm_grid_index(grid, cell);
+                if (stale_row[word] >> bit & 1) {
+                    recall_stale(loader, knowledge, cell);
+                } else {
+                    fm_learned look = {cell, grid->terrain[i], grid->cost[i]};
+                    fm_knowledge_recall(knowledge, look, false);
+                }
+            }
+        }
+    }
+}
+
+// Cells that are stale are known, and nobody is ever wrong who sees everything.
+static void check_cells(fm_world_loader *loader, const fm_bitmap *known, const fm_bitmap *stale)
+{
+    const fm_grid *grid = loader->world->grid;
+    uint64_t stale_count = fm_bitmap_count(stale);
+    for (uint32_t y = 0; y < grid->height && stale_count > 0; y++) {
+        for (uint32_t word = 0; word < (grid->width + 63) / 64; word++) {
+            if ((fm_bitmap_row(stale, (int32_t)y)[word] &
+                 ~fm_bitmap_row(known, (int32_t)y)[word]) != 0) {
+                fm_reader_fail(&loader->reader, "A cell in row %u is remembered but not known.", y);
+            }
+        }
+    }
+    if (loader->rules.omniscient &&
+        (fm_bitmap_count(known) != (uint64_t)grid->width * grid->height || stale_count > 0)) {
+        fm_reader_fail(&loader->reader, "A team does not know the whole map, as the rules say.");
+    }
+}
+
+// The cells that a team knows, into bitmaps that hold nothing yet.
+static fm_status take_cells(fm_world_loader *loader, fm_knowledge *knowledge, fm_bitmap *known,
+                            fm_bitmap *stale)
+{
+    fm_reader *reader = &loader->reader;
+    fm_status status = FM_OK;
+    fm_rows_take_bits(reader, known, "known cells");
+    bool any_stale = fm_reader_take_bool(reader, "remembered cells");
+    if (any_stale) {
+        fm_rows_take_bits(reader, stale, "remembered cells");
+    }
+    check_cells(loader, known, stale);
+    if (any_stale || loader->world->counts.cells_edited > 0) {
+        status = fm_knowledge_prepare_for_edits(knowledge);
+    }
+    if (status == FM_OK && !reader->failed && !loader->rules.omniscient) {
+        recall_cells(loader, knowledge, known, stale);
+    }
+    return status;
+}
+
+static fm_status load_cells(fm_world_loader *loader, fm_knowledge *knowledge)
+{
+    const fm_memory *memory = loader->memory;
+    fm_bitmap known = {0}, stale = {0};
+    fm_status status = FM_ERR_NO_MEMORY;
+    if (fm_bitmap_init(&known, loader->width, loader->height, false, memory) == FM_OK &&
+        fm_bitmap_init(&stale, loader->width, loader->height, false, memory) == FM_OK) {
+        status = take_cells(loader, knowledge, &known, &stale);
+    }
+    fm_bitmap_fini(&known, memory);
+    fm_bitmap_fini(&stale, memory);
+    return status;
+}
+
+static void take_building_look(fm_world_loader *loader, const fm_buildings_seen *seen,
+                               fm_building_look *look)
+{
+    fm_reader *reader = &loader->reader;
+    look->id = (uint32_t)fm_reader_take_bounded(reader, loader->world->buildings.placed,
+                                                "building that was seen");
+    look->name = (uint32_t)fm_reader_take_bounded(reader, seen->named, "name of a building");
+    look->team = fm_loader_take_team(loader, true, "owner of a building");
+    look->rect = fm_loader_take_rect(loader);
+    if (look->id == 0 || (seen->count > 0 && look->id <= seen->list[seen->count - 1].id)) {
+        fm_reader_fail(reader, "Building %u is out of order among those seen.", look->id);
+    }
+}
+
+static fm_status load_buildings_seen(fm_world_loader *loader, fm_buildings_seen *seen)
+{
+    fm_reader *reader = &loader->reader;
+    seen->named = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "buildings named");
+    uint32_t count = fm_reader_take_count(reader, UINT32_MAX, 7, "buildings seen");
+    if (!FM_RESERVE(loader->world, seen->list, seen->capacity, count)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < count && !reader->failed; i++) {
+        take_building_look(loader, seen, &seen->list[i]);
+        seen->count += 1;
+    }
+    return FM_OK;
+}
+
+static fm_status load_knowledge(fm_world_loader *loader, struct fm_team *team)
+{
+    fm_reader *reader = &loader->reader;
+    fm_world *world = loader->world;
+    uint64_t digest = fm_reader_take_u64(reader);
+    bool uses_weights = fm_reader_take_bool(reader, "uses_weights");
+    bool wants_weights = fm_reader_take_bool(reader, "wants_weights");
+    // Each row takes a byte at least, so that a few bytes cannot ask for much.
+    if (fm_reader_left(reader) < loader->height) {
+        fm_reader_fail(reader, "What a team knows is cut off.");
+        return FM_OK;
+    }
+    if (!world->grid->weighted && (uses_weights || wants_weights)) {
+        fm_reader_fail(reader, "A team knows of costs that the map does not have.");
+        return FM_OK;
+    }
+    fm_status status = fm_knowledge_create(world->grid, world->sight, world->rules.connectivity,
+                                           world->rules.steps, world->rules.omniscient,
+                                           &world->memory, &team->knowledge);
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_knowledge *knowledge = team->knowledge;
+    knowledge->buildings = &world->buildings;
+    knowledge->digest = digest;
+    knowledge->wants_weights = wants_weights;
+    if (uses_weights) {
+        fm_knowledge_use_weights(knowledge);
+        knowledge->wants_weights = wants_weights;
+    } else if (knowledge->view.weights != NULL) {
+        fm_reader_fail(reader, "A team that sees everything does not know of costs.");
+    }
+    status = load_cells(loader, knowledge);
+    return status == FM_OK ? load_buildings_seen(loader, &knowledge->buildings_seen) : status;
+}
+
+// ---- a team -------------------------------------------------------------------------------------
+
+static fm_status load_members(fm_world_loader *loader, struct fm_team *team, uint32_t number)
+{
+    fm_reader *reader = &loader->reader;
+    fm_world *world = loader->world;
+    uint32_t count = fm_reader_take_count(reader, loader->agent_slots, 1, "slots of a team");
+    if (!FM_RESERVE(world, team->members, team->member_capacity, count)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    int64_t slot = 0;
+    for (uint32_t i = 0; i < count && !reader->failed; i++) {
+        int64_t difference = fm_reader_take_signed(reader);
+        if (difference < -slot || difference >= (int64_t)loader->agent_slots - slot) {
+            fm_reader_fail(reader, "A slot of team %u is not below %u.", number,
+                           loader->agent_slots);
+            break;
+        }
+        slot += difference;
+        struct fm_agent *agent = &world->agents[slot];
+        if (agent->team != FM_ALL_TEAMS) {
+            fm_reader_fail(reader, "Slot %u belongs to two teams.", (uint32_t)slot);
+        }
+        agent->team = number;
+        agent->member = team->member_count;
+        team->members[team->member_count++] = (uint32_t)slot;
+    }
+    return FM_OK;
+}
+
+// The list of free slots, first to last. Until the agents are read, `is_ready` says who is in one.
+static void take_free_slots(fm_world_loader *loader, struct fm_team *team, uint32_t number)
+{
+    fm_reader *reader = &loader->reader;
+    fm_world *world = loader->world;
+    uint32_t count = fm_reader_take_count(reader, team->member_count, 1, "free slots of a team");
+    uint32_t *link = &team->agent_free;
+    *link = FM_SLOT_NONE;
+    for (uint32_t i = 0; i < count && !reader->failed; i++) {
+        uint32_t slot =
+            (uint32_t)fm_reader_take_bounded(reader, loader->agent_slots - 1, "free slot");
+        struct fm_agent *agent = &world->agents[slot];
+        if (agent->team != number || agent->is_ready) {
+            fm_reader_fail(reader, "Slot %u is not one of team %u, or free twice.", slot, number);
+            return;
+        }
+        agent->is_ready = true;
+        agent->planner = FM_SLOT_NONE;
+        *link = slot;
+        link = &agent->planner;
+    }
+}
+
+static fm_status load_labels(fm_world_loader *loader, struct fm_team *team)
+{
+    fm_reader *reader = &loader->reader;
+    fm_world *world = loader->world;
+    uint64_t labeled =
+        fm_reader_take_bounded(reader, (1u << FM_LABELED_MAPS) - 1, "labels of a team");
+    fm_status status = FM_OK;
+    for (uint32_t map = 0; map < FM_LABELED_MAPS && status == FM_OK && !reader->failed; map++) {
+        if (!(labeled >> map & 1)) {
+            continue;
+        }
+        if (map > 0) {
+            uint32_t class_index = map - 1;
+            const fm_movement_class *movement = &world->rules.classes[class_index];
+            if (class_index >= world->rules.class_count || fm_movement_class_is_ground(movement)) {
+                fm_reader_fail(reader, "Class %u of a team has no map of its own.", class_index);
+                break;
+            }
+            status = fm_knowledge_prepare_class(team->knowledge, class_index, movement);
+        }
+        status = status == FM_OK ? fm_team_labels_begin(world, team, map) : status;
+    }
+    return status;
+}
+
+static fm_status load_team(fm_world_loader *loader, struct fm_team *team, uint32_t number)
+{
+    fm_reader *reader = &loader->reader;
+    fm_loader_take_spec(loader, &team->spec);
+    fm_account *account = &team->account;
+    account->weight = (uint32_t)fm_reader_take_bounded(reader, FM_TEAM_WEIGHT_MAX, "weight");
+    account->share = fm_reader_take_bounded(reader, FM_BUDGET_MAX, "share of a team");
+    account->saved =
+        fm_reader_take_bounded(reader, FM_BUDGET_MAX * FM_SAVED_TICKS_MAX, "savings of a team");
+    account->used = fm_reader_take_varint(reader);
+    account->used_total = fm_reader_take_varint(reader);
+    team->orders_given = fm_reader_take_varint(reader);
+    if (account->weight == 0) {
+        fm_reader_fail(reader, "Team %u has no weight.", number);
+    }
+    fm_status status = reader->failed ? FM_OK : load_knowledge(loader, team);
+    if (status == FM_OK && !reader->failed) {
+        status = load_members(loader, team, number);
+    }
+    if (status == FM_OK && !reader->failed) {
+        take_free_slots(loader, team, number);
+        status = load_labels(loader, team);
+    }
+    return status;
+}
+
+static fm_status reserve_slots(fm_world_loader *loader)
+{
+    fm_world *world = loader->world;
+    uint32_t count = loader->agent_slots;
+    if (!FM_RESERVE(world, world->agents, world->agent_capacity, count) ||
+        !fm_crowd_reserve(world, count)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t slot = 0; slot < count; slot++) {
+        world->agents[slot] = (struct fm_agent){
+            .next = FM_CELL_NONE,
+            .planner = FM_SLOT_NONE,
+            .order = {.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE},
+        };
+    }
+    world->agent_slots = count;
+    return FM_OK;
+}
+
+fm_status fm_load_teams(fm_world_loader *loader)
+{
+    fm_reader *reader = &loader->reader;
+    fm_world *world = loader->world;
+    // A slot is in the list of its team, and each team has a head of some bytes.
+    if (loader->agent_slots > fm_reader_left(reader) ||
+        loader->team_count > fm_reader_left(reader)) {
+        fm_reader_fail(reader, "There are fewer teams and slots here than the head says.");
+        return FM_OK;
+    }
+    fm_status status = reserve_slots(loader);
+    if (status == FM_OK &&
+        !FM_RESERVE(world, world->teams, world->team_capacity, loader->team_count)) {
+        status = FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < loader->team_count && status == FM_OK && !reader->failed; i++) {
+        world->teams[i] = (struct fm_team){.agent_free = FM_SLOT_NONE};
+        world->team_count += 1;
+        status = load_team(loader, &world->teams[i], i + 1);
+    }
+    return status;
+}
+
+// ---- orders -------------------------------------------------------------------------------------
+
+// Members that are numbers or cells, by a mask of those that are there.
+#define COUNT_NUMBER(member, limit) +1
+#define COUNT_CELL(member)          +1
+#define ORDER_MEMBERS               (0 FM_ORDER_MEMBER_LIST(COUNT_NUMBER, COUNT_CELL))
+#define AGENT_MEMBERS               (0 FM_AGENT_MEMBER_LIST(COUNT_NUMBER, COUNT_CELL))
+
+_Static_assert(ORDER_MEMBERS < 64 && AGENT_MEMBERS < 64, "a mask holds no more");
+
+// A number that is said not to be zero.
+static uint64_t take_number(fm_reader *reader, uint64_t limit, const char *what)
+{
+    uint64_t value = fm_reader_take_bounded(reader, limit, what);
+    if (value == 0) {
+        fm_reader_fail(reader, "%s is said to be set, and is 0.", what);
+    }
+    return value;
+}
+
+static void take_order_members(fm_world_loader *loader, struct fm_order *order)
+{
+    fm_reader *reader = &loader->reader;
+    uint64_t mask =
+        fm_reader_take_bounded(reader, ((uint64_t)1 << ORDER_MEMBERS) - 1, "members of an order");
+    uint32_t count = 0;
+#define NUMBER(member, limit)                                                                      \
+    if (mask >> count++ & 1) {                                                                     \
+        order->member = (__typeof__(order->member))take_number(reader, limit, #member);            \
+    }
+#define CELL(member)                                                                               \
+    order->member = mask >> count++ & 1 ? fm_loader_take_cell(loader, #member) : FM_CELL_NONE;
+    FM_ORDER_MEMBER_LIST(NUMBER, CELL)
+#undef NUMBER
+#undef CELL
+}
+
+// What reading the agents needs besides.
+struct agents {
+    fm_world_loader *loader;
+    struct fm_route *route;      // read last
+    const fm_planner_spec *spec; // read last as text
+    uint32_t count;              // alive
+};
+
+static fm_status take_route_cells(struct agents *a, struct fm_order *order)
+{
+    fm_reader *reader = &a->loader->reader;
+    fm_world *world = a->loader->world;
+    uint32_t count = fm_reader_take_count(reader, FM_WAYPOINTS_MAX, 1, "waypoints");
+    if (count == 0) {
+        fm_reader_fail(reader, "An order's list of cells is empty.");
+    }
+    struct fm_route *route =
+        fm_memory_allocate(&world->memory, sizeof *route + count * sizeof(fm_cell));
+    if (route == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    route->users = 1;
+    route->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        route->cells[i] = fm_loader_take_cell(a->loader, "waypoint");
+    }
+    order->route = route;
+    a->route = route;
+    return FM_OK;
+}
+
+static fm_status take_route(struct agents *a, struct fm_order *order)
+{
+    fm_reader *reader = &a->loader->reader;
+    uint64_t form = fm_reader_take_bounded(reader, FM_ROUTE_CELLS, "route");
+    if (form == FM_ROUTE_CELLS) {
+        return take_route_cells(a, order);
+    }
+    if (form == FM_ROUTE_AGAIN && a->route == NULL) {
+        fm_reader_fail(reader, "An order has the cells of the one before, and that has none.");
+    } else if (form == FM_ROUTE_AGAIN) {
+        order->route = a->route;
+        a->route->users += 1;
+    }
+    return FM_OK;
+}
+
+// What a refusal hung on, in the words of this world's labels.
+static void take_retry_memory(struct agents *a, const struct fm_agent *agent,
+                              struct fm_order *order)
+{
+    fm_reader *reader = &a->loader->reader;
+    const struct fm_team *team = fm_team_of(a->loader->world, agent->team);
+    uint64_t memory = fm_reader_take_bounded(reader, FM_RETRY_IS_OTHER, "change of a retry");
+    const fm_labels *labels =
+        team->labels.maps[fm_team_labels_map(team, agent->class_index)].orders.labels;
+    if (memory == FM_RETRY_IS_SAME && labels == NULL) {
+        fm_reader_fail(reader, "An order was refused by labels that are not there.");
+    } else if (memory == FM_RETRY_IS_SAME) {
+        order->retry.change = fm_labels_graph_version(labels);
+    } else {
+        order->retry.change = memory == FM_RETRY_HAD_NONE ? 0 : UINT64_MAX;
+    }
+}
+
+static bool speed_fits(const fm_world *world, uint32_t speed)
+{
+    return (uint64_t)speed * FM_SPEED_STRAIGHT <=
+           (uint64_t)world->rules.tick_millihertz * FM_SPEED_DIAGONAL;
+}
+
+// Only a move of its own has a bound for its way, and only with that is there something to measure.
+static bool detour_fits(const struct fm_order *order)
+{
+    if (order->max_detour == 0) {
+        return order->first_steps == 0 && !order->is_too_long;
+    }
+    return order->kind == FM_ORDER_MOVE && !order->marches &&
+           order->max_detour <= FM_DETOUR_PERCENT_MAX;
+}
+
+static bool patrol_has_its_cells(const struct fm_order *order, bool is_queued)
+{
+    if (order->route == NULL) {
+        return false;
+    }
+    bool comes_home = order->route->count == 1;
+    return order->waypoint < (comes_home ? 2 : order->route->count) &&
+           (is_queued || !comes_home || order->home != FM_CELL_NONE);
+}
+
+static bool has_its_cells(const struct fm_order *order, bool is_queued)
+{
+    const struct fm_route *route = order->route;
+    switch (order->kind) {
+    case FM_ORDER_PATROL:
+        return patrol_has_its_cells(order, is_queued);
+    case FM_ORDER_MOVE:
+        return route == NULL && order->goal != FM_CELL_NONE &&
+               (!order->marches || order->own_goal != FM_CELL_NONE);
+    case FM_ORDER_FOLLOW:
+    case FM_ORDER_GUARD:
+        return route == NULL && (is_queued || order->post != FM_CELL_NONE);
+    case FM_ORDER_FLEE:
+        return true;
+    case FM_ORDER_HOLD:
+    case FM_ORDER_EXPLORE:
+        return route == NULL;
+    case FM_ORDER_STOP:
+    case FM_ORDER_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+
+static void check_order(struct agents *a, const struct fm_agent *agent,
+                        const struct fm_order *order, bool is_queued)
+{
+    fm_reader *reader = &a->loader->reader;
+    const fm_world *world = a->loader->world;
+    if (order->id > world->orders_given || order->number == 0 ||
+        order->number > fm_team_of(world, agent->team)->orders_given) {
+        fm_reader_fail(reader, "An order has a number that was never given.");
+    } else if (!has_its_cells(order, is_queued)) {
+        fm_reader_fail(reader, "Order %llu has not the cells that its kind needs.",
+                       (unsigned long long)order->id);
+    } else if (!speed_fits(world, order->speed) || !detour_fits(order)) {
+        fm_reader_fail(reader, "Order %llu has a speed or detour out of range.",
+                       (unsigned long long)order->id);
+    }
+}
+
+static fm_status load_order(struct agents *a, const struct fm_agent *agent, struct fm_order *order,
+                            bool is_queued)
+{
+    fm_world_loader *loader = a->loader;
+    *order = (struct fm_order){.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE};
+    uint64_t id = fm_reader_take_varint(&loader->reader);
+    if (id == 0) {
+        return FM_OK;
+    }
+    take_order_members(loader, order);
+    order->id = id;
+    take_retry_memory(a, agent, order);
+    fm_status status = take_route(a, order);
+    if (status == FM_OK && !loader->reader.failed) {
+        check_order(a, agent, order, is_queued);
+        loader->world->orders_live += 1;
+    }
+    return status;
+}
+
+static fm_status load_queue(struct agents *a, struct fm_agent *agent)
+{
+    fm_reader *reader = &a->loader->reader;
+    uint32_t count = fm_reader_take_count(reader, FM_ORDER_QUEUE_MAX, 4, "queued orders");
+    if (!FM_RESERVE(a->loader->world, agent->queue, agent->queue_capacity, count)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; i < count && status == FM_OK && !reader->failed; i++) {
+        agent->queue_count += 1;
+        status = load_order(a, agent, &agent->queue[i], true);
+        if (agent->queue[i].id == 0) {
+            fm_reader_fail(reader, "A queued order has no number.");
+        }
+    }
+    return status;
+}
+
+// ---- agents -------------------------------------------------------------------------------------
+
+static void take_agent_members(fm_world_loader *loader, struct fm_agent *agent)
+{
+    fm_reader *reader = &loader->reader;
+    uint64_t mask =
+        fm_reader_take_bounded(reader, ((uint64_t)1 << AGENT_MEMBERS) - 1, "members of an agent");
+    uint32_t count = 0;
+#define NUMBER(member, limit)                                                                      \
+    if (mask >> count++ & 1) {                                                                     \
+        agent->member = (__typeof__(agent->member))take_number(reader, limit, #member);            \
+    }
+#define CELL(member)                                                                               \
+    agent->member = mask >> count++ & 1 ? fm_loader_take_cell(loader, #member) : FM_CELL_NONE;
+    FM_AGENT_MEMBER_LIST(NUMBER, CELL)
+#undef NUMBER
+#undef CELL
+    agent->credit = (int32_t)((int64_t)fm_reader_take_bounded(
+                                  reader, FM_CREDIT_BIAS + FM_CREDIT_MAX, "credit") -
+                              FM_CREDIT_BIAS);
+}
+
+static void take_agent_spec(struct agents *a, struct fm_agent *agent)
+{
+    fm_reader *reader = &a->loader->reader;
+    uint64_t form = fm_reader_take_bounded(reader, FM_SPEC_TEXT, "planner of an agent");
+    if (form == FM_SPEC_OF_TEAM) {
+        agent->spec = fm_team_of(a->loader->world, agent->team)->spec;
+    } else if (form == FM_SPEC_TEXT) {
+        fm_loader_take_spec(a->loader, &agent->spec);
+        a->spec = &agent->spec;
+    } else if (a->spec != NULL) {
+        agent->spec = *a->spec;
+    } else {
+        fm_reader_fail(reader, "An agent has the planner of the one before, and there is none.");
+    }
+}
+
+// Whether an agent can stand where it does.
+static bool stands(const fm_world *world, const struct fm_agent *agent)
+{
+    uint32_t size = world->rules.classes[agent->class_index].size;
+    bool on_map = agent->cell != FM_CELL_NONE &&
+                  fm_cell_x(agent->cell) + size <= world->grid->width &&
+                  fm_cell_y(agent->cell) + size <= world->grid->height;
+    return on_map && (world->occupancy == NULL ||
+                      fm_occupancy_is_free(world->occupancy, agent->cell, size, 0));
+}
+
+static void check_agent(struct agents *a, const struct fm_agent *agent)
+{
+    fm_reader *reader = &a->loader->reader;
+    const fm_world *world = a->loader->world;
+    if (reader->failed) {
+        return;
+    }
+    uint32_t slot = (uint32_t)(agent - world->agents);
+    if (agent->class_index >= world->rules.class_count || !stands(world, agent)) {
+        fm_reader_fail(reader, "Agent %u has no class, or stands off the map or in another.", slot);
+    } else if (!speed_fits(world, agent->speed) || agent->born >= world->agents_born) {
+        fm_reader_fail(reader, "Agent %u has a speed or birth out of range.", slot);
+    } else if (!fm_world_planner_fits(world, &agent->spec, agent->class_index)) {
+        fm_reader_fail(reader, "Agent %u has a planner that cannot work on this map.", slot);
+    }
+}
+
+static fm_status load_agent(struct agents *a, struct fm_agent *agent)
+{
+    fm_world_loader *loader = a->loader;
+    fm_reader *reader = &loader->reader;
+    fm_world *world = loader->world;
+    take_agent_members(loader, agent);
+    take_agent_spec(a, agent);
+    check_agent(a, agent);
+    if (reader->failed) {
+        return FM_OK;
+    }
+    agent->alive = true;
+    world->agent_count += 1;
+    fm_agent_enter(world, agent);
+    fm_status status = fm_world_prepare_class(world, agent->team, agent->class_index);
+    if (status == FM_OK) {
+        status = load_order(a, agent, &agent->order, false);
+    }
+    if (status == FM_OK && !reader->failed) {
+        status = load_queue(a, agent);
+    }
+    return status;
+}
+
+static fm_status load_slot(struct agents *a, uint32_t slot)
+{
+    fm_reader *reader = &a->loader->reader;
+    struct fm_agent *agent = &a->loader->world->agents[slot];
+    uint64_t word = fm_reader_take_bounded(reader, (uint64_t)FM_AGENT_GENERATION_MAX << 1 | 1,
+                                           "generation of an agent");
+    bool alive = word & 1, is_free = agent->is_ready;
+    agent->generation = (uint32_t)(word >> 1);
+    agent->is_ready = false;
+    if (agent->team == FM_ALL_TEAMS ||
+        is_free != (!alive && agent->generation < FM_AGENT_GENERATION_MAX)) {
+        fm_reader_fail(reader, "Slot %u has no team, or is not free as it should be.", slot);
+    }
+    return alive && !reader->failed ? load_agent(a, agent) : FM_OK;
+}
+
+fm_status fm_load_agents(fm_world_loader *loader)
+{
+    fm_world *world = loader->world;
+    struct agents agents = {.loader = loader};
+    fm_status status = FM_OK;
+    for (uint32_t slot = 0; slot < loader->agent_slots && status == FM_OK; slot++) {
+        status = load_slot(&agents, slot);
+        if (loader->reader.failed) {
+            return FM_OK;
+        }
+    }
+    if (world->agent_count != loader->agent_count) {
+        fm_reader_fail(&loader->reader, "%u agents are alive, not %u as the head says.",
+                       world->agent_count, loader->agent_count);
+    }
+    // Room for the end of each order, as commands leave it.
+    bool reserved =
+        world->orders_live <= UINT32_MAX &&
+        FM_RESERVE(world, world->ended, world->ended_capacity, (uint32_t)world->orders_live);
+    return status == FM_OK && !reserved ? FM_ERR_NO_MEMORY : status;
+}
+
+// ---- planners -----------------------------------------------------------------------------------
+
+fm_status fm_load_planners(fm_world_loader *loader)
+{
+    fm_reader *reader = &loader->reader;
+    fm_world *world = loader->world;
+    uint32_t count = fm_reader_take_count(reader, loader->agent_count, 4, "planners");
+    int64_t slot = 0;
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; i < count && status == FM_OK; i++) {
+        slot += fm_reader_take_signed(reader);
+        if (reader->failed) {
+            return FM_OK;
+        }
+        struct fm_agent *agent =
+            slot >= 0 && slot < (int64_t)world->agent_slots ? &world->agents[slot] : NULL;
+        if (agent == NULL || !agent->alive || agent->planner != FM_SLOT_NONE ||
+            agent->order.id == 0 ||
+            (agent->order.goal == FM_CELL_NONE && agent->order.substitute == FM_CELL_NONE)) {
+            fm_reader_fail(reader, "A planner belongs to no agent that could have one.");
+            return FM_OK;
+        }
+        status = fm_planner_restore(world, agent, reader);
+    }
+    return status == FM_ERR_BAD_FORMAT ? FM_OK : status;
+}

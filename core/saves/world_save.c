@@ -1,0 +1,427 @@
+// core/saves/world_save.c: writes a world that is settled; see world_file.h, and world_file_state.h
+// for what is written how.
+//
+// What two worlds that will go on alike may still differ in is not written, or is put in words that
+// do not: version numbers of logs and labels, capacities, free room, what only views and people who
+// debug are told. So equal futures have equal bytes.
+
+#include "core/world/planner_table.h"
+#include "core/saves/world_file_state.h"
+
+struct save {
+    const fm_world *world;
+    fm_writer *writer;
+    const struct fm_route *route; // written last, NULL: none yet
+    const fm_planner_spec *spec;  // written last as text
+};
+
+// ---- sections -----------------------------------------------------------------------------------
+
+static size_t begin_section(fm_writer *writer, fm_world_section section)
+{
+    fm_writer_put_u8(writer, (uint8_t)section);
+    fm_writer_put_u64(writer, 0); // becomes the size
+    return writer->size;
+}
+
+static void end_section(fm_writer *writer, size_t begin)
+{
+    if (writer->failed) {
+        return;
+    }
+    size_t size = writer->size - begin;
+    for (uint32_t i = 0; i < 8; i++) {
+        writer->data[begin - 8 + i] = (uint8_t)((uint64_t)size >> 8 * i);
+    }
+    fm_writer_put_u64(writer, fm_bytes_checksum(writer->data + begin, size));
+}
+
+// ---- small parts --------------------------------------------------------------------------------
+
+static void put_cell(struct save *s, fm_cell cell)
+{
+    fm_writer_put_varint(s->writer, cell);
+}
+
+static void put_rect(struct save *s, const fm_rect *rect)
+{
+    fm_writer_put_varint(s->writer, rect->x);
+    fm_writer_put_varint(s->writer, rect->y);
+    fm_writer_put_varint(s->writer, rect->width);
+    fm_writer_put_varint(s->writer, rect->height);
+}
+
+static void put_spec(struct save *s, const fm_planner_spec *spec)
+{
+    char text[FM_PLANNER_SPEC_SIZE];
+    fm_planner_spec_format(spec, text, sizeof text);
+    fm_writer_put_text(s->writer, text);
+}
+
+static void put_id(struct save *s, fm_agent_id id)
+{
+    fm_writer_put_varint(s->writer, id.index1);
+    fm_writer_put_varint(s->writer, id.generation);
+}
+
+// ---- head, rules, map ---------------------------------------------------------------------------
+
+static void put_counts(struct save *s)
+{
+    const fm_world_counts *counts = &s->world->counts;
+    for (uint32_t i = 0; i < FM_END_COUNT; i++) {
+        fm_writer_put_varint(s->writer, counts->orders_ended[i]);
+    }
+    fm_writer_put_varint(s->writer, counts->expansions);
+    fm_writer_put_varint(s->writer, counts->moves);
+    fm_writer_put_varint(s->writer, counts->cells_edited);
+    fm_writer_put_varint(s->writer, counts->first_move_ticks_sum);
+    fm_writer_put_varint(s->writer, counts->first_move_count);
+    for (uint32_t i = 0; i < FM_COUNT_OF(counts->first_move_histogram); i++) {
+        fm_writer_put_varint(s->writer, counts->first_move_histogram[i]);
+    }
+}
+
+// Agents removed since the last tick, of which those who follow them have still to hear.
+static void put_removed(struct save *s)
+{
+    const fm_world *world = s->world;
+    uint32_t count = world->streamed ? 0 : world->removed_count;
+    fm_writer_put_varint(s->writer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        put_id(s, world->removed[i].id);
+        put_id(s, world->removed[i].name);
+        fm_writer_put_varint(s->writer, world->removed[i].team);
+        put_cell(s, world->removed[i].cell);
+    }
+}
+
+static void put_head(struct save *s)
+{
+    const fm_world *world = s->world;
+    fm_writer_put_varint(s->writer, world->tick);
+    fm_writer_put_varint(s->writer, world->grid->width);
+    fm_writer_put_varint(s->writer, world->grid->height);
+    fm_writer_put_varint(s->writer, world->team_count);
+    fm_writer_put_varint(s->writer, world->agent_count);
+    fm_writer_put_varint(s->writer, world->agent_slots);
+    fm_writer_put_u64(s->writer, world->digest);
+    fm_writer_put_varint(s->writer, world->agents_born);
+    fm_writer_put_varint(s->writer, world->orders_given);
+    fm_writer_put_varint(s->writer, world->map_edited);
+    put_counts(s);
+    put_removed(s);
+}
+
+static void put_rules(struct save *s)
+{
+    const fm_world_rules *rules = &s->world->rules;
+    fm_writer_put_varint(s->writer, rules->connectivity);
+    fm_writer_put_varint(s->writer, rules->steps);
+    fm_writer_put_varint(s->writer, rules->sense.radius);
+    fm_writer_put_varint(s->writer, rules->sense.shape);
+    fm_writer_put_varint(s->writer, rules->sense.line_of_sight);
+    put_spec(s, &rules->planner);
+    fm_writer_put_varint(s->writer, rules->omniscient);
+    fm_writer_put_varint(s->writer, rules->agents_max);
+    fm_writer_put_varint(s->writer, rules->teams_max);
+    fm_writer_put_varint(s->writer, rules->saved_ticks);
+    fm_writer_put_varint(s->writer, rules->landmarks.count);
+    fm_writer_put_varint(s->writer, rules->landmarks.placement);
+    fm_writer_put_varint(s->writer, rules->landmarks.adaptive);
+    fm_writer_put_varint(s->writer, rules->landmarks.allow_stale);
+    fm_writer_put_varint(s->writer, rules->occupancy);
+    fm_writer_put_varint(s->writer, rules->tick_millihertz);
+    fm_writer_put_varint(s->writer, rules->players_build);
+    fm_writer_put_varint(s->writer, rules->class_count);
+    for (uint32_t i = 0; i < rules->class_count; i++) {
+        char text[FM_CLASS_TEXT_SIZE];
+        fm_movement_class_format(&rules->classes[i], text, sizeof text);
+        fm_writer_put_text(s->writer, text);
+    }
+}
+
+static void put_map(struct save *s)
+{
+    const fm_grid *grid = s->world->grid;
+    fm_rows_put_bytes(s->writer, grid->terrain, grid->width, grid->height);
+    fm_writer_put_varint(s->writer, grid->weighted);
+    if (grid->weighted) {
+        fm_rows_put_bytes(s->writer, grid->cost, grid->width, grid->height);
+    }
+}
+
+static void put_buildings(struct save *s)
+{
+    const fm_buildings *buildings = &s->world->buildings;
+    fm_writer_put_varint(s->writer, buildings->placed);
+    fm_writer_put_varint(s->writer, buildings->count);
+    for (uint32_t i = 0; i < buildings->count; i++) {
+        const fm_building *building = &buildings->list[i];
+        fm_writer_put_varint(s->writer, building->id);
+        fm_writer_put_varint(s->writer, building->team);
+        put_rect(s, &building->rect);
+        fm_rows_put_bytes(s->writer, building->under, building->rect.width, building->rect.height);
+    }
+}
+
+// ---- teams --------------------------------------------------------------------------------------
+
+// How cells looked that have been edited since.
+static void put_stale(struct save *s, const fm_knowledge *knowledge)
+{
+    bool any = knowledge->stale.words != NULL && fm_bitmap_count(&knowledge->stale) > 0;
+    fm_writer_put_varint(s->writer, any);
+    if (!any) {
+        return;
+    }
+    bool weighted = s->world->grid->weighted;
+    fm_rows_put_bits(s->writer, &knowledge->stale);
+    for (uint32_t y = 0; y < knowledge->stale.height; y++) {
+        const uint64_t *row = fm_bitmap_row(&knowledge->stale, (int32_t)y);
+        for (uint32_t word = 0; word < (knowledge->stale.width + 63) / 64; word++) {
+            for (uint64_t bits = row[word]; bits != 0; bits &= bits - 1) {
+                fm_cell cell = fm_cell_at(word * 64 + (uint32_t)__builtin_ctzll(bits), y);
+                fm_learned look = fm_knowledge_look_up(knowledge, cell);
+                fm_writer_put_u8(s->writer, look.terrain);
+                if (weighted) {
+                    fm_writer_put_u8(s->writer, look.cost);
+                }
+            }
+        }
+    }
+}
+
+static void put_buildings_seen(struct save *s, const fm_buildings_seen *seen)
+{
+    fm_writer_put_varint(s->writer, seen->named);
+    fm_writer_put_varint(s->writer, seen->count);
+    for (uint32_t i = 0; i < seen->count; i++) {
+        fm_writer_put_varint(s->writer, seen->list[i].id);
+        fm_writer_put_varint(s->writer, seen->list[i].name);
+        fm_writer_put_varint(s->writer, seen->list[i].team);
+        put_rect(s, &seen->list[i].rect);
+    }
+}
+
+static void put_knowledge(struct save *s, const fm_knowledge *knowledge)
+{
+    fm_writer_put_u64(s->writer, knowledge->digest);
+    fm_writer_put_varint(s->writer, knowledge->view.weights != NULL);
+    fm_writer_put_varint(s->writer, knowledge->wants_weights);
+    fm_rows_put_bits(s->writer, &knowledge->known);
+    put_stale(s, knowledge);
+    put_buildings_seen(s, &knowledge->buildings_seen);
+}
+
+static void put_slots(struct save *s, const struct fm_team *team)
+{
+    const fm_world *world = s->world;
+    uint32_t before = 0, free_count = 0;
+    fm_writer_put_varint(s->writer, team->member_count);
+    for (uint32_t i = 0; i < team->member_count; i++) {
+        fm_writer_put_signed(s->writer, (int64_t)team->members[i] - before);
+        before = team->members[i];
+    }
+    for (uint32_t slot = team->agent_free; slot != FM_SLOT_NONE;
+         slot = world->agents[slot].planner) {
+        free_count += 1;
+    }
+    fm_writer_put_varint(s->writer, free_count);
+    for (uint32_t slot = team->agent_free; slot != FM_SLOT_NONE;
+         slot = world->agents[slot].planner) {
+        fm_writer_put_varint(s->writer, slot);
+    }
+}
+
+static void put_team(struct save *s, const struct fm_team *team)
+{
+    const fm_account *account = &team->account;
+    put_spec(s, &team->spec);
+    fm_writer_put_varint(s->writer, account->weight);
+    fm_writer_put_varint(s->writer, account->share);
+    fm_writer_put_varint(s->writer, account->saved);
+    fm_writer_put_varint(s->writer, account->used);
+    fm_writer_put_varint(s->writer, account->used_total);
+    fm_writer_put_varint(s->writer, team->orders_given);
+    put_knowledge(s, team->knowledge);
+    put_slots(s, team);
+    uint32_t labeled = 0;
+    for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
+        labeled |= (team->labels.maps[map].orders.labels != NULL ? 1u : 0u) << map;
+    }
+    fm_writer_put_varint(s->writer, labeled);
+}
+
+static void put_teams(struct save *s)
+{
+    for (uint32_t i = 0; i < s->world->team_count; i++) {
+        put_team(s, &s->world->teams[i]);
+    }
+}
+
+// ---- agents and orders --------------------------------------------------------------------------
+
+static void put_route(struct save *s, const struct fm_route *route)
+{
+    bool again = route != NULL && s->route != NULL && route->count == s->route->count &&
+                 memcmp(route->cells, s->route->cells, route->count * sizeof(fm_cell)) == 0;
+    if (route == NULL || again) {
+        fm_writer_put_varint(s->writer, route == NULL ? FM_ROUTE_NONE : FM_ROUTE_AGAIN);
+        return;
+    }
+    s->route = route;
+    fm_writer_put_varint(s->writer, FM_ROUTE_CELLS);
+    fm_writer_put_varint(s->writer, route->count);
+    for (uint32_t i = 0; i < route->count; i++) {
+        put_cell(s, route->cells[i]);
+    }
+}
+
+static enum fm_retry_memory retry_memory(const fm_world *world, const struct fm_agent *agent,
+                                         const struct fm_order *order)
+{
+    const struct fm_team *team = fm_team_of(world, agent->team);
+    uint32_t map = fm_team_labels_map(team, agent->class_index);
+    const fm_labels *labels = team->labels.maps[map].orders.labels;
+    if (order->retry.change == 0) {
+        return FM_RETRY_HAD_NONE;
+    }
+    return labels != NULL && fm_labels_graph_version(labels) == order->retry.change
+               ? FM_RETRY_IS_SAME
+               : FM_RETRY_IS_OTHER;
+}
+
+// One that has settled stays so as long as its team learns nothing.
+static bool is_settled_still(const fm_world *world, const struct fm_agent *agent,
+                             const struct fm_order *order)
+{
+    const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+    return order->settled &&
+           order->settled_version == fm_knowledge_log(knowledge, agent->class_index)->version;
+}
+
+static void put_order(struct save *s, const struct fm_agent *agent, const struct fm_order *given)
+{
+    fm_writer_put_varint(s->writer, given->id);
+    if (given->id == 0) {
+        return;
+    }
+    struct fm_order copy = *given;
+    const struct fm_order *order = &copy;
+    copy.settled = is_settled_still(s->world, agent, given);
+    copy.settled_cell = copy.settled ? copy.settled_cell : FM_CELL_NONE;
+    uint64_t mask = 0;
+    uint32_t count = 0;
+#define NUMBER(member, limit) mask |= (uint64_t)(order->member != 0) << count++;
+#define CELL(member)          mask |= (uint64_t)(order->member != FM_CELL_NONE) << count++;
+    FM_ORDER_MEMBER_LIST(NUMBER, CELL)
+#undef NUMBER
+#undef CELL
+    fm_writer_put_varint(s->writer, mask);
+#define NUMBER(member, limit)                                                                      \
+    if (order->member != 0) {                                                                      \
+        fm_writer_put_varint(s->writer, (uint64_t)order->member);                                  \
+    }
+#define CELL(member)                                                                               \
+    if (order->member != FM_CELL_NONE) {                                                           \
+        put_cell(s, order->member);                                                                \
+    }
+    FM_ORDER_MEMBER_LIST(NUMBER, CELL)
+#undef NUMBER
+#undef CELL
+    fm_writer_put_varint(s->writer, retry_memory(s->world, agent, order));
+    put_route(s, order->route);
+}
+
+static void put_agent_spec(struct save *s, const struct fm_agent *agent)
+{
+    if (fm_planner_spec_equals(&agent->spec, &fm_team_of(s->world, agent->team)->spec)) {
+        fm_writer_put_varint(s->writer, FM_SPEC_OF_TEAM);
+    } else if (s->spec != NULL && fm_planner_spec_equals(&agent->spec, s->spec)) {
+        fm_writer_put_varint(s->writer, FM_SPEC_AGAIN);
+    } else {
+        fm_writer_put_varint(s->writer, FM_SPEC_TEXT);
+        put_spec(s, &agent->spec);
+        s->spec = &agent->spec;
+    }
+}
+
+static void put_agent(struct save *s, const struct fm_agent *agent)
+{
+    uint64_t mask = 0;
+    uint32_t count = 0;
+#define NUMBER(member, limit) mask |= (uint64_t)(agent->member != 0) << count++;
+#define CELL(member)          mask |= (uint64_t)(agent->member != FM_CELL_NONE) << count++;
+    FM_AGENT_MEMBER_LIST(NUMBER, CELL)
+#undef NUMBER
+#undef CELL
+    fm_writer_put_varint(s->writer, mask);
+#define NUMBER(member, limit)                                                                      \
+    if (agent->member != 0) {                                                                      \
+        fm_writer_put_varint(s->writer, (uint64_t)agent->member);                                  \
+    }
+#define CELL(member)                                                                               \
+    if (agent->member != FM_CELL_NONE) {                                                           \
+        put_cell(s, agent->member);                                                                \
+    }
+    FM_AGENT_MEMBER_LIST(NUMBER, CELL)
+#undef NUMBER
+#undef CELL
+    fm_writer_put_varint(s->writer, (uint64_t)(agent->credit + FM_CREDIT_BIAS));
+    put_agent_spec(s, agent);
+    put_order(s, agent, &agent->order);
+    fm_writer_put_varint(s->writer, agent->queue_count);
+    for (uint32_t i = 0; i < agent->queue_count; i++) {
+        put_order(s, agent, &agent->queue[i]);
+    }
+}
+
+static void put_agents(struct save *s)
+{
+    for (uint32_t slot = 0; slot < s->world->agent_slots; slot++) {
+        const struct fm_agent *agent = &s->world->agents[slot];
+        fm_writer_put_varint(s->writer, (uint64_t)agent->generation << 1 | agent->alive);
+        if (agent->alive) {
+            put_agent(s, agent);
+        }
+    }
+}
+
+// ---- planners -----------------------------------------------------------------------------------
+
+static void put_planners(struct save *s)
+{
+    const fm_world *world = s->world;
+    fm_writer_put_varint(s->writer, world->planner_slots);
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < world->planner_slots; i++) {
+        uint32_t slot = world->planners[i].first_start;
+        FM_ASSERT(world->planners[i].in_use && world->agents[slot].planner == i);
+        fm_writer_put_signed(s->writer, (int64_t)slot - before);
+        fm_planner_save(&world->planners[i], s->writer);
+        before = slot;
+    }
+}
+
+// ---- the file -----------------------------------------------------------------------------------
+
+fm_status fm_world_save(const fm_world *world, fm_writer *writer)
+{
+    FM_ASSERT(world->settled);
+    static void (*const sections[FM_SECTION_COUNT])(struct save *) = {
+        [FM_SECTION_HEAD] = put_head,         [FM_SECTION_RULES] = put_rules,
+        [FM_SECTION_MAP] = put_map,           [FM_SECTION_BUILDINGS] = put_buildings,
+        [FM_SECTION_TEAMS] = put_teams,       [FM_SECTION_AGENTS] = put_agents,
+        [FM_SECTION_PLANNERS] = put_planners,
+    };
+    struct save save = {.world = world, .writer = writer};
+    fm_writer_put_bytes(writer, FM_WORLD_MAGIC, FM_WORLD_MAGIC_SIZE);
+    fm_writer_put_u32(writer, FM_WORLD_FILE_VERSION);
+    for (uint32_t i = 0; i < FM_SECTION_COUNT; i++) {
+        size_t begin = begin_section(writer, (fm_world_section)i);
+        sections[i](&save);
+        end_section(writer, begin);
+    }
+    return writer->failed ? FM_ERR_NO_MEMORY : FM_OK;
+}

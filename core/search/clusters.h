@@ -1,0 +1,45 @@
+// core/search/clusters.h: measures the least cost between any two tiles of the map, for the cluster
+// heuristic, in the background like core/search/landmarks.h.
+//
+// The map is cut into at most FM_CLUSTERS_MAX tiles. The least cost between cells of two tiles is
+// never more than that between two given ones, so the heuristic is admissible; but it jumps at the
+// borders of tiles, so it is not consistent, and inside the goal's tile it says nothing.
+//
+// Threads: advance() on one worker; the rest in serial stages.
+
+#pragma once
+
+#include "core/search/distance_field.h"
+
+#define FM_CLUSTERS_MAX 64u
+
+typedef struct fm_clusters {
+    const fm_view *view;
+    const fm_memory *memory;
+    uint32_t side, columns, count; // as in fm_cluster_table
+    uint32_t *live, *next;         // count * count each, or NULL
+    bool busy, ready;              // `next` is being made, or waits to be published
+    bool scanning;                 // what was measured is being looked through
+    uint32_t tile;                 // measured from
+    uint32_t cursor;               // of the scan
+    fm_distance_field field;
+} fm_clusters;
+
+/// Sets up clusters that hold no memory yet. View and memory outlive them.
+void fm_clusters_init(fm_clusters *clusters, const fm_view *view, const fm_memory *memory);
+void fm_clusters_fini(fm_clusters *clusters);
+
+/// Begins to make a new table, whatever was being made. When memory is out, nothing begins.
+void fm_clusters_begin(fm_clusters *clusters);
+
+/// Gives up what is being made. The table in use stays.
+void fm_clusters_abandon(fm_clusters *clusters);
+
+/// Goes on. When memory runs out, what is being made is given up.
+void fm_clusters_advance(fm_clusters *clusters, fm_work *work, uint32_t expansions_at_start);
+
+/// Puts a table that is ready in place of the one in use.
+void fm_clusters_publish(fm_clusters *clusters, fm_cluster_table *table);
+
+/// Bytes held, the struct itself left out.
+size_t fm_clusters_bytes(const fm_clusters *clusters);

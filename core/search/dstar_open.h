@@ -1,0 +1,167 @@
+// core/search/dstar_open.h: the open list of D* Lite: what a node holds, and the three orders in
+// which inconsistent cells are expanded.
+//
+// All of them order by f first, and at equal f underconsistent cells come before the others where
+// an order tells them apart. What is packed into a key, with m = min(g, rhs) and f = m + h + km:
+//
+//   buckets           2f + (over- or consistent ? 1 : 0), an integer of its own; newest first
+//   heap, smaller g   f, then m
+//   heap, larger g    f, then underconsistent ones by g, then the others by falling rhs
+//
+// Buckets leave an entry behind when its cell moves or becomes consistent; `key` in the node tells
+// which entry counts. Once the agents have moved, all entries are stale: see bucket_queue.h.
+//
+// The order is an argument of all functions, a constant wherever they are called from a loop.
+//
+// Source: S. Koenig, M. Likhachev, "D* Lite", AAAI 2002; the bucket key and the larger-g triple
+// follow the conditions of the authors' later work on tie-breaking.
+
+#pragma once
+
+#include "core/search/bucket_queue.h"
+#include "core/base/heap.h"
+#include "core/search/pages.h"
+
+typedef struct fm_dstar_node {
+    uint32_t g;
+    uint32_t rhs;
+    uint32_t place; // buckets: the key it is queued under, or FM_BUCKET_KEY_NONE; heap: see heap.h
+} fm_dstar_node;
+
+typedef enum fm_dstar_order {
+    FM_DSTAR_BUCKET,
+    FM_DSTAR_HEAP_SMALLER_G,
+    FM_DSTAR_HEAP_LARGER_G,
+} fm_dstar_order;
+
+typedef struct fm_dstar_open {
+    const fm_pages *pages; // of fm_dstar_node
+    fm_bucket_queue buckets;
+    fm_heap heap;
+} fm_dstar_open;
+
+// The cell at the top.
+typedef struct fm_dstar_top {
+    uint64_t key;
+    uint32_t ref;
+    fm_bucket_top bucket;
+} fm_dstar_top;
+
+/// What `place` holds in a node that is not queued.
+static inline uint32_t fm_dstar_unqueued(fm_dstar_order order)
+{
+    return order == FM_DSTAR_BUCKET ? FM_BUCKET_KEY_NONE : 0;
+}
+
+/// Sets up an empty list. Takes no memory yet. `pages` outlives it.
+void fm_dstar_open_init(fm_dstar_open *open, const fm_pages *pages, const fm_memory *memory);
+
+void fm_dstar_open_fini(fm_dstar_open *open, fm_slab *slab);
+
+/// Drops everything. The nodes are the caller's to forget.
+void fm_dstar_open_clear(fm_dstar_open *open, fm_slab *slab);
+
+/// Leftovers cost memory: drops them when they may be more than two for each cell that is queued.
+void fm_dstar_open_sweep(fm_dstar_open *open, fm_slab *slab);
+
+/// The key of a queued cell.
+uint64_t fm_dstar_open_key(const fm_dstar_open *open, fm_dstar_order order,
+                           const fm_dstar_node *node);
+
+/// Bytes held.
+size_t fm_dstar_open_bytes(const fm_dstar_open *open);
+
+FM_INLINE fm_dstar_node *fm_dstar_node_at(const fm_page *page, uint32_t position)
+{
+    return (fm_dstar_node *)(void *)page->nodes + position;
+}
+
+FM_INLINE fm_dstar_node *fm_dstar_node_of(const fm_dstar_open *open, uint32_t ref)
+{
+    return fm_dstar_node_at(fm_node_page(open->pages, ref), fm_node_position(ref));
+}
+
+// For the heap.
+FM_INLINE uint32_t *fm_dstar_heap_place(const void *context, uint32_t ref)
+{
+    return &fm_dstar_node_of(context, ref)->place;
+}
+
+/// A key from f and what else orders cells.
+FM_INLINE uint64_t fm_dstar_key(fm_dstar_order order, uint32_t f, const fm_dstar_node *node)
+{
+    bool under = node->g < node->rhs;
+    switch (order) {
+    case FM_DSTAR_BUCKET:
+        return f << 1 | (uint32_t)!under;
+    case FM_DSTAR_HEAP_SMALLER_G:
+        return (uint64_t)f << 32 | (under ? node->g : node->rhs);
+    case FM_DSTAR_HEAP_LARGER_G:
+        return (uint64_t)f << 32 | (under ? node->g : 0xffffffffu - node->rhs);
+    }
+    FM_UNREACHABLE();
+}
+
+/// Queues a cell under a key, wherever it was before. False when memory is out.
+FM_INLINE bool fm_dstar_open_put(fm_dstar_open *open, fm_dstar_order order, fm_dstar_node *node,
+                                 uint32_t ref, uint64_t key, fm_slab *slab)
+{
+    if (order != FM_DSTAR_BUCKET) {
+        return fm_heap_set(&open->heap, key, ref, fm_dstar_heap_place, open);
+    }
+    if (node->place == (uint32_t)key) {
+        return true;
+    }
+    node->place = (uint32_t)key;
+    return fm_bucket_queue_push(&open->buckets, (uint32_t)key, ref, slab);
+}
+
+/// Takes a cell off; nothing happens when it is not queued.
+FM_INLINE void fm_dstar_open_remove(fm_dstar_open *open, fm_dstar_order order, fm_dstar_node *node,
+                                    uint32_t ref)
+{
+    if (order != FM_DSTAR_BUCKET) {
+        fm_heap_remove(&open->heap, ref, fm_dstar_heap_place, open);
+        return;
+    }
+    node->place = FM_BUCKET_KEY_NONE;
+}
+
+/// Finds the cell with the smallest key. False when there is none. A stale one may be a leftover.
+FM_INLINE bool fm_dstar_open_top(fm_dstar_open *open, fm_dstar_order order, fm_dstar_top *top,
+                                 fm_slab *slab)
+{
+    if (order != FM_DSTAR_BUCKET) {
+        if (open->heap.count == 0) {
+            return false;
+        }
+        top->key = open->heap.entries[0].key;
+        top->ref = open->heap.entries[0].ref;
+        return true;
+    }
+    for (;;) {
+        top->bucket = fm_bucket_queue_peek(&open->buckets);
+        top->key = top->bucket.key;
+        top->ref = top->bucket.ref;
+        if (top->bucket.key == FM_BUCKET_KEY_NONE) {
+            return false;
+        }
+        if (fm_bucket_queue_is_stale(&open->buckets, &top->bucket) ||
+            fm_dstar_node_of(open, top->ref)->place == top->bucket.key) {
+            return true;
+        }
+        fm_bucket_queue_take(&open->buckets, &top->bucket, slab); // a leftover
+    }
+}
+
+/// Takes off the cell that fm_dstar_open_top() has just found, with nothing done in between.
+FM_INLINE void fm_dstar_open_take(fm_dstar_open *open, fm_dstar_order order, fm_dstar_node *node,
+                                  const fm_dstar_top *top, fm_slab *slab)
+{
+    if (order != FM_DSTAR_BUCKET) {
+        fm_heap_remove(&open->heap, top->ref, fm_dstar_heap_place, open);
+        return;
+    }
+    fm_bucket_queue_take(&open->buckets, &top->bucket, slab);
+    node->place = FM_BUCKET_KEY_NONE;
+}

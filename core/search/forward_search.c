@@ -1,0 +1,808 @@
+// core/search/forward_search.c: see forward_search.h.
+
+#include "core/search/forward_search.h"
+
+static const fm_forward_node blank_node = {
+    .g = FM_COST_INFINITE, .parent = FM_NO_DIRECTION, .next = FM_NO_DIRECTION};
+
+// ---- nodes ----
+
+fm_forward_node *fm_forward_find(const fm_forward *forward, fm_cell cell)
+{
+    fm_page *page = fm_pages_find(&forward->pages, cell);
+    return page == NULL ? NULL : &fm_forward_nodes(page)[fm_page_position(cell)];
+}
+
+// What a node knows once the search that wrote it is over.
+static uint32_t learned(const fm_forward *forward, const fm_forward_node *node)
+{
+    const fm_forward_record *record = &forward->records[node->search];
+    uint32_t h = node->h;
+    if (node->g < FM_COST_INFINITE && node->g + h < record->cost) {
+        h = record->cost - node->g; // only closed cells lie below the smallest f of the open list
+    }
+    uint64_t shift = forward->shift - record->shift;
+    return h > shift ? h - (uint32_t)shift : 0;
+}
+
+uint32_t fm_forward_estimate(const fm_forward *forward, const fm_forward_node *node, fm_cell cell)
+{
+    uint32_t h = fm_heuristic_estimate(&forward->heuristic, cell);
+    if (node != NULL && node->search != 0 && forward->rules.learns) {
+        uint32_t better = learned(forward, node);
+        return better > h ? better : h;
+    }
+    return h;
+}
+
+// Brings a node into the current search.
+static inline void touch(const fm_forward *forward, fm_forward_node *node, fm_cell cell)
+{
+    if (node->search != forward->search) {
+        node->h = fm_forward_estimate(forward, node, cell);
+        node->search = forward->search;
+        node->g = FM_COST_INFINITE;
+        node->parent = FM_NO_DIRECTION;
+        node->closed = FM_FORWARD_REACHED;
+        node->loose = false;
+    }
+}
+
+uint32_t fm_forward_touch(fm_forward *forward, fm_cell cell, fm_slab *slab)
+{
+    fm_page *page = fm_pages_get(&forward->pages, cell, slab);
+    if (page == NULL) {
+        return FM_NODE_NONE;
+    }
+    uint32_t position = fm_page_position(cell);
+    touch(forward, &fm_forward_nodes(page)[position], cell);
+    return fm_node_ref(page, position);
+}
+
+// Brings all nodes up to date, so that the numbers of searches can begin again.
+static void renumber(fm_forward *forward)
+{
+    for (uint32_t slot = 0; slot < forward->pages.page_count; slot++) {
+        fm_page *page = forward->pages.by_slot[slot];
+        for (uint32_t i = 0; i < FM_PAGE_CELLS; i++) {
+            fm_forward_node *node = &fm_forward_nodes(page)[i];
+            if (node->search != 0) {
+                node->h = fm_forward_estimate(forward, node, fm_page_cell(page, i));
+                node->search = 1;
+                node->g = FM_COST_INFINITE;
+            }
+        }
+    }
+    forward->search = 1;
+    if (forward->rules.learns) {
+        forward->records[1] = (fm_forward_record){.shift = forward->shift};
+    }
+}
+
+// Opens a new number. From here on, what the last search learned counts.
+static bool open_number(fm_forward *forward)
+{
+    uint32_t max = forward->rules.learns ? FM_FORWARD_SEARCHES_MAX : UINT32_MAX;
+    if (forward->search + 1 == max) {
+        renumber(forward);
+    }
+    if (forward->rules.learns && forward->search + 2 > forward->record_capacity) {
+        uint32_t capacity = forward->record_capacity == 0 ? 16 : forward->record_capacity * 2;
+        fm_forward_record *records = fm_memory_resize(
+            forward->memory, forward->records, forward->record_capacity, capacity, sizeof *records);
+        if (records == NULL) {
+            return false;
+        }
+        forward->records = records;
+        forward->record_capacity = capacity;
+    }
+    forward->search += 1;
+    if (forward->rules.learns) {
+        forward->records[forward->search] = (fm_forward_record){.shift = forward->shift};
+    }
+    return true;
+}
+
+// ---- one search ----
+
+// How the open list orders a node. Among equal f, larger g first: it matters enormously where many
+// paths are equally short. Buckets come close to it by taking the latest first.
+FM_INLINE uint64_t key_of(const fm_forward *forward, const fm_queue_kind kind, uint32_t g,
+                          uint32_t h)
+{
+    if (kind == FM_QUEUE_BUCKET) {
+        return g + h;
+    }
+    uint32_t tie = forward->options.ties == FM_TIES_SMALLER_G ? g : FM_COST_INFINITE - g;
+    return (uint64_t)(g + h) << 32 | tie;
+}
+
+static uint32_t dearest_step(const fm_view *view)
+{
+    uint32_t step = view->connectivity == FM_CONNECT_4 ? view->step[0] : view->step[1];
+    return view->weights == NULL ? step : step * FM_COST_MAX;
+}
+
+// Buckets order by f alone, so they cannot prefer smaller g; for large costs, which leave most of
+// them empty, the heap takes less memory; and estimates that are not consistent let f fall.
+static fm_queue_kind choose_queue(const fm_forward *forward)
+{
+    bool fits =
+        forward->heuristic.consistent && 2 * dearest_step(forward->view) < FM_OPEN_BUCKETS_MAX;
+    return forward->options.ties != FM_TIES_SMALLER_G && fits ? forward->options.queue
+                                                              : FM_QUEUE_HEAP;
+}
+
+// Sets the target, and the estimates by the tables there are now.
+static void aim(fm_forward *forward, fm_cell target)
+{
+    forward->target = target;
+    forward->heuristic = fm_heuristic_towards(forward->view, forward->options.heuristic, target,
+                                              !forward->rules.any_heuristic);
+}
+
+bool fm_forward_begin(fm_forward *forward, fm_slab *slab)
+{
+    forward->root = forward->rules.backward ? forward->goal : forward->start;
+    aim(forward, forward->rules.backward ? forward->start : forward->goal);
+    forward->queue = choose_queue(forward);
+    if (!open_number(forward) ||
+        !fm_open_clear(&forward->open, forward->queue, 2 * dearest_step(forward->view)) ||
+        !fm_open_reserve(&forward->open, forward->queue, 1)) {
+        return false;
+    }
+    fm_page *page = fm_pages_get(&forward->pages, forward->root, slab);
+    if (page == NULL) {
+        return false;
+    }
+    uint32_t position = fm_page_position(forward->root);
+    fm_forward_node *node = &fm_forward_nodes(page)[position];
+    touch(forward, node, forward->root);
+    node->g = 0;
+    uint64_t key = forward->queue == FM_QUEUE_BUCKET ? key_of(forward, FM_QUEUE_BUCKET, 0, node->h)
+                                                     : key_of(forward, FM_QUEUE_HEAP, 0, node->h);
+    fm_open_push(&forward->open, forward->queue, fm_node_ref(page, position), key);
+    forward->searching = true;
+    forward->reached = FM_CELL_NONE;
+    forward->nearest = FM_CELL_NONE;
+    return true;
+}
+
+// Whether the marked path from a cell leads to the goal and is a shortest one: h is exact along it.
+static bool leads_to_goal(fm_forward *forward, fm_cell cell, fm_forward_node *first)
+{
+    fm_forward_node *node = first;
+    uint32_t h = fm_forward_estimate(forward, node, cell);
+    while (cell != forward->goal) {
+        bool usable = node->next != FM_NO_DIRECTION &&
+                      fm_view_moves(forward->view, cell) >> node->next & 1 &&
+                      !(node->search == forward->search && node->loose);
+        fm_cell next = usable ? fm_cell_step(cell, node->next) : FM_CELL_NONE;
+        fm_forward_node *next_node = usable ? fm_forward_find(forward, next) : NULL;
+        uint32_t next_h = usable ? fm_forward_estimate(forward, next_node, next) : 0;
+        if (!usable || h != fm_view_cost(forward->view, cell, node->next, next) + next_h) {
+            first->loose = true;
+            return false;
+        }
+        cell = next;
+        node = next_node;
+        h = next_h;
+    }
+    return true;
+}
+
+// The page a step leads to, found or taken.
+static inline fm_page *page_of_step(fm_forward *forward, fm_page *page, uint32_t near,
+                                    fm_slab *slab)
+{
+    fm_page *there = page->near[near];
+    return there != forward->pages.nowhere ? there
+                                           : fm_pages_get_near(&forward->pages, page, near, slab);
+}
+
+// Relaxes the edges out of a cell that was taken off the open list.
+FM_INLINE bool expand(fm_forward *forward, fm_slab *slab, fm_page *page, uint32_t position,
+                      const bool weighted, const fm_queue_kind kind)
+{
+    fm_forward_node *node = &fm_forward_nodes(page)[position];
+    fm_cell cell = fm_page_cell(page, position);
+    const fm_view *view = forward->view;
+    const uint32_t g = node->g;
+    uint32_t moves = fm_view_moves(view, cell) & ~(1u << node->parent);
+
+    node->closed = FM_FORWARD_CLOSED;
+    if (!fm_open_reserve(&forward->open, kind, FM_DIRECTION_COUNT)) {
+        return false;
+    }
+    while (moves != 0) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        moves &= moves - 1;
+        fm_page_step step = fm_page_steps[position][d];
+        fm_page *there = page_of_step(forward, page, step.page, slab);
+        if (there == NULL) {
+            return false;
+        }
+        fm_forward_node *to = &fm_forward_nodes(there)[step.position];
+        fm_cell to_cell = fm_cell_step(cell, d);
+        touch(forward, to, to_cell);
+        uint32_t to_g = g + (weighted ? fm_view_cost(view, cell, d, to_cell) : view->step[d & 1]);
+        if (to_g < to->g) {
+            to->g = to_g;
+            to->parent = (uint8_t)(d ^ 4);
+            fm_open_push(&forward->open, kind, fm_node_ref(there, step.position),
+                         key_of(forward, kind, to_g, to->h));
+        }
+    }
+    return true;
+}
+
+FM_INLINE fm_forward_outcome run(fm_forward *forward, fm_work *work, uint32_t expansions_at_start,
+                                 const bool weighted, const fm_queue_kind kind)
+{
+    fm_open_list *open = &forward->open;
+    while (open->count > 0) {
+        uint32_t ref = fm_open_top(open, kind);
+        fm_page *page = fm_node_page(&forward->pages, ref);
+        uint32_t position = fm_node_position(ref);
+        fm_forward_node *node = &fm_forward_nodes(page)[position];
+        if (key_of(forward, kind, node->g, node->h) != fm_open_top_key(open, kind)) {
+            fm_open_drop(open, kind); // a better way to this cell was found after this push
+            continue;
+        }
+        fm_cell cell = fm_page_cell(page, position);
+        if (cell == forward->target ||
+            (forward->rules.keeps_paths && node->next != FM_NO_DIRECTION &&
+             leads_to_goal(forward, cell, node))) {
+            forward->reached = cell;
+            return FM_FORWARD_DONE;
+        }
+        if (fm_work_must_stop(work, expansions_at_start)) {
+            return FM_FORWARD_SUSPENDED;
+        }
+        fm_open_drop(open, kind);
+        work->expansions += 1;
+        if (!expand(forward, work->slab, page, position, weighted, kind)) {
+            return FM_FORWARD_NO_MEMORY;
+        }
+    }
+    return FM_FORWARD_EMPTY;
+}
+
+fm_forward_outcome fm_forward_run(fm_forward *forward, fm_work *work, uint32_t expansions_at_start)
+{
+    bool weighted = forward->view->weights != NULL;
+    if (forward->queue == FM_QUEUE_BUCKET) {
+        return weighted ? run(forward, work, expansions_at_start, true, FM_QUEUE_BUCKET)
+                        : run(forward, work, expansions_at_start, false, FM_QUEUE_BUCKET);
+    }
+    return weighted ? run(forward, work, expansions_at_start, true, FM_QUEUE_HEAP)
+                    : run(forward, work, expansions_at_start, false, FM_QUEUE_HEAP);
+}
+
+uint32_t fm_forward_top(fm_forward *forward)
+{
+    while (forward->open.count > 0) {
+        uint32_t ref = fm_open_top(&forward->open, forward->queue);
+        const fm_forward_node *node = fm_forward_node_at(forward, ref);
+        if (key_of(forward, forward->queue, node->g, node->h) ==
+            fm_open_top_key(&forward->open, forward->queue)) {
+            return ref;
+        }
+        fm_open_drop(&forward->open, forward->queue);
+    }
+    return FM_NODE_NONE;
+}
+
+void fm_forward_learn(fm_forward *forward, uint32_t cost)
+{
+    if (forward->rules.learns) {
+        forward->records[forward->search].cost = cost;
+    }
+}
+
+// ---- paths ----
+
+// Unmarks every path there is.
+static void unmark_all(fm_forward *forward)
+{
+    for (uint32_t slot = 0; slot < forward->pages.page_count; slot++) {
+        fm_forward_node *nodes = fm_forward_nodes(forward->pages.by_slot[slot]);
+        for (uint32_t i = 0; i < FM_PAGE_CELLS; i++) {
+            nodes[i].next = FM_NO_DIRECTION;
+        }
+    }
+    forward->path_start = FM_CELL_NONE;
+}
+
+fm_cell fm_forward_unmark(fm_forward *forward, fm_cell first, fm_cell end)
+{
+    fm_cell cell = first;
+    while (cell != end && cell != FM_CELL_NONE) {
+        fm_forward_node *node = fm_forward_find(forward, cell);
+        if (node == NULL || node->next == FM_NO_DIRECTION) {
+            return FM_CELL_NONE;
+        }
+        cell = fm_cell_step(cell, node->next);
+        node->next = FM_NO_DIRECTION;
+    }
+    return cell;
+}
+
+// Unmarks the path from where it begins up to `end`, or all of it.
+static void unmark(fm_forward *forward, fm_cell end)
+{
+    forward->path_start = fm_forward_unmark(forward, forward->path_start, end);
+}
+
+// Marks the way from the agent to the goal. A forward search traces it back from the cell that was
+// reached; the agent may have left the root by now, along the way or not at all.
+static void mark(fm_forward *forward)
+{
+    fm_cell end = forward->rules.backward ? forward->root : forward->start;
+    fm_cell cell = forward->reached;
+    fm_forward_node *node = fm_forward_find(forward, cell);
+    while (cell != end) {
+        fm_cell up = fm_cell_step(cell, node->parent);
+        fm_forward_node *up_node = fm_forward_find(forward, up);
+        if (forward->rules.backward) {
+            node->next = node->parent;
+        } else {
+            up_node->next = node->parent ^ 4;
+        }
+        cell = up;
+        node = up_node;
+    }
+    forward->path_start = forward->start;
+}
+
+bool fm_forward_follow(fm_forward *forward, fm_cell cell)
+{
+    if (forward->rules.keeps_paths) {
+        const fm_forward_node *node = fm_forward_find(forward, forward->start);
+        return node->next != FM_NO_DIRECTION && fm_cell_step(forward->start, node->next) == cell;
+    }
+    const fm_forward_node *node = fm_forward_find(forward, cell);
+    if (node == NULL || (node->next == FM_NO_DIRECTION && cell != forward->goal)) {
+        return false;
+    }
+    unmark(forward, cell);
+    return true;
+}
+
+// ---- ends of a search ----
+
+void fm_forward_restart(fm_forward *forward)
+{
+    if (forward->rules.learns && forward->searching && forward->state != FM_PLAN_FOUND) {
+        uint32_t top = fm_forward_top(forward);
+        if (top != FM_NODE_NONE) {
+            const fm_forward_node *node = fm_forward_node_at(forward, top);
+            fm_forward_learn(forward, node->g + node->h);
+        }
+    }
+    if (!forward->rules.keeps_paths) {
+        unmark(forward, FM_CELL_NONE);
+    }
+    forward->searching = false;
+    forward->nearest = FM_CELL_NONE;
+    forward->state = FM_PLAN_RUNNING;
+}
+
+static void drop_everything(fm_forward *forward, fm_slab *slab)
+{
+    fm_pages_clear(&forward->pages, slab);
+    forward->repairs.count = 0;
+    forward->search = 0;
+    forward->shift = 0;
+    forward->searching = false;
+    forward->path_start = FM_CELL_NONE;
+    forward->nearest = FM_CELL_NONE;
+    forward->state = FM_PLAN_RUNNING;
+}
+
+// Tables were made anew, or have gone wrong, under the search or under what was learned: estimates
+// of before and after do not fit together.
+static void follow_tables(fm_forward *forward, fm_slab *slab)
+{
+    if (fm_heuristic_is_current(&forward->heuristic)) {
+        return;
+    }
+    if (forward->rules.learns) {
+        drop_everything(forward, slab);
+    } else {
+        fm_forward_restart(forward);
+    }
+    aim(forward, forward->target);
+}
+
+fm_plan_state fm_forward_exhaust(fm_forward *forward, fm_slab *slab)
+{
+    drop_everything(forward, slab);
+    return forward->state = FM_PLAN_EXHAUSTED;
+}
+
+fm_plan_state fm_forward_fail(fm_forward *forward)
+{
+    uint32_t best_h = UINT32_MAX, best_g = UINT32_MAX;
+    for (uint32_t slot = 0; slot < forward->pages.page_count; slot++) {
+        const fm_page *page = forward->pages.by_slot[slot];
+        for (uint32_t i = 0; i < FM_PAGE_CELLS; i++) {
+            const fm_forward_node *node = &fm_forward_nodes(page)[i];
+            if (node->search != forward->search || node->closed == FM_FORWARD_REACHED) {
+                continue;
+            }
+            fm_cell cell = fm_page_cell(page, i);
+            uint32_t h = fm_view_distance(forward->view, cell, forward->goal);
+            if (h < best_h || (h == best_h && node->g < best_g)) {
+                best_h = h;
+                best_g = node->g;
+                forward->nearest = cell;
+            }
+        }
+    }
+    return forward->state = FM_PLAN_UNREACHABLE;
+}
+
+fm_plan_state fm_forward_succeed(fm_forward *forward)
+{
+    const fm_forward_node *node = fm_forward_find(forward, forward->reached);
+    fm_forward_learn(forward, node->g + node->h);
+    mark(forward);
+    return forward->state = FM_PLAN_FOUND;
+}
+
+fm_plan_state fm_forward_conclude(fm_forward *forward, fm_forward_outcome outcome, fm_slab *slab)
+{
+    switch (outcome) {
+    case FM_FORWARD_SUSPENDED:
+        return FM_PLAN_RUNNING;
+    case FM_FORWARD_DONE:
+        return fm_forward_succeed(forward);
+    case FM_FORWARD_EMPTY:
+        return fm_forward_fail(forward);
+    case FM_FORWARD_NO_MEMORY:
+        return fm_forward_exhaust(forward, slab);
+    }
+    FM_UNREACHABLE();
+}
+
+// ---- changes ----
+
+// The cells of the map in the 3 x 3 around a cell.
+static uint32_t cells_around(const fm_view *view, fm_cell cell, fm_cell cells[9])
+{
+    uint32_t count = 0;
+    for (int32_t dy = -1; dy <= 1; dy++) {
+        for (int32_t dx = -1; dx <= 1; dx++) {
+            int32_t x = (int32_t)fm_cell_x(cell) + dx, y = (int32_t)fm_cell_y(cell) + dy;
+            if (x >= 0 && y >= 0 && (uint32_t)x < view->width && (uint32_t)y < view->height) {
+                cells[count++] = fm_cell_at((uint32_t)x, (uint32_t)y);
+            }
+        }
+    }
+    return count;
+}
+
+// Whether a cell was reached over an edge that cuts a corner and is blocked now.
+static bool parent_is_cut_off(const fm_forward *forward, fm_cell cell)
+{
+    const fm_forward_node *node = fm_forward_find(forward, cell);
+    return fm_forward_is_reached(forward, node) && node->parent != FM_NO_DIRECTION &&
+           !(fm_view_moves(forward->view, cell) >> node->parent & 1);
+}
+
+bool fm_forward_tree_survives(fm_forward *forward, const fm_change *change)
+{
+    fm_forward_node *node = fm_forward_find(forward, change->cell);
+    if (!fm_forward_is_reached(forward, node)) {
+        return true; // then no cell beside it was expanded, and no corner of it was cut either
+    }
+    if (node->closed != FM_FORWARD_REACHED || !fm_view_is_blocked(forward->view, change->cell)) {
+        return false;
+    }
+    fm_cell cells[9];
+    uint32_t count = cells_around(forward->view, change->cell, cells);
+    for (uint32_t i = 0; i < count; i++) {
+        if (cells[i] != change->cell && parent_is_cut_off(forward, cells[i])) {
+            return false;
+        }
+    }
+    node->g = FM_COST_INFINITE; // which makes its entry in the open list stale
+    return true;
+}
+
+bool fm_forward_path_survives(fm_forward *forward, const fm_change *change)
+{
+    fm_cell cells[9];
+    uint32_t count = cells_around(forward->view, change->cell, cells);
+    bool survives = true;
+    for (uint32_t i = 0; i < count; i++) {
+        fm_forward_node *node = fm_forward_find(forward, cells[i]);
+        if (node == NULL || node->next == FM_NO_DIRECTION) {
+            continue;
+        }
+        bool touches =
+            cells[i] == change->cell || fm_cell_step(cells[i], node->next) == change->cell;
+        bool usable = fm_view_moves(forward->view, cells[i]) >> node->next & 1;
+        if (!usable || (touches && change->dearer)) {
+            survives = false;
+            if (forward->rules.keeps_paths) {
+                node->next = FM_NO_DIRECTION;
+            }
+        }
+    }
+    return survives;
+}
+
+bool fm_forward_any_cheaper(const fm_change *changes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (changes[i].cheaper) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Makes h(cell) <= cost + h. Cells that no search has seen keep their distance, which always is.
+static void relax_estimate(fm_forward *forward, uint32_t ref, fm_cell cell, uint32_t bound)
+{
+    fm_forward_node *node = fm_forward_node_at(forward, ref);
+    if (node->search == 0 || fm_forward_estimate(forward, node, cell) <= bound) {
+        return;
+    }
+    touch(forward, node, cell);
+    node->h = bound;
+    if (forward->rules.keeps_paths) {
+        node->next = FM_NO_DIRECTION;
+    }
+    fm_open_push(&forward->repairs, FM_QUEUE_HEAP, ref, bound);
+}
+
+// Lowers the estimates of a cell's neighbours to what its own allows.
+static bool relax_neighbours(fm_forward *forward, fm_cell cell)
+{
+    if (!fm_open_reserve(&forward->repairs, FM_QUEUE_HEAP, FM_DIRECTION_COUNT)) {
+        return false;
+    }
+    uint32_t h = fm_forward_estimate(forward, fm_forward_find(forward, cell), cell);
+    for (uint32_t moves = fm_view_moves(forward->view, cell); moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        fm_cell to = fm_cell_step(cell, d);
+        const fm_page *page = fm_pages_find(&forward->pages, to);
+        if (page != NULL) {
+            relax_estimate(forward, fm_node_ref(page, fm_page_position(to)), to,
+                           h + fm_view_cost(forward->view, cell, d, to));
+        }
+    }
+    return true;
+}
+
+void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t count, fm_work *work)
+{
+    follow_tables(forward, work->slab);
+    if (!forward->rules.learns || forward->search == 0) {
+        return;
+    }
+    bool done = forward->repairs.count > 0 || open_number(forward);
+    for (uint32_t i = 0; done && i < count; i++) {
+        fm_cell cells[9];
+        // Neighbours of the cells around the change are the farthest whose estimates may be
+        // lowered.
+        bool concerns =
+            changes[i].cheaper && fm_pages_may_hold(&forward->pages, changes[i].cell, 2);
+        uint32_t around = concerns ? cells_around(forward->view, changes[i].cell, cells) : 0;
+        fm_work_charge(work, around);
+        for (uint32_t j = 0; done && j < around; j++) {
+            done = relax_neighbours(forward, cells[j]);
+        }
+    }
+    if (!done) {
+        drop_everything(forward, work->slab); // nothing learned is better than something wrong
+    }
+}
+
+void fm_forward_lower_relearned(fm_forward *forward, fm_slab *slab)
+{
+    bool done = true;
+    for (uint32_t slot = 0; done && slot < forward->pages.page_count; slot++) {
+        fm_page *page = forward->pages.by_slot[slot];
+        for (uint32_t i = 0; done && i < FM_PAGE_CELLS; i++) {
+            const fm_forward_node *node = &fm_forward_nodes(page)[i];
+            if (node->search != 0 && node->closed == FM_FORWARD_RELEARNED) {
+                done = relax_neighbours(forward, fm_page_cell(page, i));
+            }
+        }
+    }
+    if (!done) {
+        drop_everything(forward, slab);
+    }
+}
+
+bool fm_forward_repair(fm_forward *forward, fm_work *work, uint32_t expansions_at_start)
+{
+    fm_open_list *repairs = &forward->repairs;
+    follow_tables(forward, work->slab);
+    while (repairs->count > 0) {
+        uint32_t ref = fm_open_top(repairs, FM_QUEUE_HEAP);
+        const fm_forward_node *node = fm_forward_node_at(forward, ref);
+        if (node->h != fm_open_top_key(repairs, FM_QUEUE_HEAP)) {
+            fm_open_drop(repairs, FM_QUEUE_HEAP);
+            continue;
+        }
+        if (fm_work_must_stop(work, expansions_at_start)) {
+            return false;
+        }
+        fm_open_drop(repairs, FM_QUEUE_HEAP);
+        fm_work_charge(work, 1);
+        const fm_page *page = fm_node_page(&forward->pages, ref);
+        if (!relax_neighbours(forward, fm_page_cell(page, fm_node_position(ref)))) {
+            drop_everything(forward, work->slab);
+        }
+    }
+    return true;
+}
+
+// ---- ops ----
+
+fm_status fm_forward_init(fm_forward *forward, const fm_view *view,
+                          const fm_planner_options *options, const fm_memory *memory, fm_cell goal,
+                          fm_forward_rules rules)
+{
+    *forward = (fm_forward){.view = view,
+                            .memory = memory,
+                            .rules = rules,
+                            .options = *options,
+                            .state = FM_PLAN_RUNNING,
+                            .start = FM_CELL_NONE,
+                            .goal = goal,
+                            .nearest = FM_CELL_NONE,
+                            .path_start = FM_CELL_NONE};
+    aim(forward, goal);
+    fm_pages_init(&forward->pages, &blank_node, sizeof blank_node, memory);
+    fm_open_init(&forward->open, memory);
+    fm_open_init(&forward->repairs, memory);
+    return FM_OK;
+}
+
+void fm_forward_fini(void *self, fm_slab *slab)
+{
+    fm_forward *forward = self;
+    fm_pages_fini(&forward->pages, slab);
+    fm_open_fini(&forward->open);
+    fm_open_fini(&forward->repairs);
+    fm_memory_release(forward->memory, forward->records,
+                      forward->record_capacity * sizeof *forward->records);
+}
+
+void fm_forward_forget(void *self, fm_slab *slab)
+{
+    drop_everything(self, slab);
+}
+
+void fm_forward_set_goal(void *self, fm_cell goal, fm_slab *slab)
+{
+    fm_forward *forward = self;
+    fm_forward_restart(forward);
+    unmark_all(forward);
+    follow_tables(forward, slab);
+    // Estimates that are not consistent, or not so between three cells, do not carry over.
+    if (forward->repairs.count > 0 || (forward->rules.learns && !forward->heuristic.metric)) {
+        drop_everything(forward, slab);
+    }
+    bool carries_over = forward->rules.learns && forward->search != 0;
+    if (carries_over) {
+        forward->shift += fm_forward_estimate(forward, fm_forward_find(forward, goal), goal);
+    }
+    forward->goal = goal;
+    aim(forward, goal);
+    if (carries_over &&
+        !open_number(forward)) { // may look at every estimate, so the goal comes first
+        drop_everything(forward, slab);
+    }
+}
+
+fm_plan_state fm_forward_state_at(const void *self, fm_cell start)
+{
+    const fm_forward *forward = self;
+    return start == forward->goal ? FM_PLAN_FOUND : forward->state;
+}
+
+fm_cell fm_forward_next_step(const void *self, fm_cell start)
+{
+    const fm_forward *forward = self;
+    if (start == forward->goal) {
+        return start;
+    }
+    if (forward->state != FM_PLAN_FOUND || start != forward->start) {
+        return FM_CELL_NONE;
+    }
+    return fm_cell_step(start, fm_forward_find(forward, start)->next);
+}
+
+// How far the goal is from a cell: what was learned, or in a search from the goal what was found.
+// `behind` stands in where such a search has not been.
+static uint32_t distance_from(const fm_forward *forward, fm_cell cell, uint32_t behind)
+{
+    const fm_forward_node *node = fm_forward_find(forward, cell);
+    if (!forward->rules.backward) {
+        return fm_forward_estimate(forward, node, cell);
+    }
+    return fm_forward_is_reached(forward, node) ? node->g : behind;
+}
+
+void fm_forward_distances(const void *self, fm_cell start, uint32_t moves,
+                          uint32_t distances[FM_DIRECTION_COUNT + 1])
+{
+    const fm_forward *forward = self;
+    uint32_t own = distance_from(forward, start, FM_COST_INFINITE);
+    distances[FM_DIRECTION_COUNT] = own;
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        fm_cell next = fm_cell_step(start, d);
+        distances[d] = distance_from(forward, next, own + forward->view->step[d & 1]);
+    }
+}
+
+uint32_t fm_forward_path(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity)
+{
+    const fm_forward *forward = self;
+    if (start != forward->goal && (forward->state != FM_PLAN_FOUND || start != forward->start)) {
+        return 0;
+    }
+    uint32_t length = 0;
+    for (fm_cell cell = start;; cell = fm_cell_step(cell, fm_forward_find(forward, cell)->next)) {
+        if (length < capacity) {
+            cells[length] = cell;
+        }
+        length += 1;
+        if (cell == forward->goal) {
+            return length;
+        }
+    }
+}
+
+fm_cell fm_forward_nearest(const void *self, fm_cell start)
+{
+    const fm_forward *forward = self;
+    return start == forward->start ? forward->nearest : FM_CELL_NONE;
+}
+
+static fm_inspection inspection_of(const fm_forward *forward, const fm_forward_node *node,
+                                   fm_cell cell)
+{
+    bool reached = fm_forward_is_reached(forward, node);
+    bool closed = reached && node->closed != FM_FORWARD_REACHED;
+    uint32_t h = reached ? node->h : fm_forward_estimate(forward, node, cell);
+    bool has_parent = reached && node->parent != FM_NO_DIRECTION;
+    return (fm_inspection){.cell = cell,
+                           .open = reached && !closed,
+                           .closed = closed,
+                           .g = reached ? node->g : FM_COST_INFINITE,
+                           .h = h,
+                           .rhs = FM_COST_INFINITE,
+                           .key =
+                               reached && !closed ? key_of(forward, forward->queue, node->g, h) : 0,
+                           .parent = has_parent ? fm_cell_step(cell, node->parent) : FM_CELL_NONE};
+}
+
+void fm_forward_inspect(const void *self, fm_inspect_fn *visit, void *context)
+{
+    const fm_forward *forward = self;
+    for (uint32_t slot = 0; slot < forward->pages.page_count; slot++) {
+        const fm_page *page = forward->pages.by_slot[slot];
+        for (uint32_t i = 0; i < FM_PAGE_CELLS; i++) {
+            const fm_forward_node *node = &fm_forward_nodes(page)[i];
+            if (node->search != 0) {
+                fm_inspection cell = inspection_of(forward, node, fm_page_cell(page, i));
+                visit(&cell, context);
+            }
+        }
+    }
+}
+
+size_t fm_forward_bytes(const fm_forward *forward, size_t own_size)
+{
+    return own_size + fm_pages_bytes(&forward->pages) + fm_open_bytes(&forward->open) +
+           fm_open_bytes(&forward->repairs) + forward->record_capacity * sizeof *forward->records;
+}

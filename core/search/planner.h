@@ -1,0 +1,340 @@
+// core/search/planner.h: what every path planner can do, whatever its algorithm.
+//
+// A planner answers for one (team knowledge, movement class, goal) and keeps its search between
+// ticks. It reads the world through a `const fm_view *` only. It never reads a clock: it is handed
+// a number of expansions and a deadline to ask about (fm_work), stops when either is used up, and
+// goes on from the same unit of work next time.
+//
+//                  set_goal / knowledge_changed / forget / set_starts
+//      ┌───────────────────────────────┬───────────────────────┐
+//      v                               │                       │
+//   RUNNING ───────── advance ──────> FOUND (or PARTIAL)    UNREACHABLE
+//      └───────────────────────────────────────────────────────^
+//
+//   RUNNING      more expansions are needed
+//   FOUND        next_step() leads along a shortest path on what is known; see ops->finding
+//   PARTIAL      real-time planners: next_step() is a good move, not yet a proven one
+//   UNREACHABLE  no path on what is known; any change of knowledge withdraws it
+//   EXHAUSTED    search memory ran out; next_step() has no answer
+//
+// Shared planners (ops->shared) search backward from the goal and answer for any number of
+// agents; the others search from their one agent. Each answers for the cells that set_starts()
+// named last.
+//
+// Order within a tick, each at most once: knowledge_changed (or forget), set_starts, then any
+// number of advance, then next_step / state_at / path / inspect, which change nothing.
+//
+// Adding a planner: write core/<name>.c with one `const fm_planner_ops`, declare it at the end of
+// this file and add it to the catalogue in planner.c. tests/test_planners.c then checks it against
+// a reference search, like all the others.
+
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/base/slab.h"
+#include "core/map/change_log.h"
+#include "core/search/heuristic.h"
+
+typedef enum fm_plan_state {
+    FM_PLAN_RUNNING,
+    FM_PLAN_FOUND,
+    FM_PLAN_PARTIAL,
+    FM_PLAN_UNREACHABLE,
+    FM_PLAN_EXHAUSTED,
+} fm_plan_state;
+
+// How advance() learns that time is up. NULL function: never.
+typedef struct fm_deadline {
+    bool (*passed)(void *context);
+    void *context;
+} fm_deadline;
+
+#define FM_LOOKAHEAD_MAX     1000000u // expansions per episode
+#define FM_PLANNER_SPEC_SIZE 128u     // bytes of a planner's name with options, NUL included
+
+// Units of work between two looks at the deadline.
+#define FM_DEADLINE_STRIDE 32u
+
+// What a worker lends to a planner for one call.
+typedef struct fm_work {
+    fm_slab *slab;           // this worker's; pages come from here and go back here
+    uint32_t expansions_max; // advance() stops when `expansions` has grown by this much
+    uint32_t expansions;     // added to by advance() and knowledge_changed(): work charged
+    uint32_t secondary; // the part of it that was not the expansion of a cell: repair, re-keying
+    fm_deadline deadline;
+    bool cut; // set by advance() when it stopped because of the deadline
+    // What `expansions` was when the deadline stopped it; in a replay given beforehand, in place of
+    // a deadline. 0: it did not.
+    uint32_t cut_at;
+    struct fm_scratch *scratch; // this worker's, for searches that keep nothing; see scratch.h
+} fm_work;
+
+typedef enum fm_queue_kind {
+    FM_QUEUE_BUCKET,
+    FM_QUEUE_HEAP,
+} fm_queue_kind;
+
+typedef enum fm_ties {
+    FM_TIES_DEFAULT, // whatever the planner does best
+    FM_TIES_SMALLER_G,
+    FM_TIES_LARGER_G,
+} fm_ties;
+
+// Which of several equally good steps an agent makes (D* Lite).
+typedef enum fm_step_choice {
+    FM_STEP_NEAREST, // to the cell nearest to the goal as the crow flies: fewer moves in the end
+    FM_STEP_FIRST,   // in the order of directions: what published experiments count
+} fm_step_choice;
+
+typedef struct fm_planner_options {
+    fm_queue_kind queue;
+    fm_ties ties;
+    fm_step_choice step;
+    uint32_t lookahead; // expansions per episode of real-time planners; 0: what the grant allows
+    fm_heuristic_kind heuristic; // of forward searches
+    // Set by worlds where agents push each other, not by name. One that was pushed off its path may
+    // go back to it straight instead of searching anew (jump points): its way is then some cells
+    // longer than a shortest one.
+    bool rejoin;
+} fm_planner_options;
+
+// Which estimates a planner can be guided by.
+typedef enum fm_guidance {
+    FM_GUIDED_BY_ITS_OWN,    // the option `heuristic` is refused
+    FM_GUIDED_BY_CONSISTENT, // what it learns or checks would go wrong by others
+    FM_GUIDED_BY_ANY,        // where the estimates are too high, paths may be longer
+} fm_guidance;
+
+// What FM_PLAN_FOUND promises.
+typedef enum fm_finding {
+    FM_FINDS_CHEAPEST, // next_step() leads along a cheapest path
+    FM_FINDS_SHORTEST, // along one of as few steps as can be, whatever they cost
+    FM_FINDS_ANY,      // along some path
+} fm_finding;
+
+typedef struct fm_planner_ops fm_planner_ops;
+
+// A planner as a user names it: "dstar-lite" or "dstar-lite:queue=heap,ties=larger-g".
+typedef struct fm_planner_spec {
+    const fm_planner_ops *ops;
+    fm_planner_options options;
+} fm_planner_spec;
+
+// What inspect() reports of one cell. Fields that an algorithm does not have are
+// FM_COST_INFINITE (costs), 0 (key) or FM_CELL_NONE (parent).
+typedef struct fm_inspection {
+    fm_cell cell;
+    bool open;
+    bool closed; // expanded by the current search
+    uint32_t g;
+    uint32_t h; // the heuristic in use, learned where the algorithm learns
+    uint32_t rhs;
+    uint64_t key; // as the open list orders it
+    fm_cell parent;
+} fm_inspection;
+
+typedef void fm_inspect_fn(const fm_inspection *cell, void *context);
+
+struct fm_planner_ops {
+    // As written in configs and messages, e.g. "adaptive-astar".
+    const char *name;
+
+    // One line for people.
+    const char *summary;
+
+    // Bytes of private state. The caller allocates and zeroes them, then calls init().
+    size_t size;
+
+    // One instance answers for all agents with the same (knowledge, class, goal).
+    bool shared;
+
+    // Needs equal weights and FM_CONNECT_8, such as jump points. The catalogue's caller checks.
+    bool uniform_only;
+
+    // May report PARTIAL moves before a search is complete.
+    bool real_time;
+
+    // What the option `heuristic` may be.
+    fm_guidance guidance;
+
+    // What kind of path FOUND means, with a heuristic that is never too high.
+    fm_finding finding;
+
+    // Sets up the private state. `view` and `memory` outlive the planner; `goal` is inside the
+    // map. May allocate. On failure nothing needs undoing.
+    // Returns FM_OK or FM_ERR_NO_MEMORY.
+    fm_status (*init)(void *self, const fm_view *view, const fm_planner_options *options,
+                      const fm_memory *memory, fm_cell goal);
+
+    // Releases what the planner holds: pages to `slab`, the rest to the memory of init(). Not the
+    // private state itself: the caller owns that.
+    void (*fini)(void *self, fm_slab *slab);
+
+    // A new goal inside the map; the agents stay where they are. May keep what is still true.
+    void (*set_goal)(void *self, fm_cell goal, fm_slab *slab);
+
+    // The agents that want answers stand here now. count is 1 unless ops->shared; at least 1.
+    // `cells` is the caller's and good only during the call.
+    void (*set_starts)(void *self, const fm_cell *cells, uint32_t count);
+
+    // The view has changed in these cells, and already holds the new values. Robust against
+    // duplicates and against cells that changed back. Work done is added to work->expansions.
+    void (*knowledge_changed)(void *self, const fm_change *changes, uint32_t count, fm_work *work);
+
+    // The view has changed in ways nobody can list any more: drop all that was searched or learned.
+    void (*forget)(void *self, fm_slab *slab);
+
+    // Works until every start has its answer, until work->expansions_max expansions are done, or
+    // until the deadline has passed (looked at every FM_DEADLINE_STRIDE units). Tests for the end
+    // of the search before it tests for the end of the grant, so a search that needs exactly
+    // expansions_max expansions is finished by them. At least one unit of progress per call.
+    // Returns the state of the start that is furthest behind.
+    fm_plan_state (*advance)(void *self, fm_work *work);
+
+    // Whether advance() would have nothing to do. NULL: it has to be asked.
+    bool (*is_done)(const void *self);
+
+    // The answer for an agent that stands on `start`, one of the starts set last.
+    fm_plan_state (*state_at)(const void *self, fm_cell start);
+
+    // The cell to step to from `start`: a legal neighbour, `start` itself at the goal, or
+    // FM_CELL_NONE when there is no answer (yet). Deterministic ties.
+    fm_cell (*next_step)(const void *self, fm_cell start);
+
+    // Ranks the cells around `start`, one of the starts set last: writes into distances[d] how far
+    // the goal is from the neighbour in each direction d of `moves` (bits, as fm_view_moves()
+    // gives them), and into distances[FM_DIRECTION_COUNT] how far it is from `start`. They need to
+    // compare among each other only: exact where the search knows, else an estimate. For agents
+    // that get in each other's way, and may have to take another cell than next_step()'s.
+    // NULL: fm_view_distance() to the goal has to do.
+    void (*distances)(const void *self, fm_cell start, uint32_t moves,
+                      uint32_t distances[FM_DIRECTION_COUNT + 1]);
+
+    // Copies the path from `start` to the goal, both included. Returns its length in cells, which
+    // may exceed capacity; then the tail is cut off. 0 when there is no complete path.
+    uint32_t (*path)(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity);
+
+    // For an unreachable goal: the reachable cell with the smallest distance to the goal by
+    // fm_view_distance(), ties by path length, when this search knows it; else FM_CELL_NONE.
+    // May be NULL.
+    fm_cell (*nearest)(const void *self, fm_cell start);
+
+    // Visits every cell that holds search state, in a fixed order.
+    void (*inspect)(const void *self, fm_inspect_fn *visit, void *context);
+
+    // Bytes of memory held, private state included.
+    size_t (*bytes)(const void *self);
+
+    // For saved worlds (world_file.h), where what is known is small; all three or none. settle()
+    // lets go of all that save() does not write, or returns false: it is not worth keeping, and the
+    // planner ends. It has an answer (FOUND), and nothing has changed since. load() brings one that
+    // was just made by init() to where settle() left the other; the bytes may be anything, and
+    // whatever is wrong with them is noted in the reader. Returns FM_OK or FM_ERR_NO_MEMORY.
+    bool (*settle)(void *self, fm_slab *slab);
+    void (*save)(const void *self, fm_writer *writer);
+    fm_status (*load)(void *self, fm_reader *reader);
+};
+
+// Every planner there is, NULL-terminated.
+extern const fm_planner_ops *const fm_planner_catalogue[];
+#define FM_PLANNER_COUNT 22u // planners in it
+
+/// A planner's index in the catalogue, which has it (asserted).
+uint32_t fm_planner_index(const fm_planner_ops *ops);
+
+/// Finds a planner by name. NULL if there is none.
+const fm_planner_ops *fm_planner_by_name(const char *name);
+
+/// Reads "name" or "name:key=value,key=value". Keys: queue = bucket | heap, ties = smaller-g |
+/// larger-g, step = nearest | first, lookahead = expansions (0..1000000).
+/// heuristic = default | zero | manhattan | octile | chebyshev | euclidean | cluster | landmarks.
+///
+/// @param error  receives, on failure, a sentence that names what was wrong (NUL-terminated, cut
+///               to error_size); may be NULL
+/// @return FM_OK, FM_ERR_NO_PLANNER or FM_ERR_BAD_VALUE; *spec is left alone on failure
+FM_CHECKED fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *spec, char *error,
+                                           size_t error_size);
+
+/// Writes a spec so that fm_planner_spec_parse() reads it back. Always NUL-terminated.
+void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size);
+
+/// Whether two specs mean the same planner.
+bool fm_planner_spec_equals(const fm_planner_spec *a, const fm_planner_spec *b);
+
+/// Whether a planner with its options can work under these rules: jump points need equal costs and
+/// FM_CONNECT_8; a planner that needs consistent estimates cannot take others.
+bool fm_planner_spec_fits(const fm_planner_spec *spec, fm_connectivity connectivity, bool weighted);
+
+/// Whether FM_PLAN_FOUND means a cheapest path on this view, as its tables are now.
+bool fm_planner_spec_is_optimal(const fm_planner_spec *spec, const fm_view *view);
+
+/// ops->distances, or what stands in for it.
+void fm_planner_distances(const fm_planner_ops *ops, const void *self, const fm_view *view,
+                          fm_cell goal, fm_cell start, uint32_t moves,
+                          uint32_t distances[FM_DIRECTION_COUNT + 1]);
+
+/// Whether advance() has to return now. `expansions_at_start` is what work->expansions was when it
+/// was called. Between two calls work->expansions must grow, or a replay, which has the count alone
+/// to go by, would stop somewhere else than the deadline did.
+static inline bool fm_work_must_stop(fm_work *work, uint32_t expansions_at_start)
+{
+    uint32_t done = work->expansions - expansions_at_start;
+    if (done >= work->expansions_max || work->cut) {
+        return true;
+    }
+    bool look = done % FM_DEADLINE_STRIDE == FM_DEADLINE_STRIDE - 1;
+    if (work->cut_at != 0) {
+        work->cut = work->expansions >= work->cut_at;
+    } else if (look && work->deadline.passed != NULL &&
+               work->deadline.passed(work->deadline.context)) {
+        work->cut = true;
+        work->cut_at = work->expansions;
+    }
+    return work->cut;
+}
+
+/// Charges work that was no expansion of a cell.
+static inline void fm_work_charge(fm_work *work, uint32_t units)
+{
+    work->expansions += units;
+    work->secondary += units;
+}
+
+/// The same for loops too small to ask every time: how many units of work may be done before it has
+/// to be asked again. 0: advance() has to return now.
+static inline uint32_t fm_work_units(fm_work *work, uint32_t expansions_at_start)
+{
+    if (fm_work_must_stop(work, expansions_at_start)) {
+        return 0;
+    }
+    uint32_t done = work->expansions - expansions_at_start;
+    uint32_t left = work->expansions_max - done;
+    if (work->deadline.passed == NULL && work->cut_at == 0) {
+        return left;
+    }
+    uint32_t look_in = FM_DEADLINE_STRIDE - (done + 1) % FM_DEADLINE_STRIDE;
+    return left < look_in ? left : look_in;
+}
+
+extern const fm_planner_ops fm_dstar_lite;              // core/planners/dstar_lite.c
+extern const fm_planner_ops fm_dstar_extra_lite;        // core/planners/dstar_extra_lite.c
+extern const fm_planner_ops fm_repeated_forward_astar;  // core/planners/forward_astar.c
+extern const fm_planner_ops fm_repeated_backward_astar; // core/planners/forward_astar.c
+extern const fm_planner_ops fm_adaptive_astar;          // core/planners/forward_astar.c
+extern const fm_planner_ops fm_mpgaa_star;              // core/planners/forward_astar.c
+extern const fm_planner_ops fm_repeated_jps;            // core/planners/repeated_jps.c
+extern const fm_planner_ops fm_tba_star;                // core/planners/time_bounded.c
+extern const fm_planner_ops fm_rtba_star;               // core/planners/time_bounded.c
+extern const fm_planner_ops fm_tbaa_star;               // core/planners/time_bounded.c
+extern const fm_planner_ops fm_rtaa_star;               // core/planners/real_time.c
+extern const fm_planner_ops fm_artaa_star;              // core/planners/real_time.c
+extern const fm_planner_ops fm_dartaa_star;             // core/planners/real_time.c
+extern const fm_planner_ops fm_lss_lrta_star;           // core/planners/real_time.c
+extern const fm_planner_ops fm_alss_lrta_star;          // core/planners/real_time.c
+extern const fm_planner_ops fm_dalss_lrta_star;         // core/planners/real_time.c
+extern const fm_planner_ops fm_breadth_first;           // core/planners/one_shot.c
+extern const fm_planner_ops fm_depth_first;             // core/planners/one_shot.c
+extern const fm_planner_ops fm_greedy_best_first;       // core/planners/one_shot.c
+extern const fm_planner_ops fm_dijkstra;                // core/planners/one_shot.c
+extern const fm_planner_ops fm_astar;                   // core/planners/one_shot.c
+extern const fm_planner_ops fm_auto;                    // core/planners/auto.c

@@ -1,0 +1,68 @@
+// core/search/survey.h: the tables that heuristics read, for one view: when they are made, when
+// they are out of date, and when they are made anew.
+//
+// A survey is begun when the first planner on the view wants tables, and lives as long as the view.
+// What was measured stays true in the sense that counts while steps only become dearer: that is all
+// that exploring does under the free-space assumption. It becomes weak, though, so once the team
+// knows half as many more dear cells, the tables are made again. When a step becomes cheaper they
+// are stale at once, what is being made is given up, and a new set is begun when for a while
+// nothing has become cheaper.
+//
+//   changes ──> follow ──> tables stale? ──> begin ──> advance, in many ticks ──> publish
+//
+// Each search of the tick reads the tables as they were when its search stage began.
+//
+// Threads: fm_survey_advance() on one worker; the rest in serial stages.
+
+#pragma once
+
+#include "core/search/clusters.h"
+#include "core/search/landmarks.h"
+
+#define FM_SURVEY_EXPANSIONS_MAX 16384u // of one survey in one tick
+
+typedef struct fm_survey {
+    fm_heuristic_tables tables; // what hangs on the view
+    fm_landmarks landmarks;
+    fm_clusters clusters;
+    bool wants_landmarks, wants_clusters; // some planner does
+    uint32_t quiet_ticks;                 // since a step became cheaper
+    uint64_t dearer_count;                // changes ever
+    uint64_t landmarks_at, clusters_at;   // dearer_count when they were begun
+    bool landmarks_begun, clusters_begun; // for the map as it is, dearer steps left out
+    uint64_t expansions;                  // done ever
+    uint32_t tick_expansions;             // in this tick
+} fm_survey;
+
+/// Makes a survey of a view; nothing is measured before somebody wants it.
+/// @param seed  of random placements
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_survey_create(const fm_view *view, fm_landmark_rules rules, uint64_t seed,
+                                      const fm_memory *memory, fm_survey **out);
+
+/// NULL is allowed.
+void fm_survey_destroy(fm_survey *survey);
+
+/// Somebody goes by a heuristic on the view, from start to goal.
+void fm_survey_want(fm_survey *survey, fm_heuristic_kind kind, fm_cell start, fm_cell goal);
+
+/// Once a tick, before anybody searches: what has changed on the view, which tables are ready, what
+/// to make next.
+///
+/// @param complete  false: the changes are not all there
+void fm_survey_follow(fm_survey *survey, const fm_change *changes, uint32_t count, bool complete);
+
+/// The costs on the view are of another scale: all that was measured is void.
+void fm_survey_forget(fm_survey *survey);
+
+/// Whether there is something to measure in this tick.
+bool fm_survey_is_busy(const fm_survey *survey);
+
+/// Measures on within the grant, and within FM_SURVEY_EXPANSIONS_MAX for the tick.
+void fm_survey_advance(fm_survey *survey, fm_work *work);
+
+/// A number that stands for its state, for digests.
+uint64_t fm_survey_digest(const fm_survey *survey);
+
+/// Bytes held.
+size_t fm_survey_bytes(const fm_survey *survey);

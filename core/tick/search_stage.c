@@ -1,0 +1,621 @@
+// core/tick/search_stage.c: the search stage: planners and surveys search in rounds, within grants
+// that share the tick's expansions, until the budget or the deadline ends it. Teams share first
+// (account.h), then the planners of each, among which a survey counts as one. tick.h says why a
+// replay can do the same again.
+
+#include "core/tick/tick_state.h"
+
+#define RECENT_TICKS 16u   // over which the cost of a search is smoothed
+#define FIRST_GRANT  64u   // expansions of round 0; covers nine repairs in ten
+#define MOVES_SHARE  4u    // of a team that has less than that, this part is for moves
+#define TURN_GROWTH  2u    // bits: who has had a turn in vain gets four times as much the next time
+#define TURNS_MAX    8u    // that grants grow with
+#define TURNS_STRIDE 7919u // how far the orders of turns rotate from tick to tick
+
+// Items that a worker takes at a time.
+#define BLOCK_SIZE(count) ((count) > 1024 ? 16u : (count) > 64 ? 4u : 1u)
+
+// The agents that a planner answers for: by planner, in slot order within each.
+static bool list_starts(fm_world *world)
+{
+    if (!FM_RESERVE(world, world->starts, world->starts_capacity, world->agent_slots)) {
+        return false;
+    }
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        world->planners[slot].start_count = 0;
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        const struct fm_agent *agent = &world->agents[slot];
+        if (agent->alive && agent->planner != FM_SLOT_NONE) {
+            world->planners[agent->planner].start_count += 1;
+        }
+    }
+    uint32_t first = 0;
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        world->planners[slot].first_start = first;
+        first += world->planners[slot].start_count;
+        world->planners[slot].start_count = 0;
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        const struct fm_agent *agent = &world->agents[slot];
+        if (agent->alive && agent->planner != FM_SLOT_NONE) {
+            struct fm_planner *planner = &world->planners[agent->planner];
+            world->starts[planner->first_start + planner->start_count++] = agent->cell;
+        }
+    }
+    return true;
+}
+
+// All planners by team, in slot order but beginning somewhere else in every tick. Counts them in
+// the accounts, and leaves the end of each team's part in `ends`.
+static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
+{
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        world->teams[i].account.searching = 0;
+        world->teams[i].account.served = 0;
+    }
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        const struct fm_planner *planner = &world->planners[slot];
+        if (planner->in_use) {
+            fm_team_of(world, planner->team)->account.searching += 1;
+            fm_team_of(world, planner->team)->account.served += planner->start_count;
+        }
+    }
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        ends[i] = begin;
+        begin += world->teams[i].account.searching;
+    }
+    uint32_t first = (uint32_t)(world->tick * TURNS_STRIDE % world->planner_slots);
+    for (uint32_t i = 0; i < world->planner_slots; i++) {
+        uint32_t slot =
+            first + i < world->planner_slots ? first + i : first + i - world->planner_slots;
+        if (world->planners[slot].in_use) {
+            slots[ends[world->planners[slot].team - 1]++] = slot;
+        }
+    }
+}
+
+// One planner of each team in turn, as long as it has any: when the deadline ends a round, all
+// teams have had as many turns, whatever they ask for.
+static void deal_turns(fm_world *world, const uint32_t *slots, const uint32_t *ends,
+                       uint32_t *teams)
+{
+    uint32_t team_count = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        uint32_t team = (uint32_t)((i + world->tick * TURNS_STRIDE) % world->team_count);
+        if (world->teams[team].account.searching > 0) {
+            teams[team_count++] = team;
+        }
+    }
+    world->searching_count = 0;
+    for (uint32_t turn = 0; team_count > 0; turn++) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < team_count; i++) {
+            uint32_t team = teams[i], count = world->teams[team].account.searching;
+            world->searching[world->searching_count++] = slots[ends[team] - count + turn];
+            if (turn + 1 < count) {
+                teams[kept++] = team;
+            }
+        }
+        team_count = kept;
+    }
+}
+
+static bool list_searchers(fm_world *world)
+{
+    world->searching_count = 0;
+    uint32_t list_count = world->planner_slots + 2 * world->team_count;
+    if (!FM_RESERVE(world, world->searching, world->searching_capacity, world->planner_slots) ||
+        !FM_RESERVE(world, world->by_team, world->by_team_capacity, list_count)) {
+        return false;
+    }
+    if (world->planner_slots > 0) {
+        uint32_t *ends = world->by_team + world->planner_slots;
+        list_by_team(world, world->by_team, ends);
+        deal_turns(world, world->by_team, ends, ends + world->team_count);
+    }
+    return true;
+}
+
+// The surveys that have something to measure.
+static bool list_surveys(fm_world *world)
+{
+    world->surveying_count = 0;
+    if (!FM_RESERVE(world, world->surveying, world->surveying_capacity, world->survey_count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < world->survey_count; i++) {
+        if (fm_survey_is_busy(world->surveys[i].survey)) {
+            world->surveying[world->surveying_count++] = i;
+            fm_team_of(world, world->surveys[i].team)->account.searching += 1;
+            fm_team_of(world, world->surveys[i].team)->account.served += 1;
+        }
+    }
+    return true;
+}
+
+// ---- accounts -----------------------------------------------------------------------------------
+
+static void open_accounts(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint64_t weight_sum = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        world->teams[i].account.agents = 0;
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        if (world->agents[slot].alive) {
+            fm_team_of(world, world->agents[slot].team)->account.agents += 1;
+        }
+    }
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        const fm_account *account = &world->teams[i].account;
+        weight_sum += account->agents > 0 ? account->weight : 0;
+    }
+    t->budget = t->budget < FM_BUDGET_MAX ? t->budget : FM_BUDGET_MAX;
+    uint64_t budget = t->budget;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        struct fm_team *team = &world->teams[i];
+        fm_account_open(&team->account, budget, weight_sum);
+        // Work on labels was done before the search, in the place of some of the team's. The time
+        // that it took belongs to the assign stage: taken from the tick's budget as well, it would
+        // leave nothing for anybody in ticks in which thousands of teams ask.
+        fm_account_spend(&team->account, team->labels.units + team->seekers.cells_used);
+        t->report->label_units += team->labels.units;
+    }
+}
+
+// In round 0 nobody gets more than most repairs need. When that is more than there is, the planners
+// of a team that has few of them get more: together as much as those of any other team. Only then,
+// because the moves of real-time planners depend on their grants, and a player is not to learn from
+// its own how many planners the others have.
+static uint64_t first_grant(const fm_account *account, uint64_t budget, uint32_t planner_count,
+                            uint32_t team_count)
+{
+    if (budget / FIRST_GRANT >= planner_count) {
+        return FIRST_GRANT;
+    }
+    uint64_t mean = (uint64_t)FIRST_GRANT * planner_count / team_count / account->searching;
+    return mean < FIRST_GRANT ? FIRST_GRANT : mean;
+}
+
+// All the same to everybody, if that is enough to begin with. If not, in round 0 those that can use
+// a little get a little, for a move, and from then on some get enough for a whole search, one after
+// the other: a search costs least when it is done in one go, and those of agents that move on in
+// between even begin anew.
+static void set_grant(fm_account *account, uint32_t round, uint64_t allowance, uint64_t first)
+{
+    uint64_t grant = allowance / (round == 0 ? account->searching : account->served);
+    account->moves_only = round == 0 && grant < first;
+    account->in_turns = round > 0 && grant < FIRST_GRANT;
+    account->credit = allowance;
+    if (account->moves_only) {
+        grant /= MOVES_SHARE;
+    } else if (account->in_turns || round == 0) {
+        grant = first;
+    }
+    account->grant = grant < 1 ? 1 : grant > UINT32_MAX ? UINT32_MAX : (uint32_t)grant;
+}
+
+// Sets every team's grant for the round.
+static void open_round(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    fm_claims claims = {.budget = t->budget};
+    uint32_t team_count = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_account_claim(&world->teams[i].account, &claims);
+        team_count += world->teams[i].account.searching > 0;
+    }
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_account *account = &world->teams[i].account;
+        if (account->searching == 0) {
+            continue;
+        }
+        uint64_t first = first_grant(account, t->budget, world->searching_count, team_count);
+        set_grant(account, t->round, fm_account_allowance(account, &claims), first);
+    }
+}
+
+static uint32_t smaller(uint64_t a, uint64_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
+// What a planner may use in the round. A search for many agents may use as much as those of so many
+// agents that search alone; the first round, which is for small repairs, leaves it at one.
+static uint32_t grant_of(const struct fm_tick *t, const struct fm_planner *planner,
+                         const fm_account *account)
+{
+    uint64_t grant = account->grant;
+    if (t->round > 0) {
+        grant *= planner->start_count;
+    }
+    if (account->in_turns) {
+        grant = smaller(grant << TURN_GROWTH * planner->turns, account->credit);
+    }
+    bool is_left_out = account->moves_only && !planner->spec.ops->real_time;
+    return is_left_out ? 0 : smaller(grant, UINT32_MAX);
+}
+
+// Deals out the round's grants, where not everybody gets one to those that stand first in the list.
+// Returns how far that went.
+static uint32_t deal_grants(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint32_t teams_left = 0, end = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        teams_left += world->teams[i].account.searching > 0;
+    }
+    for (; end < world->searching_count && teams_left > 0; end++) {
+        struct fm_planner *planner = &world->planners[world->searching[end]];
+        fm_account *account = &fm_team_of(world, planner->team)->account;
+        planner->grant = grant_of(t, planner, account);
+        if (account->in_turns && planner->grant > 0) {
+            planner->turns += planner->turns < TURNS_MAX;
+            account->credit -= planner->grant;
+            teams_left -= account->credit == 0;
+        }
+    }
+    return end;
+}
+
+static void close_accounts(fm_world *world)
+{
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_account_close(&world->teams[i].account, world->rules.saved_ticks);
+    }
+}
+
+// ---- one planner --------------------------------------------------------------------------------
+
+// @return whether there were any
+static bool tell_changes(struct fm_planner *planner, const fm_change_log *log, fm_work *work)
+{
+    uint32_t count;
+    bool complete;
+    const fm_change *changes = fm_change_log_since(log, planner->cursor, &count, &complete);
+    if (!complete) {
+        planner->spec.ops->forget(planner->self, work->slab);
+    } else if (count > 0) {
+        planner->spec.ops->knowledge_changed(planner->self, changes, count, work);
+    }
+    bool changed = !complete || count > 0;
+    if (changed) {
+        planner->change_count = complete ? count : 0;
+        planner->change_cell = complete ? changes[0].cell : FM_CELL_NONE;
+    }
+    planner->cursor = log->version;
+    return changed;
+}
+
+// In a replay the cut was written into the planner before the round; see apply_recorded_cuts().
+static bool is_turn_skipped(const struct fm_tick *t, bool cut, uint32_t recorded_expansions)
+{
+    if (t->recorded != NULL) {
+        return cut && recorded_expansions == 0;
+    }
+    return t->clock != NULL && t->clock->deadline.passed != NULL &&
+           t->clock->deadline.passed(t->clock->deadline.context);
+}
+
+// `cut` and `cut_at` are what was written into the searcher before a recorded round.
+static fm_work lend(const struct fm_tick *t, uint32_t worker, uint32_t grant, bool cut,
+                    uint32_t cut_at)
+{
+    fm_work work = {.slab = &t->world->slabs[worker],
+                    .scratch = &t->world->scratches[worker],
+                    .expansions_max = grant};
+    if (t->recorded != NULL) {
+        work.cut_at = cut ? cut_at : 0;
+    } else if (t->clock != NULL) {
+        work.deadline = t->clock->deadline;
+    }
+    return work;
+}
+
+static void tell_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
+{
+    fm_world *world = t->world;
+    struct fm_planner *planner = &world->planners[slot];
+    const fm_planner_ops *ops = planner->spec.ops;
+    fm_work work = lend(t, worker, 0, false, 0);
+    bool had_answer = planner->state != FM_PLAN_RUNNING;
+    const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
+    const fm_change_log *log = fm_knowledge_log(knowledge, planner->class_index);
+    bool edited = log->edited > planner->cursor;
+    bool changed = tell_changes(planner, log, &work);
+    planner->disturbed = planner->disturbed || (changed && had_answer);
+    planner->edited = planner->disturbed && (planner->edited || edited);
+    ops->set_starts(planner->self, &world->starts[planner->first_start], planner->start_count);
+    planner->round_expansions = work.expansions;
+    planner->expansions += work.expansions;
+    planner->cut = false;
+    planner->turns = 0;
+    planner->wants_search = ops->is_done == NULL || !ops->is_done(planner->self);
+    if (!planner->wants_search) {
+        planner->state = (uint8_t)ops->state_at(planner->self, world->starts[planner->first_start]);
+        planner->disturbed = false;
+        planner->has_answered |= planner->state != FM_PLAN_RUNNING;
+    }
+}
+
+static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
+{
+    struct fm_planner *planner = &t->world->planners[slot];
+    planner->round_expansions = 0;
+    if (is_turn_skipped(t, planner->cut, planner->cut_at)) {
+        planner->cut = true;
+        planner->cut_at = 0;
+        planner->wants_search = true;
+        planner->state = FM_PLAN_RUNNING;
+        return;
+    }
+    fm_work work = lend(t, worker, planner->grant, planner->cut, planner->cut_at);
+    planner->state = (uint8_t)planner->spec.ops->advance(planner->self, &work);
+    planner->round_expansions = work.expansions;
+    planner->expansions += work.expansions;
+    if (planner->disturbed && work.expansions > 0) {
+        planner->replans += 1;
+        planner->cause = planner->edited ? FM_REPLAN_EDIT : FM_REPLAN_SENSED;
+    }
+    planner->disturbed = false;
+    planner->has_answered |= planner->state != FM_PLAN_RUNNING;
+    planner->cut = work.cut;
+    planner->cut_at = work.cut_at;
+    // A real-time planner that has a move may still have a search under way.
+    bool could_go_on = planner->state == FM_PLAN_PARTIAL && work.expansions >= work.expansions_max;
+    planner->wants_search = planner->state == FM_PLAN_RUNNING || could_go_on;
+}
+
+static void measure_for_survey(struct fm_tick *t, uint32_t number, uint32_t worker)
+{
+    struct fm_world_survey *entry = &t->world->surveys[number];
+    uint32_t grant = fm_team_of(t->world, entry->team)->account.grant;
+    fm_work work = lend(t, worker, grant, entry->cut, entry->round_expansions);
+    if (is_turn_skipped(t, entry->cut, entry->round_expansions)) {
+        entry->cut = true;
+        entry->round_expansions = 0;
+        return;
+    }
+    fm_survey_advance(entry->survey, &work);
+    entry->round_expansions = work.expansions;
+    entry->cut = work.cut;
+}
+
+static void tell_items(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    struct fm_tick *t = context;
+    for (uint32_t i = begin; i < end; i++) {
+        tell_planner(t, t->world->searching[i], worker);
+    }
+}
+
+// Items are the planners that may have a turn, then the surveys.
+static void search_items(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    struct fm_tick *t = context;
+    for (uint32_t i = begin; i < end; i++) {
+        if (i >= t->turns) {
+            measure_for_survey(t, t->world->surveying[i - t->turns], worker);
+        } else if (t->world->planners[t->world->searching[i]].grant > 0) {
+            search_planner(t, t->world->searching[i], worker);
+        }
+    }
+}
+
+static void apply_recorded_cuts(struct fm_tick *t)
+{
+    const fm_tick_record *record = t->recorded;
+    for (uint32_t i = 0; i < t->turns; i++) {
+        t->world->planners[t->world->searching[i]].cut = false;
+    }
+    for (uint32_t i = 0; i < t->world->surveying_count; i++) {
+        t->world->surveys[t->world->surveying[i]].cut = false;
+    }
+    while (record != NULL && t->recorded_next < record->cut_count &&
+           record->cuts[t->recorded_next].round == t->round) {
+        const fm_cut *cut = &record->cuts[t->recorded_next++];
+        if (cut->planner < t->world->planner_slots) {
+            t->world->planners[cut->planner].cut = true;
+            t->world->planners[cut->planner].cut_at = cut->expansions;
+        } else if (cut->planner >= FM_CUT_SURVEY &&
+                   cut->planner - FM_CUT_SURVEY < t->world->survey_count) {
+            t->world->surveys[cut->planner - FM_CUT_SURVEY].cut = true;
+            t->world->surveys[cut->planner - FM_CUT_SURVEY].round_expansions = cut->expansions;
+        }
+    }
+}
+
+static void note_cut(struct fm_tick *t, uint32_t slot, uint32_t expansions)
+{
+    fm_world *world = t->world;
+    t->deadline_met = true;
+    // Room for a cut of every searcher in this round was reserved before it.
+    FM_ASSERT(world->cut_count < world->cut_capacity);
+    world->cuts[world->cut_count++] =
+        (fm_cut){.planner = slot, .round = t->round, .expansions = expansions};
+}
+
+// What surveys used in the round; keeps those that want to go on.
+static uint64_t close_surveys(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint64_t used = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < world->surveying_count; i++) {
+        uint32_t number = world->surveying[i];
+        const struct fm_world_survey *entry = &world->surveys[number];
+        fm_account *account = &fm_team_of(world, entry->team)->account;
+        fm_account_spend(account, entry->round_expansions);
+        used += entry->round_expansions;
+        world->counts.expansions_by_kind[FM_SEARCH_SURVEY] += entry->round_expansions;
+        if (entry->cut) {
+            note_cut(t, FM_CUT_SURVEY + number, entry->round_expansions);
+        }
+        if (fm_survey_is_busy(entry->survey)) {
+            world->surveying[kept++] = number;
+        } else {
+            account->searching -= 1;
+            account->served -= 1;
+        }
+    }
+    world->surveying_count = kept;
+    return used;
+}
+
+// Adds up what planners used that were told, or had a turn, and notes who was cut. Returns whether
+// it still wants to search.
+static bool close_planner(struct fm_tick *t, uint32_t slot, uint64_t *used)
+{
+    fm_world *world = t->world;
+    struct fm_planner *planner = &world->planners[slot];
+    fm_account *account = &fm_team_of(world, planner->team)->account;
+    fm_account_spend(account, planner->round_expansions);
+    *used += planner->round_expansions;
+    world->counts.expansions_by_kind[planner->kind] += planner->round_expansions;
+    if (planner->cut) {
+        note_cut(t, slot, planner->cut_at);
+    }
+    if (!planner->wants_search) {
+        account->searching -= 1;
+        account->served -= planner->start_count;
+    }
+    return planner->wants_search;
+}
+
+static void spend(struct fm_tick *t, uint64_t used)
+{
+    t->report->expansions += used;
+    t->budget = used < t->budget ? t->budget - used : 0;
+}
+
+// Keeps those that want to go on, in their order.
+static void close_round(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint64_t used = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->turns; i++) {
+        uint32_t slot = world->searching[i];
+        if (world->planners[slot].grant == 0 || close_planner(t, slot, &used)) {
+            world->searching[kept++] = slot;
+        }
+    }
+    memmove(world->searching + kept, world->searching + t->turns,
+            (world->searching_count - t->turns) * sizeof *world->searching);
+    world->searching_count -= t->turns - kept;
+    spend(t, used + close_surveys(t));
+}
+
+// After round 0 those come first that have no move yet.
+static void sort_by_need(fm_world *world)
+{
+    uint32_t begin = 0, rest = 0;
+    for (uint32_t i = 0; i < world->searching_count; i++) {
+        uint32_t slot = world->searching[i];
+        if (world->planners[slot].state == FM_PLAN_RUNNING) {
+            world->searching[begin++] = slot;
+        } else {
+            world->by_team[rest++] = slot;
+        }
+    }
+    memcpy(world->searching + begin, world->by_team, rest * sizeof *world->searching);
+}
+
+// Tells all planners what changed and where their agents stand; those that have their answers all
+// the same are done for this tick.
+static void tell_planners(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    uint64_t used = 0;
+    uint32_t kept = 0;
+    fm_workers_run(t->workers, world->searching_count, BLOCK_SIZE(world->searching_count),
+                   tell_items, t);
+    for (uint32_t i = 0; i < world->searching_count; i++) {
+        uint32_t slot = world->searching[i];
+        if (close_planner(t, slot, &used)) {
+            world->searching[kept++] = slot;
+        }
+    }
+    world->searching_count = kept;
+    spend(t, used);
+}
+
+// What the tick cost each search, and what its edits cost all of them, for people who ask.
+static void note_costs(fm_world *world)
+{
+    uint64_t replanned = 0;
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        struct fm_planner *planner = &world->planners[slot];
+        if (!planner->in_use) {
+            continue;
+        }
+        uint64_t used = planner->expansions - planner->noted_expansions;
+        planner->recent =
+            planner->recent - planner->recent / RECENT_TICKS + used * 256 / RECENT_TICKS;
+        if (planner->replans != planner->noted_replans) {
+            fm_history_entry entry = {.tick = world->tick,
+                                      .subject = planner->serial,
+                                      .expansions = used,
+                                      .count = planner->change_count,
+                                      .cell = planner->change_cell,
+                                      .kind = FM_HISTORY_REPLAN};
+            fm_history_add(&world->history, &world->memory, &entry);
+            replanned += used;
+            world->counts.replans[planner->cause] += planner->replans - planner->noted_replans;
+        }
+        planner->noted_expansions = planner->expansions;
+        planner->noted_replans = planner->replans;
+    }
+    fm_history_entry *entry;
+    for (uint64_t age = 0; replanned > 0 && (entry = fm_history_at(&world->history, age)) != NULL &&
+                           entry->tick == world->tick;
+         age++) {
+        if (entry->kind == FM_HISTORY_EDIT) {
+            entry->expansions = replanned;
+        }
+    }
+}
+
+void fm_stage_search(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    world->cut_count = 0;
+    open_accounts(t);
+    fm_surveys_follow(world);
+    if (!list_starts(world) || !list_searchers(world) || !list_surveys(world)) {
+        return; // memory is out: nobody searches in this tick
+    }
+    tell_planners(t);
+    uint64_t rounds_begin = fm_tick_now(t);
+    t->report->told_expansions = t->report->expansions;
+    t->report->planners_searched = world->searching_count;
+    for (t->round = 0; t->round < FM_SEARCH_ROUNDS_MAX; t->round++) {
+        if (world->searching_count + world->surveying_count == 0 || t->budget == 0 ||
+            t->deadline_met) {
+            break;
+        }
+        open_round(t);
+        t->turns = deal_grants(t);
+        uint32_t count = t->turns + world->surveying_count;
+        if (!FM_RESERVE(world, world->cuts, world->cut_capacity, world->cut_count + count)) {
+            break;
+        }
+        apply_recorded_cuts(t);
+        fm_workers_run(t->workers, count, BLOCK_SIZE(count), search_items, t);
+        close_round(t);
+        if (t->round == 0) {
+            sort_by_need(world);
+        }
+        t->report->record.rounds = t->round + 1;
+    }
+    t->report->rounds_ns = fm_tick_now(t) - rounds_begin;
+    t->report->planners_unfinished = world->searching_count;
+    close_accounts(world);
+    note_costs(world);
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_knowledge_trim_logs(world->teams[i].knowledge);
+    }
+}

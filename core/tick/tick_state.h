@@ -1,0 +1,46 @@
+// core/tick/tick_state.h: what the stages of one tick share, for the files that make up the row.
+// Nobody else includes it: tick.h is what there is to know.
+//
+//   tick.c          the row, and the stages that are short
+//   search_stage.c  who may search how much
+//   move_stage.c    who wants to go where, and who gets there
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+// What stages hand to later stages of the same tick.
+struct fm_tick {
+    fm_world *world;
+    fm_workers *workers;
+    const fm_tick_clock *clock;
+    const fm_tick_record *recorded; // NULL unless this is a replay
+    uint32_t recorded_next;         // first cut of `recorded` that was not used yet
+    fm_tick_report *report;
+    uint64_t budget; // expansions left
+    uint32_t round;
+    uint32_t turns;    // planners at the head of fm_world.searching that the round looks at
+    bool deadline_met; // the deadline has stopped somebody
+};
+
+/// The time, for the report; 0 without a clock.
+static inline uint64_t fm_tick_now(const struct fm_tick *t)
+{
+    return t->clock == NULL || t->clock->now_ns == NULL ? 0
+                                                        : t->clock->now_ns(t->clock->now_context);
+}
+
+/// The assign stage.
+void fm_stage_assign(struct fm_tick *t);
+
+/// The search stage.
+void fm_stage_search(struct fm_tick *t);
+
+/// The choose stage.
+void fm_stage_choose(struct fm_tick *t);
+
+/// The move stage.
+void fm_stage_move(struct fm_tick *t);
+
+/// Moves an agent one step, which is legal: its credit, its counts, its order if it has arrived.
+void fm_agent_step(struct fm_tick *t, struct fm_agent *agent, uint32_t d);

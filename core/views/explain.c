@@ -1,0 +1,245 @@
+// core/views/explain.c: see explain.h.
+
+#include "core/views/explain.h"
+
+#include "core/world/world_state.h"
+
+// ---- why ---------------------------------------------------------------------------------------
+
+static const struct fm_planner *planner_of(const fm_world *world, const struct fm_agent *agent)
+{
+    return agent->planner == FM_SLOT_NONE ? NULL : &world->planners[agent->planner];
+}
+
+// The step that its search wants an agent to make that has not moved since.
+static fm_cell wanted_step(const struct fm_planner *planner, const struct fm_agent *agent)
+{
+    return planner->spec.ops->next_step(planner->self, agent->cell);
+}
+
+// Whoever else holds a cell, where a cell holds one unit.
+static const struct fm_agent *holder_of(const fm_world *world, const struct fm_agent *agent,
+                                        fm_cell cell)
+{
+    if (world->occupancy == NULL || cell == FM_CELL_NONE || cell == agent->cell) {
+        return NULL;
+    }
+    uint32_t unit = fm_occupancy_at(world->occupancy, cell)->now;
+    return unit == 0 || &world->agents[unit - 1] == agent ? NULL : &world->agents[unit - 1];
+}
+
+static void find_reason(const fm_world *world, const struct fm_agent *agent,
+                        fm_explanation *explanation)
+{
+    const struct fm_planner *planner = planner_of(world, agent);
+    const struct fm_order *order = &agent->order;
+    explanation->blocked_at = FM_CELL_NONE;
+    if (order->id == 0) {
+        explanation->why = FM_WHY_NO_ORDER;
+        return;
+    }
+    if (agent->state == FM_AGENT_BLOCKED) {
+        explanation->why = FM_WHY_UNREACHABLE;
+        explanation->blocked_at = order->goal;
+        return;
+    }
+    if (order->resting || order->goal == FM_CELL_NONE) {
+        explanation->why = FM_WHY_RESTS;
+        return;
+    }
+    bool has_answer = planner != NULL &&
+                      (agent->plan_state == FM_PLAN_FOUND || agent->plan_state == FM_PLAN_PARTIAL);
+    if (!has_answer) {
+        explanation->why = planner != NULL && planner->state == FM_PLAN_EXHAUSTED ? FM_WHY_NO_MEMORY
+                                                                                  : FM_WHY_SEARCHES;
+        return;
+    }
+    explanation->why = order->substitute != FM_CELL_NONE ? FM_WHY_SUBSTITUTE : FM_WHY_MOVES;
+    if (explanation->waits_ticks == 0) {
+        return;
+    }
+    fm_cell step = wanted_step(planner, agent);
+    const struct fm_agent *blocker = holder_of(world, agent, step);
+    if (blocker != NULL) {
+        explanation->why = FM_WHY_OCCUPIED;
+        explanation->blocker = fm_agent_id_of(world, blocker);
+        explanation->blocked_at = step;
+    } else if (!agent->is_ready) {
+        explanation->why = FM_WHY_SLOW;
+    }
+}
+
+static void collect(const fm_world *world, const struct fm_agent *agent,
+                    fm_explanation *explanation)
+{
+    const struct fm_planner *planner = planner_of(world, agent);
+    uint64_t id = fm_agent_id_pack(explanation->agent);
+    const fm_history_entry *entry;
+    for (uint64_t age = 0; (entry = fm_history_at(&world->history, age)) != NULL; age++) {
+        if (entry->kind == FM_HISTORY_REPLAN) {
+            if (planner != NULL && entry->subject == planner->serial &&
+                explanation->replan_count < FM_EXPLAINED_REPLANS_MAX) {
+                explanation->replans[explanation->replan_count++] = *entry;
+            }
+        } else if (entry->kind != FM_HISTORY_EDIT && entry->subject == id &&
+                   explanation->order_count < FM_EXPLAINED_ORDERS_MAX) {
+            explanation->orders[explanation->order_count++] = *entry;
+        }
+    }
+}
+
+fm_status fm_world_explain(const fm_world *world, fm_agent_id id, fm_explanation *explanation)
+{
+    const struct fm_agent *agent = fm_world_find(world, id);
+    if (agent == NULL) {
+        return FM_ERR_NO_AGENT;
+    }
+    *explanation = (fm_explanation){.agent = id, .state = (fm_agent_state)agent->state};
+    uint64_t since = agent->stepped_tick;
+    if (agent->order.id != 0 && agent->order.given_tick > since) {
+        since = agent->order.given_tick;
+    }
+    explanation->waits_ticks = agent->order.id == 0 ? 0 : world->tick - since;
+    find_reason(world, agent, explanation);
+    collect(world, agent, explanation);
+    return FM_OK;
+}
+
+// ---- top ---------------------------------------------------------------------------------------
+
+// Keeps the rows sorted, the most expensive first; the last one falls out.
+static uint32_t insert(fm_top_row *rows, uint32_t count, uint32_t capacity, const fm_top_row *row)
+{
+    if (capacity == 0 || (count == capacity && rows[count - 1].cost >= row->cost)) {
+        return count;
+    }
+    uint32_t place = count < capacity ? count++ : count - 1;
+    while (place > 0 && rows[place - 1].cost < row->cost) {
+        rows[place] = rows[place - 1];
+        place--;
+    }
+    rows[place] = *row;
+    return count;
+}
+
+static fm_top_row row_of_planner(const struct fm_planner *planner)
+{
+    fm_top_row row = {
+        .cost = planner->recent,
+        .total = planner->expansions,
+        .team = planner->team,
+        .users = planner->users,
+        .cell = planner->goal,
+    };
+    return row;
+}
+
+// What is costly to find out, for the rows that made it.
+static void fill_in(const struct fm_planner *planner, fm_top_row *row)
+{
+    row->bytes = planner->spec.ops->bytes(planner->self);
+    fm_planner_spec_format(&planner->spec, row->planner, sizeof row->planner);
+}
+
+static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t capacity)
+{
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        if (world->planners[slot].in_use) {
+            fm_top_row row = row_of_planner(&world->planners[slot]);
+            row.tick = slot;
+            count = insert(rows, count, capacity, &row);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = (uint32_t)rows[i].tick;
+        rows[i].tick = 0;
+        fill_in(&world->planners[slot], &rows[i]);
+        for (uint32_t a = 0; a < world->agent_slots; a++) {
+            if (world->agents[a].alive && world->agents[a].planner == slot) {
+                rows[i].agent = fm_agent_id_of(world, &world->agents[a]);
+                break;
+            }
+        }
+    }
+    return count;
+}
+
+// An agent's cost is its part of its search's.
+static uint32_t top_agents(const fm_world *world, fm_top_row *rows, uint32_t capacity)
+{
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        const struct fm_agent *agent = &world->agents[slot];
+        const struct fm_planner *planner = agent->alive ? planner_of(world, agent) : NULL;
+        if (planner != NULL) {
+            fm_top_row row = row_of_planner(planner);
+            row.cost /= planner->users;
+            row.agent = fm_agent_id_of(world, agent);
+            count = insert(rows, count, capacity, &row);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        fill_in(planner_of(world, fm_world_find(world, rows[i].agent)), &rows[i]);
+    }
+    return count;
+}
+
+static uint32_t top_teams(const fm_world *world, fm_top_row *rows, uint32_t capacity)
+{
+    uint32_t count = 0;
+    for (uint32_t team = 1; team <= world->team_count; team++) {
+        const struct fm_team *entry = fm_team_of(world, team);
+        fm_top_row row = {
+            .total = entry->account.used_total,
+            .team = team,
+            .users = entry->account.agents,
+            .bytes = fm_knowledge_bytes(entry->knowledge),
+            .cell = FM_CELL_NONE,
+        };
+        for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+            const struct fm_planner *planner = &world->planners[slot];
+            if (planner->in_use && planner->team == team) {
+                row.cost += planner->recent;
+                row.bytes += planner->spec.ops->bytes(planner->self);
+            }
+        }
+        count = insert(rows, count, capacity, &row);
+    }
+    return count;
+}
+
+static uint32_t top_edits(const fm_world *world, fm_top_row *rows, uint32_t capacity)
+{
+    uint32_t count = 0;
+    const fm_history_entry *entry;
+    for (uint64_t age = 0; (entry = fm_history_at(&world->history, age)) != NULL; age++) {
+        if (entry->kind == FM_HISTORY_EDIT) {
+            fm_top_row row = {
+                .cost = entry->expansions,
+                .total = entry->expansions,
+                .users = entry->count,
+                .tick = entry->tick,
+                .cell = entry->cell,
+            };
+            count = insert(rows, count, capacity, &row);
+        }
+    }
+    return count;
+}
+
+uint32_t fm_world_top(const fm_world *world, fm_top top, fm_top_row *rows, uint32_t capacity)
+{
+    FM_ASSERT(capacity <= FM_TOP_MAX);
+    switch (top) {
+    case FM_TOP_AGENTS:
+        return top_agents(world, rows, capacity);
+    case FM_TOP_PLANNERS:
+        return top_planners(world, rows, capacity);
+    case FM_TOP_TEAMS:
+        return top_teams(world, rows, capacity);
+    case FM_TOP_EDITS:
+        return top_edits(world, rows, capacity);
+    }
+    FM_UNREACHABLE();
+}

@@ -1,0 +1,78 @@
+// core/views/explain.h: why an agent does what it does, and where the work goes.
+//
+// Threads: between ticks. Nothing here changes the world.
+
+#pragma once
+
+#include "core/world/history.h"
+
+// X(enumerator, name on the wire)
+#define FM_WHY_LIST(X)                                                                             \
+    X(FM_WHY_NO_ORDER, "it has no order")                                                          \
+    X(FM_WHY_MOVES, "it moves along its path")                                                     \
+    X(FM_WHY_SEARCHES, "its search has no answer yet: it waits for its share of the budget")       \
+    X(FM_WHY_UNREACHABLE, "its goal cannot be reached on what its team knows")                     \
+    X(FM_WHY_SUBSTITUTE, "it goes to the reachable cell nearest to its goal")                      \
+    X(FM_WHY_OCCUPIED, "somebody stands in its way")                                               \
+    X(FM_WHY_RESTS, "its order lets it stay where it is")                                          \
+    X(FM_WHY_SLOW, "it gathers speed for its next step")                                           \
+    X(FM_WHY_NO_MEMORY, "its search ran out of memory")
+
+typedef enum fm_why {
+#define X(enumerator, name) enumerator,
+    FM_WHY_LIST(X)
+#undef X
+} fm_why;
+
+#define FM_EXPLAINED_ORDERS_MAX  40u
+#define FM_EXPLAINED_REPLANS_MAX 20u
+
+typedef struct fm_explanation {
+    fm_agent_id agent;
+    fm_agent_state state;
+    fm_why why;
+    fm_agent_id blocker; // FM_WHY_OCCUPIED: who; all zero else
+    fm_cell blocked_at; // FM_WHY_OCCUPIED: the cell it wants to enter; FM_WHY_UNREACHABLE: its goal
+    uint64_t waits_ticks; // since its last step or its order began, whichever is later
+    // Newest first.
+    fm_history_entry orders[FM_EXPLAINED_ORDERS_MAX];
+    fm_history_entry replans[FM_EXPLAINED_REPLANS_MAX]; // of the search that leads it now
+    uint32_t order_count, replan_count;
+} fm_explanation;
+
+/// @return FM_OK or FM_ERR_NO_AGENT
+FM_CHECKED fm_status fm_world_explain(const fm_world *world, fm_agent_id agent,
+                                      fm_explanation *explanation);
+
+// X(enumerator, name on the wire)
+#define FM_TOP_LIST(X)                                                                             \
+    X(FM_TOP_AGENTS, "agents")                                                                     \
+    X(FM_TOP_PLANNERS, "planners")                                                                 \
+    X(FM_TOP_TEAMS, "teams")                                                                       \
+    X(FM_TOP_EDITS, "edits")
+
+typedef enum fm_top {
+#define X(enumerator, name) enumerator,
+    FM_TOP_LIST(X)
+#undef X
+} fm_top;
+
+#define FM_TOP_MAX 100u // rows
+
+typedef struct fm_top_row {
+    uint64_t cost;  // what rows are ordered by: expansions per tick lately x 256; EDITS: expansions
+    uint64_t total; // expansions since the search or the team began; EDITS: as cost
+    fm_agent_id agent; // AGENTS: it; PLANNERS: one of those it leads
+    uint32_t team;     // EDITS: 0
+    uint32_t users;    // agents; EDITS: cells
+    size_t bytes;      // of the search; TEAMS: of all of its searches and its knowledge
+    uint64_t tick;     // EDITS: when
+    fm_cell cell;      // goal; EDITS: one of the cells; TEAMS: FM_CELL_NONE
+    char planner[FM_PLANNER_SPEC_SIZE]; // AGENTS, PLANNERS
+} fm_top_row;
+
+/// The most expensive first; equal ones in the order of their slots.
+///
+/// @param rows      receives up to `capacity`, which is at most FM_TOP_MAX (asserted)
+/// @return how many
+uint32_t fm_world_top(const fm_world *world, fm_top top, fm_top_row *rows, uint32_t capacity);

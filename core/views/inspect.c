@@ -1,0 +1,186 @@
+// core/views/inspect.c: what people who debug, and the counters of `stats`, are told of a world.
+
+#include "core/saves/experiment.h"
+#include "core/world/world_state.h"
+
+#include <string.h>
+
+static void count_cell(const fm_inspection *cell, void *context)
+{
+    fm_agent_report *report = context;
+    report->open_count += cell->open;
+    report->closed_count += cell->closed;
+}
+
+// The planner that leads the agent now: to its goal, or to the substitute.
+static const struct fm_planner *leading_planner(const fm_world *world, const struct fm_agent *agent)
+{
+    return agent->planner == FM_SLOT_NONE ? NULL : &world->planners[agent->planner];
+}
+
+fm_status fm_world_describe(const fm_world *world, fm_agent_id id, fm_agent_report *report)
+{
+    const struct fm_agent *agent = fm_world_find(world, id);
+    if (agent == NULL) {
+        return FM_ERR_NO_AGENT;
+    }
+    const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+    *report = (fm_agent_report){
+        .id = id,
+        .team = agent->team,
+        .cell = agent->cell,
+        .class_index = agent->class_index,
+        .state = (fm_agent_state)agent->state,
+        .has_order = agent->order.id != 0,
+        .order = agent->order.id,
+        .order_kind = agent->order.kind,
+        .target = agent->order.target,
+        .queue_count = agent->queue_count,
+        .goal = agent->order.id == 0   ? FM_CELL_NONE
+                : agent->order.marches ? agent->order.own_goal
+                                       : agent->order.goal,
+        .goal_substitute = agent->order.substitute,
+        .on_unreachable = agent->order.on_unreachable,
+        .plan_state = (fm_plan_state)agent->plan_state,
+        .knowledge_bytes = fm_knowledge_bytes(knowledge),
+        .known_count = knowledge->known_count,
+        .moves = agent->moves,
+    };
+    for (uint32_t i = 0; i < agent->queue_count; i++) {
+        report->queue_orders[i] = agent->queue[i].id;
+        report->queue_kinds[i] = agent->queue[i].kind;
+    }
+    fm_planner_spec_format(&agent->spec, report->planner, sizeof report->planner);
+    const struct fm_planner *planner = leading_planner(world, agent);
+    if (planner != NULL) {
+        report->planner_agents = planner->users;
+        report->planner_expansions = planner->expansions;
+        report->planner_recent = planner->recent;
+        report->replans = planner->replans;
+    }
+    return FM_OK;
+}
+
+fm_status fm_world_inspect(const fm_world *world, fm_agent_id id, fm_agent_report *report)
+{
+    fm_status status = fm_world_describe(world, id, report);
+    if (status != FM_OK) {
+        return status;
+    }
+    const struct fm_planner *planner = leading_planner(world, fm_world_find(world, id));
+    if (planner != NULL) {
+        report->planner_bytes = planner->spec.ops->bytes(planner->self);
+        planner->spec.ops->inspect(planner->self, count_cell, report);
+    }
+    return FM_OK;
+}
+
+fm_status fm_world_inspect_search(const fm_world *world, fm_agent_id id, fm_inspect_fn *visit,
+                                  void *context)
+{
+    const struct fm_agent *agent = fm_world_find(world, id);
+    if (agent == NULL) {
+        return FM_ERR_NO_AGENT;
+    }
+    const struct fm_planner *planner = leading_planner(world, agent);
+    if (planner == NULL) {
+        return FM_ERR_NOT_READY;
+    }
+    planner->spec.ops->inspect(planner->self, visit, context);
+    return FM_OK;
+}
+
+// Most searches learn of a step when they are asked for the next one: between ticks their path
+// still begins at the cell before.
+static uint32_t path_from_before(const fm_world *world, const struct fm_agent *agent,
+                                 fm_cell *cells, uint32_t capacity)
+{
+    if (agent->heading >= FM_DIRECTION_COUNT || capacity < 2) {
+        return 0;
+    }
+    fm_cell before = fm_cell_step(agent->cell, (agent->heading + 4u) % FM_DIRECTION_COUNT);
+    if (!fm_world_contains(world, before)) {
+        return 0; // it was put elsewhere since
+    }
+    const struct fm_planner *planner = leading_planner(world, agent);
+    uint32_t length = planner->spec.ops->path(planner->self, before, cells, capacity);
+    if (length < 2 || cells[1] != agent->cell) {
+        return 0;
+    }
+    uint32_t count = (length < capacity ? length : capacity) - 1;
+    memmove(cells, cells + 1, count * sizeof *cells);
+    return count;
+}
+
+uint32_t fm_world_agent_path(const fm_world *world, fm_agent_id id, fm_cell *cells,
+                             uint32_t capacity)
+{
+    const struct fm_agent *agent = fm_world_find(world, id);
+    const struct fm_planner *planner = agent == NULL ? NULL : leading_planner(world, agent);
+    if (planner == NULL) {
+        return 0;
+    }
+    uint32_t length = planner->spec.ops->path(planner->self, agent->cell, cells, capacity);
+    if (length == 0) {
+        return path_from_before(world, agent, cells, capacity);
+    }
+    return length < capacity ? length : capacity;
+}
+
+void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
+{
+    *counts = world->counts;
+    counts->tick = world->tick;
+    counts->teams = world->team_count;
+    counts->agents = world->agent_count;
+    counts->planners = world->planner_count;
+    counts->orders_given = world->orders_given;
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        if (world->agents[slot].alive) {
+            counts->agents_by_state[world->agents[slot].state] += 1;
+        }
+    }
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        const struct fm_planner *planner = &world->planners[slot];
+        if (planner->in_use) {
+            counts->search_bytes += planner->spec.ops->bytes(planner->self);
+        }
+    }
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        counts->known_cells += world->teams[i].knowledge->known_count;
+        counts->knowledge_bytes += fm_knowledge_bytes(world->teams[i].knowledge) +
+                                   fm_team_labels_bytes(&world->teams[i].labels);
+    }
+    counts->knowledge_bytes += fm_surveys_bytes(world);
+    counts->map_cells = (uint64_t)world->grid->width * world->grid->height;
+}
+
+uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uint32_t capacity)
+{
+    uint32_t count = world->team_count < capacity ? world->team_count : capacity;
+    for (uint32_t i = 0; i < count; i++) {
+        const fm_account *account = &world->teams[i].account;
+        counts[i] = (fm_team_counts){.team = i + 1,
+                                     .weight = account->weight,
+                                     .share = account->share,
+                                     .saved = account->saved,
+                                     .used = account->used,
+                                     .used_total = account->used_total};
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        const struct fm_agent *agent = &world->agents[slot];
+        if (agent->alive && agent->team <= count) {
+            counts[agent->team - 1].agents += 1;
+            counts[agent->team - 1].waiting += agent->state == FM_AGENT_WAITING;
+        }
+    }
+    return world->team_count;
+}
+
+const fm_view *fm_world_view(const fm_world *world, uint32_t team)
+{
+    if (!fm_world_has_team(world, team)) {
+        return NULL;
+    }
+    return team == FM_ALL_TEAMS ? &world->truth : &fm_team_of(world, team)->knowledge->view;
+}

@@ -1,0 +1,184 @@
+// core/world/edits.c: see edits.h.
+
+#include "core/world/edits.h"
+
+#include "core/world/placing.h"
+#include "core/world/planner_table.h"
+#include "core/base/random.h"
+
+// A building has to go before what it stands on can change.
+static bool hides_terrain(const fm_world *world, const fm_command *command, fm_cell cell)
+{
+    return command->terrain != FM_TERRAIN_UNKNOWN && fm_buildings_at(&world->buildings, cell) != 0;
+}
+
+static bool hides_terrain_in(const fm_world *world, const fm_command *command, const fm_rect *rect)
+{
+    for (uint32_t y = rect->y; world->buildings.count > 0 && y < rect->y + rect->height; y++) {
+        for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
+            if (hides_terrain(world, command, fm_cell_at(x, y))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static fm_status check_terrain(fm_world *world, const fm_command *command, uint32_t *failed_index,
+                               uint64_t *cell_count)
+{
+    if (command->cost > FM_COST_MAX || command->terrain >= FM_TERRAIN_BUILDING) {
+        return FM_ERR_BAD_VALUE;
+    }
+    *cell_count = command->cell_count;
+    for (uint32_t i = 0; i < command->cell_count; i++) {
+        if (!fm_world_contains(world, command->cells[i])) {
+            *failed_index = i;
+            return FM_ERR_OFF_GRID;
+        }
+        if (hides_terrain(world, command, command->cells[i])) {
+            *failed_index = i;
+            return FM_ERR_BUILDING;
+        }
+    }
+    for (uint32_t i = 0; i < command->rect_count; i++) {
+        const fm_rect *rect = &command->rects[i];
+        *failed_index = i;
+        if (rect->width == 0 || rect->height == 0) {
+            return FM_ERR_BAD_VALUE;
+        }
+        if (!fm_grid_contains(world->grid, (int64_t)rect->x + rect->width - 1,
+                              (int64_t)rect->y + rect->height - 1)) {
+            return FM_ERR_OFF_GRID;
+        }
+        *cell_count += (uint64_t)rect->width * rect->height;
+        if (*cell_count <= FM_COMMAND_CELLS_MAX && hides_terrain_in(world, command, rect)) {
+            return FM_ERR_BUILDING;
+        }
+    }
+    *failed_index = 0;
+    return *cell_count <= FM_COMMAND_CELLS_MAX ? FM_OK : FM_ERR_LIMIT;
+}
+
+fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_weighted)
+{
+    if (!FM_RESERVE(world, world->edited, world->edited_capacity,
+                    world->edited_count + (uint32_t)cell_count) ||
+        (becomes_weighted && fm_world_classes_prepare_for_weights(world) != FM_OK)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_knowledge *knowledge = world->teams[i].knowledge;
+        if (fm_knowledge_prepare_for_edits(knowledge) != FM_OK ||
+            (becomes_weighted && fm_knowledge_prepare_for_weights(knowledge) != FM_OK)) {
+            return FM_ERR_NO_MEMORY;
+        }
+    }
+    return FM_OK;
+}
+
+bool fm_edits_set_cell(fm_world *world, fm_cell cell, fm_terrain terrain, uint8_t cost)
+{
+    fm_grid *grid = world->grid;
+    fm_terrain before = (fm_terrain)grid->terrain[fm_grid_index(grid, cell)];
+    if (!fm_grid_set(grid, cell, terrain, cost)) {
+        return false;
+    }
+    for (uint32_t class_index = 0; class_index < world->rules.class_count; class_index++) {
+        fm_world_class_note_edit(world, class_index, cell);
+    }
+    fm_team_labels_note_edit(world, cell);
+    for (uint32_t t = 0; t < world->team_count; t++) {
+        fm_knowledge_note_edit(world->teams[t].knowledge, cell, before);
+    }
+    world->edited[world->edited_count++] = cell;
+    world->counts.cells_edited += 1;
+    world->map_edited = true;
+    world->digest = fm_mix64(world->digest ^ ((uint64_t)cell << 16 | terrain << 8 | cost));
+    return true;
+}
+
+// What the command leaves out stays as it is.
+static void edit_cell(fm_world *world, const fm_command *command, fm_cell cell,
+                      fm_command_result *result)
+{
+    size_t i = fm_grid_index(world->grid, cell);
+    fm_terrain terrain = command->terrain == FM_TERRAIN_UNKNOWN
+                             ? (fm_terrain)world->grid->terrain[i]
+                             : command->terrain;
+    uint8_t cost = command->cost == 0 ? world->grid->cost[i] : command->cost;
+    result->changed_count += fm_edits_set_cell(world, cell, terrain, cost);
+}
+
+// The map has its first cell of another cost. Teams do not notice before they see one.
+static void become_weighted(fm_world *world)
+{
+    world->truth = fm_view_of_grid(world->grid, world->rules.connectivity, world->rules.steps);
+    fm_world_classes_use_weights(world);
+}
+
+void fm_world_use_seen_weights(fm_world *world)
+{
+    for (uint32_t i = 0; world->grid->weighted && i < world->team_count; i++) {
+        if (world->teams[i].knowledge->wants_weights) {
+            fm_knowledge_use_weights(world->teams[i].knowledge);
+            fm_planners_forget(world, i + 1);
+            fm_surveys_forget(world, i + 1);
+        }
+    }
+}
+
+// Whether some planner, now or of agents to come, cannot work on a map of uneven costs.
+static bool somebody_needs_equal_costs(const fm_world *world)
+{
+    bool needed = world->rules.planner.ops->uniform_only;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        needed = needed || world->teams[i].spec.ops->uniform_only;
+    }
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        needed =
+            needed || (world->agents[slot].alive && world->agents[slot].spec.ops->uniform_only);
+    }
+    return needed;
+}
+
+void fm_edits_command(fm_world *world, const fm_command *command, fm_command_result *result)
+{
+    uint64_t cell_count;
+    result->status = check_terrain(world, command, &result->failed_index, &cell_count);
+    if (result->status != FM_OK) {
+        return;
+    }
+    bool becomes_weighted = command->cost > FM_COST_FLOOR && !world->grid->weighted;
+    if (becomes_weighted && somebody_needs_equal_costs(world)) {
+        result->status = FM_ERR_NOT_READY;
+        return;
+    }
+    result->status = fm_edits_reserve(world, cell_count, becomes_weighted);
+    if (result->status != FM_OK) {
+        return;
+    }
+    for (uint32_t i = 0; i < command->cell_count; i++) {
+        edit_cell(world, command, command->cells[i], result);
+    }
+    for (uint32_t i = 0; i < command->rect_count; i++) {
+        const fm_rect *rect = &command->rects[i];
+        for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
+            for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
+                edit_cell(world, command, fm_cell_at(x, y), result);
+            }
+        }
+    }
+    if (result->changed_count > 0) {
+        fm_history_entry entry = {.tick = world->tick,
+                                  .count = result->changed_count,
+                                  .cell = world->edited[world->edited_count - 1],
+                                  .kind = FM_HISTORY_EDIT};
+        fm_history_add(&world->history, &world->memory, &entry);
+    }
+    if (becomes_weighted && world->grid->weighted) {
+        become_weighted(world);
+    }
+    fm_world_use_seen_weights(world); // of those who see everything
+    fm_placing_push_out(world);
+}

@@ -1,0 +1,249 @@
+// core/world/lookout.c: see lookout.h.
+
+#include "core/world/lookout.h"
+
+#include "core/world/world_state.h"
+
+static uint32_t tile_of(const fm_lookout *lookout, fm_cell cell)
+{
+    return (fm_cell_y(cell) >> FM_LOOKOUT_TILE_SHIFT) * lookout->columns +
+           (fm_cell_x(cell) >> FM_LOOKOUT_TILE_SHIFT);
+}
+
+static bool reserve(fm_world *world)
+{
+    fm_lookout *lookout = &world->lookout;
+    if (lookout->first == NULL) {
+        lookout->columns = ((world->grid->width - 1) >> FM_LOOKOUT_TILE_SHIFT) + 1;
+        lookout->rows = ((world->grid->height - 1) >> FM_LOOKOUT_TILE_SHIFT) + 1;
+        lookout->first = fm_memory_allocate_zeroed(
+            &world->memory, (size_t)lookout->columns * lookout->rows + 1, sizeof *lookout->first);
+    }
+    return lookout->first != NULL &&
+           FM_RESERVE(world, lookout->slots, lookout->slot_capacity, world->agent_slots);
+}
+
+fm_status fm_lookout_gather(fm_world *world)
+{
+    fm_lookout *lookout = &world->lookout;
+    if (!reserve(world)) {
+        if (lookout->first != NULL) {
+            memset(lookout->first, 0,
+                   ((size_t)lookout->columns * lookout->rows + 1) * sizeof *lookout->first);
+        }
+        return FM_ERR_NO_MEMORY;
+    }
+    // Counting sort: first[tile] counts, then is where the next tile begins, then where this does.
+    uint32_t tile_count = lookout->columns * lookout->rows;
+    memset(lookout->first, 0, ((size_t)tile_count + 1) * sizeof *lookout->first);
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        if (world->agents[slot].alive) {
+            lookout->first[tile_of(lookout, world->agents[slot].cell)] += 1;
+        }
+    }
+    uint32_t sum = 0;
+    for (uint32_t tile = 0; tile <= tile_count; tile++) {
+        sum += lookout->first[tile];
+        lookout->first[tile] = sum;
+    }
+    for (uint32_t slot = world->agent_slots; slot-- > 0;) {
+        if (world->agents[slot].alive) {
+            lookout->slots[--lookout->first[tile_of(lookout, world->agents[slot].cell)]] = slot;
+        }
+    }
+    return FM_OK;
+}
+
+void fm_lookout_refresh(fm_world *world)
+{
+    if (world->lookout_tick != world->tick + 1) {
+        world->lookout_tick = world->tick + 1;
+        if (fm_lookout_gather(world) != FM_OK) {
+            return; // nobody is seen in this tick
+        }
+    }
+}
+
+void fm_lookout_fini(fm_lookout *lookout, const fm_memory *memory)
+{
+    size_t tile_count = (size_t)lookout->columns * lookout->rows;
+    fm_memory_release(memory, lookout->first, (tile_count + 1) * sizeof *lookout->first);
+    fm_memory_release(memory, lookout->slots, lookout->slot_capacity * sizeof *lookout->slots);
+    *lookout = (fm_lookout){0};
+}
+
+// The tiles that cells within `radius` of a cell lie in.
+struct tiles {
+    uint32_t x_first, x_last, y_first, y_last;
+};
+
+static struct tiles tiles_around(const fm_lookout *lookout, fm_cell cell, uint32_t radius)
+{
+    uint32_t x = fm_cell_x(cell), y = fm_cell_y(cell);
+    struct tiles tiles = {
+        .x_first = (x < radius ? 0 : x - radius) >> FM_LOOKOUT_TILE_SHIFT,
+        .x_last = (x + radius) >> FM_LOOKOUT_TILE_SHIFT,
+        .y_first = (y < radius ? 0 : y - radius) >> FM_LOOKOUT_TILE_SHIFT,
+        .y_last = (y + radius) >> FM_LOOKOUT_TILE_SHIFT,
+    };
+    tiles.x_last = tiles.x_last < lookout->columns ? tiles.x_last : lookout->columns - 1;
+    tiles.y_last = tiles.y_last < lookout->rows ? tiles.y_last : lookout->rows - 1;
+    return tiles;
+}
+
+// Cells of one tile, so that where many agents share a cell it is looked at once.
+struct tile_marks {
+    uint64_t bits[4];
+};
+
+_Static_assert(FM_LOOKOUT_TILE_SHIFT <= 4, "a tile has a bit for each cell");
+
+// Returns whether the cell was marked before.
+static bool mark(struct tile_marks *marks, fm_cell cell)
+{
+    uint32_t side = 1u << FM_LOOKOUT_TILE_SHIFT;
+    uint32_t place = fm_cell_y(cell) % side * side + fm_cell_x(cell) % side;
+    uint64_t bit = (uint64_t)1 << place % 64, before = marks->bits[place / 64];
+    marks->bits[place / 64] |= bit;
+    return (before & bit) != 0;
+}
+
+static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_cell cell)
+{
+    const fm_lookout *lookout = &world->lookout;
+    struct tile_marks marks = {{0}};
+    for (uint32_t i = lookout->first[tile]; i < lookout->first[tile + 1]; i++) {
+        const struct fm_agent *agent = &world->agents[lookout->slots[i]];
+        if (agent->team == team && !mark(&marks, agent->cell) &&
+            fm_sight_sees(world->sight, &world->grid->blocked, agent->cell, cell)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fm_lookout_sees(const fm_world *world, uint32_t team, fm_cell cell)
+{
+    const fm_lookout *lookout = &world->lookout;
+    if (lookout->slots == NULL) {
+        return false;
+    }
+    struct tiles tiles = tiles_around(lookout, cell, world->rules.sense.radius);
+    for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
+        for (uint32_t x = tiles.x_first; x <= tiles.x_last; x++) {
+            if (tile_sees(world, y * lookout->columns + x, team, cell)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// ---- enemies ----------------------------------------------------------------------------------
+
+static bool add_enemy(fm_enemies *enemies, const fm_memory *memory, fm_cell cell)
+{
+    if (!fm_reserve(memory, (void **)&enemies->cells, &enemies->capacity, enemies->count + 1,
+                    sizeof *enemies->cells)) {
+        return false;
+    }
+    enemies->cells[enemies->count++] = cell;
+    return true;
+}
+
+static bool gather_tile(const fm_world *world, uint32_t tile, uint32_t team, fm_enemies *enemies)
+{
+    const fm_lookout *lookout = &world->lookout;
+    struct tile_marks marks = {{0}};
+    for (uint32_t i = lookout->first[tile]; i < lookout->first[tile + 1]; i++) {
+        const struct fm_agent *agent = &world->agents[lookout->slots[i]];
+        if (agent->team != team && !mark(&marks, agent->cell) &&
+            fm_lookout_sees(world, team, agent->cell) &&
+            !add_enemy(enemies, &world->memory, agent->cell)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+fm_status fm_enemies_refresh(const fm_world *world, uint32_t team, fm_enemies *enemies)
+{
+    const fm_lookout *lookout = &world->lookout;
+    if (enemies->tick == world->tick + 1) {
+        return FM_OK;
+    }
+    enemies->count = 0;
+    for (uint32_t tile = 0; lookout->slots != NULL && tile < lookout->columns * lookout->rows;
+         tile++) {
+        if (!gather_tile(world, tile, team, enemies)) {
+            enemies->count = 0;
+            return FM_ERR_NO_MEMORY;
+        }
+    }
+    enemies->tick = world->tick + 1;
+    return FM_OK;
+}
+
+void fm_enemies_fini(fm_enemies *enemies, const fm_memory *memory)
+{
+    fm_memory_release(memory, enemies->cells, enemies->capacity * sizeof *enemies->cells);
+    *enemies = (fm_enemies){0};
+}
+
+// Puts a cell in its place among those found so far; the farthest one falls out.
+static uint32_t insert(fm_cell *cells, uint32_t count, uint32_t capacity, fm_cell cell,
+                       const fm_view *view, fm_cell center)
+{
+    uint32_t distance = fm_view_distance(view, cell, center);
+    uint32_t place = count;
+    while (place > 0 && fm_view_distance(view, cells[place - 1], center) > distance) {
+        place -= 1;
+    }
+    if (place == capacity) {
+        return count;
+    }
+    count = count < capacity ? count + 1 : count;
+    for (uint32_t i = count - 1; i > place; i--) {
+        cells[i] = cells[i - 1];
+    }
+    cells[place] = cell;
+    return count;
+}
+
+// Where the first of them in this tile or a later one stands.
+static uint32_t enemy_from(const fm_lookout *lookout, const fm_enemies *enemies, uint32_t tile)
+{
+    uint32_t low = 0, high = enemies->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (tile_of(lookout, enemies->cells[middle]) < tile) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_cell cell,
+                         uint32_t radius, fm_cell *cells, uint32_t capacity)
+{
+    const fm_lookout *lookout = &world->lookout;
+    const fm_view *view = &world->truth;
+    uint32_t count = 0;
+    if (enemies->count == 0) {
+        return 0;
+    }
+    struct tiles tiles = tiles_around(lookout, cell, radius);
+    for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
+        uint32_t row = y * lookout->columns;
+        uint32_t end = enemy_from(lookout, enemies, row + tiles.x_last + 1);
+        for (uint32_t i = enemy_from(lookout, enemies, row + tiles.x_first); i < end; i++) {
+            fm_cell seen = enemies->cells[i];
+            if (fm_view_distance(view, seen, cell) <= radius * view->step[0]) {
+                count = insert(cells, count, capacity, seen, view, cell);
+            }
+        }
+    }
+    return count;
+}

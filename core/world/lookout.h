@@ -1,0 +1,53 @@
+// core/world/lookout.h: who stands near a cell, and who sees it: the living agents by tile of 16 x
+// 16 cells.
+//
+// Made anew when a stage or a command needs it, and good until the next agent moves, is born or
+// dies. Within a tile agents are in slot order.
+//
+// Threads: made on the tick thread; readers may share it.
+
+#pragma once
+
+#include "core/world/world.h"
+
+#define FM_LOOKOUT_TILE_SHIFT 4u // at most 4: tile_marks in lookout.c has 256 bits
+
+typedef struct fm_lookout {
+    uint32_t columns, rows; // tiles
+    uint32_t *first;        // columns * rows + 1: where each tile's part of `slots` begins
+    uint32_t *slots;        // of agents, by tile
+    uint32_t slot_capacity;
+} fm_lookout;
+
+/// @return FM_OK or FM_ERR_NO_MEMORY, then the lookout is empty
+FM_CHECKED fm_status fm_lookout_gather(fm_world *world);
+
+/// The same, once in a tick at most, for stages before agents move. Without memory it is empty.
+void fm_lookout_refresh(fm_world *world);
+
+void fm_lookout_fini(fm_lookout *lookout, const fm_memory *memory);
+
+/// Whether some agent of the team sees a cell now.
+bool fm_lookout_sees(const fm_world *world, uint32_t team, fm_cell cell);
+
+// The cells where a team sees agents of other teams, each once, by tile. Begins zeroed.
+typedef struct fm_enemies {
+    fm_cell *cells;
+    uint32_t count, capacity;
+    uint64_t tick; // when they were gathered, plus 1
+} fm_enemies;
+
+/// Gathers what a team sees, once in a tick at most, however many of its agents ask. The thread
+/// that works for the team.
+///
+/// @return FM_OK or FM_ERR_NO_MEMORY, then nothing is seen, and the next call tries again
+FM_CHECKED fm_status fm_enemies_refresh(const fm_world *world, uint32_t team, fm_enemies *enemies);
+
+void fm_enemies_fini(fm_enemies *enemies, const fm_memory *memory);
+
+/// Those within `radius` cells (as the crow flies) of a cell, nearest first; of equally near ones
+/// those that come first in the list.
+///
+/// @return how many, at most `capacity`
+uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_cell cell,
+                         uint32_t radius, fm_cell *cells, uint32_t capacity);

@@ -1,0 +1,58 @@
+// core/world/looks.c: see looks.h.
+
+#include "core/world/looks.h"
+
+#include "core/world/world_state.h"
+
+#include <string.h>
+
+static uint64_t cells_of(uint32_t count)
+{
+    return count == FM_LOOKS_BLOCK ? UINT64_MAX : ((uint64_t)1 << count) - 1;
+}
+
+// What a team believes of the cells that it knows, which are those in `known`.
+static void look_as_team(const fm_knowledge *knowledge, uint64_t known, uint64_t stale,
+                         size_t first, uint32_t count, fm_looks *looks)
+{
+    const fm_grid *truth = knowledge->truth;
+    if (known == 0) {
+        return;
+    }
+    if (knowledge->weights != NULL) {
+        memcpy(looks->cost, knowledge->weights + first, count);
+    } else {
+        memset(looks->cost, FM_COST_FLOOR, count);
+    }
+    if (known == cells_of(count) && stale == 0) {
+        memcpy(looks->terrain, truth->terrain + first, count);
+        return;
+    }
+    for (uint64_t bits = known; bits != 0; bits &= bits - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(bits);
+        looks->terrain[i] = stale >> i & 1 ? knowledge->seen[first + i] : truth->terrain[first + i];
+    }
+}
+
+uint32_t fm_world_look_up_block(const fm_world *world, uint32_t team, uint32_t x, uint32_t y,
+                                fm_looks *looks)
+{
+    FM_ASSERT(x % FM_LOOKS_BLOCK == 0 && x < world->grid->width && y < world->grid->height);
+    size_t first = fm_grid_index(world->grid, fm_cell_at(x, y));
+    uint32_t left = world->grid->width - x;
+    uint32_t count = left < FM_LOOKS_BLOCK ? left : FM_LOOKS_BLOCK;
+    *looks = (fm_looks){0};
+    if (team == FM_ALL_TEAMS) {
+        memcpy(looks->terrain, world->grid->terrain + first, count);
+        memcpy(looks->cost, world->grid->cost + first, count);
+        return count;
+    }
+    FM_ASSERT(team >= 1 && team <= world->team_count);
+    const fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
+    uint64_t known = fm_bitmap_row(&knowledge->known, (int32_t)y)[x / FM_LOOKS_BLOCK];
+    uint64_t stale = knowledge->stale.words == NULL
+                         ? 0
+                         : fm_bitmap_row(&knowledge->stale, (int32_t)y)[x / FM_LOOKS_BLOCK];
+    look_as_team(knowledge, known & cells_of(count), stale, first, count, looks);
+    return count;
+}

@@ -1,0 +1,59 @@
+// core/world/names.h: the numbers by which a player knows agents and orders.
+//
+// The ids of fm_world count everybody's agents, so they would tell a player how many others were
+// born or have died out of its sight. A player gets names instead, which depend on nothing but what
+// its team owns and has seen:
+//
+//   own agent    index1 = 2 * member + 1, the agent's own generation. `member` counts the team's
+//                slots: a dead agent's slot, and with it its name, goes to the team's next one.
+//   other agent  index1 = 2 * sighting + 2. A sighting begins when the agent comes into the team's
+//                view and ends when it leaves it: one that comes back has another name, so nobody
+//                can tell whether it is the same one, or whether the first has died in the fog.
+//   order        its number among the orders of the team, from 1
+//
+// A name has the shape of an id and is packed like one. Sightings belong to a watched view and are
+// no part of the simulation; several that begin in one tick are numbered by cell, team and birth.
+//
+// Threads: as fm_watch_observe(): one worker per view.
+
+#pragma once
+
+#include "core/world/world.h"
+
+struct fm_agent;
+
+struct fm_sighting {
+    uint32_t slot; // of the agent; of a free one: the next free one
+    uint32_t generation;
+    bool taken;
+};
+
+typedef struct fm_sightings {
+    struct fm_sighting *list;
+    uint32_t count, capacity;
+    uint32_t free;     // head of the list of free ones, UINT32_MAX
+    uint32_t *of_slot; // by agent slot: index of its sighting; good for agents in view
+    uint32_t of_slot_capacity;
+} fm_sightings;
+
+void fm_sightings_init(fm_sightings *sightings);
+void fm_sightings_fini(fm_sightings *sightings, const fm_memory *memory);
+
+/// Makes room for `more` sightings, of agents in slots below `slot_count`.
+bool fm_sightings_reserve(fm_sightings *sightings, uint32_t more, uint32_t slot_count,
+                          const fm_memory *memory);
+
+/// Begins a sighting, for which room was made.
+void fm_sightings_begin(fm_sightings *sightings, uint32_t slot);
+
+/// Ends one. @return the name that it had
+fm_agent_id fm_sightings_end(fm_sightings *sightings, uint32_t slot);
+
+/// Name of the agent in a slot that is in view.
+fm_agent_id fm_sightings_name(const fm_sightings *sightings, uint32_t slot);
+
+/// Slot of the agent with a name, UINT32_MAX when there is no such sighting now.
+uint32_t fm_sightings_find(const fm_sightings *sightings, fm_agent_id name);
+
+/// The name of a living agent for its own team.
+fm_agent_id fm_agent_own_name(const struct fm_agent *agent);

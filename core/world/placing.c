@@ -1,0 +1,109 @@
+// core/world/placing.c: see placing.h.
+
+#include "core/world/placing.h"
+
+#define UNIT_TO_COME UINT32_MAX // in cells that an agent of the command under way will get
+
+static uint32_t size_of(const fm_world *world, uint32_t class_index)
+{
+    return world->rules.classes[class_index].size;
+}
+
+void fm_agent_enter(fm_world *world, const struct fm_agent *agent)
+{
+    if (world->occupancy != NULL) {
+        fm_occupancy_enter(world->occupancy, agent->cell, size_of(world, agent->class_index),
+                           fm_agent_id_of(world, agent).index1);
+    }
+}
+
+void fm_agent_leave(fm_world *world, const struct fm_agent *agent)
+{
+    if (world->occupancy != NULL) {
+        fm_occupancy_leave(world->occupancy, agent->cell, size_of(world, agent->class_index),
+                           fm_agent_id_of(world, agent).index1);
+    }
+}
+
+// The rings around a cell that the agents of one command have filled so far.
+struct search {
+    fm_cell from;
+    uint32_t ring;
+};
+
+static fm_cell nearest_free(const fm_world *world, uint32_t class_index, fm_cell from,
+                            struct search *search)
+{
+    if (search->from != from) {
+        *search = (struct search){.from = from};
+    }
+    return fm_occupancy_nearest_free(world->occupancy, fm_world_truth(world, class_index)->blocked,
+                                     from, size_of(world, class_index), &search->ring);
+}
+
+static fm_status choose_one(fm_world *world, const fm_command *command, fm_cell cell,
+                            struct search *search, fm_cell *chosen)
+{
+    if (!fm_world_contains(world, cell)) {
+        return FM_ERR_OFF_GRID;
+    }
+    const fm_view *truth = fm_world_truth(world, command->class_index);
+    uint32_t size = size_of(world, command->class_index);
+    if (command->placing == FM_PLACE_NEAREST) {
+        *chosen = nearest_free(world, command->class_index, cell, search);
+        return *chosen == FM_CELL_NONE ? FM_ERR_OCCUPIED_CELL : FM_OK;
+    }
+    if (fm_view_is_blocked(truth, cell)) {
+        return FM_ERR_BLOCKED_CELL;
+    }
+    *chosen = cell;
+    return world->occupancy == NULL || fm_occupancy_is_free(world->occupancy, cell, size, 0)
+               ? FM_OK
+               : FM_ERR_OCCUPIED_CELL;
+}
+
+fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    if (!FM_RESERVE(world, world->placed, world->placed_capacity, command->cell_count)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_status status = FM_OK;
+    uint32_t size = size_of(world, command->class_index), count = 0;
+    struct search search = {.from = FM_CELL_NONE};
+    while (count < command->cell_count) {
+        status = choose_one(world, command, command->cells[count], &search, &world->placed[count]);
+        if (status != FM_OK) {
+            *failed_index = count;
+            break;
+        }
+        if (world->occupancy != NULL) {
+            fm_occupancy_enter(world->occupancy, world->placed[count], size, UNIT_TO_COME);
+        }
+        count += 1;
+    }
+    for (uint32_t i = 0; world->occupancy != NULL && i < count; i++) {
+        fm_occupancy_leave(world->occupancy, world->placed[i], size, UNIT_TO_COME);
+    }
+    return status;
+}
+
+void fm_placing_push_out(fm_world *world)
+{
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        struct fm_agent *agent = &world->agents[slot];
+        if (!agent->alive ||
+            !fm_view_is_blocked(fm_world_truth(world, agent->class_index), agent->cell)) {
+            continue;
+        }
+        struct search search = {.from = FM_CELL_NONE};
+        fm_cell cell = nearest_free(world, agent->class_index, agent->cell, &search);
+        if (cell != FM_CELL_NONE) { // else it stays where it is, walled in, until the wall goes
+            fm_agent_leave(world, agent);
+            agent->cell = cell;
+            fm_agent_enter(world, agent);
+            agent->must_sense = true;
+            agent->changed = true;
+            agent->trail_count = 0;
+        }
+    }
+}

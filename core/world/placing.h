@@ -1,0 +1,24 @@
+// core/world/placing.h: where new agents go, and agents that a wall comes down on.
+//
+// Threads: the tick thread, between ticks.
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+/// Chooses a cell for each agent of a spawn command, into world->placed. With
+/// FM_OCCUPANCY_EXCLUSIVE no two agents get the same, and none gets one that is taken.
+///
+/// @param failed_index  receives which cell of the command was refused
+/// @return FM_OK, FM_ERR_OFF_GRID, FM_ERR_BLOCKED_CELL, FM_ERR_OCCUPIED_CELL or FM_ERR_NO_MEMORY;
+///         on failure nothing has changed
+FM_CHECKED fm_status fm_placing_choose(fm_world *world, const fm_command *command,
+                                       uint32_t *failed_index);
+
+/// Agents that do not fit any more where they are go to the nearest cell where they do, and where
+/// nobody stands if a cell holds one unit.
+void fm_placing_push_out(fm_world *world);
+
+/// Notes that an agent stands, or does not stand any more, in its cell.
+void fm_agent_enter(fm_world *world, const struct fm_agent *agent);
+void fm_agent_leave(fm_world *world, const struct fm_agent *agent);

@@ -1,0 +1,380 @@
+// core/world/planner_table.c: see planner_table.h. A hash table by team, class, goal and spec finds
+// the planners that can be shared, and those of auto; slots of ended planners form a list of free
+// ones.
+
+#include "core/world/planner_table.h"
+
+#include "core/search/jump_search.h"
+#include "core/base/random.h"
+
+#include <string.h>
+
+// A private search of each agent's own costs less than a shared one up to about so many (4
+// neighbours or uneven costs; agents that set out together).
+#define GROUP_MIN 8u
+
+static uint32_t hash_of(uint32_t team, uint32_t class_index, fm_cell goal,
+                        const fm_planner_spec *spec)
+{
+    uint64_t options = (uint64_t)spec->options.heuristic << 32 |
+                       (uint64_t)spec->options.lookahead << 8 | (uint64_t)spec->options.queue << 4 |
+                       (uint64_t)spec->options.step << 2 | (uint64_t)spec->options.ties;
+    uint64_t name = 0; // of the algorithm, not its address, which changes from run to run
+    for (const char *letter = spec->ops->name; *letter != '\0'; letter++) {
+        name = name * 31 + (uint8_t)*letter;
+    }
+    uint64_t who = (uint64_t)team << 32 | class_index << 24 | goal;
+    return (uint32_t)fm_mix64(who ^ fm_mix64(name << 40 ^ options));
+}
+
+// The shared ones, and auto, whose agents are counted.
+static bool is_listed(const fm_planner_ops *ops)
+{
+    return ops->shared || ops == &fm_auto;
+}
+
+// Finds the listed planners of an agent's team and class for a goal, one after the other.
+struct finder {
+    const fm_world *world;
+    const struct fm_agent *agent;
+    const fm_planner_spec *spec;
+    fm_cell goal;
+    uint32_t entry; // of the table's chain: slot + 1
+};
+
+static struct finder find(const fm_world *world, const struct fm_agent *agent, fm_cell goal,
+                          const fm_planner_spec *spec)
+{
+    struct finder finder = {.world = world, .agent = agent, .spec = spec, .goal = goal};
+    if (world->planner_table != NULL) {
+        uint32_t hash = hash_of(agent->team, agent->class_index, goal, spec);
+        finder.entry = world->planner_table[hash & world->planner_table_mask];
+    }
+    return finder;
+}
+
+static uint32_t find_next(struct finder *finder)
+{
+    const struct fm_agent *agent = finder->agent;
+    while (finder->entry != 0) {
+        uint32_t slot = finder->entry - 1;
+        const struct fm_planner *planner = &finder->world->planners[slot];
+        finder->entry = planner->next;
+        if (planner->team == agent->team && planner->class_index == agent->class_index &&
+            planner->goal == finder->goal && fm_planner_spec_equals(&planner->spec, finder->spec)) {
+            return slot;
+        }
+    }
+    return FM_SLOT_NONE;
+}
+
+static uint32_t find_first(const fm_world *world, const struct fm_agent *agent, fm_cell goal,
+                           const fm_planner_spec *spec)
+{
+    struct finder finder = find(world, agent, goal, spec);
+    return find_next(&finder);
+}
+
+static uint32_t place_of(const fm_world *world, const struct fm_planner *planner)
+{
+    return hash_of(planner->team, planner->class_index, planner->goal, &planner->spec) &
+           world->planner_table_mask;
+}
+
+static void enlist(fm_world *world, uint32_t slot)
+{
+    struct fm_planner *planner = &world->planners[slot];
+    uint32_t place = place_of(world, planner);
+    planner->next = world->planner_table[place];
+    world->planner_table[place] = slot + 1;
+}
+
+static void strike(fm_world *world, uint32_t slot)
+{
+    struct fm_planner *planner = &world->planners[slot];
+    uint32_t *link = &world->planner_table[place_of(world, planner)];
+    while (*link != slot + 1) {
+        link = &world->planners[*link - 1].next;
+    }
+    *link = planner->next;
+}
+
+// Keeps the table at most as full as it is large.
+static bool grow_table(fm_world *world)
+{
+    size_t size = world->planner_table == NULL ? 0 : (size_t)world->planner_table_mask + 1;
+    if (world->planner_count < size) {
+        return true;
+    }
+    size_t grown = size == 0 ? 64 : size * 2;
+    uint32_t *table = fm_memory_allocate_zeroed(&world->memory, grown, sizeof *table);
+    if (table == NULL) {
+        return false;
+    }
+    fm_memory_release(&world->memory, world->planner_table, size * sizeof *table);
+    world->planner_table = table;
+    world->planner_table_mask = (uint32_t)grown - 1;
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        if (world->planners[slot].in_use && is_listed(world->planners[slot].spec.ops)) {
+            enlist(world, slot);
+        }
+    }
+    return true;
+}
+
+static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm_cell goal,
+                               const fm_planner_spec *spec)
+{
+    const fm_planner_ops *ops = spec->ops;
+    bool from_list = world->planner_free != FM_SLOT_NONE;
+    if (!grow_table(world) ||
+        (!from_list &&
+         !FM_RESERVE(world, world->planners, world->planner_capacity, world->planner_slots + 1))) {
+        return FM_SLOT_NONE;
+    }
+    void *self = fm_memory_allocate_zeroed(&world->memory, 1, ops->size);
+    if (self == NULL) {
+        return FM_SLOT_NONE;
+    }
+    const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+    const fm_view *view = fm_knowledge_view(knowledge, agent->class_index);
+    fm_surveys_want(world, agent, goal);
+    fm_planner_options options = spec->options;
+    options.rejoin = world->occupancy != NULL;
+    if (ops->init(self, view, &options, &world->memory, goal) != FM_OK) {
+        fm_memory_release(&world->memory, self, ops->size);
+        return FM_SLOT_NONE;
+    }
+    uint32_t slot = world->planner_free;
+    if (from_list) {
+        world->planner_free = world->planners[slot].next;
+    } else {
+        slot = world->planner_slots++;
+    }
+    world->planners[slot] = (struct fm_planner){.in_use = true,
+                                                .state = FM_PLAN_RUNNING,
+                                                .serial = ++world->planners_made,
+                                                .self = self,
+                                                .spec = *spec,
+                                                .kind = (uint8_t)fm_planner_index(ops),
+                                                .team = agent->team,
+                                                .class_index = agent->class_index,
+                                                .goal = goal};
+    world->planners[slot].cursor = fm_knowledge_log(knowledge, agent->class_index)->version;
+    world->planner_count += 1;
+    if (is_listed(ops)) {
+        enlist(world, slot);
+    }
+    return slot;
+}
+
+void fm_planner_end(fm_world *world, uint32_t slot)
+{
+    struct fm_planner *planner = &world->planners[slot];
+    const fm_planner_ops *ops = planner->spec.ops;
+    if (is_listed(ops)) {
+        strike(world, slot);
+    }
+    // Pages go round the workers' slabs, so that none of them starves.
+    world->next_slab = (world->next_slab + 1) % world->slab_count;
+    ops->fini(planner->self, &world->slabs[world->next_slab]);
+    fm_memory_release(&world->memory, planner->self, ops->size);
+    *planner = (struct fm_planner){.next = world->planner_free};
+    world->planner_free = slot;
+    world->planner_count -= 1;
+}
+
+void fm_planners_forget(fm_world *world, uint32_t team)
+{
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        struct fm_planner *planner = &world->planners[slot];
+        if (planner->in_use && planner->team == team) {
+            planner->spec.ops->forget(planner->self, &world->slabs[0]);
+            const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
+            planner->cursor = fm_knowledge_log(knowledge, planner->class_index)->version;
+        }
+    }
+}
+
+// What agents go by together, when their own planners would each search alone.
+static const fm_planner_spec group_spec = {.ops = &fm_dstar_lite};
+
+// Whether agents with auto are enough to go together, or some do so already. By jump points each
+// goes by itself, which is cheaper still.
+static bool has_group(const fm_world *world, const struct fm_agent *agent, fm_cell goal)
+{
+    const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+    if (agent->spec.ops != &fm_auto ||
+        fm_jump_search_applies(fm_knowledge_view(knowledge, agent->class_index))) {
+        return false;
+    }
+    if (find_first(world, agent, goal, &group_spec) != FM_SLOT_NONE) {
+        return true;
+    }
+    struct finder finder = find(world, agent, goal, &agent->spec);
+    uint32_t count = 1;
+    while (count < GROUP_MIN && find_next(&finder) != FM_SLOT_NONE) {
+        count += 1;
+    }
+    return count == GROUP_MIN;
+}
+
+bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *agent)
+{
+    const struct fm_planner *planner = &world->planners[agent->planner];
+    return planner->spec.ops == &fm_auto && agent->spec.ops == &fm_auto &&
+           find_first(world, agent, planner->goal, &group_spec) != FM_SLOT_NONE;
+}
+
+uint32_t fm_planner_take(fm_world *world, const struct fm_agent *agent, fm_cell goal)
+{
+    uint32_t slot = FM_SLOT_NONE;
+    bool marches = agent->order.marches && !agent->spec.ops->shared;
+    bool in_group = marches || has_group(world, agent, goal);
+    const fm_planner_spec *spec = in_group ? &group_spec : &agent->spec;
+    if (spec->ops->shared) {
+        slot = find_first(world, agent, goal, spec);
+    }
+    if (slot == FM_SLOT_NONE) {
+        slot = create_planner(world, agent, goal, spec);
+        world->counts.replans[FM_REPLAN_GOAL] += slot != FM_SLOT_NONE;
+    }
+    if (slot != FM_SLOT_NONE) {
+        world->planners[slot].users += 1;
+    }
+    return slot;
+}
+
+void fm_planner_release(fm_world *world, uint32_t *slot)
+{
+    if (*slot != FM_SLOT_NONE && --world->planners[*slot].users == 0) {
+        fm_planner_end(world, *slot);
+    }
+    *slot = FM_SLOT_NONE;
+}
+
+void fm_planner_redirect(fm_world *world, uint32_t *slot, fm_cell goal)
+{
+    if (*slot == FM_SLOT_NONE) {
+        return;
+    }
+    struct fm_planner *planner = &world->planners[*slot];
+    if (planner->spec.ops->shared || goal == FM_CELL_NONE) {
+        fm_planner_release(world, slot);
+        return;
+    }
+    bool listed = is_listed(planner->spec.ops);
+    if (listed) {
+        strike(world, *slot);
+    }
+    planner->spec.ops->set_goal(planner->self, goal, &world->slabs[0]);
+    planner->goal = goal;
+    planner->state = FM_PLAN_RUNNING;
+    world->counts.replans[FM_REPLAN_GOAL] += 1;
+    if (listed) {
+        enlist(world, *slot);
+    }
+}
+
+void fm_agent_release_planners(fm_world *world, struct fm_agent *agent)
+{
+    fm_planner_release(world, &agent->planner);
+}
+
+// ---- saved worlds -------------------------------------------------------------------------------
+
+static fm_cell aim_of(const struct fm_agent *agent)
+{
+    return agent->order.substitute != FM_CELL_NONE ? agent->order.substitute : agent->order.goal;
+}
+
+// Whether the planner of an agent is one that can be saved, and has let go of the rest, its replans
+// and recent costs included.
+static bool keep(fm_world *world, const struct fm_agent *agent)
+{
+    struct fm_planner *planner = &world->planners[agent->planner];
+    const fm_planner_ops *ops = planner->spec.ops;
+    const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
+    bool is_own = !ops->shared && fm_planner_spec_equals(&planner->spec, &agent->spec);
+    bool has_news = planner->disturbed ||
+                    planner->cursor != fm_knowledge_log(knowledge, planner->class_index)->version;
+    if (ops->settle == NULL || !is_own || has_news || planner->state != FM_PLAN_FOUND ||
+        planner->goal != aim_of(agent) || !ops->settle(planner->self, &world->slabs[0])) {
+        return false;
+    }
+    planner->replans = planner->noted_replans = 0;
+    planner->recent = 0;
+    return true;
+}
+
+// Moves the planners that are left to the first slots, in order, and lists them anew. Each knows
+// its agent by `first_start`.
+static void close_ranks(fm_world *world)
+{
+    uint32_t kept = 0;
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        if (world->planners[slot].in_use) {
+            world->planners[kept] = world->planners[slot];
+            world->agents[world->planners[kept].first_start].planner = kept;
+            kept += 1;
+        }
+    }
+    world->planner_slots = kept;
+    world->planner_free = FM_SLOT_NONE;
+    if (world->planner_table != NULL) {
+        memset(world->planner_table, 0,
+               ((size_t)world->planner_table_mask + 1) * sizeof *world->planner_table);
+    }
+    for (uint32_t slot = 0; slot < kept; slot++) {
+        if (is_listed(world->planners[slot].spec.ops)) {
+            enlist(world, slot);
+        }
+    }
+}
+
+void fm_planners_settle(fm_world *world)
+{
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        struct fm_agent *agent = &world->agents[slot];
+        if (!agent->alive || agent->planner == FM_SLOT_NONE) {
+            continue;
+        }
+        if (keep(world, agent)) {
+            world->planners[agent->planner].first_start = slot;
+        } else {
+            // What has run out of memory ends its order in the next tick; it is not tried again.
+            bool exhausted = agent->plan_state == FM_PLAN_EXHAUSTED;
+            fm_planner_release(world, &agent->planner);
+            agent->plan_state = exhausted ? FM_PLAN_EXHAUSTED : FM_PLAN_RUNNING;
+        }
+    }
+    close_ranks(world);
+}
+
+fm_status fm_planner_restore(fm_world *world, struct fm_agent *agent, fm_reader *reader)
+{
+    FM_ASSERT(agent->planner == FM_SLOT_NONE && aim_of(agent) != FM_CELL_NONE);
+    const fm_planner_ops *ops = agent->spec.ops;
+    if (ops->load == NULL) {
+        fm_reader_fail(reader, "A planner of the kind %s is never saved.", ops->name);
+        return FM_ERR_BAD_FORMAT;
+    }
+    uint32_t slot = create_planner(world, agent, aim_of(agent), &agent->spec);
+    if (slot == FM_SLOT_NONE) {
+        return FM_ERR_NO_MEMORY;
+    }
+    struct fm_planner *planner = &world->planners[slot];
+    agent->planner = slot;
+    planner->users = 1;
+    planner->first_start = (uint32_t)(agent - world->agents); // as fm_planners_settle() leaves it
+    planner->state = FM_PLAN_FOUND;
+    planner->expansions = fm_reader_take_varint(reader);
+    planner->noted_expansions = planner->expansions;
+    return ops->load(planner->self, reader);
+}
+
+void fm_planner_save(const struct fm_planner *planner, fm_writer *writer)
+{
+    fm_writer_put_varint(writer, planner->expansions);
+    planner->spec.ops->save(planner->self, writer);
+}

@@ -1,0 +1,528 @@
+// core/world/world.h: the whole state of one simulation, and the commands that change it.
+//
+// Everything the next tick depends on is in here, and nothing else is: no clock, no sockets, no
+// globals. Two worlds with equal content that are given equal commands and equal tick records stay
+// equal. Ids are handed out in the order of the commands.
+//
+// Owner: the tick thread. Workers see a world only inside a parallel stage (core/tick/tick.h).
+
+#pragma once
+
+#include "core/base/account.h"
+#include "core/map/knowledge.h"
+#include "core/search/landmarks.h"
+#include "core/base/workers.h"
+
+#define FM_AGENTS_MAX           (1u << 20) // agents of one world, whatever its rules say
+#define FM_AGENT_GENERATION_MAX ((1u << 21) - 1)
+#define FM_TEAMS_MAX            (1u << 16) // teams of one world
+#define FM_ALL_TEAMS            0u         // in place of a team id: the truth, everybody
+#define FM_RECTS_MAX            4096u      // rectangles of one terrain command
+#define FM_COMMAND_CELLS_MAX    (1u << 20) // cells of one command
+#define FM_ORDER_QUEUE_MAX      32u        // orders of an agent that wait for their turn
+#define FM_WAYPOINTS_MAX        32u        // of one patrol; cells that one flees from
+#define FM_ORDER_RADIUS_MAX     64u        // cells
+
+// Names an agent from its birth to its death; a stale id can be told from a live one. All zero
+// means "no agent". On the wire: generation << 32 | index1.
+typedef struct fm_agent_id {
+    uint32_t index1;     // slot in fm_world.agents, plus one
+    uint32_t generation; // grows each time the slot is given out; 0 the first time
+} fm_agent_id;
+
+static inline uint64_t fm_agent_id_pack(fm_agent_id id)
+{
+    return (uint64_t)id.generation << 32 | id.index1;
+}
+
+static inline fm_agent_id fm_agent_id_unpack(uint64_t packed)
+{
+    return (fm_agent_id){.index1 = (uint32_t)packed, .generation = (uint32_t)(packed >> 32)};
+}
+
+//   IDLE ── order ──> MOVING <──> WAITING          (searching, or no grant yet)
+//    ^                  │  ^  ^
+//    └── order ends ────┘  │  └──> HOLDING         (stands where its order wants it)
+//                          └── BLOCKED             (goal unreachable, order says wait)
+//
+// X(enumerator, name on the wire)
+#define FM_AGENT_STATE_LIST(X)                                                                     \
+    X(FM_AGENT_IDLE, "idle")                                                                       \
+    X(FM_AGENT_MOVING, "moving")                                                                   \
+    X(FM_AGENT_WAITING, "waiting")                                                                 \
+    X(FM_AGENT_BLOCKED, "blocked")                                                                 \
+    X(FM_AGENT_HOLDING, "holding")
+
+typedef enum fm_agent_state {
+#define X(enumerator, name) enumerator,
+    FM_AGENT_STATE_LIST(X)
+#undef X
+    FM_AGENT_STATE_COUNT,
+} fm_agent_state;
+
+// Why a search was begun, or went on after it had an answer.
+//
+// X(enumerator, name on the wire)
+#define FM_REPLAN_LIST(X)                                                                          \
+    X(FM_REPLAN_GOAL, "goal")       /* for a goal nobody searched for: an order, its next leg */   \
+    X(FM_REPLAN_SENSED, "sensed")   /* the team saw cells for the first time */                    \
+    X(FM_REPLAN_EDIT, "map_change") /* it saw that cells it had known were edited */
+
+typedef enum fm_replan {
+#define X(enumerator, name) enumerator,
+    FM_REPLAN_LIST(X)
+#undef X
+    FM_REPLAN_COUNT,
+} fm_replan;
+
+// What came of units that wanted the same cells, where a cell holds one (core/crowd/crowd.h).
+//
+// X(enumerator, name on the wire)
+#define FM_CONFLICT_LIST(X)                                                                        \
+    X(FM_CONFLICT_WAITED, "waited")           /* unit and tick: would have gone on, but stayed */  \
+    X(FM_CONFLICT_SIDESTEPPED, "sidestepped") /* step: to another cell than its search wanted */   \
+    X(FM_CONFLICT_PUSHED, "pushed")           /* step: of one without a way of its own */          \
+    X(FM_CONFLICT_SWAP, "swap_avoided")       /* try: two would have exchanged places or crossed */
+
+typedef enum fm_conflict {
+#define X(enumerator, name) enumerator,
+    FM_CONFLICT_LIST(X)
+#undef X
+    FM_CONFLICT_COUNT,
+} fm_conflict;
+
+// Who expands cells: the planners of the catalogue, by index, and these.
+#define FM_SEARCH_SURVEY FM_PLANNER_COUNT       // tables of landmarks and clusters
+#define FM_SEARCH_SEEK   (FM_PLANNER_COUNT + 1) // where to explore or flee to
+#define FM_SEARCH_KINDS  (FM_PLANNER_COUNT + 2)
+
+// X(enumerator, name on the wire)
+#define FM_ORDER_KIND_LIST(X)                                                                      \
+    X(FM_ORDER_MOVE, "move")                                                                       \
+    X(FM_ORDER_STOP, "stop")                                                                       \
+    X(FM_ORDER_PATROL, "patrol")                                                                   \
+    X(FM_ORDER_HOLD, "hold")                                                                       \
+    X(FM_ORDER_FOLLOW, "follow")                                                                   \
+    X(FM_ORDER_GUARD, "guard")                                                                     \
+    X(FM_ORDER_EXPLORE, "explore")                                                                 \
+    X(FM_ORDER_FLEE, "flee")
+
+typedef enum fm_order_kind {
+#define X(enumerator, name) enumerator,
+    FM_ORDER_KIND_LIST(X)
+#undef X
+    FM_ORDER_KIND_COUNT,
+} fm_order_kind;
+
+// What an order does when its goal cannot be reached on what the team knows.
+// X(enumerator, name on the wire)
+#define FM_ON_UNREACHABLE_LIST(X)                                                                  \
+    X(FM_UNREACHABLE_NEAREST, "nearest")                                                           \
+    X(FM_UNREACHABLE_FAIL, "fail")                                                                 \
+    X(FM_UNREACHABLE_WAIT, "wait")
+
+typedef enum fm_on_unreachable {
+#define X(enumerator, name) enumerator,
+    FM_ON_UNREACHABLE_LIST(X)
+#undef X
+} fm_on_unreachable;
+
+// How the goals of a group lie; see core/orders/group.h.
+// X(enumerator, name on the wire)
+#define FM_FORMATION_LIST(X)                                                                       \
+    X(FM_FORMATION_NONE, "none")                                                                   \
+    X(FM_FORMATION_KEEP, "keep")                                                                   \
+    X(FM_FORMATION_LINE, "line")                                                                   \
+    X(FM_FORMATION_BOX, "box")
+
+typedef enum fm_formation {
+#define X(enumerator, name) enumerator,
+    FM_FORMATION_LIST(X)
+#undef X
+} fm_formation;
+
+// Every order ends exactly once, with one of these.
+// X(enumerator, name on the wire)
+#define FM_ORDER_END_LIST(X)                                                                       \
+    X(FM_END_ARRIVED, "arrived")                                                                   \
+    X(FM_END_NEAREST, "nearest_reached")                                                           \
+    X(FM_END_UNREACHABLE, "unreachable")                                                           \
+    X(FM_END_REPLACED, "replaced")                                                                 \
+    X(FM_END_CANCELLED, "cancelled")                                                               \
+    X(FM_END_DIED, "died")                                                                         \
+    X(FM_END_EXHAUSTED, "out_of_memory")                                                           \
+    X(FM_END_TARGET_LOST, "target_lost")                                                           \
+    X(FM_END_TARGET_DIED, "target_died")                                                           \
+    X(FM_END_EXPLORED, "explored")
+
+typedef enum fm_order_end {
+#define X(enumerator, name) enumerator,
+    FM_ORDER_END_LIST(X)
+#undef X
+    FM_END_COUNT,
+} fm_order_end;
+
+// How many units a cell holds.
+// X(enumerator, name on the wire)
+#define FM_OCCUPANCY_LIST(X)                                                                       \
+    X(FM_OCCUPANCY_NONE, "none")           /* any number */                                        \
+    X(FM_OCCUPANCY_EXCLUSIVE, "exclusive") /* one; core/crowd/crowd.h says who gets it */
+
+typedef enum fm_occupancy_rule {
+#define X(enumerator, name) enumerator,
+    FM_OCCUPANCY_LIST(X)
+#undef X
+} fm_occupancy_rule;
+
+// Where new agents go.
+// X(enumerator, name on the wire)
+#define FM_PLACING_LIST(X)                                                                         \
+    X(FM_PLACE_EXACT, "exact")     /* where the command says, or the command is refused */         \
+    X(FM_PLACE_NEAREST, "nearest") /* to the nearest cell that can hold them */
+
+typedef enum fm_placing {
+#define X(enumerator, name) enumerator,
+    FM_PLACING_LIST(X)
+#undef X
+} fm_placing;
+
+#define FM_TICK_MILLIHERTZ_MAX 1000000u
+
+// How much longer a diagonal step is than a straight one, for speeds.
+#define FM_SPEED_STRAIGHT 1000u
+#define FM_SPEED_DIAGONAL 1414u
+
+// Rules of a world, fixed when it is made. Start from fm_world_rules_default().
+typedef struct fm_world_rules {
+    fm_connectivity connectivity;
+    fm_step_costs steps; // FM_STEPS_1 exactly with FM_CONNECT_4
+    fm_sense_rules sense;
+    fm_planner_spec planner; // of agents that are not given another
+    bool omniscient;         // teams know the whole map from the start and see every edit
+    uint32_t agents_max;     // 1..FM_AGENTS_MAX
+    uint32_t teams_max;      // 1..FM_TEAMS_MAX
+    uint32_t saved_ticks;    // of its share that a team may save, 0..FM_SAVED_TICKS_MAX; account.h
+
+    fm_landmark_rules landmarks; // for planners with heuristic=landmarks
+
+    fm_occupancy_rule occupancy;
+    uint32_t tick_millihertz; // ticks in 1000 s of game time, for speeds; 1..FM_TICK_MILLIHERTZ_MAX
+    uint32_t players_build;   // buildings that players may have, for each team; 0: see permit.h
+
+    // Movement classes, each with a name of its own; class_count 0 stands for "ground" alone.
+    // Elsewhere a class is its index in here.
+    fm_movement_class classes[FM_CLASSES_MAX];
+    uint32_t class_count;
+} fm_world_rules;
+
+/// 8 neighbours, 10/14, sight radius 5 (square, no line of sight), dstar-lite, 65536 agents,
+/// 4096 teams, any number of units in a cell, 10 ticks a second, 8 landmarks.
+fm_world_rules fm_world_rules_default(void);
+
+// What placing a building does about units on its site.
+// X(enumerator, name on the wire)
+#define FM_ON_UNITS_LIST(X)                                                                        \
+    X(FM_UNITS_PUSH, "push")                                                                       \
+    X(FM_UNITS_REFUSE, "refuse")
+
+typedef enum fm_on_units {
+#define X(enumerator, name) enumerator,
+    FM_ON_UNITS_LIST(X)
+#undef X
+} fm_on_units;
+
+typedef enum fm_command_kind {
+    FM_COMMAND_TEAM,   // planner (ops NULL: the world's), weight
+    FM_COMMAND_SPAWN,  // team, cells (one agent each), planner (ops NULL: the team's), class_index,
+                       // placing, speed
+    FM_COMMAND_REMOVE, // agents
+    FM_COMMAND_ORDER,  // agents, order, on_unreachable, cells; queue, loop
+    FM_COMMAND_TERRAIN,  // cells, rects, terrain, cost
+    FM_COMMAND_BUILD,    // team (owner; FM_ALL_TEAMS: nobody), rects (one), on_units
+    FM_COMMAND_DEMOLISH, // building, team (its owner, or FM_ALL_TEAMS)
+    FM_COMMAND_PLANNER,  // agents, planner (ops NULL: each its team's): their searches begin anew
+} fm_command_kind;
+
+#define FM_COMMAND_KIND_LAST FM_COMMAND_PLANNER
+
+// Arrays belong to the caller and are only read during fm_world_apply(). Values may come straight
+// from a client: fm_world_apply() checks them all before it changes anything.
+typedef struct fm_command {
+    fm_command_kind kind;
+    uint32_t team;
+    const fm_agent_id *agents;
+    uint32_t agent_count;
+    const fm_cell *cells;
+    uint32_t cell_count;
+    const fm_rect *rects;
+    uint32_t rect_count;
+    fm_order_kind order;
+    fm_on_unreachable on_unreachable;
+    fm_terrain terrain; // FM_COMMAND_TERRAIN: 0 (FM_TERRAIN_UNKNOWN) keeps each cell's terrain
+    uint8_t cost;       // FM_COMMAND_TERRAIN: 0 keeps each cell's cost
+    fm_planner_spec planner;
+    uint32_t class_index; // FM_COMMAND_SPAWN: movement class of the new agents
+
+    fm_on_units on_units; // FM_COMMAND_BUILD
+    uint32_t building;    // FM_COMMAND_DEMOLISH: id
+
+    // FM_COMMAND_ORDER. What `cells` are: a move's goals, one for all agents or one each; a
+    // patrol's waypoints (1..FM_WAYPOINTS_MAX; from one the way back leads to where the agent stood
+    // when its turn came); the cell to guard, unless there is a target; for flee cells to flee
+    // from, besides seen enemies (0..FM_WAYPOINTS_MAX).
+    bool queue;         // after the orders that the agents have, not in their place; not with stop
+    fm_agent_id target; // follow: of the agents' own team, or seen by it; guard: of the own team
+    uint32_t radius;    // follow, guard, flee: cells, 1..FM_ORDER_RADIUS_MAX; 0: 2, 4, 8
+    bool loop; // patrol: from the last waypoint straight to the first, not back by the others
+
+    // FM_COMMAND_ORDER, a move to one cell by agents of one team: goals around it.
+    bool spread;            // each agent a goal of its own
+    fm_formation formation; // likewise, in a formation
+    bool common_speed;      // all as fast as the slowest; also without the two above
+    uint32_t max_detour;    // move, without the first two: per cent of the first way known that its
+                            // way may get, 100..FM_DETOUR_PERCENT_MAX; 0: any length
+
+    fm_placing placing; // FM_COMMAND_SPAWN
+    uint32_t speed;     // FM_COMMAND_SPAWN: cells in 1000 s; 0: a cell a tick. At most one step a
+                        // tick is made, so that is the limit, for diagonal steps
+    uint32_t weight;    // FM_COMMAND_TEAM: of its share of the search, 1..FM_TEAM_WEIGHT_MAX; 0: 1
+} fm_command;
+
+// What a command did. On failure nothing was changed.
+typedef struct fm_command_result {
+    fm_status status;
+    uint32_t failed_index; // which agent, cell or rectangle was refused; 0 otherwise
+    uint32_t team;         // FM_COMMAND_TEAM: the new team
+    uint64_t
+        first_order; // FM_COMMAND_ORDER move: id of the first agent's order, the others count on
+    uint64_t first_number; // likewise, as the first agent's team counts its own orders
+    uint32_t
+        changed_count; // agents spawned, removed, ordered or given a planner; cells that changed
+    // FM_COMMAND_BUILD: the new building, with changed_count units pushed out; with FM_ERR_BUILDING
+    // the one that stands there, with FM_ERR_OCCUPIED_CELL a unit that does.
+    uint32_t building;
+    fm_agent_id in_the_way;
+    // FM_COMMAND_SPAWN: room for cell_count ids, given by the caller; may be NULL.
+    fm_agent_id *spawned;
+} fm_command_result;
+
+// An agent as a view shows it.
+typedef struct fm_agent_look {
+    fm_agent_id id;
+    fm_agent_id
+        name; // by which the view's player knows it, see core/world/names.h; of FM_ALL_TEAMS: id
+    uint32_t team;
+    fm_cell cell;
+    fm_agent_state state; // FM_AGENT_IDLE for agents of other teams: their plans are their own
+    uint32_t class_index; // movement class
+} fm_agent_look;
+
+typedef struct fm_order_ended {
+    uint64_t order;
+    uint64_t number; // of the order among those of its team, from 1
+    fm_agent_id agent;
+    fm_agent_id name; // of the agent, for its team
+    uint32_t team;
+    fm_order_end reason;
+    fm_cell cell; // where the agent stood
+} fm_order_ended;
+
+typedef enum fm_leave_reason {
+    FM_LEAVE_FOG,     // no longer seen
+    FM_LEAVE_REMOVED, // no longer there
+} fm_leave_reason;
+
+typedef struct fm_agent_left {
+    fm_agent_id id;
+    fm_agent_id name; // as in fm_agent_look
+    uint32_t team;
+    fm_cell cell; // where it stood, of those removed
+    fm_leave_reason reason;
+} fm_agent_left;
+
+// What one view (a team's, or FM_ALL_TEAMS) has to be told after a tick. FM_ALL_TEAMS: agents by
+// slot. A team: its own agents and then the others, each by name, and the ended orders by number,
+// so that the order of the entries tells nothing about what the team cannot see. Cells in order of
+// learning. Good until the next fm_world_apply() or fm_tick_run().
+typedef struct fm_changes {
+    const fm_agent_look *entered;
+    const fm_agent_look *changed; // moved or changed state, and were in view before
+    const fm_agent_left *left;
+    const fm_learned *cells;
+    const fm_order_ended *ended;       // of the view's own orders
+    const fm_building_look *buildings; // all that the view shows now, when `buildings_changed`
+    bool buildings_changed;
+    bool incomplete; // memory was out, and this is not all: after a later tick, show the whole view
+    bool ended_lost; // likewise, and not even `ended` is all, which no later view makes up for
+    uint32_t building_count;
+    uint32_t entered_count;
+    uint32_t changed_count;
+    uint32_t left_count;
+    uint32_t cell_count;
+    uint32_t ended_count;
+} fm_changes;
+
+// Everything about one agent, for people who debug.
+typedef struct fm_agent_report {
+    fm_agent_id id;
+    uint32_t team;
+    fm_cell cell;
+    uint32_t class_index;
+    fm_agent_state state;
+    bool has_order;
+    uint64_t order;
+    fm_order_kind order_kind;
+    fm_agent_id target;   // that the order follows or guards; all zero: none
+    uint32_t queue_count; // orders that wait for their turn
+    uint64_t queue_orders[FM_ORDER_QUEUE_MAX];
+    fm_order_kind queue_kinds[FM_ORDER_QUEUE_MAX];
+    fm_cell goal;            // of the order
+    fm_cell goal_substitute; // nearest reachable cell it walks to instead; FM_CELL_NONE
+    fm_on_unreachable on_unreachable;
+    char planner[96]; // spec
+    fm_plan_state plan_state;
+    uint32_t planner_agents;           // agents that share the planner
+    uint64_t planner_expansions;       // since the planner began
+    uint64_t planner_recent;           // expansions per tick x 256, smoothed
+    uint32_t open_count, closed_count; // cells
+    size_t planner_bytes;              // search memory
+    size_t knowledge_bytes;            // of the team
+    uint64_t known_count;              // cells the team knows
+    uint64_t moves;                    // since birth
+    uint64_t replans;                  // changes of knowledge that made it search again
+} fm_agent_report;
+
+typedef struct fm_world_counts {
+    uint64_t tick; // ticks completed
+    uint32_t teams;
+    uint32_t agents; // alive
+    uint32_t agents_by_state[FM_AGENT_STATE_COUNT];
+    uint32_t planners;
+    uint64_t orders_given;
+    uint64_t orders_ended[FM_END_COUNT];
+    uint64_t expansions;
+    uint64_t moves;
+    uint64_t cells_edited;
+    uint64_t first_move_ticks_sum; // over orders whose agent has made its first move
+    uint64_t first_move_count;
+    uint32_t first_move_histogram[65]; // ticks from order to first move; [64] counts 64 and more
+    uint64_t search_bytes;             // of all planners
+    uint64_t knowledge_bytes;          // of all teams
+    uint64_t map_cells;
+    uint64_t known_cells; // summed over the teams
+
+    // These are not saved: they begin when the world is made, loaded or brought back. They are as
+    // deterministic as the rest.
+    uint64_t expansions_by_kind[FM_SEARCH_KINDS]; // adds up to `expansions`
+    uint64_t replans[FM_REPLAN_COUNT];
+    uint64_t conflicts[FM_CONFLICT_COUNT];
+} fm_world_counts;
+
+// What a team may search and does, in expansions; see account.h.
+typedef struct fm_team_counts {
+    uint32_t team;
+    uint32_t weight;
+    uint32_t agents;     // alive
+    uint32_t waiting;    // of them: have an order but nothing to go by
+    uint64_t share;      // of the last tick's budget
+    uint64_t saved;      // for the next one
+    uint64_t used;       // in the last tick
+    uint64_t used_total; // since the team began
+} fm_team_counts;
+
+typedef struct fm_world fm_world;
+
+/// Makes a world.
+///
+/// @param grid    becomes the world's own on success
+/// @param memory  outlives the world; thread-safe
+/// @return FM_OK, FM_ERR_BAD_VALUE (rules contradict each other or the map) or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid,
+                                     const fm_memory *memory, fm_world **out);
+
+/// Releases the world, its grid and its agents. NULL is allowed. A world whose fm_memory can be
+/// dropped as a whole need not be destroyed at all.
+void fm_world_destroy(fm_world *world);
+
+/// Does one command, whole or not at all. Between ticks only; the command belongs to the tick that
+/// follows. Orders whose agents stand on their goal end in that tick.
+void fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result);
+
+/// Says whether anybody wants fm_world_changes() for a team (or FM_ALL_TEAMS). Has no effect on the
+/// simulation or its digest. A view starts with what fm_world_snapshot_*() say at this moment.
+///
+/// @return FM_OK, FM_ERR_NO_TEAM or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_watch(fm_world *world, uint32_t team, bool wanted);
+
+/// The changes that the last tick brought to a watched view.
+fm_changes fm_world_changes(const fm_world *world, uint32_t team);
+
+/// How a cell looks to a view. `team` must exist (asserted) or be FM_ALL_TEAMS.
+fm_learned fm_world_look_up(const fm_world *world, uint32_t team, fm_cell cell);
+
+/// The buildings that a team believes in, or those that stand (FM_ALL_TEAMS; `name` is the id), by
+/// id. Good until the next tick or command.
+///
+/// @param count  receives how many
+const fm_building_look *fm_world_buildings(const fm_world *world, uint32_t team, uint32_t *count);
+
+/// The agents in a watched view, by slot, as of the last tick or watch.
+///
+/// @param agents  receives up to `capacity`
+/// @return how many there are, which may exceed capacity
+uint32_t fm_world_agents_in_view(const fm_world *world, uint32_t team, fm_agent_look *agents,
+                                 uint32_t capacity);
+
+/// The name by which an agent's own team knows it. @return all zero when there is no such agent
+fm_agent_id fm_world_own_name(const fm_world *world, fm_agent_id id);
+
+/// The agent behind a name that `team` was given: one of its own, or one that its view (which must
+/// be watched for that) shows now. @return all zero when there is none
+fm_agent_id fm_world_agent_named(const fm_world *world, uint32_t team, fm_agent_id name);
+
+/// @return FM_OK or FM_ERR_NO_AGENT
+FM_CHECKED fm_status fm_world_inspect(const fm_world *world, fm_agent_id id,
+                                      fm_agent_report *report);
+
+/// Visits the search of an agent's planner. @return FM_OK, FM_ERR_NO_AGENT, or FM_ERR_NOT_READY
+/// when the agent has no planner
+FM_CHECKED fm_status fm_world_inspect_search(const fm_world *world, fm_agent_id id,
+                                             fm_inspect_fn *visit, void *context);
+
+/// The path an agent is on, from its cell to its goal; see fm_planner_ops.path.
+/// @return how many cells of it are in `cells`; 0 when there is none or no such agent
+uint32_t fm_world_agent_path(const fm_world *world, fm_agent_id id, fm_cell *cells,
+                             uint32_t capacity);
+
+void fm_world_counts_get(const fm_world *world, fm_world_counts *counts);
+
+/// What each team may search and does.
+///
+/// @param counts  receives the first `capacity` teams, by number
+/// @return how many teams there are, which may exceed capacity
+uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uint32_t capacity);
+
+const fm_grid *fm_world_grid(const fm_world *world);
+const fm_world_rules *fm_world_rules_get(const fm_world *world);
+bool fm_world_has_team(const fm_world *world, uint32_t team);
+
+/// What a team knows, as a unit sees it that moves like "ground"; FM_ALL_TEAMS gives the truth.
+/// Good until the next tick or command. NULL when there is no such team.
+const fm_view *fm_world_view(const fm_world *world, uint32_t team);
+
+// ---- world_classes.c ----
+
+/// The movement class of that name in the world's rules; FM_CLASS_NONE when there is none.
+uint32_t fm_world_class_find(const fm_world *world, const char *name);
+
+/// Makes a team's view of a class, unless there is one. Between ticks. Spawning does it for the
+/// class of the new agents. Has no effect on the simulation or its digest.
+///
+/// @param class_index  of the rules (asserted)
+/// @return FM_OK, FM_ERR_NO_TEAM or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_prepare_class(fm_world *world, uint32_t team, uint32_t class_index);
+
+/// What planners of a team and class see: a cell is blocked when a unit of the class does not fit
+/// with its north-west corner there. FM_ALL_TEAMS gives the truth. Good until the next tick or
+/// command. NULL when there is no such team, or no view was made for it.
+const fm_view *fm_world_class_view(const fm_world *world, uint32_t team, uint32_t class_index);

@@ -1,0 +1,342 @@
+// core/world/world_state.h: the inside of fm_world, for the files that make up its tick. Nobody
+// else includes it: world.h is what there is to know.
+//
+//   world.c          making and ending worlds, commands
+//   orders.c         an order's way from command to end
+//   lookout.c        who stands near a cell
+//   follow.c         orders that keep an agent near something
+//   seek.c           orders whose next leg has to be looked for
+//   group.c          one order for many: a goal for each
+//   legs.c           what comes after each leg of an order, by kind
+//   assign.c         how orders go on from tick to tick
+//   unreachable.c    whether a goal can be reached, and what follows if not
+//   team_labels.c    who reaches whom on what a team knows
+//   planner_table.c  which planner serves which agent
+//   tick.c           the row of stages, with search_stage.c (tick_state.h)
+//   watch.c          what views are told
+//   names.c          by which numbers players know agents
+//   settle.c         the state in which a world can be saved, with world_save.c and world_load.c
+//   inspect.c        what people who debug are told, with explain.c
+
+#pragma once
+
+#include "core/views/explain.h"
+#include "core/world/lookout.h"
+#include "core/world/names.h"
+#include "core/world/order.h"
+#include "core/crowd/pibt.h"
+#include "core/search/reach.h"
+#include "core/search/scratch.h"
+#include "core/map/sight.h"
+#include "core/search/survey.h"
+#include "core/world/team_labels.h"
+#include "core/tick/tick.h"
+
+#include <stdatomic.h>
+
+#define FM_SLOT_NONE UINT32_MAX
+
+struct fm_agent {
+    uint32_t generation;
+    bool alive;
+    bool must_sense;     // stands somewhere new, or the map around was edited
+    bool changed;        // moved or changed state since the last tick's end
+    bool is_ready;       // has credit for a step in this tick
+    uint8_t state;       // fm_agent_state
+    uint8_t plan_state;  // fm_plan_state of `planner` for its cell, as of the choose stage
+    uint8_t class_index; // movement class, in the rules
+    uint32_t team;
+    fm_cell cell;
+    fm_cell next;     // chosen for this tick; FM_CELL_NONE: stay
+    uint32_t planner; // slot, for the order's goal or substitute
+    fm_planner_spec spec;
+    struct fm_order order;
+    struct fm_order *queue; // orders whose turn comes later, first to last; owned
+    uint32_t queue_count, queue_capacity;
+    uint32_t queue_wanted; // during a command: orders that it appends
+    uint64_t moves;
+    uint64_t stepped_tick; // ticks completed with its last step, or pushed
+    uint32_t member;       // index in its team's list of slots
+    uint64_t born;         // agents of the world spawned before it
+
+    // How fast it goes; see move_stage.c.
+    uint32_t speed;  // cells in 1000 s of game time; 0: a cell a tick
+    int32_t credit;  // towards its next step; a straight one takes rules.tick_millihertz
+    uint8_t heading; // direction of its last move, FM_DIRECTION_COUNT before the first
+
+    // Among others, where a cell holds one unit; see crowd.h.
+    bool settled;           // stands where its last order ended, or was pushed from there
+    uint8_t trail_count;    // steps it was pushed away from where it stood
+    uint16_t stalled_ticks; // since somebody who cannot be pushed stands on its goal
+    fm_cell settled_aim;    // where its last order led
+    uint64_t trail;         // those steps, 3 bits each, the last one lowest
+    uint64_t pushed_tick;   // when the last of them was made
+    uint64_t asking_since;  // tick from which its priority grows; 0: it wants nothing
+};
+
+struct fm_planner {
+    bool in_use;
+    bool wants_search; // RUNNING after the last look
+    uint8_t turns;     // that it has had in this tick
+    bool cut;          // stopped by the deadline in this round
+    bool skipped;      // the deadline had passed before its turn
+    bool disturbed;    // had an answer, and what is known changed: the next expansion is a replan
+    bool has_answered; // has it ever
+    bool edited;       // `disturbed` by an edit, among others
+    uint8_t state;     // fm_plan_state
+    uint8_t cause;     // fm_replan, of the last of `replans`
+    uint8_t kind;      // index of its type in the catalogue
+    void *self;
+    fm_planner_spec spec;
+    uint32_t team;
+    uint8_t class_index; // movement class of its agents
+    fm_cell goal;
+    uint32_t users;  // agents
+    uint64_t cursor; // version of the knowledge it has read up to
+    uint64_t expansions;
+    uint64_t serial;                   // among all planners there ever were
+    uint64_t recent;                   // expansions per tick x 256, smoothed; see history.h
+    uint64_t noted_expansions;         // as of the last tick's end
+    uint64_t noted_replans;            // likewise
+    uint32_t change_count;             // cells in the last changes that it was told
+    fm_cell change_cell;               // the first of them
+    uint64_t replans;                  // times that changes of knowledge made it search again
+    uint32_t grant;                    // of the current round; 0: it is not its turn
+    uint32_t round_expansions;         // done in the current round
+    uint32_t cut_at;                   // see fm_cut.expansions
+    uint32_t next;                     // planner with the same hash, or free slot
+    uint32_t first_start, start_count; // its part of fm_world.starts
+};
+
+// What every tick looks at comes first, here and in the structs within: with thousands of teams
+// each line of cache counts.
+struct fm_team {
+    fm_knowledge *knowledge;
+    struct fm_watch *watch;                // NULL unless watched
+    uint32_t first_sensing, sensing_count; // its part of fm_world.sensing
+    fm_account account;
+    fm_seekers seekers;
+    fm_team_labels labels;
+    fm_planner_spec spec;
+    uint32_t *members; // slots that are or were its agents', see names.h
+    uint32_t member_count, member_capacity;
+    uint32_t agent_free; // head of the list of its free slots through `planner`, FM_SLOT_NONE
+    uint64_t orders_given;
+};
+
+// The survey of one view (core/world/surveys.c).
+struct fm_world_survey {
+    fm_survey *survey;
+    uint32_t team;
+    uint32_t class_index; // the first of those that share the view
+    uint64_t cursor;      // version of the view that it has read up to
+    uint32_t round_expansions;
+    bool cut;
+};
+
+// What a view was shown, and what it is to be told.
+struct fm_watch {
+    fm_bitmap visible; // cells seen now; empty for FM_ALL_TEAMS
+    uint64_t *shown;   // bit per agent slot: in view as of the last tick
+    uint32_t shown_words;
+    uint32_t removed_before; // of the world's list of removed agents: went before the watch began
+    bool incomplete;         // there was no memory to compare the last tick with
+    bool ended_lost;         // nor for the orders that ended in it
+    fm_sightings sightings;  // of agents of others that are in view
+    uint32_t *fresh;         // slots that came into view in this tick
+    uint32_t fresh_capacity;
+    fm_agent_look *entered, *changed;
+    fm_agent_left *left;
+    fm_learned *cells;
+    fm_order_ended *ended;
+    uint32_t entered_count, changed_count, left_count, cell_count, ended_count;
+    uint32_t entered_capacity, changed_capacity, left_capacity, cell_capacity, ended_capacity;
+};
+
+struct fm_world {
+    fm_world_rules rules;
+    fm_memory memory;
+    fm_grid *grid;
+    fm_sight *sight;
+    fm_view truth; // of the whole true map
+    fm_buildings buildings;
+    fm_buildings_seen buildings_shown;         // to the view of everything
+    fm_class_map *class_truth[FM_CLASSES_MAX]; // by class; NULL: it sees `truth`
+    fm_labels *truth_labels[FM_LABELED_MAPS];  // for queries; NULL: not asked for yet
+    uint64_t tick;                             // ticks completed
+
+    struct fm_agent *agents; // slots
+    uint32_t agent_slots, agent_capacity;
+    uint32_t agent_count; // alive
+    uint64_t agents_born;
+    uint64_t orders_given;
+    uint64_t orders_live;  // given and not ended, queued ones too
+    fm_lookout lookout;    // who stands where, for follow and flee
+    uint64_t lookout_tick; // assign stage that it was gathered in, counted from 1
+    bool seeks;            // somebody explores or flees in this tick
+
+    struct fm_team *teams; // team t at t - 1
+    uint32_t team_count, team_capacity;
+
+    struct fm_world_survey *surveys; // in the order in which they were begun
+    uint32_t survey_count, survey_capacity;
+
+    struct fm_planner *planners; // slots
+    uint32_t planner_slots, planner_capacity;
+    uint32_t planner_free;
+    uint32_t planner_count;
+    uint64_t planners_made;
+    uint32_t *planner_table; // slot + 1 by hash; chains through fm_planner.next
+    uint32_t planner_table_mask;
+
+    fm_slab slabs[FM_WORKERS_MAX];
+    fm_scratch scratches[FM_WORKERS_MAX];
+    uint32_t slab_count; // workers ever seen
+    uint32_t next_slab;  // where the next ended planner's pages go
+
+    // With FM_OCCUPANCY_EXCLUSIVE; see crowd.h. Room for all agents.
+    fm_occupancy *occupancy; // NULL: any number of units in a cell
+    fm_mover *movers;        // by agent slot
+    fm_pibt_frame *frames;
+    uint64_t *turns; // twice as many: see crowd.c
+    uint32_t mover_capacity, frame_capacity, turn_capacity;
+    fm_cell *placed; // of the agents that a command spawns
+    uint32_t placed_capacity;
+
+    // Lists of one tick, rebuilt by it.
+    fm_cell *starts;     // of all planners
+    uint32_t *searching; // planner slots
+    uint32_t *sensing;   // agent slots, by team
+    uint32_t starts_capacity, searching_capacity, sensing_capacity;
+    uint32_t searching_count;
+    uint32_t *by_team; // planner slots, then two numbers for each team
+    uint32_t by_team_capacity;
+    uint32_t *surveying; // surveys
+    uint32_t surveying_count, surveying_capacity;
+    fm_cut *cuts;
+    uint32_t cut_count, cut_capacity;
+
+    // What happened since the last tick was streamed.
+    bool streamed;          // the lists below have been told; the next change begins new ones
+    fm_agent_left *removed; // with reason; by order of removal
+    uint32_t removed_count, removed_capacity;
+    fm_order_ended *ended;
+    uint32_t ended_count, ended_capacity;
+    fm_cell *edited;
+    uint32_t edited_count, edited_capacity;
+    bool map_edited; // some cell changed since the last sense stage
+    struct fm_watch *watch_all;
+
+    bool settled; // loading this world's file would give this very state; see world_file.h
+
+    fm_memory source;     // behind `memory`, which counts what it refuses
+    atomic_uint refusals; // allocations that failed, ever
+    bool starved;         // see fm_world_is_starved()
+
+    fm_history history;
+    uint64_t digest; // of all events that are not visible in the state
+    fm_world_counts counts;
+};
+
+// Makes room for `wanted` elements in a growing array; true on success.
+#define FM_RESERVE(world, array, capacity, wanted)                                                 \
+    fm_reserve(&(world)->memory, (void **)&(array), &(capacity), (wanted), sizeof *(array))
+bool fm_reserve(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
+                size_t size);
+
+/// Allocations that failed so far.
+static inline uint32_t fm_world_refusals(const fm_world *world)
+{
+    return atomic_load_explicit(&world->refusals, memory_order_relaxed);
+}
+
+/// The living agent behind an id, or NULL.
+struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id);
+
+static inline fm_agent_id fm_agent_id_of(const fm_world *world, const struct fm_agent *agent)
+{
+    return (fm_agent_id){.index1 = (uint32_t)(agent - world->agents) + 1,
+                         .generation = agent->generation};
+}
+
+static inline struct fm_team *fm_team_of(const fm_world *world, uint32_t team)
+{
+    return &world->teams[team - 1];
+}
+
+static inline bool fm_world_contains(const fm_world *world, fm_cell cell)
+{
+    return fm_grid_contains(world->grid, fm_cell_x(cell), fm_cell_y(cell));
+}
+
+/// Forgets what the last tick's views were told, before anything new is noted.
+void fm_world_begin_interval(fm_world *world);
+
+void fm_agent_set_state(struct fm_agent *agent, fm_agent_state state);
+
+// ---- watch.c ----
+
+/// The observe stage, for one view.
+void fm_watch_observe(const fm_world *world, uint32_t team, struct fm_watch *watch);
+void fm_watch_destroy(fm_world *world, struct fm_watch *watch);
+
+// ---- world_classes.c ----
+
+/// Fills in and takes over what the rules say of classes: the true map as each class sees it.
+FM_CHECKED fm_status fm_world_classes_create(fm_world *world);
+void fm_world_classes_destroy(fm_world *world);
+
+/// Whether the rules name classes as they should.
+bool fm_world_classes_are_valid(const fm_world_rules *rules);
+
+/// The true map as a class sees it.
+static inline const fm_view *fm_world_truth(const fm_world *world, uint32_t class_index)
+{
+    const fm_class_map *map = world->class_truth[class_index];
+    return map == NULL ? &world->truth : &map->view;
+}
+
+/// A cell of the true map has changed: what it is now for a class.
+void fm_world_class_note_edit(fm_world *world, uint32_t class_index, fm_cell cell);
+
+/// Before and after the true map becomes weighted.
+FM_CHECKED fm_status fm_world_classes_prepare_for_weights(fm_world *world);
+void fm_world_classes_use_weights(fm_world *world);
+
+/// Teams that have seen their first cell of another cost than the floor's reckon with costs from
+/// now on; edge costs change scale, so their searches start over. Serial stages only.
+void fm_world_use_seen_weights(fm_world *world);
+
+/// Whether a planner can work for a class, under the rules and on the map as they are.
+bool fm_world_planner_fits(const fm_world *world, const fm_planner_spec *spec,
+                           uint32_t class_index);
+
+/// The cells from which an agent looks around, within the square that it covers.
+///
+/// @param cells  room for FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX
+/// @return how many
+uint32_t fm_agent_eyes(const fm_world *world, const struct fm_agent *agent, fm_cell *cells);
+
+/// Whether an agent covers some cell of a bitmap.
+bool fm_agent_touches(const fm_world *world, const struct fm_agent *agent, const fm_bitmap *cells);
+
+// ---- surveys.c ----
+
+/// An agent is about to get a planner: begins a survey of its view if its spec goes by tables. When
+/// memory is out there will be none, and the default heuristic does.
+void fm_surveys_want(fm_world *world, const struct fm_agent *agent, fm_cell goal);
+
+/// Once a tick, before the search stage.
+void fm_surveys_follow(fm_world *world);
+
+/// Costs have changed scale for a team.
+void fm_surveys_forget(fm_world *world, uint32_t team);
+
+/// Ends all surveys while their knowledge goes on; the next planner that wants one begins it.
+void fm_surveys_settle(fm_world *world);
+
+/// Before the knowledge ends that the surveys are of.
+void fm_surveys_destroy(fm_world *world);
+
+/// Bytes held by all surveys.
+size_t fm_surveys_bytes(const fm_world *world);

@@ -1,0 +1,14 @@
+// server/base/clock.h: the one place where the server asks what time it is.
+//
+// Everything that runs on a schedule takes its time from here, so that a simulation can put
+// another clock in its place.
+
+#pragma once
+
+#include <stdint.h>
+
+#define FM_NS_PER_MS 1000000ull
+#define FM_NS_PER_S  1000000000ull
+
+/// Nanoseconds since some moment before the process started; never goes back. Any thread.
+uint64_t fm_clock_now_ns(void);

@@ -1,0 +1,23 @@
+// server/base/config_file.h: the YAML file, checked by libcyaml against a schema made from
+// config.def.
+
+#pragma once
+
+#include "server/base/config.h"
+
+// Where a key stands in the file.
+typedef struct fm_config_entry {
+    char *text;    // value as written, owned; NULL: the file does not set the key
+    uint32_t line; // from 1
+} fm_config_entry;
+
+/// Reads a file. Says nothing about values: their text goes to fm_config_set().
+///
+/// @param entries  receives one entry per key of fm_config_keys, in that order; give them back
+///                 with fm_config_entries_fini(). Left alone on failure
+/// @param error    receives, on failure, "FILE:LINE: KEY: what is wrong" (as much of it as is
+///                 known); room for FM_CONFIG_ERROR_SIZE
+/// @return FM_OK, FM_ERR_IO (the file cannot be read), FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_config_file_read(const char *path, fm_config_entry *entries, char *error);
+
+void fm_config_entries_fini(fm_config_entry *entries);

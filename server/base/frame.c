@@ -1,0 +1,50 @@
+// server/base/frame.c: see frame.h.
+
+#include "server/base/frame.h"
+
+#include <stdlib.h>
+
+#define BROKEN SIZE_MAX // `alloc` of a buffer for which memory ran out
+
+// A buffer begins with 8 KiB; an answer of 30 bytes that waits in a queue should not hold them.
+static char *fit(msgpack_sbuffer *buffer)
+{
+    size_t size = buffer->size, room = buffer->alloc;
+    char *bytes = msgpack_sbuffer_release(buffer);
+    char *fitting = size > 0 && size < room / 2 ? realloc(bytes, size) : NULL;
+    return fitting != NULL ? fitting : bytes;
+}
+
+int fm_frame_write(void *context, const char *bytes, size_t size)
+{
+    msgpack_sbuffer *buffer = context;
+    if (buffer->alloc == BROKEN) {
+        return -1;
+    }
+    if (msgpack_sbuffer_write(buffer, bytes, size) != 0) {
+        msgpack_sbuffer_destroy(buffer);
+        *buffer = (msgpack_sbuffer){.alloc = BROKEN};
+        return -1;
+    }
+    return 0;
+}
+
+fm_frame *fm_frame_take(msgpack_sbuffer *buffer)
+{
+    fm_frame *frame = buffer->alloc == BROKEN ? NULL : malloc(sizeof *frame);
+    if (frame == NULL) {
+        msgpack_sbuffer_destroy(buffer);
+        return NULL;
+    }
+    size_t size = buffer->size; // which fit() sets back
+    *frame = (fm_frame){.references = 1, .size = size, .bytes = fit(buffer)};
+    return frame;
+}
+
+void fm_frame_drop(fm_frame *frame)
+{
+    if (frame != NULL && --frame->references == 0) {
+        free(frame->bytes);
+        free(frame);
+    }
+}

@@ -1,0 +1,36 @@
+// server/base/frame.h: bytes on their way out, shared by everybody they go to.
+//
+// A frame is written once and then only read. Each queue that holds it counts as one reference.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "core/base/base.h"
+
+#include <msgpack.h>
+
+typedef struct fm_frame {
+    uint32_t references;
+    size_t size;
+    char *bytes; // owned
+} fm_frame;
+
+/// What packers write to a msgpack_sbuffer with, in place of msgpack_sbuffer_write(): once memory
+/// is out the buffer stays empty, so that a message is whole or none.
+int fm_frame_write(void *buffer, const char *bytes, size_t size);
+
+/// Makes a frame of what a packer wrote, which it takes over (the buffer is empty afterwards).
+///
+/// @return a frame with one reference, or NULL when memory is out, now or while it was packed (the
+/// bytes are then released)
+fm_frame *fm_frame_take(msgpack_sbuffer *buffer);
+
+static inline fm_frame *fm_frame_hold(fm_frame *frame)
+{
+    frame->references++;
+    return frame;
+}
+
+/// Gives one reference back. NULL is allowed.
+void fm_frame_drop(fm_frame *frame);

@@ -1,0 +1,84 @@
+// server/base/limits.h: how much one client, and one address, may ask for.
+//
+// A meter is a token bucket, kept as the time until which what was taken is paid for: taking n at a
+// rate of r a second moves it by n / r seconds, and whoever is more than FM_METER_BURST_S ahead of
+// the clock gets nothing until it has caught up. What is refused is answered with `busy`.
+//
+// Each session has a meter for messages, bytes, orders, queries and edits. Each address counts its
+// connections, has a meter for opening them, and one for wrong tokens: while that is full, nobody
+// from there gets in, with whatever token, so that guessing is slow. For IPv6 an address is its
+// first 64 bits.
+//
+// Bounds: an address is kept while it has connections, or while one of its meters is ahead of the
+// clock; of the latter FM_ADDRESSES_IDLE_MAX.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "core/base/base.h"
+
+#define FM_METER_BURST_S      2u    // seconds' worth that may be taken at once
+#define FM_FAILURE_WINDOW_S   60u   // in which so many wrong tokens are too many
+#define FM_ADDRESSES_IDLE_MAX 4096u // without connections
+#define FM_ADDRESS_TABLE_SIZE 4096u // heads of chains
+
+// X(enumerator, config key, what is counted)
+#define FM_METER_LIST(X)                                                                           \
+    X(FM_METER_MESSAGES, rate_messages, "messages")                                                \
+    X(FM_METER_BYTES, rate_bytes, "bytes")                                                         \
+    X(FM_METER_ORDERS, rate_orders, "orders")                                                      \
+    X(FM_METER_QUERIES, rate_queries, "queries")                                                   \
+    X(FM_METER_EDITS, rate_edits, "edited cells and rectangles")
+
+typedef enum fm_meter_kind {
+#define X(enumerator, key, text) enumerator,
+    FM_METER_LIST(X)
+#undef X
+    FM_METER_COUNT,
+} fm_meter_kind;
+
+// Zeroed: nothing taken.
+typedef struct fm_meter {
+    uint64_t paid_ns; // until then
+} fm_meter;
+
+/// Takes `amount`, all or nothing; more than a burst holds is given to a meter that is not in use.
+///
+/// @param per_s    rate; 0: no limit
+/// @param wait_ns  receives, on refusal, how long until something is given
+bool fm_meter_take(fm_meter *meter, uint64_t amount, uint64_t per_s, uint64_t now_ns,
+                   uint64_t *wait_ns);
+
+typedef struct fm_address {
+    struct fm_address *next;
+    uint64_t key;
+    uint32_t connections;
+    fm_meter openings; // of connections
+    fm_meter failures; // wrong tokens
+} fm_address;
+
+// Zeroed: empty.
+typedef struct fm_addresses {
+    fm_address *heads[FM_ADDRESS_TABLE_SIZE];
+    uint32_t idle_count;
+} fm_addresses;
+
+void fm_addresses_fini(fm_addresses *addresses);
+
+/// A connection from an address as text. Ends with fm_addresses_release().
+/// @return NULL when memory is out
+fm_address *fm_addresses_hold(fm_addresses *addresses, const char *peer);
+
+/// @param now_ns  forgets addresses whose connections and wrong tokens are long ago
+void fm_addresses_release(fm_addresses *addresses, fm_address *address, uint64_t now_ns);
+
+/// Whether an address may open the connection for which it was held.
+/// @param per_s  connections a second; 0: no limit
+bool fm_address_may_open(fm_address *address, uint64_t per_s, uint64_t now_ns);
+
+/// Whether an address may try a token. @param wait_ns  as in fm_meter_take()
+bool fm_address_may_try(const fm_address *address, uint64_t now_ns, uint64_t *wait_ns);
+
+/// It has tried a wrong one. @param per_window  how many are too many; 0: never
+void fm_address_failed(fm_address *address, uint64_t per_window, uint64_t now_ns);

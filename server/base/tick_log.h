@@ -1,0 +1,53 @@
+// server/base/tick_log.h: the newest entries of a kind, each with the tick it belongs to.
+//
+// A ring that grows up to a bound and then forgets its oldest entries. Whoever asks for "everything
+// after tick t" is told whether that is still all there.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "core/base/base.h"
+
+typedef struct fm_tick_log {
+    size_t entry_size;
+    uint32_t count_max;
+    uint32_t capacity;
+    uint64_t first, end; // entries first..end-1 are kept, entry i at i % capacity
+    uint64_t floor_tick; // entries of later ticks are all there
+    char *entries;       // owned
+    uint64_t *ticks;     // owned; never falling
+} fm_tick_log;
+
+/// @param count_max  a power of two; entries kept at most
+void fm_tick_log_init(fm_tick_log *log, size_t entry_size, uint32_t count_max);
+void fm_tick_log_fini(fm_tick_log *log);
+
+/// Forgets all entries; those of ticks after `tick` will all be there.
+void fm_tick_log_clear(fm_tick_log *log, uint64_t tick);
+
+/// Appends an entry (copied). Without memory to grow, the oldest entries go instead.
+///
+/// @param tick  not before the last one's (asserted)
+/// @return false: memory was out, and this entry or another is gone before its time
+bool fm_tick_log_add(fm_tick_log *log, uint64_t tick, const void *entry);
+
+/// Position of the first entry after a tick; go on from there to log->end.
+uint64_t fm_tick_log_find(const fm_tick_log *log, uint64_t after_tick);
+
+static inline const void *fm_tick_log_at(const fm_tick_log *log, uint64_t position)
+{
+    return log->entries + (position & (log->capacity - 1)) * log->entry_size;
+}
+
+/// Whether all entries after a tick are still there.
+static inline bool fm_tick_log_reaches(const fm_tick_log *log, uint64_t after_tick)
+{
+    return after_tick >= log->floor_tick;
+}
+
+/// Bytes held.
+static inline size_t fm_tick_log_size(const fm_tick_log *log)
+{
+    return log->capacity * (log->entry_size + sizeof *log->ticks);
+}

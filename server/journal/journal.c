@@ -1,0 +1,663 @@
+// server/journal/journal.c: see journal.h. The writer: queues, when to commit, what to do when that
+// fails.
+
+#include "server/journal/journal.h"
+
+#include "server/base/clock.h"
+#include "server/base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#define PATH_SIZE     4096u
+#define ROW_HEAD_SIZE 13u // kind, tick, size
+
+struct fm_journal {
+    fm_journals *journals;
+    void *owner;
+    fm_journal *next_queued; // guarded by the lock, like the next three
+    bool is_queued;
+    fm_journal_batch *first, *last; // submitted, not taken by the writer
+    char error[FM_JOURNAL_ERROR_SIZE];
+    fm_journal_numbers numbers;
+
+    // Counted by both.
+    atomic_size_t waiting_size;
+    atomic_uint waiting_batches, waiting_ticks;
+    atomic_bool has_failed;
+
+    // The writer's.
+    fm_journal_file *file;
+    fm_journal_batch *taken_first, *taken_last; // oldest first
+    fm_journal *next_active;
+    bool is_active;
+    uint64_t due_ns; // when to commit
+};
+
+struct fm_journals {
+    fm_journal_options options;
+    uv_mutex_t lock;
+    uv_cond_t submitted, flushed;
+    uv_thread_t thread;
+    bool stopped; // fm_journals_stop() was called
+
+    // Guarded by the lock.
+    fm_journal *queued; // journals that something was submitted for
+    bool stop;
+    uint64_t flush_wanted, flush_done; // numbers of calls of fm_journals_flush()
+
+    // The writer's.
+    fm_journal *active; // journals with batches taken
+};
+
+// ---- batches -----------------------------------------------------------------------------------
+
+fm_journal_batch *fm_journal_batch_create(void)
+{
+    fm_journal_batch *batch = calloc(1, sizeof *batch);
+    if (batch != NULL) {
+        batch->rows = fm_writer_init(&fm_memory_libc);
+        batch->world = fm_writer_init(&fm_memory_libc);
+    }
+    return batch;
+}
+
+void fm_journal_batch_destroy(fm_journal_batch *batch)
+{
+    if (batch != NULL) {
+        fm_writer_fini(&batch->rows);
+        fm_writer_fini(&batch->world);
+        free(batch);
+    }
+}
+
+size_t fm_journal_batch_begin_row(fm_journal_batch *batch, fm_journal_kind kind, uint64_t tick)
+{
+    size_t begin = batch->rows.size;
+    fm_writer_put_u8(&batch->rows, (uint8_t)kind);
+    fm_writer_put_u64(&batch->rows, tick);
+    fm_writer_put_u32(&batch->rows, 0); // its size, known at the end
+    return begin;
+}
+
+void fm_journal_batch_end_row(fm_journal_batch *batch, size_t begin)
+{
+    if (!batch->rows.failed) {
+        uint32_t size = (uint32_t)(batch->rows.size - begin - ROW_HEAD_SIZE);
+        for (uint32_t i = 0; i < 4; i++) {
+            batch->rows.data[begin + 9 + i] = (uint8_t)(size >> (8 * i));
+        }
+    }
+}
+
+static size_t batch_size(const fm_journal_batch *batch)
+{
+    return sizeof *batch + batch->rows.size + batch->world.size;
+}
+
+static bool has_rows(const fm_journal_batch *batch)
+{
+    return batch->rows.size > 0;
+}
+
+// ---- submitting --------------------------------------------------------------------------------
+
+void fm_journal_submit(fm_journal *journal, fm_journal_batch *batch)
+{
+    fm_journals *journals = journal->journals;
+    batch->next = NULL;
+    atomic_fetch_add(&journal->waiting_size, batch_size(batch));
+    atomic_fetch_add(&journal->waiting_ticks, batch->tick_count);
+    atomic_fetch_add(&journal->waiting_batches, 1);
+    uv_mutex_lock(&journals->lock);
+    if (journal->first == NULL) {
+        journal->first = batch;
+    } else {
+        journal->last->next = batch;
+    }
+    journal->last = batch;
+    if (!journal->is_queued) {
+        journal->is_queued = true;
+        journal->next_queued = journals->queued;
+        journals->queued = journal;
+    }
+    uv_cond_signal(&journals->submitted);
+    uv_mutex_unlock(&journals->lock);
+}
+
+bool fm_journal_is_waiting(const fm_journal *journal)
+{
+    return atomic_load(&journal->waiting_batches) > 0;
+}
+
+bool fm_journal_is_behind(const fm_journal *journal)
+{
+    return atomic_load(&journal->waiting_size) > FM_JOURNAL_WAITING_MAX ||
+           atomic_load(&journal->waiting_ticks) > FM_JOURNAL_TICKS_WAITING_MAX;
+}
+
+bool fm_journal_has_failed(const fm_journal *journal)
+{
+    return atomic_load(&journal->has_failed);
+}
+
+void fm_journal_error(const fm_journal *journal, char *error)
+{
+    uv_mutex_lock(&journal->journals->lock);
+    memcpy(error, journal->error, sizeof journal->error);
+    uv_mutex_unlock(&journal->journals->lock);
+}
+
+void fm_journal_numbers_get(const fm_journal *journal, fm_journal_numbers *numbers)
+{
+    uv_mutex_lock(&journal->journals->lock);
+    *numbers = journal->numbers;
+    uv_mutex_unlock(&journal->journals->lock);
+    numbers->waiting_size = atomic_load(&journal->waiting_size);
+    numbers->waiting_ticks = atomic_load(&journal->waiting_ticks);
+}
+
+// ---- taking over -------------------------------------------------------------------------------
+
+static void append_taken(fm_journal *journal, fm_journal_batch *first, fm_journal_batch *last)
+{
+    if (journal->taken_first == NULL) {
+        journal->taken_first = first;
+    } else {
+        journal->taken_last->next = first;
+    }
+    journal->taken_last = last;
+}
+
+// The lock is held.
+static void take_queued(fm_journals *journals)
+{
+    while (journals->queued != NULL) {
+        fm_journal *journal = journals->queued;
+        journals->queued = journal->next_queued;
+        journal->is_queued = false;
+        append_taken(journal, journal->first, journal->last);
+        journal->first = journal->last = NULL;
+        if (!journal->is_active) {
+            journal->is_active = true;
+            journal->next_active = journals->active;
+            journals->active = journal;
+        }
+    }
+}
+
+// ---- writing -----------------------------------------------------------------------------------
+
+static fm_status add_world(fm_journal *journal, const fm_journal_batch *batch, char *error)
+{
+    const fm_journal_world world = {
+        .tick = batch->keyframe_tick,
+        .digest = batch->keyframe_digest,
+        .pace = batch->keyframe_pace,
+        .bytes = batch->world.data,
+        .size = batch->world.size,
+    };
+    return fm_journal_file_add_keyframe(journal->file, &world, error);
+}
+
+// A gap in the log means that ticks were shown which are not in it, unless it holds the last one's
+// record.
+static fm_status add_row(fm_journal *journal, const fm_journal_batch *batch, fm_journal_kind kind,
+                         uint64_t tick, const uint8_t *bytes, size_t size, char *error)
+{
+    if (kind == FM_JOURNAL_KEYFRAME) {
+        return add_world(journal, batch, error);
+    }
+    fm_status status = fm_journal_file_add(journal->file, kind, tick, bytes, size, error);
+    if (status == FM_OK && kind == FM_JOURNAL_GAP && size == 0) {
+        status = fm_journal_file_next_timeline(journal->file, error);
+    }
+    return status;
+}
+
+static fm_status add_batch(fm_journal *journal, const fm_journal_batch *batch, char *error)
+{
+    fm_reader rows = fm_reader_init(batch->rows.data, batch->rows.size, NULL);
+    fm_status status = FM_OK;
+    while (status == FM_OK && fm_reader_left(&rows) > 0) {
+        fm_journal_kind kind = (fm_journal_kind)fm_reader_take_u8(&rows);
+        uint64_t tick = fm_reader_take_u64(&rows);
+        size_t size = fm_reader_take_u32(&rows);
+        const uint8_t *bytes = fm_reader_take_bytes(&rows, size, "row");
+        status = add_row(journal, batch, kind, tick, bytes, size, error);
+    }
+    return status;
+}
+
+static fm_status write_batches(fm_journal *journal, char *error)
+{
+    fm_status status = fm_journal_file_begin(journal->file, error);
+    for (const fm_journal_batch *batch = journal->taken_first; batch != NULL && status == FM_OK;
+         batch = batch->next) {
+        status = add_batch(journal, batch, error);
+    }
+    return status == FM_OK ? fm_journal_file_commit(journal->file, error) : status;
+}
+
+// Only then is it counted as gone: who sees that nothing waits may be sure that it was released.
+static void release_batch(fm_journal *journal, fm_journal_batch *batch, bool written)
+{
+    const fm_journal_options *options = &journal->journals->options;
+    size_t size = batch_size(batch);
+    uint32_t tick_count = batch->tick_count;
+    options->released(options->context, journal->owner, batch, written);
+    fm_journal_batch_destroy(batch);
+    atomic_fetch_sub(&journal->waiting_size, size);
+    atomic_fetch_sub(&journal->waiting_ticks, tick_count);
+    atomic_fetch_sub(&journal->waiting_batches, 1);
+}
+
+static void release_batches(fm_journal *journal, bool written)
+{
+    fm_journal_batch *batch = journal->taken_first;
+    journal->taken_first = journal->taken_last = NULL;
+    while (batch != NULL) {
+        fm_journal_batch *next = batch->next;
+        release_batch(journal, batch, written);
+        batch = next;
+    }
+}
+
+// ---- failures ----------------------------------------------------------------------------------
+
+static void note_failure(fm_journal *journal, const char *error)
+{
+    uv_mutex_lock(&journal->journals->lock);
+    bool is_news = strcmp(journal->error, error) != 0;
+    memcpy(journal->error, error, sizeof journal->error);
+    journal->numbers.errors++;
+    uv_mutex_unlock(&journal->journals->lock);
+    if (is_news) {
+        fm_log(FM_LOG_ERROR, "journal cannot be written", fm_log_text("reason", error));
+    }
+}
+
+// Batches that came while nothing could be written bring no rows, and once their events are gone
+// there is nothing left to keep.
+static bool is_empty(const fm_journal_batch *batch)
+{
+    return batch->failed && !has_rows(batch) && batch->held_first == NULL && !batch->is_last;
+}
+
+static void tell_failed(fm_journal *journal)
+{
+    const fm_journal_options *options = &journal->journals->options;
+    fm_journal_batch **link = &journal->taken_first, *last = NULL;
+    while (*link != NULL) {
+        fm_journal_batch *batch = *link;
+        if (!batch->failed) {
+            batch->failed = true;
+            options->failed(options->context, journal->owner, batch);
+        }
+        if (is_empty(batch)) {
+            *link = batch->next;
+            release_batch(journal, batch, true);
+        } else {
+            last = batch;
+            link = &batch->next;
+        }
+    }
+    journal->taken_last = last;
+}
+
+static void fail(fm_journal *journal, const char *error)
+{
+    fm_journal_file_give_up(journal->file);
+    note_failure(journal, error);
+    atomic_store(&journal->has_failed, true);
+    journal->due_ns = fm_clock_now_ns() + journal->journals->options.retry_ms * FM_NS_PER_MS;
+}
+
+static void note_success(fm_journal *journal, uint64_t begun_ns, uint32_t keyframe_count)
+{
+    fm_journal_added added = fm_journal_file_added(journal->file);
+    uv_mutex_lock(&journal->journals->lock);
+    bool is_news = journal->error[0] != '\0';
+    journal->error[0] = '\0';
+    journal->numbers.commits++;
+    journal->numbers.rows += added.rows;
+    journal->numbers.bytes += added.bytes;
+    journal->numbers.keyframes += keyframe_count;
+    fm_distribution_add(&journal->numbers.commit_times, (fm_clock_now_ns() - begun_ns) / 1000);
+    uv_mutex_unlock(&journal->journals->lock);
+    atomic_store(&journal->has_failed, false);
+    if (is_news) {
+        fm_log(FM_LOG_INFO, "journal is written again",
+               fm_log_text("file", fm_journal_file_path(journal->file)));
+    }
+}
+
+// ---- a turn ------------------------------------------------------------------------------------
+
+// Batches that bring nothing wait behind those that do, for the order of their events alone.
+static bool have_rows(const fm_journal *journal)
+{
+    for (const fm_journal_batch *batch = journal->taken_first; batch != NULL; batch = batch->next) {
+        if (has_rows(batch)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void shorten(fm_journal *journal)
+{
+    char error[FM_JOURNAL_ERROR_SIZE];
+    if (fm_journal_file_shorten(journal->file, journal->journals->options.size_max, error) !=
+        FM_OK) {
+        fm_log(FM_LOG_WARNING, "journal not shortened", fm_log_text("reason", error));
+    }
+}
+
+static void commit(fm_journal *journal)
+{
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    uint64_t begun_ns = fm_clock_now_ns();
+    if (have_rows(journal)) {
+        if (write_batches(journal, error) != FM_OK) {
+            fail(journal, error);
+            return;
+        }
+        uint32_t keyframe_count = 0;
+        for (const fm_journal_batch *batch = journal->taken_first; batch != NULL;
+             batch = batch->next) {
+            keyframe_count += batch->has_keyframe;
+        }
+        note_success(journal, begun_ns, keyframe_count);
+        release_batches(journal, true);
+        if (keyframe_count > 0) {
+            shorten(journal);
+        }
+    } else {
+        release_batches(journal, true);
+    }
+    journal->due_ns = fm_clock_now_ns() + journal->journals->options.interval_ms * FM_NS_PER_MS;
+}
+
+// The world has ended: what it did last is of interest only to those who keep the file. The journal
+// goes before its batches do, because whoever hears of the last one may release the owner.
+static void end(fm_journal *journal)
+{
+    char error[FM_JOURNAL_ERROR_SIZE];
+    const fm_journal_options *options = &journal->journals->options;
+    if (options->keep && have_rows(journal) && write_batches(journal, error) != FM_OK) {
+        note_failure(journal, error);
+        fm_journal_file_give_up(journal->file);
+    }
+    if (fm_journal_file_end(journal->file, options->keep, error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "journal not removed", fm_log_text("reason", error));
+    }
+    fm_journal_batch *batch = journal->taken_first;
+    void *owner = journal->owner;
+    free(journal);
+    while (batch != NULL) {
+        fm_journal_batch *next = batch->next;
+        options->released(options->context, owner, batch, true);
+        fm_journal_batch_destroy(batch);
+        batch = next;
+    }
+}
+
+static bool has_ended(const fm_journal *journal)
+{
+    return journal->taken_last->is_last;
+}
+
+// Something new is due at once with durability tick, else an interval after the last commit; what
+// failed is due when it is tried again, whatever comes in.
+static bool is_urgent(const fm_journal *journal, bool hurry)
+{
+    bool failed = atomic_load(&journal->has_failed);
+    bool at_once = journal->journals->options.durability == FM_DURABILITY_TICK;
+    return has_ended(journal) || (!failed && (hurry || at_once));
+}
+
+// Writes what is due. Returns when the next is due; UINT64_MAX: when something is submitted.
+static uint64_t write_due(fm_journals *journals, bool hurry)
+{
+    uint64_t next_ns = UINT64_MAX;
+    fm_journal **link = &journals->active;
+    while (*link != NULL) {
+        fm_journal *journal = *link;
+        if (has_ended(journal)) {
+            *link = journal->next_active; // its owner may release it once its batches are
+            journal->is_active = false;
+            end(journal);
+            continue;
+        }
+        if (is_urgent(journal, hurry) || journal->due_ns <= fm_clock_now_ns()) {
+            commit(journal);
+        }
+        if (atomic_load(&journal->has_failed)) {
+            tell_failed(journal); // those that came since
+        }
+        if (journal->taken_first == NULL) {
+            *link = journal->next_active;
+            journal->is_active = false;
+            continue;
+        }
+        next_ns = journal->due_ns < next_ns ? journal->due_ns : next_ns;
+        link = &journal->next_active;
+    }
+    return next_ns;
+}
+
+uint64_t fm_journals_turn(fm_journals *journals)
+{
+    uv_mutex_lock(&journals->lock);
+    take_queued(journals);
+    uint64_t wanted = journals->flush_wanted;
+    bool hurry = wanted != journals->flush_done || journals->stop;
+    uv_mutex_unlock(&journals->lock);
+    uint64_t next_ns = write_due(journals, hurry);
+    uv_mutex_lock(&journals->lock);
+    journals->flush_done = wanted;
+    uv_cond_broadcast(&journals->flushed);
+    uv_mutex_unlock(&journals->lock);
+    return next_ns;
+}
+
+// ---- the thread --------------------------------------------------------------------------------
+
+// The lock is held.
+static void wait_for_work(fm_journals *journals, uint64_t until_ns)
+{
+    while (journals->queued == NULL && !journals->stop &&
+           journals->flush_wanted == journals->flush_done) {
+        uint64_t now_ns = fm_clock_now_ns();
+        if (until_ns <= now_ns) {
+            return;
+        }
+        if (until_ns == UINT64_MAX) {
+            uv_cond_wait(&journals->submitted, &journals->lock);
+        } else {
+            (void)uv_cond_timedwait(&journals->submitted, &journals->lock, until_ns - now_ns);
+        }
+    }
+}
+
+static void write_journals(void *context)
+{
+    fm_journals *journals = context;
+    bool stop = false;
+    while (!stop) {
+        uint64_t until_ns = fm_journals_turn(journals);
+        uv_mutex_lock(&journals->lock);
+        wait_for_work(journals, until_ns);
+        stop = journals->stop;
+        uv_mutex_unlock(&journals->lock);
+    }
+}
+
+void fm_journals_flush(fm_journals *journals)
+{
+    uv_mutex_lock(&journals->lock);
+    uint64_t wanted = ++journals->flush_wanted;
+    uv_cond_signal(&journals->submitted);
+    if (journals->options.driven) {
+        uv_mutex_unlock(&journals->lock);
+        (void)fm_journals_turn(journals);
+        return;
+    }
+    while (journals->flush_done < wanted) {
+        uv_cond_wait(&journals->flushed, &journals->lock);
+    }
+    uv_mutex_unlock(&journals->lock);
+}
+
+// ---- beginning and end -------------------------------------------------------------------------
+
+fm_status fm_journals_create(const fm_journal_options *options, fm_journals **out)
+{
+    fm_journals *journals = calloc(1, sizeof *journals);
+    if (journals == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    journals->options = *options;
+    if (uv_mutex_init(&journals->lock) < 0) {
+        goto fail_lock;
+    }
+    if (uv_cond_init(&journals->submitted) < 0) {
+        goto fail_submitted;
+    }
+    if (uv_cond_init(&journals->flushed) < 0) {
+        goto fail_flushed;
+    }
+    if (!options->driven && uv_thread_create(&journals->thread, write_journals, journals) < 0) {
+        goto fail_thread;
+    }
+    *out = journals;
+    return FM_OK;
+fail_thread:
+    uv_cond_destroy(&journals->flushed);
+fail_flushed:
+    uv_cond_destroy(&journals->submitted);
+fail_submitted:
+    uv_mutex_destroy(&journals->lock);
+fail_lock:
+    free(journals);
+    return FM_ERR_NO_MEMORY;
+}
+
+void fm_journals_stop(fm_journals *journals)
+{
+    if (journals->stopped) {
+        return;
+    }
+    journals->stopped = true;
+    uv_mutex_lock(&journals->lock);
+    journals->stop = true;
+    uv_cond_signal(&journals->submitted);
+    uv_mutex_unlock(&journals->lock);
+    if (!journals->options.driven) {
+        uv_thread_join(&journals->thread);
+    }
+    (void)fm_journals_turn(journals);
+    while (journals->active != NULL) {
+        fm_journal *journal = journals->active;
+        journals->active = journal->next_active;
+        journal->is_active = false;
+        release_batches(journal, false);
+    }
+}
+
+void fm_journals_destroy(fm_journals *journals)
+{
+    if (journals == NULL) {
+        return;
+    }
+    fm_journals_stop(journals);
+    uv_cond_destroy(&journals->flushed);
+    uv_cond_destroy(&journals->submitted);
+    uv_mutex_destroy(&journals->lock);
+    free(journals);
+}
+
+fm_durability fm_journals_durability(const fm_journals *journals)
+{
+    return journals->options.durability;
+}
+
+bool fm_journals_path(const fm_journals *journals, uint64_t number, const char *name, char *path,
+                      size_t size)
+{
+    int written = snprintf(path, size, "%s/%llu-%s" FM_JOURNAL_SUFFIX, journals->options.folder,
+                           (unsigned long long)number, name);
+    return written > 0 && (size_t)written < size;
+}
+
+// ---- the journal of one world ------------------------------------------------------------------
+
+static fm_journal *journal_init(fm_journals *journals, void *owner)
+{
+    fm_journal *journal = calloc(1, sizeof *journal);
+    if (journal != NULL) {
+        journal->journals = journals;
+        journal->owner = owner;
+    }
+    return journal;
+}
+
+fm_status fm_journal_create(fm_journals *journals, const fm_journal_head *head,
+                            const fm_journal_world *world, void *owner, fm_journal **out,
+                            char *error)
+{
+    char path[PATH_SIZE];
+    fm_journal *journal = journal_init(journals, owner);
+    if (journal == NULL || !fm_journals_path(journals, head->number, head->name, path, PATH_SIZE)) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: %s", journals->options.folder,
+                 journal == NULL ? "out of memory" : "the name is too long");
+        free(journal);
+        return journal == NULL ? FM_ERR_NO_MEMORY : FM_ERR_IO;
+    }
+    fm_status status = fm_journal_file_create(path, head, world, journals->options.durability,
+                                              &journal->file, error);
+    if (status != FM_OK) {
+        free(journal);
+        return status;
+    }
+    *out = journal;
+    return FM_OK;
+}
+
+fm_status fm_journal_open(fm_journals *journals, const char *path, void *owner, fm_journal **out,
+                          char *error)
+{
+    fm_journal *journal = journal_init(journals, owner);
+    if (journal == NULL) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: out of memory", path);
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_status status =
+        fm_journal_file_open(path, journals->options.durability, &journal->file, error);
+    if (status != FM_OK) {
+        free(journal);
+        return status;
+    }
+    *out = journal;
+    return FM_OK;
+}
+
+void fm_journal_destroy(fm_journal *journal)
+{
+    if (journal != NULL) {
+        fm_journal_file_close(journal->file);
+        free(journal);
+    }
+}
+
+void fm_journal_discard(fm_journal *journal)
+{
+    char error[FM_JOURNAL_ERROR_SIZE];
+    if (fm_journal_file_end(journal->file, false, error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "journal not removed", fm_log_text("reason", error));
+    }
+    free(journal);
+}

@@ -1,0 +1,587 @@
+// server/journal/journal_file.c: see journal_file.h.
+
+#include "server/journal/journal_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define PATH_SIZE         4096u
+#define BUSY_MS           50         // for somebody else who works on the file
+#define WAL_KEPT_SIZE     "16777216" // bytes of the WAL file that stay after it was larger
+#define COMPRESSION_LEVEL 1 // 400 MB a second and a third of the size; 3 gains 4 % and halves that
+#define KEYFRAMES_KEPT    2u
+
+static const char schema[] =
+    "CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, value NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE log (position INTEGER PRIMARY KEY, tick INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " bytes BLOB NOT NULL, checksum INTEGER NOT NULL);"
+    "CREATE TABLE keyframes (position INTEGER PRIMARY KEY, tick INTEGER NOT NULL,"
+    " digest INTEGER NOT NULL, paused INTEGER NOT NULL, tick_hz REAL NOT NULL, budget_ms REAL NOT "
+    "NULL,"
+    " size INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL);";
+
+struct fm_journal_file {
+    char path[PATH_SIZE];
+    fm_durability durability;
+    sqlite3 *db; // NULL: given up, to be opened again
+    sqlite3_stmt *insert_row, *insert_keyframe;
+    uint64_t position;      // of the last row that was committed
+    fm_journal_added added; // since; after a commit, by it
+    ZSTD_CCtx *compressor;  // owned
+    uint8_t *packed;        // owned; room for a keyframe
+    size_t packed_capacity;
+};
+
+// ---- errors ------------------------------------------------------------------------------------
+
+static fm_status status_of(int code)
+{
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return FM_ERR_NO_MEMORY;
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR:
+        return FM_ERR_BAD_FORMAT;
+    case SQLITE_TOOBIG:
+        return FM_ERR_TOO_LARGE;
+    default:
+        return FM_ERR_IO;
+    }
+}
+
+// SQLite says what went wrong, the system why.
+static fm_status complain_sqlite(const fm_journal_file *file, char *error, const char *doing)
+{
+    if (file->db == NULL) {
+        return fm_journal_complain(file->path, error, FM_ERR_NO_MEMORY, "%s: out of memory", doing);
+    }
+    int reason = sqlite3_system_errno(file->db);
+    fm_status status = status_of(sqlite3_errcode(file->db));
+    return fm_journal_complain(file->path, error, status, "%s: %s%s%s", doing,
+                               sqlite3_errmsg(file->db), reason == 0 ? "" : ": ",
+                               reason == 0 ? "" : strerror(reason));
+}
+
+// ---- the database ------------------------------------------------------------------------------
+
+static fm_status run(fm_journal_file *file, const char *sql, const char *doing, char *error)
+{
+    int code = sqlite3_exec(file->db, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK ? FM_OK : complain_sqlite(file, error, doing);
+}
+
+static fm_status prepare(fm_journal_file *file, const char *sql, sqlite3_stmt **out, char *error)
+{
+    int code = sqlite3_prepare_v2(file->db, sql, -1, out, NULL);
+    return code == SQLITE_OK ? FM_OK : complain_sqlite(file, error, "preparing");
+}
+
+static uint64_t number_of(fm_journal_file *file, const char *sql)
+{
+    sqlite3_stmt *statement;
+    uint64_t number = 0;
+    if (sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL) == SQLITE_OK) {
+        if (sqlite3_step(statement) == SQLITE_ROW) {
+            number = (uint64_t)sqlite3_column_int64(statement, 0);
+        }
+        sqlite3_finalize(statement);
+    }
+    return number;
+}
+
+static void close_database(fm_journal_file *file)
+{
+    sqlite3_finalize(file->insert_row);
+    sqlite3_finalize(file->insert_keyframe);
+    sqlite3_close(file->db);
+    file->insert_row = file->insert_keyframe = NULL;
+    file->db = NULL;
+}
+
+static fm_status open_database(fm_journal_file *file, int flags, char *error)
+{
+    int code = sqlite3_open_v2(file->path, &file->db,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | flags, NULL);
+    if (code != SQLITE_OK) {
+        return complain_sqlite(file, error, "opening");
+    }
+    sqlite3_busy_timeout(file->db, BUSY_MS); // the other worlds wait as well
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return FM_OK;
+}
+
+static fm_status set_up(fm_journal_file *file, char *error)
+{
+    bool synced = file->durability != FM_DURABILITY_NONE;
+    fm_status status = run(file, "PRAGMA journal_mode=WAL", "opening", error);
+    if (status == FM_OK) {
+        status = run(file, synced ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF", "opening",
+                     error);
+    }
+    if (status == FM_OK) {
+        status = run(file, "PRAGMA journal_size_limit=" WAL_KEPT_SIZE, "opening", error);
+    }
+    return status;
+}
+
+static fm_status prepare_inserts(fm_journal_file *file, char *error)
+{
+    fm_status status = prepare(file,
+                               "INSERT OR REPLACE INTO log (position, tick, kind, bytes, checksum)"
+                               " VALUES (?, ?, ?, ?, ?)",
+                               &file->insert_row, error);
+    if (status == FM_OK) {
+        status = prepare(file,
+                         "INSERT OR REPLACE INTO keyframes (position, tick, paused, tick_hz,"
+                         " budget_ms, size, checksum, bytes, digest)"
+                         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                         &file->insert_keyframe, error);
+    }
+    return status;
+}
+
+static fm_status open_again(fm_journal_file *file, char *error)
+{
+    fm_status status = open_database(file, 0, error);
+    if (status == FM_OK) {
+        status = set_up(file, error);
+    }
+    if (status == FM_OK) {
+        status = prepare_inserts(file, error);
+    }
+    if (status != FM_OK) {
+        close_database(file);
+    }
+    return status;
+}
+
+// ---- rows --------------------------------------------------------------------------------------
+
+static fm_status insert(fm_journal_file *file, sqlite3_stmt *statement, char *error)
+{
+    int code = sqlite3_step(statement);
+    fm_status status = code == SQLITE_DONE ? FM_OK : complain_sqlite(file, error, "writing");
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return status;
+}
+
+fm_status fm_journal_file_begin(fm_journal_file *file, char *error)
+{
+    if (file->db == NULL) {
+        fm_status status = open_again(file, error);
+        if (status != FM_OK) {
+            return status;
+        }
+    }
+    file->added = (fm_journal_added){0};
+    return run(file, "BEGIN IMMEDIATE", "writing", error);
+}
+
+fm_status fm_journal_file_add(fm_journal_file *file, fm_journal_kind kind, uint64_t tick,
+                              const void *bytes, size_t size, char *error)
+{
+    if (size > FM_JOURNAL_BLOB_MAX) {
+        return fm_journal_complain(file->path, error, FM_ERR_TOO_LARGE,
+                                   "a %s of tick %llu has %zu bytes", fm_journal_kind_name(kind),
+                                   (unsigned long long)tick, size);
+    }
+    uint64_t position = file->position + ++file->added.rows;
+    file->added.bytes += size;
+    uint64_t checksum = fm_journal_checksum(position, tick, kind, bytes, size);
+    sqlite3_stmt *row = file->insert_row;
+    sqlite3_bind_int64(row, 1, (sqlite3_int64)position);
+    sqlite3_bind_int64(row, 2, (sqlite3_int64)tick);
+    sqlite3_bind_int64(row, 3, kind);
+    sqlite3_bind_blob64(row, 4, size == 0 ? "" : bytes, size, SQLITE_STATIC);
+    sqlite3_bind_int64(row, 5, (sqlite3_int64)checksum);
+    return insert(file, row, error);
+}
+
+static fm_status reserve_packed(fm_journal_file *file, size_t size)
+{
+    if (file->compressor == NULL) {
+        file->compressor = ZSTD_createCCtx();
+    }
+    if (file->packed_capacity < size) {
+        free(file->packed);
+        file->packed = malloc(size);
+        file->packed_capacity = file->packed == NULL ? 0 : size;
+    }
+    return file->compressor == NULL || file->packed == NULL ? FM_ERR_NO_MEMORY : FM_OK;
+}
+
+static fm_status pack_world(fm_journal_file *file, const fm_journal_world *world, size_t *size,
+                            char *error)
+{
+    fm_status status = reserve_packed(file, ZSTD_compressBound(world->size));
+    if (status != FM_OK) {
+        return fm_journal_complain(file->path, error, status, "packing a keyframe: out of memory");
+    }
+    *size = ZSTD_compressCCtx(file->compressor, file->packed, file->packed_capacity, world->bytes,
+                              world->size, COMPRESSION_LEVEL);
+    if (ZSTD_isError(*size)) {
+        return fm_journal_complain(file->path, error, FM_ERR_NO_MEMORY, "packing a keyframe: %s",
+                                   ZSTD_getErrorName(*size));
+    }
+    if (*size > FM_JOURNAL_BLOB_MAX || world->size > FM_JOURNAL_WORLD_MAX) {
+        return fm_journal_complain(file->path, error, FM_ERR_TOO_LARGE,
+                                   "a keyframe of %zu bytes is too large", world->size);
+    }
+    return FM_OK;
+}
+
+fm_status fm_journal_file_add_keyframe(fm_journal_file *file, const fm_journal_world *world,
+                                       char *error)
+{
+    size_t size = 0;
+    fm_status status = pack_world(file, world, &size, error);
+    if (status == FM_OK) {
+        status = fm_journal_file_add(file, FM_JOURNAL_KEYFRAME, world->tick, NULL, 0, error);
+    }
+    if (status != FM_OK) {
+        return status;
+    }
+    uint64_t position = file->position + file->added.rows;
+    file->added.bytes += size;
+    uint64_t checksum =
+        fm_journal_checksum(position, world->tick, FM_JOURNAL_KEYFRAME, file->packed, size);
+    sqlite3_stmt *row = file->insert_keyframe;
+    sqlite3_bind_int64(row, 1, (sqlite3_int64)position);
+    sqlite3_bind_int64(row, 2, (sqlite3_int64)world->tick);
+    sqlite3_bind_int64(row, 3, world->pace.paused);
+    sqlite3_bind_double(row, 4, world->pace.tick_hz);
+    sqlite3_bind_double(row, 5, world->pace.budget_ms);
+    sqlite3_bind_int64(row, 6, (sqlite3_int64)world->size);
+    sqlite3_bind_int64(row, 7, (sqlite3_int64)checksum);
+    sqlite3_bind_blob64(row, 8, file->packed, size, SQLITE_STATIC);
+    sqlite3_bind_int64(row, 9, (sqlite3_int64)world->digest);
+    return insert(file, row, error);
+}
+
+fm_status fm_journal_file_next_timeline(fm_journal_file *file, char *error)
+{
+    return run(file, "UPDATE meta SET value = value + 1 WHERE key = 'timeline'", "writing", error);
+}
+
+fm_status fm_journal_file_commit(fm_journal_file *file, char *error)
+{
+    fm_status status = run(file, "COMMIT", "committing", error);
+    if (status == FM_OK) {
+        file->position += file->added.rows;
+    }
+    return status;
+}
+
+fm_journal_added fm_journal_file_added(const fm_journal_file *file)
+{
+    return file->added;
+}
+
+const char *fm_journal_file_path(const fm_journal_file *file)
+{
+    return file->path;
+}
+
+void fm_journal_file_give_up(fm_journal_file *file)
+{
+    if (file->db != NULL) {
+        sqlite3_exec(file->db, "ROLLBACK", NULL, NULL, NULL);
+        close_database(file);
+    }
+}
+
+// ---- size --------------------------------------------------------------------------------------
+
+uint64_t fm_journal_file_size(fm_journal_file *file)
+{
+    if (file->db == NULL) {
+        return 0;
+    }
+    uint64_t pages = number_of(file, "PRAGMA page_count");
+    uint64_t free_pages = number_of(file, "PRAGMA freelist_count");
+    return (pages - free_pages) * number_of(file, "PRAGMA page_size");
+}
+
+// Pages that become free are used again, so the file stops growing.
+static fm_status drop_oldest(fm_journal_file *file, char *error)
+{
+    uint64_t second = number_of(file, "SELECT position FROM keyframes ORDER BY position"
+                                      " LIMIT 1 OFFSET 1");
+    char sql[192];
+    snprintf(sql, sizeof sql,
+             "BEGIN IMMEDIATE; DELETE FROM log WHERE position < %llu;"
+             " DELETE FROM keyframes WHERE position < %llu; COMMIT",
+             (unsigned long long)second, (unsigned long long)second);
+    return run(file, sql, "shortening", error);
+}
+
+fm_status fm_journal_file_shorten(fm_journal_file *file, uint64_t size_max, char *error)
+{
+    fm_status status = FM_OK;
+    while (status == FM_OK && fm_journal_file_size(file) > size_max &&
+           number_of(file, "SELECT count(*) FROM keyframes") > KEYFRAMES_KEPT) {
+        status = drop_oldest(file, error);
+    }
+    return status;
+}
+
+// ---- beginning ---------------------------------------------------------------------------------
+
+static fm_status file_init(const char *path, fm_durability durability, fm_journal_file **out,
+                           char *error)
+{
+    fm_journal_file *file = calloc(1, sizeof *file);
+    if (file == NULL || strlen(path) >= sizeof file->path) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: %s", path,
+                 file == NULL ? "out of memory" : "the name is too long");
+        free(file);
+        return file == NULL ? FM_ERR_NO_MEMORY : FM_ERR_IO;
+    }
+    memcpy(file->path, path, strlen(path) + 1);
+    file->durability = durability;
+    *out = file;
+    return FM_OK;
+}
+
+static void file_destroy(fm_journal_file *file)
+{
+    close_database(file);
+    ZSTD_freeCCtx(file->compressor);
+    free(file->packed);
+    free(file);
+}
+
+static fm_status put_text(fm_journal_file *file, const char *key, const char *text, char *error)
+{
+    sqlite3_stmt *row;
+    fm_status status = prepare(file, "INSERT INTO meta (key, value) VALUES (?, ?)", &row, error);
+    if (status != FM_OK) {
+        return status;
+    }
+    sqlite3_bind_text(row, 1, key, -1, SQLITE_STATIC);
+    sqlite3_bind_text(row, 2, text, -1, SQLITE_STATIC);
+    status = insert(file, row, error);
+    sqlite3_finalize(row);
+    return status;
+}
+
+static fm_status put_number(fm_journal_file *file, const char *key, uint64_t number, char *error)
+{
+    char sql[128];
+    snprintf(sql, sizeof sql, "INSERT INTO meta (key, value) VALUES ('%s', %llu)", key,
+             (unsigned long long)number);
+    return run(file, sql, "writing", error);
+}
+
+static fm_status put_bases(fm_journal_file *file, const fm_journal_head *head, char *error)
+{
+    fm_writer bytes = fm_writer_init(&fm_memory_libc);
+    fm_writer_put_varint(&bytes, head->base_count);
+    for (uint32_t i = 0; i < head->base_count; i++) {
+        fm_writer_put_varint(&bytes, head->bases[i]);
+    }
+    sqlite3_stmt *row = NULL;
+    fm_status status =
+        bytes.failed
+            ? fm_journal_complain(file->path, error, FM_ERR_NO_MEMORY, "out of memory")
+            : prepare(file, "INSERT INTO meta (key, value) VALUES ('bases', ?)", &row, error);
+    if (status == FM_OK) {
+        sqlite3_bind_blob64(row, 1, bytes.data, bytes.size, SQLITE_STATIC);
+        status = insert(file, row, error);
+    }
+    sqlite3_finalize(row);
+    fm_writer_fini(&bytes);
+    return status;
+}
+
+static fm_status put_head(fm_journal_file *file, const fm_journal_head *head, char *error)
+{
+    char mark[128];
+    snprintf(mark, sizeof mark, "PRAGMA application_id=%d; PRAGMA user_version=%d;",
+             FM_JOURNAL_APPLICATION, FM_JOURNAL_FORMAT);
+    fm_status status = run(file, mark, "writing", error);
+    if (status == FM_OK) {
+        status = run(file, schema, "writing", error);
+    }
+    if (status == FM_OK) {
+        status = put_text(file, "fogmarch", FOGMARCH_VERSION, error);
+    }
+    if (status == FM_OK) {
+        status = put_text(file, "name", head->name, error);
+    }
+    if (status == FM_OK) {
+        status = put_number(file, "number", head->number, error);
+    }
+    if (status == FM_OK) {
+        status = put_number(file, "overload", head->overload, error);
+    }
+    if (status == FM_OK) {
+        status = put_number(file, "timeline", head->timeline, error);
+    }
+    if (status == FM_OK) {
+        status = put_number(file, "durability", file->durability, error);
+    }
+    return status == FM_OK ? put_bases(file, head, error) : status;
+}
+
+// All in one transaction: a file that a crash leaves behind has everything or nothing.
+static fm_status write_beginning(fm_journal_file *file, const fm_journal_head *head,
+                                 const fm_journal_world *world, char *error)
+{
+    fm_status status = run(file, "BEGIN IMMEDIATE", "writing", error);
+    if (status == FM_OK) {
+        status = put_head(file, head, error);
+    }
+    if (status == FM_OK) {
+        status = prepare_inserts(file, error);
+    }
+    if (status == FM_OK) {
+        status = fm_journal_file_add_keyframe(file, world, error);
+    }
+    return status == FM_OK ? fm_journal_file_commit(file, error) : status;
+}
+
+// A file is there for good when its folder is synced. File systems that cannot do that do not need
+// it.
+static void sync_folder(const char *path)
+{
+    char folder[PATH_SIZE];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL) {
+        snprintf(folder, sizeof folder, ".");
+    } else {
+        slash[slash == folder] = '\0';
+    }
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+}
+
+// The database, and what SQLite keeps beside it.
+static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
+
+static void remove_files(const char *path)
+{
+    for (size_t i = 0; i < FM_COUNT_OF(suffixes); i++) {
+        char name[PATH_SIZE + 8];
+        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        unlink(name);
+    }
+}
+
+fm_status fm_journal_file_create(const char *path, const fm_journal_head *head,
+                                 const fm_journal_world *world, fm_durability durability,
+                                 fm_journal_file **out, char *error)
+{
+    fm_journal_file *file;
+    fm_status status = file_init(path, durability, &file, error);
+    if (status != FM_OK) {
+        return status;
+    }
+    if (access(path, F_OK) == 0) {
+        status = fm_journal_complain(file->path, error, FM_ERR_EXISTS, "is there already");
+        file_destroy(file);
+        return status;
+    }
+    status = open_database(file, SQLITE_OPEN_CREATE, error);
+    if (status == FM_OK) {
+        status = set_up(file, error);
+    }
+    if (status == FM_OK) {
+        status = write_beginning(file, head, world, error);
+    }
+    if (status != FM_OK) {
+        file_destroy(file);
+        remove_files(path);
+        return status;
+    }
+    sync_folder(path);
+    *out = file;
+    return FM_OK;
+}
+
+static fm_status note_durability(fm_journal_file *file, char *error)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "BEGIN IMMEDIATE;"
+             " UPDATE meta SET value = value + 1 WHERE key = 'timeline' AND"
+             " (SELECT value FROM meta WHERE key = 'durability') <> %d;"
+             " UPDATE meta SET value = %d WHERE key = 'durability'; COMMIT",
+             FM_DURABILITY_TICK, file->durability);
+    return run(file, sql, "writing", error);
+}
+
+fm_status fm_journal_file_open(const char *path, fm_durability durability, fm_journal_file **out,
+                               char *error)
+{
+    fm_journal_file *file;
+    fm_status status = file_init(path, durability, &file, error);
+    if (status != FM_OK) {
+        return status;
+    }
+    status = open_again(file, error);
+    if (status == FM_OK) {
+        status = note_durability(file, error);
+    }
+    if (status != FM_OK) {
+        file_destroy(file);
+        return status;
+    }
+    file->position = number_of(file, "SELECT max(position) FROM log");
+    *out = file;
+    return FM_OK;
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+void fm_journal_file_close(fm_journal_file *file)
+{
+    if (file != NULL) {
+        file_destroy(file);
+    }
+}
+
+// Where the disk was full, rows may still be in the WAL file alone: it is renamed as well, and
+// first.
+static bool rename_files(const char *path)
+{
+    bool renamed = true;
+    for (size_t i = 0; i < FM_COUNT_OF(suffixes); i++) {
+        char from[PATH_SIZE + 8], to[PATH_SIZE + 16];
+        snprintf(from, sizeof from, "%s%s", path, suffixes[i]);
+        snprintf(to, sizeof to, "%s.ended%s", path, suffixes[i]);
+        bool is_database = suffixes[i][0] == '\0';
+        renamed = rename(from, to) == 0 || (!is_database && errno == ENOENT);
+    }
+    return renamed;
+}
+
+fm_status fm_journal_file_end(fm_journal_file *file, bool keep, char *error)
+{
+    char path[PATH_SIZE];
+    memcpy(path, file->path, sizeof path);
+    file_destroy(file); // moves what the WAL file holds to the database
+    if (keep && !rename_files(path)) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: renaming it to .ended: %m", path);
+        return FM_ERR_IO;
+    }
+    if (!keep && unlink(path) != 0) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: removing it: %m", path);
+        return FM_ERR_IO;
+    }
+    remove_files(path); // what else lies beside it
+    sync_folder(path);
+    return FM_OK;
+}

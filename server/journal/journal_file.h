@@ -1,0 +1,100 @@
+// server/journal/journal_file.h: one journal on the disk, and how it is written
+// (server/journal/journal_schema.h).
+//
+//   create ──┐                    ┌── commit ──> durable
+//   open ────┴──> begin ── add ───┴── failed: rolled back, closed; the next begin opens it again
+//
+// A commit that failed may still turn out to be in the file after a crash. So rows that are written
+// again replace what has their position.
+//
+// Threads: one at a time.
+
+#pragma once
+
+#include "server/base/config.h"
+#include "server/journal/journal_reader.h"
+
+// What is written once, at the beginning.
+typedef struct fm_journal_head {
+    const char *name;
+    uint64_t number;
+    uint32_t overload;
+    uint64_t timeline;     // up to INT64_MAX
+    const uint32_t *bases; // cells
+    uint32_t base_count;   // up to FM_JOURNAL_BASES_MAX
+} fm_journal_head;
+
+// A whole world.
+typedef struct fm_journal_world {
+    uint64_t tick;   // ticks completed
+    uint64_t digest; // of the last of them
+    fm_journal_pace pace;
+    const uint8_t *bytes; // of fm_world_save()
+    size_t size;
+} fm_journal_world;
+
+typedef struct fm_journal_file fm_journal_file;
+
+/// Makes a journal that begins with a keyframe, and syncs it and its folder. Takes its time.
+///
+/// @param path   of no file that is there
+/// @param out    left alone on failure, and nothing is left on the disk
+/// @param error  receives on failure a sentence with the file's name; room for
+/// FM_JOURNAL_ERROR_SIZE
+/// @return FM_OK, FM_ERR_IO, FM_ERR_EXISTS, FM_ERR_TOO_LARGE or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_journal_file_create(const char *path, const fm_journal_head *head,
+                                            const fm_journal_world *world, fm_durability durability,
+                                            fm_journal_file **out, char *error);
+
+/// Opens one to go on with it, which a reader has found good up to its end. Where the last
+/// durability was another than tick, ticks that somebody has seen may be lost: then another
+/// timeline begins.
+///
+/// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_journal_file_open(const char *path, fm_durability durability,
+                                          fm_journal_file **out, char *error);
+
+/// Closes it; what was committed stays. NULL is allowed.
+void fm_journal_file_close(fm_journal_file *file);
+
+/// Closes it and removes it from the disk, or with `keep` renames it to PATH.ended.
+/// @return FM_OK, or FM_ERR_IO with a text in `error`; it is closed in any case
+FM_CHECKED fm_status fm_journal_file_end(fm_journal_file *file, bool keep, char *error);
+
+/// Begins a transaction. Rows follow the last one that was committed.
+FM_CHECKED fm_status fm_journal_file_begin(fm_journal_file *file, char *error);
+
+FM_CHECKED fm_status fm_journal_file_add(fm_journal_file *file, fm_journal_kind kind, uint64_t tick,
+                                         const void *bytes, size_t size, char *error);
+
+/// Adds a keyframe: packs the world, and notes in the log that it was settled.
+FM_CHECKED fm_status fm_journal_file_add_keyframe(fm_journal_file *file,
+                                                  const fm_journal_world *world, char *error);
+
+/// Notes that ticks which clients have seen were lost.
+FM_CHECKED fm_status fm_journal_file_next_timeline(fm_journal_file *file, char *error);
+
+/// Ends the transaction. With durabilities tick and interval it is on the disk when this returns.
+FM_CHECKED fm_status fm_journal_file_commit(fm_journal_file *file, char *error);
+
+// What the transaction has added.
+typedef struct fm_journal_added {
+    uint64_t rows;
+    uint64_t bytes; // of rows and keyframes as they lie in the file
+} fm_journal_added;
+
+/// Of the transaction under way, or the last one.
+fm_journal_added fm_journal_file_added(const fm_journal_file *file);
+
+const char *fm_journal_file_path(const fm_journal_file *file);
+
+/// Gives up the transaction and closes the database; the next begin opens it again.
+void fm_journal_file_give_up(fm_journal_file *file);
+
+/// Bytes in use in the file, free pages not counted.
+uint64_t fm_journal_file_size(fm_journal_file *file);
+
+/// Removes the oldest keyframes and what follows them, one after the other, until the file uses
+/// `size_max` bytes at most or only two keyframes are left.
+/// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_journal_file_shorten(fm_journal_file *file, uint64_t size_max, char *error);

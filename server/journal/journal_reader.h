@@ -1,0 +1,130 @@
+// server/journal/journal_reader.h: reads the journal of a world, without changing it: to bring the
+// world back, to replay it, to look into it. Works on the file of a running server, of one that was
+// killed, and on a copy.
+//
+//   open ── keyframes: which ticks a replay can begin at
+//     ├──── load: the world's bytes at one of them (core/saves/world_file.h)
+//     └──── seek ── next, next, ...: commands, records and the rest in the order in which they
+//     happened
+//
+// A replay:  fm_world_load(), then for each row
+//
+//   FM_JOURNAL_COMMAND   fm_command_unpack(), fm_world_apply(), which must say FM_OK
+//   FM_JOURNAL_TICK      fm_record_unpack(), fm_tick_replay(); the digests must be equal
+//   FM_JOURNAL_KEYFRAME  fm_world_settle()
+//   FM_JOURNAL_PACE      nothing: ticks are the same at any pace
+//   FM_JOURNAL_GAP       ends; goes on with the world of the keyframe that follows
+//
+// Every error names the file, the table, and the position and tick where there are some.
+//
+// A reader in the middle of a journal holds on to the file as it was, which keeps the writer from
+// using its write-ahead file anew. Whoever goes on later lets go meanwhile: rest.
+//
+// Threads: one at a time for each reader.
+
+#pragma once
+
+#include "core/base/status.h"
+#include "server/journal/journal_schema.h"
+
+#define FM_JOURNAL_ERROR_SIZE 512u // bytes of an error text, NUL included
+
+/// For whoever reads or writes journals: makes "FILE: ..." of a sentence.
+///
+/// @param error  receives it; room for FM_JOURNAL_ERROR_SIZE
+/// @return the status
+fm_status fm_journal_complain(const char *path, char *error, fm_status status, const char *format,
+                              ...) __attribute__((format(printf, 4, 5)));
+#define FM_JOURNAL_NAME_MAX  64u // bytes of a world's name
+#define FM_JOURNAL_BASES_MAX 8u  // starting places
+
+typedef struct fm_journal_reader fm_journal_reader;
+
+// What a journal says of itself.
+typedef struct fm_journal_info {
+    char fogmarch[32]; // version of the program that made it
+    char name[FM_JOURNAL_NAME_MAX + 1];
+    uint64_t number;   // of the world
+    uint32_t overload; // fm_overload
+    bool was_synced;   // after every tick: nothing that somebody has seen is missing
+    uint64_t timeline; // grows whenever ticks that somebody has seen were lost
+    uint32_t bases[FM_JOURNAL_BASES_MAX]; // cells
+    uint32_t base_count;
+    fm_journal_pace pace; // at the end
+    uint64_t first_tick;  // of the oldest keyframe: ticks completed
+    uint64_t last_tick;   // ticks completed at the end
+    uint64_t last_position;
+} fm_journal_info;
+
+typedef struct fm_journal_keyframe {
+    uint64_t position;
+    uint64_t tick;   // ticks completed
+    uint64_t digest; // of the last of them; 0 before the first
+    fm_journal_pace pace;
+    uint64_t size, stored_size; // bytes of the world, and of what lies in the file
+} fm_journal_keyframe;
+
+typedef struct fm_journal_row {
+    uint64_t position;
+    uint64_t tick; // as fm_journal_kind says
+    fm_journal_kind kind;
+    const uint8_t *bytes; // good until the next call
+    size_t size;
+    fm_journal_pace pace; // FM_JOURNAL_PACE
+} fm_journal_row;
+
+/// Opens a journal.
+///
+/// @param out    left alone on failure
+/// @param error  receives on failure a sentence with the file's name; room for
+/// FM_JOURNAL_ERROR_SIZE
+/// @return FM_OK, FM_ERR_IO (cannot be opened or read), FM_ERR_BAD_FORMAT (is no journal, a newer
+/// one,
+///         or damaged) or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_journal_reader_open(const char *path, fm_journal_reader **out, char *error);
+
+/// NULL is allowed.
+void fm_journal_reader_close(fm_journal_reader *reader);
+
+/// As of when it was opened.
+const fm_journal_info *fm_journal_reader_info(const fm_journal_reader *reader);
+
+/// The keyframes, by position; at least one. They belong to the reader.
+const fm_journal_keyframe *fm_journal_reader_keyframes(const fm_journal_reader *reader,
+                                                       uint32_t *count);
+
+/// The newest keyframe at which no more than `tick` ticks were completed; NULL when all are later.
+const fm_journal_keyframe *fm_journal_reader_keyframe_before(const fm_journal_reader *reader,
+                                                             uint64_t tick);
+
+/// Reads and unpacks the world of a keyframe.
+///
+/// @param bytes  receives a block for the caller to free(); left alone on failure
+/// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_journal_reader_load(fm_journal_reader *reader,
+                                            const fm_journal_keyframe *keyframe, uint8_t **bytes,
+                                            size_t *size, char *error);
+
+/// Goes to a position: the next row is the first one behind it. A keyframe's own position leads to
+/// what followed it.
+FM_CHECKED fm_status fm_journal_reader_seek(fm_journal_reader *reader, uint64_t position,
+                                            char *error);
+
+/// Goes to the first row of a tick: its commands, else its record. Ticks that are gone already lead
+/// to the oldest row, ticks to come to the end.
+FM_CHECKED fm_status fm_journal_reader_seek_tick(fm_journal_reader *reader, uint64_t tick,
+                                                 char *error);
+
+/// Reads the next row.
+///
+/// @param more  receives whether there was one; rows written since the reader was opened are
+/// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_journal_reader_next(fm_journal_reader *reader, fm_journal_row *row,
+                                            bool *more, char *error);
+
+/// Lets go of the file until the next call. The bytes of the last row are gone; the next one
+/// follows it all the same.
+void fm_journal_reader_rest(fm_journal_reader *reader);
+
+/// Name of a kind, for people. Static storage.
+const char *fm_journal_kind_name(fm_journal_kind kind);

@@ -1,0 +1,71 @@
+// server/journal/journal_schema.h: how a world's journal lies in its file.
+//
+// One SQLite database in WAL mode for each world. A world is a deterministic function of a keyframe
+// and what came after it, so three tables are all:
+//
+//   meta       key, value                                   name, number, pace at the beginning
+//   log        position, tick, kind, bytes, checksum        all that happened, in order
+//   keyframes  position, tick, digest, pace, bytes ...      the whole world, now and then
+//
+//   log:   TICK 7   COMMAND 8   COMMAND 8   TICK 8   KEYFRAME 8   COMMAND 9   TICK 9 ...
+//                                                       │
+//   keyframes:                                    same position: the world as it was there
+//
+// Positions grow by one and ticks never fall, so a tick is found by halving. Making a keyframe
+// settles the world (core/saves/world_file.h): whoever replays from an older one does the same
+// where the log says KEYFRAME.
+//
+// Behind a GAP the world is not what the rows before make of it: whoever replays goes on from the
+// keyframe that follows.
+//
+//   ... TICK 7   GAP 19   KEYFRAME 19 ...                 no bytes: the ticks were not written
+//   ... TICK 7   COMMAND 8   GAP 8   KEYFRAME 8 ...       memory ran out in tick 8, the bytes are
+//                                                         its record: it is bridged, none is
+//                                                         missing
+//   ... TICK 8   GAP 8   KEYFRAME 8 ...                   likewise, between two ticks: a record
+//                                                         without grants
+//
+// Rows carry a checksum of their own, because SQLite keeps none: a flipped bit
+// is found where it is read.
+//
+// Commands that were refused changed nothing and are not here. Secrets are not here either.
+
+#pragma once
+
+#include "core/base/bytes.h"
+
+#define FM_JOURNAL_APPLICATION 0x464d4a4e // "FMJN": PRAGMA application_id
+#define FM_JOURNAL_FORMAT      1 // PRAGMA user_version; an older program refuses a newer one
+#define FM_JOURNAL_SUFFIX      ".journal"
+#define FM_JOURNAL_PACE_SIZE   17u // bytes: paused, then the bits of tick_hz and of budget_ms
+
+#define FM_JOURNAL_BLOB_MAX  ((size_t)1 << 29) // bytes of one row
+#define FM_JOURNAL_WORLD_MAX ((size_t)1 << 32) // bytes of a world that was unpacked from a keyframe
+
+// X(enumerator, number in the file, name)
+#define FM_JOURNAL_KIND_LIST(X)                                                                    \
+    X(FM_JOURNAL_COMMAND, 1, "command")   /* tick: in which it took effect; fm_command_pack() */   \
+    X(FM_JOURNAL_TICK, 2, "tick")         /* fm_record_pack() */                                   \
+    X(FM_JOURNAL_PACE, 3, "pace")         /* tick: the last completed; fm_journal_pace */          \
+    X(FM_JOURNAL_KEYFRAME, 4, "keyframe") /* likewise; the world was settled; no bytes */          \
+    X(FM_JOURNAL_GAP, 5, "gap")           /* ticks up to this one cannot be replayed, see above */
+
+typedef enum fm_journal_kind {
+#define X(enumerator, number, name) enumerator = number,
+    FM_JOURNAL_KIND_LIST(X)
+#undef X
+} fm_journal_kind;
+
+// How fast a world goes.
+typedef struct fm_journal_pace {
+    bool paused;
+    double tick_hz, budget_ms;
+} fm_journal_pace;
+
+/// Sum over a row, its place included, so that a row in the wrong place is noticed as well.
+static inline uint64_t fm_journal_checksum(uint64_t position, uint64_t tick, unsigned kind,
+                                           const void *bytes, size_t size)
+{
+    uint64_t place = position * 0x9e3779b97f4a7c15u + tick * 0xc2b2ae3d27d4eb4fu + kind;
+    return fm_bytes_checksum(bytes, size) ^ place;
+}

@@ -1,0 +1,34 @@
+// server/process/metrics.h: the numbers of the server and its worlds in the Prometheus text format.
+//
+// A scrape asks every world for its numbers, as the method `stats` does, and is complete when all
+// have answered. Scrapes that come while one is under way, or within a second after it, get the
+// same text, so that no client can keep the worlds busy with counting.
+//
+// Labels are bounded: the world's name, a state, a reason, a stage; never an agent or a session.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "server/sessions/hub.h"
+
+typedef struct fm_metrics fm_metrics;
+
+/// @param on_ready  called from fm_metrics_take() when the text that fm_metrics_request() asked
+///                  for is complete
+/// @return NULL when memory is out
+fm_metrics *fm_metrics_create(fm_hub *hub, void (*on_ready)(void *context), void *context);
+
+/// NULL is allowed. Jobs under way are forgotten: they come back to the hub that drops them.
+void fm_metrics_destroy(fm_metrics *metrics);
+
+/// Asks for a text.
+///
+/// @return true when there is a fresh one already, false when on_ready() will tell
+bool fm_metrics_request(fm_metrics *metrics);
+
+/// A job of kind FM_JOB_STATS that belongs to a scrape came back. Destroys it.
+void fm_metrics_take(fm_metrics *metrics, fm_job *job);
+
+/// The last complete text, good until the next call of any function here. NULL when memory ran out.
+const char *fm_metrics_text(const fm_metrics *metrics, size_t *size);

@@ -1,0 +1,28 @@
+// server/process/notify.h: tells systemd how the service is doing, by the protocol of sd_notify(3):
+// datagrams of lines to the socket that NOTIFY_SOCKET names. Without that variable nothing is said.
+//
+//   starting ── READY=1 ──> ready ── RELOADING=1 ──> reading files again ── READY=1 ──> ready
+//   ready    ── STOPPING=1 ──> the end;    WATCHDOG=1 again and again, while all threads get on
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "core/base/base.h"
+
+typedef struct fm_notify {
+    int socket;           // -1: nobody listens
+    uint64_t watchdog_ns; // systemd gives up on us after so long a silence; 0: never
+} fm_notify;
+
+/// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and removes them from the environment.
+void fm_notify_init(fm_notify *notify);
+void fm_notify_fini(fm_notify *notify);
+
+/// @param clients  shown by `systemctl status`, as the number of worlds is
+void fm_notify_ready(const fm_notify *notify, uint32_t worlds, uint32_t clients);
+void fm_notify_reloading(const fm_notify *notify);
+void fm_notify_stopping(const fm_notify *notify);
+
+/// A sign of life, and the numbers that `systemctl status` shows.
+void fm_notify_alive(const fm_notify *notify, uint32_t worlds, uint32_t clients);

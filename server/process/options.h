@@ -1,0 +1,26 @@
+// server/process/options.h: fills fm_config from flags, environment and file.
+//
+// A flag beats an environment variable, that beats the file, that beats the default. The key
+// tick_hz is --tick-hz as a flag and FOGMARCH_TICK_HZ in the environment. Every error names where
+// the value came from: FILE:LINE and key, variable, or flag.
+
+#pragma once
+
+#include "server/base/config.h"
+
+#define FM_EXIT_OK      0
+#define FM_EXIT_FAILURE 1 // the config is wrong, or the server could not start or go on
+#define FM_EXIT_USAGE   2 // the command line is wrong
+
+/// Reads the options and does what needs no server: --help, --version, --print-config,
+/// --check-config.
+///
+/// @param arguments    argv without the program's name, NULL at the end
+/// @param environment  "NAME=value", NULL at the end; as environ
+/// @param config       receives the settings when the server is to be started
+/// @param out          for help, version and config
+/// @param errors       for errors, one line each
+/// @param exit_code    receives the exit code when the process is to end now
+/// @return true when the server is to be started
+bool fm_options_read(const char *const *arguments, const char *const *environment,
+                     fm_config *config, FILE *out, FILE *errors, int *exit_code);

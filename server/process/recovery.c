@@ -1,0 +1,402 @@
+// server/process/recovery.c: see recovery.h.
+
+#include "server/process/recovery.h"
+
+#include "core/saves/command_file.h"
+#include "core/saves/world_file.h"
+#include "server/base/clock.h"
+#include "server/base/log.h"
+#include "server/worlds/recording.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define PATH_SIZE   4096u
+#define PROGRESS_NS (2 * FM_NS_PER_S) // between two lines of the log
+#define LOCK_NAME   "lock"
+
+struct recovery {
+    fm_hub *hub;
+    fm_workers *workers;
+    char path[PATH_SIZE]; // of the journal under way
+    char error[FM_JOURNAL_ERROR_SIZE];
+    fm_journal_reader *reader;
+    fm_host *host;
+    uint64_t progress_ns;  // when the log was last told
+    uint64_t tick_count;   // replayed
+    uint64_t number, tick; // of the world that was brought back last
+};
+
+// ---- the folder --------------------------------------------------------------------------------
+
+fm_status fm_recovery_lock(const char *folder, int *lock, char *error)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/" LOCK_NAME, folder);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: %m",
+                 access(folder, F_OK) == 0 ? path : folder);
+        return FM_ERR_IO;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: another server uses this folder", folder);
+        close(fd);
+        return FM_ERR_IO;
+    }
+    *lock = fd;
+    return FM_OK;
+}
+
+static int is_journal(const struct dirent *entry)
+{
+    size_t size = strlen(entry->d_name), suffix_size = strlen(FM_JOURNAL_SUFFIX);
+    return size > suffix_size && strcmp(entry->d_name + size - suffix_size, FM_JOURNAL_SUFFIX) == 0;
+}
+
+// ---- replay ------------------------------------------------------------------------------------
+
+__attribute__((format(printf, 4, 5))) static fm_status
+refuse(struct recovery *recovery, fm_status status, uint64_t tick, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char text[FM_JOURNAL_ERROR_SIZE];
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    snprintf(recovery->error, sizeof recovery->error, "%.250s: tick %llu: %.200s", recovery->path,
+             (unsigned long long)tick, text);
+    return status;
+}
+
+static fm_status replay_command(struct recovery *recovery, const fm_journal_row *row)
+{
+    fm_command_copy *copy;
+    fm_bytes_error wrong;
+    fm_status status = fm_command_unpack(row->bytes, row->size, &fm_memory_libc, &copy, &wrong);
+    if (status != FM_OK) {
+        return refuse(recovery, status, row->tick, "a command: %s",
+                      status == FM_ERR_BAD_FORMAT ? wrong.message : fm_status_text(status));
+    }
+    fm_command_result result = {0};
+    fm_world_apply(recovery->host->world, &copy->command, &result);
+    fm_command_copy_destroy(copy, &fm_memory_libc);
+    if (result.status != FM_OK && !fm_world_is_starved(recovery->host->world)) {
+        return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick, "a command is refused now: %s",
+                      fm_status_text(result.status));
+    }
+    return FM_OK;
+}
+
+static fm_status replay_tick(struct recovery *recovery, const fm_journal_row *row)
+{
+    fm_record_copy *copy;
+    fm_bytes_error wrong;
+    fm_host *host = recovery->host;
+    fm_status status = fm_record_unpack(row->bytes, row->size, &fm_memory_libc, &copy, &wrong);
+    if (status != FM_OK) {
+        return refuse(recovery, status, row->tick, "its record: %s",
+                      status == FM_ERR_BAD_FORMAT ? wrong.message : fm_status_text(status));
+    }
+    if (copy->record.tick != host->tick + 1) {
+        fm_record_copy_destroy(copy, &fm_memory_libc);
+        return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick, "comes after tick %llu",
+                      (unsigned long long)host->tick);
+    }
+    fm_tick_report report;
+    fm_tick_replay(host->world, recovery->workers, &copy->record, &report);
+    uint64_t digest = copy->record.digest;
+    fm_record_copy_destroy(copy, &fm_memory_libc);
+    if (report.record.digest != digest && !fm_world_is_starved(host->world)) {
+        recovery->hub->counts.recovery_mismatches += 1;
+        return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick,
+                      "the digest is %016llx, but %016llx was recorded",
+                      (unsigned long long)report.record.digest, (unsigned long long)digest);
+    }
+    host->tick = row->tick;
+    host->digest = digest;
+    recovery->tick_count++;
+    return FM_OK;
+}
+
+static fm_status do_row(struct recovery *recovery, const fm_journal_row *row)
+{
+    switch (row->kind) {
+    case FM_JOURNAL_COMMAND:
+        return replay_command(recovery, row);
+    case FM_JOURNAL_TICK:
+        return replay_tick(recovery, row);
+    case FM_JOURNAL_KEYFRAME:
+        fm_world_settle(recovery->host->world);
+        return FM_OK;
+    case FM_JOURNAL_PACE:
+        return FM_OK;
+    case FM_JOURNAL_GAP:
+        return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick,
+                      "%s, and the keyframe behind %s is damaged",
+                      row->size > 0 ? "memory ran out in it" : "ticks before it were not written",
+                      row->size > 0 ? "it" : "them");
+    }
+    FM_UNREACHABLE();
+}
+
+// What memory runs out for here is another world than the one that was recorded. The file is good.
+static fm_status replay_row(struct recovery *recovery, const fm_journal_row *row)
+{
+    fm_status status = do_row(recovery, row);
+    return status == FM_OK && fm_world_is_starved(recovery->host->world)
+               ? refuse(recovery, FM_ERR_NO_MEMORY, row->tick, "memory ran out in bringing it back")
+               : status;
+}
+
+static void tell_progress(struct recovery *recovery)
+{
+    const fm_journal_info *info = fm_journal_reader_info(recovery->reader);
+    uint64_t now_ns = fm_clock_now_ns();
+    if (now_ns - recovery->progress_ns < PROGRESS_NS) {
+        return;
+    }
+    recovery->progress_ns = now_ns;
+    fm_log(FM_LOG_INFO, "bringing a world back", fm_log_text("name", info->name),
+           fm_log_uint("tick", recovery->host->tick), fm_log_uint("last_tick", info->last_tick));
+}
+
+static fm_status replay(struct recovery *recovery, const fm_journal_keyframe *keyframe)
+{
+    fm_journal_row row;
+    bool more = true;
+    fm_status status =
+        fm_journal_reader_seek(recovery->reader, keyframe->position, recovery->error);
+    // With other workers the same ticks may take a little more than they took.
+    fm_memory_arena_limit(recovery->host->arena, SIZE_MAX);
+    while (status == FM_OK && more) {
+        status = fm_journal_reader_next(recovery->reader, &row, &more, recovery->error);
+        if (status == FM_OK && more) {
+            status = replay_row(recovery, &row);
+            tell_progress(recovery);
+        }
+    }
+    fm_memory_arena_limit(recovery->host->arena, recovery->hub->config->world_memory_max);
+    return status;
+}
+
+// ---- one world ---------------------------------------------------------------------------------
+
+static fm_status load(struct recovery *recovery, const fm_journal_keyframe *keyframe)
+{
+    uint8_t *bytes;
+    size_t size;
+    fm_bytes_error wrong;
+    fm_status status =
+        fm_journal_reader_load(recovery->reader, keyframe, &bytes, &size, recovery->error);
+    if (status != FM_OK) {
+        return status;
+    }
+    const fm_host_restoration restoration = {
+        .info = fm_journal_reader_info(recovery->reader),
+        .bytes = bytes,
+        .size = size,
+        .memory_max = recovery->hub->config->world_memory_max,
+    };
+    status = fm_host_restore(&restoration, &recovery->host, &wrong);
+    free(bytes);
+    if (status != FM_OK) {
+        return refuse(recovery, status, keyframe->tick, "its keyframe: %s",
+                      status == FM_ERR_BAD_FORMAT ? wrong.message : fm_status_text(status));
+    }
+    recovery->host->keyframe_tick = keyframe->tick;
+    recovery->host->digest = keyframe->digest;
+    return FM_OK;
+}
+
+// The newest keyframe that can be read, and all that came after it.
+static fm_status bring_to_the_end(struct recovery *recovery)
+{
+    uint32_t i;
+    const fm_journal_keyframe *keyframes = fm_journal_reader_keyframes(recovery->reader, &i);
+    fm_status status = FM_ERR_BAD_FORMAT;
+    while (status == FM_ERR_BAD_FORMAT && i > 0) {
+        status = load(recovery, &keyframes[--i]);
+        if (status == FM_ERR_BAD_FORMAT && i > 0) {
+            fm_log(FM_LOG_WARNING, "keyframe damaged, going back to the one before",
+                   fm_log_text("reason", recovery->error));
+        }
+    }
+    return status == FM_OK ? replay(recovery, &keyframes[i]) : status;
+}
+
+static fm_status check_names(struct recovery *recovery)
+{
+    const fm_journal_info *info = fm_journal_reader_info(recovery->reader);
+    const fm_hub *hub = recovery->hub;
+    if (fm_hub_find_host(hub, info->number) != NULL ||
+        fm_hub_find_host_by_name(hub, info->name, strlen(info->name)) != NULL) {
+        return refuse(recovery, FM_ERR_EXISTS, info->last_tick,
+                      "world %llu, '%s', has the number or name of another one",
+                      (unsigned long long)info->number, info->name);
+    }
+    // A world that was being destroyed when the server was killed may be back, and another have
+    // been made in its place: refusing the last one would lose a world that somebody was told of.
+    if (hub->host_count >= hub->config->worlds_max) {
+        fm_log(FM_LOG_WARNING, "more worlds come back than worlds_max",
+               fm_log_text("file", recovery->path),
+               fm_log_uint("worlds_max", hub->config->worlds_max));
+    }
+    return FM_OK;
+}
+
+static void finish_host(fm_host *host)
+{
+    fm_world_counts counts;
+    fm_world_counts_get(host->world, &counts);
+    host->agents = counts.agents;
+    host->teams = counts.teams;
+    host->summary.tick = host->tick;
+    host->summary.digest = host->digest;
+    host->summary.agents = counts.agents;
+    host->summary.teams = counts.teams;
+    host->summary.timeline = host->timeline;
+    host->state = FM_HOST_LIVE;
+}
+
+// Nobody else knows the world yet: the conductor takes it in before the loop's first turn.
+static fm_status hand_over(struct recovery *recovery)
+{
+    fm_hub *hub = recovery->hub;
+    fm_host *host = recovery->host;
+    fm_job *job = fm_hub_reserve_host(hub) ? fm_job_create(FM_JOB_ADD, host) : NULL;
+    if (job == NULL) {
+        return refuse(recovery, FM_ERR_NO_MEMORY, host->tick, "out of memory");
+    }
+    if (fm_conductor_post(hub->conductor, job) != FM_OK) {
+        fm_job_destroy(job);
+        return refuse(recovery, FM_ERR_NO_MEMORY, host->tick, "out of memory");
+    }
+    fm_hub_add_host(hub, host);
+    hub->host_last = host->number > hub->host_last ? host->number : hub->host_last;
+    recovery->number = host->number;
+    recovery->tick = host->tick;
+    recovery->host = NULL;
+    return FM_OK;
+}
+
+static fm_status bring_back(struct recovery *recovery)
+{
+    fm_status status = fm_journal_reader_open(recovery->path, &recovery->reader, recovery->error);
+    if (status == FM_OK) {
+        status = check_names(recovery);
+    }
+    if (status == FM_OK) {
+        status = bring_to_the_end(recovery);
+    }
+    fm_journal_reader_close(recovery->reader); // before anybody writes
+    recovery->reader = NULL;
+    if (status == FM_OK) {
+        finish_host(recovery->host);
+        status = fm_recording_go_on(fm_conductor_journals(recovery->hub->conductor), recovery->host,
+                                    recovery->path, recovery->error);
+    }
+    return status == FM_OK ? hand_over(recovery) : status;
+}
+
+// @param to  receives the name, of PATH_SIZE + 16 bytes
+static bool rename_files(const struct recovery *recovery, const char *ending, char *to)
+{
+    static const char *const suffixes[] = {"-wal", "-shm", ""};
+    bool renamed = true;
+    char from[PATH_SIZE + 16];
+    for (size_t i = 0; renamed && i < FM_COUNT_OF(suffixes); i++) {
+        snprintf(from, sizeof from, "%s%s", recovery->path, suffixes[i]);
+        snprintf(to, PATH_SIZE + 16, "%s%s%s", recovery->path, ending, suffixes[i]);
+        renamed = rename(from, to) == 0 || (errno == ENOENT && suffixes[i][0] != '\0');
+    }
+    return renamed;
+}
+
+// Damaged files get another name, so that the next start does not trip over them again. Whatever
+// may pass, such as missing memory or rights, leaves the file where it is.
+static void set_aside(struct recovery *recovery, fm_status status)
+{
+    char to[PATH_SIZE + 16];
+    bool damaged = status == FM_ERR_BAD_FORMAT && rename_files(recovery, ".damaged", to);
+    fm_log(FM_LOG_ERROR, "world not brought back", fm_log_text("reason", recovery->error),
+           fm_log_text("file", damaged ? to : recovery->path));
+}
+
+static void try_file(struct recovery *recovery)
+{
+    uint64_t begun_ns = fm_clock_now_ns();
+    recovery->progress_ns = begun_ns;
+    recovery->tick_count = 0;
+    fm_status status = bring_back(recovery);
+    if (status != FM_OK) {
+        fm_host_destroy(recovery->host);
+        recovery->host = NULL;
+        set_aside(recovery, status);
+        return;
+    }
+    fm_log(FM_LOG_INFO, "world brought back", fm_log_uint("world", recovery->number),
+           fm_log_text("file", recovery->path), fm_log_uint("tick", recovery->tick),
+           fm_log_uint("ticks_replayed", recovery->tick_count),
+           fm_log_real("ms", (double)(fm_clock_now_ns() - begun_ns) / (double)FM_NS_PER_MS));
+}
+
+static const char *name_of(const struct dirent *entry)
+{
+    const char *dash = strchr(entry->d_name, '-');
+    return dash == NULL ? entry->d_name : dash + 1;
+}
+
+// A world gets its name when no other has it. So where a later file is of the same name, the world
+// was destroyed, and only the removal of its file was lost with the power: it must not come back in
+// the later one's place.
+static bool is_replaced(struct dirent *const *entries, int i, int count)
+{
+    for (int k = i + 1; k < count; k++) {
+        if (strcmp(name_of(entries[k]), name_of(entries[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void end_file(const struct recovery *recovery)
+{
+    char to[PATH_SIZE + 16];
+    bool renamed = rename_files(recovery, ".ended", to);
+    fm_log(FM_LOG_WARNING, "world was destroyed, a later one has its name",
+           fm_log_text("file", renamed ? to : recovery->path));
+}
+
+fm_status fm_recovery_run(fm_hub *hub)
+{
+    struct recovery recovery = {.hub = hub};
+    struct dirent **entries;
+    int count = scandir(hub->config->journal_dir, &entries, is_journal, versionsort);
+    if (count < 0) {
+        return FM_ERR_IO;
+    }
+    fm_status status =
+        fm_workers_create(fm_conductor_worker_count(hub->conductor), &recovery.workers);
+    for (int i = 0; i < count; i++) {
+        snprintf(recovery.path, sizeof recovery.path, "%s/%s", hub->config->journal_dir,
+                 entries[i]->d_name);
+        if (status == FM_OK && is_replaced(entries, i, count)) {
+            end_file(&recovery);
+        } else if (status == FM_OK) {
+            try_file(&recovery);
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        free(entries[i]);
+    }
+    free(entries);
+    fm_workers_destroy(recovery.workers);
+    return status;
+}

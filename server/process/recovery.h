@@ -1,0 +1,29 @@
+// server/process/recovery.h: brings the worlds of a folder of journals back, before anybody can
+// connect.
+//
+//   FOLDER/*.journal ──> newest good keyframe ──> commands and ticks behind it, again
+//                            │                          └ every digest must be the recorded one
+//                            └ damaged: the one before
+//
+// A world that cannot be brought to where its journal ends is not brought back at all: its file is
+// set aside as FILE.damaged, as it is, with a line in the log, and the others go on.
+//
+// Threads: the event loop's, before the loop runs; the replay uses workers of its own.
+
+#pragma once
+
+#include "server/sessions/hub.h"
+
+/// Makes sure that the folder is there, that files can be made in it, and that no other server uses
+/// it.
+///
+/// @param lock   receives a descriptor; closing it lets go of the folder
+/// @param error  receives on failure a sentence; room for FM_JOURNAL_ERROR_SIZE
+/// @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_recovery_lock(const char *folder, int *lock, char *error);
+
+/// Brings back all worlds, puts them into the hub and hands them over to the conductor. Takes its
+/// time.
+///
+/// @return FM_OK, or FM_ERR_NO_MEMORY: some are missing
+FM_CHECKED fm_status fm_recovery_run(fm_hub *hub);

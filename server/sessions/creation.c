@@ -1,0 +1,279 @@
+// server/sessions/creation.c: see creation.h.
+
+#include "server/sessions/creation.h"
+
+#include "server/base/clock.h"
+#include "server/sessions/handlers.h"
+#include "server/base/log.h"
+#include "server/worlds/recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fm_creation {
+    uv_work_t work; // work.data points back here
+    fm_creation *next;
+    fm_hub *hub;
+    fm_host_options options;
+    uint64_t begun_ns;
+    uint64_t number; // of the world
+
+    // Who asked.
+    uint64_t session;
+    uint64_t request;
+    bool is_notification;
+
+    // What the work gave.
+    fm_host *host;
+    uint64_t tick, digest; // ticks completed; of the last
+    fm_status status;
+    char error[FM_ERROR_TEXT_SIZE];
+};
+
+bool fm_creation_has_name(const fm_hub *hub, const char *name)
+{
+    for (const fm_creation *creation = hub->creations; creation != NULL;
+         creation = creation->next) {
+        if (strcmp(creation->options.name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void link_creation(fm_creation *creation)
+{
+    fm_hub *hub = creation->hub;
+    creation->next = hub->creations;
+    hub->creations = creation;
+    hub->creation_count++;
+}
+
+static void unlink_and_free(fm_creation *creation)
+{
+    fm_hub *hub = creation->hub;
+    fm_creation **link = &hub->creations;
+    while (*link != creation) {
+        link = &(*link)->next;
+    }
+    *link = creation->next;
+    hub->creation_count--;
+    free(creation->options.map);
+    free(creation);
+}
+
+// ---- answering ---------------------------------------------------------------------------------
+
+// Gives back the session that waits for an answer, NULL when it has gone.
+static fm_session *end_wait(fm_hub *hub, uint64_t number)
+{
+    fm_session *session = number == 0 ? NULL : fm_hub_find_session(hub, number);
+    if (session != NULL) {
+        fm_session_job_done(session);
+    }
+    return session;
+}
+
+static void answer_error(const fm_creation *creation, fm_status status)
+{
+    fm_session *session = end_wait(creation->hub, creation->session);
+    if (session != NULL && !creation->is_notification) {
+        const char *error = creation->error[0] == '\0' ? NULL : creation->error;
+        fm_reply_error(session, creation->request, status, error);
+    }
+}
+
+static void answer_created(const fm_creation *creation)
+{
+    fm_session *session = end_wait(creation->hub, creation->session);
+    if (session == NULL || creation->is_notification) {
+        return;
+    }
+    const fm_host *host = creation->host;
+    fm_reply reply;
+    fm_reply_begin(&reply, creation->request);
+    msgpack_pack_map(&reply.packer, creation->options.is_save ? 7 : 5);
+    if (creation->options.is_save) {
+        fm_pack_key_uint(&reply.packer, "tick", creation->tick);
+        fm_handlers_pack_digest(&reply.packer, creation->digest);
+    }
+    fm_pack_key_uint(&reply.packer, "world", host->number);
+    fm_pack_key_text(&reply.packer, "name", host->name);
+    fm_pack_key_uint(&reply.packer, "width", host->width);
+    fm_pack_key_uint(&reply.packer, "height", host->height);
+    fm_pack_key_cells(&reply.packer, "bases", host->bases, host->base_count);
+    fm_reply_send(session, &reply);
+}
+
+// ---- making ------------------------------------------------------------------------------------
+
+static void fail(fm_creation *creation, fm_status status)
+{
+    fm_hub *hub = creation->hub;
+    hub->host_last -= creation->number == hub->host_last; // nobody has heard of it
+    fm_log(FM_LOG_WARNING, "world not created", fm_log_text("name", creation->options.name),
+           fm_log_status("reason", status), fm_log_text("detail", creation->error));
+    answer_error(creation, status);
+    if (creation->host != NULL) {
+        fm_recording_discard(creation->host);
+    }
+    fm_host_destroy(creation->host);
+    unlink_and_free(creation);
+}
+
+// The journal comes first: a world that was answered to exists after a crash as well.
+static fm_status begin_journal(fm_creation *creation)
+{
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    fm_journals *journals = fm_conductor_journals(creation->hub->conductor);
+    fm_status status = fm_recording_begin(journals, creation->host, error);
+    snprintf(creation->error, sizeof creation->error, "%.*s", (int)sizeof creation->error - 1,
+             error);
+    return status;
+}
+
+static void make(uv_work_t *work)
+{
+    fm_creation *creation = work->data;
+    creation->status = fm_host_create(&creation->options, &creation->host, creation->error);
+    if (creation->status == FM_OK) {
+        creation->host->number = creation->number;
+        creation->tick = creation->host->tick;
+        creation->digest = creation->host->digest;
+        creation->status = begin_journal(creation);
+    }
+}
+
+// The world is made; the conductor must know it before anybody can use it.
+static void on_made(uv_work_t *work, int error)
+{
+    fm_creation *creation = work->data;
+    fm_hub *hub = creation->hub;
+    if (error < 0 || creation->status != FM_OK) {
+        fail(creation, error < 0 ? FM_ERR_IO : creation->status);
+        return;
+    }
+    if (hub->going_down) {
+        fail(creation, FM_ERR_GOING_DOWN);
+        return;
+    }
+    fm_job *job = fm_job_create(FM_JOB_ADD, creation->host);
+    if (job == NULL) {
+        fail(creation, FM_ERR_NO_MEMORY);
+        return;
+    }
+    job->creation = creation;
+    if (fm_conductor_post(hub->conductor, job) != FM_OK) {
+        fm_job_destroy(job);
+        fail(creation, FM_ERR_BUSY);
+    }
+}
+
+static void log_created(const fm_creation *creation)
+{
+    const fm_host *host = creation->host;
+    uint64_t took_ns = fm_clock_now_ns() - creation->begun_ns;
+    fm_log(FM_LOG_INFO, "world created", fm_log_uint("world", host->number),
+           fm_log_text("name", host->name), fm_log_uint("width", host->width),
+           fm_log_uint("height", host->height),
+           fm_log_real("ms", (double)took_ns / (double)FM_NS_PER_MS));
+}
+
+// While the server goes down the world is listed all the same: it is released with the others.
+void fm_creation_added(fm_hub *hub, fm_job *job)
+{
+    fm_creation *creation = job->creation;
+    fm_status status = job->status;
+    fm_job_destroy(job);
+    if (creation == NULL) {
+        return; // brought back by server/process/recovery.h, which has listed it
+    }
+    if (status != FM_OK && status != FM_ERR_GOING_DOWN) {
+        fail(creation, status);
+        return;
+    }
+    creation->host->state = FM_HOST_LIVE;
+    fm_hub_add_host(hub, creation->host);
+    if (status == FM_OK) {
+        log_created(creation);
+        answer_created(creation);
+    } else {
+        answer_error(creation, status);
+    }
+    unlink_and_free(creation);
+}
+
+fm_status fm_creation_begin(fm_session *session, const fm_request *request,
+                            const fm_host_options *options)
+{
+    fm_hub *hub = session->hub;
+    fm_creation *creation = fm_hub_reserve_host(hub) ? calloc(1, sizeof *creation) : NULL;
+    if (creation == NULL) {
+        free(options->map);
+        return FM_ERR_NO_MEMORY;
+    }
+    creation->work.data = creation;
+    creation->hub = hub;
+    creation->options = *options;
+    creation->begun_ns = fm_clock_now_ns();
+    creation->number = ++hub->host_last;
+    creation->session = session->number;
+    creation->request = request->id;
+    creation->is_notification = request->is_notification;
+    link_creation(creation);
+    if (uv_queue_work(hub->loop, &creation->work, make, on_made) < 0) {
+        hub->host_last--;
+        unlink_and_free(creation);
+        return FM_ERR_IO;
+    }
+    session->jobs_waiting++;
+    return FM_OK;
+}
+
+// ---- dropping ----------------------------------------------------------------------------------
+
+struct removal {
+    uv_work_t work; // work.data points back here
+    fm_hub *hub;
+    fm_job *job;
+};
+
+static void answer_removed(fm_hub *hub, fm_job *job)
+{
+    fm_session *session = end_wait(hub, job->session);
+    if (session != NULL && !job->is_notification) {
+        fm_reply reply;
+        fm_reply_begin(&reply, job->request);
+        msgpack_pack_map(&reply.packer, 0);
+        fm_reply_send(session, &reply);
+    }
+    fm_job_destroy(job);
+}
+
+static void drop(uv_work_t *work)
+{
+    struct removal *removal = work->data;
+    fm_host_destroy(removal->job->host);
+}
+
+static void on_dropped(uv_work_t *work, int error)
+{
+    (void)error;
+    struct removal *removal = work->data;
+    answer_removed(removal->hub, removal->job);
+    free(removal);
+}
+
+void fm_creation_removed(fm_hub *hub, fm_job *job)
+{
+    struct removal *removal = calloc(1, sizeof *removal);
+    if (removal != NULL) {
+        *removal = (struct removal){.work.data = removal, .hub = hub, .job = job};
+        if (uv_queue_work(hub->loop, &removal->work, drop, on_dropped) == 0) {
+            return;
+        }
+        free(removal);
+    }
+    fm_host_destroy(job->host); // here: better slowly than never
+    answer_removed(hub, job);
+}

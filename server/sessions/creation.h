@@ -1,0 +1,27 @@
+// server/sessions/creation.h: making and dropping worlds without making the event loop wait.
+//
+//   world.create   begin ──> thread pool: map, world ──> conductor: ADD ──> answered, in the hub
+//   world.destroy  conductor: REMOVE ──> thread pool: memory dropped ──> answered
+//
+// Threads: the event loop; the work itself on libuv's thread pool.
+
+#pragma once
+
+#include "server/sessions/session.h"
+
+// A world that is being made.
+typedef struct fm_creation fm_creation;
+
+/// Whether a world of that name is being made.
+bool fm_creation_has_name(const fm_hub *hub, const char *name);
+
+/// Begins to make a world; the request is answered when it is done. Takes over the options' map.
+/// @return FM_OK, FM_ERR_NO_MEMORY or FM_ERR_IO
+FM_CHECKED fm_status fm_creation_begin(fm_session *session, const fm_request *request,
+                                       const fm_host_options *options);
+
+/// The conductor has taken a new world, or could not.
+void fm_creation_added(fm_hub *hub, fm_job *job);
+
+/// The conductor has let go of a world. Takes the job over.
+void fm_creation_removed(fm_hub *hub, fm_job *job);

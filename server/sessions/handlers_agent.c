@@ -1,0 +1,545 @@
+// server/sessions/handlers_agent.c: the methods that act inside a world: teams, agents, terrain,
+// paths. See handlers.h.
+//
+// Numbers become cells and ids here, and nowhere else: what the conductor gets lies inside the map
+// or is refused with the entry's position.
+
+#include "core/world/words.h"
+#include "server/sessions/handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- numbers into cells, ids, rectangles -------------------------------------------------------
+
+static fm_status no_cell(const fm_host *host, fm_field field, uint32_t index, uint64_t x,
+                         uint64_t y, char *error)
+{
+    snprintf(error, FM_ERROR_TEXT_SIZE, "%s, entry %u: (%llu, %llu) is outside the map of %u x %u",
+             fm_field_name(field), index, (unsigned long long)x, (unsigned long long)y, host->width,
+             host->height);
+    return FM_ERR_OFF_GRID;
+}
+
+// Reads x, y pairs. Room for value->count / 2 cells.
+fm_status fm_handlers_cells(const fm_host *host, const fm_request *request, fm_field field,
+                            fm_cell *cells, char *error)
+{
+    const fm_value *value = &request->values[field];
+    for (uint32_t i = 0; i < value->count / 2; i++) {
+        uint64_t x = fm_value_at(value, 2 * i), y = fm_value_at(value, 2 * i + 1);
+        if (x >= host->width || y >= host->height) {
+            return no_cell(host, field, i, x, y, error);
+        }
+        cells[i] = fm_cell_at((uint32_t)x, (uint32_t)y);
+    }
+    return FM_OK;
+}
+
+static fm_status wrong_count(fm_field field, const char *wanted, char *error)
+{
+    snprintf(error, FM_ERROR_TEXT_SIZE, "field '%s': %s", fm_field_name(field), wanted);
+    return FM_ERR_BAD_FIELD;
+}
+
+// The cells of a field as an array of the job's.
+static fm_status take_cells(const fm_request *request, fm_field field, fm_job *job, char *error)
+{
+    const fm_value *value = &request->values[field];
+    if (value->count % 2 != 0) {
+        return wrong_count(field, "an even count of numbers is wanted", error);
+    }
+    uint32_t count = value->count / 2;
+    job->command.cells = malloc((size_t)count * sizeof *job->command.cells);
+    if (job->command.cells == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    job->command.command.cells = job->command.cells;
+    job->command.command.cell_count = count;
+    return fm_handlers_cells(job->host, request, field, job->command.cells, error);
+}
+
+static fm_status take_agents(const fm_request *request, fm_job *job)
+{
+    const fm_value *value = &request->values[FM_FIELD_AGENTS];
+    job->command.agents = malloc((size_t)value->count * sizeof *job->command.agents);
+    if (job->command.agents == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < value->count; i++) {
+        job->command.agents[i] = fm_agent_id_unpack(fm_value_at(value, i));
+    }
+    job->command.command.agents = job->command.agents;
+    job->command.command.agent_count = value->count;
+    return FM_OK;
+}
+
+static fm_status take_rects(const fm_request *request, fm_job *job, char *error)
+{
+    const fm_value *value = &request->values[FM_FIELD_RECTS];
+    if (value->count % 4 != 0) {
+        return wrong_count(FM_FIELD_RECTS, "4 numbers for each rectangle are wanted", error);
+    }
+    const fm_host *host = job->host;
+    uint32_t count = value->count / 4;
+    fm_rect *rects = malloc((size_t)count * sizeof *rects);
+    if (rects == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    job->command.rects = rects;
+    job->command.command.rects = rects;
+    job->command.command.rect_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t x = fm_value_at(value, 4 * i), y = fm_value_at(value, 4 * i + 1);
+        uint64_t width = fm_value_at(value, 4 * i + 2), height = fm_value_at(value, 4 * i + 3);
+        if (x >= host->width || y >= host->height || width == 0 || height == 0 ||
+            width > host->width - x || height > host->height - y) {
+            snprintf(error, FM_ERROR_TEXT_SIZE,
+                     "rects, entry %u: not inside the map of %u x %u, or empty", i, host->width,
+                     host->height);
+            return FM_ERR_OFF_GRID;
+        }
+        rects[i] = (fm_rect){(uint32_t)x, (uint32_t)y, (uint32_t)width, (uint32_t)height};
+    }
+    return FM_OK;
+}
+
+fm_status fm_handlers_planner(const fm_request *request, fm_planner_spec *planner, char *error)
+{
+    const fm_value *value = &request->values[FM_FIELD_PLANNER];
+    if (!value->present) {
+        return FM_OK;
+    }
+    char text[129];
+    memcpy(text, value->bytes, value->size);
+    text[value->size] = '\0';
+    return fm_planner_spec_parse(text, planner, error, FM_ERROR_TEXT_SIZE);
+}
+
+// A movement class by name; without one the world's first.
+fm_status fm_handlers_class(const fm_host *host, const fm_request *request, uint32_t *class_index,
+                            char *error)
+{
+    const fm_value *value = &request->values[FM_FIELD_CLASS];
+    const fm_world_rules *rules = &host->rules;
+    *class_index = 0;
+    for (uint32_t i = 0; value->present && i < rules->class_count; i++) {
+        if (fm_value_is(value, rules->classes[i].name)) {
+            *class_index = i;
+            return FM_OK;
+        }
+    }
+    if (!value->present) {
+        return FM_OK;
+    }
+    int size = snprintf(error, FM_ERROR_TEXT_SIZE,
+                        "there is no movement class '%.*s', only:", (int)value->size, value->bytes);
+    for (uint32_t i = 0; i < rules->class_count && size < (int)FM_ERROR_TEXT_SIZE; i++) {
+        size += snprintf(error + size, FM_ERROR_TEXT_SIZE - (size_t)size, " %s",
+                         rules->classes[i].name);
+    }
+    return FM_ERR_NO_CLASS;
+}
+
+// ---- commands ----------------------------------------------------------------------------------
+
+fm_status fm_handlers_post_command(fm_session *session, const fm_request *request,
+                                   fm_command_kind kind, fm_fill_fn *fill, char *error)
+{
+    fm_host *host;
+    uint32_t team;
+    fm_status status = fm_handlers_host(session, request, &host);
+    if (status == FM_OK) {
+        status = fm_handlers_team(session, request, &team);
+    }
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_COMMAND, host);
+    if (job == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    job->command.command.kind = kind;
+    job->command.command.team = team;
+    job->command.by_name = session->role == FM_ROLE_PLAYER;
+    status = fill(request, job, error);
+    if (status != FM_OK) {
+        fm_job_destroy(job);
+        return status;
+    }
+    return fm_handlers_post(session, job);
+}
+
+static fm_status fill_team(const fm_request *request, fm_job *job, char *error)
+{
+    job->command.command.weight = (uint32_t)request->values[FM_FIELD_WEIGHT].number;
+    return fm_handlers_planner(request, &job->command.command.planner, error);
+}
+
+static fm_status read_speed(const fm_request *request, const fm_host *host, fm_command *command,
+                            char *error)
+{
+    const fm_value *speed = &request->values[FM_FIELD_SPEED];
+    uint32_t tick_millihertz = host->rules.tick_millihertz;
+    command->speed = speed->present ? (uint32_t)(speed->real * 1000 + 0.5) : 0;
+    if ((uint64_t)command->speed * FM_SPEED_STRAIGHT >
+        (uint64_t)tick_millihertz * FM_SPEED_DIAGONAL) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "speed: more than one step a tick; at most %g cells per second here",
+                 tick_millihertz / 1000.0 * FM_SPEED_DIAGONAL / FM_SPEED_STRAIGHT);
+        return FM_ERR_BAD_VALUE;
+    }
+    return FM_OK;
+}
+
+static fm_status read_place(const fm_request *request, fm_command *command, char *error)
+{
+    static const char *const names[] = {
+#define X(enumerator, name) name,
+        FM_PLACING_LIST(X)
+#undef X
+    };
+    uint32_t index = FM_PLACE_EXACT;
+    fm_status status =
+        fm_handlers_choose(request, FM_FIELD_PLACE, names, FM_COUNT_OF(names), &index, error);
+    command->placing = (fm_placing)index;
+    return status;
+}
+
+static fm_status fill_spawn(const fm_request *request, fm_job *job, char *error)
+{
+    fm_status status = take_cells(request, FM_FIELD_CELLS, job, error);
+    if (status == FM_OK) {
+        status = read_speed(request, job->host, &job->command.command, error);
+    }
+    if (status == FM_OK) {
+        status = read_place(request, &job->command.command, error);
+    }
+    if (status != FM_OK) {
+        return status;
+    }
+    job->command.spawned = malloc(job->command.command.cell_count * sizeof *job->command.spawned);
+    job->command.names = malloc(job->command.command.cell_count * sizeof *job->command.names);
+    if (job->command.spawned == NULL || job->command.names == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    status = fm_handlers_class(job->host, request, &job->command.command.class_index, error);
+    return status == FM_OK ? fm_handlers_planner(request, &job->command.command.planner, error)
+                           : status;
+}
+
+static fm_status fill_remove(const fm_request *request, fm_job *job, char *error)
+{
+    (void)error;
+    return take_agents(request, job);
+}
+
+static fm_status fill_planner(const fm_request *request, fm_job *job, char *error)
+{
+    fm_status status = take_agents(request, job);
+    return status == FM_OK ? fm_handlers_planner(request, &job->command.command.planner, error)
+                           : status;
+}
+
+static fm_status read_order_kind(const fm_request *request, fm_command *command, char *error)
+{
+    uint32_t index = FM_ORDER_MOVE;
+    fm_status status = fm_handlers_choose(request, FM_FIELD_KIND, fm_order_kind_names,
+                                          FM_ORDER_KIND_COUNT, &index, error);
+    command->order = (fm_order_kind)index;
+    return status;
+}
+
+static fm_status read_on_unreachable(const fm_request *request, fm_command *command, char *error)
+{
+    static const char *const names[] = {
+#define X(enumerator, name) name,
+        FM_ON_UNREACHABLE_LIST(X)
+#undef X
+    };
+    uint32_t index = FM_UNREACHABLE_NEAREST;
+    fm_status status = fm_handlers_choose(request, FM_FIELD_ON_UNREACHABLE, names,
+                                          FM_COUNT_OF(names), &index, error);
+    command->on_unreachable = (fm_on_unreachable)index;
+    return status;
+}
+
+// The cells of a kind that wants either one, `goal`, or several, `goals`.
+static fm_status read_goals(const fm_request *request, fm_job *job, char *error)
+{
+    fm_command *command = &job->command.command;
+    bool one = request->values[FM_FIELD_GOAL].present;
+    if (one == request->values[FM_FIELD_GOALS].present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: either goal or goals is wanted");
+        return FM_ERR_BAD_FIELD;
+    }
+    fm_status status = take_cells(request, one ? FM_FIELD_GOAL : FM_FIELD_GOALS, job, error);
+    if (status != FM_OK || one) {
+        return status;
+    }
+    if (command->order == FM_ORDER_MOVE && command->cell_count != command->agent_count) {
+        return wrong_count(FM_FIELD_GOALS, "one x, y for each agent is wanted", error);
+    }
+    if (command->order == FM_ORDER_PATROL && command->cell_count > FM_WAYPOINTS_MAX) {
+        return wrong_count(FM_FIELD_GOALS, "a patrol has at most 32 waypoints", error);
+    }
+    return FM_OK;
+}
+
+static fm_status read_target(const fm_request *request, fm_command *command, char *error)
+{
+    const fm_value *target = &request->values[FM_FIELD_TARGET];
+    if (!target->present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: field 'target' is missing");
+        return FM_ERR_BAD_FIELD;
+    }
+    command->target = fm_agent_id_unpack(target->number);
+    return FM_OK;
+}
+
+static fm_status read_guarded(const fm_request *request, fm_job *job, char *error)
+{
+    bool place = request->values[FM_FIELD_GOAL].present;
+    if (place == request->values[FM_FIELD_TARGET].present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: either goal or target is wanted");
+        return FM_ERR_BAD_FIELD;
+    }
+    return place ? take_cells(request, FM_FIELD_GOAL, job, error)
+                 : read_target(request, &job->command.command, error);
+}
+
+// What the kind of order wants besides agents.
+static fm_status read_places(const fm_request *request, fm_job *job, char *error)
+{
+    switch (job->command.command.order) {
+    case FM_ORDER_MOVE:
+    case FM_ORDER_PATROL:
+        return read_goals(request, job, error);
+    case FM_ORDER_FOLLOW:
+        return read_target(request, &job->command.command, error);
+    case FM_ORDER_GUARD:
+        return read_guarded(request, job, error);
+    case FM_ORDER_FLEE:
+        return request->values[FM_FIELD_CELLS].present
+                   ? take_cells(request, FM_FIELD_CELLS, job, error)
+                   : FM_OK;
+    case FM_ORDER_STOP:
+    case FM_ORDER_HOLD:
+    case FM_ORDER_EXPLORE:
+        return FM_OK;
+    case FM_ORDER_KIND_COUNT:
+        break;
+    }
+    FM_UNREACHABLE();
+}
+
+static fm_status read_formation(const fm_request *request, fm_command *command, char *error)
+{
+    static const char *const names[] = {
+#define X(enumerator, name) name,
+        FM_FORMATION_LIST(X)
+#undef X
+    };
+    uint32_t index = FM_FORMATION_NONE;
+    fm_status status =
+        fm_handlers_choose(request, FM_FIELD_FORMATION, names, FM_COUNT_OF(names), &index, error);
+    command->formation = (fm_formation)index;
+    return status;
+}
+
+static fm_status read_group(const fm_request *request, fm_command *command, char *error)
+{
+    command->spread = request->values[FM_FIELD_SPREAD].number != 0;
+    command->common_speed = request->values[FM_FIELD_COMMON_SPEED].number != 0;
+    fm_status status = read_formation(request, command, error);
+    bool grouped = command->spread || command->formation != FM_FORMATION_NONE;
+    if (status == FM_OK && grouped &&
+        (command->order != FM_ORDER_MOVE || !request->values[FM_FIELD_GOAL].present)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "agent.order: spread and formation are for a move with goal");
+        return FM_ERR_BAD_VALUE;
+    }
+    if (status == FM_OK && command->common_speed && command->order != FM_ORDER_MOVE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: common_speed is for a move");
+        return FM_ERR_BAD_VALUE;
+    }
+    return status;
+}
+
+static fm_status read_order_options(const fm_request *request, fm_command *command, char *error)
+{
+    command->queue = request->values[FM_FIELD_QUEUE].number != 0;
+    command->loop = request->values[FM_FIELD_LOOP].number != 0;
+    command->radius = (uint32_t)request->values[FM_FIELD_RADIUS].number;
+    if (command->queue && command->order == FM_ORDER_STOP) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: a stop cannot be queued");
+        return FM_ERR_BAD_VALUE;
+    }
+    command->max_detour = (uint32_t)request->values[FM_FIELD_MAX_DETOUR].number;
+    fm_status status = read_group(request, command, error);
+    bool grouped = command->spread || command->formation != FM_FORMATION_NONE;
+    if (status == FM_OK && command->max_detour != 0 &&
+        (command->order != FM_ORDER_MOVE || grouped)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "agent.order: max_detour is for a move without spread and formation");
+        return FM_ERR_BAD_VALUE;
+    }
+    return status;
+}
+
+static fm_status fill_order(const fm_request *request, fm_job *job, char *error)
+{
+    fm_command *command = &job->command.command;
+    fm_status status = read_order_kind(request, command, error);
+    if (status == FM_OK) {
+        status = read_on_unreachable(request, command, error);
+    }
+    if (status == FM_OK) {
+        status = take_agents(request, job);
+    }
+    if (status == FM_OK) {
+        status = read_places(request, job, error);
+    }
+    if (status == FM_OK) {
+        status = read_order_options(request, command, error);
+    }
+    return status;
+}
+
+// FM_TERRAIN_UNKNOWN for what is no terrain that a map can have.
+static fm_terrain read_terrain(const fm_value *name)
+{
+    for (uint32_t terrain = FM_TERRAIN_UNKNOWN + 1; terrain < FM_TERRAIN_BUILDING; terrain++) {
+        if (fm_value_is(name, fm_terrain_name((fm_terrain)terrain))) {
+            return (fm_terrain)terrain;
+        }
+    }
+    return FM_TERRAIN_UNKNOWN;
+}
+
+static fm_status read_set(const fm_request *request, fm_command *command, char *error)
+{
+    const fm_value *set = &request->values[FM_FIELD_SET];
+    const fm_value *cost = &request->values[FM_FIELD_COST];
+    if (fm_value_is(set, "blocked")) {
+        command->terrain = FM_TERRAIN_WALL;
+    } else if (fm_value_is(set, "free")) {
+        command->terrain = FM_TERRAIN_GROUND;
+        command->cost = FM_COST_FLOOR;
+    } else if (read_terrain(set) != FM_TERRAIN_UNKNOWN) {
+        command->terrain = read_terrain(set);
+        command->cost = (uint8_t)cost->number; // 0, when it is absent: as it was
+    } else if (!fm_value_is(set, "cost")) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "set must be blocked, free, cost, or a terrain: ground, out_of_bounds, trees, "
+                 "swamp, water, wall");
+        return FM_ERR_BAD_VALUE;
+    } else if (!cost->present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "terrain.set: set = cost needs 'cost'");
+        return FM_ERR_BAD_FIELD;
+    } else {
+        command->cost = (uint8_t)cost->number;
+    }
+    return FM_OK;
+}
+
+static fm_status fill_terrain(const fm_request *request, fm_job *job, char *error)
+{
+    bool has_cells = request->values[FM_FIELD_CELLS].present;
+    bool has_rects = request->values[FM_FIELD_RECTS].present;
+    if (!has_cells && !has_rects) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "terrain.set: cells or rects are wanted");
+        return FM_ERR_BAD_FIELD;
+    }
+    fm_status status = read_set(request, &job->command.command, error);
+    if (status == FM_OK && has_cells) {
+        status = take_cells(request, FM_FIELD_CELLS, job, error);
+    }
+    if (status == FM_OK && has_rects) {
+        status = take_rects(request, job, error);
+    }
+    return status;
+}
+
+fm_status fm_take_team_create(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_handlers_post_command(session, request, FM_COMMAND_TEAM, fill_team, error);
+}
+
+fm_status fm_take_agent_spawn(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_handlers_post_command(session, request, FM_COMMAND_SPAWN, fill_spawn, error);
+}
+
+fm_status fm_take_agent_remove(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_handlers_post_command(session, request, FM_COMMAND_REMOVE, fill_remove, error);
+}
+
+fm_status fm_take_agent_order(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_handlers_post_command(session, request, FM_COMMAND_ORDER, fill_order, error);
+}
+
+fm_status fm_take_agent_planner(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_handlers_post_command(session, request, FM_COMMAND_PLANNER, fill_planner, error);
+}
+
+fm_status fm_take_terrain_set(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_handlers_post_command(session, request, FM_COMMAND_TERRAIN, fill_terrain, error);
+}
+
+void fm_answer_team_create(msgpack_packer *packer, const fm_job *job)
+{
+    msgpack_pack_map(packer, 1);
+    fm_pack_key_uint(packer, "team", job->command.result.team);
+}
+
+static void pack_ids(msgpack_packer *packer, const char *key, const fm_agent_id *ids,
+                     uint32_t count)
+{
+    fm_pack_text(packer, key);
+    msgpack_pack_array(packer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        msgpack_pack_uint64(packer, fm_agent_id_pack(ids[i]));
+    }
+}
+
+void fm_answer_agent_spawn(msgpack_packer *packer, const fm_job *job)
+{
+    msgpack_pack_map(packer, 2);
+    pack_ids(packer, "agents", job->command.spawned, job->command.command.cell_count);
+    pack_ids(packer, "names", job->command.names, job->command.command.cell_count);
+}
+
+void fm_answer_agent_remove(msgpack_packer *packer, const fm_job *job)
+{
+    msgpack_pack_map(packer, 1);
+    fm_pack_key_uint(packer, "removed", job->command.result.changed_count);
+}
+
+void fm_answer_agent_order(msgpack_packer *packer, const fm_job *job)
+{
+    bool moves = job->command.command.order != FM_ORDER_STOP;
+    msgpack_pack_map(packer, moves ? 2 : 1);
+    if (moves) {
+        fm_pack_key_uint(packer, "order",
+                         job->command.by_name ? job->command.result.first_number
+                                              : job->command.result.first_order);
+    }
+    fm_pack_key_uint(packer, "count", job->command.result.changed_count);
+}
+
+void fm_answer_agent_planner(msgpack_packer *packer, const fm_job *job)
+{
+    msgpack_pack_map(packer, 1);
+    fm_pack_key_uint(packer, "count", job->command.result.changed_count);
+}
+
+void fm_answer_terrain_set(msgpack_packer *packer, const fm_job *job)
+{
+    msgpack_pack_map(packer, 1);
+    fm_pack_key_uint(packer, "changed", job->command.result.changed_count);
+}

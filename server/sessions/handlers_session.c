@@ -1,0 +1,245 @@
+// server/sessions/handlers_session.c: the methods about the session itself: hello, ping, tokens and
+// seats. See handlers.h.
+
+#include "server/sessions/handlers.h"
+
+#include "server/base/clock.h"
+#include "server/sessions/issuance.h"
+#include "server/base/log.h"
+
+#include <sodium.h>
+#include <string.h>
+
+// ---- hello -------------------------------------------------------------------------------------
+
+static void take_grant(fm_session *session, const fm_grant *grant)
+{
+    session->role = grant->role;
+    session->seat = grant->seat;
+    session->has_token = true;
+    memcpy(session->token_hash, grant->hash, sizeof session->token_hash);
+}
+
+static bool goes_without(const fm_session *session)
+{
+    return !fm_tokens_are_needed(&session->hub->tokens) && session->transport->is_loopback;
+}
+
+// The session that is resumed may not know yet that its connection is gone.
+static void end_resumed(fm_session *session, const fm_resume *resume)
+{
+    fm_hub *hub = session->hub;
+    fm_session *before =
+        resume->epoch == hub->resume_key.epoch ? fm_hub_find_session(hub, resume->session) : NULL;
+    if (before != NULL && before != session && before->has_token == resume->has_token &&
+        sodium_memcmp(before->token_hash, resume->token_hash, FM_TOKEN_HASH_SIZE) == 0) {
+        fm_session_finish(before, "resumed by another session");
+    }
+}
+
+// Whether a resume token decides what the session is.
+static bool take_resume(fm_session *session, const fm_value *text, fm_resume *resume)
+{
+    const fm_hub *hub = session->hub;
+    bool is_ours = fm_resume_read(&hub->resume_key, text->bytes, text->size, resume);
+    const fm_grant *grant = fm_tokens_find_hash(&hub->tokens, resume->token_hash);
+    if (!is_ours || (resume->has_token ? grant == NULL : !goes_without(session))) {
+        return false;
+    }
+    if (resume->has_token) {
+        take_grant(session, grant);
+    } else {
+        session->role = FM_ROLE_ADMIN;
+    }
+    session->resumed = true;
+    end_resumed(session, resume);
+    return true;
+}
+
+// Decides what the session may be. False: the token is missing or wrong.
+static bool take_role(fm_session *session, const fm_value *token, const fm_value *text)
+{
+    const fm_tokens *tokens = &session->hub->tokens;
+    fm_resume resume = {.has_token = false};
+    if (text->present && take_resume(session, text, &resume)) {
+        return true;
+    }
+    // One that was revoked must not be worth more than it was, and neither what came from it.
+    bool any = fm_tokens_are_needed(tokens) || tokens->last > 0;
+    if (token->present && any) {
+        const fm_grant *grant = fm_tokens_find(tokens, token->bytes, token->size);
+        if (grant == NULL) {
+            return false;
+        }
+        take_grant(session, grant);
+        return true;
+    }
+    if (!goes_without(session) || (resume.has_token && !token->present)) {
+        return false;
+    }
+    session->role = FM_ROLE_ADMIN;
+    return true;
+}
+
+static void pack_limits(msgpack_packer *packer, const fm_config *config)
+{
+    fm_pack_text(packer, "limits");
+    msgpack_pack_map(packer, 5);
+    fm_pack_key_uint(packer, "message_size", config->message_size_max);
+    fm_pack_key_uint(packer, "depth", config->message_depth_max);
+    fm_pack_key_uint(packer, "elements", config->message_elements_max);
+    fm_pack_key_uint(packer, "agents", FM_AGENTS_PER_REQUEST);
+    fm_pack_key_uint(packer, "cells", FM_CELLS_PER_REQUEST);
+}
+
+static void pack_resume(msgpack_packer *packer, const fm_session *session)
+{
+    fm_resume resume = {.has_token = session->has_token, .session = session->number};
+    memcpy(resume.token_hash, session->token_hash, sizeof resume.token_hash);
+    char text[FM_RESUME_TEXT_SIZE];
+    fm_resume_make(&session->hub->resume_key, &resume, text);
+    fm_pack_key_text(packer, "resume", text);
+    fm_pack_key_bool(packer, "resumed", session->resumed);
+    sodium_memzero(text, sizeof text);
+}
+
+static void welcome(fm_session *session, const fm_request *request)
+{
+    if (request->is_notification) {
+        return;
+    }
+    bool is_player = session->role == FM_ROLE_PLAYER;
+    fm_reply reply;
+    fm_reply_begin(&reply, request->id);
+    msgpack_pack_map(&reply.packer, is_player ? 9 : 7);
+    fm_pack_key_text(&reply.packer, "server", "fogmarchd " FOGMARCH_VERSION);
+    fm_pack_key_uint(&reply.packer, "protocol", FM_PROTOCOL_NUMBER);
+    fm_pack_key_uint(&reply.packer, "session", session->number);
+    fm_pack_key_text(&reply.packer, "role", fm_role_name(session->role));
+    if (is_player) {
+        const fm_host *host = fm_handlers_seat_host(session);
+        fm_pack_key_uint(&reply.packer, "world", host == NULL ? 0 : host->number);
+        fm_pack_key_uint(&reply.packer, "team", session->seat.team);
+    }
+    pack_resume(&reply.packer, session);
+    pack_limits(&reply.packer, session->hub->config);
+    fm_reply_send(session, &reply);
+}
+
+fm_status fm_take_hello(fm_session *session, const fm_request *request, char *error)
+{
+    if (session->state != FM_SESSION_GREETING) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "hello was said already");
+        return FM_ERR_NOT_READY;
+    }
+    if (request->values[FM_FIELD_PROTOCOL].number != FM_PROTOCOL_NUMBER) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "this server speaks protocol %u", FM_PROTOCOL_NUMBER);
+        return FM_ERR_BAD_VALUE;
+    }
+    const fm_value *client = &request->values[FM_FIELD_CLIENT];
+    if (client->present) {
+        memcpy(session->client, client->bytes, client->size);
+    }
+    uint64_t now_ns = fm_clock_now_ns(), wait_ns;
+    if (!fm_address_may_try(session->address, now_ns, &wait_ns)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "too many wrong tokens from this address; again in %llu s",
+                 (unsigned long long)(wait_ns / FM_NS_PER_S + 1));
+        fm_handlers_refuse(session, request, FM_ERR_BUSY, error);
+        fm_session_finish(session, "too many wrong tokens");
+        return FM_OK;
+    }
+    if (!take_role(session, &request->values[FM_FIELD_TOKEN], &request->values[FM_FIELD_RESUME])) {
+        session->hub->counts.wrong_tokens++;
+        fm_address_failed(session->address, session->hub->config->auth_failures_per_minute, now_ns);
+        fm_handlers_refuse(session, request, FM_ERR_DENIED, "the token is missing or wrong");
+        fm_session_finish(session, "wrong token");
+        return FM_OK;
+    }
+    fm_session_let_in(session);
+    static fm_log_site opened;
+    fm_log_limited(&opened, FM_LOG_INFO, "session opened", fm_log_uint("session", session->number),
+                   fm_log_text("client", session->client),
+                   fm_log_text("peer", session->transport->peer),
+                   fm_log_text("role", fm_role_name(session->role)));
+    welcome(session, request);
+    return FM_OK;
+}
+
+// ---- ping --------------------------------------------------------------------------------------
+
+fm_status fm_take_ping(fm_session *session, const fm_request *request, char *error)
+{
+    (void)error;
+    if (request->is_notification) {
+        return FM_OK;
+    }
+    uint64_t uptime_ns = fm_clock_now_ns() - session->hub->start_ns;
+    fm_reply reply;
+    fm_reply_begin(&reply, request->id);
+    msgpack_pack_map(&reply.packer, 2);
+    fm_pack_key_uint(&reply.packer, "time", request->values[FM_FIELD_TIME].number);
+    fm_pack_key_uint(&reply.packer, "uptime_ms", uptime_ns / FM_NS_PER_MS);
+    fm_reply_send(session, &reply);
+    return FM_OK;
+}
+
+// ---- tokens ------------------------------------------------------------------------------------
+
+static fm_status read_role(const fm_request *request, fm_role *role, char *error)
+{
+    for (fm_role r = FM_ROLE_PLAYER; r <= FM_ROLE_ADMIN; r++) {
+        if (fm_value_is(&request->values[FM_FIELD_ROLE], fm_role_name(r))) {
+            *role = r;
+            return FM_OK;
+        }
+    }
+    snprintf(error, FM_ERROR_TEXT_SIZE, "role must be player, observer, debug or admin");
+    return FM_ERR_BAD_VALUE;
+}
+
+static fm_status read_seat(fm_session *session, const fm_request *request, fm_grant *grant,
+                           char *error)
+{
+    bool has_world = request->values[FM_FIELD_WORLD].present;
+    bool has_team = request->values[FM_FIELD_TEAM].present;
+    bool is_player = grant->role == FM_ROLE_PLAYER;
+    if (has_world != is_player || has_team != is_player) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 is_player ? "token.create: a player's seat is a world and a team"
+                           : "token.create: only players have a world and a team");
+        return FM_ERR_BAD_FIELD;
+    }
+    if (!is_player) {
+        return FM_OK;
+    }
+    fm_host *host;
+    fm_status status = fm_handlers_host(session, request, &host);
+    if (status == FM_OK) {
+        grant->seat.number = host->number;
+        grant->seat.team = (uint32_t)request->values[FM_FIELD_TEAM].number;
+    }
+    return status;
+}
+
+fm_status fm_take_token_create(fm_session *session, const fm_request *request, char *error)
+{
+    fm_grant grant = {.role = FM_ROLE_NONE};
+    fm_status status = read_role(request, &grant.role, error);
+    if (status == FM_OK) {
+        status = read_seat(session, request, &grant, error);
+    }
+    if (status != FM_OK || request->is_notification) {
+        return status; // a secret that nobody hears of need not be made
+    }
+    return fm_issue_token(session, request, &grant);
+}
+
+fm_status fm_take_token_revoke(fm_session *session, const fm_request *request, char *error)
+{
+    fm_status status = fm_revoke_token(session, request, request->values[FM_FIELD_NUMBER].number);
+    if (status == FM_ERR_BAD_VALUE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "there is no such token");
+    }
+    return status;
+}

@@ -1,0 +1,167 @@
+// server/sessions/hub.c: see hub.h.
+
+#include "server/sessions/hub.h"
+
+#include "server/worlds/playback.h"
+#include "server/sessions/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const uint64_t fm_hub_size_edges[FM_TALLY_EDGES] = {
+    256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304,
+};
+const uint64_t fm_hub_tick_edges[FM_TALLY_EDGES] = {1, 2, 3, 5, 10, 20, 50, 100};
+
+fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number)
+{
+    uint32_t low = 0, high = hub->session_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (hub->sessions[middle]->number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < hub->session_count && hub->sessions[low]->number == number;
+    return found ? hub->sessions[low] : NULL;
+}
+
+static fm_host *find_replay(const fm_hub *hub, uint64_t number)
+{
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        if (hub->replays[i]->number == number) {
+            return hub->replays[i];
+        }
+    }
+    return NULL;
+}
+
+fm_host *fm_hub_find_host(const fm_hub *hub, uint64_t number)
+{
+    uint32_t low = 0, high = hub->host_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (hub->hosts[middle]->number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < hub->host_count && hub->hosts[low]->number == number;
+    return found ? hub->hosts[low] : find_replay(hub, number);
+}
+
+fm_host *fm_hub_find_host_by_name(const fm_hub *hub, const char *name, size_t size)
+{
+    for (uint32_t i = 0; i < hub->host_count; i++) {
+        const char *other = hub->hosts[i]->name;
+        if (strlen(other) == size && memcmp(other, name, size) == 0) {
+            return hub->hosts[i];
+        }
+    }
+    return NULL;
+}
+
+bool fm_hub_add_session(fm_hub *hub, fm_session *session)
+{
+    if (hub->session_count == hub->session_capacity) {
+        uint32_t capacity = hub->session_capacity == 0 ? 16 : hub->session_capacity * 2;
+        fm_session **sessions = realloc(hub->sessions, capacity * sizeof(fm_session *));
+        if (sessions == NULL) {
+            return false;
+        }
+        hub->sessions = sessions;
+        hub->session_capacity = capacity;
+    }
+    hub->sessions[hub->session_count++] = session;
+    return true;
+}
+
+bool fm_hub_reserve_host(fm_hub *hub)
+{
+    uint32_t needed = hub->host_count + hub->creation_count + 1;
+    if (needed <= hub->host_capacity) {
+        return true;
+    }
+    uint32_t capacity = needed < 8 ? 16 : needed * 2;
+    fm_host **hosts = realloc(hub->hosts, capacity * sizeof(fm_host *));
+    if (hosts == NULL) {
+        return false;
+    }
+    hub->hosts = hosts;
+    hub->host_capacity = capacity;
+    return true;
+}
+
+void fm_hub_add_host(fm_hub *hub, fm_host *host)
+{
+    FM_ASSERT(hub->host_count < hub->host_capacity);
+    uint32_t i = hub->host_count++;
+    for (; i > 0 && hub->hosts[i - 1]->number > host->number; i--) {
+        hub->hosts[i] = hub->hosts[i - 1];
+    }
+    hub->hosts[i] = host;
+}
+
+void fm_hub_drop_session(fm_hub *hub, const fm_session *session)
+{
+    for (uint32_t i = 0; i < hub->session_count; i++) {
+        if (hub->sessions[i] == session) {
+            memmove(&hub->sessions[i], &hub->sessions[i + 1],
+                    (hub->session_count - i - 1) * sizeof(fm_session *));
+            hub->session_count--;
+            return;
+        }
+    }
+}
+
+void fm_hub_drop_host(fm_hub *hub, const fm_host *host)
+{
+    for (uint32_t i = 0; i < hub->host_count; i++) {
+        if (hub->hosts[i] == host) {
+            memmove(&hub->hosts[i], &hub->hosts[i + 1],
+                    (hub->host_count - i - 1) * sizeof(fm_host *));
+            hub->host_count--;
+            return;
+        }
+    }
+}
+
+void fm_hub_add_replay(fm_hub *hub, fm_host *host)
+{
+    FM_ASSERT(hub->replay_count < FM_REPLAYS_MAX);
+    hub->replays[hub->replay_count++] = host;
+}
+
+void fm_hub_drop_replay(fm_hub *hub, const fm_host *host)
+{
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        if (hub->replays[i] == host) {
+            memmove(&hub->replays[i], &hub->replays[i + 1],
+                    (hub->replay_count - i - 1) * sizeof(fm_host *));
+            hub->replay_count--;
+            return;
+        }
+    }
+}
+
+fm_conductor *fm_hub_conductor(const fm_hub *hub, const fm_host *host)
+{
+    return fm_playback_is(host) ? hub->replayer : hub->conductor;
+}
+
+void fm_hub_count_ending(fm_hub *hub, const char *reason)
+{
+    uint32_t i = 0;
+    while (i < hub->ending_count && strcmp(hub->endings[i].reason, reason) != 0) {
+        i++;
+    }
+    if (i == FM_ENDINGS_MAX) {
+        i--; // the last one stands for all that have no room
+    } else if (i == hub->ending_count) {
+        hub->endings[hub->ending_count++] = (fm_ending){.reason = reason};
+    }
+    hub->endings[i].count++;
+}

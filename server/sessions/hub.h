@@ -1,0 +1,112 @@
+// server/sessions/hub.h: what the parts of the event loop share: who is connected, which worlds
+// there are, and what was counted.
+//
+// Sessions and worlds are kept in the order of their numbers, which only grow, so a number is found
+// by halving. Nothing here is known to any other thread.
+
+#pragma once
+
+#include "server/worlds/conductor.h"
+#include "server/base/config.h"
+#include "server/base/histogram.h"
+#include "server/worlds/host.h"
+#include "server/base/limits.h"
+#include "server/sessions/resume.h"
+
+#include <uv.h>
+
+#define FM_REPLAYS_MAX     64u               // journals that are open as replays at once
+#define FM_SCENES_SIZE_MAX ((size_t)1 << 30) // bytes of the cells of all scenes
+
+typedef struct fm_session fm_session;
+
+typedef struct fm_hub_counts {
+    uint64_t messages, bytes_in, bytes_out;
+    uint64_t deltas_merged, keyframes_forced, streams_resumed, protocol_errors;
+    uint64_t turned_away, too_fast; // the latter among the former
+    uint64_t wrong_tokens, rate_refusals;
+    uint64_t recovery_mismatches;         // ticks of journals at the start that gave another digest
+    uint64_t replay_mismatches;           // likewise, of replays that are closed
+    fm_tally keyframe_sizes, delta_sizes; // by fm_hub_size_edges
+    fm_tally delta_ticks;                 // that one delta told of, by fm_hub_tick_edges
+} fm_hub_counts;
+
+extern const uint64_t fm_hub_size_edges[FM_TALLY_EDGES]; // bytes
+extern const uint64_t fm_hub_tick_edges[FM_TALLY_EDGES];
+
+#define FM_ENDINGS_MAX 32u // all that the code knows, and room
+
+// How many sessions have ended for a reason.
+typedef struct fm_ending {
+    const char *reason; // static
+    uint64_t count;
+} fm_ending;
+
+typedef struct fm_hub {
+    const fm_config *config;
+    uv_loop_t *loop;
+    fm_conductor *conductor;
+    fm_conductor *replayer; // the conductor of the replays; NULL: there can be none
+    uint64_t start_ns;
+    const char *commit; // of what was built
+    bool going_down;
+    void (*on_session_gone)(struct fm_hub *hub); // after a session was released
+    void (*on_yield)(struct fm_hub *hub);        // fm_sessions_take_turns() is due; NULL: nobody
+                                                 // calls it, and sessions do not yield
+
+    fm_session **sessions; // owned array
+    uint32_t session_count, session_capacity;
+    uint32_t yield_count; // sessions that wait for their turn
+    fm_host **hosts;      // owned array; state FM_HOST_LIVE
+    uint32_t host_count, host_capacity;
+    struct fm_creation *creations; // worlds being made
+    uint32_t creation_count;
+    fm_host *replays[FM_REPLAYS_MAX]; // open; state FM_HOST_LIVE
+    uint32_t replay_count, opening_count;
+    uint32_t listing_count; // of journals, under way
+
+    uint64_t session_last, host_last, serial_last, upload_last; // numbers given out
+    uint64_t download_last;                                     // likewise
+    uint32_t saves_waiting;                                     // worlds that are being saved
+    size_t uploads_size;                                        // bytes of all uploads and saves
+    size_t scenes_size;                                         // bytes of the cells of all scenes
+    fm_tokens tokens;
+    struct fm_ledger *ledger; // what outlives the server; NULL: nothing does
+    fm_resume_key resume_key;
+    fm_addresses addresses;
+    fm_hub_counts counts;
+    fm_ending endings[FM_ENDINGS_MAX];
+    uint32_t ending_count;
+} fm_hub;
+
+/// @return NULL when there is no such session any more
+fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number);
+
+/// @return NULL when there is no such world, or replay
+fm_host *fm_hub_find_host(const fm_hub *hub, uint64_t number);
+
+/// Not a replay, which has the name that its world had. @return NULL when there is no such world
+fm_host *fm_hub_find_host_by_name(const fm_hub *hub, const char *name, size_t size);
+
+/// Adds one whose number is higher than all others'. @return false when memory is out
+bool fm_hub_add_session(fm_hub *hub, fm_session *session);
+
+/// Makes room for all worlds that are being made and one more. @return false when memory is out
+bool fm_hub_reserve_host(fm_hub *hub);
+
+/// Adds a world whose number no other has, for which room was made.
+void fm_hub_add_host(fm_hub *hub, fm_host *host);
+
+void fm_hub_drop_session(fm_hub *hub, const fm_session *session);
+
+/// Counts a session that ends. @param reason  a static text
+void fm_hub_count_ending(fm_hub *hub, const char *reason);
+
+void fm_hub_drop_host(fm_hub *hub, const fm_host *host);
+
+/// Adds a replay, for which there must be room (asserted).
+void fm_hub_add_replay(fm_hub *hub, fm_host *host);
+void fm_hub_drop_replay(fm_hub *hub, const fm_host *host);
+
+/// Who owns a world.
+fm_conductor *fm_hub_conductor(const fm_hub *hub, const fm_host *host);

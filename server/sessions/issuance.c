@@ -1,0 +1,246 @@
+// server/sessions/issuance.c: see issuance.h.
+
+#include "server/sessions/issuance.h"
+
+#include "server/sessions/ledger.h"
+#include "server/base/log.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum entry_kind {
+    ENTRY_ADD,
+    ENTRY_REMOVE,
+    ENTRY_REMOVE_WORLD,
+};
+
+// What is to be written, and who waits for it.
+struct entry {
+    uv_work_t work; // work.data points back here
+    fm_hub *hub;
+    enum entry_kind kind;
+    fm_grant grant;                 // ENTRY_ADD
+    char token[FM_TOKEN_TEXT_SIZE]; // likewise: the secret
+    uint64_t number;                // of the token or world
+    uint64_t session, request;      // session 0: nobody waits
+    bool is_notification;
+    fm_status status;
+    char error[FM_LEDGER_ERROR_SIZE];
+};
+
+// ---- answers -----------------------------------------------------------------------------------
+
+static void log_created(const fm_grant *grant)
+{
+    static fm_log_site created;
+    fm_log_limited(&created, FM_LOG_INFO, "token created", fm_log_uint("number", grant->number),
+                   fm_log_text("role", fm_role_name(grant->role)),
+                   fm_log_uint("world", grant->seat.number), fm_log_uint("team", grant->seat.team));
+}
+
+static void answer_created(fm_session *session, uint64_t request, const char *token,
+                           uint64_t number)
+{
+    fm_reply reply;
+    fm_reply_begin(&reply, request);
+    msgpack_pack_map(&reply.packer, 2);
+    fm_pack_key_text(&reply.packer, "token", token);
+    fm_pack_key_uint(&reply.packer, "number", number);
+    fm_reply_send(session, &reply);
+}
+
+static void answer_revoked(fm_session *session, uint64_t request)
+{
+    fm_reply reply;
+    fm_reply_begin(&reply, request);
+    msgpack_pack_map(&reply.packer, 0);
+    fm_reply_send(session, &reply);
+}
+
+// ---- writing -----------------------------------------------------------------------------------
+
+static void write_entry(uv_work_t *work)
+{
+    struct entry *entry = work->data;
+    fm_ledger *ledger = entry->hub->ledger;
+    switch (entry->kind) {
+    case ENTRY_ADD:
+        entry->status = fm_ledger_add(ledger, &entry->grant, entry->error);
+        break;
+    case ENTRY_REMOVE:
+        entry->status = fm_ledger_remove(ledger, entry->number, entry->error);
+        break;
+    case ENTRY_REMOVE_WORLD:
+        entry->status = fm_ledger_remove_world(ledger, entry->number, entry->error);
+        break;
+    }
+}
+
+static void on_written(uv_work_t *work, int error);
+
+static void free_entry(struct entry *entry)
+{
+    sodium_memzero(entry->token, sizeof entry->token);
+    free(entry);
+}
+
+static fm_status queue(struct entry *entry)
+{
+    entry->work.data = entry;
+    if (uv_queue_work(entry->hub->loop, &entry->work, write_entry, on_written) < 0) {
+        free_entry(entry);
+        return FM_ERR_IO;
+    }
+    return FM_OK;
+}
+
+// Who is asked for `number` to be struck out need not be told.
+static void strike(fm_hub *hub, enum entry_kind kind, uint64_t number)
+{
+    struct entry *entry = hub->ledger == NULL ? NULL : calloc(1, sizeof *entry);
+    if (entry != NULL) {
+        *entry = (struct entry){.hub = hub, .kind = kind, .number = number};
+    }
+    if (hub->ledger != NULL && (entry == NULL || queue(entry) != FM_OK)) {
+        fm_log(FM_LOG_ERROR, "token not struck out", fm_log_uint("number", number),
+               fm_log_text("reason", "out of memory"));
+    }
+}
+
+static void finish_add(struct entry *entry, fm_session *session)
+{
+    fm_hub *hub = entry->hub;
+    bool is_good = fm_tokens_have(&hub->tokens, entry->grant.hash);
+    if (entry->status == FM_OK && !is_good) {
+        strike(hub, ENTRY_REMOVE, entry->number); // it ended while it was written
+    }
+    if (entry->status != FM_OK) {
+        (void)fm_tokens_revoke(&hub->tokens, entry->number); // nobody has heard of it
+    } else {
+        log_created(&entry->grant);
+    }
+    if (session != NULL && entry->status == FM_OK) {
+        answer_created(session, entry->request, entry->token, entry->number);
+    }
+}
+
+static void on_written(uv_work_t *work, int error)
+{
+    struct entry *entry = work->data;
+    fm_session *session =
+        entry->session == 0 ? NULL : fm_hub_find_session(entry->hub, entry->session);
+    if (session != NULL) {
+        fm_session_job_done(session);
+    }
+    entry->status = error < 0 ? FM_ERR_IO : entry->status;
+    if (entry->status != FM_OK) {
+        static fm_log_site failed;
+        fm_log_limited(&failed, FM_LOG_ERROR, "ledger cannot be written",
+                       fm_log_text("reason", entry->error));
+    }
+    if (entry->kind == ENTRY_ADD) {
+        finish_add(entry, session);
+    } else if (session != NULL && entry->status == FM_OK && !entry->is_notification) {
+        answer_revoked(session, entry->request);
+    }
+    if (session != NULL && entry->status != FM_OK && !entry->is_notification) {
+        fm_reply_error(session, entry->request, entry->status,
+                       entry->error[0] == '\0' ? NULL : entry->error);
+    }
+    if (entry->kind == ENTRY_REMOVE) {
+        fm_sessions_check_tokens(entry->hub, NULL);
+    }
+    free_entry(entry);
+}
+
+static struct entry *make_entry(const fm_session *session, const fm_request *request,
+                                enum entry_kind kind, uint64_t number)
+{
+    struct entry *entry = calloc(1, sizeof *entry);
+    if (entry != NULL) {
+        *entry = (struct entry){
+            .hub = session->hub,
+            .kind = kind,
+            .number = number,
+            .session = session->number,
+            .request = request->id,
+            .is_notification = request->is_notification,
+        };
+    }
+    return entry;
+}
+
+// ---- what handlers call ------------------------------------------------------------------------
+
+static fm_status write_created(fm_session *session, const fm_request *request,
+                               const fm_grant *grant, const char token[FM_TOKEN_TEXT_SIZE])
+{
+    struct entry *entry = make_entry(session, request, ENTRY_ADD, grant->number);
+    if (entry == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    entry->grant = *grant;
+    memcpy(entry->token, token, sizeof entry->token);
+    fm_status status = queue(entry);
+    session->jobs_waiting += status == FM_OK;
+    return status;
+}
+
+fm_status fm_issue_token(fm_session *session, const fm_request *request, const fm_grant *grant)
+{
+    fm_hub *hub = session->hub;
+    fm_grant made = *grant;
+    char token[FM_TOKEN_TEXT_SIZE];
+    fm_status status = fm_tokens_create(&hub->tokens, &made, token);
+    if (status != FM_OK) {
+        return status;
+    }
+    if (hub->ledger == NULL) {
+        log_created(&made);
+        answer_created(session, request->id, token, made.number);
+    } else {
+        status = write_created(session, request, &made, token);
+        if (status != FM_OK) {
+            (void)fm_tokens_revoke(&hub->tokens, made.number);
+        }
+    }
+    sodium_memzero(token, sizeof token);
+    return status;
+}
+
+fm_status fm_revoke_token(fm_session *session, const fm_request *request, uint64_t number)
+{
+    fm_hub *hub = session->hub;
+    struct entry *entry = NULL;
+    if (hub->ledger != NULL) {
+        entry = make_entry(session, request, ENTRY_REMOVE, number);
+        if (entry == NULL) {
+            return FM_ERR_NO_MEMORY;
+        }
+    }
+    if (!fm_tokens_revoke(&hub->tokens, number)) {
+        free(entry);
+        return FM_ERR_BAD_VALUE;
+    }
+    static fm_log_site revoked;
+    fm_log_limited(&revoked, FM_LOG_INFO, "token revoked", fm_log_uint("number", number));
+    fm_sessions_check_tokens(hub, session); // who has ended its own token hears that first
+    if (entry != NULL) {
+        fm_status status = queue(entry);
+        session->jobs_waiting += status == FM_OK;
+        return status;
+    }
+    if (!request->is_notification) {
+        answer_revoked(session, request->id);
+    }
+    fm_sessions_check_tokens(hub, NULL);
+    return FM_OK;
+}
+
+void fm_revoke_world(fm_hub *hub, uint64_t world)
+{
+    fm_tokens_end_world(&hub->tokens, world);
+    fm_sessions_check_tokens(hub, NULL);
+    strike(hub, ENTRY_REMOVE_WORLD, world);
+}

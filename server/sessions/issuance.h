@@ -1,0 +1,30 @@
+// server/sessions/issuance.h: tokens that are made and ended while the server runs, and kept over a
+// restart.
+//
+//   token.create ──> made ── written on the thread pool ──> answered
+//                     └── cannot be written ──> ended again, io
+//   token.revoke ──> ended at once ── struck out on the thread pool ──> answered
+//
+// Without a ledger nothing is written and the answer comes at once. A token that ends while it is
+// being written is struck out afterwards.
+//
+// Threads: the event loop; what it says above the thread pool does.
+
+#pragma once
+
+#include "server/sessions/handlers.h"
+
+/// Makes a token and answers the request.
+///
+/// @param grant  its role and seat
+/// @return FM_OK: answered, or will be; FM_ERR_LIMIT, FM_ERR_IO or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_issue_token(fm_session *session, const fm_request *request,
+                                    const fm_grant *grant);
+
+/// Ends a token that was made, with the sessions that were opened with it, and answers the request.
+/// @return as above; FM_ERR_BAD_VALUE: there is no such token
+FM_CHECKED fm_status fm_revoke_token(fm_session *session, const fm_request *request,
+                                     uint64_t number);
+
+/// Ends all tokens for seats of a world that ends.
+void fm_revoke_world(fm_hub *hub, uint64_t world);

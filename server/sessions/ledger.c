@@ -1,0 +1,326 @@
+// server/sessions/ledger.c: see ledger.h.
+
+#include "server/sessions/ledger.h"
+
+#include "server/base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#define FILE_NAME   "server.db"
+#define APPLICATION 0x464d5356 // "FMSV"
+#define FORMAT      1
+
+static const char schema[] =
+    "PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA;"
+    "BEGIN IMMEDIATE;"
+    "PRAGMA application_id=1179472726; PRAGMA user_version=1;"
+    "CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL)"
+    " WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS tokens (number INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " hash BLOB NOT NULL, role TEXT NOT NULL, world INTEGER NOT NULL, team INTEGER NOT NULL);"
+    "COMMIT;";
+
+struct fm_ledger {
+    char path[FM_LEDGER_PATH_SIZE];
+    sqlite3 *db;
+    uv_mutex_t lock;
+};
+
+// ---- statements --------------------------------------------------------------------------------
+
+static fm_status complain(const fm_ledger *ledger, char *error)
+{
+    int code = ledger->db == NULL ? SQLITE_NOMEM : sqlite3_errcode(ledger->db) & 0xff;
+    snprintf(error, FM_LEDGER_ERROR_SIZE, "%.300s: %.160s", ledger->path,
+             ledger->db == NULL ? "out of memory" : sqlite3_errmsg(ledger->db));
+    bool damaged = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR;
+    return damaged ? FM_ERR_BAD_FORMAT : code == SQLITE_NOMEM ? FM_ERR_NO_MEMORY : FM_ERR_IO;
+}
+
+static fm_status prepare(fm_ledger *ledger, const char *sql, sqlite3_stmt **statement, char *error)
+{
+    int code = sqlite3_prepare_v2(ledger->db, sql, -1, statement, NULL);
+    return code == SQLITE_OK ? FM_OK : complain(ledger, error);
+}
+
+static fm_status finish(fm_ledger *ledger, sqlite3_stmt *statement, char *error)
+{
+    fm_status status = sqlite3_step(statement) == SQLITE_DONE ? FM_OK : complain(ledger, error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static fm_status read_number(fm_ledger *ledger, const char *sql, int *number, char *error)
+{
+    sqlite3_stmt *statement;
+    fm_status status = prepare(ledger, sql, &statement, error);
+    if (status == FM_OK) {
+        bool found = sqlite3_step(statement) == SQLITE_ROW;
+        *number = found ? sqlite3_column_int(statement, 0) : 0;
+        status = found ? FM_OK : complain(ledger, error);
+        sqlite3_finalize(statement);
+    }
+    return status;
+}
+
+// ---- opening -----------------------------------------------------------------------------------
+
+static fm_status check_file(fm_ledger *ledger, char *error)
+{
+    int application = 0, format = 0;
+    fm_status status = read_number(ledger, "PRAGMA application_id", &application, error);
+    if (status == FM_OK) {
+        status = read_number(ledger, "PRAGMA user_version", &format, error);
+    }
+    if (status == FM_OK && application != 0 && application != APPLICATION) {
+        snprintf(error, FM_LEDGER_ERROR_SIZE, "%.300s: is another program's", ledger->path);
+        return FM_ERR_BAD_FORMAT;
+    }
+    if (status == FM_OK && format > FORMAT) {
+        snprintf(error, FM_LEDGER_ERROR_SIZE, "%.300s: was made by a newer fogmarchd",
+                 ledger->path);
+        return FM_ERR_IO;
+    }
+    return status;
+}
+
+// The file is made here and not by SQLite, so that nobody else can ever read it.
+static fm_status open_database(fm_ledger *ledger, char *error)
+{
+    int fd = open(ledger->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        snprintf(error, FM_LEDGER_ERROR_SIZE, "%.300s: %s", ledger->path, strerror(errno));
+        return FM_ERR_IO;
+    }
+    close(fd);
+    if (sqlite3_open_v2(ledger->path, &ledger->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK) {
+        return complain(ledger, error);
+    }
+    fm_status status = check_file(ledger, error);
+    if (status == FM_OK && sqlite3_exec(ledger->db, schema, NULL, NULL, NULL) != SQLITE_OK) {
+        status = complain(ledger, error);
+    }
+    return status;
+}
+
+static fm_status read_key(fm_ledger *ledger, fm_resume_key *key, bool *found, char *error)
+{
+    sqlite3_stmt *statement;
+    fm_status status =
+        prepare(ledger, "SELECT value FROM secrets WHERE name = 'resume'", &statement, error);
+    if (status != FM_OK) {
+        return status;
+    }
+    int code = sqlite3_step(statement);
+    *found = code == SQLITE_ROW && sqlite3_column_bytes(statement, 0) == FM_RESUME_KEY_SIZE;
+    if (*found) {
+        memcpy(key->bytes, sqlite3_column_blob(statement, 0), FM_RESUME_KEY_SIZE);
+    }
+    status = code == SQLITE_ROW || code == SQLITE_DONE ? FM_OK : complain(ledger, error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static fm_status write_key(fm_ledger *ledger, const fm_resume_key *key, char *error)
+{
+    sqlite3_stmt *statement;
+    fm_status status =
+        prepare(ledger, "INSERT OR REPLACE INTO secrets (name, value) VALUES ('resume', ?)",
+                &statement, error);
+    if (status != FM_OK) {
+        return status;
+    }
+    sqlite3_bind_blob(statement, 1, key->bytes, FM_RESUME_KEY_SIZE, SQLITE_STATIC);
+    return finish(ledger, statement, error);
+}
+
+static fm_status open_file(fm_ledger *ledger, fm_resume_key *key, char *error)
+{
+    bool found = false;
+    fm_status status = open_database(ledger, error);
+    if (status == FM_OK) {
+        status = read_key(ledger, key, &found, error);
+    }
+    if (status == FM_OK && !found) {
+        status = write_key(ledger, key, error);
+    }
+    if (status != FM_OK) {
+        sqlite3_close(ledger->db);
+        ledger->db = NULL;
+    }
+    return status;
+}
+
+static fm_status set_aside(fm_ledger *ledger, char *error)
+{
+    char to[FM_LEDGER_PATH_SIZE + 16];
+    snprintf(to, sizeof to, "%s.damaged", ledger->path);
+    fm_log(FM_LOG_ERROR, "ledger damaged, tokens that were created are gone",
+           fm_log_text("reason", error), fm_log_text("file", to));
+    if (rename(ledger->path, to) != 0) {
+        snprintf(error, FM_LEDGER_ERROR_SIZE, "%.300s: %s", to, strerror(errno));
+        return FM_ERR_IO;
+    }
+    return FM_OK;
+}
+
+fm_status fm_ledger_open(const char *folder, fm_resume_key *key, fm_ledger **out, char *error)
+{
+    fm_ledger *ledger = calloc(1, sizeof *ledger);
+    if (ledger == NULL || uv_mutex_init(&ledger->lock) < 0) {
+        snprintf(error, FM_LEDGER_ERROR_SIZE, "out of memory");
+        free(ledger);
+        return FM_ERR_NO_MEMORY;
+    }
+    snprintf(ledger->path, sizeof ledger->path, "%.*s/" FILE_NAME,
+             (int)(sizeof ledger->path - sizeof FILE_NAME - 1), folder);
+    fm_status status = open_file(ledger, key, error);
+    if (status == FM_ERR_BAD_FORMAT) {
+        status = set_aside(ledger, error);
+        if (status == FM_OK) {
+            status = open_file(ledger, key, error);
+        }
+    }
+    if (status != FM_OK) {
+        fm_ledger_close(ledger);
+        return status == FM_ERR_NO_MEMORY ? status : FM_ERR_IO;
+    }
+    *out = ledger;
+    return FM_OK;
+}
+
+void fm_ledger_close(fm_ledger *ledger)
+{
+    if (ledger != NULL) {
+        sqlite3_close(ledger->db);
+        uv_mutex_destroy(&ledger->lock);
+        free(ledger);
+    }
+}
+
+// ---- tokens ------------------------------------------------------------------------------------
+
+static bool take_grant(sqlite3_stmt *row, fm_grant *grant)
+{
+    const char *role = (const char *)sqlite3_column_text(row, 2);
+    *grant = (fm_grant){
+        .number = (uint64_t)sqlite3_column_int64(row, 0),
+        .seat = {.number = (uint64_t)sqlite3_column_int64(row, 3),
+                 .team = (uint32_t)sqlite3_column_int64(row, 4)},
+    };
+    if (role == NULL || sqlite3_column_bytes(row, 1) != FM_TOKEN_HASH_SIZE) {
+        return false;
+    }
+    memcpy(grant->hash, sqlite3_column_blob(row, 1), FM_TOKEN_HASH_SIZE);
+    for (fm_role r = FM_ROLE_PLAYER; r <= FM_ROLE_ADMIN; r++) {
+        grant->role = strcmp(role, fm_role_name(r)) == 0 ? r : grant->role;
+    }
+    bool has_seat = grant->seat.number > 0 && grant->seat.team > 0;
+    return grant->role != FM_ROLE_NONE && has_seat == (grant->role == FM_ROLE_PLAYER);
+}
+
+static fm_status take_rows(fm_ledger *ledger, sqlite3_stmt *rows, fm_tokens *tokens, char *error)
+{
+    int code;
+    while ((code = sqlite3_step(rows)) == SQLITE_ROW) {
+        fm_grant grant;
+        if (!take_grant(rows, &grant)) {
+            fm_log(FM_LOG_ERROR, "token damaged, left out", fm_log_text("file", ledger->path),
+                   fm_log_uint("number", grant.number));
+            continue;
+        }
+        fm_status status = fm_tokens_restore(tokens, &grant);
+        if (status != FM_OK) {
+            snprintf(error, FM_LEDGER_ERROR_SIZE, "%.300s: tokens: %s", ledger->path,
+                     fm_status_text(status));
+            return status;
+        }
+    }
+    return code == SQLITE_DONE ? FM_OK : complain(ledger, error);
+}
+
+// Numbers are not given twice: who knows one that was revoked must not end another one with it.
+static fm_status read_last(fm_ledger *ledger, fm_tokens *tokens, char *error)
+{
+    sqlite3_stmt *row;
+    fm_status status =
+        prepare(ledger, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'tokens'",
+                &row, error);
+    if (status == FM_OK) {
+        bool found = sqlite3_step(row) == SQLITE_ROW;
+        uint64_t last = found ? (uint64_t)sqlite3_column_int64(row, 0) : 0;
+        status = found ? FM_OK : complain(ledger, error);
+        tokens->last = last > tokens->last ? last : tokens->last;
+        sqlite3_finalize(row);
+    }
+    return status;
+}
+
+fm_status fm_ledger_read(fm_ledger *ledger, fm_tokens *tokens, char *error)
+{
+    sqlite3_stmt *rows;
+    fm_status status = prepare(
+        ledger, "SELECT number, hash, role, world, team FROM tokens ORDER BY number", &rows, error);
+    if (status == FM_OK) {
+        status = take_rows(ledger, rows, tokens, error);
+        sqlite3_finalize(rows);
+    }
+    status = status == FM_OK ? read_last(ledger, tokens, error) : status;
+    return status == FM_ERR_BAD_FORMAT ? FM_ERR_IO : status;
+}
+
+static void bind_grant(sqlite3_stmt *row, const fm_grant *grant)
+{
+    sqlite3_bind_int64(row, 1, (sqlite3_int64)grant->number);
+    sqlite3_bind_blob(row, 2, grant->hash, FM_TOKEN_HASH_SIZE, SQLITE_STATIC);
+    sqlite3_bind_text(row, 3, fm_role_name(grant->role), -1, SQLITE_STATIC);
+    sqlite3_bind_int64(row, 4, (sqlite3_int64)grant->seat.number);
+    sqlite3_bind_int64(row, 5, grant->seat.team);
+}
+
+fm_status fm_ledger_add(fm_ledger *ledger, const fm_grant *grant, char *error)
+{
+    sqlite3_stmt *row;
+    uv_mutex_lock(&ledger->lock);
+    fm_status status = prepare(ledger,
+                               "INSERT INTO tokens (number, hash, role, world, team)"
+                               " VALUES (?, ?, ?, ?, ?)",
+                               &row, error);
+    if (status == FM_OK) {
+        bind_grant(row, grant);
+        status = finish(ledger, row, error);
+    }
+    uv_mutex_unlock(&ledger->lock);
+    return status == FM_OK ? FM_OK : FM_ERR_IO;
+}
+
+static fm_status remove_by(fm_ledger *ledger, const char *sql, uint64_t number, char *error)
+{
+    sqlite3_stmt *row;
+    uv_mutex_lock(&ledger->lock);
+    fm_status status = prepare(ledger, sql, &row, error);
+    if (status == FM_OK) {
+        sqlite3_bind_int64(row, 1, (sqlite3_int64)number);
+        status = finish(ledger, row, error);
+    }
+    uv_mutex_unlock(&ledger->lock);
+    return status == FM_OK ? FM_OK : FM_ERR_IO;
+}
+
+fm_status fm_ledger_remove(fm_ledger *ledger, uint64_t number, char *error)
+{
+    return remove_by(ledger, "DELETE FROM tokens WHERE number = ?", number, error);
+}
+
+fm_status fm_ledger_remove_world(fm_ledger *ledger, uint64_t world, char *error)
+{
+    return remove_by(ledger, "DELETE FROM tokens WHERE world = ?", world, error);
+}

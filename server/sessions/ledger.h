@@ -1,0 +1,44 @@
+// server/sessions/ledger.h: what the server itself keeps over a restart, in the folder of the
+// journals: the tokens that token.create has made, as hashes, and the key of resume tokens. One
+// small SQLite file, server.db, which only the server's user may read.
+//
+// Threads: opened, read and closed by whoever starts the server; writing takes its time and belongs
+// on the thread pool, one call at a time (a lock sees to that).
+
+#pragma once
+
+#include "server/sessions/resume.h"
+
+#define FM_LEDGER_ERROR_SIZE 512u
+#define FM_LEDGER_PATH_SIZE  4096u
+
+typedef struct fm_ledger fm_ledger;
+
+/// Opens the ledger of a folder, or makes one. What is there but damaged is set aside as
+/// server.db.damaged, with a line in the log, and a new one is made.
+///
+/// @param key    receives the bytes that are kept, or has those that are kept from now on
+/// @param out    left alone on failure
+/// @param error  receives a sentence; room for FM_LEDGER_ERROR_SIZE
+/// @return FM_OK, FM_ERR_IO (also: made by a newer program) or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_ledger_open(const char *folder, fm_resume_key *key, fm_ledger **out,
+                                    char *error);
+
+/// NULL is allowed.
+void fm_ledger_close(fm_ledger *ledger);
+
+/// Reads the tokens, in the order in which they were made. Rows that are damaged are left out, with
+/// a line in the log.
+///
+/// @param tokens  receives them
+/// @return FM_OK, FM_ERR_IO, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_ledger_read(fm_ledger *ledger, fm_tokens *tokens, char *error);
+
+/// Writes a token down and syncs it. @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_ledger_add(fm_ledger *ledger, const fm_grant *grant, char *error);
+
+/// Strikes a token out. @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_ledger_remove(fm_ledger *ledger, uint64_t number, char *error);
+
+/// Strikes out all tokens for seats of a world. @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_ledger_remove_world(fm_ledger *ledger, uint64_t world, char *error);

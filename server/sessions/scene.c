@@ -1,0 +1,254 @@
+// server/sessions/scene.c: see scene.h. Here: taking publications in. What goes out is in
+// scene_pack.c.
+
+#include "server/sessions/scene.h"
+
+#include "server/sessions/scene_pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AGENT_LOG_MAX (1u << 18) // changes of agents
+#define CELL_LOG_MAX  (1u << 18) // changes of cells
+#define ENDED_LOG_MAX (1u << 16) // orders
+
+size_t fm_scene_size(const fm_host *host)
+{
+    return (size_t)host->width * host->height * sizeof(uint16_t);
+}
+
+fm_scene *fm_scene_create(fm_host *host, uint32_t team, uint64_t serial)
+{
+    fm_scene *scene = calloc(1, sizeof *scene);
+    uint16_t *looks = malloc(fm_scene_size(host));
+    if (scene == NULL || looks == NULL) {
+        free(scene);
+        free(looks);
+        return NULL;
+    }
+    scene->host = host;
+    scene->team = team;
+    scene->serial = serial;
+    scene->looks = looks;
+    fm_tick_log_init(&scene->agent_log, sizeof(fm_agent_before), AGENT_LOG_MAX);
+    fm_tick_log_init(&scene->cell_log, sizeof(fm_cell), CELL_LOG_MAX);
+    fm_tick_log_init(&scene->ended_log, sizeof(fm_order_ended), ENDED_LOG_MAX);
+    return scene;
+}
+
+void fm_scene_destroy(fm_scene *scene)
+{
+    if (scene == NULL) {
+        return;
+    }
+    FM_ASSERT(scene->subscriptions == NULL);
+    fm_scene_forget_bodies(scene);
+    fm_tick_log_fini(&scene->agent_log);
+    fm_tick_log_fini(&scene->cell_log);
+    fm_tick_log_fini(&scene->ended_log);
+    free(scene->agents);
+    free(scene->buildings);
+    free(scene->looks);
+    free(scene);
+}
+
+// ---- agents ------------------------------------------------------------------------------------
+
+static bool reserve_slot(fm_scene *scene, uint32_t slot)
+{
+    if (slot < scene->slot_count) {
+        return true;
+    }
+    uint32_t count = scene->slot_count == 0 ? 64 : scene->slot_count;
+    while (count <= slot) {
+        count *= 2;
+    }
+    fm_scene_agent *agents = realloc(scene->agents, count * sizeof *agents);
+    if (agents == NULL) {
+        return false;
+    }
+    memset(agents + scene->slot_count, 0, (count - scene->slot_count) * sizeof *agents);
+    scene->agents = agents;
+    scene->slot_count = count;
+    return true;
+}
+
+static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *agent)
+{
+    fm_agent_before before = {.name = name};
+    if (agent->name == name) {
+        before.id = agent->id;
+        before.in_view = agent->in_view;
+        before.cell = agent->cell;
+        before.state = agent->state;
+    }
+    (void)fm_tick_log_add(&scene->agent_log, scene->tick, &before); // or a keyframe tells of it
+}
+
+static bool put_agent(fm_scene *scene, const fm_agent_look *look, bool log)
+{
+    uint32_t slot = look->name.index1 - 1;
+    if (!reserve_slot(scene, slot)) {
+        return false;
+    }
+    fm_scene_agent *agent = &scene->agents[slot];
+    uint64_t name = fm_agent_id_pack(look->name);
+    if (log) {
+        log_before(scene, name, agent);
+    }
+    agent->name = name;
+    agent->id = fm_agent_id_pack(look->id);
+    agent->team = look->team;
+    agent->cell = look->cell;
+    agent->state = (uint8_t)look->state;
+    agent->class_index = (uint8_t)look->class_index;
+    agent->in_view = true;
+    return true;
+}
+
+static void drop_agent(fm_scene *scene, const fm_agent_left *left)
+{
+    uint32_t slot = left->name.index1 - 1;
+    uint64_t name = fm_agent_id_pack(left->name);
+    if (slot >= scene->slot_count || scene->agents[slot].name != name) {
+        return;
+    }
+    fm_scene_agent *agent = &scene->agents[slot];
+    log_before(scene, name, agent);
+    agent->in_view = false;
+    agent->left_reason = (uint8_t)left->reason;
+}
+
+static bool is_agent(const fm_scene_agent *agent, uint64_t number, bool veiled)
+{
+    return agent->in_view && (veiled ? agent->name : agent->id) == number;
+}
+
+const fm_scene_agent *fm_scene_find(const fm_scene *scene, uint64_t number, bool veiled)
+{
+    bool by_name = veiled || scene->team == FM_ALL_TEAMS;
+    if (by_name) {
+        uint32_t slot = fm_agent_id_unpack(number).index1 - 1;
+        return slot < scene->slot_count && is_agent(&scene->agents[slot], number, veiled)
+                   ? &scene->agents[slot]
+                   : NULL;
+    }
+    for (uint32_t slot = 0; slot < scene->slot_count; slot++) {
+        if (is_agent(&scene->agents[slot], number, veiled)) {
+            return &scene->agents[slot];
+        }
+    }
+    return NULL;
+}
+
+// ---- publications ------------------------------------------------------------------------------
+
+static fm_status take_buildings(fm_scene *scene, const fm_changes *changes)
+{
+    if (!changes->buildings_changed) {
+        return FM_OK;
+    }
+    if (changes->building_count > scene->building_capacity) {
+        uint32_t capacity = changes->building_count + changes->building_count / 2;
+        fm_building_look *buildings =
+            realloc(scene->buildings, capacity * sizeof *scene->buildings);
+        if (buildings == NULL) {
+            return FM_ERR_NO_MEMORY;
+        }
+        scene->buildings = buildings;
+        scene->building_capacity = capacity;
+    }
+    if (changes->building_count > 0) {
+        memcpy(scene->buildings, changes->buildings,
+               changes->building_count * sizeof *scene->buildings);
+    }
+    scene->building_count = changes->building_count;
+    scene->buildings_tick = scene->tick;
+    return FM_OK;
+}
+
+// An order ends once: a scene that cannot tell of it is of no use.
+static bool note_ended(fm_scene *scene, const fm_changes *changes)
+{
+    for (uint32_t i = 0; i < changes->ended_count; i++) {
+        if (!fm_tick_log_add(&scene->ended_log, scene->tick, &changes->ended[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static fm_status apply_snapshot(fm_scene *scene, fm_publication *publication)
+{
+    // To copy the 32 MiB of a map of 4096 x 4096 cells would keep all other clients waiting.
+    uint16_t *looks = scene->looks;
+    scene->looks = publication->looks;
+    publication->looks = looks;
+    fm_tick_log_clear(&scene->agent_log, publication->tick);
+    fm_tick_log_clear(&scene->cell_log, publication->tick);
+    if (!scene->live || publication->is_cut) {
+        fm_tick_log_clear(&scene->ended_log, publication->tick);
+    }
+    if (scene->slot_count > 0) {
+        memset(scene->agents, 0, scene->slot_count * sizeof *scene->agents);
+    }
+    const fm_changes *changes = &publication->changes;
+    for (uint32_t i = 0; i < changes->entered_count; i++) {
+        if (!put_agent(scene, &changes->entered[i], false)) {
+            return FM_ERR_NO_MEMORY;
+        }
+    }
+    bool goes_on = scene->live && !publication->is_cut;
+    scene->live = true;
+    if (goes_on && (changes->ended_lost || !note_ended(scene, changes))) {
+        return FM_ERR_NO_MEMORY;
+    }
+    return take_buildings(scene, changes);
+}
+
+static void apply_cells(fm_scene *scene, const fm_changes *changes)
+{
+    uint32_t width = scene->host->width;
+    for (uint32_t i = 0; i < changes->cell_count; i++) {
+        fm_cell cell = changes->cells[i].cell;
+        scene->looks[(size_t)fm_cell_y(cell) * width + fm_cell_x(cell)] =
+            (uint16_t)fm_look_pack(changes->cells[i]);
+        (void)fm_tick_log_add(&scene->cell_log, scene->tick, &cell);
+    }
+}
+
+// Those who left go first: another agent may have come into the same slot.
+static fm_status apply_changes(fm_scene *scene, const fm_changes *changes)
+{
+    for (uint32_t i = 0; i < changes->left_count; i++) {
+        drop_agent(scene, &changes->left[i]);
+    }
+    for (uint32_t i = 0; i < changes->entered_count; i++) {
+        if (!put_agent(scene, &changes->entered[i], true)) {
+            return FM_ERR_NO_MEMORY;
+        }
+    }
+    for (uint32_t i = 0; i < changes->changed_count; i++) {
+        if (!put_agent(scene, &changes->changed[i], true)) {
+            return FM_ERR_NO_MEMORY;
+        }
+    }
+    apply_cells(scene, changes);
+    return note_ended(scene, changes) ? take_buildings(scene, changes) : FM_ERR_NO_MEMORY;
+}
+
+fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication)
+{
+    fm_scene_forget_bodies(scene);
+    scene->tick = publication->tick;
+    scene->load = publication->load;
+    return publication->is_snapshot ? apply_snapshot(scene, publication)
+                                    : apply_changes(scene, &publication->changes);
+}
+
+bool fm_scene_reaches(const fm_scene *scene, uint64_t since)
+{
+    return fm_tick_log_reaches(&scene->agent_log, since) &&
+           fm_tick_log_reaches(&scene->cell_log, since) &&
+           fm_tick_log_reaches(&scene->ended_log, since);
+}

@@ -1,0 +1,122 @@
+// server/sessions/scene.h: what one view of a world (a team's, or everything) shows, kept on the
+// event loop.
+//
+// A scene is built from publications and answers two questions about any rectangle: what is there
+// (keyframe), and what is different since tick t (delta). For the second it remembers, for the last
+// many changes, how each agent was before: the first entry after t that names an agent says what a
+// reader who stopped at t still shows, and the scene says what it should show. The difference is
+// the delta, whether the reader is one tick behind or fifty, with a rectangle or without.
+//
+//   AWAITED ── snapshot ──> LIVE ── snapshot (after a loss) ──> LIVE
+//
+// Answers are packed once and kept until the next tick, so that all readers who are at the same
+// tick and show the same rectangle share one frame.
+//
+// Agents and orders have two numbers: the world's ids, and the names of core/world/names.h that a
+// player may know. A scene tells agents apart by name; a veiled answer, for a player, has names
+// only.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "server/base/frame.h"
+#include "server/worlds/host.h"
+#include "server/base/tick_log.h"
+
+#define FM_SCENE_CACHE_MAX 32u // packed answers
+
+typedef struct fm_subscription fm_subscription;
+
+// What follows the subscription's number in a keyframe or delta.
+typedef struct fm_body {
+    fm_frame *frame;  // NULL: nothing to say or, with entries, no memory to say it
+    uint32_t entries; // of the map, without those before and after
+} fm_body;
+
+typedef struct fm_scene_agent {
+    uint64_t name; // of the agent seen last in this slot; 0 for none
+    uint64_t id;   // likewise, for those who may know it
+    uint32_t team;
+    fm_cell cell;
+    uint8_t state; // fm_agent_state
+    uint8_t class_index;
+    bool in_view;
+    uint8_t left_reason; // fm_leave_reason, when it was in view before
+    // Which delta has dealt with this slot's agent already, and with which agent.
+    uint32_t stamp;
+    uint64_t stamp_name;
+} fm_scene_agent;
+
+typedef struct fm_cached_body {
+    bool is_keyframe;
+    bool veiled;
+    uint64_t since; // of a delta
+    fm_rect rect;
+    fm_body body;
+} fm_cached_body;
+
+struct fm_scene {
+    fm_scene *next; // of the host
+    fm_host *host;
+    uint32_t team;
+    uint64_t serial;
+    uint64_t stream;  // by which clients know this history again; random, even
+    uint64_t idle_ns; // since when nobody is subscribed; 0: somebody is
+    bool live;
+    uint64_t tick; // of the newest publication
+    fm_load load;
+    fm_subscription *subscriptions;
+
+    uint16_t *looks;        // owned; row by row
+    fm_scene_agent *agents; // owned; by slot of the name
+    uint32_t slot_count;
+    uint32_t stamp;
+    fm_building_look *buildings; // owned
+    uint32_t building_count, building_capacity;
+    uint64_t buildings_tick; // when any came or went last
+    fm_tick_log agent_log;   // struct before, see scene.c
+    fm_tick_log cell_log;    // fm_cell
+    fm_tick_log ended_log;   // fm_order_ended
+
+    fm_cached_body cache[FM_SCENE_CACHE_MAX];
+    uint64_t cached_count; // ever since the last publication; the newest ones are kept
+    fm_body load_body;
+};
+
+/// @return NULL when memory is out
+fm_scene *fm_scene_create(fm_host *host, uint32_t team, uint64_t serial);
+
+/// Without subscriptions (asserted). NULL is allowed.
+void fm_scene_destroy(fm_scene *scene);
+
+/// Takes in the changes of a tick, or a snapshot; that gets the scene's looks for its own.
+/// @return FM_OK, or FM_ERR_NO_MEMORY: the scene is of no use any more
+FM_CHECKED fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication);
+
+/// Whether a delta since that tick can be told.
+bool fm_scene_reaches(const fm_scene *scene, uint64_t since);
+
+/// The rest of a keyframe. The scene keeps the frame; hold it to keep it longer.
+fm_body fm_scene_keyframe(fm_scene *scene, const fm_rect *rect, bool veiled);
+
+/// The rest of a delta. Empty when nothing in the rectangle is different.
+fm_body fm_scene_delta(fm_scene *scene, const fm_rect *rect, uint64_t since, bool veiled);
+
+/// The rest of a delta for a reader whose view has moved from one rectangle to another. The caller
+/// owns the frame.
+fm_body fm_scene_shift(fm_scene *scene, const fm_rect *from, const fm_rect *to, uint64_t since,
+                       bool veiled);
+
+/// The agent in view with an id, or of that name with `veiled`. NULL when there is none
+const fm_scene_agent *fm_scene_find(const fm_scene *scene, uint64_t number, bool veiled);
+
+/// A delta with nothing but the orders that ended since that tick, as far as they are remembered:
+/// what a keyframe does not tell. The caller owns the frame.
+fm_body fm_scene_ended(fm_scene *scene, uint64_t since, bool veiled);
+
+/// The entry `load` alone.
+fm_body fm_scene_load(fm_scene *scene);
+
+/// Bytes that a scene of this world takes for its cells.
+size_t fm_scene_size(const fm_host *host);

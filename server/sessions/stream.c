@@ -1,0 +1,701 @@
+// server/sessions/stream.c: see stream.h.
+
+#include "server/sessions/stream.h"
+
+#include "server/worlds/publish.h"
+#include "server/base/clock.h"
+#include "server/sessions/handlers.h"
+#include "server/sessions/scene.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BEHIND_SHARE    4u     // deltas wait when this part of session_unsent_max is unsent ...
+#define SHIFT_CELLS_MAX 65536u // of a view that moves; of a larger one a keyframe is sent
+#define CAUGHT_UP_SHARE 16u    // ... and go on when no more than this part is
+
+struct fm_subscription {
+    fm_subscription *next_of_scene;
+    fm_subscription *next_of_session;
+    fm_session *session;
+    fm_scene *scene;
+    uint64_t number;
+    fm_rect rect;      // that it wants to show
+    fm_rect told_rect; // that the client shows
+    uint64_t follow;   // agent to keep in the middle, by name or id; 0: none
+    uint32_t every;
+    bool opening;         // its request is not answered yet
+    bool is_notification; // nor will be
+    uint64_t request;
+    bool told;     // has had a keyframe, in an earlier session perhaps
+    bool resumed;  // in an earlier session
+    uint64_t tick; // the client knows all up to here
+    bool behind;   // something is due that it was too slow for
+};
+
+// ---- scenes ------------------------------------------------------------------------------------
+
+static fm_scene *find_scene(const fm_host *host, uint32_t team)
+{
+    fm_scene *scene = host->scenes;
+    while (scene != NULL && scene->team != team) {
+        scene = scene->next;
+    }
+    return scene;
+}
+
+// @param session  that waits for it; NULL: none
+static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind, fm_session *session)
+{
+    fm_job *job = fm_job_create(kind, scene->host);
+    if (job == NULL) {
+        return false;
+    }
+    job->watch.team = scene->team;
+    job->watch.serial = scene->serial;
+    if (fm_conductor_post(fm_hub_conductor(hub, job->host), job) != FM_OK) {
+        fm_job_destroy(job);
+        return false;
+    }
+    if (session != NULL) {
+        job->session = session->number;
+        session->jobs_waiting += FM_SESSION_WATCH_JOBS;
+    }
+    return true;
+}
+
+static void close_scene(fm_hub *hub, fm_scene *scene);
+
+static fm_scene *longer_idle(fm_scene *longest, const fm_host *host)
+{
+    for (fm_scene *scene = host->scenes; scene != NULL; scene = scene->next) {
+        bool waits = scene->subscriptions == NULL;
+        if (waits && (longest == NULL || scene->idle_ns < longest->idle_ns)) {
+            longest = scene;
+        }
+    }
+    return longest;
+}
+
+static fm_scene *longest_idle(const fm_hub *hub)
+{
+    fm_scene *longest = NULL;
+    for (uint32_t i = 0; i < hub->host_count; i++) {
+        longest = longer_idle(longest, hub->hosts[i]);
+    }
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        longest = longer_idle(longest, hub->replays[i]);
+    }
+    return longest;
+}
+
+// Who has been waited for longest gives way.
+static bool make_room(fm_hub *hub, size_t size)
+{
+    fm_scene *scene;
+    while (hub->scenes_size + size > FM_SCENES_SIZE_MAX && (scene = longest_idle(hub)) != NULL) {
+        close_scene(hub, scene);
+    }
+    return hub->scenes_size + size <= FM_SCENES_SIZE_MAX;
+}
+
+// Nobody else has it, not even before or after a restart.
+static uint64_t make_stream(void)
+{
+    uint64_t stream;
+    randombytes_buf(&stream, sizeof stream);
+    stream = (stream & FM_UINT_MAX) >> 1 << 1;
+    return stream == 0 ? 2 : stream;
+}
+
+static fm_status open_scene(fm_session *session, fm_host *host, uint32_t team, fm_scene **out)
+{
+    fm_hub *hub = session->hub;
+    size_t size = fm_scene_size(host);
+    if (!make_room(hub, size)) {
+        return FM_ERR_LIMIT;
+    }
+    fm_scene *scene = fm_scene_create(host, team, ++hub->serial_last);
+    if (scene == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    if (!post_watch(hub, scene, FM_JOB_WATCH, session)) {
+        fm_scene_destroy(scene);
+        return FM_ERR_NO_MEMORY;
+    }
+    scene->stream = make_stream();
+    hub->scenes_size += size;
+    scene->next = host->scenes;
+    host->scenes = scene;
+    *out = scene;
+    return FM_OK;
+}
+
+static void close_scene(fm_hub *hub, fm_scene *scene)
+{
+    fm_host *host = scene->host;
+    fm_scene **link = &host->scenes;
+    while (*link != scene) {
+        link = &(*link)->next;
+    }
+    *link = scene->next;
+    // A world that ends takes its watches along. A conductor that could not be told publishes to
+    // nobody, which costs time but harms nothing.
+    if (host->state == FM_HOST_LIVE && !hub->going_down) {
+        (void)post_watch(hub, scene, FM_JOB_UNWATCH, NULL);
+    }
+    hub->scenes_size -= fm_scene_size(host);
+    fm_scene_destroy(scene);
+}
+
+// ---- sending -----------------------------------------------------------------------------------
+
+// [2, name, [{"subscription": number -- with room for `entries` more.
+static fm_frame *make_head(const fm_subscription *subscription, fm_notification notification,
+                           uint32_t entries)
+{
+    msgpack_sbuffer buffer;
+    msgpack_packer packer;
+    msgpack_sbuffer_init(&buffer);
+    msgpack_packer_init(&packer, &buffer, fm_frame_write);
+    fm_pack_notification(&packer, notification);
+    msgpack_pack_map(&packer, entries + 1);
+    fm_pack_text(&packer, "subscription");
+    msgpack_pack_uint64(&packer, subscription->number);
+    return fm_frame_take(&buffer);
+}
+
+static void count_message(fm_hub *hub, fm_notification notification, size_t size)
+{
+    if (notification == FM_NOTIFY_KEYFRAME) {
+        fm_tally_add(&hub->counts.keyframe_sizes, fm_hub_size_edges, size);
+    } else if (notification == FM_NOTIFY_DELTA) {
+        fm_tally_add(&hub->counts.delta_sizes, fm_hub_size_edges, size);
+    }
+}
+
+static bool send_body(const fm_subscription *subscription, fm_notification notification,
+                      fm_body body, fm_body tail)
+{
+    if (body.frame == NULL) {
+        return false;
+    }
+    uint32_t entries = body.entries + (tail.frame != NULL ? tail.entries : 0);
+    fm_frame *head = make_head(subscription, notification, entries);
+    if (head == NULL) {
+        return false;
+    }
+    fm_frame *frames[FM_SEND_FRAMES_MAX] = {head, body.frame, tail.frame};
+    fm_session_send(subscription->session, frames, tail.frame != NULL ? 3 : 2);
+    count_message(subscription->session->hub, notification,
+                  head->size + body.frame->size + (tail.frame != NULL ? tail.frame->size : 0));
+    fm_frame_drop(head);
+    return true;
+}
+
+// A player knows agents and orders by names; the others by the world's ids.
+static bool is_veiled(const fm_subscription *subscription)
+{
+    return subscription->session->role == FM_ROLE_PLAYER;
+}
+
+// A keyframe replaces all that the client has, but orders end only once, so those that it has not
+// heard of follow.
+static void send_keyframe(fm_subscription *subscription)
+{
+    fm_scene *scene = subscription->scene;
+    fm_body body = fm_scene_keyframe(scene, &subscription->rect, is_veiled(subscription));
+    if (!send_body(subscription, FM_NOTIFY_KEYFRAME, body, (fm_body){0})) {
+        subscription->behind = true; // memory is short: again when the client has read
+        return;
+    }
+    if (subscription->told) {
+        subscription->session->hub->counts.keyframes_forced++;
+        fm_body ended = fm_scene_ended(scene, subscription->tick, is_veiled(subscription));
+        bool sent =
+            ended.entries == 0 || send_body(subscription, FM_NOTIFY_DELTA, ended, (fm_body){0});
+        fm_frame_drop(ended.frame);
+        if (!sent) {
+            fm_session_hang_up(subscription->session, "out of memory");
+        }
+    }
+    subscription->told = true;
+    subscription->told_rect = subscription->rect;
+    subscription->tick = scene->tick;
+}
+
+static bool has_moved(const fm_subscription *subscription)
+{
+    return memcmp(&subscription->rect, &subscription->told_rect, sizeof subscription->rect) != 0;
+}
+
+// What moving uncovers is told cell by cell; a large jump is shorter as a keyframe.
+static bool is_jump(const fm_subscription *subscription)
+{
+    const fm_rect *rect = &subscription->rect;
+    return has_moved(subscription) && (uint64_t)rect->width * rect->height > SHIFT_CELLS_MAX;
+}
+
+static void send_delta(fm_subscription *subscription)
+{
+    fm_scene *scene = subscription->scene;
+    bool moved = has_moved(subscription), veiled = is_veiled(subscription);
+    fm_body body = moved ? fm_scene_shift(scene, &subscription->told_rect, &subscription->rect,
+                                          subscription->tick, veiled)
+                         : fm_scene_delta(scene, &subscription->rect, subscription->tick, veiled);
+    fm_session *session = subscription->session;
+    bool sees_load = session->role >= FM_ROLE_OBSERVER;
+    fm_body load = sees_load && body.frame != NULL ? fm_scene_load(scene) : (fm_body){0};
+    bool nothing_to_say = body.frame == NULL && body.entries == 0;
+    bool sent = !nothing_to_say && send_body(subscription, FM_NOTIFY_DELTA, body, load);
+    if (sent) {
+        fm_tally_add(&session->hub->counts.delta_ticks, fm_hub_tick_edges,
+                     scene->tick - subscription->tick);
+    }
+    if (sent || nothing_to_say) {
+        subscription->tick = scene->tick;
+        subscription->told_rect = subscription->rect;
+    } else {
+        subscription->behind = true;
+    }
+    if (moved) {
+        fm_frame_drop(body.frame); // the scene keeps the others
+    }
+}
+
+// The first coordinate of a side that has `at` in its middle, and lies on the map.
+static uint32_t centered(uint32_t at, uint32_t side, uint32_t map_side)
+{
+    uint32_t first = at < side / 2 ? 0 : at - side / 2;
+    return first < map_side - side ? first : map_side - side;
+}
+
+static bool is_near_middle(uint32_t at, uint32_t first, uint32_t side)
+{
+    uint32_t offset = at - first; // wraps round below `first`
+    return offset >= side / 4 && offset < side - side / 4;
+}
+
+// The view follows once its agent has left the inner half of it, and stays when the agent is not in
+// view any more.
+static void follow(fm_subscription *subscription)
+{
+    const fm_scene *scene = subscription->scene;
+    const fm_scene_agent *agent =
+        subscription->follow == 0
+            ? NULL
+            : fm_scene_find(scene, subscription->follow, is_veiled(subscription));
+    if (agent == NULL) {
+        return;
+    }
+    fm_rect *rect = &subscription->rect;
+    uint32_t x = fm_cell_x(agent->cell), y = fm_cell_y(agent->cell);
+    if (!subscription->told || !is_near_middle(x, rect->x, rect->width)) {
+        rect->x = centered(x, rect->width, scene->host->width);
+    }
+    if (!subscription->told || !is_near_middle(y, rect->y, rect->height)) {
+        rect->y = centered(y, rect->height, scene->host->height);
+    }
+}
+
+// Brings a client up to date, unless it is too slow for that at the moment.
+static void bring_up_to_date(fm_subscription *subscription)
+{
+    fm_session *session = subscription->session;
+    fm_scene *scene = subscription->scene;
+    if (!scene->live || !fm_session_is_open(session)) {
+        return;
+    }
+    if (fm_session_unsent_size(session) > session->hub->config->session_unsent_max / BEHIND_SHARE) {
+        subscription->behind = true;
+        session->hub->counts.deltas_merged++;
+        return;
+    }
+    subscription->behind = false;
+    follow(subscription);
+    if (!subscription->told || !fm_scene_reaches(scene, subscription->tick) ||
+        is_jump(subscription)) {
+        send_keyframe(subscription);
+    } else if (scene->tick - subscription->tick >= subscription->every || has_moved(subscription)) {
+        send_delta(subscription);
+    }
+}
+
+static bool has_read(const fm_session *session)
+{
+    return fm_session_unsent_size(session) <=
+           session->hub->config->session_unsent_max / CAUGHT_UP_SHARE;
+}
+
+void fm_stream_drained(fm_session *session)
+{
+    if (!has_read(session)) {
+        return;
+    }
+    for (fm_subscription *subscription = session->subscriptions; subscription != NULL;
+         subscription = subscription->next_of_session) {
+        if (subscription->behind) {
+            bring_up_to_date(subscription);
+        }
+    }
+}
+
+// ---- subscribing -------------------------------------------------------------------------------
+
+// What a view shows differs in the names of agents between players and others, so the histories do.
+static uint64_t stream_of(const fm_subscription *subscription)
+{
+    return subscription->scene->stream | is_veiled(subscription);
+}
+
+static void answer_opened(fm_subscription *subscription)
+{
+    subscription->opening = false;
+    if (subscription->is_notification) {
+        return;
+    }
+    fm_reply reply;
+    fm_reply_begin(&reply, subscription->request);
+    msgpack_pack_map(&reply.packer, 3);
+    fm_pack_key_uint(&reply.packer, "subscription", subscription->number);
+    fm_pack_key_uint(&reply.packer, "stream", stream_of(subscription));
+    fm_pack_key_bool(&reply.packer, "resumed", subscription->resumed);
+    fm_reply_send(subscription->session, &reply);
+}
+
+// Goes on where another session was, if all that has changed since is remembered.
+static void try_to_resume(fm_subscription *subscription, const fm_stream_request *request)
+{
+    const fm_scene *scene = subscription->scene;
+    if (scene->live && request->stream == stream_of(subscription) &&
+        request->since <= scene->tick && fm_scene_reaches(scene, request->since)) {
+        subscription->told = subscription->resumed = true;
+        subscription->told_rect = subscription->rect;
+        subscription->tick = request->since;
+        subscription->session->hub->counts.streams_resumed++;
+    }
+}
+
+static void unlink_from_scene(fm_subscription *subscription)
+{
+    fm_subscription **link = &subscription->scene->subscriptions;
+    while (*link != subscription) {
+        link = &(*link)->next_of_scene;
+    }
+    *link = subscription->next_of_scene;
+}
+
+static void unlink_from_session(fm_subscription *subscription)
+{
+    fm_subscription **link = &subscription->session->subscriptions;
+    while (*link != subscription) {
+        link = &(*link)->next_of_session;
+    }
+    *link = subscription->next_of_session;
+    subscription->session->subscription_count--;
+}
+
+// Returns whether that was the last one of its scene.
+static bool leave(fm_subscription *subscription)
+{
+    bool is_last =
+        subscription->scene->subscriptions == subscription && subscription->next_of_scene == NULL;
+    unlink_from_scene(subscription);
+    unlink_from_session(subscription);
+    free(subscription);
+    return is_last;
+}
+
+// The last one to leave closes the scene.
+static void end(fm_subscription *subscription)
+{
+    fm_scene *scene = subscription->scene;
+    fm_hub *hub = subscription->session->hub;
+    if (leave(subscription)) {
+        close_scene(hub, scene);
+    }
+}
+
+// The last one to be lost leaves it for a while.
+static void lose(fm_subscription *subscription)
+{
+    fm_scene *scene = subscription->scene;
+    fm_hub *hub = subscription->session->hub;
+    bool may_come_back = scene->live && hub->config->resume_s > 0 && !hub->going_down;
+    if (leave(subscription)) {
+        scene->idle_ns = fm_clock_now_ns();
+        if (!may_come_back) {
+            close_scene(hub, scene);
+        }
+    }
+}
+
+fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *request)
+{
+    if (session->subscription_count == FM_SESSION_SUBSCRIPTIONS_MAX) {
+        return FM_ERR_LIMIT;
+    }
+    fm_subscription *subscription = calloc(1, sizeof *subscription);
+    if (subscription == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_scene *scene = find_scene(request->host, request->team);
+    if (scene == NULL) {
+        fm_status status = open_scene(session, request->host, request->team, &scene);
+        if (status != FM_OK) {
+            free(subscription);
+            return status;
+        }
+    }
+    *subscription = (fm_subscription){
+        .next_of_scene = scene->subscriptions,
+        .next_of_session = session->subscriptions,
+        .session = session,
+        .scene = scene,
+        .number = ++session->subscription_last,
+        .rect = request->rect,
+        .every = request->every,
+        .follow = request->follow,
+        .opening = true,
+        .is_notification = request->is_notification,
+        .request = request->number,
+    };
+    scene->subscriptions = subscription;
+    scene->idle_ns = 0;
+    session->subscriptions = subscription;
+    session->subscription_count++;
+    try_to_resume(subscription, request);
+    if (scene->live) {
+        answer_opened(subscription);
+        bring_up_to_date(subscription);
+    }
+    return FM_OK;
+}
+
+static fm_subscription *find_subscription(const fm_session *session, uint64_t number)
+{
+    fm_subscription *subscription = session->subscriptions;
+    while (subscription != NULL && subscription->number != number) {
+        subscription = subscription->next_of_session;
+    }
+    return subscription;
+}
+
+fm_status fm_stream_move(fm_session *session, uint64_t number, const fm_rect *rect)
+{
+    fm_subscription *subscription = find_subscription(session, number);
+    if (subscription == NULL) {
+        return FM_ERR_BAD_VALUE;
+    }
+    const fm_host *host = subscription->scene->host;
+    if (rect->x >= host->width || rect->y >= host->height || rect->width < 1 || rect->height < 1 ||
+        rect->width > host->width - rect->x || rect->height > host->height - rect->y) {
+        return FM_ERR_OFF_GRID;
+    }
+    subscription->rect = *rect;
+    subscription->follow = 0;
+    if (subscription->told) {
+        bring_up_to_date(subscription);
+    }
+    return FM_OK;
+}
+
+bool fm_stream_unsubscribe(fm_session *session, uint64_t number)
+{
+    fm_subscription *subscription = find_subscription(session, number);
+    if (subscription == NULL) {
+        return false;
+    }
+    if (subscription->opening) {
+        answer_opened(subscription); // or nobody ever would
+    }
+    end(subscription);
+    return true;
+}
+
+void fm_stream_end_session(fm_session *session)
+{
+    while (session->subscriptions != NULL) {
+        lose(session->subscriptions);
+    }
+}
+
+// ---- what comes from the conductor -------------------------------------------------------------
+
+// Sending never ends a subscription: a session that breaks on the way is closed later.
+static void tell_subscribers(fm_scene *scene)
+{
+    for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
+         subscription = subscription->next_of_scene) {
+        if (subscription->opening) {
+            answer_opened(subscription);
+        }
+        bring_up_to_date(subscription);
+    }
+}
+
+// A world in which nothing happens publishes nothing, so nobody would look again at clients that
+// wanted to wait a few ticks, or for which memory was out.
+static void flush_scene(fm_scene *scene, const fm_host_summary *summary)
+{
+    for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
+         subscription = subscription->next_of_scene) {
+        if (subscription->behind && has_read(subscription->session)) {
+            bring_up_to_date(subscription);
+            continue;
+        }
+        bool owes = subscription->told && subscription->tick < scene->tick;
+        bool waited = summary->paused || summary->tick - subscription->tick >= subscription->every;
+        if (owes && waited && !subscription->behind && fm_session_is_open(subscription->session)) {
+            send_delta(subscription);
+        }
+    }
+}
+
+// Closes scenes that nobody has come back to for `longest_ns`.
+static void close_idle(fm_hub *hub, fm_host *host, uint64_t now_ns, double longest_ns)
+{
+    fm_scene *next;
+    for (fm_scene *scene = host->scenes; scene != NULL; scene = next) {
+        next = scene->next;
+        if (scene->subscriptions == NULL && (double)(now_ns - scene->idle_ns) >= longest_ns) {
+            close_scene(hub, scene);
+        }
+    }
+}
+
+void fm_stream_forget(fm_hub *hub)
+{
+    uint64_t now_ns = fm_clock_now_ns();
+    for (uint32_t i = 0; i < hub->host_count; i++) {
+        close_idle(hub, hub->hosts[i], now_ns, 0);
+    }
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        close_idle(hub, hub->replays[i], now_ns, 0);
+    }
+}
+
+static void flush_host(fm_hub *hub, fm_host *host, uint64_t now_ns)
+{
+    close_idle(hub, host, now_ns, hub->config->resume_s * (double)FM_NS_PER_S);
+    if (host->scenes == NULL) {
+        return;
+    }
+    fm_host_summary summary = fm_conductor_summary(fm_hub_conductor(hub, host), host);
+    for (fm_scene *scene = host->scenes; scene != NULL; scene = scene->next) {
+        flush_scene(scene, &summary);
+    }
+}
+
+void fm_stream_flush(fm_hub *hub)
+{
+    uint64_t now_ns = fm_clock_now_ns();
+    for (uint32_t i = 0; i < hub->host_count; i++) {
+        flush_host(hub, hub->hosts[i], now_ns);
+    }
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        flush_host(hub, hub->replays[i], now_ns);
+    }
+}
+
+uint64_t fm_stream_lag_max(const fm_hub *hub)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < hub->session_count; i++) {
+        for (const fm_subscription *subscription = hub->sessions[i]->subscriptions;
+             subscription != NULL; subscription = subscription->next_of_session) {
+            uint64_t lag = subscription->told ? subscription->scene->tick - subscription->tick : 0;
+            most = lag > most ? lag : most;
+        }
+    }
+    return most;
+}
+
+// The view cannot be shown. Those who wait for it hear why.
+static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
+{
+    bool is_last = scene->subscriptions == NULL;
+    if (is_last) {
+        close_scene(hub, scene);
+    }
+    while (!is_last) {
+        fm_subscription *subscription = scene->subscriptions;
+        is_last = subscription->next_of_scene == NULL;
+        if (!subscription->opening) {
+            fm_session_hang_up(subscription->session, fm_status_text(status));
+        } else if (!subscription->is_notification) {
+            fm_reply_error(subscription->session, subscription->request, status, NULL);
+        }
+        end(subscription); // the last one takes the scene along
+    }
+}
+
+// A replay went elsewhere in time: whoever looks on, or comes back, begins with a keyframe.
+static void forget_what_was_told(fm_scene *scene)
+{
+    scene->stream = make_stream();
+    for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
+         subscription = subscription->next_of_scene) {
+        subscription->told = false;
+    }
+}
+
+void fm_stream_publish(fm_hub *hub, fm_publication *publication)
+{
+    fm_host *host = publication->host;
+    fm_scene *scene = find_scene(host, publication->team);
+    if (scene != NULL && scene->serial == publication->serial &&
+        (scene->live || publication->is_snapshot)) {
+        fm_status status = fm_scene_apply(scene, publication);
+        if (publication->is_cut) {
+            forget_what_was_told(scene);
+        }
+        if (status == FM_OK) {
+            tell_subscribers(scene);
+        } else {
+            end_scene(hub, scene, status);
+        }
+    }
+    fm_publication_destroy(publication);
+}
+
+void fm_stream_watched(fm_hub *hub, const fm_job *job)
+{
+    fm_scene *scene = find_scene(job->host, job->watch.team);
+    if (job->status != FM_OK && scene != NULL && scene->serial == job->watch.serial) {
+        end_scene(hub, scene, job->status);
+    }
+    fm_session *session = job->session == 0 ? NULL : fm_hub_find_session(hub, job->session);
+    if (session != NULL) {
+        fm_session_jobs_done(session, FM_SESSION_WATCH_JOBS);
+    }
+}
+
+static void send_world_ended(const fm_subscription *subscription)
+{
+    msgpack_sbuffer buffer;
+    msgpack_packer packer;
+    msgpack_sbuffer_init(&buffer);
+    msgpack_packer_init(&packer, &buffer, fm_frame_write);
+    fm_pack_text(&packer, "world");
+    msgpack_pack_uint64(&packer, subscription->scene->host->number);
+    fm_body body = {.frame = fm_frame_take(&buffer), .entries = 1};
+    if (!send_body(subscription, FM_NOTIFY_WORLD_ENDED, body, (fm_body){0})) {
+        fm_session_hang_up(subscription->session, "out of memory");
+    }
+    fm_frame_drop(body.frame);
+}
+
+void fm_stream_end_host(fm_hub *hub, fm_host *host)
+{
+    close_idle(hub, host, fm_clock_now_ns(), 0);
+    while (host->scenes != NULL) {
+        fm_subscription *subscription = host->scenes->subscriptions;
+        if (subscription->opening) {
+            answer_opened(subscription);
+        }
+        send_world_ended(subscription);
+        end(subscription); // the last one takes the scene along
+    }
+}

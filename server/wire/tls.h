@@ -1,0 +1,47 @@
+// server/wire/tls.h: TLS in front of a session, as a transport over another transport.
+//
+//   peer <── encrypted ──> inner transport (TCP) <──> OpenSSL <──> session
+//
+// TLS 1.2 and 1.3 only, no renegotiation. A peer that does not begin with a TLS record, such as a
+// client that was not told to use TLS, is hung up on, and the log says so. The certificate can be
+// read again at any time; connections that are open keep the one they began with.
+//
+// Bounds: what comes in is decrypted as it comes, at most one read buffer at a time; what goes out
+// is encrypted into the inner transport's queue, whose bytes count as unsent.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "server/wire/transport.h"
+
+typedef struct fm_tls fm_tls;
+
+/// Reads a certificate (PEM, with the chain behind it) and its key.
+///
+/// @param accept, context  who takes the connections
+/// @param out    receives it; left alone on failure
+/// @param error  receives the reason; room for FM_TLS_ERROR_SIZE
+/// @return FM_OK, FM_ERR_NO_MEMORY, or FM_ERR_BAD_VALUE: the files
+FM_CHECKED fm_status fm_tls_create(const char *certificate, const char *key, fm_accept_fn *accept,
+                                   void *context, fm_tls **out, char *error);
+
+#define FM_TLS_ERROR_SIZE 256u
+
+/// When no connection uses it any more. NULL is allowed.
+void fm_tls_destroy(fm_tls *tls);
+
+/// Reads the files again. On failure what was is kept.
+FM_CHECKED fm_status fm_tls_reload(fm_tls *tls, char *error);
+
+struct ssl_ctx_st;
+
+/// Gives another OpenSSL context, such as libwebsockets' one, the same certificate and rules. May
+/// be called again after fm_tls_reload(): connections that are open keep what they began with.
+///
+/// @return FM_OK or FM_ERR_BAD_VALUE, with the reason in `error`
+FM_CHECKED fm_status fm_tls_equip(const fm_tls *tls, struct ssl_ctx_st *context, char *error);
+
+/// Takes a connection whose bytes are encrypted and hands on one whose bytes are not; fits
+/// fm_accept_fn, `tls` is the context.
+void fm_tls_accept(void *tls, fm_transport *inner);

@@ -1,0 +1,87 @@
+// server/wire/transport.h: what carries a session's bytes.
+//
+// A session knows this table of functions only. TCP stands behind it (transport_tcp.c); WebSocket,
+// TLS or a simulated socket can, without the session noticing.
+//
+//   OPEN ── finish ──> FINISHING ── all written, peer closed ──> CLOSED
+//     └───────── close, error, peer closed ─────────────────────────^
+//
+//   OPEN       bytes go both ways
+//   FINISHING  what was queued is still written, what comes in is thrown away
+//   CLOSED     nothing happens any more; events->closed() comes exactly once, from the loop, and is
+//              the last thing the owner hears
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "core/base/status.h"
+#include "server/base/frame.h"
+
+#include <uv.h>
+
+#define FM_SEND_FRAMES_MAX 3u // frames of one message
+#define FM_SEND_OVERHEAD                                                                           \
+    ((size_t)384) // bytes of memory that a queued message takes besides its own
+
+typedef struct fm_transport fm_transport;
+
+// What the owner is told. None is called from inside a function of the owner's.
+typedef struct fm_transport_events {
+    /// Bytes came in; good until it returns.
+    void (*received)(void *owner, const uint8_t *bytes, size_t size);
+    /// A message was handed to the system whole; fewer bytes wait now.
+    void (*sent)(void *owner);
+    /// Over, for whatever reason. The transport is gone when this returns.
+    void (*closed)(void *owner);
+} fm_transport_events;
+
+typedef struct fm_transport_ops {
+    /// Queues one message that consists of these frames, and holds them as long as it needs to.
+    /// Returns FM_OK, FM_ERR_NO_MEMORY or FM_ERR_IO: the connection is of no use any more.
+    fm_status (*send)(fm_transport *transport, fm_frame *const *frames, uint32_t frame_count);
+    /// Bytes queued that the system has not taken yet, and FM_SEND_OVERHEAD for each message: many
+    /// small ones hold more memory than their bytes.
+    size_t (*unsent_size)(const fm_transport *transport);
+    /// Stops and goes on reading, so that the peer is held up instead of our memory.
+    void (*pause)(fm_transport *transport);
+    void (*resume)(fm_transport *transport);
+    void (*finish)(fm_transport *transport);
+    void (*close)(fm_transport *transport);
+} fm_transport_ops;
+
+// The head of every transport.
+struct fm_transport {
+    const fm_transport_ops *ops;
+    const fm_transport_events *events;
+    void *owner;
+    bool is_loopback; // the peer is on this machine
+    char peer[64];    // its address, for logs
+};
+
+struct sockaddr_storage;
+
+/// Fills in `peer` and `is_loopback` from the peer's address, an IPv4 or IPv6 one.
+void fm_transport_describe_peer(fm_transport *transport, const struct sockaddr_storage *address);
+
+// Where TCP connections come from.
+typedef struct fm_tcp_listener fm_tcp_listener;
+
+/// A connection came in. Whoever takes it sets transport->events and owner before it returns, or
+/// closes it.
+typedef void fm_accept_fn(void *context, fm_transport *transport);
+
+/// Listens on a numeric address.
+///
+/// @param port         0 takes any free one
+/// @param port_taken   receives the port
+/// @param read_buffer  lent to every connection while bytes come in; outlives them all
+/// @param out          receives the listener; left alone on failure
+/// @param error        receives the reason; a static text
+/// @return FM_OK, FM_ERR_NO_MEMORY, FM_ERR_BAD_VALUE (address) or FM_ERR_IO
+FM_CHECKED fm_status fm_tcp_listen(uv_loop_t *loop, const char *address, uint16_t port,
+                                   uv_buf_t read_buffer, fm_accept_fn *accept, void *context,
+                                   uint16_t *port_taken, fm_tcp_listener **out, const char **error);
+
+/// Stops listening; connections live on. NULL is allowed.
+void fm_tcp_listener_destroy(fm_tcp_listener *listener);

@@ -1,0 +1,104 @@
+// server/worlds/conductor.h: the thread that owns all worlds.
+//
+// It sleeps until the next tick is due or something arrives, and then, over and over:
+//
+//   1. takes what arrived in the inboxes; does it, world by world, in order of arrival
+//   2. runs the ticks that are due: small worlds side by side, one per worker, large ones one after
+//      the other with all workers
+//   3. publishes what the ticks changed in watched views
+//   4. spends up to query_budget_ms on path queries, as long as no tick is due
+//
+// The replays (server/worlds/playback.h) have a conductor of their own, with one thread, so that
+// going through the past never delays the present.
+//
+// Between it and the event loop there are two queues, each behind the one lock that the conductor
+// has, and neither side ever holds it while it works: inboxes (bounded; full means FM_ERR_BUSY) and
+// the outbox (bounded by leaving out publications, which a snapshot makes up for later).
+
+#pragma once
+
+#include "core/base/workers.h"
+#include "server/base/config.h"
+#include "server/worlds/host.h"
+
+#define FM_PUBLISHED_UNREAD_MAX (64u << 20) // bytes of one world's publications
+
+typedef struct fm_conductor fm_conductor;
+
+/// Starts the thread and its workers.
+///
+/// @param config    outlives the conductor
+/// @param on_event  called from the conductor's threads when the outbox was empty and is not any
+///                  more: uv_async_send() or the like
+FM_CHECKED fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *context),
+                                         void *context, fm_conductor **out);
+
+/// The same for replays: one thread, which leaves the processors to the others where there are not
+/// enough of them, and no journals.
+FM_CHECKED fm_status fm_conductor_create_for_replays(const fm_config *config,
+                                                     void (*on_event)(void *context), void *context,
+                                                     fm_conductor **out);
+
+/// The same without the thread: the caller calls fm_conductor_turn(). For tests and simulations, in
+/// which loop and conductor are one thread; with one worker nothing else runs.
+FM_CHECKED fm_status fm_conductor_create_driven(const fm_config *config,
+                                                void (*on_event)(void *context), void *context,
+                                                fm_conductor **out);
+
+/// Does once what is written above, without sleeping. Driven conductors only.
+///
+/// @return when there is something to do without anything being posted: 0 at once, UINT64_MAX never
+uint64_t fm_conductor_turn(fm_conductor *conductor);
+
+/// Joins the thread, which must have said FM_EVENT_STOPPED, and releases everything. NULL is
+/// allowed.
+void fm_conductor_destroy(fm_conductor *conductor);
+
+/// Puts a job into its world's inbox. The event loop.
+///
+/// @return FM_OK, or FM_ERR_BUSY or after fm_conductor_stop() FM_ERR_GOING_DOWN: the caller keeps
+///         the job. ADD, REMOVE, WATCH and UNWATCH are never too many: each is bounded by what it
+///         belongs to.
+FM_CHECKED fm_status fm_conductor_post(fm_conductor *conductor, fm_job *job);
+
+/// Asks the conductor to end: running ticks are finished, jobs still waiting come back with
+/// FM_ERR_GOING_DOWN, and FM_EVENT_STOPPED is the last event. A driven conductor has said so when
+/// this returns.
+void fm_conductor_stop(fm_conductor *conductor);
+
+/// Makes the thread take a turn soon, whether or not there is something to do. The event loop.
+///
+/// @return turns that it has ended so far: the number of a thread that gets on grows
+uint64_t fm_conductor_nudge(fm_conductor *conductor);
+
+/// Takes all events out of the outbox, oldest first. The event loop.
+fm_event *fm_conductor_receive(fm_conductor *conductor);
+
+/// How a world looks from outside as of its last tick or command.
+fm_host_summary fm_conductor_summary(fm_conductor *conductor, const fm_host *host);
+
+/// The writer of the worlds' journals; NULL: they have none.
+fm_journals *fm_conductor_journals(const fm_conductor *conductor);
+
+uint32_t fm_conductor_worker_count(const fm_conductor *conductor);
+
+// ---- for server/conductor*.c only --------------------------------------------------------------
+
+/// Puts an event of a world into the outbox, once its journal allows. Any of the conductor's
+/// threads.
+void fm_conductor_emit(fm_conductor *conductor, fm_host *host, fm_event *event);
+
+/// Puts a chain of events into the outbox, at once. Any thread. NULL is allowed
+void fm_conductor_emit_all(fm_conductor *conductor, fm_event *first, fm_event *last);
+
+/// Puts what the world is now into its summary. The world's thread.
+void fm_conductor_show(fm_conductor *conductor, fm_host *host);
+
+/// From now on a world that holds back may be shown as of this tick. Any thread.
+void fm_conductor_note_known(fm_conductor *conductor, fm_host *host, uint64_t tick,
+                             uint64_t digest);
+
+const fm_config *fm_conductor_config(const fm_conductor *conductor);
+
+/// Gives a job that is done back to the loop.
+void fm_conductor_finish(fm_conductor *conductor, fm_job *job, fm_status status);

@@ -1,0 +1,219 @@
+// server/worlds/host.h: the home of one world: the world, its memory, its inbox, its pace.
+//
+//   CREATING ── made, off the loop ──> LIVE ── world.destroy ──> ENDING ── memory dropped ──> gone
+//       └── failed ──> gone
+//
+// The members are in groups by who may touch them. What both threads read is written before the
+// host is added, or guarded by the conductor's lock.
+
+#pragma once
+
+#include "core/generate/generate.h"
+#include "core/world/world.h"
+#include "server/base/histogram.h"
+#include "server/worlds/job.h"
+#include "server/journal/journal.h"
+#include "server/base/memory_arena.h"
+#include "server/base/pacer.h"
+#include "server/journal/replay.h"
+
+#include <stdatomic.h>
+
+#define FM_WORLD_NAME_MAX    64u   // bytes
+#define FM_WATCHES_MAX       4096u // views of one world that are watched at once
+#define FM_HOST_TRACES_MAX   64u   // agents of one world that are followed with debug.subscribe
+#define FM_HOST_QUERIES_MAX  256u  // jobs of queries of one world that run or wait
+#define FM_JOURNAL_FILE_SIZE 256u  // bytes of a journal's name in its folder, NUL included
+
+typedef struct fm_scene fm_scene;
+
+typedef enum fm_host_state {
+    FM_HOST_CREATING,
+    FM_HOST_LIVE,
+    FM_HOST_ENDING,
+} fm_host_state;
+
+// A view that the conductor publishes.
+typedef struct fm_host_watch {
+    uint32_t team;
+    uint64_t serial;
+    bool lost;   // a publication was left out: the loop is behind, or memory out; a snapshot is due
+    bool absent; // a replay: the team is not there at this tick
+    fm_order_ended *untold; // orders that ended in what was left out; owned
+    uint32_t untold_count, untold_capacity;
+    bool untold_lost; // there was no room for all of them
+} fm_host_watch;
+
+// How the journal of a world is.
+// X(enumerator, name on the wire)
+#define FM_HOST_JOURNAL_LIST(X)                                                                    \
+    X(FM_HOST_JOURNAL_NONE, "none") /* there is none */                                            \
+    X(FM_HOST_JOURNAL_GOOD, "good")                                                                \
+    X(FM_HOST_JOURNAL_BEHIND, "behind")       /* the world waits for the disk */                   \
+    X(FM_HOST_JOURNAL_PAUSED, "paused")       /* it cannot be written: the world stands still */   \
+    X(FM_HOST_JOURNAL_READ_ONLY, "read_only") /* likewise: nothing may be changed */
+
+typedef enum fm_host_journal {
+#define X(enumerator, name) enumerator,
+    FM_HOST_JOURNAL_LIST(X)
+#undef X
+} fm_host_journal;
+
+/// Static storage.
+const char *fm_host_journal_name(fm_host_journal journal);
+
+// What a replay looks like from outside.
+typedef struct fm_replay_summary {
+    uint64_t first_tick, last_tick; // that the journal holds
+    uint64_t seeks;                 // the tick that it is on the way to; FM_TICK_NONE: none
+    uint64_t differences;           // ticks so far whose digest was not the recorded one
+    char error[FM_ERROR_TEXT_SIZE]; // why it does not go on; empty: nothing is wrong
+} fm_replay_summary;
+
+#define FM_TICK_NONE UINT64_MAX
+
+// What a world looks like from outside, for world.list and the like.
+typedef struct fm_host_summary {
+    uint64_t tick;
+    uint32_t agents, teams;
+    bool paused;
+    double tick_hz, budget_ms;
+    fm_host_journal journal;
+    uint64_t digest;   // of the last tick; 0 before the first
+    uint64_t timeline; // two equal ticks of one timeline are the same
+    fm_replay_summary replay;
+} fm_host_summary;
+
+// What makes a host a replay: a world that comes from a journal, see server/worlds/playback.h.
+typedef struct fm_playback {
+    fm_replay *replay;               // owned; NULL: a world that lives. Fixed
+    char file[FM_JOURNAL_FILE_SIZE]; // its name in journal_dir. Fixed
+    uint64_t owner;                  // session that opened it; 0: has gone. The event loop's
+    // ---- the conductor's
+    fm_event *seeks_first, *seeks_last; // FM_JOB_SEEK that are not answered; the last one counts
+    bool arrived;                       // what there is now has to be shown as a whole
+    bool tried_again;                   // the seek, with the journal as it is now
+    fm_status status;                   // what came of the seek, once arrived
+    uint64_t retry_ns;                  // when to go on with a seek; 0: at once
+    uint64_t looked_ns;                 // when the journal's end was last looked at
+    uint64_t worlds_begun;              // fm_replay_worlds_begun() of the world that is watched
+    char error[FM_ERROR_TEXT_SIZE];     // of the summary
+} fm_playback;
+
+struct fm_host {
+    // ---- fixed once the world is made; both threads read ----------------------------------------
+    uint64_t number;
+    char name[FM_WORLD_NAME_MAX + 1];
+    uint32_t width, height; // cells
+    fm_world_rules rules;
+    fm_overload overload;
+    fm_cell bases[FM_GENERATE_PLAYERS_MAX];
+    uint32_t base_count;
+    fm_memory_arena *arena;
+    bool holds_back; // nothing may be told before the journal has it
+    fm_playback playback;
+
+    // ---- the event loop's -----------------------------------------------------------------------
+    fm_host_state state;
+    fm_scene *scenes; // views that somebody subscribed to
+
+    // ---- guarded by the conductor's lock --------------------------------------------------------
+    fm_event *inbox_first, *inbox_last;
+    fm_host_summary summary;
+    uint64_t tick_known, digest_known; // with holds_back: the last tick that may be told of
+
+    // ---- counted by both ------------------------------------------------------------------------
+    atomic_uint jobs_waiting;            // in the inbox or taken out of it but not done
+    atomic_uint traces_unread;           // inspections that the loop has not taken in
+    atomic_size_t published_unread_size; // bytes of publications that the loop has not taken in
+
+    // ---- the conductor's ------------------------------------------------------------------------
+    fm_world *world;
+    fm_pacer pacer;
+    double tick_hz, budget_ms;
+    bool paused;
+    fm_event *backlog_first, *backlog_last; // taken from the inbox
+    fm_job *step;                           // world.step that is under way; holds up the backlog
+    fm_job *queries[FM_HOST_QUERIES_MAX];
+    uint32_t query_count;
+    fm_job *traces[FM_HOST_TRACES_MAX]; // FM_JOB_TRACE: what to inspect after every tick
+    uint32_t trace_count;
+    fm_host_watch *watches; // owned
+    uint32_t watch_count, watch_capacity;
+    uint64_t tick;
+    uint64_t digest;
+    uint32_t agents, teams; // as commands made and removed them; counting them takes long
+    double tick_ns;         // smoothed
+    // server/worlds/recording.h
+    fm_journal *journal;              // NULL: none
+    fm_journal_batch *batch;          // owned; what is not handed over yet; NULL: nothing
+    fm_journal_batch *last_batch;     // owned; for the end
+    fm_event *held_first, *held_last; // wait for what is written down so far
+    size_t row_begin;                 // of the last row in `batch`
+    uint64_t keyframe_tick;           // of the last keyframe
+    uint64_t unkept_size;             // bytes of rows since
+    fm_host_journal journal_shown;    // in the summary
+    bool unrecorded;                  // the journal does not know what happened last
+    uint64_t catch_up_ns;             // when that may be made up for
+    uint64_t timeline;                // see fm_host_summary
+    fm_distribution keyframe_times;   // for which the world stood still
+    // Since the world began, or since stats began them anew.
+    uint64_t stage_ns[FM_STAGE_COUNT]; // sums
+    uint32_t first_moves_before[65];   // what core/ had counted then
+    fm_histogram tick_histogram;       // microseconds
+    fm_histogram overrun_histogram;    // microseconds
+    // Since the world began.
+    fm_distribution tick_times, overrun_times, stage_times[FM_STAGE_COUNT];
+};
+
+// What world.create asks for.
+typedef struct fm_host_options {
+    char name[FM_WORLD_NAME_MAX + 1];
+    char *map; // owned by the options; NULL: generate
+    size_t map_size;
+    fm_generate_options generate;
+    fm_world_rules rules;
+    double tick_hz, budget_ms;
+    fm_overload overload;
+    bool paused;
+    size_t memory_max; // bytes
+    bool is_save; // `map` is a saved world (server/worlds/save_file.h), and brings its own rules
+} fm_host_options;
+
+/// Reads or generates the map and makes the world, or loads it. Takes its time: not on the event
+/// loop.
+///
+/// @param out    receives the host, state FM_HOST_CREATING; left alone on failure
+/// @param error  receives a sentence; room for FM_ERROR_TEXT_SIZE; empty when the status says it
+/// all
+FM_CHECKED fm_status fm_host_create(const fm_host_options *options, fm_host **out, char *error);
+
+// What a world is brought back from.
+typedef struct fm_host_restoration {
+    const fm_journal_info *info;
+    const uint8_t *bytes; // of fm_world_save()
+    size_t size;
+    size_t memory_max; // bytes
+} fm_host_restoration;
+
+/// Makes the host of a saved world, with the name, number and pace that its journal says. Its
+/// journal is left to server/worlds/recording.h.
+///
+/// @param out    as in fm_host_create()
+/// @param error  receives what is wrong with the bytes
+/// @return as fm_world_load()
+FM_CHECKED fm_status fm_host_restore(const fm_host_restoration *restoration, fm_host **out,
+                                     fm_bytes_error *error);
+
+/// Opens a journal as a replay and begins it at its first tick, paused. Its number is left to the
+/// caller.
+///
+/// @param memory_max  bytes of the world
+/// @param error       receives a sentence; room for FM_JOURNAL_ERROR_SIZE
+/// @return as fm_replay_open() and fm_replay_seek()
+FM_CHECKED fm_status fm_host_open_replay(const char *path, size_t memory_max, fm_host **out,
+                                         char *error);
+
+/// Releases the world by dropping its memory. After the conductor and the loop are done with it.
+/// Takes its time. NULL is allowed.
+void fm_host_destroy(fm_host *host);

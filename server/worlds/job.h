@@ -1,0 +1,254 @@
+// server/worlds/job.h: everything that crosses between the event loop and the conductor.
+//
+// A job goes from the loop to a world's inbox, is done by the conductor between two ticks, and
+// comes back with its result. A publication goes one way: what a tick changed in a watched view.
+// Both begin with an fm_event, so one queue carries them to the loop in the order they happened.
+//
+//   loop:  create ──> fm_conductor_post ──┐                       ┌──> answered, destroyed
+//                                         v                       │
+//   conductor:                        inbox ──> done ──> fm_conductor_receive
+//
+// Ownership: whoever holds the pointer. A job owns its arrays.
+
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/views/explain.h"
+#include "core/search/query.h"
+#include "core/tick/tick.h"
+#include "proto/protocol.h"
+#include "server/base/histogram.h"
+#include "server/journal/journal.h"
+
+typedef struct fm_host fm_host;
+
+typedef enum fm_event_kind {
+    FM_EVENT_JOB,
+    FM_EVENT_PUBLICATION,
+    FM_EVENT_STOPPED, // the conductor's last word
+} fm_event_kind;
+
+typedef struct fm_event {
+    struct fm_event *next;
+    fm_event_kind kind;
+} fm_event;
+
+typedef enum fm_job_kind {
+    FM_JOB_ADD,     // the world begins; its first job
+    FM_JOB_REMOVE,  // the world ends; its last job
+    FM_JOB_COMMAND, // a command of core/world/world.h
+    FM_JOB_PAUSE,
+    FM_JOB_RESUME,
+    FM_JOB_STEP,
+    FM_JOB_SEEK, // of a replay
+    FM_JOB_QUERY,
+    FM_JOB_STATS,
+    FM_JOB_INSPECT,
+    FM_JOB_TRACE,   // inspect an agent after every tick; stays with the conductor
+    FM_JOB_UNTRACE, // stop
+    FM_JOB_EXPLAIN,
+    FM_JOB_TOP,
+    FM_JOB_WATCH,   // begin to publish a view; answered after a snapshot was published
+    FM_JOB_UNWATCH, // stop
+    FM_JOB_SAVE,
+} fm_job_kind;
+
+// The arrays that job->command.command points to, and what spawn gives back.
+typedef struct fm_job_command {
+    fm_command command;
+    fm_command_result result;
+    fm_agent_id *agents; // all owned
+    fm_cell *cells;
+    fm_rect *rects;
+    fm_agent_id *spawned;
+    fm_agent_id *names; // of those, for their own team
+    bool by_name;       // comes from a player: agents and orders go by the names of its team
+} fm_job_command;
+
+// What is asked.
+typedef enum fm_ask_kind {
+    FM_ASK_PATH, // cells: from, to of each question; likewise the next two
+    FM_ASK_DISTANCE,
+    FM_ASK_REACHABLE,
+    FM_ASK_NEAREST, // cells: from, then the goals
+    FM_ASK_FIELD,   // cells: the goal; rect
+    FM_ASK_TRIAL,   // agent, planners; cells: room for from, and the goal or FM_CELL_NONE
+} fm_ask_kind;
+
+#define FM_TRIALS_MAX 8u // planners of one FM_ASK_TRIAL
+
+typedef struct fm_query_copy fm_query_copy;
+
+typedef struct fm_query_item {
+    fm_query *query; // owned; NULL: labels have answered it
+    fm_query_answer answer;
+    bool is_done;     // `answer` is there
+    bool is_unfit;    // trial: the planner cannot work by the world's rules
+    uint64_t work_ns; // of a worker
+} fm_query_item;
+
+typedef struct fm_job_query {
+    fm_ask_kind kind;
+    bool many;     // asked as a list, answered as one
+    uint32_t team; // FM_ALL_TEAMS: the truth
+    uint32_t class_index;
+    uint64_t expansions_max; // of each question
+    fm_planner_spec planner; // paths: ops NULL: whatever is best
+    fm_cell *cells;          // owned
+    uint32_t cell_count;
+    fm_rect rect;
+    fm_agent_id agent; // trial; the next two as well
+    fm_planner_spec planners[FM_TRIALS_MAX];
+    uint32_t planner_count;
+    bool has_rect; // list what is in `rect` of the searches
+    // ---- the conductor's, until the job is done
+    fm_query_item *items; // owned; a question each
+    uint32_t item_count;
+    uint32_t unfinished;   // questions
+    uint32_t failed_index; // which question was refused
+    bool begun;
+    uint64_t tick;       // ticks completed when it began
+    fm_query_copy *copy; // of the map, once that has changed
+} fm_job_query;
+
+typedef struct fm_quantiles {
+    uint64_t count;
+    double p50, p99, p999, max;
+} fm_quantiles;
+
+// What `stats` says of a world.
+typedef struct fm_world_stats {
+    fm_world_counts counts;
+    fm_quantiles tick_ms, overrun_ms, order_to_first_move_ticks;
+    double stages_ms[FM_STAGE_COUNT]; // mean over the ticks counted
+    fm_distribution tick_times, overrun_times, stage_times[FM_STAGE_COUNT];
+    uint64_t late_ticks, skipped_ticks, degraded_ticks;
+    double ns_per_expansion;
+    const char *journal;                       // state on the wire
+    char journal_error[FM_JOURNAL_ERROR_SIZE]; // why it cannot be written; empty: it can
+    fm_journal_numbers journal_numbers;
+    fm_distribution keyframe_times;
+    fm_team_counts *teams; // owned; NULL: not asked for
+    uint32_t team_count;
+} fm_world_stats;
+
+#define FM_STATS_TEAMS_MAX 4096u // teams that `stats` lists
+
+// What of an agent is told, as bits.
+// X(enumerator, bit, name on the wire)
+#define FM_CHANNEL_LIST(X)                                                                         \
+    X(FM_CHANNEL_REPORT, 1u, "report") /* state, order, planner, sizes */                          \
+    X(FM_CHANNEL_PATH, 2u, "path")                                                                 \
+    X(FM_CHANNEL_SEARCH, 4u, "search")   /* cells in the rectangle */                              \
+    X(FM_CHANNEL_DETAILS, 8u, "details") /* likewise: keys, parents, what was learned */
+
+typedef enum fm_channel {
+#define X(enumerator, bit, name) enumerator = bit,
+    FM_CHANNEL_LIST(X)
+#undef X
+} fm_channel;
+
+typedef struct fm_search_cell {
+    fm_inspection seen;
+    uint32_t raised; // h above the distance on an empty map, where it leads to the goal
+} fm_search_cell;
+
+typedef struct fm_job_inspect {
+    uint64_t trace; // INSPECT: number of the trace that it belongs to, 0: none
+    fm_agent_id agent;
+    uint32_t channels; // of fm_channel
+    double ns_per_expansion;
+    bool has_rect;
+    fm_rect rect;
+    fm_agent_report report;
+    fm_cell *path; // owned
+    uint32_t path_count;
+    fm_search_cell *search; // owned; cells in the rectangle
+    uint32_t search_count;
+} fm_job_inspect;
+
+typedef struct fm_job {
+    fm_event event; // first
+    fm_job_kind kind;
+    fm_host *host;
+
+    // Who wants to know; session 0: nobody.
+    uint64_t session;
+    uint64_t request;
+    fm_method method;
+    bool is_notification; // they did not ask for an answer
+    bool is_scrape;       // STATS for server/process/metrics.h
+
+    fm_status status; // what came of it
+    uint64_t tick;    // ticks completed when it was done
+    union {
+        struct fm_creation *creation; // ADD: the loop's
+        struct fm_opening *opening;   // ADD, of a replay: likewise
+        fm_job_command command;
+        struct {
+            double tick_hz, budget_ms; // 0: as they are
+        } pace;
+        struct {
+            uint32_t left;
+            uint64_t digest;
+        } step;
+        struct {
+            uint64_t wanted;                // tick; job->tick: where it is then
+            uint64_t digest;                // recorded; 0: not known
+            uint64_t first_tick, last_tick; // that the journal holds
+            uint64_t differences;           // as in fm_replay_summary
+            char error[FM_ERROR_TEXT_SIZE];
+        } seek;
+        fm_job_query query;
+        struct {
+            bool reset;            // begin the histograms anew afterwards
+            bool teams;            // list them
+            fm_world_stats *world; // owned
+        } stats;
+        fm_job_inspect inspect; // TRACE and UNTRACE as well
+        struct {
+            fm_agent_id agent;
+            fm_explanation *explanation; // owned
+        } explain;
+        struct {
+            fm_top top;
+            uint32_t capacity, count;
+            fm_top_row *rows; // owned
+        } top;
+        struct {
+            uint32_t team;
+            uint64_t serial; // of the scene that wants it
+        } watch;
+        struct {
+            fm_writer file;  // owned
+            uint64_t digest; // of the last tick
+        } save;
+    };
+} fm_job;
+
+// The numbers of a delta's `load`.
+typedef struct fm_load {
+    uint64_t tick_us, search_us, expansions, moved, agents;
+} fm_load;
+
+// What one view has to be told after a tick, or all that it shows. Arrays lie in the same block,
+// but for `looks`.
+typedef struct fm_publication {
+    fm_event event; // first
+    fm_host *host;
+    uint32_t team;
+    uint64_t serial; // of the watch that it answers to
+    uint64_t tick;   // ticks completed
+    size_t size;     // bytes, of all of it
+    bool is_snapshot;
+    bool is_cut; // a snapshot from elsewhere in time: what readers know is of no use
+    fm_load load;
+    fm_changes changes; // a snapshot has `entered`, `buildings`, and `ended` of what was left out
+    uint16_t *looks;    // owned; snapshot: of every cell, row by row
+} fm_publication;
+
+/// @return NULL when memory is out
+fm_job *fm_job_create(fm_job_kind kind, fm_host *host);
+
+/// NULL is allowed. Either thread, once nobody else knows the job.
+void fm_job_destroy(fm_job *job);

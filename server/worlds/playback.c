@@ -1,0 +1,297 @@
+// server/worlds/playback.c: see playback.h.
+
+#include "server/worlds/playback.h"
+
+#include "server/base/clock.h"
+#include "server/worlds/jobs.h"
+#include "server/worlds/publish.h"
+#include "server/worlds/queries.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SLICE_NS (20 * FM_NS_PER_MS) // of a seek in one turn, and at least a tick
+#define RETRY_NS (5 * FM_NS_PER_MS)  // until the loop has taken in what was published
+#define LOOK_NS  (1 * FM_NS_PER_S)   // between two looks at the end of a journal that may grow
+
+static fm_job *last_seek(const fm_host *host)
+{
+    return (fm_job *)host->playback.seeks_last;
+}
+
+bool fm_playback_is_seeking(const fm_host *host)
+{
+    return host->playback.seeks_first != NULL || host->playback.arrived;
+}
+
+// Clients need not know where the journals are.
+static void note_error(fm_host *host, const char *error)
+{
+    fm_playback *playback = &host->playback;
+    const char *file = strstr(error, playback->file);
+    snprintf(playback->error, sizeof playback->error, "%.*s", (int)sizeof playback->error - 1,
+             file == NULL ? error : file);
+}
+
+// ---- the journal, which may grow ---------------------------------------------------------------
+
+// A file that is gone, or that cannot be opened any more, is read on as it was.
+static void look_again(fm_host *host, uint64_t now_ns)
+{
+    char error[FM_JOURNAL_ERROR_SIZE];
+    fm_status ignored = fm_replay_refresh(host->playback.replay, error);
+    (void)ignored;
+    host->playback.looked_ns = now_ns;
+}
+
+// What the replay is now becomes what the host is. Returns whether the world is another one.
+static bool take_position(fm_host *host)
+{
+    fm_playback *playback = &host->playback;
+    const fm_replay *replay = playback->replay;
+    fm_replay_rest(playback->replay);
+    bool is_other = fm_replay_worlds_begun(replay) != playback->worlds_begun;
+    playback->worlds_begun = fm_replay_worlds_begun(replay);
+    host->world = fm_replay_world(playback->replay);
+    host->tick = fm_replay_position(replay);
+    host->digest = host->world == NULL ? 0 : fm_replay_digest(replay);
+    for (uint32_t i = 0; is_other && i < host->watch_count; i++) {
+        host->watches[i].absent = true; // nobody watches the new world yet
+    }
+    if (host->world != NULL) {
+        fm_world_counts counts;
+        fm_world_counts_get(host->world, &counts);
+        host->agents = counts.agents;
+        host->teams = counts.teams;
+    }
+    return is_other;
+}
+
+// ---- seeking -----------------------------------------------------------------------------------
+
+static void keep_seek(fm_host *host, fm_job *job)
+{
+    fm_playback *playback = &host->playback;
+    job->event.next = NULL;
+    if (playback->seeks_first == NULL) {
+        playback->seeks_first = &job->event;
+    } else {
+        playback->seeks_last->next = &job->event;
+    }
+    playback->seeks_last = &job->event;
+    playback->tried_again = false;
+    playback->arrived = false;
+    playback->retry_ns = 0;
+}
+
+void fm_playback_seek(fm_conductor *conductor, fm_host *host, fm_job *job)
+{
+    fm_playback *playback = &host->playback;
+    uint64_t now_ns = fm_clock_now_ns();
+    if (now_ns - playback->looked_ns >= LOOK_NS) {
+        look_again(host, now_ns);
+    }
+    const fm_journal_info *info = fm_replay_info(playback->replay);
+    if (job->seek.wanted >= info->first_tick && job->seek.wanted <= info->last_tick) {
+        keep_seek(host, job);
+        return;
+    }
+    snprintf(job->seek.error, sizeof job->seek.error,
+             "tick %llu is not in this journal, which holds %llu to %llu",
+             (unsigned long long)job->seek.wanted, (unsigned long long)info->first_tick,
+             (unsigned long long)info->last_tick);
+    fm_conductor_finish(conductor, job, FM_ERR_BAD_VALUE);
+}
+
+void fm_playback_take_newer(fm_conductor *conductor, fm_host *host)
+{
+    fm_event **link = &host->backlog_first, *last = NULL;
+    while (*link != NULL) {
+        fm_job *job = (fm_job *)*link;
+        if (job->kind == FM_JOB_SEEK) {
+            *link = job->event.next;
+            fm_playback_seek(conductor, host, job);
+        } else {
+            last = *link;
+            link = &job->event.next;
+        }
+    }
+    host->backlog_last = last;
+}
+
+static void answer_seeks(fm_conductor *conductor, fm_host *host, fm_status status)
+{
+    fm_playback *playback = &host->playback;
+    const fm_journal_info *info = fm_replay_info(playback->replay);
+    fm_event *seeks = playback->seeks_first;
+    playback->seeks_first = playback->seeks_last = NULL;
+    fm_conductor_show(conductor, host); // before anybody can ask
+    while (seeks != NULL) {
+        fm_job *job = (fm_job *)seeks;
+        seeks = job->event.next;
+        job->seek.digest = host->digest;
+        job->seek.first_tick = info->first_tick;
+        job->seek.last_tick = info->last_tick;
+        job->seek.differences = fm_replay_verdict_get(playback->replay).differences;
+        memcpy(job->seek.error, playback->error, sizeof job->seek.error);
+        fm_conductor_finish(conductor, job, status);
+    }
+}
+
+// Shows what there is now; again later, when the loop is too far behind for that.
+static void show(fm_conductor *conductor, fm_host *host)
+{
+    fm_playback *playback = &host->playback;
+    if (host->world != NULL && fm_publish_cut(conductor, host) != FM_OK) {
+        playback->retry_ns = fm_clock_now_ns() + RETRY_NS;
+        return;
+    }
+    playback->arrived = false;
+    if (host->world != NULL) {
+        fm_jobs_trace(conductor, host);
+    }
+    answer_seeks(conductor, host, playback->status);
+}
+
+static void arrive(fm_conductor *conductor, fm_host *host, fm_status status)
+{
+    host->playback.arrived = true;
+    host->playback.status = status;
+    host->playback.retry_ns = 0;
+    show(conductor, host);
+}
+
+struct slice {
+    uint64_t end_ns;
+    bool begun;
+};
+
+// At least one tick is done, so that every turn comes nearer.
+static bool has_time(void *context, uint64_t tick)
+{
+    (void)tick;
+    struct slice *slice = context;
+    bool go_on = !slice->begun || fm_clock_now_ns() < slice->end_ns;
+    slice->begun = true;
+    return go_on;
+}
+
+static void go_on_seeking(fm_conductor *conductor, fm_host *host, fm_workers *workers)
+{
+    fm_playback *playback = &host->playback;
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    uint64_t now_ns = fm_clock_now_ns();
+    struct slice slice = {.end_ns = now_ns + SLICE_NS};
+    if (host->world != NULL) {
+        fm_queries_detach(host);
+    }
+    fm_status status = fm_replay_seek(playback->replay, last_seek(host)->seek.wanted, workers,
+                                      has_time, &slice, error);
+    take_position(host);
+    if (status == FM_ERR_BUSY) {
+        fm_conductor_show(conductor, host);
+        return;
+    }
+    // A running server has perhaps removed its oldest ticks.
+    if ((status == FM_ERR_IO || status == FM_ERR_BAD_FORMAT) && !playback->tried_again) {
+        playback->tried_again = true;
+        look_again(host, now_ns);
+        return;
+    }
+    note_error(host, status == FM_OK ? "" : error);
+    arrive(conductor, host, status);
+}
+
+// ---- playing -----------------------------------------------------------------------------------
+
+static void stop_playing(fm_conductor *conductor, fm_host *host, const char *error)
+{
+    host->paused = true;
+    note_error(host, error);
+    fm_conductor_show(conductor, host);
+}
+
+static void play(fm_conductor *conductor, fm_host *host, fm_workers *workers)
+{
+    fm_playback *playback = &host->playback;
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    uint64_t begin_ns = fm_clock_now_ns();
+    fm_replay_step step = {.report = NULL};
+    bool more = false;
+    fm_status status = FM_ERR_IO;
+    (void)fm_pacer_begin(&host->pacer, begin_ns);
+    if (host->world != NULL) {
+        fm_queries_detach(host);
+        status = fm_replay_tick(playback->replay, workers, &step, &more, error);
+    }
+    bool is_other = take_position(host);
+    if (status != FM_OK || !more) {
+        stop_playing(conductor, host, error);
+    }
+    if (is_other) { // behind ticks that were not written, or lost
+        arrive(conductor, host, FM_OK);
+        return;
+    }
+    if (status != FM_OK || !more) {
+        return;
+    }
+    fm_load load = {
+        .tick_us = (fm_clock_now_ns() - begin_ns) / 1000,
+        .expansions = step.report->expansions,
+        .moved = step.report->moved_count,
+        .agents = host->agents,
+    };
+    fm_conductor_show(conductor, host);
+    fm_publish_tick(conductor, host, &load);
+    fm_jobs_trace(conductor, host);
+}
+
+// ---- for the conductor -------------------------------------------------------------------------
+
+bool fm_playback_refuses(const fm_host *host, fm_job_kind kind)
+{
+    bool is_harmless = kind == FM_JOB_SEEK || kind == FM_JOB_PAUSE || kind == FM_JOB_UNWATCH ||
+                       kind == FM_JOB_UNTRACE;
+    return fm_playback_is(host) && host->world == NULL && !is_harmless;
+}
+
+uint64_t fm_playback_due_ns(const fm_host *host)
+{
+    if (fm_playback_is_seeking(host)) {
+        return host->playback.retry_ns;
+    }
+    return host->paused ? UINT64_MAX : fm_pacer_due_ns(&host->pacer);
+}
+
+void fm_playback_turn(fm_conductor *conductor, fm_host *host, fm_workers *workers)
+{
+    if (host->playback.arrived) {
+        show(conductor, host);
+    } else if (fm_playback_is_seeking(host)) {
+        go_on_seeking(conductor, host, workers);
+    } else {
+        play(conductor, host, workers);
+    }
+}
+
+void fm_playback_abandon(fm_conductor *conductor, fm_host *host, fm_status status)
+{
+    if (fm_playback_is(host)) {
+        host->playback.arrived = false;
+        answer_seeks(conductor, host, status);
+    }
+}
+
+void fm_playback_summarize(const fm_host *host, fm_replay_summary *summary)
+{
+    const fm_playback *playback = &host->playback;
+    const fm_journal_info *info = fm_replay_info(playback->replay);
+    const fm_job *seek = last_seek(host);
+    *summary = (fm_replay_summary){
+        .first_tick = info->first_tick,
+        .last_tick = info->last_tick > host->tick ? info->last_tick : host->tick,
+        .seeks = seek == NULL ? FM_TICK_NONE : seek->seek.wanted,
+        .differences = fm_replay_verdict_get(playback->replay).differences,
+    };
+    memcpy(summary->error, playback->error, sizeof summary->error);
+}

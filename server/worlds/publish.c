@@ -1,0 +1,367 @@
+// server/worlds/publish.c: see publish.h.
+
+#include "server/worlds/publish.h"
+
+#include "core/world/looks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNTOLD_MAX (1u << 16) // orders that ended, of a view
+
+// ---- blocks ------------------------------------------------------------------------------------
+
+// Sizes are multiples of 8, so that arrays that follow each other are aligned.
+static size_t padded(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+static void *copy_array(char **cursor, const void *array, size_t count, size_t size)
+{
+    void *copy = *cursor;
+    if (count > 0) {
+        memcpy(copy, array, count * size);
+    }
+    *cursor += padded(count * size);
+    return copy;
+}
+
+static fm_publication *block_create(const fm_host *host, const fm_host_watch *watch,
+                                    size_t arrays_size)
+{
+    size_t size = padded(sizeof(fm_publication)) + arrays_size;
+    fm_publication *block = malloc(size);
+    if (block != NULL) {
+        *block = (fm_publication){
+            .event = {.kind = FM_EVENT_PUBLICATION},
+            .host = (fm_host *)host,
+            .team = watch->team,
+            .serial = watch->serial,
+            .tick = host->tick,
+            .size = size,
+        };
+    }
+    return block;
+}
+
+static char *block_arrays(fm_publication *block)
+{
+    return (char *)block + padded(sizeof *block);
+}
+
+// All of them, when one has come or gone.
+static uint32_t changed_buildings(const fm_changes *changes)
+{
+    return changes->buildings_changed ? changes->building_count : 0;
+}
+
+static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch *watch,
+                                        const fm_changes *changes)
+{
+    size_t size = padded(changes->entered_count * sizeof *changes->entered) +
+                  padded(changes->changed_count * sizeof *changes->changed) +
+                  padded(changes->left_count * sizeof *changes->left) +
+                  padded(changes->cell_count * sizeof *changes->cells) +
+                  padded(changes->ended_count * sizeof *changes->ended) +
+                  padded(changed_buildings(changes) * sizeof *changes->buildings);
+    fm_publication *block = block_create(host, watch, size);
+    if (block == NULL) {
+        return NULL;
+    }
+    char *cursor = block_arrays(block);
+    fm_changes *copy = &block->changes;
+    *copy = *changes;
+    copy->entered =
+        copy_array(&cursor, changes->entered, changes->entered_count, sizeof *changes->entered);
+    copy->changed =
+        copy_array(&cursor, changes->changed, changes->changed_count, sizeof *changes->changed);
+    copy->left = copy_array(&cursor, changes->left, changes->left_count, sizeof *changes->left);
+    copy->cells = copy_array(&cursor, changes->cells, changes->cell_count, sizeof *changes->cells);
+    copy->ended = copy_array(&cursor, changes->ended, changes->ended_count, sizeof *changes->ended);
+    copy->building_count = changed_buildings(changes);
+    copy->buildings =
+        copy_array(&cursor, changes->buildings, copy->building_count, sizeof *changes->buildings);
+    return block;
+}
+
+// The looks of a snapshot are memory of their own, which the scene takes over.
+static bool take_looks(const fm_host *host, fm_publication *block)
+{
+    size_t size = (size_t)host->width * host->height * sizeof *block->looks;
+    block->looks = malloc(size);
+    block->size += size;
+    block->is_snapshot = true;
+    return block->looks != NULL;
+}
+
+static void pack_looks(const fm_looks *from, uint16_t to[FM_LOOKS_BLOCK])
+{
+    for (uint32_t i = 0; i < FM_LOOKS_BLOCK; i++) {
+        to[i] = (uint16_t)fm_look_pack(
+            (fm_learned){.terrain = from->terrain[i], .cost = from->cost[i]});
+    }
+}
+
+static void copy_looks(const fm_host *host, uint32_t team, uint16_t *looks)
+{
+    for (uint32_t y = 0; y < host->height; y++) {
+        for (uint32_t x = 0; x < host->width; x += FM_LOOKS_BLOCK) {
+            fm_looks block;
+            uint16_t packed[FM_LOOKS_BLOCK];
+            uint32_t count = fm_world_look_up_block(host->world, team, x, y, &block);
+            pack_looks(&block, packed);
+            memcpy(looks, packed, count * sizeof *looks);
+            looks += count;
+        }
+    }
+}
+
+// A team that is not there knows nothing and has nothing.
+static fm_publication *block_of_nothing(const fm_host *host, const fm_host_watch *watch)
+{
+    fm_publication *block = block_create(host, watch, 0);
+    if (block == NULL || !take_looks(host, block)) {
+        free(block);
+        return NULL;
+    }
+    memset(block->looks, 0, (size_t)host->width * host->height * sizeof *block->looks);
+    block->changes.buildings_changed = true;
+    return block;
+}
+
+static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watch *watch)
+{
+    if (watch->absent) {
+        return block_of_nothing(host, watch);
+    }
+    uint32_t agent_count = fm_world_agents_in_view(host->world, watch->team, NULL, 0);
+    size_t agents_size = padded(agent_count * sizeof(fm_agent_look));
+    size_t ended_size = padded(watch->untold_count * sizeof *watch->untold);
+    uint32_t building_count;
+    const fm_building_look *buildings =
+        fm_world_buildings(host->world, watch->team, &building_count);
+    fm_publication *block = block_create(
+        host, watch, agents_size + ended_size + padded(building_count * sizeof *buildings));
+    if (block == NULL || !take_looks(host, block)) {
+        free(block);
+        return NULL;
+    }
+    fm_agent_look *agents = (fm_agent_look *)block_arrays(block);
+    fm_world_agents_in_view(host->world, watch->team, agents, agent_count);
+    block->changes.entered = agents;
+    block->changes.entered_count = agent_count;
+    copy_looks(host, watch->team, block->looks);
+    char *cursor = block_arrays(block) + agents_size;
+    block->changes.ended =
+        copy_array(&cursor, watch->untold, watch->untold_count, sizeof *watch->untold);
+    block->changes.ended_count = watch->untold_count;
+    block->changes.ended_lost = watch->untold_lost;
+    block->changes.buildings = copy_array(&cursor, buildings, building_count, sizeof *buildings);
+    block->changes.building_count = building_count;
+    block->changes.buildings_changed = true;
+    return block;
+}
+
+// ---- orders that ended in what was left out ----------------------------------------------------
+
+static void forget_untold(fm_host_watch *watch)
+{
+    free(watch->untold);
+    watch->untold = NULL;
+    watch->untold_count = watch->untold_capacity = 0;
+    watch->untold_lost = false;
+}
+
+static bool keep_untold(fm_host_watch *watch, const fm_changes *changes)
+{
+    uint32_t count = watch->untold_count + changes->ended_count;
+    if (changes->ended_lost || count > UNTOLD_MAX) {
+        return false;
+    }
+    if (count > watch->untold_capacity) {
+        fm_order_ended *grown = realloc(watch->untold, 2 * count * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        watch->untold = grown;
+        watch->untold_capacity = 2 * count;
+    }
+    if (changes->ended_count > 0) {
+        memcpy(watch->untold + watch->untold_count, changes->ended,
+               changes->ended_count * sizeof *changes->ended);
+    }
+    watch->untold_count = count;
+    return true;
+}
+
+// The snapshot that comes instead tells of all but how orders ended, which goes with it.
+static void leave_out(fm_host_watch *watch, const fm_changes *changes)
+{
+    watch->lost = true;
+    watch->untold_lost |= !keep_untold(watch, changes);
+}
+
+void fm_publication_destroy(fm_publication *publication)
+{
+    atomic_fetch_sub(&publication->host->published_unread_size, publication->size);
+    free(publication->looks);
+    free(publication);
+}
+
+static void emit(fm_conductor *conductor, fm_host *host, fm_publication *block)
+{
+    atomic_fetch_add(&host->published_unread_size, block->size);
+    fm_conductor_emit(conductor, host, &block->event);
+}
+
+// ---- ticks -------------------------------------------------------------------------------------
+
+static bool is_empty(const fm_changes *changes)
+{
+    return changes->entered_count == 0 && changes->changed_count == 0 && changes->left_count == 0 &&
+           changes->cell_count == 0 && changes->ended_count == 0 && !changes->buildings_changed;
+}
+
+// When the loop is behind, or memory is out, the view goes on with a snapshot later: blocks that
+// nobody takes in must not pile up.
+//
+// @param caught_up  whether the loop has taken in all that was published in the ticks before. What
+//                   other views have published in this one must not keep a view from going on
+static void publish_watch(fm_conductor *conductor, fm_host *host, fm_host_watch *watch,
+                          const fm_load *load, bool caught_up)
+{
+    if (watch->absent) {
+        watch->absent = fm_world_watch(host->world, watch->team, true) != FM_OK;
+        watch->lost |= !watch->absent; // all of it is new
+    }
+    if (watch->absent) {
+        return;
+    }
+    fm_changes changes = fm_world_changes(host->world, watch->team);
+    if (watch->lost || changes.incomplete) {
+        leave_out(watch, &changes);
+    } else if (is_empty(&changes)) {
+        return;
+    }
+    if (watch->lost && (changes.incomplete || !caught_up)) {
+        return; // after an incomplete tick nobody is in view before the next one
+    }
+    fm_publication *block = NULL;
+    if (atomic_load(&host->published_unread_size) < FM_PUBLISHED_UNREAD_MAX) {
+        block =
+            watch->lost ? block_of_snapshot(host, watch) : block_of_changes(host, watch, &changes);
+    }
+    if (block != NULL) {
+        watch->lost = false;
+        forget_untold(watch);
+        block->load = *load;
+        emit(conductor, host, block);
+    } else if (!watch->lost) {
+        leave_out(watch, &changes);
+    }
+}
+
+void fm_publish_tick(fm_conductor *conductor, fm_host *host, const fm_load *load)
+{
+    bool caught_up = atomic_load(&host->published_unread_size) == 0;
+    for (uint32_t i = 0; i < host->watch_count; i++) {
+        publish_watch(conductor, host, &host->watches[i], load, caught_up);
+    }
+}
+
+// ---- replays -----------------------------------------------------------------------------------
+
+static fm_status publish_cut(fm_conductor *conductor, fm_host *host, fm_host_watch *watch)
+{
+    if (atomic_load(&host->published_unread_size) >= FM_PUBLISHED_UNREAD_MAX) {
+        return FM_ERR_BUSY;
+    }
+    fm_publication *block = block_of_snapshot(host, watch);
+    if (block == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    block->is_cut = true;
+    watch->lost = false;
+    forget_untold(watch);
+    emit(conductor, host, block);
+    return FM_OK;
+}
+
+fm_status fm_publish_cut(fm_conductor *conductor, fm_host *host)
+{
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; i < host->watch_count; i++) {
+        fm_host_watch *watch = &host->watches[i];
+        if (watch->absent) {
+            watch->absent = fm_world_watch(host->world, watch->team, true) != FM_OK;
+        }
+    }
+    for (uint32_t i = 0; i < host->watch_count && status == FM_OK; i++) {
+        status = publish_cut(conductor, host, &host->watches[i]);
+    }
+    return status;
+}
+
+// ---- watching ----------------------------------------------------------------------------------
+
+static fm_status reserve(fm_host *host)
+{
+    if (host->watch_count == FM_WATCHES_MAX) {
+        return FM_ERR_LIMIT;
+    }
+    if (host->watch_count < host->watch_capacity) {
+        return FM_OK;
+    }
+    uint32_t capacity = host->watch_capacity == 0 ? 8 : host->watch_capacity * 2;
+    fm_host_watch *watches = realloc(host->watches, capacity * sizeof *watches);
+    if (watches == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    host->watches = watches;
+    host->watch_capacity = capacity;
+    return FM_OK;
+}
+
+static void stop_watching(fm_host *host, const fm_host_watch *watch)
+{
+    if (!watch->absent && host->world != NULL) {
+        fm_status ignored = fm_world_watch(host->world, watch->team, false);
+        (void)ignored; // cannot fail for a team that exists
+    }
+}
+
+fm_status fm_publish_watch(fm_conductor *conductor, fm_host *host, uint32_t team, uint64_t serial)
+{
+    fm_status status = reserve(host);
+    if (status != FM_OK) {
+        return status;
+    }
+    status = fm_world_watch(host->world, team, true);
+    fm_host_watch watch = {.team = team, .serial = serial};
+    // In a replay it may come yet, or have been there.
+    watch.absent = status == FM_ERR_NO_TEAM && host->playback.replay != NULL;
+    if (status != FM_OK && !watch.absent) {
+        return status;
+    }
+    fm_publication *block = block_of_snapshot(host, &watch);
+    if (block == NULL) {
+        stop_watching(host, &watch);
+        return FM_ERR_NO_MEMORY;
+    }
+    host->watches[host->watch_count++] = watch;
+    emit(conductor, host, block);
+    return FM_OK;
+}
+
+void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial)
+{
+    for (uint32_t i = 0; i < host->watch_count; i++) {
+        if (host->watches[i].team == team && host->watches[i].serial == serial) {
+            stop_watching(host, &host->watches[i]);
+            forget_untold(&host->watches[i]);
+            host->watches[i] = host->watches[--host->watch_count];
+            return;
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// server/worlds/publish.h: copies what a tick changed in watched views into blocks for the event
+// loop.
+//
+// Threads: one of the conductor's per world.
+
+#pragma once
+
+#include "server/worlds/conductor.h"
+
+/// After a tick: a publication for each watched view.
+void fm_publish_tick(fm_conductor *conductor, fm_host *host, const fm_load *load);
+
+/// After a replay went to another tick: a publication of the whole of each watched view. Those that
+/// were published before a failure are published again.
+///
+/// @return FM_OK, FM_ERR_BUSY (the loop has not taken in what was published) or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_publish_cut(fm_conductor *conductor, fm_host *host);
+
+/// Begins to watch a view and publishes a snapshot of it.
+/// @return FM_OK, FM_ERR_NO_TEAM, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_publish_watch(fm_conductor *conductor, fm_host *host, uint32_t team,
+                                      uint64_t serial);
+
+/// Stops watching it, if the serial is the one that began it.
+void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial);
+
+/// Ends a publication that has been taken in, or that nobody is to hear of. Either thread.
+void fm_publication_destroy(fm_publication *publication);

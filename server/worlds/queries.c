@@ -1,0 +1,432 @@
+// server/worlds/queries.c: see queries.h.
+
+#include "server/worlds/queries.h"
+
+#include "core/world/team_labels.h"
+#include "core/map/view_copy.h"
+#include "server/base/clock.h"
+
+#include <stdlib.h>
+
+#define RUNNING_PER_WORKER 2u     // questions that search at the same time
+#define LABEL_UNITS        4096u  // work on labels between two looks at the clock, and of one job
+#define TRIAL_CELLS_MAX    16384u // cells of searches that the trials of one job list together
+
+// A map as it was, for the jobs that had begun to read it.
+struct fm_query_copy {
+    fm_view_copy *view;
+    uint32_t users; // jobs
+};
+
+// ---- making and releasing -----------------------------------------------------------------------
+
+static void release_copy(fm_query_copy *copy)
+{
+    if (copy != NULL && --copy->users == 0) {
+        fm_view_copy_destroy(copy->view);
+        free(copy);
+    }
+}
+
+void fm_job_query_fini(fm_job_query *query)
+{
+    for (uint32_t i = 0; query->items != NULL && i < query->item_count; i++) {
+        fm_query_destroy(query->items[i].query);
+    }
+    free(query->items);
+    free(query->cells);
+}
+
+static const fm_view *view_of(const fm_host *host, const fm_job_query *query)
+{
+    return fm_world_class_view(host->world, query->team, query->class_index);
+}
+
+// ---- beginning: what labels say -----------------------------------------------------------------
+
+static void answer_now(fm_job_query *query, fm_query_item *item, fm_query_state state)
+{
+    item->answer = (fm_query_answer){.state = state, .target = FM_CELL_NONE};
+    query->unfinished -= 1;
+}
+
+static fm_status begin_pair(fm_job_query *query, uint32_t i, const fm_view *view, fm_labels *labels,
+                            uint64_t *units)
+{
+    fm_query_item *item = &query->items[i];
+    fm_cell from = query->cells[2 * i], to = query->cells[2 * i + 1];
+    bool connected = fm_labels_connect(labels, from, to);
+    if (query->kind == FM_ASK_REACHABLE || (query->kind == FM_ASK_DISTANCE && !connected)) {
+        answer_now(query, item, connected ? FM_QUERY_FOUND : FM_QUERY_UNREACHABLE);
+        return FM_OK;
+    }
+    fm_status status =
+        fm_query_create(view, from, to, query->expansions_max, &fm_memory_libc, &item->query);
+    if (status == FM_OK && query->planner.ops != NULL) {
+        status = fm_query_use_planner(item->query, &query->planner);
+    }
+    // On large maps where many questions want one, the rest look for themselves, on the pool.
+    if (status == FM_OK && !connected && *units < LABEL_UNITS) {
+        uint32_t label = fm_labels_of(labels, from);
+        fm_query_use_substitute(item->query, fm_labels_nearest(labels, to, label, units));
+    }
+    return status;
+}
+
+static fm_status begin_nearest(fm_job_query *query, const fm_view *view, const fm_labels *labels)
+{
+    fm_cell from = query->cells[0];
+    bool any = false;
+    for (uint32_t i = 1; i < query->cell_count; i++) {
+        any = any || fm_labels_connect(labels, from, query->cells[i]);
+    }
+    if (!any && !fm_view_is_blocked(view, from)) {
+        answer_now(query, &query->items[0], FM_QUERY_UNREACHABLE);
+        return FM_OK;
+    }
+    return fm_query_create_nearest(view, from, query->cells + 1, query->cell_count - 1,
+                                   query->expansions_max, &fm_memory_libc, &query->items[0].query);
+}
+
+static fm_status begin_field(fm_job_query *query, const fm_view *view, const fm_labels *labels)
+{
+    const fm_rect *rect = &query->rect;
+    uint32_t reachable = 0;
+    for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
+        for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
+            reachable += fm_labels_connect(labels, query->cells[0], fm_cell_at(x, y));
+        }
+    }
+    fm_box box = {.left = (int32_t)rect->x,
+                  .top = (int32_t)rect->y,
+                  .right = (int32_t)(rect->x + rect->width - 1),
+                  .bottom = (int32_t)(rect->y + rect->height - 1)};
+    return fm_query_create_field(view, query->cells[0], box, reachable, query->expansions_max,
+                                 &fm_memory_libc, &query->items[0].query);
+}
+
+static fm_status begin_trials(fm_job_query *query, const fm_view *view)
+{
+    const fm_rect *rect = &query->rect;
+    fm_box box = {.left = (int32_t)rect->x,
+                  .top = (int32_t)rect->y,
+                  .right = (int32_t)(rect->x + rect->width - 1),
+                  .bottom = (int32_t)(rect->y + rect->height - 1)};
+    uint32_t cells_max = query->has_rect ? TRIAL_CELLS_MAX / query->item_count : 0;
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; status == FM_OK && i < query->item_count; i++) {
+        fm_query_item *item = &query->items[i];
+        status = fm_query_create_trial(view, query->cells[0], query->cells[1],
+                                       query->expansions_max, &query->planners[i], box, cells_max,
+                                       &fm_memory_libc, &item->query);
+        if (status == FM_ERR_BAD_VALUE) {
+            item->is_unfit = true;
+            answer_now(query, item, FM_QUERY_UNREACHABLE);
+            status = FM_OK;
+        }
+    }
+    return status;
+}
+
+// All questions of a job, whole or not at all. `labels` are up to date.
+static fm_status begin_items(fm_job_query *query, const fm_view *view, fm_labels *labels)
+{
+    fm_status status = FM_OK;
+    uint64_t units = 0;
+    query->unfinished = query->item_count;
+    switch (query->kind) {
+    case FM_ASK_PATH:
+    case FM_ASK_DISTANCE:
+    case FM_ASK_REACHABLE:
+        for (uint32_t i = 0; status == FM_OK && i < query->item_count; i++) {
+            query->failed_index = i;
+            status = begin_pair(query, i, view, labels, &units);
+        }
+        return status;
+    case FM_ASK_NEAREST:
+        return begin_nearest(query, view, labels);
+    case FM_ASK_FIELD:
+        return begin_field(query, view, labels);
+    case FM_ASK_TRIAL:
+        return begin_trials(query, view);
+    }
+    FM_UNREACHABLE();
+}
+
+// Brings labels up to date, and begins the job once they are.
+static fm_status begin_job(fm_host *host, fm_job *job, uint64_t deadline_ns)
+{
+    fm_job_query *query = &job->query;
+    fm_labels *labels = fm_team_labels_for_queries(host->world, query->team, query->class_index);
+    if (labels == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    while (!fm_labels_are_current(labels)) {
+        uint64_t units = 0;
+        fm_status status = fm_labels_update(labels, LABEL_UNITS, &units);
+        if (status != FM_OK) {
+            return status;
+        }
+        if (fm_clock_now_ns() >= deadline_ns) {
+            break;
+        }
+    }
+    if (!fm_labels_are_current(labels)) {
+        return FM_OK;
+    }
+    query->begun = true;
+    query->tick = host->tick;
+    return begin_items(query, view_of(host, query), labels);
+}
+
+// What the agent of a trial knows, where it stands and wants to go.
+static fm_status look_up_agent(const fm_host *host, fm_job_query *query)
+{
+    fm_agent_report report;
+    fm_status status = fm_world_inspect(host->world, query->agent, &report);
+    if (status != FM_OK) {
+        return status;
+    }
+    query->team = report.team;
+    query->class_index = report.class_index;
+    query->cells[0] = report.cell;
+    if (query->cells[1] == FM_CELL_NONE) {
+        query->cells[1] = report.goal;
+    }
+    return query->cells[1] == FM_CELL_NONE ? FM_ERR_NOT_READY : FM_OK;
+}
+
+static uint32_t count_items(const fm_job_query *query)
+{
+    switch (query->kind) {
+    case FM_ASK_PATH:
+    case FM_ASK_DISTANCE:
+    case FM_ASK_REACHABLE:
+        return query->cell_count / 2;
+    case FM_ASK_NEAREST:
+    case FM_ASK_FIELD:
+        return 1;
+    case FM_ASK_TRIAL:
+        return query->planner_count;
+    }
+    FM_UNREACHABLE();
+}
+
+fm_status fm_queries_take(fm_host *host, fm_job *job)
+{
+    fm_job_query *query = &job->query;
+    if (host->query_count == FM_HOST_QUERIES_MAX) {
+        return FM_ERR_BUSY;
+    }
+    if (query->kind == FM_ASK_TRIAL) {
+        fm_status found = look_up_agent(host, query);
+        if (found != FM_OK) {
+            return found;
+        }
+    }
+    // Before anything is asked on a map that this changes: others may be reading it.
+    fm_status status = fm_world_prepare_class(host->world, query->team, query->class_index);
+    if (status != FM_OK) {
+        return status;
+    }
+    query->item_count = count_items(query);
+    query->items = calloc(query->item_count, sizeof *query->items);
+    if (query->items == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    // One piece of work on labels is nearly always enough; the rest waits for idle time.
+    status = begin_job(host, job, 0);
+    if (status == FM_OK) {
+        host->queries[host->query_count++] = job;
+    }
+    return status;
+}
+
+// ---- copies -------------------------------------------------------------------------------------
+
+static fm_query_copy *make_copy(const fm_view *view)
+{
+    fm_query_copy *copy = calloc(1, sizeof *copy);
+    if (copy != NULL && fm_view_copy_create(view, &fm_memory_libc, &copy->view) != FM_OK) {
+        free(copy);
+        copy = NULL;
+    }
+    return copy;
+}
+
+// Moves a job to a copy of its map. Without memory for it the questions end as exhausted, which is
+// their answer.
+static void use_copy(fm_job_query *query, fm_query_copy *copy)
+{
+    for (uint32_t i = 0; i < query->item_count; i++) {
+        fm_query *item = query->items[i].query;
+        if (item != NULL && copy != NULL) {
+            fm_query_move(item, &copy->view->view);
+        } else if (item != NULL) {
+            fm_query_give_up(item);
+        }
+    }
+    query->copy = copy;
+    if (copy != NULL) {
+        copy->users += 1;
+    }
+}
+
+void fm_queries_detach(fm_host *host)
+{
+    for (uint32_t i = 0; i < host->query_count; i++) {
+        fm_job_query *query = &host->queries[i]->query;
+        if (!query->begun || query->copy != NULL) {
+            continue;
+        }
+        fm_query_copy *copy = make_copy(view_of(host, query));
+        use_copy(query, copy);
+        for (uint32_t k = i + 1; copy != NULL && k < host->query_count; k++) {
+            fm_job_query *other = &host->queries[k]->query;
+            if (other->begun && other->copy == NULL &&
+                view_of(host, other) == view_of(host, query)) {
+                use_copy(other, copy);
+            }
+        }
+    }
+}
+
+// ---- searching ----------------------------------------------------------------------------------
+
+struct search {
+    fm_query_item *running[RUNNING_PER_WORKER * FM_WORKERS_MAX];
+    uint64_t sessions[RUNNING_PER_WORKER * FM_WORKERS_MAX];
+    uint32_t count, count_max;
+    fm_scratch *scratches; // by worker
+    uint64_t deadline_ns;
+};
+
+static bool deadline_passed(void *context)
+{
+    const struct search *search = context;
+    return fm_clock_now_ns() >= search->deadline_ns;
+}
+
+static void search_range(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    struct search *search = context;
+    for (uint32_t i = begin; i < end; i++) {
+        fm_work work = {
+            .expansions_max = UINT32_MAX,
+            .scratch = &search->scratches[worker],
+            .deadline = {.passed = deadline_passed, .context = search},
+        };
+        fm_query_item *item = search->running[i];
+        uint64_t start_ns = fm_clock_now_ns();
+        item->answer.state = fm_query_advance(item->query, &work);
+        item->work_ns += fm_clock_now_ns() - start_ns;
+    }
+}
+
+static uint32_t running_of(const struct search *search, uint64_t session)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < search->count; i++) {
+        count += search->sessions[i] == session;
+    }
+    return count;
+}
+
+static bool is_listed(const struct search *search, const fm_query_item *item)
+{
+    for (uint32_t i = 0; i < search->count; i++) {
+        if (search->running[i] == item) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Adds the job's questions as long as its session has fewer than `share` that run.
+static void list_items(struct search *search, const fm_job *job, uint32_t share)
+{
+    const fm_job_query *query = &job->query;
+    for (uint32_t i = 0; i < query->item_count && search->count < search->count_max; i++) {
+        fm_query_item *item = &query->items[i];
+        if (running_of(search, job->session) >= share) {
+            return;
+        }
+        if (item->query != NULL && item->answer.state == FM_QUERY_RUNNING &&
+            !is_listed(search, item)) {
+            search->sessions[search->count] = job->session;
+            search->running[search->count++] = item;
+        }
+    }
+}
+
+static void list_running(struct search *search, const fm_host *host)
+{
+    search->count = 0;
+    uint32_t before = UINT32_MAX;
+    for (uint32_t share = 1; search->count < search->count_max && search->count != before;
+         share++) {
+        before = share == 1 ? UINT32_MAX : search->count;
+        for (uint32_t i = 0; i < host->query_count; i++) {
+            if (host->queries[i]->query.begun) {
+                list_items(search, host->queries[i], share);
+            }
+        }
+    }
+}
+
+static bool is_finished(fm_job_query *query)
+{
+    for (uint32_t i = 0; i < query->item_count; i++) {
+        fm_query_item *item = &query->items[i];
+        if (item->query != NULL && item->answer.state != FM_QUERY_RUNNING && !item->is_done) {
+            item->answer = fm_query_result(item->query);
+            item->is_done = true;
+            query->unfinished -= 1;
+        }
+    }
+    return query->unfinished == 0;
+}
+
+// Begins jobs that wait, gives back those that are done, and keeps the others in their order.
+static void turn_over(fm_conductor *conductor, fm_host *host, uint64_t deadline_ns)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < host->query_count; i++) {
+        fm_job *job = host->queries[i];
+        fm_status status = job->query.begun ? FM_OK : begin_job(host, job, deadline_ns);
+        if (status == FM_OK && (!job->query.begun || !is_finished(&job->query))) {
+            host->queries[kept++] = job;
+        } else {
+            release_copy(job->query.copy);
+            job->query.copy = NULL;
+            fm_conductor_finish(conductor, job, status);
+        }
+    }
+    host->query_count = kept;
+}
+
+bool fm_queries_search(fm_conductor *conductor, fm_host *host, fm_workers *workers,
+                       fm_scratch *scratches, uint64_t deadline_ns)
+{
+    struct search search = {.count_max = RUNNING_PER_WORKER * fm_workers_count(workers),
+                            .scratches = scratches,
+                            .deadline_ns = deadline_ns};
+    turn_over(conductor, host, deadline_ns);
+    while (host->query_count > 0 && !deadline_passed(&search)) {
+        list_running(&search, host);
+        fm_workers_run(workers, search.count, 1, search_range, &search);
+        turn_over(conductor, host, deadline_ns);
+    }
+    return host->query_count > 0;
+}
+
+void fm_queries_abandon(fm_conductor *conductor, fm_host *host, fm_status status)
+{
+    uint32_t query_count = host->query_count;
+    host->query_count = 0;
+    for (uint32_t i = 0; i < query_count; i++) {
+        release_copy(host->queries[i]->query.copy);
+        host->queries[i]->query.copy = NULL;
+        fm_conductor_finish(conductor, host->queries[i], status);
+    }
+}

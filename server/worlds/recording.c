@@ -1,0 +1,620 @@
+// server/worlds/recording.c: see recording.h.
+
+#include "server/worlds/recording.h"
+
+#include "server/worlds/publish.h"
+#include "core/saves/command_file.h"
+#include "core/saves/world_file.h"
+#include "server/base/clock.h"
+#include "server/base/log.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+
+#define SEGMENTS      4u  // of a file's largest size that may lie between two keyframes
+#define CATCH_UP_REST 10u // times as long as trying to make a keyframe took, until the next try
+
+// ---- batches -----------------------------------------------------------------------------------
+
+static fm_journal_batch *batch_of(fm_host *host)
+{
+    if (host->batch == NULL) {
+        host->batch = fm_journal_batch_create();
+    }
+    return host->batch;
+}
+
+static fm_journal_pace pace_of(const fm_host *host)
+{
+    return (fm_journal_pace){
+        .paused = host->paused, .tick_hz = host->tick_hz, .budget_ms = host->budget_ms};
+}
+
+static bool is_recorded(const fm_host *host)
+{
+    return host->journal != NULL && !host->unrecorded;
+}
+
+// From here on the journal does not know the world any more, until a keyframe is made.
+static void lose_track(fm_host *host)
+{
+    if (host->batch != NULL) {
+        host->batch->rows.failed = false;
+    }
+    host->unrecorded = true;
+}
+
+// A row that could not be written whole is no row.
+static fm_status end_row(fm_host *host, size_t begin)
+{
+    fm_journal_batch *batch = host->batch;
+    if (batch->rows.failed) {
+        batch->rows.failed = false;
+        batch->rows.size = begin;
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_journal_batch_end_row(batch, begin);
+    host->row_begin = begin;
+    host->unkept_size += batch->rows.size - begin;
+    return FM_OK;
+}
+
+// ---- rows --------------------------------------------------------------------------------------
+
+fm_status fm_recording_add_command(fm_host *host, const fm_command *command)
+{
+    if (!is_recorded(host)) {
+        return FM_OK;
+    }
+    if (batch_of(host) == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_COMMAND, host->tick + 1);
+    fm_status ignored = fm_command_pack(command, &host->batch->rows);
+    (void)ignored; // the writer has failed then, too
+    return end_row(host, begin);
+}
+
+void fm_recording_take_back(fm_host *host)
+{
+    if (is_recorded(host)) {
+        host->unkept_size -= host->batch->rows.size - host->row_begin;
+        host->batch->rows.size = host->row_begin;
+    }
+}
+
+fm_status fm_recording_reserve(fm_host *host)
+{
+    if (!is_recorded(host)) {
+        return FM_OK;
+    }
+    if (batch_of(host) == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_PACE, host->tick);
+    (void)fm_writer_extend(&host->batch->rows, FM_JOURNAL_PACE_SIZE);
+    fm_status status = host->batch->rows.failed ? FM_ERR_NO_MEMORY : FM_OK;
+    host->batch->rows.failed = false;
+    host->batch->rows.size = begin;
+    return status;
+}
+
+static void put_real(fm_writer *writer, double real)
+{
+    uint64_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    fm_writer_put_u64(writer, bits);
+}
+
+void fm_recording_add_pace(fm_host *host)
+{
+    if (!is_recorded(host)) {
+        return;
+    }
+    fm_writer *rows = &host->batch->rows;
+    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_PACE, host->tick);
+    fm_writer_put_u8(rows, host->paused);
+    put_real(rows, host->tick_hz);
+    put_real(rows, host->budget_ms);
+    fm_status status = end_row(host, begin);
+    FM_ASSERT(status == FM_OK); // fm_recording_reserve() has made room
+}
+
+// ---- keyframes ---------------------------------------------------------------------------------
+
+// What a replay cannot follow: ticks that were not written, or memory that ran out.
+//
+// @param record  of the tick that has just ended in that case; NULL: another time
+static fm_status add_gap(fm_host *host, const fm_tick_record *record)
+{
+    const fm_tick_record between = {.tick = host->tick, .digest = host->digest};
+    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_GAP, host->tick);
+    if (!host->unrecorded) {
+        fm_status ignored = fm_record_pack(record == NULL ? &between : record, &host->batch->rows);
+        (void)ignored; // the writer has failed then, too
+    }
+    return end_row(host, begin);
+}
+
+// Puts a keyframe of the world, which is settled, behind the rows so far. False when memory is out.
+static bool put_keyframe(fm_host *host, const fm_tick_record *record)
+{
+    bool bridges = host->unrecorded || fm_world_is_starved(host->world);
+    if (bridges && add_gap(host, record) != FM_OK) {
+        return false;
+    }
+    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_KEYFRAME, host->tick);
+    return fm_world_save(host->world, &host->batch->world) == FM_OK &&
+           end_row(host, begin) == FM_OK;
+}
+
+// Settles the world and makes a keyframe of it. On failure the world is settled and nobody knows,
+// so the journal has lost track.
+//
+// @param record  of the tick that has just ended, if that cannot be replayed; else NULL
+static bool add_keyframe(fm_host *host, const fm_tick_record *record)
+{
+    fm_journal_batch *batch = batch_of(host);
+    if (batch == NULL || batch->has_keyframe) {
+        return false;
+    }
+    size_t begin = batch->rows.size;
+    uint64_t unkept_size = host->unkept_size;
+    fm_world_settle(host->world);
+    if (!put_keyframe(host, record)) {
+        batch->rows.size = begin;
+        host->unkept_size = unkept_size;
+        fm_writer_fini(&batch->world);
+        batch->world = fm_writer_init(&fm_memory_libc);
+        lose_track(host);
+        return false;
+    }
+    fm_world_note_saved(host->world);
+    batch->has_keyframe = true;
+    batch->keyframe_tick = host->tick;
+    batch->keyframe_digest = host->digest;
+    batch->keyframe_pace = pace_of(host);
+    host->keyframe_tick = host->tick;
+    host->unkept_size = 0;
+    return true;
+}
+
+// A batch has room for one keyframe. Where none can be made the world is settled all the same, and
+// the journal has lost track.
+void fm_recording_settle(fm_conductor *conductor, fm_host *host)
+{
+    if (fm_world_is_settled(host->world) && !fm_world_is_starved(host->world)) {
+        return;
+    }
+    if (host->batch != NULL && host->batch->has_keyframe) {
+        fm_recording_flush(conductor, host);
+    }
+    bool goes_on = fm_conductor_config(conductor)->journal_on_error == FM_JOURNAL_READ_ONLY;
+    if (is_recorded(host) &&
+        ((goes_on && fm_journal_has_failed(host->journal)) || !add_keyframe(host, NULL))) {
+        lose_track(host);
+    }
+    fm_world_settle(host->world);
+}
+
+static bool keyframe_is_due(const fm_host *host, const fm_config *config)
+{
+    return host->tick - host->keyframe_tick >= config->keyframe_ticks ||
+           host->unkept_size > config->journal_size_max / SEGMENTS;
+}
+
+static bool make_keyframe(fm_host *host, const fm_tick_record *record)
+{
+    uint64_t begun_ns = fm_clock_now_ns();
+    bool made = add_keyframe(host, record);
+    fm_distribution_add(&host->keyframe_times, (fm_clock_now_ns() - begun_ns) / 1000);
+    return made;
+}
+
+// Memory ran out, so nobody could do this tick again: the world as it is now takes its place.
+static void bridge_tick(fm_host *host, const fm_tick_record *record)
+{
+    static fm_log_site site;
+    fm_log_limited(&site, FM_LOG_WARNING, "memory ran out in a tick, a keyframe is made of it",
+                   fm_log_uint("world", host->number), fm_log_uint("tick", record->tick));
+    if (!make_keyframe(host, record)) {
+        lose_track(host);
+        return;
+    }
+    host->batch->tick_count++;
+}
+
+void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick_record *record)
+{
+    if (host->journal == NULL) {
+        return;
+    }
+    // A world that stands still from here on can write it down later.
+    bool goes_on = config->journal_on_error == FM_JOURNAL_READ_ONLY;
+    if (host->unrecorded || (goes_on && fm_journal_has_failed(host->journal)) ||
+        batch_of(host) == NULL) {
+        lose_track(host);
+        return;
+    }
+    if (fm_world_is_starved(host->world)) {
+        bridge_tick(host, record);
+        return;
+    }
+    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_TICK, record->tick);
+    fm_status ignored = fm_record_pack(record, &host->batch->rows);
+    (void)ignored; // the writer has failed then, too
+    if (end_row(host, begin) != FM_OK) {
+        lose_track(host);
+        return;
+    }
+    host->batch->tick_count++;
+}
+
+bool fm_recording_keep(fm_host *host, const fm_config *config)
+{
+    return is_recorded(host) && keyframe_is_due(host, config) && make_keyframe(host, NULL);
+}
+
+// Where the journal does not know the world any more.
+static void find_track(fm_host *host)
+{
+    if (!make_keyframe(host, NULL)) {
+        return; // again a little later
+    }
+    host->unrecorded = false;
+    host->timeline++;
+    fm_log(FM_LOG_INFO, "journal goes on with a keyframe", fm_log_uint("world", host->number),
+           fm_log_uint("tick", host->tick));
+}
+
+void fm_recording_add_last_keyframe(fm_host *host)
+{
+    if (host->journal == NULL || fm_journal_has_failed(host->journal)) {
+        return;
+    }
+    if (host->unrecorded) {
+        find_track(host);
+    } else if (host->tick > host->keyframe_tick || host->unkept_size > 0) {
+        (void)add_keyframe(host, NULL);
+    }
+}
+
+// A try takes as long as a keyframe; those that fail must not take the other worlds' time.
+void fm_recording_catch_up(fm_host *host)
+{
+    uint64_t begun_ns = fm_clock_now_ns();
+    if (host->journal == NULL || !host->unrecorded || fm_journal_has_failed(host->journal) ||
+        fm_journal_is_waiting(host->journal) || begun_ns < host->catch_up_ns) {
+        return;
+    }
+    find_track(host);
+    uint64_t end_ns = fm_clock_now_ns();
+    host->catch_up_ns = end_ns + CATCH_UP_REST * (end_ns - begun_ns);
+}
+
+// ---- events ------------------------------------------------------------------------------------
+
+static void append(fm_event **first, fm_event **last, fm_event *event)
+{
+    event->next = NULL;
+    if (*first == NULL) {
+        *first = event;
+    } else {
+        (*last)->next = event;
+    }
+    *last = event;
+}
+
+bool fm_recording_hold(fm_host *host, fm_event *event)
+{
+    if (host->journal == NULL || !host->holds_back) {
+        return false;
+    }
+    append(&host->held_first, &host->held_last, event);
+    return true;
+}
+
+static bool has_rows(const fm_host *host)
+{
+    return host->batch != NULL && host->batch->rows.size > 0;
+}
+
+// What the journal does not know must not be told, unless the world goes on without it.
+static bool is_kept_secret(const fm_conductor *conductor, const fm_host *host)
+{
+    return host->unrecorded && host->holds_back &&
+           fm_conductor_config(conductor)->journal_on_error == FM_JOURNAL_PAUSE;
+}
+
+// The next keyframe needs room in a batch.
+static void hand_over_keyframe(fm_host *host)
+{
+    fm_journal_batch *batch = host->batch;
+    if (batch != NULL && batch->has_keyframe) {
+        host->batch = NULL;
+        batch->tick = batch->keyframe_tick;
+        batch->digest = batch->keyframe_digest;
+        fm_journal_submit(host->journal, batch);
+    }
+}
+
+void fm_recording_flush(fm_conductor *conductor, fm_host *host)
+{
+    if (host->journal == NULL) {
+        return;
+    }
+    if (is_kept_secret(conductor, host)) {
+        hand_over_keyframe(host);
+        return;
+    }
+    bool must_wait = has_rows(host) || fm_journal_is_waiting(host->journal);
+    if (!must_wait) {
+        if (host->held_first != NULL) {
+            fm_conductor_note_known(conductor, host, host->tick, host->digest);
+        }
+        fm_conductor_emit_all(conductor, host->held_first, host->held_last);
+        host->held_first = host->held_last = NULL;
+        return;
+    }
+    if ((host->held_first == NULL && !has_rows(host)) || batch_of(host) == NULL) {
+        return; // without memory they wait for the next round
+    }
+    fm_journal_batch *batch = host->batch;
+    batch->held_first = host->held_first;
+    batch->held_last = host->held_last;
+    host->held_first = host->held_last = NULL;
+    host->batch = NULL;
+    batch->tick = host->tick;
+    batch->digest = host->digest;
+    fm_journal_submit(host->journal, batch);
+}
+
+static bool is_answer(const fm_event *event)
+{
+    return event->kind == FM_EVENT_JOB;
+}
+
+// What was done but not written down by the end has not happened, for those who asked and for those
+// who watch.
+static void give_up(fm_conductor *conductor, fm_event *event)
+{
+    while (event != NULL) {
+        fm_event *next = event->next;
+        if (is_answer(event)) {
+            fm_job *job = (fm_job *)event;
+            job->status = job->status == FM_OK ? FM_ERR_IO : job->status;
+            fm_conductor_emit_all(conductor, event, event);
+        } else {
+            fm_publication_destroy((fm_publication *)event);
+        }
+        event = next;
+    }
+}
+
+void fm_recording_give_up(fm_conductor *conductor, fm_host *host)
+{
+    give_up(conductor, host->held_first);
+    host->held_first = host->held_last = NULL;
+}
+
+void fm_recording_released(void *context, void *owner, fm_journal_batch *batch, bool written)
+{
+    fm_conductor *conductor = context;
+    fm_host *host = owner;
+    if (written) {
+        fm_conductor_note_known(conductor, host, batch->tick, batch->digest);
+        fm_conductor_emit_all(conductor, batch->held_first, batch->held_last);
+    } else {
+        give_up(conductor, batch->held_first);
+    }
+    batch->held_first = batch->held_last = NULL;
+}
+
+static bool changes_the_world(fm_job_kind kind)
+{
+    switch (kind) {
+    case FM_JOB_COMMAND:
+    case FM_JOB_PAUSE:
+    case FM_JOB_RESUME:
+    case FM_JOB_STEP:
+        return true;
+    case FM_JOB_ADD:
+    case FM_JOB_REMOVE:
+    case FM_JOB_SEEK:
+    case FM_JOB_QUERY:
+    case FM_JOB_STATS:
+    case FM_JOB_INSPECT:
+    case FM_JOB_TRACE:
+    case FM_JOB_UNTRACE:
+    case FM_JOB_EXPLAIN:
+    case FM_JOB_TOP:
+    case FM_JOB_SAVE:
+    case FM_JOB_WATCH:
+    case FM_JOB_UNWATCH:
+        return false;
+    }
+    FM_UNREACHABLE();
+}
+
+static bool is_acknowledgement(const fm_event *event)
+{
+    const fm_job *job = (const fm_job *)event;
+    return is_answer(event) && job->status == FM_OK && changes_the_world(job->kind);
+}
+
+// With read_only the world is shown all the same; but that something was done is said only once it
+// is written.
+void fm_recording_failed(void *context, void *owner, fm_journal_batch *batch)
+{
+    fm_conductor *conductor = context;
+    fm_host *host = owner;
+    fm_event *first = NULL, *last = NULL, *kept_first = NULL, *kept_last = NULL, *next;
+    if (fm_conductor_config(conductor)->journal_on_error != FM_JOURNAL_READ_ONLY) {
+        return;
+    }
+    for (fm_event *event = batch->held_first; event != NULL; event = next) {
+        next = event->next;
+        if (is_acknowledgement(event)) {
+            append(&kept_first, &kept_last, event);
+        } else {
+            append(&first, &last, event);
+        }
+    }
+    fm_conductor_note_known(conductor, host, batch->tick, batch->digest);
+    batch->held_first = kept_first;
+    batch->held_last = kept_last;
+    fm_conductor_emit_all(conductor, first, last);
+}
+
+// ---- what a world may do -----------------------------------------------------------------------
+
+bool fm_recording_is_behind(const fm_host *host)
+{
+    return host->journal != NULL && !fm_journal_has_failed(host->journal) &&
+           fm_journal_is_behind(host->journal);
+}
+
+static bool has_failed(const fm_host *host)
+{
+    return host->journal != NULL && (host->unrecorded || fm_journal_has_failed(host->journal));
+}
+
+bool fm_recording_stands_still(const fm_config *config, const fm_host *host)
+{
+    return fm_recording_is_behind(host) ||
+           (has_failed(host) && config->journal_on_error == FM_JOURNAL_PAUSE);
+}
+
+bool fm_recording_is_watched(const fm_host *host)
+{
+    return has_failed(host) || fm_recording_is_behind(host);
+}
+
+bool fm_recording_refuses(const fm_config *config, const fm_host *host, fm_job_kind kind)
+{
+    if (!has_failed(host)) {
+        return false;
+    }
+    if (changes_the_world(kind)) {
+        return true;
+    }
+    bool is_harmless = kind == FM_JOB_STATS || kind == FM_JOB_UNWATCH || kind == FM_JOB_UNTRACE;
+    return config->journal_on_error == FM_JOURNAL_PAUSE && !is_harmless;
+}
+
+fm_host_journal fm_recording_state(const fm_config *config, const fm_host *host)
+{
+    if (host->journal == NULL) {
+        return FM_HOST_JOURNAL_NONE;
+    }
+    if (has_failed(host)) {
+        return config->journal_on_error == FM_JOURNAL_PAUSE ? FM_HOST_JOURNAL_PAUSED
+                                                            : FM_HOST_JOURNAL_READ_ONLY;
+    }
+    return fm_journal_is_behind(host->journal) ? FM_HOST_JOURNAL_BEHIND : FM_HOST_JOURNAL_GOOD;
+}
+
+void fm_recording_stats(const fm_config *config, const fm_host *host, fm_world_stats *stats)
+{
+    stats->journal = fm_host_journal_name(fm_recording_state(config, host));
+    stats->keyframe_times = host->keyframe_times;
+    if (host->journal != NULL) {
+        fm_journal_error(host->journal, stats->journal_error);
+        fm_journal_numbers_get(host->journal, &stats->journal_numbers);
+    }
+}
+
+// ---- beginning and end -------------------------------------------------------------------------
+
+// The last batch must not fail for want of memory.
+static fm_status prepare(fm_journals *journals, fm_host *host, char *error)
+{
+    host->last_batch = fm_journal_batch_create();
+    if (host->last_batch == NULL) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "out of memory");
+        return FM_ERR_NO_MEMORY;
+    }
+    host->last_batch->is_last = true;
+    host->holds_back = fm_journals_durability(journals) == FM_DURABILITY_TICK;
+    host->tick_known = host->tick;
+    host->digest_known = host->digest;
+    return FM_OK;
+}
+
+static fm_status create_journal(fm_journals *journals, fm_host *host, const fm_writer *bytes,
+                                char *error)
+{
+    const fm_journal_head head = {
+        .name = host->name,
+        .number = host->number,
+        .overload = host->overload,
+        .timeline = host->timeline,
+        .bases = host->bases,
+        .base_count = host->base_count,
+    };
+    const fm_journal_world world = {
+        .tick = host->tick,
+        .digest = host->digest,
+        .pace = pace_of(host),
+        .bytes = bytes->data,
+        .size = bytes->size,
+    };
+    return fm_journal_create(journals, &head, &world, host, &host->journal, error);
+}
+
+fm_status fm_recording_begin(fm_journals *journals, fm_host *host, char *error)
+{
+    if (journals == NULL) {
+        return FM_OK;
+    }
+    fm_status status = prepare(journals, host, error);
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_writer bytes = fm_writer_init(&fm_memory_libc);
+    fm_world_settle(host->world);
+    status = fm_world_save(host->world, &bytes);
+    if (status == FM_OK) {
+        status = create_journal(journals, host, &bytes, error);
+    } else {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "saving the world: %s", fm_status_text(status));
+    }
+    fm_writer_fini(&bytes);
+    host->keyframe_tick = host->tick;
+    return status;
+}
+
+fm_status fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path, char *error)
+{
+    fm_status status = prepare(journals, host, error);
+    if (status == FM_OK) {
+        status = fm_journal_open(journals, path, host, &host->journal, error);
+    }
+    return status;
+}
+
+void fm_recording_end(fm_host *host, fm_event *event)
+{
+    fm_journal *journal = host->journal;
+    fm_journal_batch *before = host->batch, *batch = host->last_batch;
+    append(&host->held_first, &host->held_last, event);
+    batch->tick = host->tick;
+    batch->digest = host->digest;
+    batch->held_first = host->held_first;
+    batch->held_last = host->held_last;
+    host->held_first = host->held_last = NULL;
+    host->journal = NULL;
+    host->batch = host->last_batch = NULL;
+    if (before != NULL) {
+        fm_journal_submit(journal, before);
+    }
+    fm_journal_submit(journal, batch);
+}
+
+void fm_recording_discard(fm_host *host)
+{
+    if (host->journal != NULL) {
+        fm_journal_discard(host->journal);
+        host->journal = NULL;
+    }
+}

@@ -1,0 +1,105 @@
+// server/worlds/recording.h: what the conductor does for the journal of a world: writes down what
+// happens, and holds back what may not be known before that is on the disk.
+//
+//   commands, ticks ──> batch ──┐
+//   answers, deltas ──> held ───┴── flush, after each round ──> server/journal/journal.h ──> outbox
+//
+// With durability tick every event of the world waits for all rows that were written before it;
+// with the others none does.
+//
+//   RECORDED ── the journal fails ──> FAILING ── written again ──> RECORDED
+//
+//   FAILING, journal_on_error: pause
+//     The world stands still; what waits, waits; requests are refused, but for stats.
+//   FAILING, journal_on_error: read_only
+//     The world goes on and is shown, what changes it is refused; later a keyframe bridges the
+//     ticks that nobody wrote down.
+//
+// Threads: the conductor's, one per world; what the journal's writer calls says so.
+
+#pragma once
+
+#include "server/worlds/conductor.h"
+#include "server/journal/journal.h"
+
+#define FM_HELD_UP_NS 10000000u // how often a world that is held up is looked at
+
+/// Makes the journal of a world that nobody knows yet. Takes its time: on the thread pool. A host
+/// without journal_dir has none, which is fine.
+///
+/// @param error  receives on failure a sentence; room for FM_JOURNAL_ERROR_SIZE
+/// @return as fm_journal_create()
+FM_CHECKED fm_status fm_recording_begin(fm_journals *journals, fm_host *host, char *error);
+
+/// Goes on with a journal from which the world was brought back. Likewise.
+/// @return as fm_journal_open()
+FM_CHECKED fm_status fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
+                                        char *error);
+
+/// Releases the journal of a world that could not begin, and removes its file.
+void fm_recording_discard(fm_host *host);
+
+/// Ends the journal of a world that ends. What is held, and `event` at last, is released once the
+/// file is gone.
+void fm_recording_end(fm_host *host, fm_event *event);
+
+/// The writer has stopped: answers that could not be handed over to it are given as failed.
+void fm_recording_give_up(fm_conductor *conductor, fm_host *host);
+
+/// Writes down a command that is about to be applied. @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_recording_add_command(fm_host *host, const fm_command *command);
+
+/// Takes it back: the command was refused.
+void fm_recording_take_back(fm_host *host);
+
+/// Makes sure that the next fm_recording_add_pace() works. @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_recording_reserve(fm_host *host);
+
+/// Writes down the world's pace, which has just changed.
+void fm_recording_add_pace(fm_host *host);
+
+/// Writes down a tick.
+void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick_record *record);
+
+/// Between two ticks, once the last one is on its way to the disk: makes a keyframe when it is time
+/// for one, which takes its time. @return whether one was made, to be flushed
+bool fm_recording_keep(fm_host *host, const fm_config *config);
+
+/// Makes a keyframe if anything has happened since the last: the server goes down. Whoever starts
+/// next, perhaps as a newer program, need not replay anything.
+void fm_recording_add_last_keyframe(fm_host *host);
+
+/// Settles the world, which is about to be saved for a client, and makes a keyframe of it: whoever
+/// replays the journal has to settle there as well. Does nothing when the world is settled.
+void fm_recording_settle(fm_conductor *conductor, fm_host *host);
+
+/// Holds an event back. @return false: it may go at once
+bool fm_recording_hold(fm_host *host, fm_event *event);
+
+/// Hands over what was written down and held. What need not wait goes into the outbox.
+void fm_recording_flush(fm_conductor *conductor, fm_host *host);
+
+/// Whether the world may neither tick nor do jobs: the journal is too far behind.
+bool fm_recording_is_behind(const fm_host *host);
+
+/// Whether it may not tick.
+bool fm_recording_stands_still(const fm_config *config, const fm_host *host);
+
+/// Whether it must be looked at again soon, although nothing happens.
+bool fm_recording_is_watched(const fm_host *host);
+
+/// Whether a kind of job is refused now.
+bool fm_recording_refuses(const fm_config *config, const fm_host *host, fm_job_kind kind);
+
+/// After a failure, once the journal can be written again: bridges what was not written down.
+void fm_recording_catch_up(fm_host *host);
+
+fm_host_journal fm_recording_state(const fm_config *config, const fm_host *host);
+
+/// Fills in what `stats` says of the journal.
+void fm_recording_stats(const fm_config *config, const fm_host *host, fm_world_stats *stats);
+
+// ---- for the journal's writer, on its thread ---------------------------------------------------
+
+void fm_recording_released(void *conductor, void *host, fm_journal_batch *batch, bool written);
+void fm_recording_failed(void *conductor, void *host, fm_journal_batch *batch);
