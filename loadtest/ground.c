@@ -49,8 +49,7 @@ const char *fm_ground_map_text(const fm_ground *ground, size_t *size)
     return ground->text;
 }
 
-// ---- the map
-// -------------------------------------------------------------------------------------
+// ---- the map ------------------------------------------------------------------------------------
 
 static fm_status read_whole(const char *path, char **text, size_t *size, char *error)
 {
@@ -127,8 +126,7 @@ static fm_status generate_map(fm_ground *ground, const fm_scenario *scenario, ch
                        FM_SCENARIO_ERROR_SIZE);
 }
 
-// ---- connected parts
-// -----------------------------------------------------------------------------
+// ---- connected parts ----------------------------------------------------------------------------
 
 // Walks over everything that can be reached from cells[0], nearest first, and lists it in `cells`.
 static uint32_t flood(fm_ground *ground, const fm_view *view, fm_cell *cells, uint32_t count_max)
@@ -251,8 +249,7 @@ void fm_ground_destroy(fm_ground *ground)
     free(ground);
 }
 
-// ---- starts
-// --------------------------------------------------------------------------------------
+// ---- starts -------------------------------------------------------------------------------------
 
 // The first `count` elements become a random choice, in random order.
 static void shuffle(fm_random *random, fm_cell *cells, uint32_t cell_count, uint32_t count)
@@ -320,8 +317,7 @@ fm_status fm_ground_draw_starts(fm_ground *ground, const fm_scenario *scenario, 
     return FM_OK;
 }
 
-// ---- goals and walls
-// -----------------------------------------------------------------------------
+// ---- goals and walls ----------------------------------------------------------------------------
 
 fm_cell fm_ground_draw_goal(fm_ground *ground, fm_cell from, fm_range distance)
 {

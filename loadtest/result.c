@@ -33,8 +33,7 @@ void fm_result_count_error(fm_result *result, const char *what, const char *why)
     result->errors[i < FM_RESULT_ERRORS_MAX ? i : FM_RESULT_ERRORS_MAX - 1].count++;
 }
 
-// ---- JSON
-// ----------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 
 static void put_json_text(const char *text, FILE *out)
 {
@@ -113,8 +112,7 @@ void fm_result_print_json(const fm_result *result, FILE *out)
     fputs("}\n}\n", out);
 }
 
-// ---- CSV
-// -----------------------------------------------------------------------------------------
+// ---- CSV ----------------------------------------------------------------------------------------
 
 static void put_column(const char *key, const char *suffix, FILE *out)
 {
@@ -178,8 +176,7 @@ void fm_result_print_csv(const fm_result *result, FILE *out)
     fputc('\n', out);
 }
 
-// ---- files
-// ---------------------------------------------------------------------------------------
+// ---- files --------------------------------------------------------------------------------------
 
 // Closes the file. Says whether all of it was written.
 static bool close_whole(FILE *file)

@@ -52,8 +52,7 @@ void fm_run_push(fm_run_state *run, uint64_t due_ns, fm_event_kind kind, uint32_
     }
 }
 
-// ---- progress
-// ------------------------------------------------------------------------------------
+// ---- progress -----------------------------------------------------------------------------------
 
 static void show_progress(fm_run_state *run, uint64_t now_ns)
 {
@@ -84,8 +83,7 @@ static void end_progress(const fm_run_state *run)
     }
 }
 
-// ---- the loop
-// ------------------------------------------------------------------------------------
+// ---- the loop -----------------------------------------------------------------------------------
 
 static void do_due_events(fm_run_state *run)
 {
@@ -191,8 +189,7 @@ static void drive(fm_run_state *run)
     free(polls);
 }
 
-// ---- a run
-// ---------------------------------------------------------------------------------------
+// ---- a run --------------------------------------------------------------------------------------
 
 static void describe(const fm_scenario *scenario, const fm_grid *grid, fm_result *result)
 {

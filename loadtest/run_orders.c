@@ -29,8 +29,7 @@ static uint64_t after_ns(uint64_t from_ns, double seconds)
     return from_ns + (uint64_t)(seconds * 1e9);
 }
 
-// ---- answers
-// -------------------------------------------------------------------------------------
+// ---- answers ------------------------------------------------------------------------------------
 
 static void take_orders(struct request *request, uint64_t first_order, uint64_t now_ns)
 {
@@ -106,8 +105,7 @@ static struct request *make_request(fm_run_state *run, uint64_t due_ns, uint32_t
     return request;
 }
 
-// ---- orders
-// --------------------------------------------------------------------------------------
+// ---- orders -------------------------------------------------------------------------------------
 
 static fm_cell draw_goal(fm_run_state *run, const fm_group *group)
 {
@@ -251,8 +249,7 @@ void fm_run_group_rests(fm_run_state *run, uint32_t index, uint64_t now_ns)
     }
 }
 
-// ---- walls
-// ---------------------------------------------------------------------------------------
+// ---- walls --------------------------------------------------------------------------------------
 
 // A slot for a wall; UINT32_MAX without memory.
 static uint32_t take_wall(fm_run_state *run)
@@ -314,8 +311,7 @@ static void on_wall_down(fm_run_state *run, uint32_t slot, uint64_t due_ns)
     run->free_walls[run->free_wall_count++] = slot;
 }
 
-// ---- events
-// --------------------------------------------------------------------------------------
+// ---- events -------------------------------------------------------------------------------------
 
 void fm_run_begin_orders(fm_run_state *run, uint64_t now_ns)
 {

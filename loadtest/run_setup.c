@@ -17,8 +17,7 @@
 
 static const char *const client_name = "fogmarch-load";
 
-// ---- connections
-// ---------------------------------------------------------------------------------
+// ---- connections --------------------------------------------------------------------------------
 
 static fm_client *open_client(fm_run_state *run)
 {
@@ -98,8 +97,7 @@ static bool make_audience(fm_run_state *run)
     return !run->failed;
 }
 
-// ---- the world
-// -----------------------------------------------------------------------------------
+// ---- the world ----------------------------------------------------------------------------------
 
 static void put_map(fm_run_state *run)
 {
@@ -189,8 +187,7 @@ static bool choose_goal(fm_run_state *run)
     return strcmp(run->scenario->goal, "enclosed") != 0 || wall_in(run, walls);
 }
 
-// ---- teams and agents
-// ----------------------------------------------------------------------------
+// ---- teams and agents ---------------------------------------------------------------------------
 
 // A request of the setup, on its way. One per team.
 struct birth {
@@ -325,8 +322,7 @@ static bool make_agents(fm_run_state *run)
     return !run->failed;
 }
 
-// ---- all of it
-// -----------------------------------------------------------------------------------
+// ---- all of it ----------------------------------------------------------------------------------
 
 static uint32_t smallest(uint64_t a, uint64_t b, uint64_t c)
 {

@@ -86,8 +86,7 @@ __attribute__((format(printf, 2, 3))) void fm_run_fail(fm_run_state *run, const 
 /// Pushes an event; the run fails without memory.
 void fm_run_push(fm_run_state *run, uint64_t due_ns, fm_event_kind kind, uint32_t index);
 
-// ---- run_setup.c
-// ---------------------------------------------------------------------------------
+// ---- run_setup.c --------------------------------------------------------------------------------
 
 /// Connects control, makes the world (paused), its teams and agents, then the audience, and lets
 /// the world run.
@@ -97,8 +96,7 @@ bool fm_run_setup(fm_run_state *run);
 /// Destroys the world and notes the memory that is left; then hangs up everywhere.
 void fm_run_teardown(fm_run_state *run);
 
-// ---- run_orders.c
-// --------------------------------------------------------------------------------
+// ---- run_orders.c -------------------------------------------------------------------------------
 
 /// Schedules the first order of every group, the volleys and the walls, from now on.
 void fm_run_begin_orders(fm_run_state *run, uint64_t now_ns);
@@ -112,8 +110,7 @@ void fm_run_on_order_event(fm_run_state *run, const fm_event *event);
 /// Sends the orders that were collected in this turn of the loop.
 void fm_run_send_due_groups(fm_run_state *run);
 
-// ---- run_walls.c
-// ---------------------------------------------------------------------------------
+// ---- run_walls.c --------------------------------------------------------------------------------
 
 /// Holds every step that a team's view shows against the walls that it has shown before: has its
 /// client's notifications. @return false when the run failed
@@ -122,8 +119,7 @@ bool fm_run_watch_walls(fm_run_state *run, fm_listener *listener);
 /// NULL is allowed.
 void fm_wall_watch_destroy(struct fm_wall_watch *watch);
 
-// ---- run_watch.c
-// ---------------------------------------------------------------------------------
+// ---- run_watch.c --------------------------------------------------------------------------------
 
 /// Takes what the view of everything says. A fm_client_notification_fn.
 void fm_run_on_watch(void *context, fm_notification notification, const msgpack_object *params);

@@ -15,8 +15,7 @@
 #define AGENT_NUMBERS 5u // of a keyframe's agent: id, team, x, y, state
 #define ENDED_NUMBERS 5u // of an order that ended: order, agent, reason, x, y
 
-// ---- the view
-// ------------------------------------------------------------------------------------
+// ---- the view -----------------------------------------------------------------------------------
 
 static void rest_if_done(fm_run_state *run, uint32_t group, uint64_t now_ns)
 {
@@ -93,8 +92,7 @@ uint64_t fm_run_audience_bytes(const fm_run_state *run)
     return bytes;
 }
 
-// ---- the counters
-// --------------------------------------------------------------------------------
+// ---- the counters -------------------------------------------------------------------------------
 
 static double own_cpu_s(void)
 {

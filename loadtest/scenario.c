@@ -72,8 +72,7 @@ fm_scenario fm_scenario_default(void)
     };
 }
 
-// ---- one value
-// -----------------------------------------------------------------------------------
+// ---- one value ----------------------------------------------------------------------------------
 
 // Whether `text` is one of the words of `choices`.
 static bool is_choice(const char *choices, const char *text)
@@ -200,8 +199,7 @@ fm_status fm_scenario_set(fm_scenario *scenario, const char *section, const char
     return store(scenario, key, text, error);
 }
 
-// ---- lines
-// ---------------------------------------------------------------------------------------
+// ---- lines --------------------------------------------------------------------------------------
 
 // The pair of a mapping whose key is `name`; NULL when there is none.
 static yaml_node_pair_t *find_pair(yaml_document_t *document, yaml_node_t *mapping,
@@ -252,8 +250,7 @@ close:
     return line;
 }
 
-// ---- the file
-// ------------------------------------------------------------------------------------
+// ---- the file -----------------------------------------------------------------------------------
 
 // What libcyaml says while it reads: first what is wrong, then a backtrace from the innermost place
 // outward, from which come the line and the path of keys.
@@ -424,8 +421,7 @@ fm_status fm_scenario_read(const char *path, fm_scenario *scenario, char *error)
     return status;
 }
 
-// ---- the whole
-// -----------------------------------------------------------------------------------
+// ---- the whole ----------------------------------------------------------------------------------
 
 fm_status fm_scenario_check(const fm_scenario *scenario, char *error)
 {

@@ -197,8 +197,7 @@ static void test_agents_are_drawn_where_they_stand(void **state)
     free(world.view.looks);
 }
 
-// ---- viewports
-// -----------------------------------------------------------------------------------
+// ---- viewports ----------------------------------------------------------------------------------
 
 static fm_rect random_bounds(fm_random *random)
 {

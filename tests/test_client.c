@@ -133,8 +133,7 @@ static uint64_t send_ping(const struct peer *peer, struct outcome *outcome)
     return id;
 }
 
-// ---- blocking
-// ------------------------------------------------------------------------------------
+// ---- blocking -----------------------------------------------------------------------------------
 
 static void test_call_returns_its_result_unharmed(void **state)
 {
@@ -223,8 +222,7 @@ static void test_hello_says_and_learns(void **state)
     stop(&peer);
 }
 
-// ---- polling
-// -------------------------------------------------------------------------------------
+// ---- polling ------------------------------------------------------------------------------------
 
 // Answers in random order, cut at random places, with notifications between them.
 static void test_every_request_is_answered_once(void **state)
@@ -402,8 +400,7 @@ static void test_limits_of_what_waits(void **state)
     assert_int_equal(many.answers, sent);
 }
 
-// ---- rubbish
-// -------------------------------------------------------------------------------------
+// ---- rubbish ------------------------------------------------------------------------------------
 
 // Whatever it says breaks the connection, answers all requests, and is told of for ever after.
 static void expect_break(const char *bytes, size_t size, bool then_hang_up, const char *why)
@@ -493,8 +490,7 @@ static void test_random_bytes_never_answer_twice(void **state)
     }
 }
 
-// ---- what goes out
-// -------------------------------------------------------------------------------
+// ---- what goes out ------------------------------------------------------------------------------
 
 static void test_the_server_accepts_what_is_packed(void **state)
 {
@@ -650,8 +646,7 @@ static void test_an_empty_upload_is_refused(void **state)
     stop(&peer);
 }
 
-// ---- connecting
-// ----------------------------------------------------------------------------------
+// ---- connecting ---------------------------------------------------------------------------------
 
 static void test_addresses_that_are_none(void **state)
 {

@@ -129,8 +129,7 @@ static void check_all_differ(const fm_cell *goals, uint32_t count)
     }
 }
 
-// ---- where the goals lie
-// ----------------------------------------------------------------------------
+// ---- where the goals lie ------------------------------------------------------------------------
 
 static void each_unit_gets_a_free_goal_near_the_click(void **state)
 {
@@ -209,8 +208,7 @@ static void formations_have_their_shapes(void **state)
     }
 }
 
-// ---- who goes where
-// ---------------------------------------------------------------------------------
+// ---- who goes where -----------------------------------------------------------------------------
 
 static int64_t side_of(fm_cell a, fm_cell b, fm_cell c)
 {
@@ -259,8 +257,7 @@ static void ways_hardly_cross(void **state)
     }
 }
 
-// ---- what it costs
-// ----------------------------------------------------------------------------------
+// ---- what it costs ------------------------------------------------------------------------------
 
 static fm_grid *make_rooms(void)
 {
@@ -338,8 +335,7 @@ static void everybody_moves_in_the_next_tick(void **state)
     fm_world_destroy(scene.world);
 }
 
-// ---- speed, refusals, others in the way
-// ------------------------------------------------------------------
+// ---- speed, refusals, others in the way ---------------------------------------------------------
 
 static void the_slowest_sets_the_pace(void **state)
 {

@@ -64,8 +64,7 @@ static uint16_t draw_look(struct model *model)
     return (uint16_t)(terrain == 0 ? 0 : draw(model, FM_COST_MAX) << 4 | terrain);
 }
 
-// ---- packing
-// -------------------------------------------------------------------------------------
+// ---- packing ------------------------------------------------------------------------------------
 
 static void pack_list(msgpack_packer *packer, const char *name, const struct list *list)
 {
@@ -180,8 +179,7 @@ static fm_status apply_delta(const struct delta *delta, uint64_t tick, fm_mirror
     return status;
 }
 
-// ---- the model
-// -----------------------------------------------------------------------------------
+// ---- the model ----------------------------------------------------------------------------------
 
 static void change_agent(struct model *model, struct delta *delta, uint32_t slot)
 {
@@ -337,8 +335,7 @@ static struct model new_model(uint64_t seed)
     return model;
 }
 
-// ---- the tests
-// -----------------------------------------------------------------------------------
+// ---- the tests ----------------------------------------------------------------------------------
 
 struct told {
     uint64_t moves, ended, updates;

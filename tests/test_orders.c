@@ -144,8 +144,7 @@ static uint32_t apart(fm_cell a, fm_cell b)
     return dx > dy ? dx : dy;
 }
 
-// ---- queue
-// ------------------------------------------------------------------------------------------
+// ---- queue --------------------------------------------------------------------------------------
 
 static void queued_orders_are_done_in_turn(void **state)
 {
@@ -222,8 +221,7 @@ static void full_queues_refuse(void **state)
     fm_world_destroy(scene.world);
 }
 
-// ---- patrol, hold
-// -----------------------------------------------------------------------------------
+// ---- patrol, hold -------------------------------------------------------------------------------
 
 static void patrols_go_there_and_back_or_round(void **state)
 {
@@ -268,8 +266,7 @@ static void hold_stays(void **state)
     fm_world_destroy(scene.world);
 }
 
-// ---- follow, guard
-// ----------------------------------------------------------------------------------
+// ---- follow, guard ------------------------------------------------------------------------------
 
 static fm_command follow_command(const fm_agent_id *follower, fm_agent_id target, uint32_t radius)
 {
@@ -452,8 +449,7 @@ static void guards_come_back_to_their_post(void **state)
     fm_world_destroy(scene.world);
 }
 
-// ---- explore
-// ---------------------------------------------------------------------------------------
+// ---- explore ------------------------------------------------------------------------------------
 
 static struct scene make_fog(fm_random *random, fm_generator generator, uint32_t side,
                              bool exclusive)
@@ -564,8 +560,7 @@ static void explorers_share_the_rim(void **state)
     assert_true(ticks[1] * 2 < ticks[0]);
 }
 
-// ---- flee
-// ------------------------------------------------------------------------------------------
+// ---- flee ---------------------------------------------------------------------------------------
 
 static void flees_until_it_is_safe(void **state)
 {
@@ -619,8 +614,7 @@ static void cornered_ones_do_as_told(void **state)
     }
 }
 
-// ---- all kinds
-// -------------------------------------------------------------------------------------
+// ---- all kinds ----------------------------------------------------------------------------------
 
 // In a narrow passage a friend that is idle steps aside, and one that holds its ground does not.
 static void friends_do_not_push_one_who_holds(void **state)

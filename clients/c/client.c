@@ -80,8 +80,7 @@ struct fm_client {
     fm_client_traffic traffic;
 };
 
-// ---- life
-// ----------------------------------------------------------------------------------------
+// ---- life ---------------------------------------------------------------------------------------
 
 fm_client_options fm_client_options_default(void)
 {
@@ -209,8 +208,7 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-// ---- requests in flight
-// --------------------------------------------------------------------------
+// ---- requests in flight -------------------------------------------------------------------------
 
 static struct pending *slot_of(const fm_client *client, uint32_t id)
 {
@@ -270,8 +268,7 @@ static bool waits(const fm_client *client, uint64_t id)
            slot_of(client, (uint32_t)id)->waits;
 }
 
-// ---- sending
-// -------------------------------------------------------------------------------------
+// ---- sending ------------------------------------------------------------------------------------
 
 static fm_status fail(fm_client *client, const fm_client_error *error)
 {
@@ -374,8 +371,7 @@ fm_status fm_client_send(fm_client *client, fm_method method, const fm_params *p
     return fm_client_flush(client);
 }
 
-// ---- receiving
-// -----------------------------------------------------------------------------------
+// ---- receiving ----------------------------------------------------------------------------------
 
 // The server's {code, name, message}.
 static void read_error(const msgpack_object *sent, fm_client_error *error)
@@ -577,8 +573,7 @@ fm_status fm_client_on_readable(fm_client *client)
     return FM_OK;
 }
 
-// ---- time
-// ----------------------------------------------------------------------------------------
+// ---- time ---------------------------------------------------------------------------------------
 
 int fm_client_timeout_ms(const fm_client *client)
 {
@@ -648,8 +643,7 @@ fm_status fm_client_wait(fm_client *client, int timeout_ms)
     return client->broken ? fail(client, &client->broken_error) : FM_OK;
 }
 
-// ---- blocking use
-// --------------------------------------------------------------------------------
+// ---- blocking use -------------------------------------------------------------------------------
 
 struct call {
     fm_client *client;
@@ -742,8 +736,7 @@ fm_status fm_client_hello(fm_client *client, fm_client_welcome *welcome)
     return FM_OK;
 }
 
-// ---- small things
-// --------------------------------------------------------------------------------
+// ---- small things -------------------------------------------------------------------------------
 
 fm_client_error *fm_client_error_of(fm_client *client)
 {

@@ -56,8 +56,7 @@ bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
     return false;
 }
 
-// ---- agents
-// --------------------------------------------------------------------------------------
+// ---- agents -------------------------------------------------------------------------------------
 
 static fm_mirror_agent *find(const fm_mirror *mirror, uint64_t id)
 {
@@ -230,8 +229,7 @@ static fm_status end_orders(fm_mirror *mirror, fm_numbers numbers)
     return FM_OK;
 }
 
-// ---- cells
-// ---------------------------------------------------------------------------------------
+// ---- cells --------------------------------------------------------------------------------------
 
 static bool is_look(uint64_t look)
 {
@@ -285,8 +283,7 @@ static fm_status fill_cells(fm_mirror *mirror, fm_numbers numbers)
     return left == 0 ? FM_OK : FM_ERR_BAD_MESSAGE;
 }
 
-// ---- whole notifications
-// -------------------------------------------------------------------------
+// ---- whole notifications ------------------------------------------------------------------------
 
 // Four numbers from `at` on.
 static bool read_rect(fm_numbers numbers, uint32_t at, fm_rect *rect)

@@ -90,8 +90,7 @@ uint32_t fm_canvas_printf(fm_canvas *canvas, uint32_t column, uint32_t row, uint
     return fm_canvas_write(canvas, column, row, colour, text);
 }
 
-// ---- printing
-// ------------------------------------------------------------------------------------
+// ---- printing -----------------------------------------------------------------------------------
 
 static void print_code(uint32_t code)
 {

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- failing
-// -------------------------------------------------------------------------------------
+// ---- failing ------------------------------------------------------------------------------------
 
 static void print_complaint(const fm_cli *cli, const char *format, va_list arguments)
 {
@@ -60,8 +59,7 @@ void *fm_cli_need(const fm_cli *cli, void *block)
     return block;
 }
 
-// ---- options
-// -------------------------------------------------------------------------------------
+// ---- options ------------------------------------------------------------------------------------
 
 const char *fm_cli_value_at(const fm_cli *cli, const char *name, uint32_t index)
 {
@@ -141,8 +139,7 @@ void fm_cli_pack_options(fm_cli *cli)
     }
 }
 
-// ---- talking to the server
-// -----------------------------------------------------------------------
+// ---- talking to the server ----------------------------------------------------------------------
 
 void fm_cli_connect(fm_cli *cli)
 {

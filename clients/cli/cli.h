@@ -67,8 +67,7 @@ struct fm_cli {
     fm_params params; // for whatever request comes next
 };
 
-// ---- options
-// -------------------------------------------------------------------------------------
+// ---- options ------------------------------------------------------------------------------------
 
 /// The value of an option (of flags: ""), the last one when it was given often; NULL when it was
 /// not.
@@ -88,8 +87,7 @@ double fm_cli_real(const fm_cli *cli, const char *name, double minimum, double m
 /// Adds a parameter to cli->params for each option that has a field. Ends in a usage error.
 void fm_cli_pack_options(fm_cli *cli);
 
-// ---- failing
-// -------------------------------------------------------------------------------------
+// ---- failing ------------------------------------------------------------------------------------
 
 /// "fogmarch COMMAND: ..." on stderr, exit code 2.
 _Noreturn void fm_cli_usage_error(const fm_cli *cli, const char *format, ...)
@@ -102,8 +100,7 @@ _Noreturn void fm_cli_die(const fm_cli *cli, const char *format, ...)
 /// Ends when memory ran out (block NULL); else returns it.
 void *fm_cli_need(const fm_cli *cli, void *block);
 
-// ---- talking to the server
-// -----------------------------------------------------------------------
+// ---- talking to the server ----------------------------------------------------------------------
 
 /// Connects and says hello, or dies.
 void fm_cli_connect(fm_cli *cli);
@@ -121,8 +118,7 @@ uint64_t fm_cli_world(fm_cli *cli, const char *given);
 /// The world of --world.
 uint64_t fm_cli_world_option(fm_cli *cli);
 
-// ---- output
-// --------------------------------------------------------------------------------------
+// ---- output -------------------------------------------------------------------------------------
 
 /// With --json prints the result as one line of JSON. @return whether it did
 bool fm_cli_print_json(const fm_cli *cli, const msgpack_object *result);

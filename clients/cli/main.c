@@ -86,8 +86,7 @@ static const fm_cli_option common_options[] = {
     {.name = NULL},
 };
 
-// ---- help
-// ----------------------------------------------------------------------------------------
+// ---- help ---------------------------------------------------------------------------------------
 
 static void print_option(const fm_cli_option *option)
 {
@@ -163,8 +162,7 @@ static void print_command_help(const fm_cli_command *command)
     }
 }
 
-// ---- options
-// -------------------------------------------------------------------------------------
+// ---- options ------------------------------------------------------------------------------------
 
 // What getopt_long() wants to know, for the options of a command (or NULL) and the common ones.
 struct parser {
@@ -234,8 +232,7 @@ static int parse_options(fm_cli *cli, int argc, char **argv, bool before_command
     }
 }
 
-// ---- what all commands need
-// ----------------------------------------------------------------------
+// ---- what all commands need ---------------------------------------------------------------------
 
 static void set_token(fm_cli *cli, const char *token)
 {

@@ -57,8 +57,7 @@ static void on_ordered(void *context, uint64_t id, const fm_client_error *error,
     }
 }
 
-// ---- one order
-// -----------------------------------------------------------------------------------
+// ---- one order ----------------------------------------------------------------------------------
 
 // Lists a team's agents; only idle ones when there are any. @return how many
 static uint32_t list_members(struct play *play, uint32_t team, bool idle_only)
@@ -165,8 +164,7 @@ static void order_team(struct play *play, uint32_t team)
     send_order(play, group < FM_CLI_AGENTS_AT_ONCE ? group : FM_CLI_AGENTS_AT_ONCE);
 }
 
-// ---- the loop and its end
-// ------------------------------------------------------------------------
+// ---- the loop and its end -----------------------------------------------------------------------
 
 static uint32_t last_team(const fm_mirror *view)
 {

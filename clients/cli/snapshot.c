@@ -38,8 +38,7 @@ void fm_snapshot_agents(const fm_cli *cli, const fm_mirror *mirror, uint64_t tea
     }
 }
 
-// ---- parts of the map
-// ----------------------------------------------------------------------------
+// ---- parts of the map ---------------------------------------------------------------------------
 
 static size_t position(const fm_mirror *mirror, fm_cell cell)
 {

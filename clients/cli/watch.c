@@ -23,8 +23,7 @@
 #define FOG_CELLS                                                                                  \
     (4u << 20) // cells of the largest map that gets fog: each team's view costs memory
 
-// ---- beginning
-// -----------------------------------------------------------------------------------
+// ---- beginning ----------------------------------------------------------------------------------
 
 static void take_info(fm_watch *watch, const msgpack_object *info)
 {
@@ -135,8 +134,7 @@ double fm_watch_known_percent(const fm_mirror *view)
     return 100.0 * (double)view->known_count / ((double)view->rect.width * view->rect.height);
 }
 
-// ---- lines
-// ---------------------------------------------------------------------------------------
+// ---- lines --------------------------------------------------------------------------------------
 
 static void print_json_line(const fm_watch *watch)
 {
@@ -178,8 +176,7 @@ static void print_line(const fm_watch *watch)
     fflush(stdout);
 }
 
-// ---- the loop
-// ------------------------------------------------------------------------------------
+// ---- the loop -----------------------------------------------------------------------------------
 
 static bool is_over(const fm_watch *watch)
 {

@@ -40,8 +40,7 @@ static bool request(fm_watch *watch, fm_method method, fm_client_reply_fn *on_re
     return status == FM_OK;
 }
 
-// ---- the selected agent
-// --------------------------------------------------------------------------
+// ---- the selected agent -------------------------------------------------------------------------
 
 static fm_cell cell_of(const msgpack_object *map, const char *name)
 {
@@ -167,8 +166,7 @@ static void toggle_following(fm_watch *watch)
     }
 }
 
-// ---- the world
-// -----------------------------------------------------------------------------------
+// ---- the world ----------------------------------------------------------------------------------
 
 // The answer to pause, resume or step.
 static void on_told(fm_watch *watch, const char *what, const fm_client_error *error,
@@ -203,8 +201,7 @@ static void on_stepped(void *context, uint64_t id, const fm_client_error *error,
     on_told(context, "step", error, result);
 }
 
-// ---- keys
-// ----------------------------------------------------------------------------------------
+// ---- keys ---------------------------------------------------------------------------------------
 
 static void zoom(fm_watch *watch, int steps)
 {

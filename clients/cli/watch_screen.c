@@ -61,8 +61,7 @@ void fm_watch_map_size(const fm_watch *watch, uint32_t *width, uint32_t *height)
     *height = watch->canvas.rows == 0 ? 1 : map_rows(watch) * 2;
 }
 
-// ---- the head
-// ------------------------------------------------------------------------------------
+// ---- the head -----------------------------------------------------------------------------------
 
 // The newest tick times as bars, a full one for the budget.
 static void draw_bars(fm_watch *watch, uint32_t column, uint32_t row, uint32_t count)
@@ -173,8 +172,7 @@ static void draw_rates(fm_watch *watch)
     }
 }
 
-// ---- the foot
-// ------------------------------------------------------------------------------------
+// ---- the foot -----------------------------------------------------------------------------------
 
 static uint32_t count_agents(const fm_mirror *view, uint64_t team, bool busy_only)
 {
@@ -256,8 +254,7 @@ static void draw_agent(fm_watch *watch)
     }
 }
 
-// ---- all of it
-// -----------------------------------------------------------------------------------
+// ---- all of it ----------------------------------------------------------------------------------
 
 static void draw_help(fm_canvas *canvas)
 {

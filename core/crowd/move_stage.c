@@ -11,8 +11,7 @@
 #include "core/orders/detour.h"
 #include "core/orders/orders.h"
 
-// ---- choose
-// ----------------------------------------------------------------------------------------
+// ---- choose -------------------------------------------------------------------------------------
 
 // In a group with a common speed the slowest one's counts. 0: a step a tick.
 static uint32_t speed_of(const struct fm_agent *agent)
@@ -128,8 +127,7 @@ void fm_stage_choose(struct fm_tick *t)
     fm_workers_run(t->workers, t->world->agent_slots, 256, choose_agents, t->world);
 }
 
-// ---- move
-// ------------------------------------------------------------------------------------------
+// ---- move ---------------------------------------------------------------------------------------
 
 static void note_first_move(fm_world *world, struct fm_agent *agent)
 {

@@ -90,8 +90,7 @@ void fm_knowledge_destroy(fm_knowledge *knowledge)
     fm_memory_release(memory, knowledge, sizeof *knowledge);
 }
 
-// ---- lists
-// -----------------------------------------------------------------------------------------
+// ---- lists --------------------------------------------------------------------------------------
 
 static void note_learned(fm_knowledge *knowledge, fm_learned learned)
 {
@@ -121,8 +120,7 @@ void fm_knowledge_forget_learned(fm_knowledge *knowledge)
     knowledge->buildings_seen.changed = false;
 }
 
-// ---- learning
-// --------------------------------------------------------------------------------------
+// ---- learning -----------------------------------------------------------------------------------
 
 static void set_blocked(fm_knowledge *knowledge, fm_cell cell, bool blocked)
 {
@@ -342,8 +340,7 @@ void fm_knowledge_look(const fm_knowledge *knowledge, fm_cell cell, fm_bitmap *v
     }
 }
 
-// ---- edits of the true map
-// -------------------------------------------------------------------------
+// ---- edits of the true map ----------------------------------------------------------------------
 
 fm_status fm_knowledge_prepare_for_edits(fm_knowledge *knowledge)
 {
@@ -447,8 +444,7 @@ fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell)
     };
 }
 
-// ---- movement classes
-// -------------------------------------------------------------------------------
+// ---- movement classes ---------------------------------------------------------------------------
 
 fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_index,
                                      const fm_movement_class *movement)

@@ -18,8 +18,7 @@ static uint64_t version_of(const fm_world *world, const struct fm_agent *agent)
     return fm_knowledge_log(fm_team_of(world, agent->team)->knowledge, agent->class_index)->version;
 }
 
-// ---- the target
-// ------------------------------------------------------------------------------------
+// ---- the target ---------------------------------------------------------------------------------
 
 static bool is_none(fm_agent_id id)
 {
@@ -80,8 +79,7 @@ static bool look_for_target(fm_world *world, struct fm_agent *agent)
     return true;
 }
 
-// ---- near and far
-// ----------------------------------------------------------------------------------
+// ---- near and far -------------------------------------------------------------------------------
 
 // Whether one can walk from a cell straight to another: not over a wall to a neighbour.
 static bool is_straight_way(const fm_view *view, fm_cell from, fm_cell to)
@@ -137,8 +135,7 @@ static void stay_near(fm_world *world, struct fm_agent *agent)
     }
 }
 
-// ---- the order
-// -------------------------------------------------------------------------------------
+// ---- the order ----------------------------------------------------------------------------------
 
 void fm_follow_begin(fm_world *world, struct fm_agent *agent)
 {

@@ -28,8 +28,7 @@ bool fm_frontier_is(const fm_knowledge *knowledge, const fm_view *view, fm_cell 
            is_unknown(knowledge, x + 1, y) || is_unknown(knowledge, x, y + 1);
 }
 
-// ---- claims
-// ----------------------------------------------------------------------------------------
+// ---- claims -------------------------------------------------------------------------------------
 
 static uint16_t *claims_of(const fm_frontier *frontier, fm_cell cell)
 {
@@ -93,8 +92,7 @@ static uint32_t count_claims(const fm_frontier *frontier, fm_cell cell)
     return count;
 }
 
-// ---- the wave
-// --------------------------------------------------------------------------------------
+// ---- the wave -----------------------------------------------------------------------------------
 
 static bool begin(fm_frontier *frontier, const fm_view *view, uint64_t order, fm_cell from,
                   const fm_memory *memory)

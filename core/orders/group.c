@@ -33,8 +33,7 @@ static fm_cell cell_of(const struct group *group, uint32_t i)
     return fm_world_find(group->world, group->command->agents[i])->cell;
 }
 
-// ---- the meeting cell and the direction
-// ------------------------------------------------------------
+// ---- the meeting cell and the direction ---------------------------------------------------------
 
 // By on_unreachable = nearest alone a group goes where it was not sent.
 static fm_cell choose_meeting(fm_world *world, const struct group *group)
@@ -79,8 +78,7 @@ static void find_direction(struct group *group)
     group->length = square_root(group->dx * group->dx + group->dy * group->dy);
 }
 
-// ---- places
-// ----------------------------------------------------------------------------------------
+// ---- places -------------------------------------------------------------------------------------
 
 static bool is_free(const struct group *group, int64_t x, int64_t y)
 {
@@ -199,8 +197,7 @@ static void place(struct group *group, fm_cell *goals)
     FM_UNREACHABLE();
 }
 
-// ---- who goes where
-// --------------------------------------------------------------------------------
+// ---- who goes where -----------------------------------------------------------------------------
 
 // A unit or a goal, as seen in the direction of march.
 struct spot {
@@ -321,8 +318,7 @@ static bool match(const struct group *group, fm_cell *goals)
     return true;
 }
 
-// ---- the command
-// -----------------------------------------------------------------------------------
+// ---- the command --------------------------------------------------------------------------------
 
 static fm_status begin(fm_world *world, struct group *group, uint32_t *failed_index)
 {
@@ -378,8 +374,7 @@ uint32_t fm_group_speed(const fm_world *world, const fm_command *command)
     return slowest;
 }
 
-// ---- the march
-// -------------------------------------------------------------------------------------
+// ---- the march ----------------------------------------------------------------------------------
 
 void fm_group_progress(fm_world *world, struct fm_agent *agent)
 {

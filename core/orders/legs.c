@@ -33,8 +33,7 @@ void fm_order_set_goal(fm_world *world, struct fm_agent *agent, fm_cell goal)
     agent->plan_state = FM_PLAN_RUNNING;
 }
 
-// ---- patrol
-// ----------------------------------------------------------------------------------------
+// ---- patrol -------------------------------------------------------------------------------------
 
 // From a single waypoint the way back leads home, which then counts as a waypoint before it.
 static uint32_t waypoint_count(const struct fm_order *order)
@@ -67,8 +66,7 @@ static void go_to_next_waypoint(fm_world *world, struct fm_agent *agent, fm_orde
     fm_order_set_goal(world, agent, waypoint_cell(order));
 }
 
-// ---- by kind
-// ---------------------------------------------------------------------------------------
+// ---- by kind ------------------------------------------------------------------------------------
 
 void fm_order_begin_legs(fm_world *world, struct fm_agent *agent)
 {

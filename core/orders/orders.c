@@ -11,8 +11,7 @@
 
 #include <string.h>
 
-// ---- ends
-// ------------------------------------------------------------------------------------------
+// ---- ends ---------------------------------------------------------------------------------------
 
 static void release_route(fm_world *world, struct fm_order *order)
 {
@@ -90,8 +89,7 @@ void fm_agent_release_queue(fm_world *world, struct fm_agent *agent)
     agent->queue_count = agent->queue_capacity = 0;
 }
 
-// ---- beginnings
-// ------------------------------------------------------------------------------------
+// ---- beginnings ---------------------------------------------------------------------------------
 
 static void begin(fm_world *world, struct fm_agent *agent, struct fm_order order)
 {
@@ -117,8 +115,7 @@ bool fm_agent_begin_queued(fm_world *world, struct fm_agent *agent)
     return true;
 }
 
-// ---- the command
-// -----------------------------------------------------------------------------------
+// ---- the command --------------------------------------------------------------------------------
 
 fm_status fm_orders_check_agents(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
@@ -381,8 +378,7 @@ void fm_orders_command(fm_world *world, const fm_command *command, fm_command_re
     result->changed_count = command->agent_count;
 }
 
-// ---- digest
-// ----------------------------------------------------------------------------------------
+// ---- digest -------------------------------------------------------------------------------------
 
 static uint64_t mix(uint64_t digest, uint64_t value)
 {

@@ -26,8 +26,7 @@ static const fm_view *view_of(const fm_world *world, const struct fm_agent *agen
     return fm_knowledge_view(fm_team_of(world, agent->team)->knowledge, agent->class_index);
 }
 
-// ---- who looks
-// -------------------------------------------------------------------------------------
+// ---- who looks ----------------------------------------------------------------------------------
 
 static void list(fm_world *world, struct fm_agent *agent)
 {
@@ -80,8 +79,7 @@ void fm_seek_progress(fm_world *world, struct fm_agent *agent)
     }
 }
 
-// ---- explore
-// ---------------------------------------------------------------------------------------
+// ---- explore ------------------------------------------------------------------------------------
 
 static void explore(const fm_world *world, fm_seekers *seekers, struct fm_agent *agent)
 {
@@ -109,8 +107,7 @@ static void explore(const fm_world *world, fm_seekers *seekers, struct fm_agent 
     FM_UNREACHABLE();
 }
 
-// ---- flee
-// ------------------------------------------------------------------------------------------
+// ---- flee ---------------------------------------------------------------------------------------
 
 struct dangers {
     const fm_view *view;
@@ -190,8 +187,7 @@ static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *ag
     order->seek_state = order->found == FM_CELL_NONE ? FM_SEEK_NOWHERE : FM_SEEK_FOUND;
 }
 
-// ---- first moves
-// -----------------------------------------------------------------------------------
+// ---- first moves --------------------------------------------------------------------------------
 
 // One that has not moved under its order does not wait for its turn: an explorer sets out for where
 // the team's wave has come to, one who flees for the best of the cells beside it.
@@ -210,8 +206,7 @@ static void set_out(const fm_world *world, fm_seekers *seekers, struct fm_agent 
     }
 }
 
-// ---- the teams' turns
-// -----------------------------------------------------------------------------
+// ---- the teams' turns ---------------------------------------------------------------------------
 
 static void seek_for_team(const fm_world *world, struct fm_team *team)
 {
@@ -286,8 +281,7 @@ void fm_seek_run(struct fm_tick *t)
     }
 }
 
-// ---- what comes of it
-// -------------------------------------------------------------------------------
+// ---- what comes of it ---------------------------------------------------------------------------
 
 // Nowhere is farther away from the dangers than where it stands.
 static void face_corner(fm_world *world, struct fm_agent *agent)

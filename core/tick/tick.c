@@ -6,8 +6,7 @@
 #include "core/base/random.h"
 #include "core/tick/tick_state.h"
 
-// ---- sense
-// -----------------------------------------------------------------------------------------
+// ---- sense --------------------------------------------------------------------------------------
 
 // With thousands of teams what each of them knows is far from the processor: the rows that the next
 // team's first agent will see, and what names the rows of the one after it, are asked for ahead.
@@ -85,8 +84,7 @@ static void stage_sense(struct fm_tick *t)
     fm_world_use_seen_weights(world);
 }
 
-// ---- observe
-// ---------------------------------------------------------------------------------------
+// ---- observe ------------------------------------------------------------------------------------
 
 static void observe_teams(uint32_t begin, uint32_t end, uint32_t worker, void *context)
 {
@@ -112,8 +110,7 @@ static void stage_observe(struct fm_tick *t)
     world->streamed = true;
 }
 
-// ---- digest
-// ----------------------------------------------------------------------------------------
+// ---- digest -------------------------------------------------------------------------------------
 
 static uint64_t mix(uint64_t digest, uint64_t value)
 {
@@ -165,8 +162,7 @@ static void stage_digest(struct fm_tick *t)
     t->report->record.digest = digest;
 }
 
-// ---- the row
-// ---------------------------------------------------------------------------------------
+// ---- the row ------------------------------------------------------------------------------------
 
 static void (*const stages[FM_STAGE_COUNT])(struct fm_tick *) = {
     [FM_STAGE_SENSE] = stage_sense,      [FM_STAGE_ASSIGN] = fm_stage_assign,

@@ -72,8 +72,7 @@ static bool planner_fits(const fm_world *world, const fm_planner_spec *spec)
     return false;
 }
 
-// ---- memory
-// ----------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 static void *allocate_counted(void *context, size_t size)
 {
@@ -91,8 +90,7 @@ static void release_counted(void *context, void *block, size_t size)
     fm_memory_release(&world->source, block, size);
 }
 
-// ---- making and ending
-// ----------------------------------------------------------------------------------------
+// ---- making and ending --------------------------------------------------------------------------
 
 fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_memory *memory,
                           fm_world **out)
@@ -199,8 +197,7 @@ void fm_world_destroy(fm_world *world)
     fm_memory_release(&memory, world, sizeof *world);
 }
 
-// ---- small things that several stages do
-// -----------------------------------------------------------
+// ---- small things that several stages do --------------------------------------------------------
 
 struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id)
 {
@@ -236,8 +233,7 @@ void fm_agent_set_state(struct fm_agent *agent, fm_agent_state state)
     }
 }
 
-// ---- teams
-// -----------------------------------------------------------------------------------------
+// ---- teams --------------------------------------------------------------------------------------
 
 static void create_team(fm_world *world, const fm_command *command, fm_command_result *result)
 {
@@ -271,8 +267,7 @@ static void create_team(fm_world *world, const fm_command *command, fm_command_r
     result->team = world->team_count;
 }
 
-// ---- agents
-// ----------------------------------------------------------------------------------------
+// ---- agents -------------------------------------------------------------------------------------
 
 static const fm_planner_spec *spawned_spec(const fm_world *world, const fm_command *command)
 {
@@ -482,8 +477,7 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
     world->starved |= fm_world_refusals(world) != refusals;
 }
 
-// ---- reading
-// ---------------------------------------------------------------------------------------
+// ---- reading ------------------------------------------------------------------------------------
 
 const fm_grid *fm_world_grid(const fm_world *world)
 {

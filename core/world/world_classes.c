@@ -118,8 +118,7 @@ bool fm_agent_touches(const fm_world *world, const struct fm_agent *agent, const
     return false;
 }
 
-// ---- interface
-// --------------------------------------------------------------------------------------
+// ---- interface ----------------------------------------------------------------------------------
 
 uint32_t fm_world_class_find(const fm_world *world, const char *name)
 {

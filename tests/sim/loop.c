@@ -228,8 +228,7 @@ void sim_signal(int number)
     sim_loop_wake();
 }
 
-// ---- descriptors, and what is done in each turn of the loop
-// --------------------------------------
+// ---- descriptors, and what is done in each turn of the loop -------------------------------------
 
 int uv_poll_init(uv_loop_t *uv, uv_poll_t *poll, int fd)
 {
