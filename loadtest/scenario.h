@@ -7,8 +7,8 @@
 
 #pragma once
 
-#include "core/generate/generate.h"
 #include "core/base/workers.h"
+#include "core/generate/generate.h"
 #include "proto/protocol.h"
 
 #include <stdio.h>

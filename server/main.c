@@ -1,8 +1,8 @@
 // server/main.c: fogmarchd, from the command line to the exit code. What the server does begins in
 // server/process/server.h.
 
-#include "server/commit.h"
 #include "server/base/log.h"
+#include "server/commit.h"
 #include "server/process/options.h"
 #include "server/process/server.h"
 

@@ -7,8 +7,8 @@
 
 #pragma once
 
-#include "core/search/planner.h"
 #include "core/base/random.h"
+#include "core/search/planner.h"
 
 #define FOG_CHANGES_MAX 256u
 #define FOG_STARTS_MAX  6u

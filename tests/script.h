@@ -8,10 +8,10 @@
 
 #pragma once
 
-#include "core/generate/generate.h"
 #include "core/base/random.h"
-#include "core/tick/tick.h"
 #include "core/base/workers.h"
+#include "core/generate/generate.h"
+#include "core/tick/tick.h"
 
 #define FM_SCRIPT_TICKS        120u
 #define FM_SCRIPT_COMMANDS_MAX 16u // before one tick

@@ -5,8 +5,8 @@
 // say the same after every change; planners on them have to find what a plain search finds; and
 // agents have to end where the plain search says they can get.
 
-#include "core/map/class_map.h"
 #include "core/base/random.h"
+#include "core/map/class_map.h"
 #include "core/search/scratch.h"
 #include "core/tick/tick.h"
 #include "tests/reference.h"

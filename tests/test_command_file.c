@@ -3,8 +3,8 @@
 // fields set, there and back; the bytes cut at every length and with flipped bits. What is accepted
 // has to pack to the same bytes again.
 
-#include "core/saves/command_file.h"
 #include "core/base/random.h"
+#include "core/saves/command_file.h"
 #include "tests/support.h"
 
 #define RUNS      400u

@@ -6,9 +6,9 @@
 
 #include "tests/crowd.h"
 
+#include "core/base/random.h"
 #include "core/crowd/crowd.h"
 #include "core/map/map_file.h"
-#include "core/base/random.h"
 
 static crowd stage;
 

@@ -7,8 +7,8 @@
 // first team keeps still. The deadline strikes by work done, as a clock would, never by the clock.
 
 #include "core/generate/generate.h"
-#include "core/tick/tick.h"
 #include "core/map/view.h"
+#include "core/tick/tick.h"
 #include "tests/support.h"
 
 #include "core/base/random.h"

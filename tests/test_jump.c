@@ -7,8 +7,8 @@
 
 #include "tests/support.h"
 
-#include "core/map/grid.h"
 #include "core/base/random.h"
+#include "core/map/grid.h"
 #include "core/search/scratch.h"
 
 #define SIDE_MAX 160u

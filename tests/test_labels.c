@@ -8,9 +8,9 @@
 
 #include "tests/support.h"
 
+#include "core/base/random.h"
 #include "core/map/grid.h"
 #include "core/map/labels.h"
-#include "core/base/random.h"
 
 #define WORLDS    60u
 #define ROUNDS    12u

@@ -4,8 +4,8 @@
 // with random damage, and every benchmark map there is. Texts are copied into blocks of exactly
 // their size first, so that the asan build sees a read past the end.
 
-#include "core/map/map_file.h"
 #include "core/base/random.h"
+#include "core/map/map_file.h"
 #include "tests/support.h"
 
 struct damage {

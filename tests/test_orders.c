@@ -4,8 +4,8 @@
 // stand. The last test is a property: random commands of every kind, edits, births and deaths, and
 // a plain account of all order ids; each ends once, with a reason that its kind can have.
 
-#include "core/orders/frontier.h"
 #include "core/generate/generate.h"
+#include "core/orders/frontier.h"
 #include "core/tick/tick.h"
 #include "tests/support.h"
 

@@ -12,9 +12,9 @@
 
 #include "tests/support.h"
 
+#include "core/map/view_copy.h"
 #include "core/search/query.h"
 #include "core/search/scratch.h"
-#include "core/map/view_copy.h"
 #include "tests/fog.h"
 #include "tests/reference.h"
 

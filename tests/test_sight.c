@@ -16,8 +16,8 @@
 // The wall is thicker than anybody sees, so that its middle is hidden as well, and differs. Goals
 // may lie anywhere, so that orders fail on what is known, not on what is true.
 
-#include "core/search/query.h"
 #include "core/base/random.h"
+#include "core/search/query.h"
 #include "core/tick/tick.h"
 #include "server/sessions/scene.h"
 #include "tests/support.h"

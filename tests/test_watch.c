@@ -6,8 +6,8 @@
 // world knows. How orders ended, which is told once, is told in those ticks too, or said to be
 // lost.
 
-#include "core/world/looks.h"
 #include "core/tick/tick.h"
+#include "core/world/looks.h"
 #include "core/world/world.h"
 #include "tests/support.h"
 

@@ -5,8 +5,8 @@
 // Budgets are small, so that searches are suspended over many ticks.
 
 #include "core/generate/generate.h"
-#include "core/tick/tick.h"
 #include "core/map/view.h"
+#include "core/tick/tick.h"
 #include "tests/reference.h"
 #include "tests/support.h"
 

@@ -8,8 +8,8 @@
 
 #include "clients/cli/replay.h"
 #include "clients/cli/report.h"
-#include "core/saves/experiment.h"
 #include "core/map/map_file.h"
+#include "core/saves/experiment.h"
 #include "core/search/query.h"
 #include "core/search/scratch.h"
 

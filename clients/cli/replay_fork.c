@@ -9,8 +9,8 @@
 #include "clients/cli/replay.h"
 #include "clients/cli/report.h"
 #include "core/saves/experiment.h"
-#include "core/world/words.h"
 #include "core/saves/world_file.h"
+#include "core/world/words.h"
 #include "server/base/pacer.h"
 
 #include <stdlib.h>

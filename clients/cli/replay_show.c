@@ -4,8 +4,8 @@
 #include "clients/cli/replay.h"
 #include "clients/cli/report.h"
 #include "core/saves/experiment.h"
-#include "core/world/words.h"
 #include "core/saves/world_file.h"
+#include "core/world/words.h"
 
 #include <stdlib.h>
 #include <string.h>

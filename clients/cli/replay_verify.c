@@ -5,8 +5,8 @@
 // goes on after the first difference to the next keyframe and compares world with world there. diff
 // has both journals and compares at the very tick.
 
-#include "clients/cli/replay.h"
 #include "clients/cli/pulse.h"
+#include "clients/cli/replay.h"
 #include "clients/cli/report.h"
 #include "clients/cli/world_diff.h"
 #include "core/saves/world_file.h"

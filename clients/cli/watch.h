@@ -5,8 +5,8 @@
 
 #include "clients/cli/canvas.h"
 #include "clients/cli/pulse.h"
-#include "clients/cli/views.h"
 #include "clients/cli/viewport.h"
+#include "clients/cli/views.h"
 
 #define FM_WATCH_PATH_MAX    4096u // cells of the selected agent's way that are drawn
 #define FM_WATCH_MESSAGE_MS  6000u // how long an answer to a key is shown

@@ -3,8 +3,8 @@
 
 #pragma once
 
-#include "core/map/grid.h"
 #include "core/base/random.h"
+#include "core/map/grid.h"
 
 #define FM_GENERATE_PLAYERS_MIN 2u
 #define FM_GENERATE_PLAYERS_MAX 8u

@@ -10,9 +10,9 @@
 
 #pragma once
 
-#include "core/map/cell.h"
 #include "core/base/memory.h"
 #include "core/base/status.h"
+#include "core/map/cell.h"
 
 #include <string.h>
 

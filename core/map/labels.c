@@ -2,8 +2,8 @@
 
 #include "core/map/labels.h"
 
-#include "core/map/box.h"
 #include "core/base/random.h"
+#include "core/map/box.h"
 
 #define SIDE         FM_LABELS_BLOCK_SIDE
 #define RUNS_MAX     (SIDE * SIDE / 2) // of one block: a chessboard

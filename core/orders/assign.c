@@ -3,9 +3,9 @@
 
 #include "core/orders/detour.h"
 #include "core/orders/orders.h"
-#include "core/world/planner_table.h"
-#include "core/tick/tick_state.h"
 #include "core/orders/unreachable.h"
+#include "core/tick/tick_state.h"
+#include "core/world/planner_table.h"
 
 #define TURNS_MAX (FM_ORDER_QUEUE_MAX + 2) // of one agent in one tick
 

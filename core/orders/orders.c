@@ -2,12 +2,12 @@
 
 #include "core/orders/orders.h"
 
+#include "core/base/random.h"
 #include "core/crowd/crowd.h"
 #include "core/orders/detour.h"
 #include "core/orders/follow.h"
 #include "core/orders/group.h"
 #include "core/world/planner_table.h"
-#include "core/base/random.h"
 
 #include <string.h>
 

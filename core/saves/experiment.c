@@ -2,8 +2,8 @@
 
 #include "core/saves/experiment.h"
 
-#include "core/world/planner_table.h"
 #include "core/saves/world_file.h"
+#include "core/world/planner_table.h"
 
 static bool fits_some_class(const fm_world *world, const fm_planner_spec *spec)
 {

@@ -4,8 +4,8 @@
 // brought to the one state that it has when it is made anew. What searches hold is given up. And
 // what belongs to a tick under way is empty between ticks anyway.
 
-#include "core/world/planner_table.h"
 #include "core/saves/world_file.h"
+#include "core/world/planner_table.h"
 
 bool fm_world_is_settled(const fm_world *world)
 {

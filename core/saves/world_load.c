@@ -7,8 +7,8 @@
 // their ranges.
 
 #include "core/crowd/crowd.h"
-#include "core/world/permit.h"
 #include "core/saves/world_file_state.h"
+#include "core/world/permit.h"
 
 const char *fm_world_section_name(fm_world_section section)
 {

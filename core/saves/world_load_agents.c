@@ -3,9 +3,9 @@
 
 #include "core/crowd/crowd.h"
 #include "core/orders/detour.h"
+#include "core/saves/world_file_state.h"
 #include "core/world/placing.h"
 #include "core/world/planner_table.h"
-#include "core/saves/world_file_state.h"
 
 // ---- what a team knows --------------------------------------------------------------------------
 

@@ -5,8 +5,8 @@
 // do not: version numbers of logs and labels, capacities, free room, what only views and people who
 // debug are told. So equal futures have equal bytes.
 
-#include "core/world/planner_table.h"
 #include "core/saves/world_file_state.h"
+#include "core/world/planner_table.h"
 
 struct save {
     const fm_world *world;

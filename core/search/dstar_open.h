@@ -18,8 +18,8 @@
 
 #pragma once
 
-#include "core/search/bucket_queue.h"
 #include "core/base/heap.h"
+#include "core/search/bucket_queue.h"
 #include "core/search/pages.h"
 
 typedef struct fm_dstar_node {

@@ -24,8 +24,8 @@
 
 #pragma once
 
-#include "core/search/distance_field.h"
 #include "core/base/random.h"
+#include "core/search/distance_field.h"
 
 #define FM_LANDMARK_ERRANDS_MAX 16u        // recent orders remembered
 #define FM_LANDMARK_VALUES_MAX  (1u << 26) // landmarks times cells; more get fewer landmarks

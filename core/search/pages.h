@@ -13,8 +13,8 @@
 
 #pragma once
 
-#include "core/map/cell.h"
 #include "core/base/slab.h"
+#include "core/map/cell.h"
 
 #define FM_PAGE_SIDE  8u
 #define FM_PAGE_CELLS (FM_PAGE_SIDE * FM_PAGE_SIDE)

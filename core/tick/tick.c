@@ -2,8 +2,8 @@
 
 #include "core/tick/tick.h"
 
-#include "core/orders/orders.h"
 #include "core/base/random.h"
+#include "core/orders/orders.h"
 #include "core/tick/tick_state.h"
 
 // ---- sense --------------------------------------------------------------------------------------

@@ -5,14 +5,14 @@
 
 #include "core/world/world.h"
 
+#include "core/base/random.h"
 #include "core/crowd/crowd.h"
+#include "core/orders/orders.h"
 #include "core/world/construction.h"
 #include "core/world/edits.h"
-#include "core/orders/orders.h"
 #include "core/world/permit.h"
 #include "core/world/placing.h"
 #include "core/world/planner_table.h"
-#include "core/base/random.h"
 
 fm_world_rules fm_world_rules_default(void)
 {

@@ -2,9 +2,9 @@
 
 #include "core/world/construction.h"
 
+#include "core/base/random.h"
 #include "core/world/edits.h"
 #include "core/world/placing.h"
-#include "core/base/random.h"
 
 // Calls with every cell of a rectangle on the map.
 typedef void cell_fn(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building);

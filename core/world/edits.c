@@ -2,9 +2,9 @@
 
 #include "core/world/edits.h"
 
+#include "core/base/random.h"
 #include "core/world/placing.h"
 #include "core/world/planner_table.h"
-#include "core/base/random.h"
 
 // A building has to go before what it stands on can change.
 static bool hides_terrain(const fm_world *world, const fm_command *command, fm_cell cell)

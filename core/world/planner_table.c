@@ -4,8 +4,8 @@
 
 #include "core/world/planner_table.h"
 
-#include "core/search/jump_search.h"
 #include "core/base/random.h"
+#include "core/search/jump_search.h"
 
 #include <string.h>
 

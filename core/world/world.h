@@ -9,9 +9,9 @@
 #pragma once
 
 #include "core/base/account.h"
+#include "core/base/workers.h"
 #include "core/map/knowledge.h"
 #include "core/search/landmarks.h"
-#include "core/base/workers.h"
 
 #define FM_AGENTS_MAX           (1u << 20) // agents of one world, whatever its rules say
 #define FM_AGENT_GENERATION_MAX ((1u << 21) - 1)

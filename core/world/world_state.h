@@ -20,17 +20,17 @@
 
 #pragma once
 
+#include "core/crowd/pibt.h"
+#include "core/map/sight.h"
+#include "core/search/reach.h"
+#include "core/search/scratch.h"
+#include "core/search/survey.h"
+#include "core/tick/tick.h"
 #include "core/views/explain.h"
 #include "core/world/lookout.h"
 #include "core/world/names.h"
 #include "core/world/order.h"
-#include "core/crowd/pibt.h"
-#include "core/search/reach.h"
-#include "core/search/scratch.h"
-#include "core/map/sight.h"
-#include "core/search/survey.h"
 #include "core/world/team_labels.h"
-#include "core/tick/tick.h"
 
 #include <stdatomic.h>
 

@@ -5,8 +5,8 @@
 // turns can. --against runs this program and another build of it in turn, each several times on
 // every map with every planner, and prints the ratio of their times per move.
 
-#include "loadtest/lab/lab.h"
 #include "loadtest/lab/child.h"
+#include "loadtest/lab/lab.h"
 #include "loadtest/lab/mission.h"
 #include "loadtest/lab/report.h"
 #include "loadtest/lab/stopwatch.h"

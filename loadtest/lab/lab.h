@@ -13,9 +13,9 @@
 #pragma once
 
 #include "core/base/base.h"
-#include "core/search/planner.h"
 #include "core/base/random.h"
 #include "core/base/status.h"
+#include "core/search/planner.h"
 
 #define FM_LAB_OK     0
 #define FM_LAB_FAILED 1

@@ -19,11 +19,11 @@
 
 #pragma once
 
+#include "core/base/slab.h"
 #include "core/generate/generate.h"
 #include "core/map/knowledge.h"
 #include "core/search/planner.h"
 #include "core/search/scratch.h"
-#include "core/base/slab.h"
 
 // What a worker lends, kept from mission to mission as in the server.
 typedef struct fm_lab_worker {

@@ -11,8 +11,8 @@
 
 #pragma once
 
-#include "core/search/planner.h"
 #include "core/base/workers.h"
+#include "core/search/planner.h"
 #include "proto/scanner.h"
 #include "server/base/log.h"
 #include "server/base/tokens.h"

@@ -3,9 +3,9 @@
 #include "server/process/http.h"
 
 #include "server/base/clock.h"
-#include "server/wire/listener.h"
 #include "server/base/log.h"
 #include "server/process/metrics.h"
+#include "server/wire/listener.h"
 #include "server/wire/transport_ws.h"
 
 #include <arpa/inet.h>

@@ -2,8 +2,8 @@
 
 #include "server/process/metrics.h"
 
-#include "server/sessions/stream.h"
 #include "server/process/syscall_filter.h"
+#include "server/sessions/stream.h"
 
 #include "core/world/words.h"
 #include "server/base/clock.h"

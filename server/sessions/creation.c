@@ -3,8 +3,8 @@
 #include "server/sessions/creation.h"
 
 #include "server/base/clock.h"
-#include "server/sessions/handlers.h"
 #include "server/base/log.h"
+#include "server/sessions/handlers.h"
 #include "server/worlds/recording.h"
 
 #include <stdlib.h>

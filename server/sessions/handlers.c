@@ -6,8 +6,8 @@
 #include "core/world/words.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
-#include "server/worlds/playback.h"
 #include "server/sessions/stream.h"
+#include "server/worlds/playback.h"
 
 #include <string.h>
 

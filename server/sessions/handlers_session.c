@@ -4,8 +4,8 @@
 #include "server/sessions/handlers.h"
 
 #include "server/base/clock.h"
-#include "server/sessions/issuance.h"
 #include "server/base/log.h"
+#include "server/sessions/issuance.h"
 
 #include <sodium.h>
 #include <string.h>

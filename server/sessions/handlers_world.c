@@ -7,11 +7,11 @@
 #include "server/sessions/handlers.h"
 
 #include "core/generate/generate.h"
+#include "server/base/log.h"
 #include "server/sessions/creation.h"
 #include "server/sessions/issuance.h"
-#include "server/base/log.h"
-#include "server/worlds/playback.h"
 #include "server/sessions/stream.h"
+#include "server/worlds/playback.h"
 
 #include <ctype.h>
 #include <stdlib.h>

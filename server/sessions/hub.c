@@ -2,8 +2,8 @@
 
 #include "server/sessions/hub.h"
 
-#include "server/worlds/playback.h"
 #include "server/sessions/session.h"
+#include "server/worlds/playback.h"
 
 #include <stdlib.h>
 #include <string.h>

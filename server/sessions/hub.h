@@ -6,12 +6,12 @@
 
 #pragma once
 
-#include "server/worlds/conductor.h"
 #include "server/base/config.h"
 #include "server/base/histogram.h"
-#include "server/worlds/host.h"
 #include "server/base/limits.h"
 #include "server/sessions/resume.h"
+#include "server/worlds/conductor.h"
+#include "server/worlds/host.h"
 
 #include <uv.h>
 

@@ -2,8 +2,8 @@
 
 #include "server/sessions/issuance.h"
 
-#include "server/sessions/ledger.h"
 #include "server/base/log.h"
+#include "server/sessions/ledger.h"
 
 #include <sodium.h>
 #include <stdlib.h>

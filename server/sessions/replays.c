@@ -3,10 +3,10 @@
 #include "server/sessions/replays.h"
 
 #include "server/base/clock.h"
-#include "server/sessions/handlers.h"
 #include "server/base/log.h"
-#include "server/worlds/playback.h"
+#include "server/sessions/handlers.h"
 #include "server/sessions/stream.h"
+#include "server/worlds/playback.h"
 
 #include <dirent.h>
 #include <stdlib.h>

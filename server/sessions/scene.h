@@ -21,8 +21,8 @@
 #pragma once
 
 #include "server/base/frame.h"
-#include "server/worlds/host.h"
 #include "server/base/tick_log.h"
+#include "server/worlds/host.h"
 
 #define FM_SCENE_CACHE_MAX 32u // packed answers
 

@@ -3,8 +3,8 @@
 #include "server/sessions/session.h"
 
 #include "server/base/clock.h"
-#include "server/sessions/handlers.h"
 #include "server/base/log.h"
+#include "server/sessions/handlers.h"
 #include "server/sessions/replays.h"
 #include "server/sessions/stream.h"
 

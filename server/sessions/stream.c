@@ -2,10 +2,10 @@
 
 #include "server/sessions/stream.h"
 
-#include "server/worlds/publish.h"
 #include "server/base/clock.h"
 #include "server/sessions/handlers.h"
 #include "server/sessions/scene.h"
+#include "server/worlds/publish.h"
 
 #include <sodium.h>
 #include <stdlib.h>

@@ -11,11 +11,11 @@
 #include "core/generate/generate.h"
 #include "core/world/world.h"
 #include "server/base/histogram.h"
-#include "server/worlds/job.h"
-#include "server/journal/journal.h"
 #include "server/base/memory_arena.h"
 #include "server/base/pacer.h"
+#include "server/journal/journal.h"
 #include "server/journal/replay.h"
+#include "server/worlds/job.h"
 
 #include <stdatomic.h>
 

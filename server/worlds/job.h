@@ -13,9 +13,9 @@
 #pragma once
 
 #include "core/base/bytes.h"
-#include "core/views/explain.h"
 #include "core/search/query.h"
 #include "core/tick/tick.h"
+#include "core/views/explain.h"
 #include "proto/protocol.h"
 #include "server/base/histogram.h"
 #include "server/journal/journal.h"

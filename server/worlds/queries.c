@@ -2,8 +2,8 @@
 
 #include "server/worlds/queries.h"
 
-#include "core/world/team_labels.h"
 #include "core/map/view_copy.h"
+#include "core/world/team_labels.h"
 #include "server/base/clock.h"
 
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 
 #include "server/worlds/recording.h"
 
-#include "server/worlds/publish.h"
 #include "core/saves/command_file.h"
 #include "core/saves/world_file.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/worlds/publish.h"
 
 #include <sodium.h>
 #include <stdlib.h>

@@ -19,8 +19,8 @@
 
 #pragma once
 
-#include "server/worlds/conductor.h"
 #include "server/journal/journal.h"
+#include "server/worlds/conductor.h"
 
 #define FM_HELD_UP_NS 10000000u // how often a world that is held up is looked at
 

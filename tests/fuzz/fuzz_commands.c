@@ -10,8 +10,8 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "core/saves/command_file.h"
 #include "core/map/map_file.h"
+#include "core/saves/command_file.h"
 
 #include <string.h>
 

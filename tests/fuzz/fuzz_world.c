@@ -8,8 +8,8 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "core/tick/tick.h"
 #include "core/saves/world_file.h"
+#include "core/tick/tick.h"
 
 #include <stdlib.h>
 #include <string.h>

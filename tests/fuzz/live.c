@@ -5,9 +5,9 @@
 #include "server/base/clock.h"
 #include "server/sessions/creation.h"
 #include "server/sessions/handlers.h"
-#include "server/worlds/playback.h"
 #include "server/sessions/replays.h"
 #include "server/sessions/stream.h"
+#include "server/worlds/playback.h"
 
 #include <stdlib.h>
 #include <string.h>
