@@ -1,7 +1,8 @@
 // loadtest/main.c: fogmarch-load, from the command line to the exit code.
 
-#include "loadtest/find_max.h"
 #include "loadtest/options.h"
+#include "loadtest/report/report.h"
+#include "loadtest/series/find_max.h"
 
 #include <errno.h>
 #include <signal.h>

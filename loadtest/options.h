@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "loadtest/crash.h"
-#include "loadtest/mapf.h"
+#include "loadtest/crash/crash.h"
+#include "loadtest/drive/mapf.h"
 
 #define FM_EXIT_OK      0
 #define FM_EXIT_FAILURE 1 // the run failed, or --crash-rounds found something missing

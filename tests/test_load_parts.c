@@ -7,9 +7,9 @@
 #include "support.h"
 
 #include "core/world/world.h"
-#include "loadtest/find_max.h"
-#include "loadtest/groups.h"
-#include "loadtest/schedule.h"
+#include "loadtest/series/find_max.h"
+#include "loadtest/drive/groups.h"
+#include "loadtest/drive/schedule.h"
 
 static fm_scenario small_scenario(void)
 {

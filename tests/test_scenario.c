@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-#include "loadtest/scenario.h"
+#include "loadtest/drive/scenario.h"
 
 #include <unistd.h>
 
@@ -196,7 +196,7 @@ static void test_printed_keys_are_the_defaults(void **state)
 #define FM_SCENARIO_RANGE(member, section, key, low_value, high_value, minimum, maximum, text)     \
     assert_true(scenario.member.low == plain.member.low);                                          \
     assert_true(scenario.member.high == plain.member.high);
-#include "loadtest/scenario.def"
+#include "loadtest/drive/scenario.def"
 }
 
 int main(void)

@@ -3,7 +3,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "loadtest/scenario.h"
+#include "loadtest/drive/scenario.h"
 
 #include <string.h>
 
