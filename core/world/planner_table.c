@@ -1,6 +1,10 @@
 // core/world/planner_table.c: see planner_table.h. A hash table by team, class, goal and spec finds
 // the planners that can be shared, and those of auto; slots of ended planners form a list of free
 // ones.
+//
+// Thousands of autos may have one goal. A chain of the table holds one planner for each key, its
+// first; those with the same key form a ring with it. So listing and striking one costs the same
+// however many are alike.
 
 #include "core/world/planner_table.h"
 
@@ -33,70 +37,70 @@ static bool is_listed(const fm_planner_ops *ops)
     return ops->shared || ops == &fm_auto;
 }
 
-// Finds the listed planners of an agent's team and class for a goal, one after the other.
-struct finder {
-    const fm_world *world;
-    const struct fm_agent *agent;
-    const fm_planner_spec *spec;
-    fm_cell goal;
-    uint32_t entry; // of the table's chain: slot + 1
-};
-
-static struct finder find(const fm_world *world, const struct fm_agent *agent, fm_cell goal,
-                          const fm_planner_spec *spec)
+static bool is_alike(const struct fm_planner *planner, uint32_t team, uint32_t class_index,
+                     fm_cell goal, const fm_planner_spec *spec)
 {
-    struct finder finder = {.world = world, .agent = agent, .spec = spec, .goal = goal};
-    if (world->planner_table != NULL) {
-        uint32_t hash = hash_of(agent->team, agent->class_index, goal, spec);
-        finder.entry = world->planner_table[hash & world->planner_table_mask];
-    }
-    return finder;
+    return planner->team == team && planner->class_index == class_index && planner->goal == goal &&
+           fm_planner_spec_equals(&planner->spec, spec);
 }
 
-static uint32_t find_next(struct finder *finder)
+// The link of the table that leads to the first planner of a key; 0 is behind it when there is
+// none.
+static uint32_t *find_link(const fm_world *world, uint32_t team, uint32_t class_index, fm_cell goal,
+                           const fm_planner_spec *spec)
 {
-    const struct fm_agent *agent = finder->agent;
-    while (finder->entry != 0) {
-        uint32_t slot = finder->entry - 1;
-        const struct fm_planner *planner = &finder->world->planners[slot];
-        finder->entry = planner->next;
-        if (planner->team == agent->team && planner->class_index == agent->class_index &&
-            planner->goal == finder->goal && fm_planner_spec_equals(&planner->spec, finder->spec)) {
-            return slot;
-        }
+    uint32_t place = hash_of(team, class_index, goal, spec) & world->planner_table_mask;
+    uint32_t *link = &world->planner_table[place];
+    while (*link != 0 && !is_alike(&world->planners[*link - 1], team, class_index, goal, spec)) {
+        link = &world->planners[*link - 1].next;
     }
-    return FM_SLOT_NONE;
+    return link;
 }
 
+static uint32_t *find_link_of(const fm_world *world, const struct fm_planner *planner)
+{
+    return find_link(world, planner->team, planner->class_index, planner->goal, &planner->spec);
+}
+
+// A listed planner of an agent's team and class for a goal.
 static uint32_t find_first(const fm_world *world, const struct fm_agent *agent, fm_cell goal,
                            const fm_planner_spec *spec)
 {
-    struct finder finder = find(world, agent, goal, spec);
-    return find_next(&finder);
-}
-
-static uint32_t place_of(const fm_world *world, const struct fm_planner *planner)
-{
-    return hash_of(planner->team, planner->class_index, planner->goal, &planner->spec) &
-           world->planner_table_mask;
+    if (world->planner_table == NULL) {
+        return FM_SLOT_NONE;
+    }
+    uint32_t entry = *find_link(world, agent->team, agent->class_index, goal, spec);
+    return entry == 0 ? FM_SLOT_NONE : entry - 1;
 }
 
 static void enlist(fm_world *world, uint32_t slot)
 {
     struct fm_planner *planner = &world->planners[slot];
-    uint32_t place = place_of(world, planner);
-    planner->next = world->planner_table[place];
-    world->planner_table[place] = slot + 1;
+    uint32_t *link = find_link_of(world, planner);
+    planner->next = 0;
+    planner->mate_before = planner->mate_after = slot;
+    if (*link == 0) {
+        *link = slot + 1;
+        return;
+    }
+    struct fm_planner *first = &world->planners[*link - 1];
+    planner->mate_before = *link - 1;
+    planner->mate_after = first->mate_after;
+    world->planners[first->mate_after].mate_before = slot;
+    first->mate_after = slot;
 }
 
 static void strike(fm_world *world, uint32_t slot)
 {
     struct fm_planner *planner = &world->planners[slot];
-    uint32_t *link = &world->planner_table[place_of(world, planner)];
-    while (*link != slot + 1) {
-        link = &world->planners[*link - 1].next;
+    uint32_t *link = find_link_of(world, planner);
+    if (*link == slot + 1) {
+        bool alone = planner->mate_after == slot;
+        *link = alone ? planner->next : planner->mate_after + 1;
+        world->planners[planner->mate_after].next = planner->next;
     }
-    *link = planner->next;
+    world->planners[planner->mate_before].mate_after = planner->mate_after;
+    world->planners[planner->mate_after].mate_before = planner->mate_before;
 }
 
 // Keeps the table at most as full as it is large.
@@ -211,9 +215,13 @@ static bool has_group(const fm_world *world, const struct fm_agent *agent, fm_ce
     if (find_first(world, agent, goal, &group_spec) != FM_SLOT_NONE) {
         return true;
     }
-    struct finder finder = find(world, agent, goal, &agent->spec);
-    uint32_t count = 1;
-    while (count < GROUP_MIN && find_next(&finder) != FM_SLOT_NONE) {
+    uint32_t first = find_first(world, agent, goal, &agent->spec);
+    if (first == FM_SLOT_NONE) {
+        return false;
+    }
+    uint32_t count = 2; // the agent's and the first
+    for (uint32_t mate = world->planners[first].mate_after; count < GROUP_MIN && mate != first;
+         mate = world->planners[mate].mate_after) {
         count += 1;
     }
     return count == GROUP_MIN;

@@ -104,7 +104,8 @@ struct fm_planner {
     uint32_t grant;                    // of the current round; 0: it is not its turn
     uint32_t round_expansions;         // done in the current round
     uint32_t cut_at;                   // see fm_cut.expansions
-    uint32_t next;                     // planner with the same hash, or free slot
+    uint32_t next;                     // planner with the same hash and another key, or free slot
+    uint32_t mate_before, mate_after;  // slots in the ring of those with its key
     uint32_t first_start, start_count; // its part of fm_world.starts
 };
 
