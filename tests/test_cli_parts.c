@@ -6,9 +6,10 @@
 
 #include "tests/support.h"
 
-#include "clients/cli/canvas.h"
-#include "clients/cli/paint.h"
-#include "clients/cli/parse.h"
+#include "clients/cli/base/canvas.h"
+#include "clients/cli/base/colours.h"
+#include "clients/cli/base/parse.h"
+#include "clients/cli/watch/paint.h"
 #include "core/base/random.h"
 
 static void test_numbers_and_places(void **state)
@@ -164,7 +165,7 @@ static void test_any_map_on_any_canvas(void **state)
         if (world.view.agent_count > 0 && canvas.colours != FM_COLOURS_NONE) {
             // The last agent lies over all others.
             uint32_t team = world.agents[world.view.agent_count - 1].team;
-            assert_true(count_glyphs(&canvas, fm_paint_team_colour(team)) > 0);
+            assert_true(count_glyphs(&canvas, fm_colour_of_team(team)) > 0);
         }
         fm_canvas_fini(&canvas);
         free(world.view.looks);
@@ -191,7 +192,7 @@ static void test_agents_are_drawn_where_they_stand(void **state)
         for (uint32_t k = i + 1; k < world.view.agent_count; k++) {
             covered = covered || world.agents[k].cell == world.agents[i].cell;
         }
-        assert_true(covered || drawn == fm_paint_team_colour(world.agents[i].team));
+        assert_true(covered || drawn == fm_colour_of_team(world.agents[i].team));
     }
     fm_canvas_fini(&canvas);
     free(world.view.looks);

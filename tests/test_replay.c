@@ -6,7 +6,7 @@
 // Method: made-up games (script.h) written into journals as a server does; seeks in random order,
 // held against a replay from the beginning.
 
-#include "clients/cli/world_diff.h"
+#include "clients/cli/replay/world_diff.h"
 #include "core/saves/experiment.h"
 #include "core/saves/world_file.h"
 #include "server/journal/journal_file.h"

@@ -2,9 +2,10 @@
 //
 // Options that all subcommands have may stand before or after the subcommand's name.
 
-#include "clients/cli/commands.h"
-
-#include "clients/cli/parse.h"
+#include "clients/cli/commands/commands.h"
+#include "clients/cli/picture/picture.h"
+#include "clients/cli/replay/replay.h"
+#include "clients/cli/watch/watch.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -44,6 +44,16 @@ def clean_environment():
     return {k: v for k, v in os.environ.items() if not k.startswith("FOGMARCH_")}
 
 
+def unfilter(kind, line, before):
+    """A row of RGB pixels as it was before one of PNG's five filters."""
+    row = bytearray()
+    for i, byte in enumerate(line):
+        left, up, corner = (row[i - 3], before[i], before[i - 3]) if i >= 3 else (0, before[i], 0)
+        paeth = min((left, up, corner), key=lambda near: abs(left + up - corner - near))
+        row.append((byte + (0, left, up, (left + up) // 2, paeth)[kind]) & 255)
+    return bytes(row)
+
+
 def read_png(data):
     """Width, height and rows of an RGB picture, by Python's own zlib; checks every checksum."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
@@ -52,17 +62,16 @@ def read_png(data):
         size, kind = struct.unpack(">I4s", data[at:at + 8])
         body = data[at + 8:at + 8 + size]
         assert zlib.crc32(kind + body) == struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0]
-        chunks[kind] = body
+        chunks[kind] = chunks.get(kind, b"") + body
         at += 12 + size
-    assert list(chunks) == [b"IHDR", b"IDAT", b"IEND"]
+    assert [kind for kind in chunks if kind.isupper()] == [b"IHDR", b"IDAT", b"IEND"]
     width, height, *rest = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
     assert rest == [8, 2, 0, 0, 0]
     raw = zlib.decompress(chunks[b"IDAT"])
     rows, before = [], bytes(3 * width)
     for y in range(height):
         start = y * (3 * width + 1)
-        assert raw[start] == 2
-        before = bytes((a + b) & 255 for a, b in zip(raw[start + 1:start + 1 + 3 * width], before))
+        before = unfilter(raw[start], raw[start + 1:start + 1 + 3 * width], before)
         rows.append(before)
     assert len(raw) == height * (3 * width + 1)
     return width, height, rows

@@ -1,0 +1,52 @@
+// clients/cli/base/canvas.h: a screen of coloured characters that is drawn anew each time and
+// printed by its differences from the time before.
+
+#pragma once
+
+#include "core/base/base.h"
+
+#define FM_CANVAS_DEFAULT UINT32_MAX // the terminal's own colour
+
+typedef struct fm_glyph {
+    uint32_t code;       // Unicode
+    uint32_t foreground; // 0xRRGGBB or FM_CANVAS_DEFAULT
+    uint32_t background; // likewise
+} fm_glyph;
+
+typedef enum fm_canvas_colours {
+    FM_COLOURS_NONE,
+    FM_COLOURS_256,
+    FM_COLOURS_TRUE, // 24 bits
+} fm_canvas_colours;
+
+typedef struct fm_canvas {
+    uint32_t columns, rows;
+    fm_canvas_colours colours;
+    fm_glyph *glyphs; // columns * rows, row by row: what is to be shown
+    fm_glyph *shown;  // what the terminal shows; code 0 where that is not known
+} fm_canvas;
+
+/// Makes a canvas of this size, or changes one; everything is drawn anew. A zeroed canvas is
+/// allowed.
+/// @return false when memory ran out (the canvas is empty then)
+bool fm_canvas_resize(fm_canvas *canvas, uint32_t columns, uint32_t rows);
+
+void fm_canvas_fini(fm_canvas *canvas);
+
+/// Blanks everything.
+void fm_canvas_clear(fm_canvas *canvas);
+
+/// Places one character; outside the canvas nothing happens.
+void fm_canvas_put(fm_canvas *canvas, uint32_t column, uint32_t row, fm_glyph glyph);
+
+/// Writes UTF-8 text in one row, cut at its end.
+/// @return the column behind it
+uint32_t fm_canvas_write(fm_canvas *canvas, uint32_t column, uint32_t row, uint32_t colour,
+                         const char *text);
+
+/// Likewise, formatted; at most 511 bytes.
+uint32_t fm_canvas_printf(fm_canvas *canvas, uint32_t column, uint32_t row, uint32_t colour,
+                          const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/// Prints to standard output what differs from what is shown.
+void fm_canvas_show(fm_canvas *canvas);

@@ -1,0 +1,175 @@
+// clients/cli/base/files.c: see files.h.
+
+#include "clients/cli/base/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_CAPACITY ((size_t)1 << 20) // bytes
+
+// ---- reading -----------------------------------------------------------------------------------
+
+// Until the end of the file, or one byte more than may be. The size of a pipe is not known.
+static char *read_to_the_end(const fm_cli *cli, FILE *file, size_t size_max, size_t *size)
+{
+    size_t capacity = FIRST_CAPACITY < size_max + 1 ? FIRST_CAPACITY : size_max + 1;
+    char *bytes = fm_cli_need(cli, malloc(capacity));
+    *size = fread(bytes, 1, capacity, file);
+    while (*size == capacity && capacity <= size_max) {
+        capacity = capacity * 2 < size_max + 1 ? capacity * 2 : size_max + 1;
+        bytes = fm_cli_need(cli, realloc(bytes, capacity));
+        *size += fread(bytes + *size, 1, capacity - *size, file);
+    }
+    return bytes;
+}
+
+char *fm_cli_read_file(const fm_cli *cli, const char *path, size_t size_max, size_t *size)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (file == NULL) {
+        fm_cli_die(cli, "%s: %s", path, strerror(errno));
+    }
+    errno = 0;
+    char *bytes = read_to_the_end(cli, file, size_max, size);
+    if (ferror(file)) {
+        fm_cli_die(cli, "%s: %s", path, strerror(errno));
+    }
+    if (*size > size_max) {
+        fm_cli_die(cli, "%s: more than %zu MiB", path, size_max >> 20);
+    }
+    if (file != stdin) {
+        fclose(file);
+    }
+    return bytes;
+}
+
+void fm_cli_upload(fm_cli *cli, const char *path, size_t size_max)
+{
+    size_t size;
+    uint64_t upload;
+    char *bytes = fm_cli_read_file(cli, path, size_max, &size);
+    if (fm_client_upload(cli->client, bytes, size, &upload) != FM_OK) {
+        fm_cli_die_of_client(cli);
+    }
+    free(bytes);
+    fm_params_uint(&cli->params, FM_FIELD_UPLOAD, upload);
+}
+
+// ---- writing -----------------------------------------------------------------------------------
+
+static _Noreturn void die_of_part(const fm_cli *cli, const char *path, const char *part)
+{
+    int error = errno;
+    unlink(part);
+    fm_cli_die(cli, "%s: %s", path, strerror(error));
+}
+
+static bool write_all(int file, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(file, bytes, size);
+        if (written < 0 && errno != EINTR) {
+            return false;
+        }
+        size_t count = written < 0 ? 0 : (size_t)written;
+        bytes += count;
+        size -= count;
+    }
+    return true;
+}
+
+// A file that mkstemp() made is its owner's alone; this one is like any other.
+static void set_usual_mode(int file)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    (void)!fchmod(file, 0666 & ~mask);
+}
+
+// The new name is on the disk when its folder is. Where folders cannot be synced it comes later.
+static void sync_folder(const char *path)
+{
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof copy, "%s", path);
+    int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+        (void)!fsync(folder);
+        close(folder);
+    }
+}
+
+// Beside the file, because only within a file system is a name replaced in one go.
+static void replace_file(const fm_cli *cli, const char *path, const char *bytes, size_t size)
+{
+    char part[PATH_MAX];
+    if (snprintf(part, sizeof part, "%s.XXXXXX", path) >= (int)sizeof part) {
+        fm_cli_die(cli, "%s: %s", path, strerror(ENAMETOOLONG));
+    }
+    int file = mkstemp(part);
+    if (file < 0) {
+        fm_cli_die(cli, "%s: %s", path, strerror(errno));
+    }
+    set_usual_mode(file);
+    if (!write_all(file, bytes, size) || fsync(file) != 0) {
+        die_of_part(cli, path, part);
+    }
+    if (close(file) != 0 || rename(part, path) != 0) {
+        die_of_part(cli, path, part);
+    }
+    sync_folder(path);
+}
+
+// A pipe or a device is written to: another file in its place is not what anybody meant.
+static bool is_something_else(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && !S_ISREG(found.st_mode);
+}
+
+static void write_into(const fm_cli *cli, const char *path, const char *bytes, size_t size)
+{
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0 || !write_all(file, bytes, size) || close(file) != 0) {
+        fm_cli_die(cli, "%s: %s", path, strerror(errno));
+    }
+}
+
+void fm_cli_write_file(const fm_cli *cli, const char *path, const char *bytes, size_t size)
+{
+    if (strcmp(path, "-") == 0) {
+        if (!write_all(STDOUT_FILENO, bytes, size)) {
+            fm_cli_die(cli, "standard output: %s", strerror(errno));
+        }
+    } else if (is_something_else(path)) {
+        write_into(cli, path, bytes, size);
+    } else {
+        replace_file(cli, path, bytes, size);
+    }
+}
+
+// ---- streams -----------------------------------------------------------------------------------
+
+FILE *fm_cli_create_file(const fm_cli *cli, const char *path)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "wb");
+    if (file == NULL) {
+        fm_cli_die(cli, "%s: %s", path, strerror(errno));
+    }
+    return file;
+}
+
+void fm_cli_close_file(const fm_cli *cli, FILE *file, const char *path)
+{
+    bool failed = ferror(file) != 0;
+    failed = (file == stdout ? fflush(file) : fclose(file)) != 0 || failed;
+    if (failed) {
+        fm_cli_die(cli, "%s: cannot be written", path);
+    }
+}

@@ -1,0 +1,17 @@
+// clients/cli/base/report.h: results as lines that people read.
+
+#pragma once
+
+#include "clients/c/object.h"
+
+/// One line per entry: name, value. Maps inside are told with "outer.inner" names, lists of
+/// numbers on one line.
+///
+/// @param prefix  in front of every name
+void fm_report_map(const char *prefix, const msgpack_object *map);
+
+/// A number with groups of three digits, such as 1,234,567. Static storage, four at a time.
+const char *fm_report_grouped(uint64_t number);
+
+/// A size such as 12.3 MiB. Static storage, four at a time.
+const char *fm_report_size(uint64_t bytes);

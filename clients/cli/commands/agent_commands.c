@@ -1,0 +1,344 @@
+// clients/cli/commands/agent_commands.c: `team`, `order` and `remove`.
+
+#include "clients/cli/commands/commands.h"
+
+#include "clients/cli/base/json.h"
+#include "clients/cli/views/snapshot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int run_team(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world_option(cli));
+    fm_cli_pack_options(cli);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_TEAM_CREATE);
+    if (!fm_cli_print_json(cli, result)) {
+        printf("team %llu\n", (unsigned long long)fm_object_uint(result, "team", 0));
+    }
+    return 0;
+}
+
+// The agents named by arguments from `first` on and by --team.
+static fm_id_list read_agents(fm_cli *cli, uint64_t world, int first)
+{
+    fm_id_list list = {.ids = NULL};
+    for (int i = first; i < cli->argument_count; i++) {
+        if (!fm_parse_ids(cli->arguments[i], &list)) {
+            fm_cli_usage_error(cli, "'%s' is not a list of ids such as 1-20,33", cli->arguments[i]);
+        }
+    }
+    const char *team = fm_cli_value(cli, "team");
+    if (team != NULL) {
+        uint64_t number =
+            strcmp(team, "all") == 0 ? 0 : fm_cli_uint(cli, "team", 1, FM_TEAMS_MAX, 0);
+        fm_mirror mirror;
+        fm_snapshot_take(cli, world, 0, NULL, &mirror);
+        fm_snapshot_agents(cli, &mirror, number, &list);
+        fm_mirror_fini(&mirror);
+    } else if (list.count == 0) {
+        fm_cli_usage_error(cli, "which agents? ids such as 1-20,33, or --team");
+    }
+    if (list.count == 0) {
+        fm_cli_die(cli, "there are no such agents");
+    }
+    return list;
+}
+
+// What goes with the agents of a request.
+struct request {
+    fm_method method;
+    const char *kind;                      // of an order, NULL otherwise
+    uint64_t places[2 * FM_WAYPOINTS_MAX]; // x, y
+    uint32_t place_count;                  // numbers; sent as `goal` or, if there are more, `goals`
+    uint64_t target;                       // 0: none
+};
+
+// Sends a request for all agents, in pieces. @return the sum of the result's `entry`; `first`
+// receives the first piece's order id
+static uint64_t send_to_agents(fm_cli *cli, uint64_t world, fm_id_list agents,
+                               const struct request *request, const char *entry, uint64_t *first)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < agents.count; i += FM_CLI_AGENTS_AT_ONCE) {
+        uint32_t left = agents.count - i;
+        fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
+        fm_params_uints(&cli->params, FM_FIELD_AGENTS, agents.ids + i,
+                        left < FM_CLI_AGENTS_AT_ONCE ? left : FM_CLI_AGENTS_AT_ONCE);
+        if (request->kind != NULL) {
+            fm_params_text(&cli->params, FM_FIELD_KIND, request->kind);
+        }
+        if (request->place_count > 0) {
+            fm_field field = strcmp(request->kind, "flee") == 0 ? FM_FIELD_CELLS
+                             : request->place_count == 2        ? FM_FIELD_GOAL
+                                                                : FM_FIELD_GOALS;
+            fm_params_uints(&cli->params, field, request->places, request->place_count);
+        }
+        if (request->target != 0) {
+            fm_params_uint(&cli->params, FM_FIELD_TARGET, request->target);
+        }
+        fm_cli_pack_options(cli);
+        const msgpack_object *result = fm_cli_call(cli, request->method);
+        sum += fm_object_uint(result, entry, 0);
+        if (i == 0) {
+            *first = fm_object_uint(result, "order", 0);
+        }
+    }
+    return sum;
+}
+
+// What comes after the kind of an order.
+enum operand {
+    NOTHING,
+    ONE_PLACE,
+    PLACES,
+    AGENT,
+    PLACE_OR_AGENT
+};
+
+static const struct order_words {
+    const char *kind;
+    enum operand operand;
+    const char *one, *many; // "1 agent moves", "2 agents move"
+} order_words[] = {
+    {"move", ONE_PLACE, "moves", "move"},
+    {"stop", NOTHING, "stops", "stop"},
+    {"patrol", PLACES, "patrols", "patrol"},
+    {"hold", NOTHING, "holds its ground", "hold their ground"},
+    {"follow", AGENT, "follows", "follow"},
+    {"guard", PLACE_OR_AGENT, "guards", "guard"},
+    {"explore", NOTHING, "explores", "explore"},
+    {"flee", NOTHING, "flees", "flee"},
+};
+
+static const struct order_words *find_order(fm_cli *cli, const char *kind)
+{
+    for (uint32_t i = 0; i < FM_COUNT_OF(order_words); i++) {
+        if (strcmp(order_words[i].kind, kind) == 0) {
+            return &order_words[i];
+        }
+    }
+    fm_cli_usage_error(cli, "there is no order '%s'", kind);
+}
+
+// Reads X,Y or X,Y/X,Y/... Returns false for anything else.
+static bool read_places(const char *text, uint32_t count_max, struct request *request)
+{
+    fm_cell cells[FM_WAYPOINTS_MAX];
+    uint32_t count = fm_parse_cells(text, cells, count_max);
+    for (uint32_t i = 0; i < count; i++) {
+        request->places[2 * i] = fm_cell_x(cells[i]);
+        request->places[2 * i + 1] = fm_cell_y(cells[i]);
+    }
+    request->place_count = 2 * count;
+    return count > 0;
+}
+
+static void read_operand(fm_cli *cli, const struct order_words *words, struct request *request)
+{
+    const char *text = cli->argument_count < 2 ? "" : cli->arguments[1];
+    uint64_t target = 0;
+    bool agent = (words->operand == AGENT || words->operand == PLACE_OR_AGENT) &&
+                 fm_parse_uint(text, (uint64_t)FM_UINT_MAX, &target);
+    request->target = agent ? target : 0;
+    switch (words->operand) {
+    case NOTHING:
+        return;
+    case ONE_PLACE:
+        if (!read_places(text, 1, request)) {
+            fm_cli_usage_error(cli, "%s where? X,Y comes next", words->kind);
+        }
+        return;
+    case PLACES:
+        if (!read_places(text, FM_WAYPOINTS_MAX, request)) {
+            fm_cli_usage_error(cli, "%s where? X,Y/X,Y/... comes next, at most %u places",
+                               words->kind, FM_WAYPOINTS_MAX);
+        }
+        return;
+    case AGENT:
+        if (!agent) {
+            fm_cli_usage_error(cli, "%s whom? an agent's id comes next", words->kind);
+        }
+        return;
+    case PLACE_OR_AGENT:
+        if (!agent && !read_places(text, 1, request)) {
+            fm_cli_usage_error(cli, "%s what? X,Y or an agent's id comes next", words->kind);
+        }
+        return;
+    }
+    FM_UNREACHABLE();
+}
+
+static void print_ordered(const struct order_words *words, const struct request *request,
+                          uint64_t count, uint64_t first)
+{
+    printf("%llu agent%s %s", (unsigned long long)count, count == 1 ? "" : "s",
+           count == 1 ? words->one : words->many);
+    if (words->operand == ONE_PLACE) {
+        printf(" to %llu,%llu", (unsigned long long)request->places[0],
+               (unsigned long long)request->places[1]);
+    }
+    if (first != 0) {
+        printf("; orders from %llu on", (unsigned long long)first);
+    }
+    putchar('\n');
+}
+
+static int run_order(fm_cli *cli)
+{
+    const struct order_words *words = find_order(cli, cli->arguments[0]);
+    struct request request = {.method = FM_METHOD_AGENT_ORDER, .kind = words->kind};
+    read_operand(cli, words, &request);
+    const char *from = fm_cli_value(cli, "from");
+    if (from != NULL &&
+        (strcmp(words->kind, "flee") != 0 || !read_places(from, FM_WAYPOINTS_MAX, &request))) {
+        fm_cli_usage_error(cli, "--from: X,Y/X,Y/... to flee from is wanted");
+    }
+    fm_cli_connect(cli);
+    uint64_t world = fm_cli_world_option(cli), first = 0;
+    fm_id_list agents = read_agents(cli, world, words->operand == NOTHING ? 1 : 2);
+    uint64_t count = send_to_agents(cli, world, agents, &request, "count", &first);
+    free(agents.ids);
+    if (cli->json) {
+        printf("{\"order\":%llu,\"count\":%llu}\n", (unsigned long long)first,
+               (unsigned long long)count);
+    } else {
+        print_ordered(words, &request, count, first);
+    }
+    return 0;
+}
+
+static int run_remove(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    uint64_t world = fm_cli_world_option(cli), first;
+    fm_id_list agents = read_agents(cli, world, 0);
+    struct request request = {.method = FM_METHOD_AGENT_REMOVE};
+    uint64_t count = send_to_agents(cli, world, agents, &request, "removed", &first);
+    free(agents.ids);
+    if (cli->json) {
+        printf("{\"removed\":%llu}\n", (unsigned long long)count);
+    } else {
+        printf("%llu agent%s removed\n", (unsigned long long)count, count == 1 ? "" : "s");
+    }
+    return 0;
+}
+
+const fm_cli_command fm_cli_team = {
+    .name = "team",
+    .arguments = "",
+    .summary = "make a team, whose agents share what they see",
+    .details = "Makes a team and prints its number.",
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
+                                       {.name = "planner",
+                                        .letter = 'p',
+                                        .kind = FM_CLI_TEXT,
+                                        .argument = "SPEC",
+                                        .text = "planner of its agents; the world's",
+                                        .field = FM_FIELD_PLANNER},
+                                       {.name = "weight",
+                                        .kind = FM_CLI_UINT,
+                                        .argument = "N",
+                                        .text = "of its share of the search; 1",
+                                        .field = FM_FIELD_WEIGHT},
+                                       {.name = NULL}},
+    .run = run_team,
+};
+
+#define OPTION_TEAM                                                                                \
+    {                                                                                              \
+        "team", 't', FM_CLI_TEXT, "N", "all agents of team N; 'all' for those of every team", 0    \
+    }
+
+const fm_cli_command fm_cli_order = {
+    .name = "order",
+    .arguments = "KIND [PLACE] [AGENTS...]",
+    .summary = "tell agents what to do",
+    .details =
+        "Gives one order to many agents. AGENTS are ids and ranges of ids, such as 1-20,33.\n"
+        "\n"
+        "  move X,Y          go there\n"
+        "  patrol X,Y        there and back, for ever; X,Y/X,Y/...: from one to the next\n"
+        "  follow ID         stay near an agent, own or seen\n"
+        "  guard X,Y | ID    come back when away from a place, or from an own agent\n"
+        "  explore           see all that can be reached\n"
+        "  flee              from enemies that are seen, and from places named by --from\n"
+        "  hold              stay, and do not move aside\n"
+        "  stop              end all orders",
+    .examples = "fogmarch order move 200,180 1-50\n"
+                "fogmarch order move 12,12 --team 2 --on-unreachable fail\n"
+                "fogmarch order patrol 40,10/80,10/80,40 7 --loop --queue\n"
+                "fogmarch order move 200,180 --team 1 --formation box --common-speed\n"
+                "fogmarch order follow 17 1-5 --radius 3\n"
+                "fogmarch order explore --team 1\n"
+                "fogmarch order flee --from 20,20 8-9\n"
+                "fogmarch order stop --team all",
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
+                                       OPTION_TEAM,
+                                       {.name = "on-unreachable",
+                                        .kind = FM_CLI_TEXT,
+                                        .argument = "WHAT",
+                                        .text = "nearest, fail or wait, when there is no way;\n"
+                                                "nearest",
+                                        .field = FM_FIELD_ON_UNREACHABLE},
+                                       {.name = "max-detour",
+                                        .kind = FM_CLI_UINT,
+                                        .argument = "PERCENT",
+                                        .text = "move: give up when the way gets longer than so\n"
+                                                "many per cent of the first one known",
+                                        .field = FM_FIELD_MAX_DETOUR},
+                                       {.name = "queue",
+                                        .letter = 'q',
+                                        .kind = FM_CLI_FLAG,
+                                        .text = "after the orders they have, not in their place",
+                                        .field = FM_FIELD_QUEUE},
+                                       {.name = "loop",
+                                        .kind = FM_CLI_FLAG,
+                                        .text = "patrol: round, not there and back",
+                                        .field = FM_FIELD_LOOP},
+                                       {.name = "spread",
+                                        .letter = 's',
+                                        .kind = FM_CLI_FLAG,
+                                        .text = "move: a place for each around X,Y",
+                                        .field = FM_FIELD_SPREAD},
+                                       {.name = "formation",
+                                        .letter = 'f',
+                                        .kind = FM_CLI_TEXT,
+                                        .argument = "WHICH",
+                                        .text = "move: likewise, as they stand (keep), in\n"
+                                                "a line or in a box",
+                                        .field = FM_FIELD_FORMATION},
+                                       {.name = "common-speed",
+                                        .kind = FM_CLI_FLAG,
+                                        .text = "move: all as fast as the slowest of them",
+                                        .field = FM_FIELD_COMMON_SPEED},
+                                       {.name = "radius",
+                                        .letter = 'r',
+                                        .kind = FM_CLI_UINT,
+                                        .argument = "CELLS",
+                                        .text = "follow: how near, 2; guard: how far away it\n"
+                                                "may be, 4; flee: from what is nearer, 8",
+                                        .field = FM_FIELD_RADIUS},
+                                       {.name = "from",
+                                        .kind = FM_CLI_TEXT,
+                                        .argument = "X,Y/...",
+                                        .text = "flee: places to flee from"},
+                                       {.name = NULL}},
+    .arguments_min = 1,
+    .arguments_max = 4096,
+    .run = run_order,
+};
+
+const fm_cli_command fm_cli_remove = {
+    .name = "remove",
+    .arguments = "[AGENTS...]",
+    .summary = "take agents out of a world",
+    .details =
+        "Takes agents out; their orders end as 'died'. AGENTS are ids and ranges of ids, such\n"
+        "as 1-20,33.",
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, OPTION_TEAM, {.name = NULL}},
+    .arguments_max = 4096,
+    .run = run_remove,
+};

@@ -1,0 +1,37 @@
+// clients/cli/commands/commands.h: the subcommands of this room, each at the bottom of the file
+// named here. `snapshot`, `watch` and `replay` have rooms of their own.
+
+#pragma once
+
+#include "clients/cli/base/cli.h"
+
+extern const fm_cli_command fm_cli_ping;        // server_commands.c
+extern const fm_cli_command fm_cli_stats;       // server_commands.c
+extern const fm_cli_command fm_cli_healthcheck; // healthcheck.c
+extern const fm_cli_command fm_cli_worlds;      // world_commands.c
+extern const fm_cli_command fm_cli_info;        // world_commands.c
+extern const fm_cli_command fm_cli_destroy;     // world_commands.c
+extern const fm_cli_command fm_cli_pause;       // world_commands.c
+extern const fm_cli_command fm_cli_resume;      // world_commands.c
+extern const fm_cli_command fm_cli_step;        // world_commands.c
+extern const fm_cli_command fm_cli_create;      // create.c
+extern const fm_cli_command fm_cli_save;        // save_commands.c
+extern const fm_cli_command fm_cli_load;        // save_commands.c
+extern const fm_cli_command fm_cli_team;        // agent_commands.c
+extern const fm_cli_command fm_cli_remove;      // agent_commands.c
+extern const fm_cli_command fm_cli_order;       // agent_commands.c
+extern const fm_cli_command fm_cli_spawn;       // spawn.c
+extern const fm_cli_command fm_cli_terrain;     // map_commands.c
+extern const fm_cli_command fm_cli_build;       // map_commands.c
+extern const fm_cli_command fm_cli_demolish;    // map_commands.c
+extern const fm_cli_command fm_cli_path;        // path.c
+extern const fm_cli_command fm_cli_distance;    // path.c
+extern const fm_cli_command fm_cli_reachable;   // path.c
+extern const fm_cli_command fm_cli_nearest;     // path.c
+extern const fm_cli_command fm_cli_field;       // path.c
+extern const fm_cli_command fm_cli_inspect;     // inspect.c
+extern const fm_cli_command fm_cli_explain;     // explain.c
+extern const fm_cli_command fm_cli_top;         // top.c
+extern const fm_cli_command fm_cli_token;       // token_commands.c
+extern const fm_cli_command fm_cli_revoke;      // token_commands.c
+extern const fm_cli_command fm_cli_play;        // play.c

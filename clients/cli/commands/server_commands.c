@@ -1,0 +1,110 @@
+// clients/cli/commands/server_commands.c: `ping` and `stats`, about the server itself.
+
+#include "clients/cli/commands/commands.h"
+
+#include "clients/cli/base/json.h"
+#include "clients/cli/base/report.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static int run_ping(fm_cli *cli)
+{
+    uint64_t count = fm_cli_uint(cli, "count", 1, 1000000, 1);
+    fm_cli_connect(cli);
+    for (uint64_t i = 0; i < count; i++) {
+        if (i > 0) {
+            nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        }
+        double begin_ms = now_ms();
+        const msgpack_object *result = fm_cli_call(cli, FM_METHOD_PING);
+        double round_trip_ms = now_ms() - begin_ms;
+        double uptime_s = (double)fm_object_uint(result, "uptime_ms", 0) / 1000;
+        if (cli->json) {
+            printf("{\"server\":");
+            fm_json_print_text(cli->welcome.server, strlen(cli->welcome.server));
+            printf(",\"role\":\"%s\",\"round_trip_ms\":%.3f,\"uptime_ms\":%.0f}\n",
+                   cli->welcome.role, round_trip_ms, uptime_s * 1000);
+        } else {
+            printf("%s at %s answered in %.3f ms; up %.1f s; role %s\n", cli->welcome.server,
+                   cli->address, round_trip_ms, uptime_s, cli->welcome.role);
+        }
+        fflush(stdout);
+    }
+    return 0;
+}
+
+static void print_teams(fm_numbers numbers)
+{
+    printf("\n%8s %7s %8s %8s %12s %12s %12s %16s\n", "team", "weight", "agents", "waiting",
+           "share", "saved", "used", "used in all");
+    for (uint32_t i = 0; i + 7 < numbers.count; i += 8) {
+        static const int widths[] = {8, 7, 8, 8, 12, 12, 12, 16};
+        for (uint32_t k = 0; k < 8; k++) {
+            printf("%s%*s", k == 0 ? "" : " ", widths[k],
+                   fm_report_grouped(fm_numbers_at(numbers, i + k)));
+        }
+        putchar('\n');
+    }
+}
+
+static int run_stats(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    if (cli->argument_count > 0) {
+        fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world(cli, cli->arguments[0]));
+    }
+    fm_cli_pack_options(cli);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_STATS);
+    if (fm_cli_print_json(cli, result)) {
+        return 0;
+    }
+    const msgpack_object *world = fm_object_get(result, "world");
+    fm_report_map("", fm_object_get(result, "server"));
+    if (cli->argument_count > 0 && world != NULL) {
+        putchar('\n');
+        fm_report_map("", world);
+    }
+    if (fm_object_get(result, "teams") != NULL) {
+        print_teams(fm_object_numbers(result, "teams"));
+    }
+    return 0;
+}
+
+const fm_cli_command fm_cli_ping = {
+    .name = "ping",
+    .arguments = "",
+    .summary = "ask whether the server is there",
+    .details = "Says hello, sends a ping and prints how long the answer took.",
+    .options = (const fm_cli_option[]){{.name = "count",
+                                        .letter = 'n',
+                                        .kind = FM_CLI_UINT,
+                                        .argument = "N",
+                                        .text = "so many pings, one each second; 1"},
+                                       {.name = NULL}},
+    .run = run_ping,
+};
+
+const fm_cli_command fm_cli_stats = {
+    .name = "stats",
+    .arguments = "[WORLD]",
+    .summary = "print the counters of the server, or of a world too",
+    .details = "Prints counters since the start: the server's and, when WORLD (number or name) is\n"
+               "given, that world's: tick times, orders by their end, searches, memory.\n"
+               "Times are in milliseconds, memory in bytes. What teams may search, have saved and\n"
+               "have used is in expansions.",
+    .options = (const fm_cli_option[]){{.name = "teams",
+                                        .kind = FM_CLI_FLAG,
+                                        .text = "also what each team of WORLD may search",
+                                        .field = FM_FIELD_TEAMS},
+                                       {.name = NULL}},
+    .arguments_max = 1,
+    .run = run_stats,
+};

@@ -1,0 +1,184 @@
+// clients/cli/commands/world_commands.c: `worlds`, `info`, `pause`, `resume`, `step` and `destroy`.
+
+#include "clients/cli/commands/commands.h"
+
+#include "clients/cli/base/json.h"
+#include "clients/cli/base/report.h"
+
+#include <stdio.h>
+
+static const char *argument(const fm_cli *cli, int index)
+{
+    return index < cli->argument_count ? cli->arguments[index] : NULL;
+}
+
+static int run_worlds(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_LIST);
+    if (fm_cli_print_json(cli, result)) {
+        return 0;
+    }
+    fm_numbers worlds = fm_object_numbers(result, "worlds");
+    if (worlds.count == 0) {
+        puts("There is no world yet; 'fogmarch create' makes one.");
+        return 0;
+    }
+    printf("%6s  %-20s %11s %10s %8s %6s %8s %10s\n", "WORLD", "NAME", "SIZE", "TICK", "AGENTS",
+           "TEAMS", "RATE", "BUDGET");
+    for (uint32_t i = 0; i < worlds.count; i++) {
+        const msgpack_object *world = &worlds.elements[i];
+        char name[65], size[24], rate[24];
+        fm_object_text(world, "name", name, sizeof name);
+        snprintf(size, sizeof size, "%llux%llu",
+                 (unsigned long long)fm_object_uint(world, "width", 0),
+                 (unsigned long long)fm_object_uint(world, "height", 0));
+        snprintf(rate, sizeof rate, "%g Hz", fm_object_real(world, "tick_hz", 0));
+        printf("%6llu  %-20s %11s %10llu %8llu %6llu %8s %7g ms\n",
+               (unsigned long long)fm_object_uint(world, "world", 0), name, size,
+               (unsigned long long)fm_object_uint(world, "tick", 0),
+               (unsigned long long)fm_object_uint(world, "agents", 0),
+               (unsigned long long)fm_object_uint(world, "teams", 0),
+               fm_object_bool(world, "paused", false) ? "paused" : rate,
+               fm_object_real(world, "budget_ms", 0));
+    }
+    return 0;
+}
+
+static int run_info(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world(cli, argument(cli, 0)));
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_INFO);
+    if (!fm_cli_print_json(cli, result)) {
+        fm_report_map("", result);
+    }
+    return 0;
+}
+
+// pause and resume differ in the method and one word.
+static int set_paused(fm_cli *cli, fm_method method, const char *what)
+{
+    fm_cli_connect(cli);
+    uint64_t world = fm_cli_world(cli, argument(cli, 0));
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
+    fm_cli_pack_options(cli);
+    const msgpack_object *result = fm_cli_call(cli, method);
+    if (!fm_cli_print_json(cli, result)) {
+        printf("world %llu %s after tick %llu\n", (unsigned long long)world, what,
+               (unsigned long long)fm_object_uint(result, "tick", 0));
+    }
+    return 0;
+}
+
+static int run_pause(fm_cli *cli)
+{
+    return set_paused(cli, FM_METHOD_WORLD_PAUSE, "paused");
+}
+
+static int run_resume(fm_cli *cli)
+{
+    return set_paused(cli, FM_METHOD_WORLD_RESUME, "goes on");
+}
+
+static int run_step(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world(cli, argument(cli, 0)));
+    fm_cli_pack_options(cli);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_STEP);
+    if (!fm_cli_print_json(cli, result)) {
+        char digest[32];
+        fm_object_text(result, "digest", digest, sizeof digest);
+        printf("tick %llu, digest %s\n", (unsigned long long)fm_object_uint(result, "tick", 0),
+               digest);
+    }
+    return 0;
+}
+
+static int run_destroy(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    uint64_t world = fm_cli_world(cli, cli->arguments[0]);
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_DESTROY);
+    if (!fm_cli_print_json(cli, result)) {
+        printf("world %llu destroyed\n", (unsigned long long)world);
+    }
+    return 0;
+}
+
+const fm_cli_command fm_cli_worlds = {
+    .name = "worlds",
+    .arguments = "",
+    .summary = "list the worlds",
+    .details = "Lists the worlds of the server, one on each line.",
+    .run = run_worlds,
+};
+
+const fm_cli_command fm_cli_info = {
+    .name = "info",
+    .arguments = "[WORLD]",
+    .summary = "describe a world and its rules",
+    .details = "Prints the size, rate, rules and bases of a world, given by number or name.",
+    .arguments_max = 1,
+    .run = run_info,
+};
+
+const fm_cli_command fm_cli_pause = {
+    .name = "pause",
+    .arguments = "[WORLD]",
+    .summary = "stop the ticks of a world",
+    .details = "Stops the ticks of a world, given by number or name. Commands are still accepted.",
+    .arguments_max = 1,
+    .run = run_pause,
+};
+
+const fm_cli_command fm_cli_resume = {
+    .name = "resume",
+    .arguments = "[WORLD]",
+    .summary = "let a world tick on, perhaps at another rate",
+    .details =
+        "Lets a world tick on. Rate and budget may be changed on the way, also of a world that\n"
+        "is not paused.",
+    .options = (const fm_cli_option[]){{.name = "tick-hz",
+                                        .kind = FM_CLI_REAL,
+                                        .argument = "RATE",
+                                        .text = "ticks per second",
+                                        .field = FM_FIELD_TICK_HZ},
+                                       {.name = "budget-ms",
+                                        .kind = FM_CLI_REAL,
+                                        .argument = "TIME",
+                                        .text = "milliseconds a tick may take",
+                                        .field = FM_FIELD_BUDGET_MS},
+                                       {.name = NULL}},
+    .arguments_max = 1,
+    .run = run_resume,
+};
+
+const fm_cli_command fm_cli_step = {
+    .name = "step",
+    .arguments = "[WORLD]",
+    .summary = "run ticks of a paused world",
+    .details = "Runs ticks of a paused world at once and prints the digest of its state.",
+    .options = (const fm_cli_option[]){{.name = "ticks",
+                                        .letter = 'n',
+                                        .kind = FM_CLI_UINT,
+                                        .argument = "N",
+                                        .text = "how many, up to 10000; 1",
+                                        .field = FM_FIELD_TICKS},
+                                       {.name = NULL}},
+    .examples = "fogmarch pause arena && fogmarch step arena --ticks 100",
+    .arguments_max = 1,
+    .run = run_step,
+};
+
+const fm_cli_command fm_cli_destroy = {
+    .name = "destroy",
+    .arguments = "WORLD",
+    .summary = "end a world",
+    .details = "Ends a world, given by number or name, and gives its memory back.",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .run = run_destroy,
+};

@@ -1,0 +1,94 @@
+// clients/cli/picture/picture.c: the subcommand `snapshot`: one look at a world, drawn into a file.
+
+#include "clients/cli/picture/picture.h"
+
+#include "clients/cli/base/files.h"
+#include "clients/cli/base/parse.h"
+#include "clients/cli/picture/png.h"
+#include "clients/cli/picture/svg.h"
+#include "clients/cli/views/snapshot.h"
+
+#include <string.h>
+
+// Everything about the agent of --agent, its search in the whole picture too.
+static const msgpack_object *inspect(fm_cli *cli, uint64_t world, const fm_mirror *view)
+{
+    uint64_t agent = fm_cli_uint(cli, "agent", 1, (uint64_t)FM_UINT_MAX, 0);
+    if (agent == 0) {
+        return NULL;
+    }
+    uint64_t sides[4] = {view->rect.x, view->rect.y, view->rect.width, view->rect.height};
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
+    fm_params_uint(&cli->params, FM_FIELD_AGENT, agent);
+    fm_params_uints(&cli->params, FM_FIELD_RECT, sides, 4);
+    return fm_cli_call(cli, FM_METHOD_DEBUG_INSPECT);
+}
+
+// Which of the two it is, by the end of the file's name.
+static bool is_png(fm_cli *cli, const char *name)
+{
+    const char *end = strrchr(name, '.');
+    if (end != NULL && strcmp(end, ".png") == 0) {
+        return true;
+    }
+    if (strcmp(name, "-") != 0 && (end == NULL || strcmp(end, ".svg") != 0)) {
+        fm_cli_usage_error(cli, "FILE: '%s' ends neither in .svg nor in .png", name);
+    }
+    return false;
+}
+
+static int run_snapshot(fm_cli *cli)
+{
+    const char *name = cli->arguments[0], *rect_text = fm_cli_value(cli, "rect");
+    uint64_t team = fm_cli_uint(cli, "team", 0, FM_TEAMS_MAX, 0);
+    fm_rect rect;
+    if (rect_text != NULL && !fm_parse_rect(rect_text, &rect)) {
+        fm_cli_usage_error(cli, "--rect: '%s' is not of the form X,Y,WIDTH,HEIGHT", rect_text);
+    }
+    bool png = is_png(cli, name);
+    fm_cli_connect(cli);
+    uint64_t world = fm_cli_world_option(cli);
+    fm_mirror view;
+    fm_snapshot_take(cli, world, team, rect_text == NULL ? NULL : &rect, &view);
+    const msgpack_object *agent = inspect(cli, world, &view);
+    FILE *out = fm_cli_create_file(cli, name);
+    if (!png) {
+        fm_picture_write_svg(out, &view, agent);
+    } else if (!fm_picture_write_png(out, &view, agent)) {
+        fm_cli_die(cli, "%s", fm_status_text(FM_ERR_NO_MEMORY));
+    }
+    fm_cli_close_file(cli, out, name);
+    fm_mirror_fini(&view);
+    return 0;
+}
+
+const fm_cli_command fm_cli_snapshot = {
+    .name = "snapshot",
+    .arguments = "FILE",
+    .summary = "draw a world into an SVG or PNG file",
+    .details =
+        "Draws what a team sees, or everything: terrain, fog, agents. With an agent also its\n"
+        "path and its search, blue where closed and yellow where open (at most 16384 cells\n"
+        "of it). FILE ends in .svg or in .png; - is the standard output, as SVG.",
+    .examples = "fogmarch snapshot arena.png\n"
+                "fogmarch snapshot search.svg --team 1 --agent 17 --rect 100,100,120,80",
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
+                                       {.name = "team",
+                                        .letter = 't',
+                                        .kind = FM_CLI_UINT,
+                                        .argument = "TEAM",
+                                        .text = "whose view it is; without it everything"},
+                                       {.name = "agent",
+                                        .kind = FM_CLI_UINT,
+                                        .argument = "AGENT",
+                                        .text = "draw this agent's path and search"},
+                                       {.name = "rect",
+                                        .letter = 'r',
+                                        .kind = FM_CLI_TEXT,
+                                        .argument = "X,Y,W,H",
+                                        .text = "part of the map"},
+                                       {.name = NULL}},
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .run = run_snapshot,
+};

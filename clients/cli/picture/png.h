@@ -1,0 +1,12 @@
+// clients/cli/picture/png.h: a view as a PNG file.
+
+#pragma once
+
+#include "clients/c/mirror.h"
+
+#include <stdio.h>
+
+/// Draws what fm_picture_write_svg() draws, in pixels. Parameters as there.
+///
+/// @return false when out of memory; errors of writing are for ferror() to tell
+bool fm_picture_write_png(FILE *out, const fm_mirror *view, const msgpack_object *agent);
