@@ -8,7 +8,7 @@
 //   protocol_doc write PROTOCOL.md protocol.json
 //   protocol_doc check PROTOCOL.md protocol.json
 
-#include "core/search/planner.h"
+#include "core/planners/catalogue.h"
 #include "proto/param_words.h"
 #include "proto/protocol.h"
 #include "proto/scanner.h"

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "core/base/random.h"
-#include "core/search/planner.h"
+#include "core/planners/catalogue.h"
 
 #define FOG_CHANGES_MAX 256u
 #define FOG_STARTS_MAX  6u

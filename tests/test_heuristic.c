@@ -10,7 +10,7 @@
 
 #include "tests/support.h"
 
-#include "core/search/planner.h"
+#include "core/planners/catalogue.h"
 #include "tests/fog.h"
 #include "tests/reference.h"
 

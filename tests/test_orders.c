@@ -5,7 +5,7 @@
 // a plain account of all order ids; each ends once, with a reason that its kind can have.
 
 #include "core/generate/generate.h"
-#include "core/orders/frontier.h"
+#include "core/search/frontier.h"
 #include "core/tick/tick.h"
 #include "tests/support.h"
 

@@ -13,7 +13,7 @@
 #include "tests/support.h"
 
 #include "core/map/view_copy.h"
-#include "core/search/query.h"
+#include "core/planners/query.h"
 #include "core/search/scratch.h"
 #include "tests/fog.h"
 #include "tests/reference.h"

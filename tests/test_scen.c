@@ -15,7 +15,7 @@
 
 #include "core/map/class_map.h"
 #include "core/map/map_file.h"
-#include "core/search/query.h"
+#include "core/planners/query.h"
 #include "core/search/scratch.h"
 
 #include <math.h>

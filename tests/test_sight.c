@@ -17,7 +17,7 @@
 // may lie anywhere, so that orders fail on what is known, not on what is true.
 
 #include "core/base/random.h"
-#include "core/search/query.h"
+#include "core/planners/query.h"
 #include "core/tick/tick.h"
 #include "server/sessions/scene.h"
 #include "tests/support.h"

@@ -51,3 +51,22 @@ void *fm_memory_resize(const fm_memory *memory, void *block, size_t old_count, s
     fm_memory_release(memory, block, old_count * size);
     return grown;
 }
+
+bool fm_reserve(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
+                size_t size)
+{
+    if (wanted <= *capacity) {
+        return true;
+    }
+    uint32_t grown = *capacity < 16 ? 16 : *capacity;
+    while (grown < wanted) {
+        grown += grown / 2;
+    }
+    void *block = fm_memory_resize(memory, *array, *capacity, grown, size);
+    if (block == NULL) {
+        return false;
+    }
+    *array = block;
+    *capacity = grown;
+    return true;
+}

@@ -41,3 +41,10 @@ void *fm_memory_allocate_zeroed(const fm_memory *memory, size_t count, size_t si
 /// returns NULL and leaves the old array as it was. `block` may be NULL when old_count is 0.
 void *fm_memory_resize(const fm_memory *memory, void *block, size_t old_count, size_t new_count,
                        size_t size);
+
+/// Makes room for `wanted` elements of `size` bytes in a growing array of `*capacity`, half as much
+/// again each time. On failure the array stays as it was.
+///
+/// @return whether there is room now
+bool fm_reserve(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
+                size_t size);

@@ -20,7 +20,7 @@
 
 #pragma once
 
-#include "core/orders/frontier.h"
+#include "core/search/frontier.h"
 #include "core/world/lookout.h"
 #include "core/world/world.h"
 

@@ -36,7 +36,7 @@
 // goal's side, the other the agent's. A complete path of the guide is as good as one of the search,
 // which then uses the grant to catch up.
 
-#include "core/search/planner.h"
+#include "core/planners/catalogue.h"
 
 #include "core/search/jump_search.h"
 

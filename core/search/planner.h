@@ -24,9 +24,9 @@
 // Order within a tick, each at most once: knowledge_changed (or forget), set_starts, then any
 // number of advance, then next_step / state_at / path / inspect, which change nothing.
 //
-// Adding a planner: write core/<name>.c with one `const fm_planner_ops`, declare it at the end of
-// this file and add it to the catalogue in planner.c. tests/test_planners.c then checks it against
-// a reference search, like all the others.
+// Adding a planner: write core/planners/<name>.c with one `const fm_planner_ops`, declare it in
+// core/planners/catalogue.h and list it in catalogue.c. tests/test_planners.c then checks it
+// against a reference search, like all the others.
 
 #pragma once
 
@@ -235,26 +235,6 @@ struct fm_planner_ops {
     fm_status (*load)(void *self, fm_reader *reader);
 };
 
-// Every planner there is, NULL-terminated.
-extern const fm_planner_ops *const fm_planner_catalogue[];
-#define FM_PLANNER_COUNT 22u // planners in it
-
-/// A planner's index in the catalogue, which has it (asserted).
-uint32_t fm_planner_index(const fm_planner_ops *ops);
-
-/// Finds a planner by name. NULL if there is none.
-const fm_planner_ops *fm_planner_by_name(const char *name);
-
-/// Reads "name" or "name:key=value,key=value". Keys: queue = bucket | heap, ties = smaller-g |
-/// larger-g, step = nearest | first, lookahead = expansions (0..1000000).
-/// heuristic = default | zero | manhattan | octile | chebyshev | euclidean | cluster | landmarks.
-///
-/// @param error  receives, on failure, a sentence that names what was wrong (NUL-terminated, cut
-///               to error_size); may be NULL
-/// @return FM_OK, FM_ERR_NO_PLANNER or FM_ERR_BAD_VALUE; *spec is left alone on failure
-FM_CHECKED fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *spec, char *error,
-                                           size_t error_size);
-
 /// Writes a spec so that fm_planner_spec_parse() reads it back. Always NUL-terminated.
 void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size);
 
@@ -315,26 +295,3 @@ static inline uint32_t fm_work_units(fm_work *work, uint32_t expansions_at_start
     uint32_t look_in = FM_DEADLINE_STRIDE - (done + 1) % FM_DEADLINE_STRIDE;
     return left < look_in ? left : look_in;
 }
-
-extern const fm_planner_ops fm_dstar_lite;              // core/planners/dstar_lite.c
-extern const fm_planner_ops fm_dstar_extra_lite;        // core/planners/dstar_extra_lite.c
-extern const fm_planner_ops fm_repeated_forward_astar;  // core/planners/forward_astar.c
-extern const fm_planner_ops fm_repeated_backward_astar; // core/planners/forward_astar.c
-extern const fm_planner_ops fm_adaptive_astar;          // core/planners/forward_astar.c
-extern const fm_planner_ops fm_mpgaa_star;              // core/planners/forward_astar.c
-extern const fm_planner_ops fm_repeated_jps;            // core/planners/repeated_jps.c
-extern const fm_planner_ops fm_tba_star;                // core/planners/time_bounded.c
-extern const fm_planner_ops fm_rtba_star;               // core/planners/time_bounded.c
-extern const fm_planner_ops fm_tbaa_star;               // core/planners/time_bounded.c
-extern const fm_planner_ops fm_rtaa_star;               // core/planners/real_time.c
-extern const fm_planner_ops fm_artaa_star;              // core/planners/real_time.c
-extern const fm_planner_ops fm_dartaa_star;             // core/planners/real_time.c
-extern const fm_planner_ops fm_lss_lrta_star;           // core/planners/real_time.c
-extern const fm_planner_ops fm_alss_lrta_star;          // core/planners/real_time.c
-extern const fm_planner_ops fm_dalss_lrta_star;         // core/planners/real_time.c
-extern const fm_planner_ops fm_breadth_first;           // core/planners/one_shot.c
-extern const fm_planner_ops fm_depth_first;             // core/planners/one_shot.c
-extern const fm_planner_ops fm_greedy_best_first;       // core/planners/one_shot.c
-extern const fm_planner_ops fm_dijkstra;                // core/planners/one_shot.c
-extern const fm_planner_ops fm_astar;                   // core/planners/one_shot.c
-extern const fm_planner_ops fm_auto;                    // core/planners/auto.c

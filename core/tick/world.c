@@ -14,40 +14,6 @@
 #include "core/world/placing.h"
 #include "core/world/planner_table.h"
 
-fm_world_rules fm_world_rules_default(void)
-{
-    return (fm_world_rules){
-        .connectivity = FM_CONNECT_8,
-        .steps = FM_STEPS_10_14,
-        .sense = {.radius = 5, .shape = FM_SENSE_SQUARE},
-        .planner = {.ops = &fm_dstar_lite},
-        .agents_max = 65536,
-        .teams_max = 4096,
-        .saved_ticks = 8,
-        .tick_millihertz = 10000,
-        .landmarks = {.count = 8},
-    };
-}
-
-bool fm_reserve(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
-                size_t size)
-{
-    if (wanted <= *capacity) {
-        return true;
-    }
-    uint32_t grown = *capacity < 16 ? 16 : *capacity;
-    while (grown < wanted) {
-        grown += grown / 2;
-    }
-    void *block = fm_memory_resize(memory, *array, *capacity, grown, size);
-    if (block == NULL) {
-        return false;
-    }
-    *array = block;
-    *capacity = grown;
-    return true;
-}
-
 static bool rules_fit(const fm_world_rules *rules)
 {
     bool four = rules->connectivity == FM_CONNECT_4;
@@ -195,42 +161,6 @@ void fm_world_destroy(fm_world *world)
     fm_sight_destroy(world->sight);
     fm_grid_destroy(world->grid);
     fm_memory_release(&memory, world, sizeof *world);
-}
-
-// ---- small things that several stages do --------------------------------------------------------
-
-struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id)
-{
-    if (id.index1 == 0 || id.index1 > world->agent_slots) {
-        return NULL;
-    }
-    struct fm_agent *agent = &world->agents[id.index1 - 1];
-    return agent->alive && agent->generation == id.generation ? agent : NULL;
-}
-
-void fm_world_begin_interval(fm_world *world)
-{
-    if (!world->streamed) {
-        return;
-    }
-    world->streamed = false;
-    world->removed_count = 0;
-    world->ended_count = 0;
-    world->edited_count = 0;
-    world->buildings_shown.changed = false;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        if (world->teams[i].watch != NULL) {
-            fm_knowledge_forget_learned(world->teams[i].knowledge);
-        }
-    }
-}
-
-void fm_agent_set_state(struct fm_agent *agent, fm_agent_state state)
-{
-    if (agent->state != state) {
-        agent->state = (uint8_t)state;
-        agent->changed = true;
-    }
 }
 
 // ---- teams --------------------------------------------------------------------------------------
@@ -475,21 +405,4 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
     apply(world, command, result);
     // Also when it is refused: what could be looked up until then, such as labels, stays.
     world->starved |= fm_world_refusals(world) != refusals;
-}
-
-// ---- reading ------------------------------------------------------------------------------------
-
-const fm_grid *fm_world_grid(const fm_world *world)
-{
-    return world->grid;
-}
-
-const fm_world_rules *fm_world_rules_get(const fm_world *world)
-{
-    return &world->rules;
-}
-
-bool fm_world_has_team(const fm_world *world, uint32_t team)
-{
-    return team <= world->team_count;
 }

@@ -11,6 +11,7 @@
 #include "core/base/account.h"
 #include "core/base/workers.h"
 #include "core/map/knowledge.h"
+#include "core/planners/catalogue.h"
 #include "core/search/landmarks.h"
 
 #define FM_AGENTS_MAX           (1u << 20) // agents of one world, whatever its rules say

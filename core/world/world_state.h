@@ -242,8 +242,6 @@ struct fm_world {
 // Makes room for `wanted` elements in a growing array; true on success.
 #define FM_RESERVE(world, array, capacity, wanted)                                                 \
     fm_reserve(&(world)->memory, (void **)&(array), &(capacity), (wanted), sizeof *(array))
-bool fm_reserve(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
-                size_t size);
 
 /// Allocations that failed so far.
 static inline uint32_t fm_world_refusals(const fm_world *world)

@@ -15,7 +15,7 @@
 #include "core/base/base.h"
 #include "core/base/random.h"
 #include "core/base/status.h"
-#include "core/search/planner.h"
+#include "core/planners/catalogue.h"
 
 #define FM_LAB_OK     0
 #define FM_LAB_FAILED 1

@@ -22,7 +22,7 @@
 #include "core/base/slab.h"
 #include "core/generate/generate.h"
 #include "core/map/knowledge.h"
-#include "core/search/planner.h"
+#include "core/planners/catalogue.h"
 #include "core/search/scratch.h"
 
 // What a worker lends, kept from mission to mission as in the server.

@@ -14,7 +14,7 @@
 #include "loadtest/lab/stopwatch.h"
 #include "loadtest/lab/surveying.h"
 
-#include "core/search/query.h"
+#include "core/planners/query.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ struct answer {
 static const fm_lab_option options[] = {
     {"planner", "NAME",
      "planner with its options, or query for the path queries of\n"
-     "core/search/query.h; repeated-forward-astar"},
+     "core/planners/query.h; repeated-forward-astar"},
     {"heuristic", "NAME",
      "of the planner: zero, manhattan, octile, chebyshev, euclidean,\n"
      "cluster or landmarks; the tables of the last two are made before"},

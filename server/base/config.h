@@ -12,7 +12,7 @@
 #pragma once
 
 #include "core/base/workers.h"
-#include "core/search/planner.h"
+#include "core/planners/catalogue.h"
 #include "proto/scanner.h"
 #include "server/base/log.h"
 #include "server/base/tokens.h"

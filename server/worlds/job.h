@@ -13,7 +13,7 @@
 #pragma once
 
 #include "core/base/bytes.h"
-#include "core/search/query.h"
+#include "core/planners/query.h"
 #include "core/tick/tick.h"
 #include "core/views/explain.h"
 #include "proto/protocol.h"

@@ -13,8 +13,8 @@
 #include "clients/cli/replay/progress.h"
 #include "clients/cli/replay/replay.h"
 #include "core/map/map_file.h"
+#include "core/planners/query.h"
 #include "core/saves/experiment.h"
-#include "core/search/query.h"
 #include "core/search/scratch.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-// core/orders/frontier.c: see frontier.h.
+// core/search/frontier.c: see frontier.h.
 
-#include "core/orders/frontier.h"
+#include "core/search/frontier.h"
 
 void fm_frontier_fini(fm_frontier *frontier, const fm_memory *memory)
 {

@@ -1,6 +1,6 @@
-// core/planners/planner.c: the catalogue of planners, and how users name them.
+// core/planners/catalogue.c: see catalogue.h.
 
-#include "core/search/planner.h"
+#include "core/planners/catalogue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,76 +151,4 @@ fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *spec, char *e
     }
     *spec = result;
     return FM_OK;
-}
-
-bool fm_planner_spec_equals(const fm_planner_spec *a, const fm_planner_spec *b)
-{
-    return a->ops == b->ops && a->options.queue == b->options.queue &&
-           a->options.ties == b->options.ties && a->options.step == b->options.step &&
-           a->options.lookahead == b->options.lookahead &&
-           a->options.heuristic == b->options.heuristic;
-}
-
-bool fm_planner_spec_fits(const fm_planner_spec *spec, fm_connectivity connectivity, bool weighted)
-{
-    bool uniform = connectivity == FM_CONNECT_8 && !weighted;
-    bool consistent = fm_heuristic_kind_is_consistent(spec->options.heuristic, connectivity);
-    return (!spec->ops->uniform_only || uniform) &&
-           (spec->ops->guidance != FM_GUIDED_BY_CONSISTENT || consistent);
-}
-
-bool fm_planner_spec_is_optimal(const fm_planner_spec *spec, const fm_view *view)
-{
-    bool must_be_consistent = spec->ops->guidance != FM_GUIDED_BY_ANY;
-    bool equal_steps = view->connectivity == FM_CONNECT_4 && view->weights == NULL;
-    switch (spec->ops->finding) {
-    case FM_FINDS_CHEAPEST:
-        return fm_heuristic_towards(view, spec->options.heuristic, 0, must_be_consistent)
-            .admissible;
-    case FM_FINDS_SHORTEST:
-        return equal_steps;
-    case FM_FINDS_ANY:
-        return false;
-    }
-    FM_UNREACHABLE();
-}
-
-void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size)
-{
-    const fm_planner_options *options = &spec->options;
-    char lookahead[32] = "";
-    if (options->lookahead != 0) {
-        snprintf(lookahead, sizeof lookahead, "lookahead=%u,", options->lookahead);
-    }
-    char heuristic[32] = "";
-    if (options->heuristic != FM_HEURISTIC_DEFAULT) {
-        snprintf(heuristic, sizeof heuristic, "heuristic=%s,",
-                 fm_heuristic_name(options->heuristic));
-    }
-    char list[FM_PLANNER_SPEC_SIZE];
-    snprintf(list, sizeof list, "%s%s%s%s%s", options->queue == FM_QUEUE_HEAP ? "queue=heap," : "",
-             options->ties == FM_TIES_DEFAULT     ? ""
-             : options->ties == FM_TIES_SMALLER_G ? "ties=smaller-g,"
-                                                  : "ties=larger-g,",
-             options->step == FM_STEP_FIRST ? "step=first," : "", lookahead, heuristic);
-    size_t length = strlen(list);
-    if (length > 0) {
-        list[length - 1] = '\0'; // the last comma
-    }
-    snprintf(text, size, "%s%s%s", spec->ops->name, length > 0 ? ":" : "", list);
-}
-
-void fm_planner_distances(const fm_planner_ops *ops, const void *self, const fm_view *view,
-                          fm_cell goal, fm_cell start, uint32_t moves,
-                          uint32_t distances[FM_DIRECTION_COUNT + 1])
-{
-    if (ops->distances != NULL) {
-        ops->distances(self, start, moves, distances);
-        return;
-    }
-    distances[FM_DIRECTION_COUNT] = fm_view_distance(view, start, goal);
-    for (; moves != 0; moves &= moves - 1) {
-        uint32_t d = (uint32_t)__builtin_ctz(moves);
-        distances[d] = fm_view_distance(view, fm_cell_step(start, d), goal);
-    }
 }

@@ -1,4 +1,4 @@
-// core/orders/wave.h: a breadth-first wave over a view: the cells around a cell, by number of
+// core/search/wave.h: a breadth-first wave over a view: the cells around a cell, by number of
 // steps.
 //
 // For looking around on what is believed of the map: the nearest frontier, places to flee to, cells

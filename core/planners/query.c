@@ -1,4 +1,4 @@
-// core/search/query.c: see query.h.
+// core/planners/query.c: see query.h.
 //
 // Three engines answer. For paths, where costs are equal and the eight-neighbour rule holds, jump
 // points do, and fm_nearest tells where to go instead when there is no way. Everything else is
@@ -13,8 +13,9 @@
 // All engines read `view`, the query's own copy of the view's few words. Moving changes where those
 // point to and nothing else, so a search under way does not notice, unless it goes by tables.
 
-#include "core/search/query.h"
+#include "core/planners/query.h"
 
+#include "core/planners/catalogue.h"
 #include "core/search/nearest.h"
 #include "core/search/scratch.h"
 #include "core/search/sweep.h"

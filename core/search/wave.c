@@ -1,6 +1,6 @@
-// core/orders/wave.c: see wave.h.
+// core/search/wave.c: see wave.h.
 
-#include "core/orders/wave.h"
+#include "core/search/wave.h"
 
 #define CAPACITY_MIN 256u
 

@@ -1,4 +1,4 @@
-// core/orders/frontier.h: the rim of what a team knows, and the nearest part of it.
+// core/search/frontier.h: the rim of what a team knows, and the nearest part of it.
 //
 // A frontier cell is known, can be entered, and has a straight neighbour that the team does not
 // know: one who stands there sees something new. From it an explorer goes on; when no frontier cell
@@ -18,7 +18,7 @@
 #pragma once
 
 #include "core/map/knowledge.h"
-#include "core/orders/wave.h"
+#include "core/search/wave.h"
 
 #define FM_CLAIM_SIDE 4u // cells
 

@@ -1,4 +1,4 @@
-// core/search/query.h: one question about ways, asked once and searched from scratch, resumable
+// core/planners/query.h: one question about ways, asked once and searched from scratch, resumable
 // like everything else:
 //
 //   path     which way from here to there?

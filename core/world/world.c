@@ -1,0 +1,35 @@
+// core/world/world.c: see world.h. What every reader of a world may ask.
+
+#include "core/world/world.h"
+
+#include "core/world/world_state.h"
+
+fm_world_rules fm_world_rules_default(void)
+{
+    return (fm_world_rules){
+        .connectivity = FM_CONNECT_8,
+        .steps = FM_STEPS_10_14,
+        .sense = {.radius = 5, .shape = FM_SENSE_SQUARE},
+        .planner = {.ops = &fm_dstar_lite},
+        .agents_max = 65536,
+        .teams_max = 4096,
+        .saved_ticks = 8,
+        .tick_millihertz = 10000,
+        .landmarks = {.count = 8},
+    };
+}
+
+const fm_grid *fm_world_grid(const fm_world *world)
+{
+    return world->grid;
+}
+
+const fm_world_rules *fm_world_rules_get(const fm_world *world)
+{
+    return &world->rules;
+}
+
+bool fm_world_has_team(const fm_world *world, uint32_t team)
+{
+    return team <= world->team_count;
+}

@@ -1,0 +1,37 @@
+// core/world/world_state.c: see world_state.h.
+
+#include "core/world/world_state.h"
+
+struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id)
+{
+    if (id.index1 == 0 || id.index1 > world->agent_slots) {
+        return NULL;
+    }
+    struct fm_agent *agent = &world->agents[id.index1 - 1];
+    return agent->alive && agent->generation == id.generation ? agent : NULL;
+}
+
+void fm_world_begin_interval(fm_world *world)
+{
+    if (!world->streamed) {
+        return;
+    }
+    world->streamed = false;
+    world->removed_count = 0;
+    world->ended_count = 0;
+    world->edited_count = 0;
+    world->buildings_shown.changed = false;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        if (world->teams[i].watch != NULL) {
+            fm_knowledge_forget_learned(world->teams[i].knowledge);
+        }
+    }
+}
+
+void fm_agent_set_state(struct fm_agent *agent, fm_agent_state state)
+{
+    if (agent->state != state) {
+        agent->state = (uint8_t)state;
+        agent->changed = true;
+    }
+}
