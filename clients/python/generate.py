@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes fogmarch/methods.py from proto/protocol.json: one typed coroutine per method.
+"""Writes fogmarch/methods.py and plain_methods.py from proto/protocol.json: for each method a typed
+coroutine, and a function that blocks.
 
     generate.py          writes it
     generate.py --check  fails when it is stale
@@ -14,7 +15,9 @@ import sys
 import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
-TARGET = HERE / "fogmarch" / "methods.py"
+METHODS = HERE / "fogmarch" / "methods.py"
+PLAIN_METHODS = HERE / "fogmarch" / "plain_methods.py"
+MADE = '"""Made by generate.py from proto/protocol.json. Change proto/protocol.def instead."""\n'
 
 PARAMETER_TYPES = {
     "uint": "int", "real": "float", "bool": "bool", "text": "str", "bytes": "bytes",
@@ -50,7 +53,7 @@ def result_class(title, text, entries, total):
     return f"# {text}\n" + "\n".join(lines) + "\n"
 
 
-def method(entry):
+def method(entry, blocks=False):
     required = [p for p in entry["params"] if p["required"]]
     optional = [p for p in entry["params"] if not p["required"]]
     arguments = [f"{python_name(p['name'])}: {PARAMETER_TYPES[p['type']]}" for p in required]
@@ -58,7 +61,7 @@ def method(entry):
                   for p in optional]
     title = class_name(entry["name"]) if entry["results"] else "None"
     star = ["self", "*"] if arguments else ["self"]
-    head = f"    async def {entry['name'].replace('.', '_')}("
+    head = f"    {'' if blocks else 'async '}def {entry['name'].replace('.', '_')}("
     body = (",\n" + " " * 8).join([", ".join(star)] + arguments)
     lines = [f"{head}\n        {body},\n    ) -> {title}:"]
     lines.append(wrapped(f'"""{entry["text"]} Lowest role: {entry["role"]}.', 8)
@@ -67,10 +70,10 @@ def method(entry):
         lines.append("")
         lines += [wrapped(f"{python_name(p['name'])}: {p['text']}", 8) for p in entry["params"]]
     lines.append('        """')
-    lines.append("        params = {")
+    lines.append("        params: dict[str, Any] = {")
     lines += [f"            {p['name']!r}: {python_name(p['name'])}," for p in entry["params"]]
     lines.append("        }")
-    call = f"await self.call({entry['name']!r}, params)"
+    call = f"{'' if blocks else 'await '}self.call({entry['name']!r}, params)"
     lines.append(f"        {call}" if title == "None" else f"        return cast({title}, {call})")
     return "\n".join(lines) + "\n"
 
@@ -82,7 +85,7 @@ def names(title, entries):
 
 
 def make(protocol):
-    parts = ['"""Made by generate.py from proto/protocol.json. Change proto/protocol.def instead."""\n',
+    parts = [MADE,
              "from __future__ import annotations\n",
              "from collections.abc import Mapping, Sequence\nfrom typing import Any, TypedDict, cast\n",
              f"PROTOCOL = {protocol['protocol']}\n"
@@ -104,14 +107,29 @@ def make(protocol):
     return "\n".join(parts)
 
 
+def make_plain(protocol):
+    answers = sorted(class_name(m["name"]) for m in protocol["methods"] if m["results"])
+    imports = textwrap.fill(", ".join(answers), 96, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join([
+        MADE,
+        "from __future__ import annotations\n",
+        "from collections.abc import Mapping, Sequence\nfrom typing import Any, cast\n",
+        f"from .methods import (\n{imports},\n)\n\n",
+        "class PlainMethods:\n"
+        '    """Every method of the protocol; each waits for its answer. PlainClient inherits them."""\n\n'
+        "    def call(self, method: str, params: Mapping[str, Any]) -> Any:\n"
+        '        """Calls a method by its name; parameters that are None are left out."""\n'
+        "        raise NotImplementedError\n\n"
+        + "\n".join(method(m, blocks=True) for m in protocol["methods"])])
+
+
 def main():
     protocol = json.loads((HERE / "../../proto/protocol.json").read_text())
-    text = make(protocol)
-    if sys.argv[1:] == ["--check"]:
-        if TARGET.read_text() != text:
-            sys.exit("fogmarch/methods.py is stale: run clients/python/generate.py")
-    else:
-        TARGET.write_text(text)
+    for target, text in (METHODS, make(protocol)), (PLAIN_METHODS, make_plain(protocol)):
+        if sys.argv[1:] != ["--check"]:
+            target.write_text(text)
+        elif not target.exists() or target.read_text() != text:
+            sys.exit(f"fogmarch/{target.name} is stale: run clients/python/generate.py")
 
 
 main()

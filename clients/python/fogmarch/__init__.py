@@ -13,16 +13,22 @@
 
     asyncio.run(main())
 
-Every method of proto/PROTOCOL.md is a coroutine of Client: agent.order is agent_order. It needs
-Python 3.11 and msgpack (Debian: python3-msgpack).
+Every method of the protocol is a coroutine of Client: agent.order is agent_order. Without asyncio:
+
+    with fogmarch.connect_plain("127.0.0.1:7421") as client:
+        for mirror in client.view(world=1, team=1):
+            print(mirror.tick, len(mirror.agents))
+
+It needs Python 3.11 and msgpack (Debian: python3-msgpack).
 """
 
 from .client import Client, ConnectionEnded, RequestError, Subscription, connect
 from .methods import AGENT_STATES, ORDER_ENDS, ORDER_KINDS, PLANNERS, PROTOCOL, ROLES, TERRAINS
 from .mirror import GROUND, UNKNOWN, Agent, Building, Ended, Mirror
+from .plain import PlainClient, PlainView, connect_plain
 
 __all__ = [
     "AGENT_STATES", "Agent", "Building", "Client", "ConnectionEnded", "Ended", "GROUND", "Mirror",
-    "ORDER_ENDS", "ORDER_KINDS", "PLANNERS", "PROTOCOL", "ROLES", "RequestError", "Subscription",
-    "TERRAINS", "UNKNOWN", "connect",
+    "ORDER_ENDS", "ORDER_KINDS", "PLANNERS", "PROTOCOL", "PlainClient", "PlainView", "ROLES",
+    "RequestError", "Subscription", "TERRAINS", "UNKNOWN", "connect", "connect_plain",
 ]

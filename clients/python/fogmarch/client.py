@@ -59,7 +59,7 @@ class Client(Methods):
         await self.close()
 
     async def close(self) -> None:
-        """Hangs up."""
+        """Disconnects."""
         self._task.cancel()
         self._over("closed by this program")
         self._writer.close()
@@ -127,7 +127,7 @@ class Client(Methods):
 
     async def _read(self) -> None:
         unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
-        reason = "the server hung up"
+        reason = "the server disconnected"
         try:
             while data := await self._reader.read(READ_SIZE):
                 unpacker.feed(data)
@@ -211,6 +211,26 @@ class Subscription:
         await self._client.unsubscribe(subscription=self.number)
 
 
+def address_of(address: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT or [IPV6]:PORT. Raises ValueError."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not host or not port.isdecimal():
+        raise ValueError(f"'{address}' is no HOST:PORT")
+    return host.strip("[]"), int(port)
+
+
+def tls_context(ssl: bool | tls.SSLContext, ca_file: str | None) -> tls.SSLContext | None:
+    """What connect() makes of its arguments `ssl` and `ca_file`; None: no TLS."""
+    ca_file = ca_file or os.environ.get("FOGMARCH_TLS_CA") or None
+    if isinstance(ssl, tls.SSLContext):
+        return ssl
+    if not ssl and ca_file is None:
+        return None
+    context = tls.create_default_context(cafile=ca_file)
+    context.minimum_version = tls.TLSVersion.TLSv1_2
+    return context
+
+
 async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-python",
                   token: str | None = None, ssl: bool | tls.SSLContext = False,
                   ca_file: str | None = None, resume: str | None = None) -> Client:
@@ -225,12 +245,8 @@ async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-pyth
     which a certificate that is not trusted counts as, and RequestError when it refuses, such as with
     the status "denied" for a wrong token.
     """
-    host, _, port = address.rpartition(":")
-    ca_file = ca_file or os.environ.get("FOGMARCH_TLS_CA") or None
-    if not isinstance(ssl, tls.SSLContext) and (ssl or ca_file is not None):
-        ssl = tls.create_default_context(cafile=ca_file)
-        ssl.minimum_version = tls.TLSVersion.TLSv1_2
-    reader, writer = await asyncio.open_connection(host.strip("[]"), int(port), ssl=ssl or None,
+    host, port = address_of(address)
+    reader, writer = await asyncio.open_connection(host, port, ssl=tls_context(ssl, ca_file),
                                                    limit=READ_SIZE)
     client = Client(reader, writer)
     try:

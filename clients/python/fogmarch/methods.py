@@ -644,7 +644,7 @@ class Methods:
         resume: what an earlier hello was answered: the session gets that one's role and seat,
             without the token, and ends that one; where it is not good any more, the token decides
         """
-        params = {
+        params: dict[str, Any] = {
             'protocol': protocol,
             'client': client,
             'token': token,
@@ -660,7 +660,7 @@ class Methods:
 
         time: echoed
         """
-        params = {
+        params: dict[str, Any] = {
             'time': time,
         }
         return cast(Ping, await self.call('ping', params))
@@ -679,7 +679,7 @@ class Methods:
         world: player: number of the world
         team: player: team
         """
-        params = {
+        params: dict[str, Any] = {
             'role': role,
             'world': world,
             'team': team,
@@ -695,7 +695,7 @@ class Methods:
 
         number: its number
         """
-        params = {
+        params: dict[str, Any] = {
             'number': number,
         }
         await self.call('token.revoke', params)
@@ -715,7 +715,7 @@ class Methods:
         offset: where this piece belongs: bytes sent so far
         data: the piece
         """
-        params = {
+        params: dict[str, Any] = {
             'upload': upload,
             'total': total,
             'offset': offset,
@@ -799,7 +799,7 @@ class Methods:
         overload: slip, skip or degrade; from the config
         paused: begin paused; false
         """
-        params = {
+        params: dict[str, Any] = {
             'name': name,
             'map': map,
             'upload': upload,
@@ -841,7 +841,7 @@ class Methods:
     ) -> WorldList:
         """Lists the worlds; for a player that of its seat. Lowest role: player.
         """
-        params = {
+        params: dict[str, Any] = {
         }
         return cast(WorldList, await self.call('world.list', params))
 
@@ -855,7 +855,7 @@ class Methods:
         world: number of the world
         name: or its name
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'name': name,
         }
@@ -869,7 +869,7 @@ class Methods:
 
         world: number of the world
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
         }
         await self.call('world.destroy', params)
@@ -882,7 +882,7 @@ class Methods:
 
         world: number of the world
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
         }
         return cast(WorldPause, await self.call('world.pause', params))
@@ -899,7 +899,7 @@ class Methods:
         tick_hz: ticks per second
         budget_ms: milliseconds a tick may take
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'tick_hz': tick_hz,
             'budget_ms': budget_ms,
@@ -916,7 +916,7 @@ class Methods:
         world: number of the world
         ticks: how many; 1
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'ticks': ticks,
         }
@@ -934,7 +934,7 @@ class Methods:
         planner: planner of its agents; the world's
         weight: of its share of the search, among teams that have agents; 1
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'planner': planner,
             'weight': weight,
@@ -963,7 +963,7 @@ class Methods:
         place: exact: on the cells or nowhere; nearest: on the nearest cells that can hold them;
             exact
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'team': team,
             'cells': cells,
@@ -984,7 +984,7 @@ class Methods:
         world: number of the world
         agents: ids
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'agents': agents,
         }
@@ -1032,7 +1032,7 @@ class Methods:
             goes nowhere else; absent: any length
         on_unreachable: nearest, fail or wait; nearest
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'agents': agents,
             'kind': kind,
@@ -1064,7 +1064,7 @@ class Methods:
         agents: ids
         planner: as in world.create; absent: that of their team
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'agents': agents,
             'planner': planner,
@@ -1089,7 +1089,7 @@ class Methods:
         cells: x, y of each cell
         rects: x, y, width, height of each rectangle
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'set': set,
             'cost': cost,
@@ -1116,7 +1116,7 @@ class Methods:
         on_units: units on the site: push them to the nearest free cells, or refuse; push, a
             player's always refuse
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'team': team,
             'rect': rect,
@@ -1135,7 +1135,7 @@ class Methods:
         world: number of the world
         building: number of the building
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'building': building,
         }
@@ -1165,7 +1165,7 @@ class Methods:
         planner: a planner that searches forward, such as astar:heuristic=landmarks; absent: jump
             points where they apply, else A*
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'team': team,
             'class': class_,
@@ -1197,7 +1197,7 @@ class Methods:
         pairs: instead of from and to: x, y, x, y of each path
         expansions_max: give up after so many expansions, each
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'team': team,
             'class': class_,
@@ -1227,7 +1227,7 @@ class Methods:
         to: x, y
         pairs: instead of from and to: x, y, x, y of each question
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'team': team,
             'class': class_,
@@ -1256,7 +1256,7 @@ class Methods:
         goals: x, y of each goal
         expansions_max: give up after so many expansions, each
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'team': team,
             'class': class_,
@@ -1285,7 +1285,7 @@ class Methods:
         rect: x, y, width, height; at most 16384 cells
         expansions_max: give up after so many expansions, each
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'team': team,
             'class': class_,
@@ -1318,7 +1318,7 @@ class Methods:
             the same rectangle last
         since: with stream: the last tick that its client was told of
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'team': team,
             'rect': rect,
@@ -1341,7 +1341,7 @@ class Methods:
         subscription: its number
         rect: x, y, width, height
         """
-        params = {
+        params: dict[str, Any] = {
             'subscription': subscription,
             'rect': rect,
         }
@@ -1355,7 +1355,7 @@ class Methods:
 
         subscription: its number
         """
-        params = {
+        params: dict[str, Any] = {
             'subscription': subscription,
         }
         await self.call('unsubscribe', params)
@@ -1373,7 +1373,7 @@ class Methods:
             anew after this answer; false
         teams: with a world: also what each team may search; false
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'reset': reset,
             'teams': teams,
@@ -1395,7 +1395,7 @@ class Methods:
         channels: what is told, words with spaces between them: report, path, search, details (the
             last two with rect); report path search
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'agent': agent,
             'rect': rect,
@@ -1419,7 +1419,7 @@ class Methods:
         channels: what is told, words with spaces between them: report, path, search, details (the
             last two with rect); report path search
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'agent': agent,
             'rect': rect,
@@ -1437,7 +1437,7 @@ class Methods:
         world: number of the world
         subscription: its number
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'subscription': subscription,
         }
@@ -1454,7 +1454,7 @@ class Methods:
         world: number of the world
         agent: id
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'agent': agent,
         }
@@ -1479,7 +1479,7 @@ class Methods:
         expansions_max: give up after so many expansions, each
         rect: x, y, width, height: also list the searches' cells in here, at most 16384 in all
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'agent': agent,
             'planners': planners,
@@ -1502,7 +1502,7 @@ class Methods:
         by: agents, planners, teams or edits; agents
         rows: at most so many; 10
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'by': by,
             'rows': rows,
@@ -1519,7 +1519,7 @@ class Methods:
 
         world: number of the world
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
         }
         return cast(WorldSave, await self.call('world.save', params))
@@ -1536,7 +1536,7 @@ class Methods:
         offset: where the piece begins
         size: bytes of it; 262144
         """
-        params = {
+        params: dict[str, Any] = {
             'save': save,
             'offset': offset,
             'size': size,
@@ -1563,7 +1563,7 @@ class Methods:
         overload: slip, skip or degrade; as saved
         paused: begin paused; as saved
         """
-        params = {
+        params: dict[str, Any] = {
             'upload': upload,
             'name': name,
             'tick_hz': tick_hz,
@@ -1578,7 +1578,7 @@ class Methods:
     ) -> ReplayList:
         """Lists the journals that replay.open takes, and the replays there are. Lowest role: debug.
         """
-        params = {
+        params: dict[str, Any] = {
         }
         return cast(ReplayList, await self.call('replay.list', params))
 
@@ -1592,7 +1592,7 @@ class Methods:
 
         file: name of a file in journal_dir, as in replay.list
         """
-        params = {
+        params: dict[str, Any] = {
             'file': file,
         }
         return cast(ReplayOpen, await self.call('replay.open', params))
@@ -1609,7 +1609,7 @@ class Methods:
         world: number of the replay
         tick: ticks completed
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'tick': tick,
         }
@@ -1626,7 +1626,7 @@ class Methods:
         world: number of the replay
         tick_hz: ticks per second; as before, at first those of the world
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
             'tick_hz': tick_hz,
         }
@@ -1640,7 +1640,7 @@ class Methods:
 
         world: number of the replay
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
         }
         return cast(ReplayPause, await self.call('replay.pause', params))
@@ -1653,7 +1653,7 @@ class Methods:
 
         world: number of the replay
         """
-        params = {
+        params: dict[str, Any] = {
             'world': world,
         }
         await self.call('replay.close', params)
