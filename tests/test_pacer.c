@@ -107,6 +107,31 @@ static void grant_follows_the_measured_cost(void **state)
     assert_in_range(pace.deadline_ns - pace.start_ns, 41 * MS, 42 * MS);
 }
 
+// What commands took is part of the tick that follows, and of no other.
+static void what_was_spent_before_comes_off_the_budget(void **state)
+{
+    (void)state;
+    fm_pacer pacer;
+    fm_pacer_init(&pacer, 10, 50, FM_OVERLOAD_SLIP, 0);
+    fm_pace free = fm_pacer_begin(&pacer, 0);
+    fm_pacer_spend(&pacer, 15 * MS);
+    fm_pacer_spend(&pacer, 5 * MS);
+    fm_pace pace = fm_pacer_begin(&pacer, 100 * MS);
+    assert_int_equal(pace.spent_ns, 20 * MS);
+    assert_int_equal(pace.deadline_ns - 100 * MS, free.deadline_ns - 20 * MS);
+    assert_true(pace.expansions < free.expansions);
+    assert_true(pace.expansions > free.expansions / 2);
+
+    fm_pacer_spend(&pacer, 7000 * MS); // the search keeps its least share
+    pace = fm_pacer_begin(&pacer, 200 * MS);
+    assert_true(pace.deadline_ns > 200 * MS);
+    assert_true(pace.expansions > 0);
+
+    pace = fm_pacer_begin(&pacer, 300 * MS);
+    assert_int_equal(pace.spent_ns, 0);
+    assert_int_equal(pace.expansions, free.expansions);
+}
+
 // 30 ms of the search stage go by before anybody searches, whatever is granted.
 static void telling_planners_does_not_make_expansions_dear(void **state)
 {
@@ -230,6 +255,7 @@ int main(void)
         cmocka_unit_test(degrade_cuts_the_budget_until_in_time),
         cmocka_unit_test(degrade_slips_when_hopeless),
         cmocka_unit_test(grant_follows_the_measured_cost),
+        cmocka_unit_test(what_was_spent_before_comes_off_the_budget),
         cmocka_unit_test(telling_planners_does_not_make_expansions_dear),
         cmocka_unit_test(ticks_stay_in_the_budget),
         cmocka_unit_test(other_stages_cannot_starve_the_search),

@@ -45,6 +45,11 @@ void fm_pacer_restart(fm_pacer *pacer, uint64_t now_ns)
     pacer->due_ns = (double)now_ns + pacer->period_ns;
 }
 
+void fm_pacer_spend(fm_pacer *pacer, uint64_t ns)
+{
+    pacer->spent_ns += ns;
+}
+
 uint64_t fm_pacer_due_ns(const fm_pacer *pacer)
 {
     return (uint64_t)pacer->due_ns;
@@ -56,14 +61,18 @@ static double caution_ns(const fm_pacer *pacer, double budget_ns)
     return fmin(deviations * pacer->after_deviation_ns, caution_share_most * budget_ns);
 }
 
-static fm_pace pace_for(const fm_pacer *pacer, double budget_ns, uint64_t now_ns)
+// Whatever was spent, the search keeps its least share: what a command took is over.
+static fm_pace pace_for(fm_pacer *pacer, double budget_ns, uint64_t now_ns)
 {
+    uint64_t spent_ns = pacer->spent_ns;
+    pacer->spent_ns = 0;
     double reserve_ns = budget_ns * reserve_share;
     if (reserve_ns < reserve_least_ns) {
         reserve_ns = reserve_least_ns;
     }
     double search_least_ns = budget_ns * search_share_least;
-    double search_end_ns = budget_ns - pacer->after_ns - caution_ns(pacer, budget_ns) - reserve_ns;
+    double search_end_ns = budget_ns - (double)spent_ns - pacer->after_ns -
+                           caution_ns(pacer, budget_ns) - reserve_ns;
     double search_ns = search_end_ns - pacer->before_ns;
     if (search_ns < search_least_ns) {
         search_ns = search_least_ns;
@@ -73,6 +82,7 @@ static fm_pace pace_for(const fm_pacer *pacer, double budget_ns, uint64_t now_ns
     return (fm_pace){
         .expansions = expansions < 1 ? 1 : (uint64_t)expansions,
         .start_ns = now_ns,
+        .spent_ns = spent_ns,
         .deadline_ns = now_ns + (uint64_t)search_end_ns,
     };
 }
@@ -125,7 +135,7 @@ fm_pace fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns)
     return pace_for(pacer, budget_ns, now_ns);
 }
 
-fm_pace fm_pacer_begin_step(const fm_pacer *pacer, uint64_t now_ns)
+fm_pace fm_pacer_begin_step(fm_pacer *pacer, uint64_t now_ns)
 {
     return pace_for(pacer, pacer->budget_ns, now_ns);
 }

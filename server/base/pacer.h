@@ -8,10 +8,11 @@
 //             skip     the schedule stays; ticks whose time has passed are left out
 //             degrade  the schedule stays; late ticks follow at once with a smaller budget, until
 //                      they are in time again; beyond FM_PACER_BEHIND_MAX ticks it slips
-// Budget    the search may take budget - before - after: what the other stages, and telling the
-//           planners of changes, took lately. That time, divided by the time per expansion of late,
-//           is the grant; its end, a little reserve earlier, is the deadline that cuts a search
-//           short when the guess was wrong. A grant that was used up before the deadline was too
+// Budget    the search may take budget - spent - before - after: what was done for the world between
+//           the last tick and this one (commands, keyframes), and what the other stages, and telling
+//           the planners of changes, took lately. That time, divided by the time per expansion of
+//           late, is the grant; its end, a little reserve earlier, is the deadline that cuts a
+//           search short when the guess was wrong. A grant that was used up before the deadline was too
 //           small: the guess gets lower.
 //
 // No clock is read here: `now` is an argument, so a test or a simulation needs no waiting.
@@ -29,6 +30,7 @@
 typedef struct fm_pace {
     uint64_t expansions;  // to be shared by all planners
     uint64_t start_ns;    // the tick's start
+    uint64_t spent_ns;    // of its budget before that
     uint64_t deadline_ns; // of the search stage
 } fm_pace;
 
@@ -37,6 +39,7 @@ typedef struct fm_pacer {
     double period_ns;
     double budget_ns;
     double due_ns;             // when the next tick is due
+    uint64_t spent_ns;         // of the next tick's budget so far
     double ns_per_expansion;   // wall time of the search stage; smoothed, like the next two
     double before_ns;          // the stages before the search, and telling the planners
     double after_ns;           // from its deadline, or end if that came first, to the tick's end
@@ -58,6 +61,9 @@ void fm_pacer_change(fm_pacer *pacer, double tick_hz, double budget_ms, uint64_t
 /// Time goes on after a pause: the next tick is due one period from now.
 void fm_pacer_restart(fm_pacer *pacer, uint64_t now_ns);
 
+/// Time has been spent on the world outside its ticks. It belongs to the next one.
+void fm_pacer_spend(fm_pacer *pacer, uint64_t ns);
+
 /// When the next tick is due.
 uint64_t fm_pacer_due_ns(const fm_pacer *pacer);
 
@@ -66,11 +72,11 @@ uint64_t fm_pacer_due_ns(const fm_pacer *pacer);
 fm_pace fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns);
 
 /// What a tick outside the schedule may spend (world.step). The schedule stays as it is.
-fm_pace fm_pacer_begin_step(const fm_pacer *pacer, uint64_t now_ns);
+fm_pace fm_pacer_begin_step(fm_pacer *pacer, uint64_t now_ns);
 
 /// Learns from a tick that is over.
 void fm_pacer_end(fm_pacer *pacer, const fm_pace *pace, const fm_tick_report *report,
                   uint64_t now_ns);
 
-/// How far a tick of this length was over the budget.
+/// How far a tick of this length, with what was spent before it, was over the budget.
 uint64_t fm_pacer_overrun_ns(const fm_pacer *pacer, uint64_t tick_ns);

@@ -325,7 +325,8 @@ static void pack_by_name(msgpack_packer *packer, const fm_world_stats *stats)
         fm_pack_key_uint(packer, fm_order_end_names[i], stats->counts.orders_ended[i]);
     }
     fm_pack_text(packer, "stages_ms");
-    msgpack_pack_map(packer, FM_STAGE_COUNT);
+    msgpack_pack_map(packer, FM_STAGE_COUNT + 1);
+    fm_pack_key_real(packer, "commands", stats->commands_ms);
     for (uint32_t i = 0; i < FM_STAGE_COUNT; i++) {
         fm_pack_key_real(packer, fm_stage_name((fm_stage)i), stats->stages_ms[i]);
     }

@@ -292,8 +292,11 @@ static uint64_t now_ns_for_stages(void *context)
     return fm_clock_now_ns();
 }
 
-static void record_tick(fm_host *host, const fm_tick_report *report, uint64_t tick_ns)
+static void record_tick(fm_host *host, const fm_tick_report *report, const fm_pace *pace,
+                        uint64_t tick_ns)
 {
+    host->commands_ns += pace->spent_ns;
+    fm_distribution_add(&host->commands_times, pace->spent_ns / 1000);
     host->tick_ns += 0.2 * ((double)tick_ns - host->tick_ns);
     fm_histogram_add(&host->tick_histogram, tick_ns / 1000);
     uint64_t overrun_us = fm_pacer_overrun_ns(&host->pacer, tick_ns) / 1000;
@@ -322,7 +325,7 @@ static void tick_host(fm_conductor *conductor, fm_host *host, fm_workers *worker
     fm_conductor_show(conductor, host);
 
     fm_load load = {
-        .tick_us = (fm_clock_now_ns() - pace->start_ns) / 1000,
+        .tick_us = (fm_clock_now_ns() - pace->start_ns + pace->spent_ns) / 1000,
         .search_us = report.stage_ns[FM_STAGE_SEARCH] / 1000,
         .expansions = report.expansions,
         .moved = report.moved_count,
@@ -331,7 +334,7 @@ static void tick_host(fm_conductor *conductor, fm_host *host, fm_workers *worker
     fm_publish_tick(conductor, host, &load);
     fm_jobs_trace(conductor, host);
     uint64_t end_ns = fm_clock_now_ns();
-    record_tick(host, &report, end_ns - pace->start_ns);
+    record_tick(host, &report, pace, end_ns - pace->start_ns + pace->spent_ns);
     fm_pacer_end(&host->pacer, pace, &report, end_ns);
 }
 
@@ -357,8 +360,10 @@ static void tick_due_host(fm_conductor *conductor, fm_host *host, fm_workers *wo
     tick_host(conductor, host, workers, &pace);
     finish_step(conductor, host);
     fm_recording_flush(conductor, host);
+    uint64_t over_ns = fm_clock_now_ns();
     if (fm_recording_keep(host, conductor->config)) {
         fm_recording_flush(conductor, host);
+        fm_pacer_spend(&host->pacer, fm_clock_now_ns() - over_ns);
     }
 }
 
@@ -495,6 +500,9 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
             return; // the loop may have released the host by now
         }
         run_job(conductor, host, job, now_ns);
+        if (!host->paused) { // nothing is late while it is
+            fm_pacer_spend(&host->pacer, fm_clock_now_ns() - now_ns);
+        }
         worked = true;
     }
     if (worked) {

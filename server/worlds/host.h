@@ -159,11 +159,12 @@ struct fm_host {
     fm_distribution keyframe_times;   // for which the world stood still
     // Since the world began, or since stats began them anew.
     uint64_t stage_ns[FM_STAGE_COUNT]; // sums
+    uint64_t commands_ns;              // of what was done between ticks, likewise
     uint32_t first_moves_before[65];   // what core/ had counted then
     fm_histogram tick_histogram;       // microseconds
     fm_histogram overrun_histogram;    // microseconds
     // Since the world began.
-    fm_distribution tick_times, overrun_times, stage_times[FM_STAGE_COUNT];
+    fm_distribution tick_times, overrun_times, stage_times[FM_STAGE_COUNT], commands_times;
 };
 
 // What world.create asks for.

@@ -248,8 +248,12 @@ static fm_status make_stats(const fm_config *config, const fm_host *host, fm_job
         stats->stages_ms[stage] =
             (double)host->stage_ns[stage] / 1e6 / (double)host->tick_histogram.count;
     }
+    if (host->tick_histogram.count > 0) {
+        stats->commands_ms = (double)host->commands_ns / 1e6 / (double)host->tick_histogram.count;
+    }
     stats->tick_times = host->tick_times;
     stats->overrun_times = host->overrun_times;
+    stats->commands_times = host->commands_times;
     memcpy(stats->stage_times, host->stage_times, sizeof stats->stage_times);
     stats->late_ticks = host->pacer.late_ticks;
     stats->skipped_ticks = host->pacer.skipped_ticks;
@@ -265,6 +269,7 @@ static void begin_stats_anew(fm_host *host, const fm_world_counts *counts)
     host->tick_histogram = (fm_histogram){0};
     host->overrun_histogram = (fm_histogram){0};
     memset(host->stage_ns, 0, sizeof host->stage_ns);
+    host->commands_ns = 0;
     memcpy(host->first_moves_before, counts->first_move_histogram, sizeof host->first_moves_before);
 }
 

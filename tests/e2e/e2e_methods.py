@@ -5,7 +5,7 @@ Goal    answers hold what proto/protocol.def says; what is wrong is refused with
 Method  one server, small worlds, all ticks by world.step, so that nothing depends on time.
 """
 
-from fogmarch_server import msgpack, REQUEST, RequestError, Server, run
+from fogmarch_server import msgpack, REQUEST, RequestError, Server, run, until
 
 MAP = b"type octile\nheight 4\nwidth 6\nmap\n......\n.@@@..\n.@.@..\n......\n"
 
@@ -359,13 +359,22 @@ def statistics_and_inspection():
         assert counts["states"]["moving"] + counts["states"]["waiting"] == 2
         assert counts["tick_ms"]["count"] == 5 == counts["overrun_ms"]["count"]
         assert counts["order_to_first_move_ticks"]["count"] == 2
-        assert set(counts["stages_ms"]) >= {"sense", "search", "move"}
+        assert set(counts["stages_ms"]) >= {"commands", "sense", "search", "move"}
         assert "world" not in client.call("stats")
         assert client.refused("stats", world=99) == "no_world"
         client.call("stats", world=world, reset=True)
         anew = client.call("stats", world=world)["world"]
         assert anew["tick_ms"]["count"] == 0 and anew["tick"] == 5
         assert anew["order_to_first_move_ticks"]["count"] == 0
+
+        # What is done between two ticks counts as time of the next one.
+        client.call("world.resume", world=world)
+
+        def counts_commands():
+            client.call("agent.order", world=world, kind="move", agents=agents, goal=[25, 25])
+            return client.call("stats", world=world)["world"]["stages_ms"]["commands"] > 0
+
+        until(counts_commands, "time of commands in the stats")
 
 
 def shares_of_the_search():
