@@ -19,7 +19,7 @@
 #include "core/base/random.h"
 #include "core/planners/query.h"
 #include "core/tick/tick.h"
-#include "server/sessions/scene.h"
+#include "server/streams/scene.h"
 #include "tests/support.h"
 
 #define WIDTH         56u

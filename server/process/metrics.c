@@ -3,7 +3,7 @@
 #include "server/process/metrics.h"
 
 #include "server/process/syscall_filter.h"
-#include "server/sessions/stream.h"
+#include "server/streams/stream.h"
 
 #include "core/world/words.h"
 #include "server/base/clock.h"

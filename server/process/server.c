@@ -9,6 +9,7 @@
 
 #include "server/process/server.h"
 
+#include "proto/pack.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/reload.h"
@@ -18,15 +19,12 @@
 #include "server/process/options.h"
 #include "server/process/recovery.h"
 #include "server/process/syscall_filter.h"
-#include "server/sessions/creation.h"
-#include "server/sessions/handlers.h"
+#include "server/methods/methods.h"
 #include "server/sessions/hub.h"
 #include "server/sessions/ledger.h"
-#include "server/sessions/replays.h"
-#include "server/sessions/stream.h"
+#include "server/streams/stream.h"
 #include "server/wire/tls.h"
 #include "server/wire/transport.h"
-#include "server/worlds/playback.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -235,40 +233,7 @@ static void job_done(struct server *server, fm_job *job)
         fm_http_take_scrape(server->http, job);
         return;
     }
-    switch (job->kind) {
-    case FM_JOB_ADD:
-        if (fm_playback_is(job->host)) {
-            fm_replays_added(&server->hub, job);
-        } else {
-            fm_creation_added(&server->hub, job);
-        }
-        break;
-    case FM_JOB_REMOVE:
-        fm_creation_removed(&server->hub, job);
-        break;
-    case FM_JOB_WATCH:
-        fm_stream_watched(&server->hub, job);
-        fm_job_destroy(job);
-        break;
-    case FM_JOB_UNWATCH:
-        fm_job_destroy(job);
-        break;
-    case FM_JOB_COMMAND:
-    case FM_JOB_PAUSE:
-    case FM_JOB_RESUME:
-    case FM_JOB_STEP:
-    case FM_JOB_SEEK:
-    case FM_JOB_QUERY:
-    case FM_JOB_STATS:
-    case FM_JOB_INSPECT:
-    case FM_JOB_TRACE:
-    case FM_JOB_UNTRACE:
-    case FM_JOB_EXPLAIN:
-    case FM_JOB_TOP:
-    case FM_JOB_SAVE:
-        fm_handlers_job_done(&server->hub, job);
-        break;
-    }
+    fm_methods_job_done(&server->hub, job);
 }
 
 static void take_event(struct server *server, fm_event *event)
@@ -528,7 +493,9 @@ static bool create_conductors(struct server *server)
 // Makes what cannot be had for sure. On failure nothing needs undoing.
 static bool server_init(struct server *server, const fm_config *config)
 {
-    *server = (struct server){.hub = {.on_session_gone = on_session_gone, .on_yield = on_yield},
+    *server = (struct server){.hub = {.session_events = &fm_methods_session_events,
+                                      .on_session_gone = on_session_gone,
+                                      .on_yield = on_yield},
                               .config = *config,
                               .journal_lock = -1};
     server->hub.config = &server->config;
@@ -641,7 +608,7 @@ static bool start_journal(struct server *server)
 int fm_server_run(const fm_config *config, const char *const *arguments,
                   const char *const *environment, const char *commit)
 {
-    fm_handlers_check();
+    fm_methods_check();
     signal(SIGPIPE, SIG_IGN); // a peer that is gone is an error of the write, not the end of all
     signal(SIGXFSZ, SIG_IGN); // likewise a file that may not grow
     fm_descriptors_reserve(config);

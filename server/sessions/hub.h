@@ -50,6 +50,7 @@ typedef struct fm_hub {
     uint64_t start_ns;
     const char *commit; // of what was built
     bool going_down;
+    const struct fm_session_events *session_events;
     void (*on_session_gone)(struct fm_hub *hub); // after a session was released
     void (*on_yield)(struct fm_hub *hub);        // fm_sessions_take_turns() is due; NULL: nobody
                                                  // calls it, and sessions do not yield

@@ -4,9 +4,6 @@
 
 #include "server/base/clock.h"
 #include "server/base/log.h"
-#include "server/sessions/handlers.h"
-#include "server/sessions/replays.h"
-#include "server/sessions/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,8 +157,7 @@ static void on_closed(void *owner)
     if (fm_session_is_open(session)) {
         let_go(session, FM_SESSION_GONE, "client hung up");
     }
-    fm_stream_end_session(session);
-    fm_replays_end_session(hub, session->number);
+    hub->session_events->closed(session);
     fm_hub_drop_session(hub, session);
     session_destroy(session);
     hub->on_session_gone(hub);
@@ -219,7 +215,7 @@ static void receive_message(fm_session *session, const uint8_t *bytes, size_t si
     msgpack_unpack_return result =
         msgpack_unpack((const char *)bytes, size, &offset, &zone, &message);
     if (result == MSGPACK_UNPACK_SUCCESS || result == MSGPACK_UNPACK_EXTRA_BYTES) {
-        fm_handlers_receive(session, &message);
+        session->hub->session_events->received(session, &message);
     } else {
         session->hub->counts.protocol_errors++;
         fm_session_finish(session, "message cannot be unpacked");
@@ -436,7 +432,7 @@ static void on_sent(void *owner)
     fm_session *session = owner;
     try_to_go_on(session);
     if (fm_session_is_open(session)) {
-        fm_stream_drained(session);
+        session->hub->session_events->drained(session);
     }
 }
 

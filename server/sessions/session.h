@@ -55,6 +55,19 @@ typedef struct fm_download {
     size_t total;
 } fm_download;
 
+// What becomes of what a session receives. Set once, as fm_hub.session_events.
+typedef struct fm_session_events {
+    /// Handles one message that was unpacked, which is good until this returns. May end the
+    /// session.
+    void (*received)(fm_session *session, const msgpack_object *message);
+
+    /// The client has read.
+    void (*drained)(fm_session *session);
+
+    /// The connection is gone: lets go of the session, which is released after this.
+    void (*closed)(fm_session *session);
+} fm_session_events;
+
 struct fm_session {
     fm_hub *hub;
     fm_transport *transport;

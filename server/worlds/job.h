@@ -53,6 +53,8 @@ typedef enum fm_job_kind {
     FM_JOB_SAVE,
 } fm_job_kind;
 
+#define FM_JOB_KIND_COUNT (FM_JOB_SAVE + 1u)
+
 // The arrays that job->command.command points to, and what spawn gives back.
 typedef struct fm_job_command {
     fm_command command;

@@ -3,11 +3,8 @@
 #include "tests/fuzz/live.h"
 
 #include "server/base/clock.h"
-#include "server/sessions/creation.h"
-#include "server/sessions/handlers.h"
-#include "server/sessions/replays.h"
-#include "server/sessions/stream.h"
-#include "server/worlds/playback.h"
+#include "server/methods/methods.h"
+#include "server/streams/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -367,32 +364,6 @@ void fm_live_hang_up(uint32_t client)
 
 // ---- time --------------------------------------------------------------------------------------
 
-static void job_done(fm_job *job)
-{
-    switch (job->kind) {
-    case FM_JOB_ADD:
-        if (fm_playback_is(job->host)) {
-            fm_replays_added(&live.hub, job);
-        } else {
-            fm_creation_added(&live.hub, job);
-        }
-        break;
-    case FM_JOB_REMOVE:
-        fm_creation_removed(&live.hub, job);
-        break;
-    case FM_JOB_WATCH:
-        fm_stream_watched(&live.hub, job);
-        fm_job_destroy(job);
-        break;
-    case FM_JOB_UNWATCH:
-        fm_job_destroy(job);
-        break;
-    default:
-        fm_handlers_job_done(&live.hub, job);
-        break;
-    }
-}
-
 static bool take_events(fm_conductor *conductor)
 {
     fm_event *event = fm_conductor_receive(conductor);
@@ -400,7 +371,7 @@ static bool take_events(fm_conductor *conductor)
     while (event != NULL) {
         fm_event *next = event->next;
         if (event->kind == FM_EVENT_JOB) {
-            job_done((fm_job *)event);
+            fm_methods_job_done(&live.hub, (fm_job *)event);
         } else if (event->kind == FM_EVENT_PUBLICATION) {
             fm_stream_publish(&live.hub, (fm_publication *)event);
         }
@@ -510,7 +481,9 @@ static const fm_config *without_journals(const fm_config *config)
 void fm_live_begin(const fm_config *config, const fm_config *worlds)
 {
     init_loop();
-    live = (struct live){.hub = {.config = config, .on_session_gone = on_session_gone}};
+    live = (struct live){.hub = {.config = config,
+                                 .session_events = &fm_methods_session_events,
+                                 .on_session_gone = on_session_gone}};
     now_ns = FM_NS_PER_S;
     live.hub.tokens.configured = config->grants;
     live.hub.start_ns = fm_clock_now_ns();

@@ -1,4 +1,4 @@
-// tests/fuzz/live.h: a whole server in one thread: sessions, handlers, streams, worlds and the
+// tests/fuzz/live.h: a whole server in one thread: sessions, methods, streams, worlds and the
 // conductor are the real ones; sockets, the clock and libuv's thread pool are here.
 //
 // Bytes go in through fm_live_send() and every message that comes out is looked at: it has to be

@@ -1,9 +1,9 @@
-// server/sessions/scene.c: see scene.h. Here: taking publications in. What goes out is in
+// server/streams/scene.c: see scene.h. Here: taking publications in. What goes out is in
 // scene_pack.c.
 
-#include "server/sessions/scene.h"
+#include "server/streams/scene.h"
 
-#include "server/sessions/scene_pack.h"
+#include "server/streams/scene_pack.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,16 +1,12 @@
-// server/sessions/handlers_world.c: the methods that make, end, list and pace worlds. See
-// handlers.h.
-//
-// Reading or generating a map, and dropping a world's memory, take their time: both run on libuv's
-// thread pool. A name is taken from the moment world.create comes in.
+// server/methods/world_methods.c: see world_methods.h.
 
-#include "server/sessions/handlers.h"
+#include "server/methods/world_methods.h"
 
 #include "core/generate/generate.h"
 #include "server/base/log.h"
-#include "server/sessions/creation.h"
-#include "server/sessions/issuance.h"
-#include "server/sessions/stream.h"
+#include "server/methods/creation.h"
+#include "server/methods/issuance.h"
+#include "server/streams/stream.h"
 #include "server/worlds/playback.h"
 
 #include <ctype.h>
@@ -52,8 +48,8 @@ static uint32_t number_or(const fm_request *request, fm_field field, uint32_t ot
 
 // ---- reading world.create ----------------------------------------------------------------------
 
-fm_status fm_handlers_new_name(const fm_session *session, const char *bytes, size_t size,
-                               char *name, char *error)
+fm_status fm_request_new_name(const fm_session *session, const char *bytes, size_t size, char *name,
+                              char *error)
 {
     for (size_t i = 0; i < size; i++) {
         if (!isalnum((unsigned char)bytes[i]) && memchr("._-", bytes[i], 3) == NULL) {
@@ -72,8 +68,8 @@ static fm_status read_generator(const fm_request *request, fm_host_options *opti
 {
     fm_generate_options *generate = &options->generate;
     uint32_t generator = FM_GENERATOR_SKIRMISH;
-    fm_status status = fm_handlers_choose(request, FM_FIELD_GENERATOR, generator_names,
-                                          FM_COUNT_OF(generator_names), &generator, error);
+    fm_status status = fm_request_choose(request, FM_FIELD_GENERATOR, generator_names,
+                                         FM_COUNT_OF(generator_names), &generator, error);
     *generate = fm_generate_options_default();
     generate->generator = (fm_generator)generator;
     generate->width = number_or(request, FM_FIELD_WIDTH, generate->width);
@@ -104,16 +100,16 @@ static fm_status read_rules(const fm_request *request, fm_world_rules *rules, ch
     bool four = neighbours == 4;
     uint32_t steps = four ? FM_STEPS_1 : FM_STEPS_10_14;
     uint32_t shape = four ? FM_SENSE_DIAMOND : FM_SENSE_SQUARE;
-    fm_status status = fm_handlers_choose(request, FM_FIELD_STEP_COSTS, step_names,
-                                          FM_COUNT_OF(step_names), &steps, error);
+    fm_status status = fm_request_choose(request, FM_FIELD_STEP_COSTS, step_names,
+                                         FM_COUNT_OF(step_names), &steps, error);
     if (status == FM_OK) {
-        status = fm_handlers_choose(request, FM_FIELD_SENSE_SHAPE, shape_names,
-                                    FM_COUNT_OF(shape_names), &shape, error);
+        status = fm_request_choose(request, FM_FIELD_SENSE_SHAPE, shape_names,
+                                   FM_COUNT_OF(shape_names), &shape, error);
     }
     uint32_t occupancy = FM_OCCUPANCY_NONE;
     if (status == FM_OK) {
-        status = fm_handlers_choose(request, FM_FIELD_OCCUPANCY, occupancy_names,
-                                    FM_COUNT_OF(occupancy_names), &occupancy, error);
+        status = fm_request_choose(request, FM_FIELD_OCCUPANCY, occupancy_names,
+                                   FM_COUNT_OF(occupancy_names), &occupancy, error);
     }
     rules->occupancy = (fm_occupancy_rule)occupancy;
     rules->connectivity = four ? FM_CONNECT_4 : corners ? FM_CONNECT_8_CORNERS : FM_CONNECT_8;
@@ -155,11 +151,11 @@ static fm_status read_landmarks(const fm_request *request, fm_landmark_rules *la
 #undef X
     };
     uint32_t placement = landmarks->placement, stale = landmarks->allow_stale;
-    fm_status status = fm_handlers_choose(request, FM_FIELD_LANDMARK_PLACEMENT, placement_names,
-                                          FM_COUNT_OF(placement_names), &placement, error);
+    fm_status status = fm_request_choose(request, FM_FIELD_LANDMARK_PLACEMENT, placement_names,
+                                         FM_COUNT_OF(placement_names), &placement, error);
     if (status == FM_OK) {
-        status = fm_handlers_choose(request, FM_FIELD_STALE, stale_names, FM_COUNT_OF(stale_names),
-                                    &stale, error);
+        status = fm_request_choose(request, FM_FIELD_STALE, stale_names, FM_COUNT_OF(stale_names),
+                                   &stale, error);
     }
     landmarks->count = number_or(request, FM_FIELD_LANDMARKS, landmarks->count);
     landmarks->placement = (fm_placement)placement;
@@ -182,7 +178,7 @@ static fm_status read_planner(const fm_session *session, const fm_request *reque
     return fm_planner_spec_parse(text, &rules->planner, error, FM_ERROR_TEXT_SIZE);
 }
 
-fm_status fm_handlers_overload(const fm_request *request, fm_overload *overload, char *error)
+fm_status fm_request_overload(const fm_request *request, fm_overload *overload, char *error)
 {
     const fm_value *value = &request->values[FM_FIELD_OVERLOAD];
     if (value->present && !fm_overload_by_name(value->bytes, value->size, overload)) {
@@ -203,11 +199,11 @@ static fm_status read_pace(const fm_session *session, const fm_request *request,
     options->budget_ms = budget->present ? budget->real : config->budget_ms;
     options->overload = config->overload;
     options->paused = request->values[FM_FIELD_PAUSED].number != 0;
-    return fm_handlers_overload(request, &options->overload, error);
+    return fm_request_overload(request, &options->overload, error);
 }
 
-fm_status fm_handlers_take_upload(fm_session *session, const fm_request *request, char **bytes,
-                                  size_t *size, char *error)
+fm_status fm_request_take_upload(fm_session *session, const fm_request *request, char **bytes,
+                                 size_t *size, char *error)
 {
     fm_upload *finished = &session->upload;
     if (finished->number != request->values[FM_FIELD_UPLOAD].number ||
@@ -242,7 +238,7 @@ static fm_status read_map(fm_session *session, const fm_request *request, fm_hos
         options->map_size = map->size;
     }
     return upload->present
-               ? fm_handlers_take_upload(session, request, &options->map, &options->map_size, error)
+               ? fm_request_take_upload(session, request, &options->map, &options->map_size, error)
                : FM_OK;
 }
 
@@ -252,7 +248,7 @@ static fm_status read_options(fm_session *session, const fm_request *request,
     options->rules = fm_world_rules_default();
     options->memory_max = session->hub->config->world_memory_max;
     const fm_value *name = &request->values[FM_FIELD_NAME];
-    fm_status status = fm_handlers_new_name(session, name->bytes, name->size, options->name, error);
+    fm_status status = fm_request_new_name(session, name->bytes, name->size, options->name, error);
     if (status == FM_OK) {
         status = read_generator(request, options, error);
     }
@@ -274,7 +270,7 @@ static fm_status read_options(fm_session *session, const fm_request *request,
     return status == FM_OK ? read_map(session, request, options, error) : status;
 }
 
-fm_status fm_handlers_new_world(const fm_session *session, char *error)
+fm_status fm_request_new_world(const fm_session *session, char *error)
 {
     const fm_hub *hub = session->hub;
     if (hub->host_count + hub->creation_count >= hub->config->worlds_max) {
@@ -288,7 +284,7 @@ fm_status fm_handlers_new_world(const fm_session *session, char *error)
 fm_status fm_take_world_create(fm_session *session, const fm_request *request, char *error)
 {
     fm_host_options options = {0};
-    fm_status status = fm_handlers_new_world(session, error);
+    fm_status status = fm_request_new_world(session, error);
     if (status == FM_OK) {
         status = read_options(session, request, &options, error);
     }
@@ -409,11 +405,11 @@ fm_status fm_take_world_list(fm_session *session, const fm_request *request, cha
     fm_pack_text(&reply.packer, "worlds");
     uint32_t count = 0;
     for (uint32_t i = 0; i < session->hub->host_count; i++) {
-        count += fm_handlers_may_know(session, session->hub->hosts[i]);
+        count += fm_request_may_know(session, session->hub->hosts[i]);
     }
     msgpack_pack_array(&reply.packer, count);
     for (uint32_t i = 0; i < session->hub->host_count; i++) {
-        if (fm_handlers_may_know(session, session->hub->hosts[i])) {
+        if (fm_request_may_know(session, session->hub->hosts[i])) {
             pack_list_entry(&reply.packer, session, session->hub->hosts[i]);
         }
     }
@@ -451,13 +447,6 @@ static void pack_rules(msgpack_packer *packer, const fm_world_rules *rules)
         fm_movement_class_format(&rules->classes[i], text, sizeof text);
         fm_pack_text(packer, text);
     }
-}
-
-void fm_handlers_pack_digest(msgpack_packer *packer, uint64_t digest)
-{
-    char digits[17];
-    snprintf(digits, sizeof digits, "%016llx", (unsigned long long)digest);
-    fm_pack_key_text(packer, "digest", digits);
 }
 
 static void pack_replay(msgpack_packer *packer, const fm_host *host,
@@ -502,7 +491,7 @@ static void pack_info(msgpack_packer *packer, const fm_session *session, const f
     fm_pack_key_text(packer, "journal", fm_host_journal_name(summary.journal));
     pack_replay(packer, host, &summary.replay);
     if (!is_player) { // it hangs on what the player's team does not see
-        fm_handlers_pack_digest(packer, summary.digest);
+        fm_pack_key_digest(packer, summary.digest);
     }
 }
 
@@ -517,7 +506,7 @@ fm_status fm_take_world_info(fm_session *session, const fm_request *request, cha
     const fm_host *host = number->present
                               ? fm_hub_find_host(session->hub, number->number)
                               : fm_hub_find_host_by_name(session->hub, name->bytes, name->size);
-    if (host == NULL || !fm_handlers_may_know(session, host)) {
+    if (host == NULL || !fm_request_may_know(session, host)) {
         return FM_ERR_NO_WORLD;
     }
     if (!request->is_notification) {
@@ -535,15 +524,15 @@ fm_status fm_take_world_destroy(fm_session *session, const fm_request *request, 
 {
     (void)error;
     fm_host *host;
-    fm_status status = fm_handlers_host(session, request, &host);
+    fm_status status = fm_request_host(session, request, &host);
     if (status != FM_OK) {
         return status;
     }
-    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_REMOVE, host);
+    fm_job *job = fm_request_make_job(session, request, FM_JOB_REMOVE, host);
     if (job == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    status = fm_handlers_post(session, job);
+    status = fm_request_post(session, job);
     if (status == FM_OK) {
         host->state = FM_HOST_ENDING;
         fm_stream_end_host(session->hub, host);
@@ -558,11 +547,11 @@ fm_status fm_take_world_destroy(fm_session *session, const fm_request *request, 
 static fm_status post_simple(fm_session *session, const fm_request *request, fm_job_kind kind)
 {
     fm_host *host;
-    fm_status status = fm_handlers_host(session, request, &host);
+    fm_status status = fm_request_host(session, request, &host);
     if (status != FM_OK) {
         return status;
     }
-    fm_job *job = fm_handlers_make_job(session, request, kind, host);
+    fm_job *job = fm_request_make_job(session, request, kind, host);
     if (job == NULL) {
         return FM_ERR_NO_MEMORY;
     }
@@ -573,7 +562,7 @@ static fm_status post_simple(fm_session *session, const fm_request *request, fm_
     if (kind == FM_JOB_STEP) {
         job->step.left = number_or(request, FM_FIELD_TICKS, 1);
     }
-    return fm_handlers_post(session, job);
+    return fm_request_post(session, job);
 }
 
 fm_status fm_take_world_pause(fm_session *session, const fm_request *request, char *error)
@@ -604,5 +593,5 @@ void fm_answer_step(msgpack_packer *packer, const fm_job *job)
 {
     msgpack_pack_map(packer, 2);
     fm_pack_key_uint(packer, "tick", job->tick);
-    fm_handlers_pack_digest(packer, job->step.digest);
+    fm_pack_key_digest(packer, job->step.digest);
 }

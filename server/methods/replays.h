@@ -1,4 +1,4 @@
-// server/sessions/replays.h: journals that people look at: listing them, opening and closing
+// server/methods/replays.h: journals that people look at: listing them, opening and closing
 // replays, without making the event loop wait.
 //
 //   replay.list   thread pool: looks into every journal ──> answered

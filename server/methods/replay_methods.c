@@ -1,11 +1,8 @@
-// server/sessions/handlers_replay.c: the methods that look at journals. See handlers.h and
-// replays.h.
-//
-// Whether `world` is a replay was checked before, see check_world() in handlers.c.
+// server/methods/replay_methods.c: see replay_methods.h.
 
-#include "server/sessions/handlers.h"
+#include "server/methods/replay_methods.h"
 
-#include "server/sessions/replays.h"
+#include "server/methods/replays.h"
 
 static fm_status check_possible(const fm_session *session, char *error)
 {
@@ -34,11 +31,11 @@ static fm_status make_job(fm_session *session, const fm_request *request, fm_job
                           fm_job **job)
 {
     fm_host *host;
-    fm_status status = fm_handlers_host(session, request, &host);
+    fm_status status = fm_request_host(session, request, &host);
     if (status != FM_OK) {
         return status;
     }
-    *job = fm_handlers_make_job(session, request, kind, host);
+    *job = fm_request_make_job(session, request, kind, host);
     return *job == NULL ? FM_ERR_NO_MEMORY : FM_OK;
 }
 
@@ -51,14 +48,14 @@ fm_status fm_take_replay_seek(fm_session *session, const fm_request *request, ch
         return status;
     }
     job->seek.wanted = request->values[FM_FIELD_TICK].number;
-    return fm_handlers_post(session, job);
+    return fm_request_post(session, job);
 }
 
 void fm_answer_replay_seek(msgpack_packer *packer, const fm_job *job)
 {
     msgpack_pack_map(packer, 5);
     fm_pack_key_uint(packer, "tick", job->tick);
-    fm_handlers_pack_digest(packer, job->seek.digest);
+    fm_pack_key_digest(packer, job->seek.digest);
     fm_pack_key_uint(packer, "first_tick", job->seek.first_tick);
     fm_pack_key_uint(packer, "last_tick", job->seek.last_tick);
     fm_pack_key_uint(packer, "differences", job->seek.differences);
@@ -73,7 +70,7 @@ fm_status fm_take_replay_play(fm_session *session, const fm_request *request, ch
         return status;
     }
     job->pace.tick_hz = request->values[FM_FIELD_TICK_HZ].real;
-    return fm_handlers_post(session, job);
+    return fm_request_post(session, job);
 }
 
 fm_status fm_take_replay_pause(fm_session *session, const fm_request *request, char *error)
@@ -81,7 +78,7 @@ fm_status fm_take_replay_pause(fm_session *session, const fm_request *request, c
     (void)error;
     fm_job *job;
     fm_status status = make_job(session, request, FM_JOB_PAUSE, &job);
-    return status == FM_OK ? fm_handlers_post(session, job) : status;
+    return status == FM_OK ? fm_request_post(session, job) : status;
 }
 
 fm_status fm_take_replay_close(fm_session *session, const fm_request *request, char *error)

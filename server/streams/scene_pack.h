@@ -1,8 +1,8 @@
-// server/sessions/scene_pack.h: what scene.c and scene_pack.c share.
+// server/streams/scene_pack.h: what scene.c and scene_pack.c share.
 
 #pragma once
 
-#include "server/sessions/scene.h"
+#include "server/streams/scene.h"
 
 // How an agent was before a change.
 typedef struct fm_agent_before {

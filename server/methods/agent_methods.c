@@ -1,40 +1,13 @@
-// server/sessions/handlers_agent.c: the methods that act inside a world: teams, agents, terrain,
-// paths. See handlers.h.
-//
-// Numbers become cells and ids here, and nowhere else: what the conductor gets lies inside the map
-// or is refused with the entry's position.
+// server/methods/agent_methods.c: see agent_methods.h.
+
+#include "server/methods/agent_methods.h"
 
 #include "core/world/words.h"
-#include "server/sessions/handlers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 // ---- numbers into cells, ids, rectangles -------------------------------------------------------
-
-static fm_status no_cell(const fm_host *host, fm_field field, uint32_t index, uint64_t x,
-                         uint64_t y, char *error)
-{
-    snprintf(error, FM_ERROR_TEXT_SIZE, "%s, entry %u: (%llu, %llu) is outside the map of %u x %u",
-             fm_field_name(field), index, (unsigned long long)x, (unsigned long long)y, host->width,
-             host->height);
-    return FM_ERR_OFF_GRID;
-}
-
-// Reads x, y pairs. Room for value->count / 2 cells.
-fm_status fm_handlers_cells(const fm_host *host, const fm_request *request, fm_field field,
-                            fm_cell *cells, char *error)
-{
-    const fm_value *value = &request->values[field];
-    for (uint32_t i = 0; i < value->count / 2; i++) {
-        uint64_t x = fm_value_at(value, 2 * i), y = fm_value_at(value, 2 * i + 1);
-        if (x >= host->width || y >= host->height) {
-            return no_cell(host, field, i, x, y, error);
-        }
-        cells[i] = fm_cell_at((uint32_t)x, (uint32_t)y);
-    }
-    return FM_OK;
-}
 
 static fm_status wrong_count(fm_field field, const char *wanted, char *error)
 {
@@ -56,7 +29,7 @@ static fm_status take_cells(const fm_request *request, fm_field field, fm_job *j
     }
     job->command.command.cells = job->command.cells;
     job->command.command.cell_count = count;
-    return fm_handlers_cells(job->host, request, field, job->command.cells, error);
+    return fm_request_cells(job->host, request, field, job->command.cells, error);
 }
 
 static fm_status take_agents(const fm_request *request, fm_job *job)
@@ -104,76 +77,12 @@ static fm_status take_rects(const fm_request *request, fm_job *job, char *error)
     return FM_OK;
 }
 
-fm_status fm_handlers_planner(const fm_request *request, fm_planner_spec *planner, char *error)
-{
-    const fm_value *value = &request->values[FM_FIELD_PLANNER];
-    if (!value->present) {
-        return FM_OK;
-    }
-    char text[129];
-    memcpy(text, value->bytes, value->size);
-    text[value->size] = '\0';
-    return fm_planner_spec_parse(text, planner, error, FM_ERROR_TEXT_SIZE);
-}
-
-// A movement class by name; without one the world's first.
-fm_status fm_handlers_class(const fm_host *host, const fm_request *request, uint32_t *class_index,
-                            char *error)
-{
-    const fm_value *value = &request->values[FM_FIELD_CLASS];
-    const fm_world_rules *rules = &host->rules;
-    *class_index = 0;
-    for (uint32_t i = 0; value->present && i < rules->class_count; i++) {
-        if (fm_value_is(value, rules->classes[i].name)) {
-            *class_index = i;
-            return FM_OK;
-        }
-    }
-    if (!value->present) {
-        return FM_OK;
-    }
-    int size = snprintf(error, FM_ERROR_TEXT_SIZE,
-                        "there is no movement class '%.*s', only:", (int)value->size, value->bytes);
-    for (uint32_t i = 0; i < rules->class_count && size < (int)FM_ERROR_TEXT_SIZE; i++) {
-        size += snprintf(error + size, FM_ERROR_TEXT_SIZE - (size_t)size, " %s",
-                         rules->classes[i].name);
-    }
-    return FM_ERR_NO_CLASS;
-}
-
 // ---- commands ----------------------------------------------------------------------------------
-
-fm_status fm_handlers_post_command(fm_session *session, const fm_request *request,
-                                   fm_command_kind kind, fm_fill_fn *fill, char *error)
-{
-    fm_host *host;
-    uint32_t team;
-    fm_status status = fm_handlers_host(session, request, &host);
-    if (status == FM_OK) {
-        status = fm_handlers_team(session, request, &team);
-    }
-    if (status != FM_OK) {
-        return status;
-    }
-    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_COMMAND, host);
-    if (job == NULL) {
-        return FM_ERR_NO_MEMORY;
-    }
-    job->command.command.kind = kind;
-    job->command.command.team = team;
-    job->command.by_name = session->role == FM_ROLE_PLAYER;
-    status = fill(request, job, error);
-    if (status != FM_OK) {
-        fm_job_destroy(job);
-        return status;
-    }
-    return fm_handlers_post(session, job);
-}
 
 static fm_status fill_team(const fm_request *request, fm_job *job, char *error)
 {
     job->command.command.weight = (uint32_t)request->values[FM_FIELD_WEIGHT].number;
-    return fm_handlers_planner(request, &job->command.command.planner, error);
+    return fm_request_planner(request, &job->command.command.planner, error);
 }
 
 static fm_status read_speed(const fm_request *request, const fm_host *host, fm_command *command,
@@ -201,7 +110,7 @@ static fm_status read_place(const fm_request *request, fm_command *command, char
     };
     uint32_t index = FM_PLACE_EXACT;
     fm_status status =
-        fm_handlers_choose(request, FM_FIELD_PLACE, names, FM_COUNT_OF(names), &index, error);
+        fm_request_choose(request, FM_FIELD_PLACE, names, FM_COUNT_OF(names), &index, error);
     command->placing = (fm_placing)index;
     return status;
 }
@@ -223,8 +132,8 @@ static fm_status fill_spawn(const fm_request *request, fm_job *job, char *error)
     if (job->command.spawned == NULL || job->command.names == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    status = fm_handlers_class(job->host, request, &job->command.command.class_index, error);
-    return status == FM_OK ? fm_handlers_planner(request, &job->command.command.planner, error)
+    status = fm_request_class(job->host, request, &job->command.command.class_index, error);
+    return status == FM_OK ? fm_request_planner(request, &job->command.command.planner, error)
                            : status;
 }
 
@@ -237,15 +146,15 @@ static fm_status fill_remove(const fm_request *request, fm_job *job, char *error
 static fm_status fill_planner(const fm_request *request, fm_job *job, char *error)
 {
     fm_status status = take_agents(request, job);
-    return status == FM_OK ? fm_handlers_planner(request, &job->command.command.planner, error)
+    return status == FM_OK ? fm_request_planner(request, &job->command.command.planner, error)
                            : status;
 }
 
 static fm_status read_order_kind(const fm_request *request, fm_command *command, char *error)
 {
     uint32_t index = FM_ORDER_MOVE;
-    fm_status status = fm_handlers_choose(request, FM_FIELD_KIND, fm_order_kind_names,
-                                          FM_ORDER_KIND_COUNT, &index, error);
+    fm_status status = fm_request_choose(request, FM_FIELD_KIND, fm_order_kind_names,
+                                         FM_ORDER_KIND_COUNT, &index, error);
     command->order = (fm_order_kind)index;
     return status;
 }
@@ -258,8 +167,8 @@ static fm_status read_on_unreachable(const fm_request *request, fm_command *comm
 #undef X
     };
     uint32_t index = FM_UNREACHABLE_NEAREST;
-    fm_status status = fm_handlers_choose(request, FM_FIELD_ON_UNREACHABLE, names,
-                                          FM_COUNT_OF(names), &index, error);
+    fm_status status = fm_request_choose(request, FM_FIELD_ON_UNREACHABLE, names,
+                                         FM_COUNT_OF(names), &index, error);
     command->on_unreachable = (fm_on_unreachable)index;
     return status;
 }
@@ -342,7 +251,7 @@ static fm_status read_formation(const fm_request *request, fm_command *command, 
     };
     uint32_t index = FM_FORMATION_NONE;
     fm_status status =
-        fm_handlers_choose(request, FM_FIELD_FORMATION, names, FM_COUNT_OF(names), &index, error);
+        fm_request_choose(request, FM_FIELD_FORMATION, names, FM_COUNT_OF(names), &index, error);
     command->formation = (fm_formation)index;
     return status;
 }
@@ -463,32 +372,32 @@ static fm_status fill_terrain(const fm_request *request, fm_job *job, char *erro
 
 fm_status fm_take_team_create(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_post_command(session, request, FM_COMMAND_TEAM, fill_team, error);
+    return fm_request_post_command(session, request, FM_COMMAND_TEAM, fill_team, error);
 }
 
 fm_status fm_take_agent_spawn(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_post_command(session, request, FM_COMMAND_SPAWN, fill_spawn, error);
+    return fm_request_post_command(session, request, FM_COMMAND_SPAWN, fill_spawn, error);
 }
 
 fm_status fm_take_agent_remove(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_post_command(session, request, FM_COMMAND_REMOVE, fill_remove, error);
+    return fm_request_post_command(session, request, FM_COMMAND_REMOVE, fill_remove, error);
 }
 
 fm_status fm_take_agent_order(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_post_command(session, request, FM_COMMAND_ORDER, fill_order, error);
+    return fm_request_post_command(session, request, FM_COMMAND_ORDER, fill_order, error);
 }
 
 fm_status fm_take_agent_planner(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_post_command(session, request, FM_COMMAND_PLANNER, fill_planner, error);
+    return fm_request_post_command(session, request, FM_COMMAND_PLANNER, fill_planner, error);
 }
 
 fm_status fm_take_terrain_set(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_post_command(session, request, FM_COMMAND_TERRAIN, fill_terrain, error);
+    return fm_request_post_command(session, request, FM_COMMAND_TERRAIN, fill_terrain, error);
 }
 
 void fm_answer_team_create(msgpack_packer *packer, const fm_job *job)

@@ -1,4 +1,4 @@
-// server/sessions/creation.h: making and dropping worlds without making the event loop wait.
+// server/methods/creation.h: making and dropping worlds without making the event loop wait.
 //
 //   world.create   begin ──> thread pool: map, world ──> conductor: ADD ──> answered, in the hub
 //   world.destroy  conductor: REMOVE ──> thread pool: memory dropped ──> answered

@@ -1,10 +1,9 @@
-// server/sessions/handlers_debug.c: the methods for people who debug: what an agent thinks, and
-// why.
+// server/methods/debug_methods.c: see debug_methods.h.
 
-#include "server/sessions/handlers.h"
+#include "server/methods/debug_methods.h"
 
 #include "core/world/words.h"
-#include "server/sessions/session.h"
+#include "server/methods/path_methods.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,9 +68,9 @@ static fm_status make_inspection(fm_session *session, const fm_request *request,
     fm_host *host;
     fm_rect rect;
     uint32_t channels = 0;
-    fm_status status = fm_handlers_host(session, request, &host);
+    fm_status status = fm_request_host(session, request, &host);
     if (status == FM_OK) {
-        status = fm_handlers_rect(host, request, &rect, error);
+        status = fm_request_rect(host, request, &rect, error);
     }
     if (status == FM_OK) {
         status = read_channels(request, &channels, error);
@@ -79,7 +78,7 @@ static fm_status make_inspection(fm_session *session, const fm_request *request,
     if (status != FM_OK) {
         return status;
     }
-    fm_job *job = fm_handlers_make_job(session, request, kind, host);
+    fm_job *job = fm_request_make_job(session, request, kind, host);
     if (job == NULL) {
         return FM_ERR_NO_MEMORY;
     }
@@ -95,7 +94,7 @@ fm_status fm_take_debug_inspect(fm_session *session, const fm_request *request, 
 {
     fm_job *job;
     fm_status status = make_inspection(session, request, FM_JOB_INSPECT, &job, error);
-    return status == FM_OK ? fm_handlers_post(session, job) : status;
+    return status == FM_OK ? fm_request_post(session, job) : status;
 }
 
 static void pack_orders(msgpack_packer *packer, const fm_agent_report *report)
@@ -230,7 +229,7 @@ fm_status fm_take_debug_subscribe(fm_session *session, const fm_request *request
         return status;
     }
     job->inspect.trace = ++session->subscription_last;
-    return fm_handlers_post(session, job);
+    return fm_request_post(session, job);
 }
 
 void fm_answer_debug_subscribe(msgpack_packer *packer, const fm_job *job)
@@ -243,16 +242,16 @@ fm_status fm_take_debug_unsubscribe(fm_session *session, const fm_request *reque
 {
     (void)error;
     fm_host *host;
-    fm_status status = fm_handlers_host(session, request, &host);
+    fm_status status = fm_request_host(session, request, &host);
     if (status != FM_OK) {
         return status;
     }
-    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_UNTRACE, host);
+    fm_job *job = fm_request_make_job(session, request, FM_JOB_UNTRACE, host);
     if (job == NULL) {
         return FM_ERR_NO_MEMORY;
     }
     job->inspect.trace = request->values[FM_FIELD_SUBSCRIPTION].number;
-    return fm_handlers_post(session, job);
+    return fm_request_post(session, job);
 }
 
 void fm_answer_debug_unsubscribe(msgpack_packer *packer, const fm_job *job)
@@ -261,7 +260,7 @@ void fm_answer_debug_unsubscribe(msgpack_packer *packer, const fm_job *job)
     msgpack_pack_map(packer, 0);
 }
 
-void fm_handlers_send_trace(fm_session *session, const fm_job *job)
+static void send_trace(fm_session *session, const fm_job *job)
 {
     fm_reply reply;
     msgpack_sbuffer_init(&reply.buffer);
@@ -280,22 +279,48 @@ void fm_handlers_send_trace(fm_session *session, const fm_job *job)
     fm_reply_send(session, &reply);
 }
 
+// A world that ends, which takes its traces along, gets no more jobs.
+static void stop_trace(fm_hub *hub, const fm_job *job)
+{
+    fm_job *end =
+        job->host->state == FM_HOST_LIVE ? fm_job_create(FM_JOB_UNTRACE, job->host) : NULL;
+    if (end != NULL) {
+        end->session = job->session;
+        end->inspect.trace = job->inspect.trace;
+        end->is_notification = true;
+        if (fm_conductor_post(fm_hub_conductor(hub, end->host), end) != FM_OK) {
+            fm_job_destroy(end); // the next tick's trace asks again
+        }
+    }
+}
+
+// A client that does not read gets the next one that it has room for.
+void fm_debug_send_trace(fm_hub *hub, fm_session *session, const fm_job *job)
+{
+    atomic_fetch_sub(&job->host->traces_unread, 1);
+    if (session == NULL) {
+        stop_trace(hub, job);
+    } else if (fm_session_unsent_size(session) < hub->config->session_unsent_max / 4) {
+        send_trace(session, job);
+    }
+}
+
 // ---- debug.explain -----------------------------------------------------------------------------
 
 fm_status fm_take_debug_explain(fm_session *session, const fm_request *request, char *error)
 {
     (void)error;
     fm_host *host;
-    fm_status status = fm_handlers_host(session, request, &host);
+    fm_status status = fm_request_host(session, request, &host);
     if (status != FM_OK) {
         return status;
     }
-    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_EXPLAIN, host);
+    fm_job *job = fm_request_make_job(session, request, FM_JOB_EXPLAIN, host);
     if (job == NULL) {
         return FM_ERR_NO_MEMORY;
     }
     job->explain.agent = fm_agent_id_unpack(request->values[FM_FIELD_AGENT].number);
-    return fm_handlers_post(session, job);
+    return fm_request_post(session, job);
 }
 
 static const char *why_name(fm_why why)
@@ -389,9 +414,9 @@ static fm_status read_trial(const fm_request *request, fm_job *job, char *error)
     query->cells[1] = FM_CELL_NONE;
     query->agent = fm_agent_id_unpack(request->values[FM_FIELD_AGENT].number);
     query->has_rect = request->values[FM_FIELD_RECT].present;
-    fm_status status = fm_handlers_rect(job->host, request, &query->rect, error);
+    fm_status status = fm_request_rect(job->host, request, &query->rect, error);
     if (status == FM_OK && request->values[FM_FIELD_GOAL].present) {
-        status = fm_handlers_cells(job->host, request, FM_FIELD_GOAL, &query->cells[1], error);
+        status = fm_request_cells(job->host, request, FM_FIELD_GOAL, &query->cells[1], error);
     }
     return status == FM_OK ? read_planners(&request->values[FM_FIELD_PLANNERS], query, error)
                            : status;
@@ -399,7 +424,7 @@ static fm_status read_trial(const fm_request *request, fm_job *job, char *error)
 
 fm_status fm_take_debug_compare(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_ask(session, request, FM_ASK_TRIAL, read_trial, error);
+    return fm_path_ask(session, request, FM_ASK_TRIAL, read_trial, error);
 }
 
 static void pack_trial(msgpack_packer *packer, const fm_job_query *query, uint32_t i)
@@ -455,7 +480,7 @@ static const char *const top_names[] = {
 fm_status fm_take_debug_top(fm_session *session, const fm_request *request, char *error)
 {
     fm_host *host;
-    fm_status status = fm_handlers_host(session, request, &host);
+    fm_status status = fm_request_host(session, request, &host);
     if (status != FM_OK) {
         return status;
     }
@@ -468,7 +493,7 @@ fm_status fm_take_debug_top(fm_session *session, const fm_request *request, char
         snprintf(error, FM_ERROR_TEXT_SIZE, "by must be one of: agents planners teams edits");
         return FM_ERR_BAD_VALUE;
     }
-    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_TOP, host);
+    fm_job *job = fm_request_make_job(session, request, FM_JOB_TOP, host);
     if (job == NULL) {
         return FM_ERR_NO_MEMORY;
     }
@@ -476,7 +501,7 @@ fm_status fm_take_debug_top(fm_session *session, const fm_request *request, char
     job->top.capacity = request->values[FM_FIELD_ROWS].present
                             ? (uint32_t)request->values[FM_FIELD_ROWS].number
                             : 10;
-    return fm_handlers_post(session, job);
+    return fm_request_post(session, job);
 }
 
 void fm_answer_debug_top(msgpack_packer *packer, const fm_job *job)

@@ -1,4 +1,4 @@
-// server/sessions/stream.h: who is subscribed to what, and when they get it.
+// server/streams/stream.h: who is subscribed to what, and when they get it.
 //
 //   OPENING ── scene is live ──> DUE FOR A KEYFRAME ── sent ──> FOLLOWING
 //      └── no such view ──> gone       ^                          │

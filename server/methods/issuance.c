@@ -1,6 +1,6 @@
-// server/sessions/issuance.c: see issuance.h.
+// server/methods/issuance.c: see issuance.h.
 
-#include "server/sessions/issuance.h"
+#include "server/methods/issuance.h"
 
 #include "server/base/log.h"
 #include "server/sessions/ledger.h"

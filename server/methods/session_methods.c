@@ -1,11 +1,10 @@
-// server/sessions/handlers_session.c: the methods about the session itself: hello, ping, tokens and
-// seats. See handlers.h.
+// server/methods/session_methods.c: see session_methods.h.
 
-#include "server/sessions/handlers.h"
+#include "server/methods/session_methods.h"
 
 #include "server/base/clock.h"
 #include "server/base/log.h"
-#include "server/sessions/issuance.h"
+#include "server/methods/issuance.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -117,7 +116,7 @@ static void welcome(fm_session *session, const fm_request *request)
     fm_pack_key_uint(&reply.packer, "session", session->number);
     fm_pack_key_text(&reply.packer, "role", fm_role_name(session->role));
     if (is_player) {
-        const fm_host *host = fm_handlers_seat_host(session);
+        const fm_host *host = fm_request_seat_host(session);
         fm_pack_key_uint(&reply.packer, "world", host == NULL ? 0 : host->number);
         fm_pack_key_uint(&reply.packer, "team", session->seat.team);
     }
@@ -145,14 +144,14 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "too many wrong tokens from this address; again in %llu s",
                  (unsigned long long)(wait_ns / FM_NS_PER_S + 1));
-        fm_handlers_refuse(session, request, FM_ERR_BUSY, error);
+        fm_request_refuse(session, request, FM_ERR_BUSY, error);
         fm_session_finish(session, "too many wrong tokens");
         return FM_OK;
     }
     if (!take_role(session, &request->values[FM_FIELD_TOKEN], &request->values[FM_FIELD_RESUME])) {
         session->hub->counts.wrong_tokens++;
         fm_address_failed(session->address, session->hub->config->auth_failures_per_minute, now_ns);
-        fm_handlers_refuse(session, request, FM_ERR_DENIED, "the token is missing or wrong");
+        fm_request_refuse(session, request, FM_ERR_DENIED, "the token is missing or wrong");
         fm_session_finish(session, "wrong token");
         return FM_OK;
     }
@@ -214,7 +213,7 @@ static fm_status read_seat(fm_session *session, const fm_request *request, fm_gr
         return FM_OK;
     }
     fm_host *host;
-    fm_status status = fm_handlers_host(session, request, &host);
+    fm_status status = fm_request_host(session, request, &host);
     if (status == FM_OK) {
         grant->seat.number = host->number;
         grant->seat.team = (uint32_t)request->values[FM_FIELD_TEAM].number;

@@ -1,7 +1,6 @@
-// server/sessions/handlers_query.c: path.*: questions about ways on what a team knows, or on the
-// true map. What becomes of them is in queries.h.
+// server/methods/path_methods.c: see path_methods.h.
 
-#include "server/sessions/handlers.h"
+#include "server/methods/path_methods.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,17 +10,17 @@
 // ---- taking -------------------------------------------------------------------------------------
 
 // What all questions have, then what `read` knows of.
-fm_status fm_handlers_ask(fm_session *session, const fm_request *request, fm_ask_kind kind,
-                          fm_read_fn *read, char *error)
+fm_status fm_path_ask(fm_session *session, const fm_request *request, fm_ask_kind kind,
+                      fm_read_fn *read, char *error)
 {
     fm_host *host;
     fm_job_query query = {.kind = kind, .expansions_max = UINT64_MAX};
-    fm_status status = fm_handlers_host(session, request, &host);
+    fm_status status = fm_request_host(session, request, &host);
     if (status == FM_OK) {
-        status = fm_handlers_team(session, request, &query.team);
+        status = fm_request_team(session, request, &query.team);
     }
     if (status == FM_OK) {
-        status = fm_handlers_class(host, request, &query.class_index, error);
+        status = fm_request_class(host, request, &query.class_index, error);
     }
     if (status != FM_OK) {
         return status;
@@ -34,7 +33,7 @@ fm_status fm_handlers_ask(fm_session *session, const fm_request *request, fm_ask
     if (request->values[FM_FIELD_EXPANSIONS_MAX].present) {
         query.expansions_max = request->values[FM_FIELD_EXPANSIONS_MAX].number;
     }
-    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_QUERY, host);
+    fm_job *job = fm_request_make_job(session, request, FM_JOB_QUERY, host);
     if (job == NULL) {
         return FM_ERR_NO_MEMORY;
     }
@@ -44,7 +43,7 @@ fm_status fm_handlers_ask(fm_session *session, const fm_request *request, fm_ask
         fm_job_destroy(job);
         return status;
     }
-    status = fm_handlers_post(session, job);
+    status = fm_request_post(session, job);
     session->queries_waiting += status == FM_OK;
     return status;
 }
@@ -70,13 +69,13 @@ static fm_status read_pairs(const fm_request *request, fm_job *job, char *error)
     }
     fm_status status = allocate_cells(job, pairs->present ? pairs->count / 2 : 2);
     if (status == FM_OK && pairs->present) {
-        return fm_handlers_cells(job->host, request, FM_FIELD_PAIRS, job->query.cells, error);
+        return fm_request_cells(job->host, request, FM_FIELD_PAIRS, job->query.cells, error);
     }
     if (status == FM_OK) {
-        status = fm_handlers_cells(job->host, request, FM_FIELD_FROM, job->query.cells, error);
+        status = fm_request_cells(job->host, request, FM_FIELD_FROM, job->query.cells, error);
     }
     return status == FM_OK
-               ? fm_handlers_cells(job->host, request, FM_FIELD_TO, job->query.cells + 1, error)
+               ? fm_request_cells(job->host, request, FM_FIELD_TO, job->query.cells + 1, error)
                : status;
 }
 
@@ -84,17 +83,17 @@ static fm_status read_goals(const fm_request *request, fm_job *job, char *error)
 {
     fm_status status = allocate_cells(job, 1 + request->values[FM_FIELD_GOALS].count / 2);
     if (status == FM_OK) {
-        status = fm_handlers_cells(job->host, request, FM_FIELD_FROM, job->query.cells, error);
+        status = fm_request_cells(job->host, request, FM_FIELD_FROM, job->query.cells, error);
     }
     return status == FM_OK
-               ? fm_handlers_cells(job->host, request, FM_FIELD_GOALS, job->query.cells + 1, error)
+               ? fm_request_cells(job->host, request, FM_FIELD_GOALS, job->query.cells + 1, error)
                : status;
 }
 
 static fm_status read_field(const fm_request *request, fm_job *job, char *error)
 {
     fm_rect *rect = &job->query.rect;
-    fm_status status = fm_handlers_rect(job->host, request, rect, error);
+    fm_status status = fm_request_rect(job->host, request, rect, error);
     if (status == FM_OK && (uint64_t)rect->width * rect->height > FIELD_CELLS_MAX) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "a field has at most %u cells", FIELD_CELLS_MAX);
         status = FM_ERR_LIMIT;
@@ -103,14 +102,14 @@ static fm_status read_field(const fm_request *request, fm_job *job, char *error)
         status = allocate_cells(job, 1);
     }
     return status == FM_OK
-               ? fm_handlers_cells(job->host, request, FM_FIELD_GOAL, job->query.cells, error)
+               ? fm_request_cells(job->host, request, FM_FIELD_GOAL, job->query.cells, error)
                : status;
 }
 
 static fm_status read_paths(const fm_request *request, fm_job *job, char *error)
 {
     const fm_planner_spec *planner = &job->query.planner;
-    fm_status status = fm_handlers_planner(request, &job->query.planner, error);
+    fm_status status = fm_request_planner(request, &job->query.planner, error);
     if (status != FM_OK) {
         return status;
     }
@@ -124,27 +123,27 @@ static fm_status read_paths(const fm_request *request, fm_job *job, char *error)
 
 fm_status fm_take_path_query(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_ask(session, request, FM_ASK_PATH, read_paths, error);
+    return fm_path_ask(session, request, FM_ASK_PATH, read_paths, error);
 }
 
 fm_status fm_take_path_distance(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_ask(session, request, FM_ASK_DISTANCE, read_pairs, error);
+    return fm_path_ask(session, request, FM_ASK_DISTANCE, read_pairs, error);
 }
 
 fm_status fm_take_path_reachable(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_ask(session, request, FM_ASK_REACHABLE, read_pairs, error);
+    return fm_path_ask(session, request, FM_ASK_REACHABLE, read_pairs, error);
 }
 
 fm_status fm_take_path_nearest(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_ask(session, request, FM_ASK_NEAREST, read_goals, error);
+    return fm_path_ask(session, request, FM_ASK_NEAREST, read_goals, error);
 }
 
 fm_status fm_take_path_field(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_ask(session, request, FM_ASK_FIELD, read_field, error);
+    return fm_path_ask(session, request, FM_ASK_FIELD, read_field, error);
 }
 
 // ---- answering ----------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
-// server/sessions/replays.c: see replays.h.
+// server/methods/replays.c: see replays.h.
 
-#include "server/sessions/replays.h"
+#include "server/methods/replays.h"
 
 #include "server/base/clock.h"
 #include "server/base/log.h"
-#include "server/sessions/handlers.h"
-#include "server/sessions/stream.h"
+#include "server/methods/request.h"
+#include "server/streams/stream.h"
 #include "server/worlds/playback.h"
 
 #include <dirent.h>

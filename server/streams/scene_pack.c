@@ -1,7 +1,7 @@
-// server/sessions/scene_pack.c: keyframes and deltas of a scene, as msgpack. See scene.h for the
+// server/streams/scene_pack.c: keyframes and deltas of a scene, as msgpack. See scene.h for the
 // idea and proto/protocol.def for the entries.
 
-#include "server/sessions/scene_pack.h"
+#include "server/streams/scene_pack.h"
 
 #include <stdlib.h>
 #include <string.h>

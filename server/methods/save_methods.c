@@ -1,14 +1,9 @@
-// server/sessions/handlers_save.c: the methods that save worlds and load them. See handlers.h.
-//
-//   world.save   conductor: settle, write ──> the session's file ── save.download, pieces ──> gone
-//   map.upload   the session's upload ── world.load ──> thread pool: read, check ──> a world
-//
-// Bounds: a session has one save under way or one file, all of them FM_SAVES_WAITING_MAX saves
-// under way; files count with the uploads, and go with their sessions.
+// server/methods/save_methods.c: see save_methods.h.
 
-#include "server/sessions/handlers.h"
+#include "server/methods/save_methods.h"
 
-#include "server/sessions/creation.h"
+#include "server/methods/creation.h"
+#include "server/methods/world_methods.h"
 #include "server/worlds/save_file.h"
 
 #include <stdlib.h>
@@ -22,7 +17,7 @@ fm_status fm_take_world_save(fm_session *session, const fm_request *request, cha
 {
     fm_hub *hub = session->hub;
     fm_host *host;
-    fm_status status = fm_handlers_host(session, request, &host);
+    fm_status status = fm_request_host(session, request, &host);
     if (status != FM_OK || request->is_notification) {
         return status;
     }
@@ -32,11 +27,11 @@ fm_status fm_take_world_save(fm_session *session, const fm_request *request, cha
                                  : "too many worlds are being saved");
         return FM_ERR_BUSY;
     }
-    fm_job *job = fm_handlers_make_job(session, request, FM_JOB_SAVE, host);
+    fm_job *job = fm_request_make_job(session, request, FM_JOB_SAVE, host);
     if (job == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    status = fm_handlers_post(session, job);
+    status = fm_request_post(session, job);
     if (status == FM_OK) {
         session->saving = true;
         hub->saves_waiting++;
@@ -51,7 +46,7 @@ static void drop_download(fm_session *session)
     session->download = (fm_download){0};
 }
 
-void fm_handlers_end_save(fm_hub *hub, fm_session *session)
+void fm_save_end(fm_hub *hub, fm_session *session)
 {
     hub->saves_waiting--;
     if (session != NULL) {
@@ -59,7 +54,7 @@ void fm_handlers_end_save(fm_hub *hub, fm_session *session)
     }
 }
 
-void fm_handlers_keep_save(fm_session *session, fm_job *job)
+void fm_reply_world_save(fm_session *session, fm_job *job)
 {
     fm_hub *hub = session->hub;
     fm_writer *file = &job->save.file;
@@ -82,7 +77,7 @@ void fm_handlers_keep_save(fm_session *session, fm_job *job)
     fm_pack_key_uint(&reply.packer, "save", session->download.number);
     fm_pack_key_uint(&reply.packer, "total", session->download.total);
     fm_pack_key_uint(&reply.packer, "tick", job->tick);
-    fm_handlers_pack_digest(&reply.packer, job->save.digest);
+    fm_pack_key_digest(&reply.packer, job->save.digest);
     fm_reply_send(session, &reply);
 }
 
@@ -136,7 +131,7 @@ static fm_status read_name(const fm_session *session, const fm_request *request,
     }
     const char *bytes = name->present ? name->bytes : options->name;
     size_t size = name->present ? name->size : strlen(options->name);
-    return fm_handlers_new_name(session, bytes, size, options->name, error);
+    return fm_request_new_name(session, bytes, size, options->name, error);
 }
 
 // What the request says in place of the file.
@@ -149,7 +144,7 @@ static fm_status read_changes(const fm_session *session, const fm_request *reque
     options->tick_hz = hz->present ? hz->real : options->tick_hz;
     options->budget_ms = budget->present ? budget->real : options->budget_ms;
     options->paused = paused->present ? paused->number != 0 : options->paused;
-    fm_status status = fm_handlers_overload(request, &options->overload, error);
+    fm_status status = fm_request_overload(request, &options->overload, error);
     return status == FM_OK ? read_name(session, request, options, error) : status;
 }
 
@@ -177,9 +172,9 @@ fm_status fm_take_world_load(fm_session *session, const fm_request *request, cha
 {
     fm_host_options options = {.is_save = true,
                                .memory_max = session->hub->config->world_memory_max};
-    fm_status status = fm_handlers_new_world(session, error);
+    fm_status status = fm_request_new_world(session, error);
     if (status == FM_OK) {
-        status = fm_handlers_take_upload(session, request, &options.map, &options.map_size, error);
+        status = fm_request_take_upload(session, request, &options.map, &options.map_size, error);
     }
     if (status != FM_OK) {
         return status;

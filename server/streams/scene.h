@@ -1,4 +1,4 @@
-// server/sessions/scene.h: what one view of a world (a team's, or everything) shows, kept on the
+// server/streams/scene.h: what one view of a world (a team's, or everything) shows, kept on the
 // event loop.
 //
 // A scene is built from publications and answers two questions about any rectangle: what is there

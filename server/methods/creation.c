@@ -1,10 +1,10 @@
-// server/sessions/creation.c: see creation.h.
+// server/methods/creation.c: see creation.h.
 
-#include "server/sessions/creation.h"
+#include "server/methods/creation.h"
 
 #include "server/base/clock.h"
 #include "server/base/log.h"
-#include "server/sessions/handlers.h"
+#include "server/methods/request.h"
 #include "server/worlds/recording.h"
 
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static void answer_created(const fm_creation *creation)
     msgpack_pack_map(&reply.packer, creation->options.is_save ? 7 : 5);
     if (creation->options.is_save) {
         fm_pack_key_uint(&reply.packer, "tick", creation->tick);
-        fm_handlers_pack_digest(&reply.packer, creation->digest);
+        fm_pack_key_digest(&reply.packer, creation->digest);
     }
     fm_pack_key_uint(&reply.packer, "world", host->number);
     fm_pack_key_text(&reply.packer, "name", host->name);

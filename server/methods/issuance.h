@@ -1,4 +1,4 @@
-// server/sessions/issuance.h: tokens that are made and ended while the server runs, and kept over a
+// server/methods/issuance.h: tokens that are made and ended while the server runs, and kept over a
 // restart.
 //
 //   token.create ──> made ── written on the thread pool ──> answered
@@ -12,7 +12,7 @@
 
 #pragma once
 
-#include "server/sessions/handlers.h"
+#include "server/methods/request.h"
 
 /// Makes a token and answers the request.
 ///

@@ -1,6 +1,6 @@
-// server/sessions/handlers_building.c: building.place and building.remove. See handlers.h.
+// server/methods/building_methods.c: see building_methods.h.
 
-#include "server/sessions/handlers.h"
+#include "server/methods/building_methods.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static fm_status read_on_units(const fm_request *request, bool is_player, fm_on_
         return FM_ERR_BAD_VALUE;
     }
     fm_status status =
-        fm_handlers_choose(request, FM_FIELD_ON_UNITS, names, FM_COUNT_OF(names), &index, error);
+        fm_request_choose(request, FM_FIELD_ON_UNITS, names, FM_COUNT_OF(names), &index, error);
     *on_units = (fm_on_units)index;
     return status;
 }
@@ -38,12 +38,12 @@ static fm_status fill_place(const fm_request *request, fm_job *job, char *error)
     }
     command->rects = job->command.rects;
     command->rect_count = 1;
-    return fm_handlers_rect(job->host, request, job->command.rects, error);
+    return fm_request_rect(job->host, request, job->command.rects, error);
 }
 
 fm_status fm_take_building_place(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_post_command(session, request, FM_COMMAND_BUILD, fill_place, error);
+    return fm_request_post_command(session, request, FM_COMMAND_BUILD, fill_place, error);
 }
 
 static fm_status fill_remove(const fm_request *request, fm_job *job, char *error)
@@ -55,7 +55,7 @@ static fm_status fill_remove(const fm_request *request, fm_job *job, char *error
 
 fm_status fm_take_building_remove(fm_session *session, const fm_request *request, char *error)
 {
-    return fm_handlers_post_command(session, request, FM_COMMAND_DEMOLISH, fill_remove, error);
+    return fm_request_post_command(session, request, FM_COMMAND_DEMOLISH, fill_remove, error);
 }
 
 void fm_answer_building_place(msgpack_packer *packer, const fm_job *job)

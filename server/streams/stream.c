@@ -1,10 +1,10 @@
-// server/sessions/stream.c: see stream.h.
+// server/streams/stream.c: see stream.h.
 
-#include "server/sessions/stream.h"
+#include "server/streams/stream.h"
 
+#include "proto/pack.h"
 #include "server/base/clock.h"
-#include "server/sessions/handlers.h"
-#include "server/sessions/scene.h"
+#include "server/streams/scene.h"
 #include "server/worlds/publish.h"
 
 #include <sodium.h>

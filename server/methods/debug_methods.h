@@ -1,0 +1,16 @@
+// server/methods/debug_methods.h: debug.*: what an agent does, and why.
+
+#pragma once
+
+#include "server/methods/request.h"
+
+fm_take_fn fm_take_debug_inspect, fm_take_debug_subscribe, fm_take_debug_unsubscribe,
+    fm_take_debug_explain, fm_take_debug_top, fm_take_debug_compare;
+fm_answer_fn fm_answer_debug_inspect, fm_answer_debug_subscribe, fm_answer_debug_unsubscribe,
+    fm_answer_debug_explain, fm_answer_debug_top, fm_answer_debug_compare;
+
+/// Sends what a tick brought to an agent that a client follows with debug.subscribe, or leaves it
+/// out for a client that does not read. Stops the trace of a session that has gone.
+///
+/// @param session  NULL: it has gone
+void fm_debug_send_trace(fm_hub *hub, fm_session *session, const fm_job *job);

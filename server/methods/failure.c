@@ -1,0 +1,92 @@
+// server/methods/failure.c: see failure.h.
+
+#include "server/methods/failure.h"
+
+#include "core/world/permit.h"
+#include "server/worlds/playback.h"
+
+static bool is_about_an_entry(fm_status status)
+{
+    return status == FM_ERR_NO_AGENT || status == FM_ERR_OFF_GRID ||
+           status == FM_ERR_BLOCKED_CELL || status == FM_ERR_OCCUPIED_CELL ||
+           status == FM_ERR_BUILDING;
+}
+
+// What stands where a building was to be placed.
+static void describe_site(const fm_job *job, char *error)
+{
+    const fm_command_result *result = &job->command.result;
+    if (job->status == FM_ERR_BUILDING) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "building %u stands there", result->building);
+    } else if (job->status == FM_ERR_OCCUPIED_CELL) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent %llu stands there",
+                 (unsigned long long)fm_agent_id_pack(result->in_the_way));
+    } else if (job->status == FM_ERR_LIMIT) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "a building has %u cells at most, a world %u of them",
+                 FM_BUILDING_CELLS_MAX, FM_BUILDINGS_MAX);
+    }
+}
+
+// Likewise for a player, who hears what its team sees or knows and no more.
+static void describe_permit(const fm_job *job, char *error)
+{
+    if (job->status == FM_ERR_DENIED) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "players do not build in this world");
+    } else if (job->status == FM_ERR_BLOCKED_CELL) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "all of it must be free ground that your team sees now");
+    } else if (job->status == FM_ERR_NOT_READY) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "your team does not see all of it now");
+    } else if (job->status == FM_ERR_LIMIT) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "a player's building has %u cells at most, and a team %u of them",
+                 FM_PERMIT_CELLS_MAX, job->host->rules.players_build);
+    }
+}
+
+// Says which part of a command was refused.
+void fm_failure_describe(const fm_job *job, char *error)
+{
+    const fm_job_command *command = &job->command;
+    if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_SPAWN &&
+        job->status == FM_ERR_BLOCKED_CELL) {
+        const fm_movement_class *movement = &job->host->rules.classes[command->command.class_index];
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: no place for class '%s' (%u x %u cells)",
+                 command->result.failed_index, movement->name, movement->size, movement->size);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_ORDER &&
+               job->status == FM_ERR_LIMIT) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %u orders are waiting already",
+                 command->result.failed_index, FM_ORDER_QUEUE_MAX);
+    } else if (job->kind == FM_JOB_COMMAND && command->by_name &&
+               (command->command.kind == FM_COMMAND_BUILD ||
+                command->command.kind == FM_COMMAND_DEMOLISH)) {
+        describe_permit(job, error);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_PLANNER &&
+               job->status == FM_ERR_BAD_VALUE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "entry %u: this planner cannot work by the rules of the world",
+                 command->result.failed_index);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_BUILD) {
+        describe_site(job, error);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_ORDER &&
+               job->status == FM_ERR_BAD_VALUE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: the agents of a group are of one team",
+                 command->result.failed_index);
+    } else if (job->kind == FM_JOB_COMMAND && is_about_an_entry(job->status)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %s", job->command.result.failed_index,
+                 fm_status_text(job->status));
+    } else if (job->kind == FM_JOB_QUERY && job->query.many && is_about_an_entry(job->status)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %s", job->query.failed_index,
+                 fm_status_text(job->status));
+    } else if (job->kind == FM_JOB_SEEK) {
+        memcpy(error, job->seek.error, FM_ERROR_TEXT_SIZE);
+    } else if (job->status == FM_ERR_IO && fm_playback_is(job->host)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "the journal cannot be read here: seek another tick");
+    } else if (job->status == FM_ERR_IO) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "the world's journal cannot be written now");
+    } else if (job->kind == FM_JOB_QUERY && job->status == FM_ERR_NOT_READY) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "the agent has no goal: name one");
+    } else if (job->kind == FM_JOB_STEP && job->status == FM_ERR_NOT_READY) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "the world is not paused");
+    }
+}

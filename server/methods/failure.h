@@ -1,0 +1,11 @@
+// server/methods/failure.h: the sentence that an error answer says of a job.
+
+#pragma once
+
+#include "server/worlds/host.h"
+
+/// Says which part of a job was refused, and why.
+///
+/// @param job    whose status is not FM_OK
+/// @param error  receives it; room for FM_ERROR_TEXT_SIZE; left alone when the status says it all
+void fm_failure_describe(const fm_job *job, char *error);

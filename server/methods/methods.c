@@ -1,0 +1,392 @@
+// server/methods/methods.c: see methods.h.
+
+#include "server/methods/methods.h"
+
+#include "server/base/log.h"
+#include "server/methods/agent_methods.h"
+#include "server/methods/building_methods.h"
+#include "server/methods/creation.h"
+#include "server/methods/debug_methods.h"
+#include "server/methods/failure.h"
+#include "server/methods/path_methods.h"
+#include "server/methods/replay_methods.h"
+#include "server/methods/replays.h"
+#include "server/methods/save_methods.h"
+#include "server/methods/session_methods.h"
+#include "server/methods/stats_methods.h"
+#include "server/methods/stream_methods.h"
+#include "server/methods/world_methods.h"
+#include "server/streams/stream.h"
+#include "server/worlds/playback.h"
+
+// ---- the table ---------------------------------------------------------------------------------
+
+// Which worlds a method is for.
+enum method_worlds {
+    WORLDS_LIVE, // not for replays, which cannot be changed
+    WORLDS_ALL,
+    WORLDS_REPLAYS,
+};
+
+struct method {
+    fm_take_fn *take;
+    fm_answer_fn *answer; // NULL: `take` or `reply` answers
+    fm_reply_fn *reply;   // NULL: `answer` packs all that there is to say
+    /// How much it takes from `meter`, besides a message and its bytes; NULL: nothing.
+    uint64_t (*amount)(const fm_request *request);
+    fm_meter_kind meter;
+    enum method_worlds worlds; // field `world`
+};
+
+static uint64_t count_orders(const fm_request *request)
+{
+    return request->values[FM_FIELD_AGENTS].count;
+}
+
+static uint64_t count_edits(const fm_request *request)
+{
+    return request->values[FM_FIELD_CELLS].count / 2 + request->values[FM_FIELD_RECTS].count / 4;
+}
+
+static uint64_t count_one(const fm_request *request)
+{
+    (void)request;
+    return 1;
+}
+
+static uint64_t count_questions(const fm_request *request)
+{
+    uint64_t pairs = request->values[FM_FIELD_PAIRS].count / 4;
+    return pairs > 0 ? pairs : 1;
+}
+
+// At most: planners are words.
+static uint64_t count_planners(const fm_request *request)
+{
+    const fm_value *value = &request->values[FM_FIELD_PLANNERS];
+    uint64_t count = 1;
+    for (uint32_t i = 0; i < value->size; i++) {
+        count += value->bytes[i] == ' ';
+    }
+    return count;
+}
+
+static const struct method methods[FM_METHOD_COUNT] = {
+    [FM_METHOD_HELLO] = {.take = fm_take_hello},
+    [FM_METHOD_PING] = {.take = fm_take_ping},
+    [FM_METHOD_TOKEN_CREATE] = {.take = fm_take_token_create},
+    [FM_METHOD_TOKEN_REVOKE] = {.take = fm_take_token_revoke},
+    [FM_METHOD_MAP_UPLOAD] = {.take = fm_take_map_upload},
+    [FM_METHOD_WORLD_CREATE] = {.take = fm_take_world_create},
+    [FM_METHOD_WORLD_LIST] = {.take = fm_take_world_list},
+    [FM_METHOD_WORLD_INFO] = {.take = fm_take_world_info, .worlds = WORLDS_ALL},
+    [FM_METHOD_WORLD_DESTROY] = {.take = fm_take_world_destroy},
+    [FM_METHOD_WORLD_PAUSE] = {.take = fm_take_world_pause, .answer = fm_answer_tick},
+    [FM_METHOD_WORLD_RESUME] = {.take = fm_take_world_resume, .answer = fm_answer_tick},
+    [FM_METHOD_WORLD_STEP] = {.take = fm_take_world_step, .answer = fm_answer_step},
+    [FM_METHOD_TEAM_CREATE] = {.take = fm_take_team_create, .answer = fm_answer_team_create},
+    [FM_METHOD_AGENT_SPAWN] = {.take = fm_take_agent_spawn, .answer = fm_answer_agent_spawn},
+    [FM_METHOD_AGENT_REMOVE] = {.take = fm_take_agent_remove, .answer = fm_answer_agent_remove},
+    [FM_METHOD_AGENT_ORDER] = {.take = fm_take_agent_order,
+                               .answer = fm_answer_agent_order,
+                               .amount = count_orders,
+                               .meter = FM_METER_ORDERS},
+    [FM_METHOD_AGENT_PLANNER] = {.take = fm_take_agent_planner,
+                                 .answer = fm_answer_agent_planner,
+                                 .amount = count_orders,
+                                 .meter = FM_METER_ORDERS},
+    [FM_METHOD_TERRAIN_SET] = {.take = fm_take_terrain_set,
+                               .answer = fm_answer_terrain_set,
+                               .amount = count_edits,
+                               .meter = FM_METER_EDITS},
+    [FM_METHOD_BUILDING_PLACE] = {.take = fm_take_building_place,
+                                  .answer = fm_answer_building_place,
+                                  .amount = count_one,
+                                  .meter = FM_METER_EDITS},
+    [FM_METHOD_BUILDING_REMOVE] = {.take = fm_take_building_remove,
+                                   .answer = fm_answer_building_remove,
+                                   .amount = count_one,
+                                   .meter = FM_METER_EDITS},
+    [FM_METHOD_PATH_QUERY] = {.take = fm_take_path_query,
+                              .answer = fm_answer_path,
+                              .amount = count_questions,
+                              .meter = FM_METER_QUERIES,
+                              .worlds = WORLDS_ALL},
+    [FM_METHOD_PATH_DISTANCE] = {.take = fm_take_path_distance,
+                                 .answer = fm_answer_path,
+                                 .amount = count_questions,
+                                 .meter = FM_METER_QUERIES,
+                                 .worlds = WORLDS_ALL},
+    [FM_METHOD_PATH_REACHABLE] = {.take = fm_take_path_reachable,
+                                  .answer = fm_answer_reachable,
+                                  .amount = count_questions,
+                                  .meter = FM_METER_QUERIES,
+                                  .worlds = WORLDS_ALL},
+    [FM_METHOD_PATH_NEAREST] = {.take = fm_take_path_nearest,
+                                .answer = fm_answer_nearest,
+                                .amount = count_questions,
+                                .meter = FM_METER_QUERIES,
+                                .worlds = WORLDS_ALL},
+    [FM_METHOD_PATH_FIELD] = {.take = fm_take_path_field,
+                              .answer = fm_answer_field,
+                              .amount = count_questions,
+                              .meter = FM_METER_QUERIES,
+                              .worlds = WORLDS_ALL},
+    [FM_METHOD_SUBSCRIBE] = {.take = fm_take_subscribe, .worlds = WORLDS_ALL},
+    [FM_METHOD_SUBSCRIPTION_MOVE] = {.take = fm_take_subscription_move},
+    [FM_METHOD_UNSUBSCRIBE] = {.take = fm_take_unsubscribe},
+    [FM_METHOD_STATS] = {.take = fm_take_stats, .reply = fm_reply_stats, .worlds = WORLDS_ALL},
+    [FM_METHOD_DEBUG_INSPECT] = {.take = fm_take_debug_inspect,
+                                 .answer = fm_answer_debug_inspect,
+                                 .worlds = WORLDS_ALL},
+    [FM_METHOD_DEBUG_SUBSCRIBE] = {.take = fm_take_debug_subscribe,
+                                   .answer = fm_answer_debug_subscribe,
+                                   .worlds = WORLDS_ALL},
+    [FM_METHOD_DEBUG_UNSUBSCRIBE] = {.take = fm_take_debug_unsubscribe,
+                                     .answer = fm_answer_debug_unsubscribe,
+                                     .worlds = WORLDS_ALL},
+    [FM_METHOD_DEBUG_EXPLAIN] = {.take = fm_take_debug_explain,
+                                 .answer = fm_answer_debug_explain,
+                                 .worlds = WORLDS_ALL},
+    [FM_METHOD_DEBUG_COMPARE] = {.take = fm_take_debug_compare,
+                                 .answer = fm_answer_debug_compare,
+                                 .amount = count_planners,
+                                 .meter = FM_METER_QUERIES,
+                                 .worlds = WORLDS_ALL},
+    [FM_METHOD_DEBUG_TOP] = {.take = fm_take_debug_top,
+                             .answer = fm_answer_debug_top,
+                             .worlds = WORLDS_ALL},
+    [FM_METHOD_WORLD_SAVE] = {.take = fm_take_world_save, .reply = fm_reply_world_save},
+    [FM_METHOD_SAVE_DOWNLOAD] = {.take = fm_take_save_download},
+    [FM_METHOD_WORLD_LOAD] = {.take = fm_take_world_load},
+    [FM_METHOD_REPLAY_LIST] = {.take = fm_take_replay_list,
+                               .amount = count_one,
+                               .meter = FM_METER_QUERIES},
+    [FM_METHOD_REPLAY_OPEN] = {.take = fm_take_replay_open,
+                               .amount = count_one,
+                               .meter = FM_METER_QUERIES},
+    [FM_METHOD_REPLAY_SEEK] = {.take = fm_take_replay_seek,
+                               .answer = fm_answer_replay_seek,
+                               .amount = count_one,
+                               .meter = FM_METER_QUERIES,
+                               .worlds = WORLDS_REPLAYS},
+    [FM_METHOD_REPLAY_PLAY] = {.take = fm_take_replay_play,
+                               .answer = fm_answer_tick,
+                               .worlds = WORLDS_REPLAYS},
+    [FM_METHOD_REPLAY_PAUSE] = {.take = fm_take_replay_pause,
+                                .answer = fm_answer_tick,
+                                .worlds = WORLDS_REPLAYS},
+    [FM_METHOD_REPLAY_CLOSE] = {.take = fm_take_replay_close, .worlds = WORLDS_REPLAYS},
+};
+
+// ---- requests ----------------------------------------------------------------------------------
+
+// Every message costs its session, also one that will be refused.
+static fm_status pay_for_message(fm_session *session, char *error)
+{
+    fm_status status = fm_session_meter(session, FM_METER_MESSAGES, 1, error);
+    return status == FM_OK ? fm_session_meter(session, FM_METER_BYTES, session->message_size, error)
+                           : status;
+}
+
+static fm_status pay_for_work(fm_session *session, const fm_request *request, char *error)
+{
+    const struct method *method = &methods[request->method];
+    return method->amount == NULL
+               ? FM_OK
+               : fm_session_meter(session, method->meter, method->amount(request), error);
+}
+
+// Replays cannot be changed, and worlds cannot go back in time. Who may not know of a world hears
+// from the handler that there is none.
+static fm_status check_world(fm_session *session, const fm_request *request, char *error)
+{
+    const fm_value *number = &request->values[FM_FIELD_WORLD];
+    const fm_host *host = number->present ? fm_hub_find_host(session->hub, number->number) : NULL;
+    enum method_worlds worlds = methods[request->method].worlds;
+    if (host == NULL || !fm_request_may_know(session, host)) {
+        return FM_OK;
+    }
+    if (fm_playback_is(host) && worlds == WORLDS_LIVE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "world %llu is a replay of %.100s, which cannot be changed",
+                 (unsigned long long)host->number, host->playback.file);
+        return FM_ERR_READ_ONLY;
+    }
+    if (!fm_playback_is(host) && worlds == WORLDS_REPLAYS) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "world %llu is no replay; replay.open makes one",
+                 (unsigned long long)host->number);
+        return FM_ERR_BAD_VALUE;
+    }
+    return FM_OK;
+}
+
+static fm_status take(fm_session *session, const fm_request *request, char *error)
+{
+    if (!fm_role_may(session->role, request->method)) {
+        if (session->state == FM_SESSION_GREETING) {
+            snprintf(error, FM_ERROR_TEXT_SIZE, "say hello first");
+        }
+        return FM_ERR_DENIED;
+    }
+    if (session->hub->going_down) {
+        return FM_ERR_GOING_DOWN;
+    }
+    fm_status status = check_world(session, request, error);
+    if (status == FM_OK) {
+        status = pay_for_work(session, request, error);
+    }
+    return status == FM_OK ? methods[request->method].take(session, request, error) : status;
+}
+
+static void hang_up_on_nonsense(fm_session *session, const char *error)
+{
+    static fm_log_site refused;
+    fm_log_limited(&refused, FM_LOG_WARNING, "message refused",
+                   fm_log_uint("session", session->number),
+                   fm_log_text("peer", session->transport->peer), fm_log_text("reason", error));
+    fm_session_finish(session, "bad message");
+}
+
+static void receive(fm_session *session, const msgpack_object *message)
+{
+    fm_request request = {.is_notification = true};
+    char error[FM_ERROR_TEXT_SIZE] = "";
+    fm_status status = fm_request_check(message, &request, error);
+    session->hub->counts.protocol_errors += status != FM_OK;
+    if (status != FM_ERR_BAD_MESSAGE) {
+        char busy[FM_ERROR_TEXT_SIZE];
+        fm_status paid = pay_for_message(session, busy);
+        if (paid != FM_OK) {
+            fm_request_refuse(session, &request, paid, busy);
+            return;
+        }
+    }
+    if (status == FM_OK) {
+        status = take(session, &request, error);
+    }
+    if (status == FM_ERR_BAD_MESSAGE) {
+        hang_up_on_nonsense(session, error);
+    } else if (status != FM_OK) {
+        fm_request_refuse(session, &request, status, error);
+    }
+}
+
+// ---- jobs that come back -----------------------------------------------------------------------
+
+static void answer_job(fm_session *session, fm_job *job)
+{
+    if (job->is_notification) {
+        return;
+    }
+    if (job->status != FM_OK) {
+        char error[FM_ERROR_TEXT_SIZE] = "";
+        fm_failure_describe(job, error);
+        fm_reply_error(session, job->request, job->status, error[0] == '\0' ? NULL : error);
+        return;
+    }
+    const struct method *method = &methods[job->method];
+    if (method->reply != NULL) {
+        method->reply(session, job);
+        return;
+    }
+    fm_reply reply;
+    fm_reply_begin(&reply, job->request);
+    method->answer(&reply.packer, job);
+    fm_reply_send(session, &reply);
+}
+
+static fm_session *asker(const fm_hub *hub, const fm_job *job)
+{
+    return job->session == 0 ? NULL : fm_hub_find_session(hub, job->session);
+}
+
+static void take_answer(fm_hub *hub, fm_job *job)
+{
+    fm_session *session = asker(hub, job);
+    if (session != NULL) {
+        session->queries_waiting -= job->kind == FM_JOB_QUERY;
+        answer_job(session, job);
+        fm_session_job_done(session);
+    }
+    fm_job_destroy(job);
+}
+
+static void take_added(fm_hub *hub, fm_job *job)
+{
+    if (fm_playback_is(job->host)) {
+        fm_replays_added(hub, job);
+    } else {
+        fm_creation_added(hub, job);
+    }
+}
+
+static void take_inspection(fm_hub *hub, fm_job *job)
+{
+    if (job->inspect.trace == 0) {
+        take_answer(hub, job);
+        return;
+    }
+    fm_debug_send_trace(hub, asker(hub, job), job);
+    fm_job_destroy(job);
+}
+
+static void take_save(fm_hub *hub, fm_job *job)
+{
+    fm_save_end(hub, asker(hub, job));
+    take_answer(hub, job);
+}
+
+static void take_watch(fm_hub *hub, fm_job *job)
+{
+    fm_stream_watched(hub, job);
+    fm_job_destroy(job);
+}
+
+static void take_nothing(fm_hub *hub, fm_job *job)
+{
+    (void)hub;
+    fm_job_destroy(job);
+}
+
+// What becomes of a kind of job. Each takes the job over.
+static void (*const returns[FM_JOB_KIND_COUNT])(fm_hub *hub, fm_job *job) = {
+    [FM_JOB_ADD] = take_added,      [FM_JOB_REMOVE] = fm_creation_removed,
+    [FM_JOB_COMMAND] = take_answer, [FM_JOB_PAUSE] = take_answer,
+    [FM_JOB_RESUME] = take_answer,  [FM_JOB_STEP] = take_answer,
+    [FM_JOB_SEEK] = take_answer,    [FM_JOB_QUERY] = take_answer,
+    [FM_JOB_STATS] = take_answer,   [FM_JOB_INSPECT] = take_inspection,
+    [FM_JOB_TRACE] = take_answer,   [FM_JOB_UNTRACE] = take_answer,
+    [FM_JOB_EXPLAIN] = take_answer, [FM_JOB_TOP] = take_answer,
+    [FM_JOB_WATCH] = take_watch,    [FM_JOB_UNWATCH] = take_nothing,
+    [FM_JOB_SAVE] = take_save,
+};
+
+void fm_methods_job_done(fm_hub *hub, fm_job *job)
+{
+    returns[job->kind](hub, job);
+}
+
+void fm_methods_check(void)
+{
+    for (uint32_t method = 0; method < FM_METHOD_COUNT; method++) {
+        FM_ASSERT(methods[method].take != NULL);
+    }
+    for (uint32_t kind = 0; kind < FM_JOB_KIND_COUNT; kind++) {
+        FM_ASSERT(returns[kind] != NULL);
+    }
+}
+
+// ---- sessions ----------------------------------------------------------------------------------
+
+static void end_session(fm_session *session)
+{
+    fm_stream_end_session(session);
+    fm_replays_end_session(session->hub, session->number);
+}
+
+const fm_session_events fm_methods_session_events = {
+    .received = receive,
+    .drained = fm_stream_drained,
+    .closed = end_session,
+};

@@ -1,0 +1,226 @@
+// server/methods/request.c: see request.h.
+
+#include "server/methods/request.h"
+
+#include "server/worlds/playback.h"
+
+#include <string.h>
+
+// ---- worlds and teams --------------------------------------------------------------------------
+
+static bool is_seat(const fm_session *session, const fm_host *host)
+{
+    const fm_seat *seat = &session->seat;
+    return seat->world[0] == '\0' ? host->number == seat->number
+                                  : strcmp(host->name, seat->world) == 0;
+}
+
+bool fm_request_may_know(const fm_session *session, const fm_host *host)
+{
+    return session->role != FM_ROLE_PLAYER || (!fm_playback_is(host) && is_seat(session, host));
+}
+
+fm_host *fm_request_seat_host(const fm_session *session)
+{
+    const fm_seat *seat = &session->seat;
+    return seat->world[0] == '\0'
+               ? fm_hub_find_host(session->hub, seat->number)
+               : fm_hub_find_host_by_name(session->hub, seat->world, strlen(seat->world));
+}
+
+fm_status fm_request_host(fm_session *session, const fm_request *request, fm_host **out)
+{
+    fm_host *host = fm_hub_find_host(session->hub, request->values[FM_FIELD_WORLD].number);
+    if (host == NULL || !fm_request_may_know(session, host)) {
+        return FM_ERR_NO_WORLD;
+    }
+    *out = host;
+    return FM_OK;
+}
+
+fm_status fm_request_team(const fm_session *session, const fm_request *request, uint32_t *team)
+{
+    const fm_value *value = &request->values[FM_FIELD_TEAM];
+    uint32_t named = (uint32_t)value->number;
+    if (session->role != FM_ROLE_PLAYER) {
+        *team = named;
+        return FM_OK;
+    }
+    if (named != FM_ALL_TEAMS && named != session->seat.team) {
+        return FM_ERR_DENIED;
+    }
+    *team = session->seat.team;
+    return FM_OK;
+}
+
+// ---- jobs
+// ------------------------------------------------------------------------------------------
+
+fm_job *fm_request_make_job(fm_session *session, const fm_request *request, fm_job_kind kind,
+                            fm_host *host)
+{
+    fm_job *job = fm_job_create(kind, host);
+    if (job != NULL) {
+        job->session = session->number;
+        job->request = request->id;
+        job->method = request->method;
+        job->is_notification = request->is_notification;
+    }
+    return job;
+}
+
+fm_status fm_request_post(fm_session *session, fm_job *job)
+{
+    fm_status status = fm_conductor_post(fm_hub_conductor(session->hub, job->host), job);
+    if (status == FM_OK) {
+        session->jobs_waiting++;
+    } else {
+        fm_job_destroy(job);
+    }
+    return status;
+}
+
+void fm_request_refuse(fm_session *session, const fm_request *request, fm_status status,
+                       const char *error)
+{
+    if (!request->is_notification) {
+        fm_reply_error(session, request->id, status, error[0] == '\0' ? NULL : error);
+    }
+}
+
+fm_status fm_request_post_command(fm_session *session, const fm_request *request,
+                                  fm_command_kind kind, fm_fill_fn *fill, char *error)
+{
+    fm_host *host;
+    uint32_t team;
+    fm_status status = fm_request_host(session, request, &host);
+    if (status == FM_OK) {
+        status = fm_request_team(session, request, &team);
+    }
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_job *job = fm_request_make_job(session, request, FM_JOB_COMMAND, host);
+    if (job == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    job->command.command.kind = kind;
+    job->command.command.team = team;
+    job->command.by_name = session->role == FM_ROLE_PLAYER;
+    status = fill(request, job, error);
+    if (status != FM_OK) {
+        fm_job_destroy(job);
+        return status;
+    }
+    return fm_request_post(session, job);
+}
+
+// ---- fields
+// ----------------------------------------------------------------------------------------
+
+fm_status fm_request_rect(const fm_host *host, const fm_request *request, fm_rect *rect,
+                          char *error)
+{
+    const fm_value *value = &request->values[FM_FIELD_RECT];
+    if (!value->present) {
+        *rect = (fm_rect){.width = host->width, .height = host->height};
+        return FM_OK;
+    }
+    uint64_t x = fm_value_at(value, 0), y = fm_value_at(value, 1);
+    uint64_t width = fm_value_at(value, 2), height = fm_value_at(value, 3);
+    if (x >= host->width || y >= host->height || width == 0 || height == 0 ||
+        width > host->width - x || height > host->height - y) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "rect must lie inside the map of %u x %u cells",
+                 host->width, host->height);
+        return FM_ERR_OFF_GRID;
+    }
+    *rect = (fm_rect){
+        .x = (uint32_t)x, .y = (uint32_t)y, .width = (uint32_t)width, .height = (uint32_t)height};
+    return FM_OK;
+}
+
+static fm_status no_cell(const fm_host *host, fm_field field, uint32_t index, uint64_t x,
+                         uint64_t y, char *error)
+{
+    snprintf(error, FM_ERROR_TEXT_SIZE, "%s, entry %u: (%llu, %llu) is outside the map of %u x %u",
+             fm_field_name(field), index, (unsigned long long)x, (unsigned long long)y, host->width,
+             host->height);
+    return FM_ERR_OFF_GRID;
+}
+
+// Reads x, y pairs. Room for value->count / 2 cells.
+fm_status fm_request_cells(const fm_host *host, const fm_request *request, fm_field field,
+                           fm_cell *cells, char *error)
+{
+    const fm_value *value = &request->values[field];
+    for (uint32_t i = 0; i < value->count / 2; i++) {
+        uint64_t x = fm_value_at(value, 2 * i), y = fm_value_at(value, 2 * i + 1);
+        if (x >= host->width || y >= host->height) {
+            return no_cell(host, field, i, x, y, error);
+        }
+        cells[i] = fm_cell_at((uint32_t)x, (uint32_t)y);
+    }
+    return FM_OK;
+}
+
+bool fm_value_is(const fm_value *value, const char *word)
+{
+    return value->size == strlen(word) && memcmp(value->bytes, word, value->size) == 0;
+}
+
+fm_status fm_request_choose(const fm_request *request, fm_field field, const char *const *names,
+                            uint32_t name_count, uint32_t *index, char *error)
+{
+    const fm_value *value = &request->values[field];
+    if (!value->present) {
+        return FM_OK;
+    }
+    for (uint32_t i = 0; i < name_count; i++) {
+        if (fm_value_is(value, names[i])) {
+            *index = i;
+            return FM_OK;
+        }
+    }
+    int size = snprintf(error, FM_ERROR_TEXT_SIZE, "%s must be one of:", fm_field_name(field));
+    for (uint32_t i = 0; i < name_count; i++) {
+        size += snprintf(error + size, FM_ERROR_TEXT_SIZE - (size_t)size, " %s", names[i]);
+    }
+    return FM_ERR_BAD_VALUE;
+}
+
+fm_status fm_request_planner(const fm_request *request, fm_planner_spec *planner, char *error)
+{
+    const fm_value *value = &request->values[FM_FIELD_PLANNER];
+    if (!value->present) {
+        return FM_OK;
+    }
+    char text[129];
+    memcpy(text, value->bytes, value->size);
+    text[value->size] = '\0';
+    return fm_planner_spec_parse(text, planner, error, FM_ERROR_TEXT_SIZE);
+}
+
+// A movement class by name; without one the world's first.
+fm_status fm_request_class(const fm_host *host, const fm_request *request, uint32_t *class_index,
+                           char *error)
+{
+    const fm_value *value = &request->values[FM_FIELD_CLASS];
+    const fm_world_rules *rules = &host->rules;
+    *class_index = 0;
+    for (uint32_t i = 0; value->present && i < rules->class_count; i++) {
+        if (fm_value_is(value, rules->classes[i].name)) {
+            *class_index = i;
+            return FM_OK;
+        }
+    }
+    if (!value->present) {
+        return FM_OK;
+    }
+    int size = snprintf(error, FM_ERROR_TEXT_SIZE,
+                        "there is no movement class '%.*s', only:", (int)value->size, value->bytes);
+    for (uint32_t i = 0; i < rules->class_count && size < (int)FM_ERROR_TEXT_SIZE; i++) {
+        size += snprintf(error + size, FM_ERROR_TEXT_SIZE - (size_t)size, " %s",
+                         rules->classes[i].name);
+    }
+    return FM_ERR_NO_CLASS;
+}

@@ -1,0 +1,7 @@
+// server/methods/session_methods.h: hello, ping, and the tokens that others show.
+
+#pragma once
+
+#include "server/methods/request.h"
+
+fm_take_fn fm_take_hello, fm_take_ping, fm_take_token_create, fm_take_token_revoke;
