@@ -9,7 +9,7 @@
 // its size. The same run gives the same count on any machine.
 
 #include "core/saves/world_file.h"
-#include "core/search/query.h"
+#include "core/planners/query.h"
 #include "core/tick/tick.h"
 #include "core/views/explain.h"
 #include "tests/support.h"
