@@ -2,6 +2,7 @@
 
 #include "loadtest/options.h"
 #include "loadtest/report/report.h"
+#include "loadtest/series/curve_chart.h"
 #include "loadtest/series/find_max.h"
 
 #include <errno.h>
@@ -119,6 +120,63 @@ static int find_max(const fm_load_options *options)
     return exit_code;
 }
 
+static void on_curve_point(void *context, const fm_result *result)
+{
+    fm_curve_print_point(result, context);
+    fflush(context);
+}
+
+// Writes FOLDER/curve.json, .csv and .svg.
+static int write_curve(const char *folder, const fm_result *results, uint32_t count)
+{
+    static const struct {
+        const char *name;
+        void (*print)(const fm_result *, uint32_t, FILE *);
+    } forms[] = {{"curve.json", fm_curve_print_json},
+                 {"curve.csv", fm_curve_print_csv},
+                 {"curve.svg", fm_curve_print_svg}};
+    for (size_t i = 0; i < FM_COUNT_OF(forms); i++) {
+        char path[512], error[FM_RUN_ERROR_SIZE];
+        snprintf(path, sizeof path, "%.480s/%s", folder, forms[i].name);
+        FILE *file = fopen(path, "w");
+        if (file != NULL) {
+            forms[i].print(results, count, file);
+        }
+        if (file == NULL || fclose(file) != 0) {
+            snprintf(error, sizeof error, "%s: %s", path, strerror(errno));
+            return complain(error);
+        }
+    }
+    return FM_EXIT_OK;
+}
+
+// When a size fails, those before it are kept all the same.
+static int play_curve(const fm_load_options *options)
+{
+    char error[FM_RUN_ERROR_SIZE] = "";
+    uint32_t count = 0;
+    fm_result *results = calloc(options->curve.count, sizeof *results);
+    if (results == NULL) {
+        return complain("out of memory");
+    }
+    if (!options->json) {
+        fm_curve_print_head(&options->scenario, stdout);
+        fflush(stdout);
+    }
+    fm_status status =
+        fm_curve_run(&options->scenario, &options->run, &options->curve,
+                     options->json ? NULL : on_curve_point, stdout, results, &count, error);
+    if (options->json) {
+        fm_curve_print_json(results, count, stdout);
+    }
+    int exit_code = FM_EXIT_OK;
+    if (options->output != NULL && count > 0) {
+        exit_code = write_curve(options->output, results, count);
+    }
+    free(results);
+    return status == FM_OK ? exit_code : exit_code_of(status, error);
+}
+
 static void on_signal(int number)
 {
     (void)number;
@@ -144,6 +202,7 @@ int main(int argc, char **argv)
     exit_code = options.mapf.map != NULL   ? play_mapf(&options)
                 : options.crash.rounds > 0 ? play_crash(&options)
                 : options.find_max         ? find_max(&options)
+                : options.curve.count > 0  ? play_curve(&options)
                                            : play(&options);
     if (fflush(stdout) != 0) {
         return complain("standard output cannot be written");

@@ -2,13 +2,15 @@
 
 #include "loadtest/options.h"
 
+#include "loadtest/drive/scenario_files.h"
+
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char help[] =
-    "Usage: fogmarch-load --scenario FILE [OPTION]...\n"
+    "Usage: fogmarch-load --scenario NAME [OPTION]...\n"
     "       fogmarch-load --mapf MAP SCEN [--agents N] [--planner PLANNER] [--json]\n"
     "       fogmarch-load --crash-rounds N [--workers W] [--seed N] [--json]\n"
     "Plays a scenario against a fogmarch server over TCP and measures it.\n"
@@ -17,8 +19,8 @@ static const char help[] =
     "unless --connect names one that is running.\n"
     "\n"
     "What is played:\n"
-    "  --scenario FILE    A YAML file. A name alone, such as skirmish, is looked for in\n"
-    "                     loadtest/scenarios as well. Keys: fogmarch-load --keys\n"
+    "  --scenario NAME    A scenario that comes with the program, such as skirmish, or the path\n"
+    "                     of a YAML file. Keys: fogmarch-load --keys\n"
     "  --map FILE         Use this .map file in place of the scenario's map\n"
     "  --agents N         Number of agents\n"
     "  --teams N          Number of teams; 0: each agent is a team of its own\n"
@@ -33,7 +35,8 @@ static const char help[] =
     "\n"
     "  --mapf MAP SCEN    In place of a scenario: one agent for each of the first N lines of a\n"
     "                     .scen file, on known terrain where a cell holds one agent, until all\n"
-    "                     have arrived or four times the longest way has passed\n"
+    "                     stand on their goals, nobody moves any more, or four times the\n"
+    "                     ticks of the longest path have passed\n"
     "  --crash-rounds N   In place of a scenario: kills a server that keeps journals N times, at\n"
     "                     random moments, with clients attached, and looks whether anything that\n"
     "                     they were told is missing afterwards\n"
@@ -51,8 +54,11 @@ static const char help[] =
     "                     file, a line each\n"
     "  --find-max         Search for the largest number of agents whose p99 tick time\n"
     "                     stays in the budget, for 1 to W workers\n"
+    "  --curve SIZES      Play the scenario with each number of agents of a list, such as\n"
+    "                     5000,10000,20000, and print a table; with --output write\n"
+    "                     DIR/curve.csv, DIR/curve.json and a chart, DIR/curve.svg\n"
     "  --seconds-per-try SECONDS\n"
-    "                     Time that is measured for each number tried; 10\n"
+    "                     Time that --find-max measures for each number it tries; 10\n"
     "  --quiet            No progress on standard error\n"
     "  --keys             Print all keys of a scenario with their defaults, and exit\n"
     "  -h, --help         Print this text and exit\n"
@@ -67,6 +73,7 @@ static const char help[] =
     "  fogmarch-load --scenario skirmish\n"
     "  fogmarch-load --scenario solo --agents 500 --workers 1 --duration 20 --json\n"
     "  fogmarch-load --scenario solo --find-max --workers 2\n"
+    "  fogmarch-load --scenario skirmish --curve 5000,10000,20000,40000 --output results\n"
     "  fogmarch-load --scenario skirmish --map Ramparts.map --output results\n"
     "  fogmarch-load --mapf random-64-64-20.map random-64-64-20-random-1.scen --agents 400\n"
     "  fogmarch-load --crash-rounds 200 --json\n";
@@ -92,6 +99,7 @@ enum flag {
     FLAG_OUTPUT,
     FLAG_TICK_TIMES,
     FLAG_FIND_MAX,
+    FLAG_CURVE,
     FLAG_SECONDS_PER_TRY,
     FLAG_QUIET,
     FLAG_KEYS,
@@ -120,6 +128,7 @@ static const struct option flags[] = {
     {"output", required_argument, NULL, FLAG_OUTPUT},
     {"tick-times", required_argument, NULL, FLAG_TICK_TIMES},
     {"find-max", no_argument, NULL, FLAG_FIND_MAX},
+    {"curve", required_argument, NULL, FLAG_CURVE},
     {"seconds-per-try", required_argument, NULL, FLAG_SECONDS_PER_TRY},
     {"quiet", no_argument, NULL, FLAG_QUIET},
     {"keys", no_argument, NULL, FLAG_KEYS},
@@ -152,6 +161,7 @@ struct command_line {
     const char *values[FM_COUNT_OF(overrides)];
     const char *seconds_per_try;
     const char *crash_rounds;
+    const char *curve;
     bool quiet;
 };
 
@@ -208,6 +218,9 @@ static bool read_flags(int argc, char **argv, struct command_line *line, fm_load
         case FLAG_FIND_MAX:
             options->find_max = true;
             break;
+        case FLAG_CURVE:
+            line->curve = optarg;
+            break;
         case FLAG_SECONDS_PER_TRY:
             line->seconds_per_try = optarg;
             break;
@@ -236,19 +249,6 @@ static bool read_flags(int argc, char **argv, struct command_line *line, fm_load
     }
     return optind == argc ||
            refuse(argv[optind], "no such argument; flags begin with --", exit_code);
-}
-
-// A file, or the name of one of the scenarios in the source tree.
-static fm_status read_scenario(const char *name, fm_scenario *scenario, char *error)
-{
-    if (access(name, F_OK) != 0 && strpbrk(name, "./") == NULL) {
-        char path[256];
-        snprintf(path, sizeof path, "loadtest/scenarios/%.200s.yaml", name);
-        if (access(path, F_OK) == 0) {
-            return fm_scenario_read(path, scenario, error);
-        }
-    }
-    return fm_scenario_read(name, scenario, error);
 }
 
 static bool read_seconds_per_try(const char *text, double *seconds)
@@ -291,6 +291,18 @@ static bool read_overrides(const struct command_line *line, const char *instead,
     return true;
 }
 
+// --curve and --find-max are about scenarios.
+static bool refuse_series(const struct command_line *line, const fm_load_options *options,
+                          const char *instead, int *exit_code)
+{
+    char error[64];
+    snprintf(error, sizeof error, "does not go with %s", instead);
+    if (line->curve != NULL || options->find_max) {
+        return refuse(line->curve != NULL ? "--curve" : "--find-max", error, exit_code);
+    }
+    return true;
+}
+
 static bool read_mapf(const struct command_line *line, fm_load_options *options, int *exit_code)
 {
     static const enum flag known[] = {FLAG_AGENTS, FLAG_PLANNER, FLAG_WORKERS};
@@ -299,7 +311,8 @@ static bool read_mapf(const struct command_line *line, fm_load_options *options,
     if (options->mapf.scen == NULL) {
         return refuse("--mapf", "a .map file and a .scen file are wanted", exit_code);
     }
-    if (!read_overrides(line, "--mapf", known, FM_COUNT_OF(known), &scenario, exit_code)) {
+    if (!refuse_series(line, options, "--mapf", exit_code) ||
+        !read_overrides(line, "--mapf", known, FM_COUNT_OF(known), &scenario, exit_code)) {
         return false;
     }
     options->run.token = getenv("FOGMARCH_TOKEN");
@@ -325,13 +338,36 @@ static bool read_crash(const struct command_line *line, fm_load_options *options
     if (options->run.connect != NULL) {
         return refuse("--crash-rounds", "kills only a server of its own", exit_code);
     }
-    if (!read_overrides(line, "--crash-rounds", known, FM_COUNT_OF(known), &scenario, exit_code)) {
+    if (!refuse_series(line, options, "--crash-rounds", exit_code) ||
+        !read_overrides(line, "--crash-rounds", known, FM_COUNT_OF(known), &scenario, exit_code)) {
         return false;
     }
     options->run.progress = progress_of(line);
     options->crash = (fm_crash_options){.rounds = (uint32_t)rounds,
                                         .workers = (uint32_t)scenario.workers,
                                         .seed = (uint64_t)scenario.seed};
+    return true;
+}
+
+// The sizes take the place of --agents.
+static bool read_curve(const struct command_line *line, fm_load_options *options, int *exit_code)
+{
+    char error[FM_SCENARIO_ERROR_SIZE];
+    if (options->find_max || options->tick_times != NULL) {
+        return refuse("--curve",
+                      options->find_max ? "does not go with --find-max"
+                                        : "does not go with --tick-times",
+                      exit_code);
+    }
+    for (size_t i = 0; i < FM_COUNT_OF(overrides); i++) {
+        if (overrides[i].flag == FLAG_AGENTS && line->values[i] != NULL) {
+            return refuse("--agents", "does not go with --curve, which lists them", exit_code);
+        }
+    }
+    if (fm_curve_read_sizes(line->curve, &options->curve, error) != FM_OK ||
+        fm_curve_check(&options->scenario, &options->curve, error) != FM_OK) {
+        return refuse("--curve", error, exit_code);
+    }
     return true;
 }
 
@@ -352,7 +388,7 @@ bool fm_load_options_read(int argc, char **argv, fm_load_options *options, int *
         return refuse("--scenario", "which? See --help", exit_code);
     }
     char error[FM_SCENARIO_ERROR_SIZE];
-    if (read_scenario(line.scenario, &options->scenario, error) != FM_OK) {
+    if (fm_scenario_open(line.scenario, &options->scenario, error) != FM_OK) {
         return refuse("", error, exit_code);
     }
     for (size_t i = 0; i < FM_COUNT_OF(overrides); i++) {
@@ -362,7 +398,10 @@ bool fm_load_options_read(int argc, char **argv, fm_load_options *options, int *
             return refuse(overrides[i].name, error, exit_code);
         }
     }
-    if (fm_scenario_check(&options->scenario, error) != FM_OK) {
+    if (line.curve != NULL && !read_curve(&line, options, exit_code)) {
+        return false;
+    }
+    if (line.curve == NULL && fm_scenario_check(&options->scenario, error) != FM_OK) {
         return refuse("", error, exit_code);
     }
     if (!read_seconds_per_try(line.seconds_per_try, &options->seconds_per_try)) {

@@ -4,6 +4,7 @@
 
 #include "loadtest/crash/crash.h"
 #include "loadtest/drive/mapf.h"
+#include "loadtest/series/curve.h"
 
 #define FM_EXIT_OK      0
 #define FM_EXIT_FAILURE 1 // the run failed, or --crash-rounds found something missing
@@ -16,6 +17,7 @@ typedef struct fm_load_options {
     const char *tick_times; // file for the time of each tick; NULL: none is written
     bool json;
     bool find_max;
+    fm_curve_sizes curve; // count 0: no curve is played
     double seconds_per_try;
     fm_mapf_options mapf;   // map NULL: a scenario is played
     fm_crash_options crash; // rounds 0: likewise

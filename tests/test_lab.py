@@ -12,6 +12,7 @@ Method: each test runs the program as a user would; --json is parsed, times are 
 import csv
 import json
 import os
+import pathlib
 import random
 import shutil
 import subprocess
@@ -52,6 +53,22 @@ class CommandLine(unittest.TestCase):
             done = run(*arguments, status=2)
             self.assertIn("fogmarch-lab", done.stderr)
             self.assertEqual(done.stdout, "")
+
+
+BESIDE = pathlib.Path(PROGRAM).resolve().parents[1] / "share/fogmarch/maps"
+
+
+@unittest.skipUnless(BESIDE.is_dir(), f"no maps in '{BESIDE}'")
+class DefaultMaps(unittest.TestCase):
+    """The maps are found from where the program lies, whatever the working directory."""
+
+    def test_from_another_folder(self):
+        environment = {name: value for name, value in os.environ.items() if name != "FOGMARCH_MAPS"}
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([pathlib.Path(PROGRAM).resolve(), "openlist", "--map", "arena2", "--problems", "1",
+                                   "--json"], capture_output=True, text=True, cwd=folder, env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(json.loads(done.stdout)["rows"])
 
 
 class Example(unittest.TestCase):

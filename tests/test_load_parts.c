@@ -7,8 +7,11 @@
 #include "support.h"
 
 #include "core/world/world.h"
+#include "loadtest/report/report.h"
+#include "loadtest/series/curve.h"
 #include "loadtest/series/find_max.h"
 #include "loadtest/drive/groups.h"
+#include "loadtest/drive/mapf_score.h"
 #include "loadtest/drive/schedule.h"
 
 static fm_scenario small_scenario(void)
@@ -92,6 +95,41 @@ static void test_groups_divide_the_teams(void **state)
     assert_in_range(singles, 20, 24); // and perhaps a remainder per team
     fm_groups_fini(&groups);
     fm_ground_destroy(ground);
+}
+
+// Log-uniform sizes: as many groups of 1 to 13 as of 14 to 200, both ends drawn, all agents in one.
+static void test_group_sizes_can_be_log_uniform(void **state)
+{
+    (void)state;
+    fm_scenario scenario = small_scenario();
+    scenario.map_width = scenario.map_height = 256;
+    scenario.agents = 30000;
+    scenario.teams = 1;
+    scenario.singles_percent = 0;
+    scenario.group_size = (fm_range){1, 200};
+    strcpy(scenario.group_sizes, "log-uniform");
+    fm_ground *ground = make_ground(&scenario);
+    fm_cell *starts = malloc(scenario.agents * sizeof *starts);
+    assert_int_equal(fm_ground_draw_starts(ground, &scenario, starts), FM_OK);
+    fm_groups groups;
+    assert_int_equal(fm_groups_init(&groups, &scenario, ground, starts), FM_OK);
+    uint32_t small = 0, agents = 0, smallest = UINT32_MAX, largest = 0;
+    for (uint32_t i = 0; i < groups.group_count; i++) {
+        uint32_t count = groups.groups[i].count;
+        small += count <= 13;
+        agents += count;
+        smallest = count < smallest ? count : smallest;
+        largest = count > largest ? count : largest;
+    }
+    assert_int_equal(agents, scenario.agents);
+    // About 800 groups, half of them small; uniform sizes would be 300, 7 % of them small.
+    assert_in_range(groups.group_count, 600, 1000);
+    assert_in_range(small * 100 / groups.group_count, 42, 58);
+    assert_int_equal(smallest, 1);
+    assert_in_range(largest, 150, 200);
+    fm_groups_fini(&groups);
+    fm_ground_destroy(ground);
+    free(starts);
 }
 
 // One team, one group of three agents with ids 11, 12, 13.
@@ -279,8 +317,7 @@ static void test_json_has_the_keys_that_others_read(void **state)
         "{\n  \"scenario\": \"odd, \\\"name\\\"\\u000a\",",
         "\n  \"agents\": 1000,",
         "\n  \"ticks\": 100,",
-        "\n  \"tick_ms\": {\"count\": 100, \"p50\": 1.5, \"p99\": 20.25, ",
-        "\"p999\": 30, \"max\": 49.5},",
+        "\n  \"tick_ms\": {\"count\": 100, \"p50\": 1.5, \"p99\": 20.25, \"max\": 49.5},",
         "\n  \"overrun_ms\": {\"count\": 0, \"p50\": 0, ",
         "\n  \"order_to_first_move_ticks\": {",
         "\n  \"expansions_per_second\": 0,",
@@ -321,7 +358,8 @@ static void test_csv_lines_match_their_header(void **state)
     fm_result_print_csv_header(out);
     fclose(out);
     assert_int_equal(count_columns(header), count_columns(values));
-    assert_non_null(strstr(header, ",tick_ms_p50,tick_ms_p99,tick_ms_p999,tick_ms_max,"));
+    assert_non_null(
+        strstr(header, ",tick_ms_count,tick_ms_p50,tick_ms_p99,tick_ms_p999,tick_ms_max,"));
     static const char *const ends[] = {
 #define X(enumerator, name) ",orders_ended_" name ",",
         FM_ORDER_END_LIST(X)
@@ -332,6 +370,33 @@ static void test_csv_lines_match_their_header(void **state)
     }
     free(header);
     free(values);
+}
+
+// p99.9 of fewer than 1,000 values is the largest under another name: no form shows it.
+static void test_p999_needs_a_thousand_values(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*print)(const fm_result *, FILE *);
+        const char *with, *without;
+    } forms[] = {
+        {fm_result_print_json, "\"p99\": 20.25, \"p999\": 30, \"max\": 49.5}",
+         "\"p99\": 20.25, \"max\": 49.5}"},
+        {fm_result_print_csv, ",1000,1.5,20.25,30,49.5,", ",999,1.5,20.25,,49.5,"},
+        {fm_result_print, "p99    20.250  p99.9    30.000  max    49.500",
+         "p99    20.250  max    49.500"},
+    };
+    for (size_t i = 0; i < FM_COUNT_OF(forms); i++) {
+        fm_result result = sample_result();
+        result.tick_ms.count = 1000;
+        char *with = print_to_text(forms[i].print, &result);
+        result.tick_ms.count = 999;
+        char *without = print_to_text(forms[i].print, &result);
+        assert_non_null(strstr(with, forms[i].with));
+        assert_non_null(strstr(without, forms[i].without));
+        free(with);
+        free(without);
+    }
 }
 
 static void test_errors_are_counted_by_kind_within_bounds(void **state)
@@ -349,6 +414,77 @@ static void test_errors_are_counted_by_kind_within_bounds(void **state)
     }
     assert_int_equal(result.error_count, FM_RESULT_ERRORS_MAX);
     assert_true(total == 100 && result.errors_total == 100);
+}
+
+// A unit that is pushed off its goal has not arrived; its return counts, and not being there costs
+// the whole run.
+static void test_mapf_score_counts_the_last_arrival(void **state)
+{
+    (void)state;
+    // By unit, whether it is on its goal after ticks 1 to 6.
+    static const char *const seen[] = {"..xxxx", "x.x..x", "xxxxxx", "xxx..."};
+    uint32_t arrivals[5] = {FM_MAPF_OFF_GOAL, FM_MAPF_OFF_GOAL, FM_MAPF_OFF_GOAL, FM_MAPF_OFF_GOAL,
+                            0};
+    for (uint32_t tick = 1; tick <= 6; tick++) {
+        for (uint32_t i = 0; i < 4; i++) {
+            fm_mapf_note(&arrivals[i], seen[i][tick - 1] == 'x', tick);
+        }
+        fm_mapf_note(&arrivals[4], true, tick); // began on its goal and never left it
+    }
+    static const uint32_t expected[] = {3, 6, 1, FM_MAPF_OFF_GOAL, 0};
+    assert_memory_equal(arrivals, expected, sizeof expected);
+    fm_mapf_score score = fm_mapf_score_of(arrivals, 5, 9);
+    assert_int_equal(score.on_goal_at_end, 4);
+    assert_int_equal(score.stuck, 1);
+    assert_int_equal(score.makespan, 9);
+    assert_int_equal(score.sum_of_costs, 3 + 6 + 1 + 9 + 0);
+    score = fm_mapf_score_of(arrivals, 3, 9);
+    assert_int_equal(score.stuck, 0);
+    assert_int_equal(score.makespan, 6);
+    assert_int_equal(score.sum_of_costs, 10);
+}
+
+static void check_sizes(const char *text, const char *wrong)
+{
+    fm_curve_sizes sizes;
+    char error[FM_SCENARIO_ERROR_SIZE] = "";
+    fm_status status = fm_curve_read_sizes(text, &sizes, error);
+    assert_int_equal(status, wrong == NULL ? FM_OK : FM_ERR_BAD_VALUE);
+    if (wrong != NULL && strstr(error, wrong) == NULL) {
+        fail_msg("'%s': no '%s' in '%s'", text, wrong, error);
+    }
+}
+
+static void test_curve_sizes(void **state)
+{
+    (void)state;
+    fm_curve_sizes sizes;
+    char error[FM_SCENARIO_ERROR_SIZE];
+    assert_int_equal(fm_curve_read_sizes("1,20,262144", &sizes, error), FM_OK);
+    assert_int_equal(sizes.count, 3);
+    assert_int_equal(sizes.agents[0], 1);
+    assert_int_equal(sizes.agents[2], 262144);
+    check_sizes("7", NULL);
+    check_sizes("", "number 1 of the list is empty");
+    check_sizes("5,,9", "number 2 of the list is empty");
+    check_sizes("5,9,", "number 3 of the list is empty");
+    check_sizes("5,12x,9", "'12x' is not a number of agents");
+    check_sizes("5, 9", "' 9' is not a number of agents");
+    check_sizes("-5", "'-5' is not a number of agents");
+    check_sizes("0,5", "0 agents are not in 1..262144");
+    check_sizes("5,262145", "262145 agents are not in 1..262144");
+    check_sizes("5,99999999999999999999", "agents are not in 1..262144");
+    check_sizes("5,9,9", "9 comes after 9");
+    check_sizes("5,4", "4 comes after 5");
+    char many[512] = "1";
+    for (uint32_t i = 2; i <= FM_CURVE_SIZES_MAX + 1; i++) {
+        snprintf(many + strlen(many), sizeof many - strlen(many), ",%u", i);
+    }
+    check_sizes(many, "more than 64 sizes");
+    fm_scenario scenario = small_scenario();
+    assert_int_equal(fm_curve_read_sizes("3,4", &sizes, error), FM_OK);
+    assert_int_equal(fm_curve_check(&scenario, &sizes, error), FM_ERR_BAD_VALUE); // four teams
+    assert_non_null(strstr(error, "agents.teams"));
 }
 
 static void test_judgement(void **state)
@@ -382,6 +518,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedule_sorts),
         cmocka_unit_test(test_groups_divide_the_teams),
+        cmocka_unit_test(test_group_sizes_can_be_log_uniform),
         cmocka_unit_test(test_group_rests_when_its_last_order_ended),
         cmocka_unit_test(test_ends_may_come_before_the_answer),
         cmocka_unit_test(test_ends_of_replaced_orders_do_not_count),
@@ -390,7 +527,10 @@ int main(void)
         cmocka_unit_test(test_walls_do_not_overlap),
         cmocka_unit_test(test_json_has_the_keys_that_others_read),
         cmocka_unit_test(test_csv_lines_match_their_header),
+        cmocka_unit_test(test_p999_needs_a_thousand_values),
         cmocka_unit_test(test_errors_are_counted_by_kind_within_bounds),
+        cmocka_unit_test(test_mapf_score_counts_the_last_arrival),
+        cmocka_unit_test(test_curve_sizes),
         cmocka_unit_test(test_judgement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

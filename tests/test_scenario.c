@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-#include "loadtest/drive/scenario.h"
+#include "loadtest/drive/scenario_files.h"
 
 #include <unistd.h>
 

@@ -6,6 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t draw_size(const fm_scenario *scenario, fm_ground *ground)
+{
+    fm_range sizes = scenario->group_size;
+    if (strcmp(scenario->group_sizes, "log-uniform") != 0) {
+        return (uint32_t)floor(fm_ground_draw(ground, sizes) + 0.5);
+    }
+    // Up to high + 1, so that the largest size is drawn as well.
+    double drawn = exp(fm_ground_draw(ground, (fm_range){log(sizes.low), log(sizes.high + 1)}));
+    return (uint32_t)fmin(floor(drawn), sizes.high);
+}
+
 // Divides members first..end into groups; the last of them are singles.
 static void divide(fm_groups *groups, const fm_scenario *scenario, fm_ground *ground,
                    const fm_cell *starts, uint32_t first, uint32_t end)
@@ -16,7 +27,7 @@ static void divide(fm_groups *groups, const fm_scenario *scenario, fm_ground *gr
     for (uint32_t at = first; at < end;) {
         uint32_t count = 1;
         if (at < grouped_end) {
-            count = (uint32_t)floor(fm_ground_draw(ground, scenario->group_size) + 0.5);
+            count = draw_size(scenario, ground);
             count = count > grouped_end - at ? grouped_end - at : count;
         }
         for (uint32_t i = 0; i < count; i++) {

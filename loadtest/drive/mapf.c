@@ -29,10 +29,12 @@ struct play {
     fm_mirror mirror;
     fm_status mirror_status;
     uint64_t world;
-    uint64_t *ids;     // of the agents, in the order of the problems
-    fm_cell *before;   // their cells a tick ago
-    uint32_t *holders; // by cell: index of the agent there plus one
-    uint32_t *held;    // likewise a tick ago
+    uint64_t *ids;        // of the agents, in the order of the problems
+    fm_cell *before;      // their cells a tick ago
+    uint32_t *arrivals;   // see mapf_score.h
+    uint32_t still_ticks; // without a move, up to now
+    uint32_t *holders;    // by cell: index of the agent there plus one
+    uint32_t *held;       // likewise a tick ago
 };
 
 static fm_status fail(struct play *play, fm_status status, const char *what, const char *why)
@@ -100,11 +102,12 @@ static fm_status prepare(struct play *play)
     result->ticks_max = (uint32_t)(FM_MAPF_TICKS_FACTOR * result->longest_length);
     play->ids = calloc(result->agents, sizeof *play->ids);
     play->before = calloc(result->agents, sizeof *play->before);
+    play->arrivals = malloc(result->agents * sizeof *play->arrivals);
     play->holders = calloc(CELL_COUNT, sizeof *play->holders);
     play->held = calloc(CELL_COUNT, sizeof *play->held);
-    return play->ids != NULL && play->before != NULL && play->holders != NULL && play->held != NULL
-               ? FM_OK
-               : fail(play, FM_ERR_NO_MEMORY, "memory", "not enough");
+    bool complete = play->ids != NULL && play->before != NULL && play->arrivals != NULL &&
+                    play->holders != NULL && play->held != NULL;
+    return complete ? FM_OK : fail(play, FM_ERR_NO_MEMORY, "memory", "not enough");
 }
 
 // ---- the witness --------------------------------------------------------------------------------
@@ -157,6 +160,7 @@ static uint32_t clashes_of_move(const struct play *play, fm_cell from, fm_cell t
 static void look(struct play *play)
 {
     fm_mapf_result *result = play->result;
+    uint64_t moves_before = result->moves;
     for (uint32_t i = 0; i < result->agents; i++) {
         play->held[play->before[i]] = i + 1;
     }
@@ -177,7 +181,10 @@ static void look(struct play *play)
         play->held[play->before[i]] = 0;
         play->holders[cell] = 0;
         play->before[i] = cell;
+        fm_mapf_note(&play->arrivals[i], cell == play->problems[i].goal, result->ticks);
     }
+    play->still_ticks = result->moves == moves_before ? play->still_ticks + 1 : 0;
+    result->score = fm_mapf_score_of(play->arrivals, result->agents, result->ticks);
 }
 
 // ---- requests -----------------------------------------------------------------------------------
@@ -261,6 +268,8 @@ static fm_status spawn(struct play *play)
     uint32_t count = play->result->agents;
     for (uint32_t i = 0; i < count; i++) {
         play->before[i] = play->problems[i].start;
+        play->arrivals[i] =
+            play->problems[i].start == play->problems[i].goal ? 0 : FM_MAPF_OFF_GOAL;
     }
     fm_params_uint(&play->params, FM_FIELD_TEAM, fm_object_uint(answer, "team", 0));
     fm_params_cells(&play->params, FM_FIELD_CELLS, play->before, count);
@@ -318,12 +327,21 @@ static fm_status step(struct play *play)
     return status;
 }
 
+// Whether nothing that follows could change the score.
+static bool is_over(const struct play *play)
+{
+    const fm_mapf_result *result = play->result;
+    bool orders_are_over = orders_ended(play) >= result->agents;
+    return (orders_are_over && result->ticks > 0 && result->score.stuck == 0) ||
+           (orders_are_over && play->still_ticks >= FM_MAPF_STILL_TICKS) ||
+           result->ticks >= result->ticks_max;
+}
+
 static fm_status run_ticks(struct play *play)
 {
     fm_mapf_result *result = play->result;
     fm_status status = FM_OK;
-    while (status == FM_OK && result->ticks < result->ticks_max &&
-           orders_ended(play) < result->agents) {
+    while (status == FM_OK && !is_over(play)) {
         status = step(play);
         result->ticks += 1;
         if (status == FM_OK) {
@@ -332,9 +350,6 @@ static fm_status run_ticks(struct play *play)
         if (result->ticks_95 == 0 && (uint64_t)result->arrived * 20 >= result->agents * 19u) {
             result->ticks_95 = result->ticks;
         }
-    }
-    for (uint32_t i = 0; i < result->agents; i++) {
-        result->at_goal += cell_of(play, i) == play->problems[i].goal;
     }
     return status;
 }
@@ -361,6 +376,7 @@ static void clean_up(struct play *play)
     free(play->map);
     free(play->ids);
     free(play->before);
+    free(play->arrivals);
     free(play->holders);
     free(play->held);
 }
@@ -387,21 +403,27 @@ fm_status fm_mapf_run(const fm_mapf_options *options, const fm_run_options *run,
 
 void fm_mapf_print(const fm_mapf_result *result, FILE *file)
 {
+    const fm_mapf_score *score = &result->score;
     fprintf(file,
-            "%u of %u agents arrived, %u stand on their goals\n"
+            "%u of %u agents arrived, %u stand on their goals at the end, %u are stuck\n"
             "%u collisions\n"
-            "%u ticks, 95 %% had arrived after %u; the longest way alone is %.1f cells\n",
-            result->arrived, result->agents, result->at_goal, result->collisions, result->ticks,
+            "makespan %u, sum of costs %llu%s\n"
+            "%u ticks, 95 %% had arrived after %u; the longest path alone is %.1f cells\n",
+            result->arrived, result->agents, score->on_goal_at_end, score->stuck,
+            result->collisions, score->makespan, (unsigned long long)score->sum_of_costs,
+            score->stuck > 0 ? "; a stuck agent costs all ticks" : "", result->ticks,
             result->ticks_95, result->longest_length);
 }
 
 void fm_mapf_print_json(const fm_mapf_result *result, FILE *file)
 {
-    fprintf(
-        file,
-        "{\"agents\": %u, \"arrived\": %u, \"collisions\": %u, \"ticks\": %u, \"ticks_95\": %u, "
-        "\"ticks_max\": %u, \"at_goal\": %u, \"longest_length\": %.6f, \"moves\": %llu}\n",
-        result->agents, result->arrived, result->collisions, result->ticks, result->ticks_95,
-        result->ticks_max, result->at_goal, result->longest_length,
-        (unsigned long long)result->moves);
+    const fm_mapf_score *score = &result->score;
+    fprintf(file,
+            "{\"agents\": %u, \"arrived\": %u, \"on_goal_at_end\": %u, \"stuck\": %u, "
+            "\"collisions\": %u, \"makespan\": %u, \"sum_of_costs\": %llu, \"ticks\": %u, "
+            "\"ticks_95\": %u, \"ticks_max\": %u, \"longest_length\": %.6f, \"moves\": %llu}\n",
+            result->agents, result->arrived, score->on_goal_at_end, score->stuck,
+            result->collisions, score->makespan, (unsigned long long)score->sum_of_costs,
+            result->ticks, result->ticks_95, result->ticks_max, result->longest_length,
+            (unsigned long long)result->moves);
 }

@@ -1,19 +1,22 @@
 // loadtest/drive/mapf.h: multi-agent path finding problems over the real server: a map, a problem
 // file, one agent for each of its first lines, known terrain, and a cell holds one agent.
 //
-// All agents set out at once. The run ends when every order has ended, or after four times as many
-// ticks as the longest of the agents' ways is long. An independent look at every tick, from what
-// the server streams, counts agents that share a cell, have exchanged places or have crossed on the
-// diagonals of one square.
+// All agents set out at once. The run ends when all stand on their goals at the same time; when
+// every order has ended and nobody moves any more; or after four times as many ticks as the longest
+// of the agents' paths is long. An independent look at every tick, from what the server streams,
+// counts agents that share a cell, have exchanged places or have crossed on the diagonals of one
+// square.
 //
 // Source: R. Stern et al., "Multi-Agent Pathfinding: Definitions, Variants, and Benchmarks", SoCS
 // 2019, for the maps and problem files.
 
 #pragma once
 
+#include "loadtest/drive/mapf_score.h"
 #include "loadtest/drive/run.h"
 
-#define FM_MAPF_TICKS_FACTOR 4u // ticks at most, by the longest way of any agent
+#define FM_MAPF_TICKS_FACTOR 4u  // ticks at most, by the longest path of any agent
+#define FM_MAPF_STILL_TICKS  16u // without a move, after the last order: nobody will move again
 
 typedef struct fm_mapf_options {
     const char *map;     // .map file
@@ -25,13 +28,13 @@ typedef struct fm_mapf_options {
 
 typedef struct fm_mapf_result {
     uint32_t agents;
-    uint32_t arrived;      // agents whose order ended on its goal
-    uint32_t at_goal;      // agents that stand on their goal at the end; others were pushed off it
+    uint32_t arrived; // agents whose order ended on its goal
+    fm_mapf_score score;
     uint32_t collisions;   // pairs that shared a cell, swapped or crossed, over all ticks
-    uint32_t ticks;        // until the last order ended, or the run was stopped
+    uint32_t ticks;        // of the run
     uint32_t ticks_95;     // until 95 % of the agents had arrived; 0: they have not
     uint32_t ticks_max;    // when it would be stopped
-    double longest_length; // of the agents' shortest ways, each alone
+    double longest_length; // of the agents' shortest paths, each alone
     uint64_t moves;
 } fm_mapf_result;
 

@@ -2,8 +2,9 @@
 
 #include "loadtest/drive/server_process.h"
 
+#include "loadtest/drive/beside.h"
+
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -33,18 +34,6 @@ __attribute__((format(printf, 2, 3))) static fm_status refuse(char *error, const
 static void sleep_ms(long ms)
 {
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
-}
-
-// The fogmarchd that lies in the same folder as this program.
-static bool find_beside(char path[PATH_MAX])
-{
-    char self[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (size < 0) {
-        return false;
-    }
-    self[size] = '\0';
-    return snprintf(path, PATH_MAX, "%s/fogmarchd", dirname(self)) < PATH_MAX;
 }
 
 // Settings in the environment are meant for other servers than the one under test.
@@ -119,7 +108,7 @@ fm_status fm_server_process_launch(const fm_server_options *options, fm_server_p
     char beside[PATH_MAX];
     const char *path = options->path;
     if (path == NULL) {
-        path = find_beside(beside) ? beside : "fogmarchd";
+        path = fm_beside_program("fogmarchd", beside, sizeof beside) ? beside : "fogmarchd";
     }
     if (access(path, X_OK) != 0) {
         return refuse(error, "%.400s: %s (--server names another one)", path, strerror(errno));

@@ -2,10 +2,12 @@
 
 #include "loadtest/lab/maps.h"
 
+#include "loadtest/lab/child.h"
 #include "loadtest/lab/mission.h"
 
 #include <errno.h>
 #include <glob.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,19 +25,28 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-const char *fm_lab_maps(const fm_lab *lab)
+// share/fogmarch/maps beside the folder of this program.
+static void find_beside(const fm_lab *lab, char *path)
+{
+    char self[FM_LAB_PATH_SIZE - 64];
+    fm_lab_child_self(lab, self, sizeof self);
+    snprintf(path, FM_LAB_PATH_SIZE, "%s/../share/fogmarch/maps", dirname(self));
+}
+
+void fm_lab_maps(const fm_lab *lab, char *path)
 {
     const char *folder = fm_lab_value(lab, "maps");
     if (folder == NULL) {
         folder = getenv("FOGMARCH_MAPS");
     }
     if (folder == NULL || folder[0] == '\0') {
-        folder = FOGMARCH_MAPS_DEFAULT;
+        find_beside(lab, path);
+    } else {
+        snprintf(path, FM_LAB_PATH_SIZE, "%s", folder);
     }
-    if (!is_folder(folder)) {
-        fm_lab_die(lab, "no folder of maps at %s; --maps or FOGMARCH_MAPS names another", folder);
+    if (!is_folder(path)) {
+        fm_lab_die(lab, "no folder of maps at %s; --maps or FOGMARCH_MAPS names another", path);
     }
-    return folder;
 }
 
 bool fm_lab_find(const fm_lab *lab, const char *name, const char *ending, char *path)
@@ -47,8 +58,9 @@ bool fm_lab_find(const fm_lab *lab, const char *name, const char *ending, char *
     // Bare names may come with their ending.
     size_t length = strlen(name), ending_length = strlen(ending);
     bool ends = length > ending_length && strcmp(name + length - ending_length, ending) == 0;
-    char pattern[FM_LAB_PATH_SIZE];
-    int needed = snprintf(pattern, sizeof pattern, "%s/%s%s%s", fm_lab_maps(lab),
+    char pattern[2 * FM_LAB_PATH_SIZE], folder[FM_LAB_PATH_SIZE];
+    fm_lab_maps(lab, folder);
+    int needed = snprintf(pattern, sizeof pattern, "%s/%s%s%s", folder,
                           strchr(name, '/') == NULL ? "*/" : "", name, ends ? "" : ending);
     glob_t found;
     if (needed >= (int)sizeof pattern || glob(pattern, 0, NULL, &found) != 0) {
@@ -65,8 +77,9 @@ bool fm_lab_find(const fm_lab *lab, const char *name, const char *ending, char *
 void fm_lab_find_or_die(const fm_lab *lab, const char *name, const char *ending, char *path)
 {
     if (!fm_lab_find(lab, name, ending, path)) {
-        fm_lab_die(lab, "there is no file %s, and no %s%s in %s", name, name, ending,
-                   fm_lab_maps(lab));
+        char folder[FM_LAB_PATH_SIZE];
+        fm_lab_maps(lab, folder);
+        fm_lab_die(lab, "there is no file %s, and no %s%s in %s", name, name, ending, folder);
     }
 }
 

@@ -1,8 +1,9 @@
 // loadtest/lab/maps.h: benchmark maps and problems, found and read.
 //
-// The folder of maps is --maps, else FOGMARCH_MAPS in the environment, else ../shared/maps beside
-// the source tree that this program was built from. A map is given as a path, or as a bare name
-// such as brc202d, which is then looked for one folder below (MAPS/*/brc202d.map).
+// The folder of maps is --maps, else FOGMARCH_MAPS in the environment, else share/fogmarch/maps
+// beside the folder of this program; a build tree has a link there to ../shared/maps beside the
+// source tree. A map is given as a path, or as a bare name such as brc202d, which is then looked up
+// one folder below (MAPS/*/brc202d.map).
 
 #pragma once
 
@@ -17,11 +18,12 @@
     {                                                                                              \
         "maps", "DIR",                                                                             \
             "folder of the benchmark maps; else FOGMARCH_MAPS, else\n"                             \
-            "../shared/maps beside the source tree"                                                \
+            "../share/fogmarch/maps from this program's folder"                                    \
     }
 
-/// The folder. Ends the process with a message when there is none.
-const char *fm_lab_maps(const fm_lab *lab);
+/// The folder; `path` has room for FM_LAB_PATH_SIZE bytes. Ends the process with a message when
+/// there is none.
+void fm_lab_maps(const fm_lab *lab, char *path);
 
 /// Finds the file of a map, or with `ending` ".map.scen" of its problems: a path that exists, or a
 /// bare name. `path` has room for FM_LAB_PATH_SIZE bytes. False when there is none.

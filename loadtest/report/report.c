@@ -11,8 +11,11 @@ static void put_quantiles(const char *title, const fm_quantiles *quantiles, cons
         fprintf(out, "  %-26s none\n", title);
         return;
     }
-    fprintf(out, "  %-26s p50 %9.3f  p99 %9.3f  p99.9 %9.3f  max %9.3f %s\n", title, quantiles->p50,
-            quantiles->p99, quantiles->p999, quantiles->max, unit);
+    fprintf(out, "  %-26s p50 %9.3f  p99 %9.3f  ", title, quantiles->p50, quantiles->p99);
+    if (quantiles->count >= FM_P999_COUNT_MIN) {
+        fprintf(out, "p99.9 %9.3f  ", quantiles->p999);
+    }
+    fprintf(out, "max %9.3f %s\n", quantiles->max, unit);
 }
 
 static void put_orders(const fm_result *result, FILE *out)

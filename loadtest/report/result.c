@@ -80,9 +80,12 @@ static void json_key(struct json *json, const char *key)
 
 static void put_json_quantiles(const fm_quantiles *quantiles, FILE *out)
 {
-    fprintf(out, "{\"count\": %llu, \"p50\": %.6g, \"p99\": %.6g, \"p999\": %.6g, \"max\": %.6g}",
-            (unsigned long long)quantiles->count, quantiles->p50, quantiles->p99, quantiles->p999,
-            quantiles->max);
+    fprintf(out, "{\"count\": %llu, \"p50\": %.6g, \"p99\": %.6g, ",
+            (unsigned long long)quantiles->count, quantiles->p50, quantiles->p99);
+    if (quantiles->count >= FM_P999_COUNT_MIN) {
+        fprintf(out, "\"p999\": %.6g, ", quantiles->p999);
+    }
+    fprintf(out, "\"max\": %.6g}", quantiles->max);
 }
 
 void fm_result_print_json(const fm_result *result, FILE *out)
@@ -134,6 +137,17 @@ static void put_csv_text(const char *text, FILE *out)
     fputs(quoted ? "\"" : "", out);
 }
 
+// The column p999 stays empty where there are too few values for it.
+static void put_csv_quantiles(const fm_quantiles *quantiles, FILE *out)
+{
+    fprintf(out, "%llu,%.6g,%.6g,", (unsigned long long)quantiles->count, quantiles->p50,
+            quantiles->p99);
+    if (quantiles->count >= FM_P999_COUNT_MIN) {
+        fprintf(out, "%.6g", quantiles->p999);
+    }
+    fprintf(out, ",%.6g", quantiles->max);
+}
+
 void fm_result_print_csv_header(FILE *out)
 {
     const char *comma = "";
@@ -145,6 +159,7 @@ void fm_result_print_csv_header(FILE *out)
 #define FM_RESULT_UINT(member, key, text)       COLUMN(key, "")
 #define FM_RESULT_REAL(member, key, text)       COLUMN(key, "")
 #define FM_RESULT_QUANTILES(member, key, text)                                                     \
+    COLUMN(key, "_count")                                                                          \
     COLUMN(key, "_p50")                                                                            \
     COLUMN(key, "_p99")                                                                            \
     COLUMN(key, "_p999")                                                                           \
@@ -168,8 +183,8 @@ void fm_result_print_csv(const fm_result *result, FILE *out)
     fprintf(out, "%s%.9g", comma, result->member);                                                 \
     comma = ",";
 #define FM_RESULT_QUANTILES(member, key, text)                                                     \
-    fprintf(out, "%s%.6g,%.6g,%.6g,%.6g", comma, result->member.p50, result->member.p99,           \
-            result->member.p999, result->member.max);                                              \
+    fputs(comma, out);                                                                             \
+    put_csv_quantiles(&result->member, out);                                                       \
     comma = ",";
 #include "loadtest/report/result.def"
     (void)comma;

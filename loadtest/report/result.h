@@ -8,11 +8,14 @@
 
 #include <stdio.h>
 
-#define FM_RESULT_ERRORS_MAX 32u // kinds of errors that are told apart
+#define FM_RESULT_ERRORS_MAX 32u   // kinds of errors that are told apart
+#define FM_P999_COUNT_MIN    1000u // of fewer values p99.9 is the largest, under another name
 
 typedef struct fm_quantiles {
     uint64_t count;
-    double p50, p99, p999, max;
+    double p50, p99;
+    double p999; // printed only where count is FM_P999_COUNT_MIN or more
+    double max;
 } fm_quantiles;
 
 // Requests that failed in the same way.
