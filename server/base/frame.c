@@ -3,6 +3,7 @@
 #include "server/base/frame.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define BROKEN SIZE_MAX // `alloc` of a buffer for which memory ran out
 
@@ -38,6 +39,20 @@ fm_frame *fm_frame_take(msgpack_sbuffer *buffer)
     }
     size_t size = buffer->size; // which fit() sets back
     *frame = (fm_frame){.references = 1, .size = size, .bytes = fit(buffer)};
+    return frame;
+}
+
+fm_frame *fm_frame_copy(const void *bytes, size_t size)
+{
+    fm_frame *frame = malloc(sizeof *frame);
+    char *copy = malloc(size > 0 ? size : 1);
+    if (frame == NULL || copy == NULL) {
+        free(frame);
+        free(copy);
+        return NULL;
+    }
+    memcpy(copy, bytes, size);
+    *frame = (fm_frame){.references = 1, .size = size, .bytes = copy};
     return frame;
 }
 

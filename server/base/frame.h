@@ -26,6 +26,9 @@ int fm_frame_write(void *buffer, const char *bytes, size_t size);
 /// bytes are then released)
 fm_frame *fm_frame_take(msgpack_sbuffer *buffer);
 
+/// Makes a frame of a copy of some bytes. @return NULL when memory is out
+fm_frame *fm_frame_copy(const void *bytes, size_t size);
+
 static inline fm_frame *fm_frame_hold(fm_frame *frame)
 {
     frame->references++;

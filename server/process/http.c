@@ -1,306 +1,381 @@
 // server/process/http.c: see http.h.
+//
+// Until a request is whole its bytes wait in a buffer of the connection's own, which is there only
+// as long as there are any. A connection that says nothing has 140 bytes here.
 
 #include "server/process/http.h"
 
 #include "server/base/clock.h"
 #include "server/base/log.h"
-#include "server/process/metrics.h"
-#include "server/wire/listener.h"
+#include "server/process/http_origin.h"
+#include "server/process/http_pages.h"
+#include "server/wire/http_request.h"
 #include "server/wire/transport_ws.h"
+#include "server/wire/websocket.h"
 
-#include <arpa/inet.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <string.h>
 
-#define HEADER_SIZE    ((size_t)4096) // of a request
-#define BODY_CHUNK     ((size_t)32 << 10)
-#define REQUEST_TIME_S 10u // for a handshake, a request's header, and for taking an answer
-#define KEEP_ALIVE_S   30
-#define PING_S         20
-#define HANG_UP_S      35
+#define INPUT_MAX     ((size_t)8192)     // of requests that are not answered yet
+#define UNSENT_MAX    ((size_t)64 << 10) // of answers; more are not begun
+#define REQUEST_MAX_S 10.0               // for a handshake and a head, whatever hello_timeout_s
+#define PROGRESS_NS   (10 * FM_NS_PER_S) // for taking something of an answer
+#define KEEP_ALIVE_NS (30 * FM_NS_PER_S) // for the next request
+#define LINGER_NS     FM_NS_PER_S        // for the client to hang up after the last answer
+#define ALLOWED       "allow: GET, HEAD\r\n"
+
+enum state {
+    READING,
+    WAITING,
+    UPGRADED,
+    ENDING
+};
+
+struct connection {
+    struct connection *next, **link; // of all
+    fm_http *http;
+    fm_transport *inner;
+    fm_address *address;
+    fm_ws *ws; // NULL: none yet
+    enum state state;
+    bool answered;    // at least once
+    bool is_head;     // of the request that waits
+    bool keeps_alive; // likewise
+    bool paused;      // not read from: answers wait for the client, or it for one
+    uint8_t *input;   // owned, INPUT_MAX; NULL while there is none
+    size_t input_size, looked;
+    uint64_t since_ns;    // when the state, or the head that is not whole, began
+    uint64_t progress_ns; // when the client was last seen to read, or had nothing to read
+    size_t unsent_size;   // as of then
+};
 
 struct fm_http {
     fm_hub *hub;
-    const fm_tls *tls;      // NULL: none
-    struct ssl_ctx_st *ssl; // libwebsockets' one, once it listens
+    fm_tls *tls; // owned; NULL: none
     fm_accept_fn *accept;
-    struct lws_context *context;
-    bool closed; // the context lets go of its handles, or has
-    struct lws_vhost *vhost;
-    fm_listener *listener;
+    fm_tcp_listener *listener;
     fm_addresses addresses; // those who are connected
-    fm_metrics *metrics;
-    struct http_slot *waiting; // for metrics
+    fm_http_pages *pages;
+    struct connection *connections;
     uint32_t connection_count;
     char error[FM_TLS_ERROR_SIZE];
-    void *loops[1];
-    bool has_files;
-    char web_root[FM_CONFIG_TEXT_MAX + 1];
-    struct lws_http_mount mounts[6];
 };
 
-// What libwebsockets keeps per HTTP connection.
-struct http_slot {
-    struct lws *wsi;
-    struct http_slot *next; // of those that wait
-    bool waits;
-    uint8_t *body; // owned; LWS_PRE bytes before the text
-    size_t size, sent;
-};
+// ---- ending ------------------------------------------------------------------------------------
+
+static void enter(struct connection *connection, enum state state)
+{
+    connection->state = state;
+    connection->since_ns = fm_clock_now_ns();
+}
+
+static void drop_input(struct connection *connection)
+{
+    free(connection->input);
+    connection->input = NULL;
+    connection->input_size = connection->looked = 0;
+}
+
+// Writes what waits, and then waits for the client to hang up: what it still sends would make the
+// system throw away our answer.
+static void finish(struct connection *connection)
+{
+    enter(connection, ENDING);
+    connection->inner->ops->finish(connection->inner);
+}
+
+static void hang_up(struct connection *connection)
+{
+    enter(connection, ENDING);
+    connection->inner->ops->close(connection->inner);
+}
 
 // ---- answers -----------------------------------------------------------------------------------
 
-static fm_http *http_of(struct lws *wsi)
+static bool holds_back(const struct connection *connection)
 {
-    return lws_context_user(lws_get_context(wsi));
+    return connection->inner->ops->unsent_size(connection->inner) > UNSENT_MAX;
 }
 
-static void drop_body(struct http_slot *slot)
+// Takes the answer's body over.
+static void send_answer(struct connection *connection, fm_http_answer *answer, bool is_head,
+                        bool closes)
 {
-    free(slot->body);
-    slot->body = NULL;
-    slot->size = slot->sent = 0;
-}
-
-// Sends the header and keeps a copy of the body until the client has taken it.
-// Returns what the callback has to return.
-static int answer(struct lws *wsi, struct http_slot *slot, unsigned int status, const char *type,
-                  const char *body, size_t size)
-{
-    uint8_t header[LWS_PRE + 1024];
-    uint8_t *start = header + LWS_PRE, *cursor = start, *end = header + sizeof header - 1;
-    drop_body(slot);
-    slot->body = malloc(LWS_PRE + size);
-    if (slot->body == NULL) {
-        return -1;
+    bool has_body = answer->body != NULL;
+    fm_frame *frames[] = {fm_http_answer_head(answer, closes), answer->body};
+    bool is_whole = frames[0] != NULL && (has_body || answer->status == 304);
+    uint32_t count = has_body && !is_head && answer->body->size > 0 ? 2 : 1;
+    if (!is_whole || connection->inner->ops->send(connection->inner, frames, count) != FM_OK) {
+        hang_up(connection);
+    } else if (closes) {
+        finish(connection);
     }
-    memcpy(slot->body + LWS_PRE, body, size);
-    slot->size = size;
-    if (lws_add_http_common_headers(wsi, status, type, size, &cursor, end) != 0 ||
-        lws_add_http_header_by_name(wsi, (const uint8_t *)"cache-control:",
-                                    (const uint8_t *)"no-store", 8, &cursor, end) != 0 ||
-        lws_finalize_write_http_header(wsi, start, &cursor, end) != 0) {
-        return -1;
-    }
-    lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, (int)REQUEST_TIME_S);
-    lws_callback_on_writable(wsi);
-    return 0;
+    fm_frame_drop(frames[0]);
+    fm_frame_drop(answer->body);
+    connection->answered = true;
 }
 
-static int answer_text(struct lws *wsi, struct http_slot *slot, unsigned int status,
-                       const char *body)
+static void refuse(struct connection *connection, uint32_t status, const char *further,
+                   const char *reason)
 {
-    return answer(wsi, slot, status, "text/plain; charset=utf-8", body, strlen(body));
+    static fm_log_site site;
+    fm_log_limited(&site, FM_LOG_INFO, "HTTP request refused",
+                   fm_log_text("peer", connection->inner->peer), fm_log_uint("status", status),
+                   fm_log_bytes("reason", reason, strcspn(reason, "\n")));
+    fm_http_answer answer = fm_http_answer_text(status, further, reason);
+    send_answer(connection, &answer, false, true);
 }
 
-static int write_body(struct lws *wsi, struct http_slot *slot)
+static void pause_reading(struct connection *connection)
 {
-    if (slot->body == NULL) {
-        return 0;
-    }
-    size_t size = slot->size - slot->sent;
-    size = size < BODY_CHUNK ? size : BODY_CHUNK;
-    bool is_last = slot->sent + size == slot->size;
-    enum lws_write_protocol kind = is_last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP;
-    if (lws_write(wsi, slot->body + LWS_PRE + slot->sent, size, kind) < (int)size) {
-        return -1;
-    }
-    slot->sent += size;
-    if (!is_last) {
-        lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, (int)REQUEST_TIME_S);
-        lws_callback_on_writable(wsi);
-        return 0;
-    }
-    drop_body(slot);
-    return lws_http_transaction_completed(wsi) != 0 ? -1 : 0;
-}
-
-// ---- pages -------------------------------------------------------------------------------------
-
-static bool is_ready(const fm_hub *hub)
-{
-    return !hub->going_down && hub->creation_count == 0;
-}
-
-static int answer_health(struct lws *wsi, struct http_slot *slot, const fm_hub *hub)
-{
-    uint64_t agents = 0;
-    for (uint32_t i = 0; i < hub->host_count; i++) {
-        agents += fm_conductor_summary(hub->conductor, hub->hosts[i]).agents;
-    }
-    char body[512];
-    int size =
-        snprintf(body, sizeof body,
-                 "{\"status\":\"%s\",\"version\":\"%s\",\"uptime_seconds\":%.3f,"
-                 "\"worlds\":%u,\"worlds_loading\":%u,\"agents\":%llu,\"clients\":%u}\n",
-                 hub->going_down           ? "going down"
-                 : hub->creation_count > 0 ? "loading"
-                                           : "ok",
-                 FOGMARCH_VERSION, (double)(uv_hrtime() - hub->start_ns) / 1e9, hub->host_count,
-                 hub->creation_count, (unsigned long long)agents, hub->session_count);
-    return answer(wsi, slot, is_ready(hub) ? HTTP_STATUS_OK : HTTP_STATUS_SERVICE_UNAVAILABLE,
-                  "application/json", body, (size_t)size);
-}
-
-static int answer_metrics(struct lws *wsi, struct http_slot *slot, const fm_metrics *metrics)
-{
-    size_t size;
-    const char *text = fm_metrics_text(metrics, &size);
-    if (text == NULL) {
-        return answer_text(wsi, slot, HTTP_STATUS_SERVICE_UNAVAILABLE, "out of memory\n");
-    }
-    return answer(wsi, slot, HTTP_STATUS_OK, "text/plain; version=0.0.4; charset=utf-8", text,
-                  size);
-}
-
-static int take_metrics(struct lws *wsi, struct http_slot *slot, fm_http *http)
-{
-    if (fm_metrics_request(http->metrics)) {
-        return answer_metrics(wsi, slot, http->metrics);
-    }
-    slot->wsi = wsi;
-    slot->waits = true;
-    slot->next = http->waiting;
-    http->waiting = slot;
-    lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, (int)REQUEST_TIME_S);
-    return 0;
-}
-
-void fm_http_take_scrape(fm_http *http, fm_job *job)
-{
-    if (http != NULL) {
-        fm_metrics_take(http->metrics, job);
-    } else {
-        fm_job_destroy(job);
+    if (!connection->paused) {
+        connection->paused = true;
+        connection->inner->ops->pause(connection->inner);
     }
 }
 
-// The next writable callback of each sends what is ready now.
-static void on_metrics_ready(void *context)
-{
-    fm_http *http = context;
-    for (struct http_slot *slot = http->waiting; slot != NULL; slot = slot->next) {
-        lws_callback_on_writable(slot->wsi);
-    }
-}
+// ---- WebSocket ---------------------------------------------------------------------------------
 
-static void stop_waiting(struct http_slot *slot, fm_http *http)
+// @return whether the subprotocol is ours, or the client leaves it out: there is only one
+static bool protocol_is_right(const struct connection *connection, fm_http_text protocols)
 {
-    if (!slot->waits) {
-        return;
-    }
-    slot->waits = false;
-    struct http_slot **link = &http->waiting;
-    while (*link != slot) {
-        link = &(*link)->next;
-    }
-    *link = slot->next;
-}
-
-// It ends the connection: what else comes may be the body of this request, and an answer to HEAD
-// has none, so nothing that follows could be told apart.
-static int refuse_method(struct lws *wsi)
-{
-    lws_return_http_status(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, "only GET is served");
-    return -1;
-}
-
-static int take_request(struct lws *wsi, struct http_slot *slot)
-{
-    fm_http *http = http_of(wsi);
-    char path[256] = "";
-    if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0) {
-        return refuse_method(wsi);
-    }
-    if (strcmp(path, "/livez") == 0) {
-        return answer_text(wsi, slot, HTTP_STATUS_OK, "ok\n");
-    }
-    if (strcmp(path, "/readyz") == 0) {
-        return is_ready(http->hub)
-                   ? answer_text(wsi, slot, HTTP_STATUS_OK, "ok\n")
-                   : answer_text(wsi, slot, HTTP_STATUS_SERVICE_UNAVAILABLE, "not ready\n");
-    }
-    if (strcmp(path, "/healthz") == 0) {
-        return answer_health(wsi, slot, http->hub);
-    }
-    if (strcmp(path, "/metrics") == 0) {
-        return take_metrics(wsi, slot, http);
-    }
-    if (strcmp(path, "/") == 0 && !http->has_files) {
-        return answer_text(
-            wsi, slot, HTTP_STATUS_NOT_FOUND,
-            "The web client was not built with this server. With npm installed, run\n"
-            "    cmake --build --preset release --target web\n"
-            "in the source folder, or name the folder of a built one with --web-root.\n");
-    }
-    return answer_text(wsi, slot, HTTP_STATUS_NOT_FOUND, "there is no such page\n");
-}
-
-// ---- who may connect ---------------------------------------------------------------------------
-
-static bool origin_is_listed(const char *origins, const char *origin)
-{
-    size_t size = strlen(origin);
-    for (const char *entry = origins; *entry != '\0';) {
-        size_t entry_size = strcspn(entry, ", ");
-        if (entry_size == size && strncasecmp(entry, origin, size) == 0) {
-            return true;
-        }
-        entry += entry_size;
-        entry += strspn(entry, ", ");
-    }
-    return false;
-}
-
-// Whether a Host header names a machine by itself: a number, or localhost.
-static bool host_is_fixed(const char *host)
-{
-    struct in6_addr address;
-    char name[256];
-    bool in_brackets = host[0] == '[';
-    size_t size = in_brackets ? strcspn(host + 1, "]") : strcspn(host, ":");
-    snprintf(name, sizeof name, "%.*s", (int)size, host + in_brackets);
-    return strcasecmp(name, "localhost") == 0 ||
-           inet_pton(in_brackets ? AF_INET6 : AF_INET, name, &address) == 1;
-}
-
-// Browsers say which page a script belongs to. Programs that are not browsers leave it out: they
-// could say what they like anyway. A page that came from here may come back, but where everybody is
-// admin not under any name: the owner of a name can have it lead here once his page is loaded.
-static bool origin_is_welcome(struct lws *wsi, const fm_hub *hub)
-{
-    char origin[300] = "", host[256] = "";
-    int size = lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN);
-    if (size == 0) {
+    static fm_log_site site;
+    if (protocols.size == 0) {
+        fm_log_limited(&site, FM_LOG_INFO, "WebSocket without the subprotocol " FM_WS_PROTOCOL,
+                       fm_log_text("peer", connection->inner->peer));
         return true;
     }
-    if (size < 0 || lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) <= 0) {
-        return false;
-    }
-    const char *authority = strstr(origin, "://");
-    bool is_own = authority != NULL && strcasecmp(authority + 3, host) == 0 &&
-                  (fm_tokens_are_needed(&hub->tokens) || host_is_fixed(host));
-    return is_own || origin_is_listed(hub->config->http_origins, origin);
+    return fm_http_list_has(protocols, FM_WS_PROTOCOL, false);
 }
 
-static int filter_websocket(struct lws *wsi)
+static void refuse_origin(struct connection *connection)
 {
-    static fm_log_site refused;
-    fm_http *http = http_of(wsi);
-    char peer[64] = "";
-    if (!origin_is_welcome(wsi, http->hub)) {
-        lws_get_peer_simple(wsi, peer, sizeof peer);
-        fm_log_limited(&refused, FM_LOG_WARNING, "WebSocket refused", fm_log_text("peer", peer),
-                       fm_log_text("reason", "its origin is not allowed; see http_origins"));
-        lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, "this origin is not allowed");
-        return 1;
+    static fm_log_site site;
+    fm_log_limited(&site, FM_LOG_WARNING, "WebSocket refused",
+                   fm_log_text("peer", connection->inner->peer),
+                   fm_log_text("reason", "its origin is not allowed; see http_origins"));
+    refuse(connection, 403, NULL, "this origin is not allowed\n");
+}
+
+static void open_websocket(struct connection *connection, const char *accept, bool has_protocol)
+{
+    fm_http *http = connection->http;
+    fm_frame *head = fm_http_answer_upgrade(accept, has_protocol ? FM_WS_PROTOCOL : NULL);
+    if (head == NULL || connection->inner->ops->send(connection->inner, &head, 1) != FM_OK) {
+        fm_frame_drop(head);
+        hang_up(connection);
+        return;
     }
-    return 0;
+    fm_frame_drop(head);
+    enter(connection, UPGRADED);
+    connection->ws =
+        fm_ws_open(connection->inner, http->hub->config->message_size_max, http->accept, http->hub);
+    if (connection->ws == NULL) {
+        hang_up(connection);
+    }
+}
+
+static void take_handshake(struct connection *connection, const fm_http_request *request)
+{
+    const fm_hub *hub = connection->http->hub;
+    char accept[FM_WEBSOCKET_ACCEPT_SIZE];
+    if (!request->upgrades) {
+        refuse(connection, 426, "upgrade: websocket\r\n", "this page is a WebSocket\n");
+    } else if (!request->is_websocket ||
+               !fm_websocket_accept(request->socket_key.bytes, request->socket_key.size, accept)) {
+        refuse(connection, 400, NULL, "the WebSocket handshake is malformed\n");
+    } else if (!fm_http_text_is(request->socket_version, "13")) {
+        refuse(connection, 426, "sec-websocket-version: 13\r\n",
+               "the version of WebSocket must be 13\n");
+    } else if (!fm_http_origin_is_welcome(request, hub->config->http_origins,
+                                          fm_tokens_are_needed(&hub->tokens))) {
+        refuse_origin(connection);
+    } else if (!protocol_is_right(connection, request->socket_protocols)) {
+        refuse(connection, 400, NULL, "the WebSocket subprotocol must be " FM_WS_PROTOCOL "\n");
+    } else {
+        open_websocket(connection, accept, request->socket_protocols.size > 0);
+    }
+}
+
+// ---- requests ----------------------------------------------------------------------------------
+
+static void take_request(struct connection *connection, const uint8_t *head, size_t size)
+{
+    fm_http_request request;
+    fm_http_refusal refusal;
+    fm_http_answer answer;
+    if (size > FM_HTTP_HEAD_MAX) {
+        refuse(connection, 431, NULL, "the head of a request has 4 KiB at most\n");
+    } else if (!fm_http_request_read(head, size, &request, &refusal)) {
+        refuse(connection, refusal.status, refusal.status == 405 ? ALLOWED : NULL, refusal.reason);
+    } else if (fm_http_text_is(request.path, "/ws")) {
+        take_handshake(connection, &request);
+    } else if (request.upgrades) {
+        refuse(connection, 400, NULL, "the only WebSocket is /ws\n");
+    } else if (fm_http_pages_answer(connection->http->pages, &request, &answer)) {
+        send_answer(connection, &answer, request.is_head, !request.keeps_alive);
+    } else {
+        connection->is_head = request.is_head;
+        connection->keeps_alive = request.keeps_alive;
+        enter(connection, WAITING);
+        pause_reading(connection);
+    }
+}
+
+// The head of the next request, in what has come in from `at` on. 0: it is not whole yet.
+static size_t find_head(struct connection *connection, size_t at)
+{
+    size_t size = connection->input_size - at;
+    size_t head_size = fm_http_head_size(connection->input + at, size, &connection->looked);
+    if (head_size == 0 && size > FM_HTTP_HEAD_MAX) {
+        return size; // too large in any case
+    }
+    return head_size;
+}
+
+// Takes the requests that are whole, as long as the client reads the answers.
+static void take_requests(struct connection *connection)
+{
+    size_t at = 0;
+    while (connection->state == READING && at < connection->input_size) {
+        if (holds_back(connection)) {
+            pause_reading(connection);
+            break;
+        }
+        size_t size = find_head(connection, at);
+        if (size == 0) {
+            break;
+        }
+        take_request(connection, connection->input + at, size);
+        connection->looked = 0;
+        at += size;
+        connection->since_ns = fm_clock_now_ns();
+    }
+    connection->input_size -= at;
+    memmove(connection->input, connection->input + at, connection->input_size);
+}
+
+static void hand_on_input(struct connection *connection)
+{
+    if (connection->ws != NULL && connection->input_size > 0) {
+        fm_ws_receive(connection->ws, connection->input, connection->input_size);
+    }
+    drop_input(connection);
+}
+
+// @return false when memory is out
+static bool make_input(struct connection *connection)
+{
+    if (connection->input == NULL) {
+        connection->input = malloc(INPUT_MAX);
+        connection->since_ns =
+            connection->state == READING ? fm_clock_now_ns() : connection->since_ns;
+    }
+    return connection->input != NULL;
+}
+
+// @return how many of the bytes were taken
+static size_t take_bytes(struct connection *connection, const uint8_t *bytes, size_t size)
+{
+    size_t room = INPUT_MAX - connection->input_size;
+    size = size < room ? size : room;
+    memcpy(connection->input + connection->input_size, bytes, size);
+    connection->input_size += size;
+    take_requests(connection);
+    return size;
+}
+
+static void on_received(void *owner, const uint8_t *bytes, size_t size)
+{
+    struct connection *connection = owner;
+    while (size > 0 && (connection->state == READING || connection->state == WAITING)) {
+        if (!make_input(connection)) {
+            hang_up(connection);
+            break;
+        }
+        size_t taken = take_bytes(connection, bytes, size);
+        if (taken == 0) {
+            refuse(connection, 400, NULL, "too many requests behind one that is not answered\n");
+        }
+        bytes += taken;
+        size -= taken;
+    }
+    if (connection->state == UPGRADED || connection->state == ENDING ||
+        connection->input_size == 0) {
+        hand_on_input(connection);
+    }
+    if (connection->ws != NULL && size > 0) {
+        fm_ws_receive(connection->ws, bytes, size);
+    }
+}
+
+// Goes on where an answer was waited for.
+static void go_on(struct connection *connection)
+{
+    if (connection->state == READING && connection->paused && !holds_back(connection)) {
+        connection->paused = false;
+        take_requests(connection);
+        if (connection->state == READING && !connection->paused) {
+            connection->inner->ops->resume(connection->inner);
+        }
+        if (connection->state != WAITING &&
+            (connection->state != READING || connection->input_size == 0)) {
+            hand_on_input(connection);
+        }
+    }
+}
+
+static void on_sent(void *owner)
+{
+    struct connection *connection = owner;
+    if (connection->ws != NULL) {
+        fm_ws_sent(connection->ws);
+    } else {
+        go_on(connection);
+    }
+}
+
+// The next ones may ask for metrics again, and wait in their turn.
+static void on_metrics(void *context)
+{
+    fm_http *http = context;
+    for (struct connection *connection = http->connections; connection != NULL;
+         connection = connection->next) {
+        if (connection->state == WAITING) {
+            fm_http_answer answer;
+            fm_http_pages_answer_metrics(http->pages, &answer);
+            enter(connection, READING);
+            send_answer(connection, &answer, connection->is_head, !connection->keeps_alive);
+            go_on(connection);
+        }
+    }
 }
 
 // ---- connections -------------------------------------------------------------------------------
+
+static void on_closed(void *owner)
+{
+    struct connection *connection = owner;
+    fm_http *http = connection->http;
+    if (connection->ws != NULL) {
+        fm_ws_closed(connection->ws);
+    }
+    *connection->link = connection->next;
+    if (connection->next != NULL) {
+        connection->next->link = connection->link;
+    }
+    http->connection_count--;
+    fm_addresses_release(&http->addresses, connection->address, fm_clock_now_ns());
+    drop_input(connection);
+    free(connection);
+}
+
+static const fm_transport_events inner_events = {
+    .received = on_received,
+    .sent = on_sent,
+    .closed = on_closed,
+};
 
 static bool is_full(const fm_http *http, const fm_address *address)
 {
@@ -310,7 +385,7 @@ static bool is_full(const fm_http *http, const fm_address *address)
             address->connections > config->sessions_per_address_max);
 }
 
-static void turn_away(fm_http *http, const char *peer, bool too_fast)
+static void log_turned_away(fm_http *http, const char *peer, bool too_fast)
 {
     static fm_log_site too_many;
     http->hub->counts.turned_away++;
@@ -320,302 +395,213 @@ static void turn_away(fm_http *http, const char *peer, bool too_fast)
                    fm_log_uint("http_connections", http->connection_count));
 }
 
-// An address is held from here until libwebsockets forgets the connection.
-static void on_connection(void *context, int fd)
+static void add_connection(fm_http *http, struct connection *connection)
 {
-    fm_http *http = context;
-    fm_transport peer = {0};
-    struct sockaddr_storage socket_address = {0};
-    socklen_t size = sizeof socket_address;
-    if (getpeername(fd, (struct sockaddr *)&socket_address, &size) == 0) {
-        fm_transport_describe_peer(&peer, &socket_address);
+    connection->next = http->connections;
+    connection->link = &http->connections;
+    if (connection->next != NULL) {
+        connection->next->link = &connection->next;
     }
-    fm_address *address = fm_addresses_hold(&http->addresses, peer.peer);
-    if (address == NULL) {
-        close(fd);
-        return;
-    }
-    struct lws *wsi = NULL;
-    uint64_t now_ns = fm_clock_now_ns();
-    bool too_fast = !fm_address_may_open(address, http->hub->config->rate_connections, now_ns);
-    if (too_fast || is_full(http, address)) {
-        turn_away(http, peer.peer, too_fast);
-        close(fd);
-    } else {
-        wsi = lws_adopt_socket_vhost(http->vhost, fd); // closes it on failure
-    }
-    if (wsi == NULL) {
-        fm_addresses_release(&http->addresses, address, now_ns);
-        return;
-    }
-    lws_set_opaque_user_data(wsi, address);
+    http->connections = connection;
     http->connection_count++;
 }
 
-static void forget_connection(fm_http *http, struct lws *wsi)
+// An address is held from here until the connection is closed.
+void fm_http_accept(void *context, fm_transport *inner)
 {
-    fm_address *address = lws_get_opaque_user_data(wsi);
-    if (address != NULL) {
-        lws_set_opaque_user_data(wsi, NULL);
-        fm_addresses_release(&http->addresses, address, fm_clock_now_ns());
-        http->connection_count--;
+    fm_http *http = context;
+    uint64_t now_ns = fm_clock_now_ns();
+    fm_address *address = fm_addresses_hold(&http->addresses, inner->peer);
+    bool too_fast = address != NULL &&
+                    !fm_address_may_open(address, http->hub->config->rate_connections, now_ns);
+    bool is_refused = address != NULL && (too_fast || is_full(http, address));
+    struct connection *connection =
+        address == NULL || is_refused ? NULL : calloc(1, sizeof *connection);
+    if (is_refused) {
+        log_turned_away(http, inner->peer, too_fast);
+    }
+    if (connection == NULL) {
+        if (address != NULL) {
+            fm_addresses_release(&http->addresses, address, now_ns);
+        }
+        inner->ops->close(inner);
+        return;
+    }
+    connection->http = http;
+    connection->inner = inner;
+    connection->address = address;
+    connection->since_ns = connection->progress_ns = now_ns;
+    inner->events = &inner_events;
+    inner->owner = connection;
+    add_connection(http, connection);
+}
+
+// ---- time --------------------------------------------------------------------------------------
+
+static uint64_t patience_ns(const fm_config *config)
+{
+    double patience_s = ceil(config->hello_timeout_s);
+    return (uint64_t)((patience_s < REQUEST_MAX_S ? patience_s : REQUEST_MAX_S) * 1e9);
+}
+
+// Since when the client has not taken anything of what waits for it.
+static uint64_t stuck_since_ns(struct connection *connection, uint64_t now_ns)
+{
+    size_t unsent_size = connection->inner->ops->unsent_size(connection->inner);
+    if (unsent_size == 0 || unsent_size != connection->unsent_size) {
+        connection->unsent_size = unsent_size;
+        connection->progress_ns = now_ns;
+    }
+    return connection->progress_ns;
+}
+
+static void check_reading(struct connection *connection, uint64_t now_ns)
+{
+    bool is_idle = connection->answered && connection->input_size == 0;
+    uint64_t limit_ns = is_idle ? KEEP_ALIVE_NS : patience_ns(connection->http->hub->config);
+    if (connection->paused) {
+        connection->since_ns = now_ns; // it is not read from
+    } else if (now_ns - connection->since_ns > limit_ns) {
+        if (connection->input_size > 0) {
+            refuse(connection, 408, NULL, "the request took too long\n");
+        } else {
+            hang_up(connection);
+        }
+        drop_input(connection);
     }
 }
 
-// ---- libwebsockets -----------------------------------------------------------------------------
-
-// What the callback has to return: 0, or 1 for a failure.
-static int equip(fm_http *http, struct ssl_ctx_st *ssl)
+static void check_time(struct connection *connection, uint64_t now_ns)
 {
-    http->ssl = ssl;
-    return http->tls == NULL || fm_tls_equip(http->tls, ssl, http->error) == FM_OK ? 0 : 1;
-}
-
-// Pages, and the events that concern any connection.
-static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                   size_t size)
-{
-    struct http_slot *slot = user;
-    switch (reason) {
-    case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS:
-        return equip(http_of(wsi), user);
-    case LWS_CALLBACK_WSI_DESTROY:
-        forget_connection(http_of(wsi), wsi);
-        return 0;
-    case LWS_CALLBACK_HTTP:
-        return take_request(wsi, slot);
-    case LWS_CALLBACK_HTTP_WRITEABLE:
-        if (slot != NULL && slot->waits) {
-            stop_waiting(slot, http_of(wsi));
-            return answer_metrics(wsi, slot, http_of(wsi)->metrics);
+    uint64_t stuck_ns = now_ns - stuck_since_ns(connection, now_ns);
+    switch (connection->state) {
+    case READING:
+        check_reading(connection, now_ns);
+        break;
+    case WAITING:
+        if (now_ns - connection->since_ns > PROGRESS_NS) {
+            refuse(connection, 503, NULL, "the worlds do not answer\n");
+            drop_input(connection);
         }
-        return slot == NULL ? 0 : write_body(wsi, slot);
-    case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
-    case LWS_CALLBACK_CLOSED_HTTP:
-        if (slot != NULL) {
-            stop_waiting(slot, http_of(wsi));
-            drop_body(slot);
+        break;
+    case UPGRADED:
+        fm_ws_check_time(connection->ws, now_ns);
+        return; // its session knows who reads too slowly
+    case ENDING:
+        if (connection->unsent_size == 0 && now_ns - connection->since_ns > LINGER_NS) {
+            hang_up(connection);
         }
-        return 0;
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        lws_return_http_status(wsi, HTTP_STATUS_BAD_REQUEST,
-                               "the WebSocket subprotocol must be " FM_WS_PROTOCOL);
-        return 1;
-    default:
-        return lws_callback_http_dummy(wsi, reason, user, in, size);
+        break;
+    }
+    if (stuck_ns > PROGRESS_NS) {
+        hang_up(connection);
     }
 }
 
-static int on_websocket(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                        size_t size)
+void fm_http_check_time(fm_http *http, uint64_t now_ns)
 {
-    fm_ws_slot *slot = user;
-    fm_http *http = http_of(wsi);
-    switch (reason) {
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        return filter_websocket(wsi);
-    case LWS_CALLBACK_ESTABLISHED:
-        return fm_ws_open(wsi, slot, http->accept, http->hub) ? 0 : -1;
-    case LWS_CALLBACK_RECEIVE:
-        return fm_ws_receive(slot, in, size) ? 0 : -1;
-    case LWS_CALLBACK_SERVER_WRITEABLE:
-        return fm_ws_write(slot) ? 0 : -1;
-    case LWS_CALLBACK_CLOSED:
-        fm_ws_closed(slot);
-        return 0;
-    default:
-        return 0;
+    struct connection *connection = http == NULL ? NULL : http->connections;
+    for (; connection != NULL; connection = connection->next) {
+        check_time(connection, now_ns);
     }
 }
 
-static const struct lws_protocols protocols[] = {
-    {.name = "http", .callback = on_http, .per_session_data_size = sizeof(struct http_slot)},
-    {.name = FM_WS_PROTOCOL,
-     .callback = on_websocket,
-     .per_session_data_size = sizeof(fm_ws_slot),
-     .rx_buffer_size = 16 << 10},
-    {0},
-};
-
-static const lws_retry_bo_t keep_alive = {
-    .secs_since_valid_ping = PING_S,
-    .secs_since_valid_hangup = HANG_UP_S,
-};
-
-static void on_log(int level, const char *line)
+static void forgive(struct connection *connection, uint64_t pause_ns, uint64_t now_ns)
 {
-    static fm_log_site said;
-    char text[256];
-    size_t size = strcspn(line, "\n");
-    snprintf(text, sizeof text, "%.*s", (int)(size < sizeof text ? size : sizeof text - 1), line);
-    fm_log_limited(&said, level == LLL_ERR ? FM_LOG_ERROR : FM_LOG_WARNING, "libwebsockets",
-                   fm_log_text("text", text));
+    uint64_t *const times[] = {&connection->since_ns, &connection->progress_ns};
+    for (uint32_t i = 0; i < FM_COUNT_OF(times); i++) {
+        *times[i] = now_ns - *times[i] < pause_ns ? now_ns : *times[i] + pause_ns;
+    }
+    if (connection->ws != NULL) {
+        fm_ws_forgive(connection->ws, pause_ns, now_ns);
+    }
 }
 
-// ---- the files ---------------------------------------------------------------------------------
-
-// web_root, or the folder beside the program that the build puts the web client into.
-static bool find_files(fm_http *http)
+void fm_http_forgive(fm_http *http, uint64_t pause_ns, uint64_t now_ns)
 {
-    const fm_config *config = http->hub->config;
-    if (config->web_root[0] != '\0') {
-        snprintf(http->web_root, sizeof http->web_root, "%s", config->web_root);
-    } else {
-        char program[FM_CONFIG_TEXT_MAX + 1];
-        size_t size = sizeof program;
-        if (uv_exepath(program, &size) < 0) {
-            return false;
-        }
-        char *slash = strrchr(program, '/');
-        if (slash == NULL) {
-            return false;
-        }
-        *slash = '\0';
-        int wanted =
-            snprintf(http->web_root, sizeof http->web_root, "%s/../share/fogmarch/web", program);
-        if (wanted < 0 || (size_t)wanted >= sizeof http->web_root) {
-            return false;
-        }
+    struct connection *connection = http == NULL ? NULL : http->connections;
+    for (; connection != NULL; connection = connection->next) {
+        forgive(connection, pause_ns, now_ns);
     }
-    char index[FM_CONFIG_TEXT_MAX + 16];
-    snprintf(index, sizeof index, "%s/index.html", http->web_root);
-    uv_fs_t request;
-    int result = uv_fs_stat(NULL, &request, index, NULL);
-    uv_fs_req_cleanup(&request);
-    return result == 0;
-}
-
-static void set_mounts(fm_http *http)
-{
-    static const char *const pages[] = {"/livez", "/readyz", "/healthz", "/metrics"};
-    uint32_t count = 0;
-    for (; count < FM_COUNT_OF(pages); count++) {
-        http->mounts[count] = (struct lws_http_mount){
-            .mount_next = &http->mounts[count + 1],
-            .mountpoint = pages[count],
-            .mountpoint_len = (unsigned char)strlen(pages[count]),
-            .protocol = "http",
-            .origin_protocol = LWSMPRO_CALLBACK,
-        };
-    }
-    http->mounts[count] = (struct lws_http_mount){
-        .mountpoint = "/",
-        .mountpoint_len = 1,
-        .origin = http->has_files ? http->web_root : NULL,
-        .def = http->has_files ? "index.html" : NULL,
-        .protocol = http->has_files ? NULL : "http",
-        .origin_protocol = http->has_files ? LWSMPRO_FILE : LWSMPRO_CALLBACK,
-        .cache_max_age = 0,
-        .cache_reusable = 1,
-        .cache_revalidate = 1,
-    };
 }
 
 // ---- beginning and end -------------------------------------------------------------------------
 
-fm_http *fm_http_create(fm_hub *hub, const fm_tls *tls, fm_accept_fn *accept)
+fm_http *fm_http_create(fm_hub *hub, fm_accept_fn *accept)
 {
     fm_http *http = calloc(1, sizeof *http);
     if (http == NULL) {
         return NULL;
     }
-    http->metrics = fm_metrics_create(hub, on_metrics_ready, http);
-    if (http->metrics == NULL) {
+    http->hub = hub;
+    http->accept = accept;
+    http->pages = fm_http_pages_create(hub, on_metrics, http);
+    if (http->pages == NULL) {
         free(http);
         return NULL;
     }
-    http->hub = hub;
-    http->tls = tls;
-    http->accept = accept;
-    http->loops[0] = hub->loop;
-    http->has_files = find_files(http);
-    set_mounts(http);
     return http;
 }
 
-static uint32_t patience_s(const fm_config *config)
+fm_status fm_http_listen(fm_http *http, const char *address, uint16_t port, uv_buf_t read_buffer,
+                         uint16_t *port_taken, const char **error)
 {
-    return config->hello_timeout_s < REQUEST_TIME_S ? (uint32_t)ceil(config->hello_timeout_s)
-                                                    : REQUEST_TIME_S;
-}
-
-// Connections are accepted here and adopted by libwebsockets, which does not listen itself.
-static struct lws_context *make_context(fm_http *http, struct lws_context_creation_info *info)
-{
-    uint32_t connections_max = (uint32_t)http->hub->config->http_connections_max;
-    *info = (struct lws_context_creation_info){
-        .port = CONTEXT_PORT_NO_LISTEN_SERVER,
-        .protocols = protocols,
-        .options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
-                   (http->tls == NULL ? 0 : LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT),
-        .foreign_loops = http->loops,
-        .user = http,
-        .gid = -1,
-        .uid = -1,
-        .max_http_header_data = HEADER_SIZE,
-        // As many as connections: one that is slow to send its header holds up nobody else.
-        .max_http_header_pool =
-            (unsigned short)(connections_max < UINT16_MAX ? connections_max : UINT16_MAX),
-        .timeout_secs = patience_s(http->hub->config),
-    };
-    return lws_create_context(info);
-}
-
-static struct lws_vhost *make_vhost(fm_http *http, struct lws_context_creation_info *info)
-{
-    info->options = LWS_SERVER_OPTION_HTTP_HEADERS_SECURITY_BEST_PRACTICES_ENFORCE |
-                    (http->tls == NULL ? 0
-                                       : LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT |
-                                             LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX);
-    info->alpn = "http/1.1";
-    info->mounts = http->mounts;
-    info->keepalive_timeout = KEEP_ALIVE_S;
-    info->timeout_secs_ah_idle = patience_s(http->hub->config); // for the whole of a header
-    info->retry_and_idle_policy = &keep_alive;
-    info->vhost_name = "fogmarch";
-    return lws_create_vhost(http->context, info);
-}
-
-fm_status fm_http_listen(fm_http *http, const char *address, uint16_t port, uint16_t *port_taken,
-                         const char **error)
-{
-    struct lws_context_creation_info info;
-    lws_set_log_level(LLL_ERR | LLL_WARN, on_log);
-    http->context = make_context(http, &info);
-    if (http->context == NULL) {
-        *error = "libwebsockets does not start; its libuv plugin is libwebsockets-evlib-uv";
-        return FM_ERR_NO_MEMORY;
+    const fm_config *config = http->hub->config;
+    if (config->tls_certificate[0] != '\0') {
+        const char *key = config->tls_key[0] == '\0' ? config->tls_certificate : config->tls_key;
+        fm_status status = fm_tls_create(config->tls_certificate, key, fm_http_accept, http,
+                                         &http->tls, http->error);
+        if (status != FM_OK) {
+            *error = http->error;
+            return status;
+        }
     }
-    http->vhost = make_vhost(http, &info);
-    if (http->vhost == NULL) {
-        *error = http->error[0] == '\0' ? "libwebsockets does not start" : http->error;
-        return FM_ERR_IO;
-    }
-    return fm_listener_create(http->hub->loop, address, port, on_connection, http, port_taken,
-                              &http->listener, error);
+    bool secret = http->tls != NULL;
+    return fm_tcp_listen(
+        http->hub->loop, address, port, read_buffer, secret ? fm_tls_accept : fm_http_accept,
+        secret ? (void *)http->tls : (void *)http, port_taken, &http->listener, error);
 }
 
 fm_status fm_http_renew_certificate(fm_http *http, char *error)
 {
-    return http == NULL || http->ssl == NULL ? FM_OK : fm_tls_equip(http->tls, http->ssl, error);
+    return http == NULL || http->tls == NULL ? FM_OK : fm_tls_reload(http->tls, error);
+}
+
+void fm_http_read_files(fm_http *http)
+{
+    if (http != NULL) {
+        fm_http_pages_read_files(http->pages);
+    }
+}
+
+void fm_http_take_scrape(fm_http *http, fm_job *job)
+{
+    if (http != NULL) {
+        fm_http_pages_take_scrape(http->pages, job);
+    } else {
+        fm_job_destroy(job);
+    }
 }
 
 void fm_http_close(fm_http *http)
 {
-    if (http != NULL && http->context != NULL && !http->closed) {
-        fm_listener_destroy(http->listener);
-        http->listener = NULL;
-        http->closed = true;
-        lws_context_destroy(http->context);
+    if (http == NULL) {
+        return;
+    }
+    fm_tcp_listener_destroy(http->listener);
+    http->listener = NULL;
+    for (struct connection *connection = http->connections; connection != NULL;
+         connection = connection->next) {
+        connection->inner->ops->close(connection->inner);
     }
 }
 
 void fm_http_destroy(fm_http *http)
 {
     if (http != NULL) {
-        FM_ASSERT(http->context == NULL || http->closed);
-        lws_context_destroy(http->context); // the rest of it, now that the loop has ended
-        fm_metrics_destroy(http->metrics);
+        FM_ASSERT(http->connection_count == 0);
+        fm_tls_destroy(http->tls);
+        fm_http_pages_destroy(http->pages);
         fm_addresses_fini(&http->addresses);
         free(http);
     }

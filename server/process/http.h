@@ -4,17 +4,27 @@
 //   GET /readyz    200 while clients are taken, 503 while worlds load or the server goes down
 //   GET /healthz   the same with details, as JSON
 //   GET /metrics   Prometheus text format 0.0.4 (server/process/metrics.h)
-//   GET /ws        WebSocket, subprotocol "fogmarch" (server/wire/transport_ws.h)
+//   GET /ws        WebSocket, subprotocol "fogmarch" or none (server/wire/transport_ws.h)
 //   GET /...       files of the web client below web_root
 //
-// libwebsockets runs on the server's own libuv loop. With a certificate the port speaks TLS 1.2 and
-// 1.3 and HTTP over that (https, wss), and nothing else. Browsers may connect from pages of the
-// same host and port, and from the origins that http_origins lists; others get 403.
+// HEAD is answered like GET, without the body. All else is refused with a status and a sentence,
+// and ends the connection: other methods, bodies, other versions and upgrades, heads that are
+// malformed or too long. A connection is a transport (TCP, or TLS with a certificate: https and
+// wss, and then nothing else), which becomes a WebSocket's after the handshake:
+//
+//   READING ── /metrics ──> WAITING ── they are there ──> READING
+//     ├── /ws ──> UPGRADED
+//     └── last answer, refusal ──> ENDING ── the client hangs up, or is hung up on ──> gone
+//
+// Browsers may connect from pages of the same host and port, and from the origins that http_origins
+// lists; others get 403.
 //
 // Bounded: connections by http_connections_max, those of one address by sessions_per_address_max
-// and rate_connections; a TLS handshake and the header of a request by hello_timeout_s, but 10
-// seconds at most, the latter by 4 KiB too; a silent WebSocket by pings after 20 seconds and a
-// hang-up after 35.
+// and rate_connections; a TLS handshake and the head of a request by hello_timeout_s, but 10
+// seconds at most, the latter by 4 KiB too; requests behind one that is not answered by 8 KiB in
+// all; answers that are not read by 64 KiB and the one that exceeds it, then nothing more is read,
+// and after 10 seconds without progress the client is hung up on; a connection between two requests
+// by 30 seconds; a silent WebSocket by pings after 20 seconds and a hang-up after 35.
 //
 // Threads: the event loop.
 
@@ -26,32 +36,42 @@
 
 typedef struct fm_http fm_http;
 
-/// Makes a server that does not listen yet.
+/// Makes a server that does not listen yet. Reads the files of the web client.
 ///
 /// @param hub     outlives it; its config says where the files are
-/// @param tls     whose certificate the port shows; outlives it. NULL: no TLS
 /// @param accept  is given each WebSocket connection, as by fm_tcp_listen(), with `hub`
 /// @return NULL when memory is out
-fm_http *fm_http_create(fm_hub *hub, const fm_tls *tls, fm_accept_fn *accept);
+fm_http *fm_http_create(fm_hub *hub, fm_accept_fn *accept);
 
-/// Listens on a numeric address. Once.
+/// Listens on a numeric address, with the certificate that the config names, if any. Once.
 ///
-/// @param port        0 takes any free one
-/// @param port_taken  receives the port
-/// @param error       receives the reason; a static text
-/// @return FM_OK, FM_ERR_NO_MEMORY or FM_ERR_IO
+/// @param port         0 takes any free one
+/// @param read_buffer  as in fm_tcp_listen()
+/// @param port_taken   receives the port
+/// @param error        receives the reason; good as long as `http`
+/// @return FM_OK, FM_ERR_NO_MEMORY, FM_ERR_BAD_VALUE or FM_ERR_IO
 FM_CHECKED fm_status fm_http_listen(fm_http *http, const char *address, uint16_t port,
-                                    uint16_t *port_taken, const char **error);
+                                    uv_buf_t read_buffer, uint16_t *port_taken, const char **error);
 
-/// Takes the certificate that was read again, for the connections to come. `http` may be NULL.
+/// A connection came in; fits fm_accept_fn, `http` is the context. For those who bring their own.
+void fm_http_accept(void *http, fm_transport *inner);
+
+/// Reads the certificate again, for the connections to come, and the files. `http` may be NULL.
 /// @return FM_OK or FM_ERR_BAD_VALUE, with the reason in `error`, of FM_TLS_ERROR_SIZE
 FM_CHECKED fm_status fm_http_renew_certificate(fm_http *http, char *error);
+void fm_http_read_files(fm_http *http);
 
 /// A job whose is_scrape is set came back. Destroys it. `http` may be NULL.
 void fm_http_take_scrape(fm_http *http, fm_job *job);
 
-/// Hangs up on everybody, WebSocket sessions included. The loop has to run on until libwebsockets
-/// has closed its handles. NULL and repetition are allowed.
+/// Looks at time-outs, a few times a second. `http` may be NULL.
+void fm_http_check_time(fm_http *http, uint64_t now_ns);
+
+/// The server itself stood still for so long until now: no client is to blame. `http` may be NULL.
+void fm_http_forgive(fm_http *http, uint64_t pause_ns, uint64_t now_ns);
+
+/// Hangs up on everybody, WebSocket sessions included. The loop has to run on until their handles
+/// are closed. NULL and repetition are allowed.
 void fm_http_close(fm_http *http);
 
 /// Releases a server that was closed, once its loop has ended. NULL is allowed.

@@ -222,6 +222,7 @@ static void on_reload(uv_signal_t *signal, int number)
     if (server->tls != NULL) {
         reload_certificate(server);
     }
+    fm_http_read_files(server->http);
     fm_notify_ready(&server->notify, server->hub.host_count, server->hub.session_count);
 }
 
@@ -319,6 +320,7 @@ static void forgive_pause(struct server *server, uint64_t now_ns)
         fm_session_forgive(server->hub.sessions[i], pause_ns - CHECK_PERIOD_MS * FM_NS_PER_MS,
                            now_ns);
     }
+    fm_http_forgive(server->http, pause_ns - CHECK_PERIOD_MS * FM_NS_PER_MS, now_ns);
 }
 
 static void on_check(uv_timer_t *timer)
@@ -329,6 +331,7 @@ static void on_check(uv_timer_t *timer)
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
         fm_session_check_time(server->hub.sessions[i], now_ns);
     }
+    fm_http_check_time(server->http, now_ns);
     fm_stream_flush(&server->hub);
     fm_syscall_filter_report();
     feed_watchdog(server, now_ns);
@@ -427,13 +430,15 @@ static bool start_http(struct server *server)
     if (config->http[0] == '\0') {
         return true;
     }
-    server->http = fm_http_create(&server->hub, server->tls, fm_session_accept);
+    server->http = fm_http_create(&server->hub, fm_session_accept);
     if (server->http == NULL) {
         error = "out of memory";
     }
     if (server->http == NULL ||
         fm_listen_parse(config->http, address, &port, &is_loopback) != FM_OK ||
-        fm_http_listen(server->http, address, port, &port, &error) != FM_OK) {
+        fm_http_listen(server->http, address, port,
+                       uv_buf_init(server->read_buffer, READ_BUFFER_SIZE), &port,
+                       &error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot serve HTTP", fm_log_text("http", config->http),
                fm_log_text("reason", error));
         return false;

@@ -1,7 +1,7 @@
 // server/process/syscall_filter.c: see syscall_filter.h.
 //
 // What is on the list was found by strace under all tests over the wire, and by reading what glibc,
-// jemalloc, libuv, libwebsockets, OpenSSL and SQLite call besides in the same places. Those that
+// jemalloc, libuv, OpenSSL and SQLite call besides in the same places. Those that
 // would open a door are allowed with certain arguments only.
 //
 // A refused call raises SIGSYS, whose handler counts it and has it fail with EPERM. Only the

@@ -1,8 +1,8 @@
 // server/wire/listener.h: a port that takes TCP connections.
 //
-// Accepting is done here and not by libuv or libwebsockets, because both turn in circles, one in a
-// loop and one from poll to poll, while the process has no file descriptor left for a connection
-// that waits. Here the port rests for a moment instead; those who wait stay in the backlog.
+// Accepting is done here and not by libuv, because that turns in circles while the process has no
+// file descriptor left for a connection that waits. Here the port rests for a moment instead; those
+// who wait stay in the backlog.
 //
 // Threads: the event loop.
 

@@ -34,6 +34,8 @@ struct tls_transport {
     bool dead;           // nothing more is taken in
 };
 
+static uint8_t gather[PLAIN_SIZE]; // of one message that is being sent
+
 // ---- files --------------------------------------------------------------------------------------
 
 static void describe_error(const char *file, char *error)
@@ -65,7 +67,7 @@ static fm_status load(const fm_tls *tls, SSL_CTX *context, char *error)
 // for each connection than SHA-384, and the key exchange is no stronger than 128 bits anyway.
 #define SUITES "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_256_GCM_SHA384"
 
-fm_status fm_tls_equip(const fm_tls *tls, SSL_CTX *context, char *error)
+static fm_status equip(const fm_tls *tls, SSL_CTX *context, char *error)
 {
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
@@ -133,7 +135,7 @@ static fm_status make_context(const fm_tls *tls, SSL_CTX **out, char *error)
         snprintf(error, FM_TLS_ERROR_SIZE, "out of memory");
         return FM_ERR_NO_MEMORY;
     }
-    fm_status status = fm_tls_equip(tls, context, error);
+    fm_status status = equip(tls, context, error);
     if (status != FM_OK) {
         SSL_CTX_free(context);
         return status;
@@ -213,6 +215,37 @@ static fm_status flush(struct tls_transport *tls)
     return status;
 }
 
+static bool encrypt(struct tls_transport *tls, const void *bytes, size_t size)
+{
+    size_t written;
+    ERR_clear_error();
+    return size == 0 || SSL_write_ex(tls->ssl, bytes, size, &written) == 1;
+}
+
+// Frames that are small together become one record: the head of a WebSocket message would be one of
+// its own otherwise, of 30 bytes for 4.
+static bool encrypt_message(struct tls_transport *tls, fm_frame *const *frames, uint32_t count)
+{
+    size_t gathered = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (frames[i]->size > PLAIN_SIZE - gathered) {
+            if (!encrypt(tls, gather, gathered)) {
+                return false;
+            }
+            gathered = 0;
+        }
+        if (frames[i]->size > PLAIN_SIZE) {
+            if (!encrypt(tls, frames[i]->bytes, frames[i]->size)) {
+                return false;
+            }
+            continue;
+        }
+        memcpy(gather + gathered, frames[i]->bytes, frames[i]->size);
+        gathered += frames[i]->size;
+    }
+    return encrypt(tls, gather, gathered);
+}
+
 static fm_status tls_send(fm_transport *transport, fm_frame *const *frames, uint32_t frame_count)
 {
     struct tls_transport *tls = tls_of(transport);
@@ -222,14 +255,7 @@ static fm_status tls_send(fm_transport *transport, fm_frame *const *frames, uint
     if (!tls->ready) {
         return FM_OK; // the peer has asked for nothing yet, and could not read it
     }
-    for (uint32_t i = 0; i < frame_count; i++) {
-        size_t written;
-        ERR_clear_error();
-        if (SSL_write_ex(tls->ssl, frames[i]->bytes, frames[i]->size, &written) != 1) {
-            return FM_ERR_IO;
-        }
-    }
-    return flush(tls);
+    return encrypt_message(tls, frames, frame_count) ? flush(tls) : FM_ERR_IO;
 }
 
 static size_t tls_unsent_size(const fm_transport *transport)

@@ -34,14 +34,6 @@ void fm_tls_destroy(fm_tls *tls);
 /// Reads the files again. On failure what was is kept.
 FM_CHECKED fm_status fm_tls_reload(fm_tls *tls, char *error);
 
-struct ssl_ctx_st;
-
-/// Gives another OpenSSL context, such as libwebsockets' one, the same certificate and rules. May
-/// be called again after fm_tls_reload(): connections that are open keep what they began with.
-///
-/// @return FM_OK or FM_ERR_BAD_VALUE, with the reason in `error`
-FM_CHECKED fm_status fm_tls_equip(const fm_tls *tls, struct ssl_ctx_st *context, char *error);
-
 /// Takes a connection whose bytes are encrypted and hands on one whose bytes are not; fits
 /// fm_accept_fn, `tls` is the context.
 void fm_tls_accept(void *tls, fm_transport *inner);

@@ -20,7 +20,8 @@
 
 #include <uv.h>
 
-#define FM_SEND_FRAMES_MAX 3u // frames of one message
+#define FM_SEND_FRAMES_MAX                                                                         \
+    4u // frames of one message, with the head that a WebSocket puts before it
 #define FM_SEND_OVERHEAD                                                                           \
     ((size_t)384) // bytes of memory that a queued message takes besides its own
 

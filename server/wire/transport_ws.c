@@ -1,194 +1,202 @@
 // server/wire/transport_ws.c: see transport_ws.h.
-//
-// libwebsockets writes only when the socket is ready, and wants room for a header before the
-// bytes. So messages wait in a queue of our own, as references to their frames, and are copied out
-// in chunks, each a WebSocket fragment, through one buffer that all connections share.
 
 #include "server/wire/transport_ws.h"
 
+#include "server/base/clock.h"
+#include "server/base/log.h"
+#include "server/wire/websocket.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
-#define CHUNK_SIZE ((size_t)64 << 10)
-#define CHUNKS_MAX 16u // of one connection before it is the next one's turn
+#define PLAIN_SIZE      (64u << 10)
+#define PONG_UNSENT_MAX ((size_t)64 << 10) // more waits for the client: it gets no pongs
+#define PING_NS         (20 * FM_NS_PER_S)
+#define HANG_UP_NS      (35 * FM_NS_PER_S)
+#define LINGER_NS       FM_NS_PER_S        // for the client to hang up, once it was told
+#define END_LONGEST_NS  (10 * FM_NS_PER_S) // for it to read what still waits for it
+#define REASON_MAX      (FM_WEBSOCKET_CONTROL_MAX - 2)
 
-struct ws_message {
-    struct ws_message *next;
-    fm_frame *frames[FM_SEND_FRAMES_MAX];
-    uint32_t frame_count;
-    size_t size, written;
+enum state {
+    OPEN,
+    ENDING,
+    OVER
 };
 
-struct ws_transport {
+struct fm_ws {
     fm_transport base;
-    struct lws *wsi;
-    struct ws_message *first, *last; // queue
-    size_t unsent_size;
-    bool finishing; // to be closed once the queue is empty
-    bool closing;
+    fm_transport *inner;
+    enum state state;
+    bool paused;
+    bool pinged; // and nothing came since
+    uint64_t received_ns;
+    uint64_t ended_ns; // when it was no longer open
+    fm_websocket_decoder decoder;
 };
 
-static uint8_t chunk[LWS_PRE + CHUNK_SIZE];
-
-static struct ws_transport *ws_of(fm_transport *transport)
+static struct fm_ws *ws_of(fm_transport *transport)
 {
-    return (struct ws_transport *)transport;
+    return (struct fm_ws *)transport;
 }
 
-// ---- the queue ---------------------------------------------------------------------------------
+// ---- sending -----------------------------------------------------------------------------------
 
-static void message_destroy(struct ws_message *message)
+static fm_frame *make_head(size_t size)
 {
-    for (uint32_t i = 0; i < message->frame_count; i++) {
-        fm_frame_drop(message->frames[i]);
-    }
-    free(message);
+    uint8_t bytes[FM_WEBSOCKET_HEAD_MAX];
+    size_t head_size = fm_websocket_head(FM_WEBSOCKET_BINARY, size, bytes);
+    return fm_frame_copy(bytes, head_size);
 }
 
 static fm_status ws_send(fm_transport *transport, fm_frame *const *frames, uint32_t frame_count)
 {
-    FM_ASSERT(frame_count >= 1 && frame_count <= FM_SEND_FRAMES_MAX);
-    struct ws_transport *ws = ws_of(transport);
-    if (ws->finishing || ws->closing) {
+    FM_ASSERT(frame_count >= 1 && frame_count < FM_SEND_FRAMES_MAX);
+    struct fm_ws *ws = ws_of(transport);
+    if (ws->state != OPEN) {
         return FM_ERR_IO;
     }
-    struct ws_message *message = calloc(1, sizeof *message);
-    if (message == NULL) {
+    fm_frame *all[FM_SEND_FRAMES_MAX];
+    size_t size = 0;
+    for (uint32_t i = 0; i < frame_count; i++) {
+        all[1 + i] = frames[i];
+        size += frames[i]->size;
+    }
+    all[0] = make_head(size);
+    if (all[0] == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    message->frame_count = frame_count;
-    for (uint32_t i = 0; i < frame_count; i++) {
-        message->frames[i] = fm_frame_hold(frames[i]);
-        message->size += frames[i]->size;
-    }
-    if (ws->last == NULL) {
-        ws->first = message;
-    } else {
-        ws->last->next = message;
-    }
-    ws->last = message;
-    ws->unsent_size += message->size + FM_SEND_OVERHEAD;
-    lws_callback_on_writable(ws->wsi);
-    return FM_OK;
+    fm_status status = ws->inner->ops->send(ws->inner, all, 1 + frame_count);
+    fm_frame_drop(all[0]);
+    return status;
 }
 
-static struct ws_message *queue_take(struct ws_transport *ws)
+// A control frame. One that cannot be sent finds a connection that ends anyway.
+static void send_control(struct fm_ws *ws, fm_websocket_kind kind, const void *bytes, size_t size)
 {
-    struct ws_message *message = ws->first;
-    ws->first = message->next;
-    if (ws->first == NULL) {
-        ws->last = NULL;
+    uint8_t whole[FM_WEBSOCKET_HEAD_MAX + FM_WEBSOCKET_CONTROL_MAX];
+    size_t head_size = fm_websocket_head(kind, size, whole);
+    memcpy(whole + head_size, bytes, size);
+    fm_frame *frame = fm_frame_copy(whole, head_size + size);
+    if (frame == NULL || ws->inner->ops->send(ws->inner, &frame, 1) != FM_OK) {
+        ws->inner->ops->close(ws->inner);
     }
-    return message;
+    fm_frame_drop(frame);
+}
+
+static void send_close(struct fm_ws *ws, uint32_t code, const char *reason)
+{
+    uint8_t payload[2 + REASON_MAX] = {(uint8_t)(code >> 8), (uint8_t)code};
+    size_t size = strlen(reason);
+    FM_ASSERT(size <= REASON_MAX);
+    memcpy(payload + 2, reason, size);
+    send_control(ws, FM_WEBSOCKET_CLOSE, payload, code == FM_WEBSOCKET_NO_CODE ? 0 : 2 + size);
 }
 
 static size_t ws_unsent_size(const fm_transport *transport)
 {
-    return ((const struct ws_transport *)transport)->unsent_size;
+    const struct fm_ws *ws = (const struct fm_ws *)transport;
+    return ws->inner->ops->unsent_size(ws->inner);
 }
 
-// ---- writing -----------------------------------------------------------------------------------
-
-// Copies the next bytes of a message; returns how many.
-static size_t copy_out(const struct ws_message *message, uint8_t *out)
+void fm_ws_sent(fm_ws *ws)
 {
-    size_t skipped = 0, count = 0;
-    for (uint32_t i = 0; i < message->frame_count && count < CHUNK_SIZE; i++) {
-        const fm_frame *frame = message->frames[i];
-        size_t from = message->written > skipped ? message->written - skipped : 0;
-        skipped += frame->size;
-        if (from < frame->size) {
-            size_t size = frame->size - from;
-            size = size < CHUNK_SIZE - count ? size : CHUNK_SIZE - count;
-            memcpy(out + count, frame->bytes + from, size);
-            count += size;
-        }
+    if (ws->state == OPEN) {
+        ws->base.events->sent(ws->base.owner);
     }
-    return count;
 }
 
-// Hands over one fragment. @return false when the connection is lost
-static bool write_chunk(struct ws_transport *ws)
-{
-    struct ws_message *message = ws->first;
-    size_t size = copy_out(message, chunk + LWS_PRE);
-    bool is_first = message->written == 0;
-    bool is_last = message->written + size == message->size;
-    enum lws_write_protocol kind = lws_write_ws_flags(LWS_WRITE_BINARY, is_first, is_last);
-    if (lws_write(ws->wsi, chunk + LWS_PRE, size, kind) < (int)size) {
-        return false;
-    }
-    message->written += size;
-    ws->unsent_size -= size;
-    if (is_last) {
-        ws->unsent_size -= FM_SEND_OVERHEAD;
-        message_destroy(queue_take(ws));
-        if (!ws->finishing) {
-            ws->base.events->sent(ws->base.owner);
-        }
-    }
-    return true;
-}
+// ---- the end -----------------------------------------------------------------------------------
 
-bool fm_ws_write(fm_ws_slot *slot)
+static void leave(struct fm_ws *ws, enum state state)
 {
-    if (slot->transport == NULL) {
-        return false;
+    if (ws->state == OPEN) {
+        ws->ended_ns = fm_clock_now_ns();
     }
-    struct ws_transport *ws = ws_of(slot->transport);
-    for (uint32_t i = 0; i < CHUNKS_MAX && ws->first != NULL && !ws->closing; i++) {
-        if (lws_send_pipe_choked(ws->wsi)) {
-            break;
-        }
-        if (!write_chunk(ws)) {
-            return false;
-        }
-    }
-    if (ws->closing) {
-        return false;
-    }
-    if (ws->first != NULL) {
-        lws_callback_on_writable(ws->wsi);
-        return true;
-    }
-    if (ws->finishing) {
-        lws_close_reason(ws->wsi, LWS_CLOSE_STATUS_GOINGAWAY, NULL, 0);
-        return false;
-    }
-    return true;
-}
-
-// ---- the rest of the table ---------------------------------------------------------------------
-
-static void ws_pause(fm_transport *transport)
-{
-    lws_rx_flow_control(ws_of(transport)->wsi, 0);
-}
-
-static void ws_resume(fm_transport *transport)
-{
-    lws_rx_flow_control(ws_of(transport)->wsi, 1);
+    ws->state = state;
 }
 
 static void ws_finish(fm_transport *transport)
 {
-    struct ws_transport *ws = ws_of(transport);
-    if (!ws->finishing && !ws->closing) {
-        ws->finishing = true;
-        ws_resume(transport);
-        lws_callback_on_writable(ws->wsi);
+    struct fm_ws *ws = ws_of(transport);
+    if (ws->state == OPEN) {
+        leave(ws, ENDING);
+        send_close(ws, FM_WEBSOCKET_GOING_AWAY, "");
+        ws->inner->ops->resume(ws->inner);
     }
 }
 
 static void ws_close(fm_transport *transport)
 {
-    struct ws_transport *ws = ws_of(transport);
-    if (!ws->closing) {
-        ws->closing = true;
-        lws_set_timeout(ws->wsi, PENDING_TIMEOUT_KILLED_BY_PARENT, LWS_TO_KILL_ASYNC);
-        lws_cancel_service(lws_get_context(ws->wsi)); // look at time-outs now
+    struct fm_ws *ws = ws_of(transport);
+    leave(ws, OVER);
+    ws->inner->ops->close(ws->inner);
+}
+
+static void end(struct fm_ws *ws, uint32_t code, const char *reason)
+{
+    if (ws->state == OPEN) {
+        send_close(ws, code, reason);
     }
+    leave(ws, OVER);
+    ws->inner->ops->finish(ws->inner);
+}
+
+static void refuse(struct fm_ws *ws, const fm_websocket_heard *heard)
+{
+    static fm_log_site site;
+    fm_log_limited(&site, FM_LOG_WARNING, "WebSocket frame refused",
+                   fm_log_text("peer", ws->base.peer), fm_log_text("reason", heard->error));
+    end(ws, heard->error_code, heard->error);
+}
+
+// ---- receiving ---------------------------------------------------------------------------------
+
+static void take(struct fm_ws *ws, const uint8_t *bytes, size_t size)
+{
+    static uint8_t plain[PLAIN_SIZE]; // the loop delivers for one connection at a time
+    static fm_websocket_heard heard;
+    fm_websocket_decode(&ws->decoder, bytes, size, plain, &heard);
+    if (heard.size > 0 && ws->state == OPEN) {
+        ws->base.events->received(ws->base.owner, plain, heard.size);
+    }
+    if (heard.has_pinged && ws->state == OPEN &&
+        ws->inner->ops->unsent_size(ws->inner) <= PONG_UNSENT_MAX) {
+        send_control(ws, FM_WEBSOCKET_PONG, heard.pinged, heard.pinged_size);
+    }
+    if (ws->state == OVER) {
+        return;
+    }
+    if (heard.error_code != 0) {
+        refuse(ws, &heard);
+    } else if (heard.close_code != 0) {
+        end(ws, heard.close_code, "");
+    }
+}
+
+void fm_ws_receive(fm_ws *ws, const uint8_t *bytes, size_t size)
+{
+    ws->received_ns = fm_clock_now_ns();
+    ws->pinged = false;
+    while (size > 0 && ws->state != OVER) {
+        size_t part = size < PLAIN_SIZE ? size : PLAIN_SIZE;
+        take(ws, bytes, part);
+        bytes += part;
+        size -= part;
+    }
+}
+
+static void ws_pause(fm_transport *transport)
+{
+    struct fm_ws *ws = ws_of(transport);
+    ws->paused = true;
+    ws->inner->ops->pause(ws->inner);
+}
+
+static void ws_resume(fm_transport *transport)
+{
+    struct fm_ws *ws = ws_of(transport);
+    ws->paused = false;
+    ws->inner->ops->resume(ws->inner);
 }
 
 static const fm_transport_ops ws_ops = {
@@ -200,53 +208,63 @@ static const fm_transport_ops ws_ops = {
     .close = ws_close,
 };
 
-// ---- beginning and end -------------------------------------------------------------------------
+// ---- time --------------------------------------------------------------------------------------
 
-bool fm_ws_open(struct lws *wsi, fm_ws_slot *slot, fm_accept_fn *accept, void *context)
+static void check_end(struct fm_ws *ws, uint64_t now_ns)
 {
-    struct ws_transport *ws = calloc(1, sizeof *ws);
-    if (ws == NULL) {
-        return false;
+    bool is_read = ws->inner->ops->unsent_size(ws->inner) == 0;
+    if (now_ns - ws->ended_ns > (is_read ? LINGER_NS : END_LONGEST_NS)) {
+        ws_close(&ws->base);
     }
-    ws->base.ops = &ws_ops;
-    ws->wsi = wsi;
-    struct sockaddr_storage address = {0};
-    socklen_t size = sizeof address;
-    if (getpeername(lws_get_socket_fd(wsi), (struct sockaddr *)&address, &size) == 0) {
-        fm_transport_describe_peer(&ws->base, &address);
-    }
-    slot->transport = &ws->base;
-    accept(context, &ws->base);
-    return true;
 }
 
-bool fm_ws_receive(fm_ws_slot *slot, const void *bytes, size_t size)
+void fm_ws_check_time(fm_ws *ws, uint64_t now_ns)
 {
-    if (slot->transport == NULL) {
-        return false;
-    }
-    struct ws_transport *ws = ws_of(slot->transport);
-    if (!lws_frame_is_binary(ws->wsi)) {
-        lws_close_reason(ws->wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE, NULL, 0);
-        return false;
-    }
-    if (!ws->finishing && !ws->closing && size > 0) {
-        ws->base.events->received(ws->base.owner, bytes, size);
-    }
-    return true;
-}
-
-void fm_ws_closed(fm_ws_slot *slot)
-{
-    if (slot->transport == NULL) {
+    if (ws->state == OVER) {
+        check_end(ws, now_ns);
         return;
     }
-    struct ws_transport *ws = ws_of(slot->transport);
-    slot->transport = NULL;
-    ws->closing = true;
-    while (ws->first != NULL) {
-        message_destroy(queue_take(ws));
+    if (ws->state == ENDING) {
+        return; // its owner knows how long to wait
     }
+    if (ws->paused) {
+        ws->received_ns = now_ns; // what is held up by us is nobody's fault
+    } else if (now_ns - ws->received_ns > HANG_UP_NS) {
+        ws_close(&ws->base);
+    } else if (now_ns - ws->received_ns > PING_NS && !ws->pinged) {
+        ws->pinged = true;
+        send_control(ws, FM_WEBSOCKET_PING, "", 0);
+    }
+}
+
+void fm_ws_forgive(fm_ws *ws, uint64_t pause_ns, uint64_t now_ns)
+{
+    uint64_t *const times[] = {&ws->received_ns, &ws->ended_ns};
+    for (uint32_t i = 0; i < FM_COUNT_OF(times); i++) {
+        *times[i] = now_ns - *times[i] < pause_ns ? now_ns : *times[i] + pause_ns;
+    }
+}
+
+// ---- beginning and end -------------------------------------------------------------------------
+
+fm_ws *fm_ws_open(fm_transport *inner, uint64_t frame_size_max, fm_accept_fn *accept, void *context)
+{
+    struct fm_ws *ws = calloc(1, sizeof *ws);
+    if (ws == NULL) {
+        return NULL;
+    }
+    ws->base.ops = &ws_ops;
+    ws->base.is_loopback = inner->is_loopback;
+    memcpy(ws->base.peer, inner->peer, sizeof ws->base.peer);
+    ws->inner = inner;
+    ws->decoder.frame_size_max = frame_size_max;
+    ws->received_ns = fm_clock_now_ns();
+    accept(context, &ws->base);
+    return ws;
+}
+
+void fm_ws_closed(fm_ws *ws)
+{
     if (ws->base.events != NULL) {
         ws->base.events->closed(ws->base.owner);
     }

@@ -1,8 +1,19 @@
-// server/wire/transport_ws.h: the protocol as binary WebSocket frames (RFC 6455), behind
-// server/wire/transport.h.
+// server/wire/transport_ws.h: the protocol as binary WebSocket frames (websocket.h), behind
+// server/wire/transport.h and over another transport, TCP or TLS.
 //
-// A message of ours goes out as one WebSocket message. What comes in is one stream of bytes,
-// however the client cuts it into WebSocket messages; text messages end the connection.
+//   OPEN ── finish: our close frame is sent ──> ENDING ── the client's comes ──> OVER
+//     └── the client's close frame, an error: answered with ours ──> OVER ^
+//
+//   ENDING  waits for the client's close frame; messages are thrown away
+//   OVER    nothing is read any more; the inner transport ends
+//
+// A message of ours goes out as one WebSocket message: a head, and then the frames as they are,
+// which all who get the same share. What comes in is one stream of bytes, however the client cuts
+// it into messages and fragments; text messages end the connection. Pings are answered, the last
+// of those that came at once, and not while the client does not read. A client that says nothing
+// is pinged after 20 seconds and hung up on after 35.
+//
+// Whoever owns the inner transport passes on what it tells.
 //
 // Threads: the event loop.
 
@@ -10,25 +21,27 @@
 
 #include "server/wire/transport.h"
 
-#include <libwebsockets.h>
-
 #define FM_WS_PROTOCOL "fogmarch" // the Sec-WebSocket-Protocol of clients
 
-// What libwebsockets keeps per connection.
-typedef struct fm_ws_slot {
-    fm_transport *transport; // NULL until the handshake is over and after the end
-} fm_ws_slot;
+typedef struct fm_ws fm_ws;
 
 /// A handshake is over: makes the transport and hands it to `accept`.
 ///
-/// @return false when memory is out: refuse the connection
-bool fm_ws_open(struct lws *wsi, fm_ws_slot *slot, fm_accept_fn *accept, void *context);
+/// @param inner           outlives it; stays the caller's
+/// @param frame_size_max  bytes of a client's frame; longer ones end the connection
+/// @return NULL when memory is out
+fm_ws *fm_ws_open(fm_transport *inner, uint64_t frame_size_max, fm_accept_fn *accept,
+                  void *context);
 
-/// Bytes came in. @return false: end the connection
-bool fm_ws_receive(fm_ws_slot *slot, const void *bytes, size_t size);
+/// The inner transport has received, or sent.
+void fm_ws_receive(fm_ws *ws, const uint8_t *bytes, size_t size);
+void fm_ws_sent(fm_ws *ws);
 
-/// The socket takes bytes again. @return false: end the connection
-bool fm_ws_write(fm_ws_slot *slot);
+/// Looks at time-outs. Called a few times a second.
+void fm_ws_check_time(fm_ws *ws, uint64_t now_ns);
 
-/// The connection is over: tells the owner and releases the transport.
-void fm_ws_closed(fm_ws_slot *slot);
+/// The server itself stood still for so long until now.
+void fm_ws_forgive(fm_ws *ws, uint64_t pause_ns, uint64_t now_ns);
+
+/// The inner transport is closed: tells the owner and releases it.
+void fm_ws_closed(fm_ws *ws);

@@ -221,7 +221,7 @@ def slow_beginnings():
                     connection.close()
                 for name in ports:
                     assert all_hung_up(slow[name]), name
-                    # The time-out is the one that was set, and not libwebsockets' ten seconds.
+                    # The time-out is the one that was set, and not ten seconds.
                     assert len(sent[name]) * DRIP_SECONDS < 8, name
                 stop.set()
                 for thread in threads:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -18,7 +19,7 @@ import time
 
 from e2e_replay import checksum
 from fogmarch_server import PATIENCE, msgpack, REQUEST, Server, run, until
-from websocket import BINARY, CLOSE, Refused, TEXT, WebSocketClient
+from websocket import BINARY, CLOSE, PING, PONG, Refused, TEXT, WebSocketClient
 
 
 class WebServer(Server):
@@ -29,10 +30,12 @@ class WebServer(Server):
             with open(port_file.name) as file:  # the server has put another file in its place
                 self.http_port = int(file.read())
 
-    def get(self, path, method="GET"):
+    def get(self, path, method="GET", **headers):
         """Status, headers, body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=PATIENCE)
         connection.putrequest(method, path)
+        for name, value in headers.items():
+            connection.putheader(name, value)
         connection.endheaders()
         answer = connection.getresponse()
         body = answer.read().decode()
@@ -67,22 +70,170 @@ def health():
         assert server.get("/nothing")[0] == 404
 
 
-def other_methods():
-    """What is not GET is answered whole, whatever its body, and ends the connection: what comes after it
-    is nobody's request. An answer without its body made the client wait, and the server's loop spin."""
-    for request in (b"POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello",
-                    b"POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe",
-                    b"PUT /metrics HTTP/1.1\r\nHost: a\r\n\r\n",
-                    b"HEAD /livez HTTP/1.1\r\nHost: a\r\n\r\n"):
+def exchange(port, *pieces):
+    """Sends pieces, waiting a moment after each but the last, and returns all that comes until the server hangs up."""
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
+        answer = b""
+        try:
+            for i, piece in enumerate(pieces):
+                time.sleep(0.05 if i > 0 else 0)
+                connection.sendall(piece)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it has been hung up on meanwhile
+        try:
+            while data := connection.recv(65536):
+                answer += data
+        except ConnectionResetError:
+            pass
+    return answer
+
+
+def check_refusal(server, what, status, *pieces):
+    """One whole answer with that status, and then the end of the connection."""
+    answer = exchange(server.http_port, *pieces)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status), (what, answer)
+    assert b"\r\nconnection: close" in head and body.endswith(b"\n"), (what, answer)
+    length = int(head.split(b"content-length: ")[1].split(b"\r\n")[0])
+    assert len(body) == length > 1, (what, answer)
+
+
+UPGRADE = (b"GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+           b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+
+
+def refusals():
+    """What is no plain GET or HEAD is answered whole with a status and a sentence, whatever its body, and ends the
+    connection: what comes after it is nobody's request."""
+    get = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
+    with WebServer("--hello-timeout-s", "2") as server:
+        for what, status, request in (
+                ("a body", 405, b"POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"),
+                ("half a body", 405, b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe"),
+                ("PUT", 405, b"PUT /metrics HTTP/1.1\r\nHost: a\r\n\r\n"),
+                ("a body of GET", 400, get + b"Content-Length: 5\r\n\r\nhello"),
+                ("a length that is none", 400, get + b"Content-Length: -5\r\n\r\nhello"),
+                ("chunks", 400, get + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"),
+                ("an upgrade to HTTP/2", 400, get + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+                                                    b"HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n"),
+                ("HTTP/2", 505, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(9)),
+                ("HTTP/0.9", 400, b"GET /\r\n\r\n"),
+                ("HTTP/1.2", 505, b"GET /livez HTTP/1.2\r\nHost: a\r\n\r\n"),
+                ("no Host", 400, b"GET /livez HTTP/1.1\r\n\r\n"),
+                ("two Hosts", 400, get + b"Host: b\r\n\r\n"),
+                ("a line that goes on", 400, get + b" more\r\n\r\n"),
+                ("a space before the colon", 400, get + b"X : y\r\n\r\n"),
+                ("a line without a colon", 400, get + b"nothing\r\n\r\n"),
+                ("a bare line feed", 400, get + b"X: y\nZ: z\r\n\r\n"),
+                ("a NUL", 400, get + b"X: \0\r\n\r\n"),
+                ("a target that is no path", 400, b"GET http://a/livez HTTP/1.1\r\nHost: a\r\n\r\n"),
+                ("a target with a space", 400, b"GET /li vez HTTP/1.1\r\nHost: a\r\n\r\n"),
+                ("an expectation", 417, get + b"Expect: 100-continue\r\n\r\n"),
+                ("a long head", 431, get + b"X: " + b"y" * 5000 + b"\r\n\r\n"),
+                ("a long head without an end", 431, get + b"X: " + b"y" * 100000),
+                ("half a head", 408, get),
+                ("/ws without an upgrade", 426, b"GET /ws HTTP/1.1\r\nHost: a\r\n\r\n"),
+                ("a WebSocket elsewhere", 400, UPGRADE.replace(b"/ws", b"/wss")),
+                ("another version", 426, UPGRADE.replace(b"13", b"8")),
+                ("a short key", 400, UPGRADE.replace(b"dGhl", b"")),
+                ("HTTP/1.0", 400, UPGRADE.replace(b"HTTP/1.1", b"HTTP/1.0")),
+                ("no Connection: Upgrade", 400, UPGRADE.replace(b"Connection: Upgrade", b"Connection: close"))):
+            check_refusal(server, what, status, request)
+            if status != 408:
+                check_refusal(server, what + ", in pieces", status, request[:30], request[30:60], request[60:])
+        assert server.get("/livez")[0] == 200
+
+
+def requests_in_a_row():
+    """They are answered in their order; a refusal among them ends the connection behind the others' answers."""
+    get = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
+    with WebServer() as server:
+        world, _ = make_world(server.connect())
+        metrics = get.replace(b"livez", b"metrics")
+        last = get.replace(b"a\r\n", b"a\r\nConnection: close\r\n", 1)
+        answer = exchange(server.http_port, get * 3 + metrics + get.replace(b"GET", b"HEAD") + get * 20 + last)
+        assert answer.count(b"HTTP/1.1 200 OK") == 26 and answer.count(b"\r\n\r\nok\n") == 24, answer
+        assert b"# HELP fogmarch_ticks_total" in answer
+        for count in (1, 5):
+            answer = exchange(server.http_port, get * count + b"GET /livez HTTP/1.1\r\nHost: a\r\n"
+                              b"Content-Length: 5\r\n\r\nhelloGET ")
+            assert answer.count(b"HTTP/1.1 200 OK") == count and answer.count(b"HTTP/1.1 400 ") == 1, answer
+        answer = exchange(server.http_port, metrics + get * 5000)  # far more than is kept
+        assert answer.startswith(b"HTTP/1.1 ") and server.get("/livez")[0] == 200
+
+
+def the_request_that_hung_the_server():
+    """Behind /metrics, which is answered later, a GET with a body: libwebsockets turned round in circles for good."""
+    for request in (b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", b""):
+        request += b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhelloGET "
         with WebServer() as server:
+            client = server.connect()
+            make_world(client)
+            for _ in range(5):
+                with socket.create_connection(("127.0.0.1", server.http_port), PATIENCE) as connection:
+                    connection.sendall(request)
+                    time.sleep(0.2)  # only then did it hang
+            client.socket.settimeout(10)
+            client.call("ping")
+            assert server.get("/livez")[0] == 200
+
+
+def the_upgrade_that_killed_the_server():
+    """h2c, and then a DATA frame: an assertion of libwebsockets failed."""
+    pieces = (b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+              b"HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+              b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)) + bytes((0, 0, 0, 4, 1, 0, 0, 0, 0)),
+              (bytes((0, 0, 5, 0, 0, 0, 0, 0, 1)) + b"hello") * 2)
+    with WebServer() as server:
+        for _ in range(20):
             with socket.create_connection(("127.0.0.1", server.http_port), PATIENCE) as connection:
-                connection.sendall(request)
-                answer = b""
-                while data := connection.recv(65536):
-                    answer += data
-            head, _, body = answer.partition(b"\r\n\r\n")
-            length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-            assert b" 405 " in head.split(b"\r\n")[0] and len(body) == length, answer
+                try:
+                    for piece in pieces:
+                        connection.sendall(piece)
+                        time.sleep(0.02)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass
+        server.connect().call("ping")
+
+
+def wrong_frames():
+    """Each gets a close frame that says why, and the end of the connection."""
+    mask = b"\1\2\3\4"
+    with WebServer() as server:
+        for what, code, frame in (
+                ("text", 1003, b"\x81\x80" + mask),
+                ("not masked", 1002, b"\x82\x03abc"),
+                ("a kind of its own", 1002, b"\x83\x80" + mask),
+                ("a bit of its own", 1002, b"\xc2\x80" + mask),
+                ("the rest of nothing", 1002, b"\x80\x80" + mask),
+                ("a message in a message", 1002, b"\x02\x80" + mask + b"\x82\x80" + mask),
+                ("a ping in fragments", 1002, b"\x09\x80" + mask),
+                ("a long ping", 1002, b"\x89\xfe\x00\x7e" + mask),
+                ("a length that could be shorter", 1002, b"\x82\xfe\x00\x7d" + mask),
+                ("a negative length", 1002, b"\x82\xff" + b"\xff" * 8 + mask),
+                ("too much", 1009, b"\x82\xff" + (1 << 62).to_bytes(8, "big") + mask),
+                ("half a close code", 1002, b"\x88\x81" + mask + b"x"),
+                ("a close code that is none", 1002, b"\x88\x82" + mask + bytes((1, 0xed ^ 2)))):
+            for size in (len(frame), 1):
+                web = server.open()
+                for i in range(0, len(frame), size):
+                    web.socket.sendall(frame[i:i + size])
+                assert web.hung_up() and web.close_code == code, (what, web.close_code)
+        for code in (1000, 1001, 3000, 4999):  # those of others are sent back
+            web = server.open()
+            web.send_frame(CLOSE, code.to_bytes(2, "big") + b"goodbye")
+            assert web.hung_up() and web.close_code == code
+        web = server.open()
+        web.send_frame(CLOSE, b"")
+        assert web.hung_up() and web.close_code == 0
+        web = server.open()
+        web.send_frame(BINARY, b"\x94\x00\x63", final=False)
+        web.send_frame(PING, b"x" * 125)  # between two fragments
+        web.send_frame(0, msgpack.packb("ping") + msgpack.packb([{"time": 7}]))
+        frames = [web.receive_frame() for _ in range(2)]
+        assert (PONG, True, b"x" * 125) in frames, frames
+        assert "messages are MessagePack in binary frames, not text" in server.log()
+        server.connect().call("ping")
 
 
 def health_while_going_down():
@@ -348,13 +499,15 @@ def origins():
             raise AssertionError("a name was let in")
         for name in (f"localhost:{server.http_port}", f"[::1]:{server.http_port}"):
             server.open(origin=f"http://{name}", host=name).close()
-        for protocol in ("soap", None):
-            try:
-                server.open(protocol=protocol)
-            except Refused:
-                pass
-            else:
-                raise AssertionError(f"subprotocol {protocol} was let in")
+        try:
+            server.open(protocol="soap")
+        except Refused as refused:
+            assert refused.status == 400, refused
+        else:
+            raise AssertionError("another subprotocol was let in")
+        server.open(protocol=None).close()  # there is only one
+        server.open(protocol="soap, fogmarch").close()
+        assert "WebSocket without the subprotocol fogmarch" in server.log()
         assert "origin is not allowed" in server.log()
     with WebServer(environment={"FOGMARCH_TOKEN": "a-token-for-this-test"}) as server:
         name = f"game.example:{server.http_port}"
@@ -370,6 +523,10 @@ def files():
         os.mkdir(os.path.join(folder, "root"))
         with open(os.path.join(folder, "root", "index.html"), "w") as file:
             file.write("<!doctype html><title>x</title>")
+        os.mkdir(os.path.join(folder, "root", "x"))
+        for name in ("x/a.js", ".hidden"):
+            with open(os.path.join(folder, "root", name), "w") as file:
+                file.write("let x = 1;")
         with open(os.path.join(folder, "secret.html"), "w") as file:
             file.write("secret")
         with WebServer("--web-root", os.path.join(folder, "root")) as server:
@@ -377,6 +534,19 @@ def files():
             assert status == 200 and body.startswith("<!doctype html>")
             assert headers["content-type"].startswith("text/html")
             assert "script-src 'self'" in headers["content-security-policy"]
+            assert server.get("/index.html?x=1")[2] == body and server.get("/x/a.js")[0] == 200
+            assert server.get("/x/a.js")[1]["content-type"].startswith("text/javascript")
+            assert server.get("/x")[0] == server.get("/x/")[0] == server.get("/.hidden")[0] == 404
+            assert server.get("/", method="HEAD") == (200, headers, "")
+            etag = headers["etag"]
+            for known, wanted in ((etag, 304), (f'"x", {etag}', 304), ('"x"', 200)):
+                status, headers, body = server.get("/", **{"If-None-Match": known})
+                assert (status, headers["etag"], bool(body)) == (wanted, etag, wanted == 200), (known, status)
+            with open(os.path.join(folder, "root", "index.html"), "w") as file:
+                file.write("<!doctype html><title>y</title>")
+            server.process.send_signal(signal.SIGHUP)  # reads the files again
+            until(lambda: "<title>y" in server.get("/")[2], "the new file")
+            assert server.get("/", **{"If-None-Match": etag})[0] == 200
             for path in ("/../secret.html", "/%2e%2e/secret.html", "/..%2fsecret.html",
                          "/x/../../secret.html", "//../secret.html", "/..\\secret.html"):
                 status, _, body = server.get(path)
@@ -442,6 +612,7 @@ def slow_reader():
 
 
 if __name__ == "__main__":
-    run([health, other_methods, health_while_going_down, metrics, metrics_of_searches, metrics_of_wrong_digests,
+    run([health, refusals, requests_in_a_row, the_request_that_hung_the_server, the_upgrade_that_killed_the_server,
+         wrong_frames, health_while_going_down, metrics, metrics_of_searches, metrics_of_wrong_digests,
          many_scrapes_at_once, the_protocol_over_websocket, messages_cut_anywhere, large_keyframe, origins, files,
          rude_clients, slow_reader])

@@ -16,9 +16,7 @@
 #define HANDLES_MAX  2048u
 #define POOL_THREADS 4u // as libuv has them
 
-// What a callback costs that is not about bytes. libwebsockets rounds its times down to a
-// millisecond and asks again and again until the rest has passed, which it never would if that took
-// no time.
+// What a callback costs that is not about bytes: nothing takes no time at all.
 #define CALLBACK_NS (5 * SIM_NS_US)
 
 static struct {
@@ -233,7 +231,6 @@ void sim_signal(int number)
 int uv_poll_init(uv_loop_t *uv, uv_poll_t *poll, int fd)
 {
     sim_handle_init(uv, poll, UV_POLL)->fd = fd;
-    poll->io_watcher.fd = fd; // where libwebsockets' plugin looks it up
     return 0;
 }
 
@@ -253,71 +250,17 @@ int uv_poll_stop(uv_poll_t *poll)
     return 0;
 }
 
+// Only ports that listen are looked at in this way.
 static bool can_poll(const sim_handle *handle)
 {
-    return handle->is_active &&
-           (sim_socket_has_failed(handle->fd) ||
-            ((handle->events & UV_READABLE) != 0 && sim_socket_can_read(handle->fd)) ||
-            ((handle->events & UV_WRITABLE) != 0 && sim_socket_can_write(handle->fd)));
+    return handle->is_active && (handle->events & UV_READABLE) != 0 &&
+           sim_socket_can_read(handle->fd);
 }
 
-// A connection that has failed is not looked at any more, which is libuv's way.
 static void serve_poll(sim_handle *handle)
 {
-    uv_poll_t *poll = (uv_poll_t *)handle->handle;
     sim_charge(CALLBACK_NS);
-    if (sim_socket_has_failed(handle->fd)) {
-        handle->is_active = false;
-        handle->on_poll(poll, UV_EBADF, 0);
-        return;
-    }
-    int ready = (sim_socket_can_read(handle->fd) ? UV_READABLE : 0) |
-                (sim_socket_can_write(handle->fd) ? UV_WRITABLE : 0);
-    handle->on_poll(poll, 0, ready & handle->events);
-}
-
-int uv_idle_init(uv_loop_t *uv, uv_idle_t *idle)
-{
-    sim_handle_init(uv, idle, UV_IDLE);
-    return 0;
-}
-
-int uv_idle_start(uv_idle_t *idle, uv_idle_cb callback)
-{
-    sim_handle *handle = sim_handle_of(idle);
-    if (!handle->is_active) {
-        idle->idle_cb = callback;
-        handle->is_active = true;
-        sim_loop_wake();
-    }
-    return 0;
-}
-
-int uv_idle_stop(uv_idle_t *idle)
-{
-    sim_handle_of(idle)->is_active = false;
-    return 0;
-}
-
-static void run_idle(void)
-{
-    for (uint32_t i = 0; i < loop.handle_count; i++) {
-        if (loop.handles[i]->handle->type == UV_IDLE && loop.handles[i]->is_active) {
-            uv_idle_t *idle = (uv_idle_t *)loop.handles[i]->handle;
-            sim_charge(CALLBACK_NS);
-            idle->idle_cb(idle);
-        }
-    }
-}
-
-static bool has_idle(void)
-{
-    for (uint32_t i = 0; i < loop.handle_count; i++) {
-        if (loop.handles[i]->handle->type == UV_IDLE && loop.handles[i]->is_active) {
-            return true;
-        }
-    }
-    return false;
+    handle->on_poll((uv_poll_t *)handle->handle, 0, UV_READABLE);
 }
 
 // ---- the thread pool ---------------------------------------------------------------------------
@@ -509,12 +452,9 @@ int uv_run(uv_loop_t *uv, uv_run_mode mode)
     while (is_alive()) {
         loop.now_ms = sim_now_ns() / SIM_NS_MS;
         run_timers();
-        run_idle();
         loop.wake = false;
         bool worked = poll_once();
-        if (has_idle()) {
-            sim_wait(&wakes, sim_now_ns()); // does not sleep, but the rest of the world goes on
-        } else if (!worked && !loop.wake && !has_closing() && is_alive()) {
+        if (!worked && !loop.wake && !has_closing() && is_alive()) {
             const uv_timer_t *timer = first_timer();
             sim_wait(&wakes, timer == NULL ? SIM_NEVER : timer->timeout * SIM_NS_MS);
         }

@@ -281,7 +281,6 @@ int main(int argc, char **argv)
     struct options options;
     program = argv[0];
     parse(argc, argv, &options);
-    sim_sockets_start();
     if (!fm_tokens_start()) {
         fprintf(stderr, "libsodium cannot be used\n");
         return 2;

@@ -48,6 +48,15 @@ static const struct page pages[] = {
     {"POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 405, 405, CHECK_NOTHING,
      true},
     {"DELETE /metrics HTTP/1.1\r\nHost: a\r\n\r\n", 405, 405, CHECK_NOTHING, true},
+    {"GET /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 400, 400, CHECK_NOTHING,
+     true},
+    {"GET /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, 400,
+     CHECK_NOTHING, true},
+    {"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+     "HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+     400, 400, CHECK_NOTHING, true},
+    {"GET /ws HTTP/1.1\r\nHost: a\r\n\r\n", 426, 426, CHECK_NOTHING, true},
+    {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, 505, CHECK_NOTHING, true},
 };
 
 struct visitor {
@@ -355,12 +364,44 @@ static void send_wrong_upgrade(struct visitor *visitor)
     sim_send(visitor->connection, "\r\n", 2);
 }
 
+// HTTP/2 as if it had been agreed on: an upgrade, perhaps, and frames.
+static void send_frames(struct visitor *visitor)
+{
+    static const char upgrade[] = "GET /metrics HTTP/1.1\r\nHost: a\r\n"
+                                  "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+                                  "HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n";
+    static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    static const uint8_t settings[] = {0, 0, 0, 4, 0, 0, 0, 0, 0};
+    static const uint8_t data[] = {0, 0, 5, 0, 0, 0, 0, 0, 1, 'h', 'e', 'l', 'l', 'o'};
+    if (sim_chance(800)) {
+        sim_send(visitor->connection, upgrade, sizeof upgrade - 1);
+    }
+    sim_send(visitor->connection, preface, sizeof preface - 1);
+    sim_send(visitor->connection, settings, sizeof settings);
+    for (uint32_t count = sim_between(0, 5); count > 0; count--) {
+        sim_send(visitor->connection, data, sizeof data);
+    }
+}
+
+// Far more requests than anybody keeps, the last with a body; then, perhaps, nobody is there.
+static void send_many(struct visitor *visitor)
+{
+    static const char body[] = "Content-Length: 5\r\n\r\nhelloGET ";
+    uint32_t count = sim_between(1, 400);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *request = sim_chance(100) ? GET("/metrics") : GET("/livez");
+        sim_send(visitor->connection, request, strlen(request));
+    }
+    sim_send(visitor->connection, GET("/livez"), sizeof GET("/livez") - 3);
+    sim_send(visitor->connection, body, sizeof body - 1);
+}
+
 static void be_rude(struct visitor *visitor)
 {
     const char *request = pages[sim_below(FM_COUNT_OF(pages))].request;
     visitor->is_rude = true;
     sim_note_fault(SIM_FAULT_HALF_REQUEST);
-    uint32_t kind = sim_below(5);
+    uint32_t kind = sim_below(7);
     sim_trace("visitor %u is rude: %u", visitor->index, kind);
     if (kind == 0) {
         send_anything(visitor);
@@ -368,6 +409,10 @@ static void be_rude(struct visitor *visitor)
         send_long_head(visitor);
     } else if (kind == 2) {
         send_wrong_upgrade(visitor);
+    } else if (kind == 3) {
+        send_frames(visitor);
+    } else if (kind == 4) {
+        send_many(visitor);
     } else {
         sim_send(visitor->connection, request, sim_between(1, (uint32_t)strlen(request) - 1));
     }

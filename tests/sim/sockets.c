@@ -1,9 +1,8 @@
-// tests/sim/sockets.c: the system calls on descriptors, as far as the server and libwebsockets make
-// them on sockets.
+// tests/sim/sockets.c: the system calls on descriptors, as far as the server makes them on sockets.
 //
 // The server's own calls are given to the simulation by the linker (--wrap) where it must not see
-// those of others. The rest are functions of the program, in the place of libc's, for the libraries
-// that are loaded as well; descriptors that are not the simulation's go on to the system.
+// those of others. The rest are functions of the program, in the place of libc's; descriptors that
+// are not the simulation's go on to the system.
 //
 // The lowest number that is free is given to what is opened next, as the system does it.
 
@@ -11,13 +10,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
-#include <stdarg.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,26 +30,15 @@ typedef enum descriptor_kind {
     DESCRIPTOR_SOCKET, // that neither listens nor is connected
     DESCRIPTOR_LISTENER,
     DESCRIPTOR_CONNECTION,
-    DESCRIPTOR_EVENT,
 } descriptor_kind;
 
 struct descriptor {
     descriptor_kind kind;
     sim_port port;              // of sockets and listeners
     sim_connection *connection; // of connections
-    uint64_t events;            // of eventfd()
 };
 
 static struct descriptor descriptors[FD_COUNT];
-
-void sim_sockets_start(void)
-{
-    struct rlimit limit; // libwebsockets has room for as many descriptors as this says
-    getrlimit(RLIMIT_NOFILE, &limit);
-    FM_ASSERT(limit.rlim_max >= FD_FIRST + FD_COUNT);
-    limit.rlim_cur = FD_FIRST + FD_COUNT;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 // NULL: it is the system's.
 static struct descriptor *find(int fd)
@@ -161,81 +144,6 @@ sim_connection *sim_socket_take(int fd)
     return descriptor->connection;
 }
 
-static int fail_with(int error)
-{
-    errno = error;
-    return -1;
-}
-
-// The error of a connection, as the system calls have it.
-static int error_of(const sim_connection *connection)
-{
-    return connection->error == UV_ECONNRESET ? ECONNRESET : ETIMEDOUT;
-}
-
-ssize_t recv(int fd, void *bytes, size_t size, int flags)
-{
-    const struct descriptor *descriptor = find(fd);
-    if (descriptor == NULL) {
-        return syscall(SYS_recvfrom, fd, bytes, size, flags, NULL, NULL);
-    }
-    FM_ASSERT(descriptor->kind == DESCRIPTOR_CONNECTION && (flags & ~MSG_PEEK) == 0);
-    sim_connection *connection = descriptor->connection;
-    size_t there = sim_bytes_size(&connection->arrived);
-    if ((flags & MSG_PEEK) != 0 && there > 0) {
-        size = size < there ? size : there;
-        memcpy(bytes, sim_bytes_front(&connection->arrived), size);
-        return (ssize_t)size;
-    }
-    size_t taken = sim_server_read(connection, bytes, size);
-    if (taken > 0) {
-        sim_charge(taken / 4 + 500);
-        return (ssize_t)taken;
-    }
-    return connection->error != 0    ? fail_with(error_of(connection))
-           : connection->end_arrived ? 0
-                                     : fail_with(EAGAIN);
-}
-
-ssize_t send(int fd, const void *bytes, size_t size, int flags)
-{
-    const struct descriptor *descriptor = find(fd);
-    if (descriptor == NULL) {
-        return syscall(SYS_sendto, fd, bytes, size, flags, NULL, 0);
-    }
-    FM_ASSERT(descriptor->kind == DESCRIPTOR_CONNECTION && (flags & ~MSG_NOSIGNAL) == 0);
-    sim_connection *connection = descriptor->connection;
-    if (connection->error != 0 || connection->server_ended) {
-        return fail_with(EPIPE);
-    }
-    size_t taken = sim_server_write(connection, bytes, size);
-    return taken > 0 || size == 0 ? (ssize_t)taken : fail_with(EAGAIN);
-}
-
-int shutdown(int fd, int how)
-{
-    const struct descriptor *descriptor = find(fd);
-    if (descriptor == NULL) {
-        return (int)syscall(SYS_shutdown, fd, how);
-    }
-    FM_ASSERT(descriptor->kind == DESCRIPTOR_CONNECTION && how == SHUT_WR);
-    if (descriptor->connection->error != 0) {
-        return fail_with(ENOTCONN);
-    }
-    sim_server_end(descriptor->connection);
-    return 0;
-}
-
-int getpeername(int fd, struct sockaddr *restrict address, socklen_t *restrict size)
-{
-    const struct descriptor *descriptor = find(fd);
-    if (descriptor == NULL) {
-        return (int)syscall(SYS_getpeername, fd, address, size);
-    }
-    sim_socket_peer(find_kind(fd, DESCRIPTOR_CONNECTION)->connection, address, size);
-    return 0;
-}
-
 void sim_socket_peer(const sim_connection *connection, struct sockaddr *address, socklen_t *size)
 {
     struct sockaddr_in peer = {
@@ -270,15 +178,6 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t size)
     return find(fd) != NULL ? 0 : (int)syscall(SYS_setsockopt, fd, level, name, value, size);
 }
 
-int fcntl(int fd, int command, ...)
-{
-    va_list arguments;
-    va_start(arguments, command);
-    void *argument = va_arg(arguments, void *);
-    va_end(arguments);
-    return find(fd) != NULL ? 0 : (int)syscall(SYS_fcntl, fd, command, argument);
-}
-
 int close(int fd)
 {
     struct descriptor *descriptor = find(fd);
@@ -296,77 +195,9 @@ int close(int fd)
 
 // ---- what is ready -----------------------------------------------------------------------------
 
-bool sim_socket_has_failed(int fd)
-{
-    const struct descriptor *descriptor = find(fd);
-    return descriptor != NULL && descriptor->kind == DESCRIPTOR_CONNECTION &&
-           descriptor->connection->error != 0;
-}
-
 bool sim_socket_can_read(int fd)
 {
     const struct descriptor *descriptor = find(fd);
-    if (descriptor == NULL) {
-        return false;
-    }
-    const sim_connection *connection = descriptor->connection;
-    return descriptor->kind == DESCRIPTOR_EVENT ? descriptor->events > 0
-           : descriptor->kind == DESCRIPTOR_LISTENER
-               ? sim_listening[descriptor->port].backlog_count > 0
-           : descriptor->kind == DESCRIPTOR_CONNECTION
-               ? sim_bytes_size(&connection->arrived) > 0 || connection->end_arrived
-               : false;
-}
-
-bool sim_socket_can_write(int fd)
-{
-    const struct descriptor *descriptor = find(fd);
-    return descriptor != NULL && descriptor->kind == DESCRIPTOR_CONNECTION &&
-           sim_bytes_size(&descriptor->connection->socket) <
-               descriptor->connection->link.socket_size;
-}
-
-// libwebsockets asks what can be done at once.
-int poll(struct pollfd *polled, nfds_t count, int timeout_ms)
-{
-    int ready = 0;
-    for (nfds_t i = 0; i < count; i++) {
-        if (find(polled[i].fd) == NULL) {
-            return (int)syscall(SYS_poll, polled, count, timeout_ms);
-        }
-        bool reads = (polled[i].events & POLLIN) != 0 && sim_socket_can_read(polled[i].fd);
-        bool writes = (polled[i].events & POLLOUT) != 0 && sim_socket_can_write(polled[i].fd);
-        bool failed = sim_socket_has_failed(polled[i].fd);
-        polled[i].revents = (short)((reads ? POLLIN : 0) | (writes ? POLLOUT : 0) |
-                                    (failed ? POLLERR | POLLHUP : 0));
-        ready += polled[i].revents != 0;
-    }
-    FM_ASSERT(ready > 0 || timeout_ms == 0);
-    return ready;
-}
-
-// ---- events ------------------------------------------------------------------------------------
-
-int eventfd(unsigned int count, int flags)
-{
-    (void)flags;
-    return add((struct descriptor){.kind = DESCRIPTOR_EVENT, .events = count});
-}
-
-int eventfd_write(int fd, eventfd_t value)
-{
-    find_kind(fd, DESCRIPTOR_EVENT)->events += value;
-    sim_loop_wake();
-    return 0;
-}
-
-int eventfd_read(int fd, eventfd_t *value)
-{
-    struct descriptor *descriptor = find_kind(fd, DESCRIPTOR_EVENT);
-    if (descriptor->events == 0) {
-        return fail_with(EAGAIN);
-    }
-    *value = descriptor->events;
-    descriptor->events = 0;
-    return 0;
+    return descriptor != NULL && descriptor->kind == DESCRIPTOR_LISTENER &&
+           sim_listening[descriptor->port].backlog_count > 0;
 }

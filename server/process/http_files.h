@@ -1,0 +1,32 @@
+// server/process/http_files.h: the web client's files, in memory.
+//
+// All files below a folder are read once, at the start and on SIGHUP, and found by their exact
+// path: what a stranger asks for never reaches the disk, there is no way out of the folder, and a
+// slow disk holds up nobody. Who gets a file shares its bytes with all others.
+//
+// Bounds: 1024 files and 64 MiB; what is more is left out, and the log says so. Names that begin
+// with a dot are left out.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "server/process/http_answer.h"
+#include "server/wire/http_request.h"
+
+typedef struct fm_http_files fm_http_files;
+
+/// Reads the files below a folder.
+///
+/// @return NULL when there is no index.html, or memory is out
+fm_http_files *fm_http_files_read(const char *folder);
+
+/// NULL is allowed. Answers that are under way keep what they need.
+void fm_http_files_destroy(fm_http_files *files);
+
+/// Answers with a file, or with 304 to somebody who has it. "/" is index.html.
+///
+/// @param files  NULL: there are none
+/// @return false: there is no such file
+bool fm_http_files_answer(const fm_http_files *files, const fm_http_request *request,
+                          fm_http_answer *answer);

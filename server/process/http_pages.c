@@ -1,0 +1,161 @@
+// server/process/http_pages.c: see http_pages.h.
+
+#include "server/process/http_pages.h"
+
+#include "server/process/http_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STATUS_OK        200u
+#define STATUS_NOT_FOUND 404u
+#define STATUS_NOT_NOW   503u
+
+struct fm_http_pages {
+    const fm_hub *hub;
+    fm_metrics *metrics;
+    fm_http_files *files; // NULL: there are none
+};
+
+// ---- health ------------------------------------------------------------------------------------
+
+static bool is_ready(const fm_hub *hub)
+{
+    return !hub->going_down && hub->creation_count == 0;
+}
+
+static fm_http_answer answer_readiness(const fm_hub *hub)
+{
+    return is_ready(hub) ? fm_http_answer_text(STATUS_OK, NULL, "ok\n")
+                         : fm_http_answer_text(STATUS_NOT_NOW, NULL, "not ready\n");
+}
+
+static fm_http_answer answer_health(const fm_hub *hub)
+{
+    uint64_t agents = 0;
+    for (uint32_t i = 0; i < hub->host_count; i++) {
+        agents += fm_conductor_summary(hub->conductor, hub->hosts[i]).agents;
+    }
+    char body[512];
+    snprintf(body, sizeof body,
+             "{\"status\":\"%s\",\"version\":\"%s\",\"uptime_seconds\":%.3f,"
+             "\"worlds\":%u,\"worlds_loading\":%u,\"agents\":%llu,\"clients\":%u}\n",
+             hub->going_down           ? "going down"
+             : hub->creation_count > 0 ? "loading"
+                                       : "ok",
+             FOGMARCH_VERSION, (double)(uv_hrtime() - hub->start_ns) / 1e9, hub->host_count,
+             hub->creation_count, (unsigned long long)agents, hub->session_count);
+    fm_http_answer answer =
+        fm_http_answer_text(is_ready(hub) ? STATUS_OK : STATUS_NOT_NOW, NULL, body);
+    answer.type = "application/json";
+    return answer;
+}
+
+// ---- metrics -----------------------------------------------------------------------------------
+
+void fm_http_pages_answer_metrics(const fm_http_pages *pages, fm_http_answer *answer)
+{
+    size_t size;
+    const char *text = fm_metrics_text(pages->metrics, &size);
+    if (text == NULL) {
+        *answer = fm_http_answer_text(STATUS_NOT_NOW, NULL, "out of memory\n");
+        return;
+    }
+    *answer = (fm_http_answer){
+        .status = STATUS_OK,
+        .type = "text/plain; version=0.0.4; charset=utf-8",
+        .body = fm_frame_copy(text, size),
+    };
+}
+
+void fm_http_pages_take_scrape(fm_http_pages *pages, fm_job *job)
+{
+    fm_metrics_take(pages->metrics, job);
+}
+
+// ---- files -------------------------------------------------------------------------------------
+
+// web_root, or the folder beside the program that the build puts the web client into.
+static bool find_folder(const fm_config *config, char *folder, size_t room)
+{
+    if (config->web_root[0] != '\0') {
+        snprintf(folder, room, "%s", config->web_root);
+        return true;
+    }
+    char program[FM_CONFIG_TEXT_MAX + 1];
+    size_t size = sizeof program;
+    char *slash = uv_exepath(program, &size) < 0 ? NULL : strrchr(program, '/');
+    if (slash == NULL) {
+        return false;
+    }
+    *slash = '\0';
+    int wanted = snprintf(folder, room, "%s/../share/fogmarch/web", program);
+    return wanted > 0 && (size_t)wanted < room;
+}
+
+void fm_http_pages_read_files(fm_http_pages *pages)
+{
+    char folder[FM_CONFIG_TEXT_MAX + 1];
+    fm_http_files_destroy(pages->files);
+    pages->files =
+        find_folder(pages->hub->config, folder, sizeof folder) ? fm_http_files_read(folder) : NULL;
+}
+
+static fm_http_answer answer_nothing(const fm_http_pages *pages, const fm_http_request *request)
+{
+    return fm_http_answer_text(
+        STATUS_NOT_FOUND, NULL,
+        pages->files == NULL && fm_http_text_is(request->path, "/")
+            ? "The web client was not built with this server. With npm installed, run\n"
+              "    cmake --build --preset release --target web\n"
+              "in the source folder, or name the folder of a built one with --web-root.\n"
+            : "there is no such page\n");
+}
+
+// ---- all of them -------------------------------------------------------------------------------
+
+bool fm_http_pages_answer(fm_http_pages *pages, const fm_http_request *request,
+                          fm_http_answer *answer)
+{
+    if (fm_http_text_is(request->path, "/livez")) {
+        *answer = fm_http_answer_text(STATUS_OK, NULL, "ok\n");
+    } else if (fm_http_text_is(request->path, "/readyz")) {
+        *answer = answer_readiness(pages->hub);
+    } else if (fm_http_text_is(request->path, "/healthz")) {
+        *answer = answer_health(pages->hub);
+    } else if (fm_http_text_is(request->path, "/metrics")) {
+        if (!fm_metrics_request(pages->metrics)) {
+            return false;
+        }
+        fm_http_pages_answer_metrics(pages, answer);
+    } else if (!fm_http_files_answer(pages->files, request, answer)) {
+        *answer = answer_nothing(pages, request);
+    }
+    return true;
+}
+
+fm_http_pages *fm_http_pages_create(fm_hub *hub, void (*on_metrics)(void *context), void *context)
+{
+    fm_http_pages *pages = calloc(1, sizeof *pages);
+    if (pages == NULL) {
+        return NULL;
+    }
+    pages->hub = hub;
+    pages->metrics = fm_metrics_create(hub, on_metrics, context);
+    if (pages->metrics == NULL) {
+        free(pages);
+        return NULL;
+    }
+    fm_http_pages_read_files(pages);
+    return pages;
+}
+
+void fm_http_pages_destroy(fm_http_pages *pages)
+{
+    if (pages != NULL) {
+        fm_metrics_destroy(pages->metrics);
+        fm_http_files_destroy(pages->files);
+        free(pages);
+    }
+}

@@ -1,0 +1,33 @@
+// server/process/http_pages.h: what each page of the HTTP port says.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "server/process/http_answer.h"
+#include "server/process/metrics.h"
+#include "server/wire/http_request.h"
+
+typedef struct fm_http_pages fm_http_pages;
+
+/// @param on_metrics  called when the metrics that a request had to wait for are there
+/// @return NULL when memory is out
+fm_http_pages *fm_http_pages_create(fm_hub *hub, void (*on_metrics)(void *context), void *context);
+
+/// NULL is allowed.
+void fm_http_pages_destroy(fm_http_pages *pages);
+
+/// Reads the files of the web client, again when it did before.
+void fm_http_pages_read_files(fm_http_pages *pages);
+
+/// Answers a request.
+///
+/// @return false: it is for the metrics, which will be there later
+bool fm_http_pages_answer(fm_http_pages *pages, const fm_http_request *request,
+                          fm_http_answer *answer);
+
+/// Answers with the metrics that were made last.
+void fm_http_pages_answer_metrics(const fm_http_pages *pages, fm_http_answer *answer);
+
+/// A job of kind FM_JOB_STATS that belongs to a scrape came back. Destroys it.
+void fm_http_pages_take_scrape(fm_http_pages *pages, fm_job *job);
