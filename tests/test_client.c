@@ -324,6 +324,31 @@ static void test_notifications_arrive_and_may_send(void **state)
     stop(&peer);
 }
 
+// Not even looked into, so that a broken one passes; counted, and answers come through.
+static void test_notifications_can_be_skipped(void **state)
+{
+    (void)state;
+    struct peer peer = start(NULL);
+    struct outcome outcome = {0};
+    struct heard heard = {.peer = &peer};
+    fm_client_on_notification(peer.client, on_notification, &heard);
+    fm_client_skip_notifications(peer.client);
+    uint64_t before = fm_client_traffic_get(peer.client).messages_in;
+    say(&peer,
+        "\x93\x02\xa5"
+        "delta\xc0",
+        9); // without its map
+    assert_int_equal(fm_client_on_readable(peer.client), FM_OK);
+    assert_int_equal(fm_client_traffic_get(peer.client).messages_in, before + 1);
+    for (uint32_t i = 0; i < FM_NOTIFICATION_COUNT; i++) {
+        assert_int_equal(heard.counts[i], 0);
+    }
+    say_answer(&peer, send_ping(&peer, &outcome), 5);
+    assert_int_equal(fm_client_on_readable(peer.client), FM_OK);
+    assert_int_equal(outcome.answers, 1);
+    stop(&peer);
+}
+
 static void test_silence_is_given_up_and_late_answers_are_dropped(void **state)
 {
     (void)state;
@@ -691,6 +716,7 @@ int main(void)
         cmocka_unit_test(test_hello_says_and_learns),
         cmocka_unit_test(test_every_request_is_answered_once),
         cmocka_unit_test(test_notifications_arrive_and_may_send),
+        cmocka_unit_test(test_notifications_can_be_skipped),
         cmocka_unit_test(test_silence_is_given_up_and_late_answers_are_dropped),
         cmocka_unit_test(test_limits_of_what_waits),
         cmocka_unit_test(test_rubbish_breaks_the_connection),

@@ -138,6 +138,10 @@ typedef void fm_client_notification_fn(void *context, fm_notification notificati
 void fm_client_on_notification(fm_client *client, fm_client_notification_fn *on_notification,
                                void *context);
 
+/// Notifications are counted from now on but not unpacked, and nobody is told of them. For clients
+/// that measure what a view costs. `idle` is answered all the same.
+void fm_client_skip_notifications(fm_client *client);
+
 /// Milliseconds until requests sent from now on are given up.
 void fm_client_set_timeout(fm_client *client, uint32_t timeout_ms);
 

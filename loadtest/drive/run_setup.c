@@ -85,7 +85,9 @@ static bool make_audience(fm_run_state *run)
         }
         fm_listener *listener = &run->audience[run->audience_count++];
         *listener = (fm_listener){.client = client, .silent = i >= reading};
-        if (scenario->check_walls && i < team_views && !fm_run_watch_walls(run, listener)) {
+        if (!scenario->check_walls || i >= team_views) {
+            fm_client_skip_notifications(client); // their bytes are counted
+        } else if (!fm_run_watch_walls(run, listener)) {
             return false;
         }
         uint32_t team = i < team_views ? run->teams[i % fm_scenario_team_count(scenario)] : 0;
