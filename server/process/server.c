@@ -19,6 +19,7 @@
 #include "server/process/options.h"
 #include "server/process/recovery.h"
 #include "server/process/syscall_filter.h"
+#include "server/process/watchdog.h"
 #include "server/methods/methods.h"
 #include "server/sessions/hub.h"
 #include "server/sessions/ledger.h"
@@ -36,6 +37,7 @@
 #define READ_BUFFER_SIZE (64u << 10)
 #define CHECK_PERIOD_MS  100u              // how often time-outs are looked at
 #define WATCHDOG_SHARE   4u                // signs of life per time that the watchdog waits
+#define STOP_EXTRA_S     1.0               // beside grace_s, for a loop that is told to end
 #define PAUSE_NS         (FM_NS_PER_S / 2) // between two looks at time-outs: worth a warning
 
 struct server {
@@ -50,13 +52,14 @@ struct server {
     uv_async_t event;
     uv_timer_t check, grace;
     fm_tcp_listener *listener;
-    fm_http *http;       // NULL: none
-    fm_tls *tls;         // NULL: none
-    char *read_buffer;   // owned
-    int journal_lock;    // -1: none
-    bool stopped;        // the conductors have said their last word
-    uint32_t last_words; // of conductors
-    bool closing;        // only handles of our own are left, and they are closing
+    fm_http *http;         // NULL: none
+    fm_watchdog *watchdog; // NULL: none
+    fm_tls *tls;           // NULL: none
+    char *read_buffer;     // owned
+    int journal_lock;      // -1: none
+    bool stopped;          // the conductors have said their last word
+    uint32_t last_words;   // of conductors
+    bool closing;          // only handles of our own are left, and they are closing
 };
 
 // ---- the end -----------------------------------------------------------------------------------
@@ -327,6 +330,7 @@ static void on_check(uv_timer_t *timer)
 {
     struct server *server = timer->data;
     uint64_t now_ns = fm_clock_now_ns();
+    fm_watchdog_beat(server->watchdog);
     forgive_pause(server, now_ns);
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
         fm_session_check_time(server->hub.sessions[i], now_ns);
@@ -459,6 +463,19 @@ static bool start_filter(const fm_config *config)
     }
     if (config->syscall_filter != FM_SYSCALL_FILTER_NONE) {
         fm_log(FM_LOG_INFO, "system calls are filtered");
+    }
+    return true;
+}
+
+static bool start_watchdog(struct server *server)
+{
+    const fm_config *config = server->hub.config;
+    if (config->loop_stall_s > 0 &&
+        fm_watchdog_create(config->loop_stall_s, config->grace_s + STOP_EXTRA_S,
+                           &server->watchdog) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "cannot watch the event loop",
+               fm_log_text("reason", "out of memory or threads"));
+        return false;
     }
     return true;
 }
@@ -627,7 +644,7 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
     server.hub.commit = commit;
     fm_notify_init(&server.notify);
     bool started = start_journal(&server) && start_tls(&server) && start_http(&server) &&
-                   start_listening(&server) && start_filter(config);
+                   start_listening(&server) && start_watchdog(&server) && start_filter(config);
     if (started) {
         fm_notify_ready(&server.notify, 0, 0);
     } else {
@@ -635,6 +652,7 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
     }
     server.checked_ns = fm_clock_now_ns();
     uv_run(&server.loop, UV_RUN_DEFAULT);
+    fm_watchdog_destroy(server.watchdog);
     server_fini(&server);
     fm_notify_fini(&server.notify);
     if (started) {

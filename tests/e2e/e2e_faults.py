@@ -309,6 +309,36 @@ def clock_jumps():
             assert "stood still" not in server.log() and "session ended" not in server.log()
 
 
+# ---- an event loop that stands ----------------------------------------------------------------------
+
+def a_loop_that_stands():
+    """The process says so and ends by itself, and sooner when it is told to; a process that was stopped does not."""
+    library = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests/stall_loop.so")
+    with open(os.environ["FOGMARCHD"], "rb") as file:
+        if b"__asan_init" in file.read():
+            skip("a_loop_that_stands: a sanitizer wants to be preloaded alone")
+            return
+    for flags, is_told in ((("--loop-stall-s", "1"), False), (("--loop-stall-s", "3000", "--grace-s", "0.5"), True)):
+        with tempfile.TemporaryDirectory() as folder:
+            stall = os.path.join(folder, "stall")
+            with Server(*flags, environment={"LD_PRELOAD": library, "FOGMARCH_STALL_FILE": stall}) as server:
+                server.connect()
+                server.process.send_signal(signal.SIGSTOP)
+                time.sleep(3)
+                server.process.send_signal(signal.SIGCONT)
+                server.connect().call("ping")
+                with open(stall, "w"):
+                    pass
+                Client(server.port)  # which the loop never gets over
+                if is_told:
+                    time.sleep(0.3)
+                    server.terminate()
+                assert server.wait() == 70, server.log()
+                assert "the event loop stands still: the process ends" in server.log()
+                assert f"told_to_end={'true' if is_told else 'false'}" in server.log()
+                server.process.returncode = 0  # it was us
+
+
 # ---- peers that vanish ------------------------------------------------------------------------------
 
 TCP_REPAIR = 19
@@ -345,4 +375,4 @@ def half_open_peers():
 
 if __name__ == "__main__":
     run([a_server_that_stood_still_blames_nobody, a_client_that_stands_still_is_alone_with_it,
-         two_thousand_connections, slow_beginnings, no_descriptors_left, clock_jumps, half_open_peers])
+         two_thousand_connections, slow_beginnings, no_descriptors_left, clock_jumps, a_loop_that_stands, half_open_peers])
