@@ -1,9 +1,9 @@
 // tests/fuzz/check_method_seeds.c: every method has a seed in which the server does what it asks
 // for.
 //
-//   check_method_seeds FOLDER
+//   check_method_seeds FOLDER...
 //
-// Runs all seeds of fuzz_methods.c as the fuzzer does, and names the methods that none of them got
+// Runs all seeds in them of fuzz_methods.c as the fuzzer does, and names the methods that none of them got
 // an answer from that is no error: from such a seed mutations do not get past the first check.
 
 #include "tests/fuzz/live.h"
@@ -49,11 +49,13 @@ static void run_seeds(const char *path)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: check_method_seeds FOLDER\n");
+    if (argc < 2) {
+        fprintf(stderr, "usage: check_method_seeds FOLDER...\n");
         return 2;
     }
-    run_seeds(argv[1]);
+    for (int i = 1; i < argc; i++) {
+        run_seeds(argv[i]);
+    }
     int status = 0;
     for (fm_method method = 0; method < FM_METHOD_COUNT; method++) {
         if (fm_live_answered(method) == 0) {
