@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Writes the README's table of measured numbers from the results that reference.sh has made.
+"""Writes the tables of measured numbers from the results that reference.sh has made.
 
 Usage: loadtest/readme_table.py [FOLDER]
 
-FOLDER holds the JSON files; loadtest/results otherwise. A run whose file is missing gets no row. The table
-stands in README.md between two comments, and only what is between them is written.
+FOLDER holds the CSV files; loadtest/results otherwise. README.md gets a short table of the runs that matter
+most, loadtest/README.md one of all runs. A run whose file is missing gets no row. The tables stand between
+two comments, and only what is between them is written.
 """
 
-import json
+import csv
 import pathlib
 import re
 import sys
@@ -34,67 +35,95 @@ ROWS = (
     ("saturated-1-worker", "solo, `dstar-lite`, more than one worker can carry"),
     ("saturated-2-workers", "the same, two workers"),
 )
-HEADINGS = ("run", "what it is", "agents", "workers", "tick p50 / p99 / p99.9 ms", "over budget p99.9 ms",
-            "first move p50 / p99 ticks", "waiting %", "expansions/s", "search KiB per agent", "RSS MiB")
+SHORT = ("skirmish", "siege", "blitz", "crowd", "crater", "solo")
 
 
-def row(folder, name, about):
-    path = folder / (name + ".json")
-    if not path.exists():
-        return None, None
-    result = json.loads(path.read_text())
-    tick, first_move = result["tick_ms"], result["order_to_first_move_ticks"]
-    return result, [
-        "`%s`" % name, about, "{:,}".format(result["agents"]), str(result["workers"]),
-        "%.1f / %.1f / %.1f" % (tick["p50"], tick["p99"], tick["p999"]),
-        "%.2f" % result["overrun_ms"]["p999"],
-        "%.0f / %s" % (first_move["p50"],
-                       "64+" if first_move["p99"] >= 64 else "%.0f" % first_move["p99"]),
-        "%.1f" % result["states_percent"]["waiting"], "{:,.0f} k".format(result["expansions_per_second"] / 1000),
-        "%.1f" % (result["search_bytes_per_agent"] / 1024), "%.0f" % (result["rss_bytes"] / 2**20)]
+def number(name, form="%.1f", scale=1.0):
+    return lambda run: form % (float(run[name]) * scale)
 
 
-def find_max_lines(folder):
-    lines = []
-    for path in sorted(folder.glob("*-max.json")):
-        for found in json.loads(path.read_text())["find_max"]:
-            lines.append("- Agents per core in `solo`, %d worker%s: **%s** (%s agents in all)." % (
-                found["workers"], "" if found["workers"] == 1 else "s",
-                "{:,.0f}".format(found["agents_per_core"]), "{:,}".format(found["agents"])))
+def grouped(name):
+    return lambda run: "{:,}".format(int(run[name]))
+
+
+def ticks(run):
+    # Of a few hundred ticks the 99.9th percentile is the largest: it is called what it is.
+    return "%.1f / %.1f / %.1f" % tuple(float(run["tick_ms_" + end]) for end in ("p50", "p99", "max"))
+
+
+def first_move(run):
+    p50, p99 = (float(run["order_to_first_move_ticks_" + end]) for end in ("p50", "p99"))
+    return "%.0f / %s" % (p50, "64+" if p99 >= 64 else "%.0f" % p99)
+
+
+# Heading, and the cell of a run.
+SHORT_COLUMNS = (
+    ("agents", grouped("agents")),
+    ("tick p50, ms", number("tick_ms_p50")),
+    ("max", number("tick_ms_max")),
+    ("waiting %", number("states_percent_waiting")),
+    ("RSS MiB", number("rss_bytes", "%.0f", 1 / 2**20)),
+)
+COLUMNS = (
+    ("agents", grouped("agents")),
+    ("tick p50 / p99 / max ms", ticks),
+    ("first move p50 / p99 ticks", first_move),
+    ("waiting %", number("states_percent_waiting")),
+    ("RSS MiB", number("rss_bytes", "%.0f", 1 / 2**20)),
+    ("workers", grouped("workers")),
+    ("ticks", grouped("ticks")),
+    ("over budget max ms", number("overrun_ms_max", "%.2f")),
+    ("expansions/s", number("expansions_per_second", "%.0f k", 1 / 1000)),
+    ("search KiB per agent", number("search_bytes_per_agent", "%.1f", 1 / 1024)),
+)
+
+
+def read(folder, name):
+    with open(folder / (name + ".csv"), newline="", encoding="utf-8") as file:
+        return next(csv.DictReader(file))
+
+
+def table(runs, names, columns):
+    lines = ["| run | what it is | " + " | ".join(heading for heading, _ in columns) + " |",
+             "| --- | --- |" + " ---: |" * len(columns)]
+    for name, about in ROWS:
+        if name in runs and name in names:
+            lines.append("| `%s` | %s | %s |" % (name, about, " | ".join(cell(runs[name]) for _, cell in columns)))
     return lines
 
 
-def conditions(results):
-    """One line that says where the numbers come from."""
-    first = results[0]
-    machine = first["machine"]
-    seconds = sorted({round(result["duration_s"]) for result in results})
-    commits = sorted({result["machine"]["commit"][:12] for result in results})
-    return "%s, %d cores, %s, release build of %s; %s s each; %.0f Hz, budget %s ms; map: %s unless said." % (
-        machine["cpu"], machine["cores"], machine["compiler"], ", ".join(commits),
-        " or ".join(map(str, seconds)), first["tick_hz"],
-        " or ".join("%.0f" % budget for budget in sorted({result["budget_ms"] for result in results})), first["map"])
+def conditions(runs):
+    """What the numbers hold for, in lines."""
+    first = next(iter(runs.values()))
+
+    def values(name, form="%.0f"):
+        return " or ".join(sorted({form % float(run[name]) for run in runs.values()}))
+
+    commits = sorted({run["machine_commit"][:12] for run in runs.values()})
+    return ["%s, %s cores, %s, release build of %s;" % (
+        first["machine_cpu"], first["machine_cores"], first["machine_compiler"], ", ".join(commits)),
+        "%s s each; %s Hz, budget %s ms; map: %s unless said." % (
+        values("duration_s"), values("tick_hz"), values("budget_ms"), first["map"])]
+
+
+def write(path, lines):
+    text = "\n".join([BEGIN, *lines, END])
+    old = path.read_text(encoding="utf-8")
+    new, count = re.subn(re.escape(BEGIN) + ".*" + re.escape(END), lambda _: text, old, flags=re.DOTALL)
+    if count != 1:
+        sys.exit("%s: the two comments around the table are not there" % path)
+    path.write_text(new, encoding="utf-8")
 
 
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "loadtest/results"
-    results, lines = [], []
-    for name, about in ROWS:
-        result, cells = row(folder, name, about)
-        if result:
-            results.append(result)
-            lines.append("| %s |" % " | ".join(cells))
-    if not results:
+    names = [name for name, _ in ROWS]
+    runs = {name: read(folder, name) for name in names if (folder / (name + ".csv")).exists()}
+    if not runs:
         sys.exit("%s: no results" % folder)
-    table = ["| %s |" % " | ".join(HEADINGS), "| --- | --- |" + " ---: |" * (len(HEADINGS) - 2), *lines]
-    found = find_max_lines(folder)
-    text = "\n".join([BEGIN, *table, "", *found, *([""] if found else []), conditions(results), END])
-    readme = ROOT / "README.md"
-    old = readme.read_text(encoding="utf-8")
-    new, count = re.subn(re.escape(BEGIN) + ".*" + re.escape(END), lambda _: text, old, flags=re.DOTALL)
-    if count != 1:
-        sys.exit("README.md: the two comments around the table are not there")
-    readme.write_text(new, encoding="utf-8")
+    about = conditions(runs)
+    write(ROOT / "README.md", table(runs, SHORT, SHORT_COLUMNS) + ["", *about])
+    write(ROOT / "loadtest/README.md", table(runs, names, COLUMNS) + ["", *about])
 
 
 if __name__ == "__main__":
