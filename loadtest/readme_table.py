@@ -3,9 +3,9 @@
 
 Usage: loadtest/readme_table.py [FOLDER]
 
-FOLDER holds the CSV files; loadtest/results otherwise. README.md gets a short table of the runs that matter
-most, loadtest/README.md one of all runs. A run whose file is missing gets no row. The tables stand between
-two comments, and only what is between them is written.
+FOLDER holds runs.csv; loadtest/results otherwise. README.md gets a short table of the runs that matter most,
+loadtest/README.md one of all runs. A run that is not in the file gets no row. The tables stand between two
+comments, and only what is between them is written.
 """
 
 import csv
@@ -16,26 +16,28 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
-# Name of the file, and what the run is about.
+# Name of the run, and what it is about.
 ROWS = (
-    ("skirmish", "four teams, group orders"),
-    ("skirmish-map", "the same on the StarCraft map Ramparts"),
-    ("siege", "and 40 walls a second go up and down"),
-    ("classes", "skirmish with four movement classes, units of 1 to 3 cells"),
-    ("blitz", "all agents get new goals in one tick, every 5 s"),
+    ("skirmish", "four teams in fog, groups of 12 to 60"),
+    ("skirmish-100k", "eight teams in fog, groups of 1 to 200"),
     ("crowd", "a cell holds one unit, all under way"),
+    ("blitz", "all get new goals in one tick, every 5 s"),
+    ("siege", "40 walls a second go up and down"),
+    ("solo-10k", "each has its own goal and knowledge"),
+    ("classes", "four movement classes, units of 1 to 3 cells"),
+    ("skirmish-map", "skirmish on the StarCraft map Ramparts"),
+    ("crater", "500 cells edited in every tick"),
     ("storm", "all ordered into one enclosed cell, every second"),
     ("storm-open", "the same without the wall"),
     ("storm-reachable", "the same, to goals of their own that can be reached"),
-    ("crater", "500 cells edited in every tick"),
-    ("solo", "each agent has its own goal and knowledge"),
+    ("solo", "each has its own goal and knowledge"),
     ("solo-dstar-lite", "the same, `dstar-lite`"),
     ("solo-adaptive-astar", "the same, `adaptive-astar`"),
     ("solo-1-worker", "solo, one worker"),
     ("saturated-1-worker", "solo, `dstar-lite`, more than one worker can carry"),
     ("saturated-2-workers", "the same, two workers"),
 )
-SHORT = ("skirmish", "siege", "blitz", "crowd", "crater", "solo")
+SHORT = ("skirmish", "skirmish-100k", "crowd", "blitz", "siege", "solo-10k", "classes")
 
 
 def number(name, form="%.1f", scale=1.0):
@@ -43,7 +45,7 @@ def number(name, form="%.1f", scale=1.0):
 
 
 def grouped(name):
-    return lambda run: "{:,}".format(int(run[name]))
+    return lambda run: "{:,.0f}".format(float(run[name]))
 
 
 def ticks(run):
@@ -52,35 +54,31 @@ def ticks(run):
 
 
 def first_move(run):
-    p50, p99 = (float(run["order_to_first_move_ticks_" + end]) for end in ("p50", "p99"))
-    return "%.0f / %s" % (p50, "64+" if p99 >= 64 else "%.0f" % p99)
+    p99 = float(run["order_to_first_move_ticks_p99"])
+    return "64+" if p99 >= 64 else "%.0f" % p99
 
 
 # Heading, and the cell of a run.
 SHORT_COLUMNS = (
     ("agents", grouped("agents")),
-    ("tick p50, ms", number("tick_ms_p50")),
-    ("max", number("tick_ms_max")),
+    ("moves/s", grouped("moves_per_second")),
     ("waiting %", number("states_percent_waiting")),
-    ("RSS MiB", number("rss_bytes", "%.0f", 1 / 2**20)),
+    ("tick p50 / p99 / max ms", ticks),
+    ("first move p99 ticks", first_move),
 )
 COLUMNS = (
-    ("agents", grouped("agents")),
-    ("tick p50 / p99 / max ms", ticks),
-    ("first move p50 / p99 ticks", first_move),
-    ("waiting %", number("states_percent_waiting")),
-    ("RSS MiB", number("rss_bytes", "%.0f", 1 / 2**20)),
-    ("workers", grouped("workers")),
+    *SHORT_COLUMNS,
     ("ticks", grouped("ticks")),
-    ("over budget max ms", number("overrun_ms_max", "%.2f")),
+    ("workers", grouped("workers")),
     ("expansions/s", number("expansions_per_second", "%.0f k", 1 / 1000)),
     ("search KiB per agent", number("search_bytes_per_agent", "%.1f", 1 / 1024)),
+    ("RSS MiB", number("rss_bytes", "%.0f", 1 / 2**20)),
 )
 
 
-def read(folder, name):
-    with open(folder / (name + ".csv"), newline="", encoding="utf-8") as file:
-        return next(csv.DictReader(file))
+def read(folder):
+    with open(folder / "runs.csv", newline="", encoding="utf-8") as file:
+        return {run["run"]: run for run in csv.DictReader(file)}
 
 
 def table(runs, names, columns):
@@ -94,16 +92,16 @@ def table(runs, names, columns):
 
 def conditions(runs):
     """What the numbers hold for, in lines."""
-    first = next(iter(runs.values()))
+    first = runs[0]
 
-    def values(name, form="%.0f"):
-        return " or ".join(sorted({form % float(run[name]) for run in runs.values()}))
+    def values(name):
+        numbers = ["%g" % number for number in sorted({round(float(run[name])) for run in runs})]
+        return " or ".join([", ".join(numbers[:-1]), numbers[-1]] if len(numbers) > 1 else numbers)
 
-    commits = sorted({run["machine_commit"][:12] for run in runs.values()})
+    commits = sorted({run["machine_commit"][:12] for run in runs})
     return ["%s, %s cores, %s, release build of %s;" % (
         first["machine_cpu"], first["machine_cores"], first["machine_compiler"], ", ".join(commits)),
-        "%s s each; %s Hz, budget %s ms; map: %s unless said." % (
-        values("duration_s"), values("tick_hz"), values("budget_ms"), first["map"])]
+        "%s s each; %s Hz, budget %s ms." % (values("duration_s"), values("tick_hz"), values("budget_ms"))]
 
 
 def write(path, lines):
@@ -117,13 +115,13 @@ def write(path, lines):
 
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "loadtest/results"
+    runs = read(folder)
     names = [name for name, _ in ROWS]
-    runs = {name: read(folder, name) for name in names if (folder / (name + ".csv")).exists()}
-    if not runs:
-        sys.exit("%s: no results" % folder)
-    about = conditions(runs)
-    write(ROOT / "README.md", table(runs, SHORT, SHORT_COLUMNS) + ["", *about])
-    write(ROOT / "loadtest/README.md", table(runs, names, COLUMNS) + ["", *about])
+    for page, shown, columns in (("README.md", SHORT, SHORT_COLUMNS), ("loadtest/README.md", names, COLUMNS)):
+        told = [runs[name] for name in shown if name in runs]
+        if not told:
+            sys.exit("%s: none of the runs of %s" % (folder / "runs.csv", page))
+        write(ROOT / page, table(runs, shown, columns) + ["", *conditions(told)])
 
 
 if __name__ == "__main__":

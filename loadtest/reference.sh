@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Measures the reference results of this machine: all scenarios at their full size, skirmish on a real
-# game map when one is given, one worker against two, and agents per core. Takes about half an hour; leave
-# the machine alone meanwhile.
+# game map when one is given, one worker against two, agents per core, and skirmish at growing sizes.
+# Takes about 40 minutes; leave the machine alone meanwhile.
 #
 #   bash loadtest/reference.sh [FOLDER] [MAP]
 #
-# FOLDER  receives the JSON and CSV files; loadtest/results otherwise
+# FOLDER  receives the CSV files; loadtest/results otherwise
 # MAP     a .map file of the MovingAI benchmarks, for skirmish-map
 #
 # Environment
@@ -21,25 +21,24 @@ preset=${PRESET:-release}
 load="build/$preset/bin/fogmarch-load"
 duration=(${DURATION:+--duration "$DURATION"})
 
-# Configured anew, so that the results name the commit that they belong to.
+# Configured again, so that the results name the commit that they belong to.
 cmake --preset "$preset" >/dev/null
 cmake --build --preset "$preset" --target fogmarchd fogmarch-load fogmarch-lab
 mkdir -p "$folder"
+told=$(mktemp -d)
+mkdir "$told/runs" "$told/mapf"
+trap 'rm -r "$told"' EXIT
 
-# play NAME SCENARIO [FLAG]...: one run, kept as FOLDER/NAME.json and .csv.
+# play NAME SCENARIO [FLAG]...: one run, a line of runs.csv.
 play() {
-    local name=$1 scenario=$2 scratch
+    local name=$1 scenario=$2
     shift 2
     echo "== $name"
-    scratch=$(mktemp -d)
-    "$load" --scenario "loadtest/scenarios/$scenario.yaml" --output "$scratch" "${duration[@]}" "$@"
-    for form in json csv; do
-        mv "$scratch/$scenario.$form" "$folder/$name.$form"
-    done
-    rmdir "$scratch"
+    "$load" --scenario "$scenario" --output "$told" "${duration[@]}" "$@"
+    mv "$told/$scenario.json" "$told/runs/$name.json"
 }
 
-for scenario in solo skirmish classes siege blitz crowd storm storm-reachable storm-open crater; do
+for scenario in skirmish skirmish-100k classes siege blitz crowd crater storm storm-reachable storm-open solo solo-10k; do
     play "$scenario" "$scenario"
 done
 play solo-1-worker solo --workers 1 --agents 1000
@@ -51,16 +50,26 @@ play saturated-2-workers solo --planner dstar-lite --workers 2 --agents 4000
 if [[ -n $map ]]; then
     play skirmish-map skirmish --map "$map"
 fi
+python3 loadtest/to_csv.py "$told"/runs/*.json >"$folder/runs.csv"
+
 mapf=${MAPF:-../shared/maps/mapf}
 for name in random-64-64-20 warehouse-10-20-10-2-1; do
     if [[ -f $mapf/$name.map ]]; then
         echo "== mapf, $name"
         "$load" --mapf "$mapf/$name.map" "$mapf/$name-random-1.scen" --agents 400 --json |
-            tee "$folder/mapf-$name.json"
+            tee "$told/mapf/$name.json"
     fi
 done
+if [[ -n $(ls "$told/mapf") ]]; then
+    python3 loadtest/to_csv.py "$told"/mapf/*.json >"$folder/mapf.csv"
+fi
 echo "== laboratory: bench, maze"
 "build/$preset/bin/fogmarch-lab" bench >"$folder/bench.csv"
-"build/$preset/bin/fogmarch-lab" maze --runs 300 --json >"$folder/lab-maze.json"
+"build/$preset/bin/fogmarch-lab" maze --runs 300 --json >"$told/lab-maze.json"
+python3 loadtest/to_csv.py "$told/lab-maze.json" >"$folder/lab-maze.csv"
 echo "== solo, agents per core"
-"$load" --scenario loadtest/scenarios/solo.yaml --find-max --seconds-per-try 10 --output "$folder"
+"$load" --scenario solo --find-max --seconds-per-try 10 --output "$told"
+mv "$told/solo-max.csv" "$folder/"
+echo "== skirmish at growing sizes"
+"$load" --scenario skirmish --curve 5000,10000,15000,20000,30000,50000 "${duration[@]}" --output "$told"
+mv "$told"/curve.{csv,svg} "$folder/"
