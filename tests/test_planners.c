@@ -217,6 +217,19 @@ static uint64_t check_inspect(struct play *play, const fog_planner *planner)
 
 // ---- playing ----
 
+// Half of them are exact.
+static void choose_field_options(fm_field_options *field, fm_random *random)
+{
+    static const uint16_t weights[] = {0, 1000, 1100, 1500}, horizons[] = {0, 1, FM_HORIZON_NONE};
+    *field = (fm_field_options){.weight = 1000, .period = 1, .horizon = FM_HORIZON_NONE};
+    if (fm_random_below(random, 2) == 0) {
+        field->weight = weights[fm_random_below(random, FM_COUNT_OF(weights))];
+        field->period = (uint16_t)fm_random_below(random, 6);
+        field->horizon = horizons[fm_random_below(random, FM_COUNT_OF(horizons))];
+        field->full = (uint16_t)fm_random_below(random, 40);
+    }
+}
+
 static void choose_spec(struct play *play, const fm_planner_ops *ops, fm_random *random,
                         uint32_t lookahead_max)
 {
@@ -235,6 +248,7 @@ static void choose_spec(struct play *play, const fm_planner_ops *ops, fm_random 
             (fm_heuristic_kind)fm_random_below(random, FM_HEURISTIC_COUNT);
         break;
     }
+    choose_field_options(&play->spec.options.field, random);
     const fm_view *view = &play->world.view;
     if (ops->guidance == FM_GUIDED_BY_ITS_OWN ||
         !fm_planner_spec_fits(&play->spec, view->connectivity, view->weights != NULL)) {

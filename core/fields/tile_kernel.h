@@ -19,9 +19,8 @@
 #pragma once
 
 #include "core/map/box.h"
+#include "core/map/tile_map.h"
 
-#define FM_TILE_SIDE    32u
-#define FM_TILE_CELLS   (FM_TILE_SIDE * FM_TILE_SIDE)
 #define FM_TILE_NOWHERE UINT16_MAX // distance of cells without a way
 
 // What steps cost in a tile without weights, and which are legal.

@@ -40,6 +40,7 @@ typedef struct fm_view {
     uint32_t step[2];                    // straight, diagonal; even where weights is not NULL
     fm_connectivity connectivity;
     const struct fm_heuristic_tables *tables; // for estimates better than distance, or NULL
+    const struct fm_tile_map *tiles;          // of this view (core/map/tile_map.h), or NULL
 } fm_view;
 
 /// Sets connectivity, step costs and the move table. The caller has set blocked, width, height

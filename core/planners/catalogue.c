@@ -29,6 +29,7 @@ const fm_planner_ops *const fm_planner_catalogue[] = {
     &fm_greedy_best_first,
     &fm_dijkstra,
     &fm_astar,
+    &fm_goal_field,
     NULL,
 };
 _Static_assert(FM_COUNT_OF(fm_planner_catalogue) == FM_PLANNER_COUNT + 1,
@@ -74,6 +75,62 @@ static bool read_lookahead(const char *value, uint32_t *lookahead)
     return true;
 }
 
+static bool read_count(const char *value, uint32_t least, uint32_t most, uint16_t *count)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || number < least || number > most) {
+        return false;
+    }
+    *count = (uint16_t)number;
+    return true;
+}
+
+// "1.1" is 1100 thousandths.
+static bool read_weight(const char *value, uint16_t *weight)
+{
+    uint32_t number = 0, places = 0;
+    const char *digit = value;
+    for (; *digit >= '0' && *digit <= '9' && number <= FM_WEIGHT_MAX; digit++) {
+        number = number * 10 + (uint32_t)(*digit - '0');
+    }
+    bool has_point = digit > value && *digit == '.';
+    for (digit += has_point; has_point && *digit >= '0' && *digit <= '9' && places < 3; digit++) {
+        number = number * 10 + (uint32_t)(*digit - '0');
+        places += 1;
+    }
+    for (; places < 3 && number <= FM_WEIGHT_MAX; places++) {
+        number *= 10;
+    }
+    if (digit == value || *digit != '\0' || number < FM_WEIGHT_UNIT || number > FM_WEIGHT_MAX) {
+        return false;
+    }
+    *weight = (uint16_t)number;
+    return true;
+}
+
+// Options of goal fields. Like read_option().
+static bool read_field_option(const char *key, const char *value, fm_field_options *field,
+                              bool *known)
+{
+    if (strcmp(key, "weight") == 0) {
+        return read_weight(value, &field->weight);
+    }
+    if (strcmp(key, "period") == 0) {
+        return read_count(value, 1, FM_PERIOD_MAX, &field->period);
+    }
+    if (strcmp(key, "full") == 0) {
+        return read_count(value, 1, FM_PERIOD_MAX, &field->full);
+    }
+    if (strcmp(key, "horizon") == 0) {
+        bool fits = read_count(value, 0, FM_HORIZON_MAX, &field->horizon);
+        field->horizon = fits && field->horizon == 0 ? FM_HORIZON_NONE : field->horizon;
+        return fits;
+    }
+    *known = false;
+    return false;
+}
+
 // One "key=value". Returns false when the value does not fit; *known tells about the key.
 static bool read_option(const char *key, const char *value, fm_planner_options *options,
                         bool *known)
@@ -97,8 +154,7 @@ static bool read_option(const char *key, const char *value, fm_planner_options *
     if (strcmp(key, "heuristic") == 0) {
         return fm_heuristic_by_name(value, &options->heuristic);
     }
-    *known = false;
-    return false;
+    return read_field_option(key, value, &options->field, known);
 }
 
 // Manhattan distances may or may not be consistent: that depends on the world.

@@ -6,7 +6,7 @@
 
 // Every planner there is, NULL-terminated.
 extern const fm_planner_ops *const fm_planner_catalogue[];
-#define FM_PLANNER_COUNT 22u // planners in it
+#define FM_PLANNER_COUNT 23u // planners in it
 
 /// A planner's index in the catalogue, which has it (asserted).
 uint32_t fm_planner_index(const fm_planner_ops *ops);
@@ -15,7 +15,8 @@ uint32_t fm_planner_index(const fm_planner_ops *ops);
 const fm_planner_ops *fm_planner_by_name(const char *name);
 
 /// Reads "name" or "name:key=value,key=value". Keys: queue = bucket | heap, ties = smaller-g |
-/// larger-g, step = nearest | first, lookahead = expansions (0..1000000).
+/// larger-g, step = nearest | first, lookahead = expansions (0..1000000), weight = 1..2 (with up to
+/// three decimals), period = ticks, horizon = tiles (0: to the goal), full = ticks,
 /// heuristic = default | zero | manhattan | octile | chebyshev | euclidean | cluster | landmarks.
 ///
 /// @param error  receives, on failure, a sentence that names what was wrong (NUL-terminated, cut
@@ -46,3 +47,4 @@ extern const fm_planner_ops fm_greedy_best_first;       // core/planners/one_sho
 extern const fm_planner_ops fm_dijkstra;                // core/planners/one_shot.c
 extern const fm_planner_ops fm_astar;                   // core/planners/one_shot.c
 extern const fm_planner_ops fm_auto;                    // core/planners/auto.c
+extern const fm_planner_ops fm_goal_field;              // core/fields/goal_field.c

@@ -10,6 +10,10 @@ bool fm_planner_spec_equals(const fm_planner_spec *a, const fm_planner_spec *b)
     return a->ops == b->ops && a->options.queue == b->options.queue &&
            a->options.ties == b->options.ties && a->options.step == b->options.step &&
            a->options.lookahead == b->options.lookahead &&
+           a->options.field.weight == b->options.field.weight &&
+           a->options.field.period == b->options.field.period &&
+           a->options.field.horizon == b->options.field.horizon &&
+           a->options.field.full == b->options.field.full &&
            a->options.heuristic == b->options.heuristic;
 }
 
@@ -24,6 +28,9 @@ bool fm_planner_spec_fits(const fm_planner_spec *spec, fm_connectivity connectiv
 bool fm_planner_spec_is_optimal(const fm_planner_spec *spec, const fm_view *view)
 {
     bool must_be_consistent = spec->ops->guidance != FM_GUIDED_BY_ANY;
+    if (spec->ops->takes_weight && spec->options.field.weight != FM_WEIGHT_UNIT) {
+        return false;
+    }
     bool equal_steps = view->connectivity == FM_CONNECT_4 && view->weights == NULL;
     switch (spec->ops->finding) {
     case FM_FINDS_CHEAPEST:
@@ -35,6 +42,33 @@ bool fm_planner_spec_is_optimal(const fm_planner_spec *spec, const fm_view *view
         return false;
     }
     FM_UNREACHABLE();
+}
+
+// "1.1," for 1100: without zeros at the end.
+static void format_field(const fm_field_options *field, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    if (field->weight != 0) {
+        char digits[8];
+        snprintf(digits, sizeof digits, "%03u", field->weight % FM_WEIGHT_UNIT);
+        size_t kept = 3;
+        while (kept > 0 && digits[kept - 1] == '0') {
+            digits[--kept] = '\0';
+        }
+        length += (size_t)snprintf(text + length, size - length, "weight=%u%s%s,",
+                                   field->weight / FM_WEIGHT_UNIT, kept > 0 ? "." : "", digits);
+    }
+    if (field->period != 0) {
+        length += (size_t)snprintf(text + length, size - length, "period=%u,", field->period);
+    }
+    if (field->horizon != 0) {
+        length += (size_t)snprintf(text + length, size - length, "horizon=%u,",
+                                   field->horizon == FM_HORIZON_NONE ? 0u : field->horizon);
+    }
+    if (field->full != 0) {
+        snprintf(text + length, size - length, "full=%u,", field->full);
+    }
 }
 
 void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size)
@@ -49,12 +83,15 @@ void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size
         snprintf(heuristic, sizeof heuristic, "heuristic=%s,",
                  fm_heuristic_name(options->heuristic));
     }
-    char list[FM_PLANNER_SPEC_SIZE];
-    snprintf(list, sizeof list, "%s%s%s%s%s", options->queue == FM_QUEUE_HEAP ? "queue=heap," : "",
+    char field[64] = "";
+    format_field(&options->field, field, sizeof field);
+    char list[FM_PLANNER_SPEC_SIZE + 64];
+    snprintf(list, sizeof list, "%s%s%s%s%s%s",
+             options->queue == FM_QUEUE_HEAP ? "queue=heap," : "",
              options->ties == FM_TIES_DEFAULT     ? ""
              : options->ties == FM_TIES_SMALLER_G ? "ties=smaller-g,"
                                                   : "ties=larger-g,",
-             options->step == FM_STEP_FIRST ? "step=first," : "", lookahead, heuristic);
+             options->step == FM_STEP_FIRST ? "step=first," : "", lookahead, heuristic, field);
     size_t length = strlen(list);
     if (length > 0) {
         list[length - 1] = '\0'; // the last comma

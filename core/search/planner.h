@@ -86,12 +86,27 @@ typedef enum fm_step_choice {
     FM_STEP_FIRST,   // in the order of directions: what published experiments count
 } fm_step_choice;
 
+// How exact a goal field is, and how soon. In all of them 0 means the default.
+typedef struct fm_field_options {
+    uint16_t weight;  // of the estimate, in thousandths: 1000 (shortest paths) to 2000
+    uint16_t period;  // ticks between repairs, while everybody has a step: 1..FM_PERIOD_MAX
+    uint16_t horizon; // tiles that ways are checked ahead; FM_HORIZON_NONE: to the goal
+    uint16_t full;    // ticks between checks to the goal, where the horizon is shorter
+} fm_field_options;
+
+#define FM_WEIGHT_UNIT  1000u
+#define FM_WEIGHT_MAX   2000u
+#define FM_PERIOD_MAX   1000u
+#define FM_HORIZON_MAX  1000u
+#define FM_HORIZON_NONE UINT16_MAX
+
 typedef struct fm_planner_options {
     fm_queue_kind queue;
     fm_ties ties;
     fm_step_choice step;
     uint32_t lookahead; // expansions per episode of real-time planners; 0: what the grant allows
     fm_heuristic_kind heuristic; // of forward searches
+    fm_field_options field;      // of goal fields; all zero: the defaults
     // Set by worlds where agents push each other, not by name. One that was pushed off its path may
     // go back to it straight instead of searching anew (jump points): its way is then some cells
     // longer than a shortest one.
@@ -153,6 +168,9 @@ struct fm_planner_ops {
 
     // May report PARTIAL moves before a search is complete.
     bool real_time;
+
+    // Takes the option `weight`: above 1 paths may be longer than the cheapest.
+    bool takes_weight;
 
     // What the option `heuristic` may be.
     fm_guidance guidance;

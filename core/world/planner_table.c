@@ -23,6 +23,9 @@ static uint32_t hash_of(uint32_t team, uint32_t class_index, fm_cell goal,
     uint64_t options = (uint64_t)spec->options.heuristic << 32 |
                        (uint64_t)spec->options.lookahead << 8 | (uint64_t)spec->options.queue << 4 |
                        (uint64_t)spec->options.step << 2 | (uint64_t)spec->options.ties;
+    const fm_field_options *field = &spec->options.field;
+    options ^= fm_mix64((uint64_t)field->weight << 48 | (uint64_t)field->period << 32 |
+                        (uint64_t)field->horizon << 16 | field->full);
     uint64_t name = 0; // of the algorithm, not its address, which changes from run to run
     for (const char *letter = spec->ops->name; *letter != '\0'; letter++) {
         name = name * 31 + (uint8_t)*letter;

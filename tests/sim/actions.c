@@ -85,7 +85,7 @@ static const char *draw_planner(void)
 {
     return DRAW_WORD("dstar-lite", "repeated-forward-astar", "adaptive-astar", "mpgaa-star",
                      "tbaa-star", "rtaa-star", "lss-lrta-star", "repeated-jps", "dstar-extra-lite",
-                     "auto");
+                     "goal-field", "auto");
 }
 
 static void ask(sim_client *client, fm_method method, const sim_world *world, uint64_t number)

@@ -15,7 +15,7 @@ ORDER_KINDS = ('move', 'stop', 'patrol', 'hold', 'follow', 'guard', 'explore', '
 PLANNERS = ('dstar-lite', 'dstar-extra-lite', 'repeated-forward-astar', 'repeated-backward-astar',
     'adaptive-astar', 'mpgaa-star', 'repeated-jps', 'tba-star', 'rtba-star', 'tbaa-star',
     'rtaa-star', 'artaa-star', 'dartaa-star', 'lss-lrta-star', 'alss-lrta-star', 'dalss-lrta-star',
-    'auto', 'breadth-first', 'depth-first', 'greedy-best-first', 'dijkstra', 'astar')
+    'auto', 'breadth-first', 'depth-first', 'greedy-best-first', 'dijkstra', 'astar', 'goal-field')
 
 # What hello answers.
 Hello = TypedDict('Hello', {
