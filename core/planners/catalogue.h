@@ -47,4 +47,4 @@ extern const fm_planner_ops fm_greedy_best_first;       // core/planners/one_sho
 extern const fm_planner_ops fm_dijkstra;                // core/planners/one_shot.c
 extern const fm_planner_ops fm_astar;                   // core/planners/one_shot.c
 extern const fm_planner_ops fm_auto;                    // core/planners/auto.c
-extern const fm_planner_ops fm_goal_field;              // core/fields/goal_field.c
+extern const fm_planner_ops fm_goal_field;              // core/planners/goal_field.c

@@ -1,4 +1,4 @@
-// core/fields/goal_field.c: goal fields: one search from the goal for everybody who wants to get
+// core/planners/goal_field.c: goal fields: one search from the goal for everybody who wants to get
 // there, at the grain of tiles.
 //
 // The distances are those of tile_field.h. Here is when they are found and mended. A repair goes
@@ -31,7 +31,7 @@
 // nearer by the cost of a step, and integers end at 0.
 
 #include "core/fields/tile_field.h"
-#include "core/search/planner.h"
+#include "core/planners/catalogue.h"
 
 #define TILE_UNITS     16u // work charged for a tile that is computed or refreshed, or gets a body
 #define LOOKS_PER_UNIT 8u  // at records or starts
