@@ -71,8 +71,8 @@ static fm_pace pace_for(fm_pacer *pacer, double budget_ns, uint64_t now_ns)
         reserve_ns = reserve_least_ns;
     }
     double search_least_ns = budget_ns * search_share_least;
-    double search_end_ns = budget_ns - (double)spent_ns - pacer->after_ns -
-                           caution_ns(pacer, budget_ns) - reserve_ns;
+    double search_end_ns =
+        budget_ns - (double)spent_ns - pacer->after_ns - caution_ns(pacer, budget_ns) - reserve_ns;
     double search_ns = search_end_ns - pacer->before_ns;
     if (search_ns < search_least_ns) {
         search_ns = search_least_ns;

@@ -8,12 +8,13 @@
 //             skip     the schedule stays; ticks whose time has passed are left out
 //             degrade  the schedule stays; late ticks follow at once with a smaller budget, until
 //                      they are in time again; beyond FM_PACER_BEHIND_MAX ticks it slips
-// Budget    the search may take budget - spent - before - after: what was done for the world between
-//           the last tick and this one (commands, keyframes), and what the other stages, and telling
-//           the planners of changes, took lately. That time, divided by the time per expansion of
-//           late, is the grant; its end, a little reserve earlier, is the deadline that cuts a
-//           search short when the guess was wrong. A grant that was used up before the deadline was too
-//           small: the guess gets lower.
+// Budget    the search may take budget - spent - before - after: what was done for the world
+// between
+//           the last tick and this one (commands, keyframes), and what the other stages, and
+//           telling the planners of changes, took lately. That time, divided by the time per
+//           expansion of late, is the grant; its end, a little reserve earlier, is the deadline
+//           that cuts a search short when the guess was wrong. A grant that was used up before the
+//           deadline was too small: the guess gets lower.
 //
 // No clock is read here: `now` is an argument, so a test or a simulation needs no waiting.
 //

@@ -3,7 +3,6 @@
 #include "server/methods/failure.h"
 
 #include "core/world/permit.h"
-#include "server/worlds/playback.h"
 
 static bool is_about_an_entry(fm_status status)
 {
@@ -80,7 +79,7 @@ void fm_failure_describe(const fm_job *job, char *error)
                  fm_status_text(job->status));
     } else if (job->kind == FM_JOB_SEEK) {
         memcpy(error, job->seek.error, FM_ERROR_TEXT_SIZE);
-    } else if (job->status == FM_ERR_IO && fm_playback_is(job->host)) {
+    } else if (job->status == FM_ERR_IO && fm_host_is_replay(job->host)) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "the journal cannot be read here: seek another tick");
     } else if (job->status == FM_ERR_IO) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "the world's journal cannot be written now");

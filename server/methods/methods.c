@@ -17,7 +17,6 @@
 #include "server/methods/stream_methods.h"
 #include "server/methods/world_methods.h"
 #include "server/streams/stream.h"
-#include "server/worlds/playback.h"
 
 // ---- the table ---------------------------------------------------------------------------------
 
@@ -207,13 +206,13 @@ static fm_status check_world(fm_session *session, const fm_request *request, cha
     if (host == NULL || !fm_request_may_know(session, host)) {
         return FM_OK;
     }
-    if (fm_playback_is(host) && worlds == WORLDS_LIVE) {
+    if (fm_host_is_replay(host) && worlds == WORLDS_LIVE) {
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "world %llu is a replay of %.100s, which cannot be changed",
                  (unsigned long long)host->number, host->playback.file);
         return FM_ERR_READ_ONLY;
     }
-    if (!fm_playback_is(host) && worlds == WORLDS_REPLAYS) {
+    if (!fm_host_is_replay(host) && worlds == WORLDS_REPLAYS) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "world %llu is no replay; replay.open makes one",
                  (unsigned long long)host->number);
         return FM_ERR_BAD_VALUE;
@@ -314,7 +313,7 @@ static void take_answer(fm_hub *hub, fm_job *job)
 
 static void take_added(fm_hub *hub, fm_job *job)
 {
-    if (fm_playback_is(job->host)) {
+    if (fm_host_is_replay(job->host)) {
         fm_replays_added(hub, job);
     } else {
         fm_creation_added(hub, job);

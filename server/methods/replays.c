@@ -189,7 +189,8 @@ static void list(uv_work_t *work)
 static void pack_entry(msgpack_packer *packer, const fm_hub *hub, const struct entry *entry)
 {
     const fm_host *host = fm_hub_find_host(hub, entry->info.number);
-    bool runs = host != NULL && !fm_playback_is(host) && strcmp(host->name, entry->info.name) == 0;
+    bool runs =
+        host != NULL && !fm_host_is_replay(host) && strcmp(host->name, entry->info.name) == 0;
     msgpack_pack_map(packer, 9);
     fm_pack_key_text(packer, "file", entry->file);
     fm_pack_key_uint(packer, "bytes", entry->size);

@@ -2,8 +2,6 @@
 
 #include "server/methods/request.h"
 
-#include "server/worlds/playback.h"
-
 #include <string.h>
 
 // ---- worlds and teams --------------------------------------------------------------------------
@@ -17,7 +15,7 @@ static bool is_seat(const fm_session *session, const fm_host *host)
 
 bool fm_request_may_know(const fm_session *session, const fm_host *host)
 {
-    return session->role != FM_ROLE_PLAYER || (!fm_playback_is(host) && is_seat(session, host));
+    return session->role != FM_ROLE_PLAYER || (!fm_host_is_replay(host) && is_seat(session, host));
 }
 
 fm_host *fm_request_seat_host(const fm_session *session)

@@ -7,7 +7,6 @@
 #include "server/methods/creation.h"
 #include "server/methods/issuance.h"
 #include "server/streams/stream.h"
-#include "server/worlds/playback.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -453,7 +452,7 @@ static void pack_replay(msgpack_packer *packer, const fm_host *host,
                         const fm_replay_summary *summary)
 {
     fm_pack_text(packer, "replay");
-    if (!fm_playback_is(host)) {
+    if (!fm_host_is_replay(host)) {
         msgpack_pack_map(packer, 0);
         return;
     }

@@ -237,8 +237,7 @@ static void write_times(FILE *out, const fm_metrics *metrics)
     head(out, "fogmarch_tick_stage_seconds", "histogram",
          "Time that each stage of a tick took, and what was done for the world before it.");
     for (uint32_t w = 0; w < metrics->world_count; w++) {
-        snprintf(labels, sizeof labels, "world=\"%s\",stage=\"commands\"",
-                 metrics->worlds[w].name);
+        snprintf(labels, sizeof labels, "world=\"%s\",stage=\"commands\"", metrics->worlds[w].name);
         write_distribution(out, "fogmarch_tick_stage_seconds", labels,
                            &metrics->worlds[w].stats.commands_times);
         for (uint32_t stage = 0; stage < FM_STAGE_COUNT; stage++) {

@@ -3,7 +3,6 @@
 #include "server/sessions/hub.h"
 
 #include "server/sessions/session.h"
-#include "server/worlds/playback.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +148,7 @@ void fm_hub_drop_replay(fm_hub *hub, const fm_host *host)
 
 fm_conductor *fm_hub_conductor(const fm_hub *hub, const fm_host *host)
 {
-    return fm_playback_is(host) ? hub->replayer : hub->conductor;
+    return fm_host_is_replay(host) ? hub->replayer : hub->conductor;
 }
 
 void fm_hub_count_ending(fm_hub *hub, const char *reason)

@@ -11,17 +11,12 @@
 // The replays (server/worlds/playback.h) have a conductor of their own, with one thread, so that
 // going through the past never delays the present.
 //
-// Between it and the event loop there are two queues, each behind the one lock that the conductor
-// has, and neither side ever holds it while it works: inboxes (bounded; full means FM_ERR_BUSY) and
-// the outbox (bounded by leaving out publications, which a snapshot makes up for later).
+// What goes to it and comes from it waits in its mailbox (server/worlds/mailbox.h).
 
 #pragma once
 
 #include "core/base/workers.h"
-#include "server/base/config.h"
-#include "server/worlds/host.h"
-
-#define FM_PUBLISHED_UNREAD_MAX (64u << 20) // bytes of one world's publications
+#include "server/worlds/mailbox.h"
 
 typedef struct fm_conductor fm_conductor;
 
@@ -41,7 +36,7 @@ FM_CHECKED fm_status fm_conductor_create_for_replays(const fm_config *config,
 
 /// The same without the thread: the caller calls fm_conductor_turn(). For tests and simulations, in
 /// which loop and conductor are one thread; with one worker nothing else runs.
-FM_CHECKED fm_status fm_conductor_create_driven(const fm_config *config,
+FM_CHECKED fm_status fm_conductor_create_driven(const fm_config *config, bool for_replays,
                                                 void (*on_event)(void *context), void *context,
                                                 fm_conductor **out);
 
@@ -81,24 +76,3 @@ fm_host_summary fm_conductor_summary(fm_conductor *conductor, const fm_host *hos
 fm_journals *fm_conductor_journals(const fm_conductor *conductor);
 
 uint32_t fm_conductor_worker_count(const fm_conductor *conductor);
-
-// ---- for server/conductor*.c only --------------------------------------------------------------
-
-/// Puts an event of a world into the outbox, once its journal allows. Any of the conductor's
-/// threads.
-void fm_conductor_emit(fm_conductor *conductor, fm_host *host, fm_event *event);
-
-/// Puts a chain of events into the outbox, at once. Any thread. NULL is allowed
-void fm_conductor_emit_all(fm_conductor *conductor, fm_event *first, fm_event *last);
-
-/// Puts what the world is now into its summary. The world's thread.
-void fm_conductor_show(fm_conductor *conductor, fm_host *host);
-
-/// From now on a world that holds back may be shown as of this tick. Any thread.
-void fm_conductor_note_known(fm_conductor *conductor, fm_host *host, uint64_t tick,
-                             uint64_t digest);
-
-const fm_config *fm_conductor_config(const fm_conductor *conductor);
-
-/// Gives a job that is done back to the loop.
-void fm_conductor_finish(fm_conductor *conductor, fm_job *job, fm_status status);

@@ -4,7 +4,7 @@
 //       └── failed ──> gone
 //
 // The members are in groups by who may touch them. What both threads read is written before the
-// host is added, or guarded by the conductor's lock.
+// host is added, or guarded by the mailbox's lock.
 
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "server/journal/journal.h"
 #include "server/journal/replay.h"
 #include "server/worlds/job.h"
+#include "server/worlds/publication.h"
 
 #include <stdatomic.h>
 
@@ -90,14 +91,14 @@ typedef struct fm_playback {
     char file[FM_JOURNAL_FILE_SIZE]; // its name in journal_dir. Fixed
     uint64_t owner;                  // session that opened it; 0: has gone. The event loop's
     // ---- the conductor's
-    fm_event *seeks_first, *seeks_last; // FM_JOB_SEEK that are not answered; the last one counts
-    bool arrived;                       // what there is now has to be shown as a whole
-    bool tried_again;                   // the seek, with the journal as it is now
-    fm_status status;                   // what came of the seek, once arrived
-    uint64_t retry_ns;                  // when to go on with a seek; 0: at once
-    uint64_t looked_ns;                 // when the journal's end was last looked at
-    uint64_t worlds_begun;              // fm_replay_worlds_begun() of the world that is watched
-    char error[FM_ERROR_TEXT_SIZE];     // of the summary
+    fm_events seeks;                // FM_JOB_SEEK that are not answered; the last one counts
+    bool arrived;                   // what there is now has to be shown as a whole
+    bool tried_again;               // the seek, with the journal as it is now
+    fm_status status;               // what came of the seek, once arrived
+    uint64_t retry_ns;              // when to go on with a seek; 0: at once
+    uint64_t looked_ns;             // when the journal's end was last looked at
+    uint64_t worlds_begun;          // fm_replay_worlds_begun() of the world that is watched
+    char error[FM_ERROR_TEXT_SIZE]; // of the summary
 } fm_playback;
 
 struct fm_host {
@@ -117,8 +118,8 @@ struct fm_host {
     fm_host_state state;
     fm_scene *scenes; // views that somebody subscribed to
 
-    // ---- guarded by the conductor's lock --------------------------------------------------------
-    fm_event *inbox_first, *inbox_last;
+    // ---- guarded by the mailbox's lock ----------------------------------------------------------
+    fm_events inbox;
     fm_host_summary summary;
     uint64_t tick_known, digest_known; // with holds_back: the last tick that may be told of
 
@@ -132,8 +133,8 @@ struct fm_host {
     fm_pacer pacer;
     double tick_hz, budget_ms;
     bool paused;
-    fm_event *backlog_first, *backlog_last; // taken from the inbox
-    fm_job *step;                           // world.step that is under way; holds up the backlog
+    fm_events backlog; // taken from the inbox
+    fm_job *step;      // world.step that is under way; holds up the backlog
     fm_job *queries[FM_HOST_QUERIES_MAX];
     uint32_t query_count;
     fm_job *traces[FM_HOST_TRACES_MAX]; // FM_JOB_TRACE: what to inspect after every tick
@@ -145,18 +146,18 @@ struct fm_host {
     uint32_t agents, teams; // as commands made and removed them; counting them takes long
     double tick_ns;         // smoothed
     // server/worlds/recording.h
-    fm_journal *journal;              // NULL: none
-    fm_journal_batch *batch;          // owned; what is not handed over yet; NULL: nothing
-    fm_journal_batch *last_batch;     // owned; for the end
-    fm_event *held_first, *held_last; // wait for what is written down so far
-    size_t row_begin;                 // of the last row in `batch`
-    uint64_t keyframe_tick;           // of the last keyframe
-    uint64_t unkept_size;             // bytes of rows since
-    fm_host_journal journal_shown;    // in the summary
-    bool unrecorded;                  // the journal does not know what happened last
-    uint64_t catch_up_ns;             // when that may be made up for
-    uint64_t timeline;                // see fm_host_summary
-    fm_distribution keyframe_times;   // for which the world stood still
+    fm_journal *journal;            // NULL: none
+    fm_journal_batch *batch;        // owned; what is not handed over yet; NULL: nothing
+    fm_journal_batch *last_batch;   // owned; for the end
+    fm_events held;                 // waits for what is written down so far
+    size_t row_begin;               // of the last row in `batch`
+    uint64_t keyframe_tick;         // of the last keyframe
+    uint64_t unkept_size;           // bytes of rows since
+    fm_host_journal journal_shown;  // in the summary
+    bool unrecorded;                // the journal does not know what happened last
+    uint64_t catch_up_ns;           // when that may be made up for
+    uint64_t timeline;              // see fm_host_summary
+    fm_distribution keyframe_times; // for which the world stood still
     // Since the world began, or since stats began them anew.
     uint64_t stage_ns[FM_STAGE_COUNT]; // sums
     uint64_t commands_ns;              // of what was done between ticks, likewise
@@ -166,6 +167,12 @@ struct fm_host {
     // Since the world began.
     fm_distribution tick_times, overrun_times, stage_times[FM_STAGE_COUNT], commands_times;
 };
+
+/// Whether a world is a replay.
+static inline bool fm_host_is_replay(const fm_host *host)
+{
+    return host->playback.replay != NULL;
+}
 
 // What world.create asks for.
 typedef struct fm_host_options {

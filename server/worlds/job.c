@@ -2,9 +2,77 @@
 
 #include "server/worlds/job.h"
 
-#include "server/worlds/queries.h"
-
 #include <stdlib.h>
+
+// ---- what the kinds own ------------------------------------------------------------------------
+
+static void command_fini(fm_job *job)
+{
+    free(job->command.agents);
+    free(job->command.cells);
+    free(job->command.rects);
+    free(job->command.spawned);
+    free(job->command.names);
+}
+
+static void query_fini(fm_job *job)
+{
+    fm_job_query *query = &job->query;
+    for (uint32_t i = 0; query->items != NULL && i < query->item_count; i++) {
+        fm_query_destroy(query->items[i].query);
+    }
+    free(query->items);
+    free(query->cells);
+}
+
+static void stats_fini(fm_job *job)
+{
+    if (job->stats.world != NULL) {
+        free(job->stats.world->teams);
+    }
+    free(job->stats.world);
+}
+
+static void inspect_fini(fm_job *job)
+{
+    free(job->inspect.path);
+    free(job->inspect.search);
+}
+
+static void explain_fini(fm_job *job)
+{
+    free(job->explain.explanation);
+}
+
+static void top_fini(fm_job *job)
+{
+    free(job->top.rows);
+}
+
+static void save_fini(fm_job *job)
+{
+    free(job->save.file.data);
+}
+
+const fm_job_traits fm_job_kinds[FM_JOB_KIND_COUNT] = {
+    [FM_JOB_ADD] = {.always_fits = true},
+    [FM_JOB_REMOVE] = {.always_fits = true},
+    [FM_JOB_COMMAND] = {.changes_world = true, .fini = command_fini},
+    [FM_JOB_PAUSE] = {.changes_world = true, .needs_no_world = true},
+    [FM_JOB_RESUME] = {.changes_world = true},
+    [FM_JOB_STEP] = {.changes_world = true},
+    [FM_JOB_SEEK] = {.needs_no_world = true},
+    [FM_JOB_QUERY] = {.fini = query_fini},
+    [FM_JOB_STATS] = {.is_harmless = true, .fini = stats_fini},
+    [FM_JOB_INSPECT] = {.fini = inspect_fini},
+    [FM_JOB_TRACE] = {.fini = NULL},
+    [FM_JOB_UNTRACE] = {.is_harmless = true, .needs_no_world = true},
+    [FM_JOB_EXPLAIN] = {.fini = explain_fini},
+    [FM_JOB_TOP] = {.fini = top_fini},
+    [FM_JOB_WATCH] = {.always_fits = true},
+    [FM_JOB_UNWATCH] = {.always_fits = true, .is_harmless = true, .needs_no_world = true},
+    [FM_JOB_SAVE] = {.fini = save_fini},
+};
 
 fm_job *fm_job_create(fm_job_kind kind, fm_host *host)
 {
@@ -19,50 +87,8 @@ fm_job *fm_job_create(fm_job_kind kind, fm_host *host)
 
 void fm_job_destroy(fm_job *job)
 {
-    if (job == NULL) {
-        return;
-    }
-    switch (job->kind) {
-    case FM_JOB_COMMAND:
-        free(job->command.agents);
-        free(job->command.cells);
-        free(job->command.rects);
-        free(job->command.spawned);
-        free(job->command.names);
-        break;
-    case FM_JOB_QUERY:
-        fm_job_query_fini(&job->query);
-        break;
-    case FM_JOB_STATS:
-        if (job->stats.world != NULL) {
-            free(job->stats.world->teams);
-        }
-        free(job->stats.world);
-        break;
-    case FM_JOB_INSPECT:
-        free(job->inspect.path);
-        free(job->inspect.search);
-        break;
-    case FM_JOB_EXPLAIN:
-        free(job->explain.explanation);
-        break;
-    case FM_JOB_TOP:
-        free(job->top.rows);
-        break;
-    case FM_JOB_SAVE:
-        free(job->save.file.data);
-        break;
-    case FM_JOB_TRACE:
-    case FM_JOB_UNTRACE:
-    case FM_JOB_ADD:
-    case FM_JOB_REMOVE:
-    case FM_JOB_PAUSE:
-    case FM_JOB_RESUME:
-    case FM_JOB_STEP:
-    case FM_JOB_SEEK:
-    case FM_JOB_WATCH:
-    case FM_JOB_UNWATCH:
-        break;
+    if (job != NULL && fm_job_kinds[job->kind].fini != NULL) {
+        fm_job_kinds[job->kind].fini(job);
     }
     free(job);
 }

@@ -1,12 +1,15 @@
-// server/worlds/job.h: everything that crosses between the event loop and the conductor.
+// server/worlds/job.h: what the event loop asks of a conductor, and what comes of it.
 //
 // A job goes from the loop to a world's inbox, is done by the conductor between two ticks, and
-// comes back with its result. A publication goes one way: what a tick changed in a watched view.
-// Both begin with an fm_event, so one queue carries them to the loop in the order they happened.
+// comes back with its result.
 //
 //   loop:  create ──> fm_conductor_post ──┐                       ┌──> answered, destroyed
 //                                         v                       │
 //   conductor:                        inbox ──> done ──> fm_conductor_receive
+//
+// A new kind needs a line in fm_job_kind, a row in each of three tables: fm_job_kinds (job.c: what
+// the kind is), the one in jobs.c (what it does), and the one in server/methods/methods.c (what
+// becomes of it when it comes back).
 //
 // Ownership: whoever holds the pointer. A job owns its arrays.
 
@@ -19,19 +22,9 @@
 #include "proto/protocol.h"
 #include "server/base/histogram.h"
 #include "server/journal/journal.h"
+#include "server/worlds/event.h"
 
 typedef struct fm_host fm_host;
-
-typedef enum fm_event_kind {
-    FM_EVENT_JOB,
-    FM_EVENT_PUBLICATION,
-    FM_EVENT_STOPPED, // the conductor's last word
-} fm_event_kind;
-
-typedef struct fm_event {
-    struct fm_event *next;
-    fm_event_kind kind;
-} fm_event;
 
 typedef enum fm_job_kind {
     FM_JOB_ADD,     // the world begins; its first job
@@ -229,28 +222,19 @@ typedef struct fm_job {
     };
 } fm_job;
 
-// The numbers of a delta's `load`.
-typedef struct fm_load {
-    uint64_t tick_us, search_us, expansions, moved, agents;
-} fm_load;
+// What a kind of job is. By default it waits for its place in the inbox, changes nothing and looks
+// into the world.
+typedef struct fm_job_traits {
+    bool always_fits;          // never refused with FM_ERR_BUSY: what it belongs to is bounded
+    bool changes_world;        // goes into the journal: refused while that cannot be written
+    bool is_harmless;          // done even by a world that waits until its journal can be written
+    bool needs_no_world;       // done by a replay that has lost its world
+    void (*fini)(fm_job *job); // releases what it owns; NULL: nothing
+} fm_job_traits;
 
-// What one view has to be told after a tick, or all that it shows. Arrays lie in the same block,
-// but for `looks`.
-typedef struct fm_publication {
-    fm_event event; // first
-    fm_host *host;
-    uint32_t team;
-    uint64_t serial; // of the watch that it answers to
-    uint64_t tick;   // ticks completed
-    size_t size;     // bytes, of all of it
-    bool is_snapshot;
-    bool is_cut; // a snapshot from elsewhere in time: what readers know is of no use
-    fm_load load;
-    fm_changes changes; // a snapshot has `entered`, `buildings`, and `ended` of what was left out
-    uint16_t *looks;    // owned; snapshot: of every cell, row by row
-} fm_publication;
+extern const fm_job_traits fm_job_kinds[FM_JOB_KIND_COUNT];
 
-/// @return NULL when memory is out
+/// @return NULL when out of memory
 fm_job *fm_job_create(fm_job_kind kind, fm_host *host);
 
 /// NULL is allowed. Either thread, once nobody else knows the job.

@@ -4,13 +4,10 @@
 
 #pragma once
 
-#include "server/worlds/conductor.h"
+#include "server/worlds/mailbox.h"
 
 /// Does one job, or begins it (step, query). Jobs that are done are given back.
-void fm_jobs_run(fm_conductor *conductor, fm_host *host, fm_job *job, uint64_t now_ns);
-
-/// Inspects the agents that are followed with debug.subscribe. After a tick.
-void fm_jobs_trace(fm_conductor *conductor, fm_host *host);
+void fm_jobs_run(fm_mailbox *mailbox, fm_host *host, fm_job *job);
 
 /// Gives back everything that still waits for the world: backlog, step and queries.
-void fm_jobs_abandon(fm_conductor *conductor, fm_host *host, fm_status status);
+void fm_jobs_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status);

@@ -3,7 +3,8 @@
 #include "server/worlds/playback.h"
 
 #include "server/base/clock.h"
-#include "server/worlds/jobs.h"
+#include "server/worlds/inspection.h"
+#include "server/worlds/outbox.h"
 #include "server/worlds/publish.h"
 #include "server/worlds/queries.h"
 
@@ -16,12 +17,12 @@
 
 static fm_job *last_seek(const fm_host *host)
 {
-    return (fm_job *)host->playback.seeks_last;
+    return (fm_job *)host->playback.seeks.last;
 }
 
-bool fm_playback_is_seeking(const fm_host *host)
+static bool is_seeking(const fm_host *host)
 {
-    return host->playback.seeks_first != NULL || host->playback.arrived;
+    return host->playback.seeks.first != NULL || host->playback.arrived;
 }
 
 // Clients need not know where the journals are.
@@ -31,6 +32,21 @@ static void note_error(fm_host *host, const char *error)
     const char *file = strstr(error, playback->file);
     snprintf(playback->error, sizeof playback->error, "%.*s", (int)sizeof playback->error - 1,
              file == NULL ? error : file);
+}
+
+static void show_summary(fm_mailbox *mailbox, fm_host *host)
+{
+    const fm_playback *playback = &host->playback;
+    const fm_journal_info *info = fm_replay_info(playback->replay);
+    const fm_job *seek = last_seek(host);
+    fm_replay_summary summary = {
+        .first_tick = info->first_tick,
+        .last_tick = info->last_tick > host->tick ? info->last_tick : host->tick,
+        .seeks = seek == NULL ? FM_TICK_NONE : seek->seek.wanted,
+        .differences = fm_replay_verdict_get(playback->replay).differences,
+    };
+    memcpy(summary.error, playback->error, sizeof summary.error);
+    fm_outbox_show(mailbox, host, &summary);
 }
 
 // ---- the journal, which may grow ---------------------------------------------------------------
@@ -72,19 +88,13 @@ static bool take_position(fm_host *host)
 static void keep_seek(fm_host *host, fm_job *job)
 {
     fm_playback *playback = &host->playback;
-    job->event.next = NULL;
-    if (playback->seeks_first == NULL) {
-        playback->seeks_first = &job->event;
-    } else {
-        playback->seeks_last->next = &job->event;
-    }
-    playback->seeks_last = &job->event;
+    fm_events_append(&playback->seeks, &job->event);
     playback->tried_again = false;
     playback->arrived = false;
     playback->retry_ns = 0;
 }
 
-void fm_playback_seek(fm_conductor *conductor, fm_host *host, fm_job *job)
+void fm_playback_seek(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 {
     fm_playback *playback = &host->playback;
     uint64_t now_ns = fm_clock_now_ns();
@@ -100,32 +110,34 @@ void fm_playback_seek(fm_conductor *conductor, fm_host *host, fm_job *job)
              "tick %llu is not in this journal, which holds %llu to %llu",
              (unsigned long long)job->seek.wanted, (unsigned long long)info->first_tick,
              (unsigned long long)info->last_tick);
-    fm_conductor_finish(conductor, job, FM_ERR_BAD_VALUE);
+    fm_outbox_finish(mailbox, job, FM_ERR_BAD_VALUE);
 }
 
-void fm_playback_take_newer(fm_conductor *conductor, fm_host *host)
+// Seeks that wait in the backlog take the place of the one under way.
+static void take_newer(fm_mailbox *mailbox, fm_host *host)
 {
-    fm_event **link = &host->backlog_first, *last = NULL;
-    while (*link != NULL) {
-        fm_job *job = (fm_job *)*link;
+    if (!is_seeking(host)) {
+        return;
+    }
+    fm_events backlog = host->backlog;
+    host->backlog = (fm_events){0};
+    while (backlog.first != NULL) {
+        fm_job *job = (fm_job *)fm_events_pop(&backlog);
         if (job->kind == FM_JOB_SEEK) {
-            *link = job->event.next;
-            fm_playback_seek(conductor, host, job);
+            fm_playback_seek(mailbox, host, job);
         } else {
-            last = *link;
-            link = &job->event.next;
+            fm_events_append(&host->backlog, &job->event);
         }
     }
-    host->backlog_last = last;
 }
 
-static void answer_seeks(fm_conductor *conductor, fm_host *host, fm_status status)
+static void answer_seeks(fm_mailbox *mailbox, fm_host *host, fm_status status)
 {
     fm_playback *playback = &host->playback;
     const fm_journal_info *info = fm_replay_info(playback->replay);
-    fm_event *seeks = playback->seeks_first;
-    playback->seeks_first = playback->seeks_last = NULL;
-    fm_conductor_show(conductor, host); // before anybody can ask
+    fm_event *seeks = playback->seeks.first;
+    playback->seeks = (fm_events){0};
+    show_summary(mailbox, host); // before anybody can ask
     while (seeks != NULL) {
         fm_job *job = (fm_job *)seeks;
         seeks = job->event.next;
@@ -134,31 +146,31 @@ static void answer_seeks(fm_conductor *conductor, fm_host *host, fm_status statu
         job->seek.last_tick = info->last_tick;
         job->seek.differences = fm_replay_verdict_get(playback->replay).differences;
         memcpy(job->seek.error, playback->error, sizeof job->seek.error);
-        fm_conductor_finish(conductor, job, status);
+        fm_outbox_finish(mailbox, job, status);
     }
 }
 
 // Shows what there is now; again later, when the loop is too far behind for that.
-static void show(fm_conductor *conductor, fm_host *host)
+static void show(fm_mailbox *mailbox, fm_host *host)
 {
     fm_playback *playback = &host->playback;
-    if (host->world != NULL && fm_publish_cut(conductor, host) != FM_OK) {
+    if (host->world != NULL && fm_publish_cut(mailbox, host) != FM_OK) {
         playback->retry_ns = fm_clock_now_ns() + RETRY_NS;
         return;
     }
     playback->arrived = false;
     if (host->world != NULL) {
-        fm_jobs_trace(conductor, host);
+        fm_trace_all(mailbox, host);
     }
-    answer_seeks(conductor, host, playback->status);
+    answer_seeks(mailbox, host, playback->status);
 }
 
-static void arrive(fm_conductor *conductor, fm_host *host, fm_status status)
+static void arrive(fm_mailbox *mailbox, fm_host *host, fm_status status)
 {
     host->playback.arrived = true;
     host->playback.status = status;
     host->playback.retry_ns = 0;
-    show(conductor, host);
+    show(mailbox, host);
 }
 
 struct slice {
@@ -176,7 +188,7 @@ static bool has_time(void *context, uint64_t tick)
     return go_on;
 }
 
-static void go_on_seeking(fm_conductor *conductor, fm_host *host, fm_workers *workers)
+static void go_on_seeking(fm_mailbox *mailbox, fm_host *host, fm_workers *workers)
 {
     fm_playback *playback = &host->playback;
     char error[FM_JOURNAL_ERROR_SIZE] = "";
@@ -189,7 +201,7 @@ static void go_on_seeking(fm_conductor *conductor, fm_host *host, fm_workers *wo
                                       has_time, &slice, error);
     take_position(host);
     if (status == FM_ERR_BUSY) {
-        fm_conductor_show(conductor, host);
+        show_summary(mailbox, host);
         return;
     }
     // A running server has perhaps removed its oldest ticks.
@@ -199,19 +211,19 @@ static void go_on_seeking(fm_conductor *conductor, fm_host *host, fm_workers *wo
         return;
     }
     note_error(host, status == FM_OK ? "" : error);
-    arrive(conductor, host, status);
+    arrive(mailbox, host, status);
 }
 
 // ---- playing -----------------------------------------------------------------------------------
 
-static void stop_playing(fm_conductor *conductor, fm_host *host, const char *error)
+static void stop_playing(fm_mailbox *mailbox, fm_host *host, const char *error)
 {
     host->paused = true;
     note_error(host, error);
-    fm_conductor_show(conductor, host);
+    show_summary(mailbox, host);
 }
 
-static void play(fm_conductor *conductor, fm_host *host, fm_workers *workers)
+static void play(fm_mailbox *mailbox, fm_host *host, fm_workers *workers)
 {
     fm_playback *playback = &host->playback;
     char error[FM_JOURNAL_ERROR_SIZE] = "";
@@ -226,10 +238,10 @@ static void play(fm_conductor *conductor, fm_host *host, fm_workers *workers)
     }
     bool is_other = take_position(host);
     if (status != FM_OK || !more) {
-        stop_playing(conductor, host, error);
+        stop_playing(mailbox, host, error);
     }
     if (is_other) { // behind ticks that were not written, or lost
-        arrive(conductor, host, FM_OK);
+        arrive(mailbox, host, FM_OK);
         return;
     }
     if (status != FM_OK || !more) {
@@ -241,57 +253,52 @@ static void play(fm_conductor *conductor, fm_host *host, fm_workers *workers)
         .moved = step.report->moved_count,
         .agents = host->agents,
     };
-    fm_conductor_show(conductor, host);
-    fm_publish_tick(conductor, host, &load);
-    fm_jobs_trace(conductor, host);
+    show_summary(mailbox, host);
+    fm_publish_tick(mailbox, host, &load);
+    fm_trace_all(mailbox, host);
 }
 
 // ---- for the conductor -------------------------------------------------------------------------
 
-bool fm_playback_refuses(const fm_host *host, fm_job_kind kind)
+static bool refuses(const fm_config *config, const fm_host *host, fm_job_kind kind)
 {
-    bool is_harmless = kind == FM_JOB_SEEK || kind == FM_JOB_PAUSE || kind == FM_JOB_UNWATCH ||
-                       kind == FM_JOB_UNTRACE;
-    return fm_playback_is(host) && host->world == NULL && !is_harmless;
+    (void)config;
+    return host->world == NULL && !fm_job_kinds[kind].needs_no_world;
 }
 
-uint64_t fm_playback_due_ns(const fm_host *host)
+static uint64_t due_ns(const fm_config *config, const fm_host *host)
 {
-    if (fm_playback_is_seeking(host)) {
+    (void)config;
+    if (is_seeking(host)) {
         return host->playback.retry_ns;
     }
     return host->paused ? UINT64_MAX : fm_pacer_due_ns(&host->pacer);
 }
 
-void fm_playback_turn(fm_conductor *conductor, fm_host *host, fm_workers *workers)
+static void turn(fm_mailbox *mailbox, fm_host *host, fm_workers *workers)
 {
     if (host->playback.arrived) {
-        show(conductor, host);
-    } else if (fm_playback_is_seeking(host)) {
-        go_on_seeking(conductor, host, workers);
+        show(mailbox, host);
+    } else if (is_seeking(host)) {
+        go_on_seeking(mailbox, host, workers);
     } else {
-        play(conductor, host, workers);
+        play(mailbox, host, workers);
     }
 }
 
-void fm_playback_abandon(fm_conductor *conductor, fm_host *host, fm_status status)
+void fm_playback_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status)
 {
-    if (fm_playback_is(host)) {
+    if (fm_host_is_replay(host)) {
         host->playback.arrived = false;
-        answer_seeks(conductor, host, status);
+        answer_seeks(mailbox, host, status);
     }
 }
 
-void fm_playback_summarize(const fm_host *host, fm_replay_summary *summary)
-{
-    const fm_playback *playback = &host->playback;
-    const fm_journal_info *info = fm_replay_info(playback->replay);
-    const fm_job *seek = last_seek(host);
-    *summary = (fm_replay_summary){
-        .first_tick = info->first_tick,
-        .last_tick = info->last_tick > host->tick ? info->last_tick : host->tick,
-        .seeks = seek == NULL ? FM_TICK_NONE : seek->seek.wanted,
-        .differences = fm_replay_verdict_get(playback->replay).differences,
-    };
-    memcpy(summary->error, playback->error, sizeof summary->error);
-}
+const fm_host_kind fm_playback_kind = {
+    .show = show_summary,
+    .due_ns = due_ns,
+    .turn = turn,
+    .prepare = take_newer,
+    .holds_up_jobs = is_seeking,
+    .refuses = refuses,
+};

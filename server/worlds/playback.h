@@ -17,34 +17,12 @@
 
 #pragma once
 
-#include "server/worlds/conductor.h"
+#include "server/worlds/host_kind.h"
 
-/// Whether a world is a replay.
-static inline bool fm_playback_is(const fm_host *host)
-{
-    return host->playback.replay != NULL;
-}
-
-/// Whether it is on its way to a tick, which holds up what comes after.
-bool fm_playback_is_seeking(const fm_host *host);
+extern const fm_host_kind fm_playback_kind;
 
 /// Begins a seek, or refuses it. Takes the job.
-void fm_playback_seek(fm_conductor *conductor, fm_host *host, fm_job *job);
-
-/// Takes seeks out of the backlog that are to take the place of the one under way.
-void fm_playback_take_newer(fm_conductor *conductor, fm_host *host);
-
-/// Whether a kind of job cannot be done because there is no world.
-bool fm_playback_refuses(const fm_host *host, fm_job_kind kind);
-
-/// When there is something to do: UINT64_MAX never.
-uint64_t fm_playback_due_ns(const fm_host *host);
-
-/// Goes on with a seek for a while, or does a tick.
-void fm_playback_turn(fm_conductor *conductor, fm_host *host, fm_workers *workers);
+void fm_playback_seek(fm_mailbox *mailbox, fm_host *host, fm_job *job);
 
 /// Answers the seeks that are under way.
-void fm_playback_abandon(fm_conductor *conductor, fm_host *host, fm_status status);
-
-/// Fills in what the summary says of a replay.
-void fm_playback_summarize(const fm_host *host, fm_replay_summary *summary);
+void fm_playback_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status);

@@ -2,6 +2,8 @@
 
 #include "server/worlds/publish.h"
 
+#include "server/worlds/outbox.h"
+
 #include "core/world/looks.h"
 
 #include <stdlib.h>
@@ -202,17 +204,10 @@ static void leave_out(fm_host_watch *watch, const fm_changes *changes)
     watch->untold_lost |= !keep_untold(watch, changes);
 }
 
-void fm_publication_destroy(fm_publication *publication)
-{
-    atomic_fetch_sub(&publication->host->published_unread_size, publication->size);
-    free(publication->looks);
-    free(publication);
-}
-
-static void emit(fm_conductor *conductor, fm_host *host, fm_publication *block)
+static void emit(fm_mailbox *mailbox, fm_host *host, fm_publication *block)
 {
     atomic_fetch_add(&host->published_unread_size, block->size);
-    fm_conductor_emit(conductor, host, &block->event);
+    fm_outbox_emit(mailbox, host, &block->event);
 }
 
 // ---- ticks -------------------------------------------------------------------------------------
@@ -228,7 +223,7 @@ static bool is_empty(const fm_changes *changes)
 //
 // @param caught_up  whether the loop has taken in all that was published in the ticks before. What
 //                   other views have published in this one must not keep a view from going on
-static void publish_watch(fm_conductor *conductor, fm_host *host, fm_host_watch *watch,
+static void publish_watch(fm_mailbox *mailbox, fm_host *host, fm_host_watch *watch,
                           const fm_load *load, bool caught_up)
 {
     if (watch->absent) {
@@ -256,23 +251,23 @@ static void publish_watch(fm_conductor *conductor, fm_host *host, fm_host_watch 
         watch->lost = false;
         forget_untold(watch);
         block->load = *load;
-        emit(conductor, host, block);
+        emit(mailbox, host, block);
     } else if (!watch->lost) {
         leave_out(watch, &changes);
     }
 }
 
-void fm_publish_tick(fm_conductor *conductor, fm_host *host, const fm_load *load)
+void fm_publish_tick(fm_mailbox *mailbox, fm_host *host, const fm_load *load)
 {
     bool caught_up = atomic_load(&host->published_unread_size) == 0;
     for (uint32_t i = 0; i < host->watch_count; i++) {
-        publish_watch(conductor, host, &host->watches[i], load, caught_up);
+        publish_watch(mailbox, host, &host->watches[i], load, caught_up);
     }
 }
 
 // ---- replays -----------------------------------------------------------------------------------
 
-static fm_status publish_cut(fm_conductor *conductor, fm_host *host, fm_host_watch *watch)
+static fm_status publish_cut(fm_mailbox *mailbox, fm_host *host, fm_host_watch *watch)
 {
     if (atomic_load(&host->published_unread_size) >= FM_PUBLISHED_UNREAD_MAX) {
         return FM_ERR_BUSY;
@@ -284,11 +279,11 @@ static fm_status publish_cut(fm_conductor *conductor, fm_host *host, fm_host_wat
     block->is_cut = true;
     watch->lost = false;
     forget_untold(watch);
-    emit(conductor, host, block);
+    emit(mailbox, host, block);
     return FM_OK;
 }
 
-fm_status fm_publish_cut(fm_conductor *conductor, fm_host *host)
+fm_status fm_publish_cut(fm_mailbox *mailbox, fm_host *host)
 {
     fm_status status = FM_OK;
     for (uint32_t i = 0; i < host->watch_count; i++) {
@@ -298,7 +293,7 @@ fm_status fm_publish_cut(fm_conductor *conductor, fm_host *host)
         }
     }
     for (uint32_t i = 0; i < host->watch_count && status == FM_OK; i++) {
-        status = publish_cut(conductor, host, &host->watches[i]);
+        status = publish_cut(mailbox, host, &host->watches[i]);
     }
     return status;
 }
@@ -331,7 +326,7 @@ static void stop_watching(fm_host *host, const fm_host_watch *watch)
     }
 }
 
-fm_status fm_publish_watch(fm_conductor *conductor, fm_host *host, uint32_t team, uint64_t serial)
+fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team, uint64_t serial)
 {
     fm_status status = reserve(host);
     if (status != FM_OK) {
@@ -340,7 +335,7 @@ fm_status fm_publish_watch(fm_conductor *conductor, fm_host *host, uint32_t team
     status = fm_world_watch(host->world, team, true);
     fm_host_watch watch = {.team = team, .serial = serial};
     // In a replay it may come yet, or have been there.
-    watch.absent = status == FM_ERR_NO_TEAM && host->playback.replay != NULL;
+    watch.absent = status == FM_ERR_NO_TEAM && fm_host_is_replay(host);
     if (status != FM_OK && !watch.absent) {
         return status;
     }
@@ -350,7 +345,7 @@ fm_status fm_publish_watch(fm_conductor *conductor, fm_host *host, uint32_t team
         return FM_ERR_NO_MEMORY;
     }
     host->watches[host->watch_count++] = watch;
-    emit(conductor, host, block);
+    emit(mailbox, host, block);
     return FM_OK;
 }
 

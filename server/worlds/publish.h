@@ -5,24 +5,22 @@
 
 #pragma once
 
-#include "server/worlds/conductor.h"
+#include "server/worlds/mailbox.h"
 
+#define FM_PUBLISHED_UNREAD_MAX (64u << 20) // bytes of one world's publications
 /// After a tick: a publication for each watched view.
-void fm_publish_tick(fm_conductor *conductor, fm_host *host, const fm_load *load);
+void fm_publish_tick(fm_mailbox *mailbox, fm_host *host, const fm_load *load);
 
 /// After a replay went to another tick: a publication of the whole of each watched view. Those that
 /// were published before a failure are published again.
 ///
 /// @return FM_OK, FM_ERR_BUSY (the loop has not taken in what was published) or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_publish_cut(fm_conductor *conductor, fm_host *host);
+FM_CHECKED fm_status fm_publish_cut(fm_mailbox *mailbox, fm_host *host);
 
 /// Begins to watch a view and publishes a snapshot of it.
 /// @return FM_OK, FM_ERR_NO_TEAM, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_publish_watch(fm_conductor *conductor, fm_host *host, uint32_t team,
+FM_CHECKED fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team,
                                       uint64_t serial);
 
 /// Stops watching it, if the serial is the one that began it.
 void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial);
-
-/// Ends a publication that has been taken in, or that nobody is to hear of. Either thread.
-void fm_publication_destroy(fm_publication *publication);

@@ -5,6 +5,7 @@
 #include "core/map/view_copy.h"
 #include "core/world/team_labels.h"
 #include "server/base/clock.h"
+#include "server/worlds/outbox.h"
 
 #include <stdlib.h>
 
@@ -26,15 +27,6 @@ static void release_copy(fm_query_copy *copy)
         fm_view_copy_destroy(copy->view);
         free(copy);
     }
-}
-
-void fm_job_query_fini(fm_job_query *query)
-{
-    for (uint32_t i = 0; query->items != NULL && i < query->item_count; i++) {
-        fm_query_destroy(query->items[i].query);
-    }
-    free(query->items);
-    free(query->cells);
 }
 
 static const fm_view *view_of(const fm_host *host, const fm_job_query *query)
@@ -388,7 +380,7 @@ static bool is_finished(fm_job_query *query)
 }
 
 // Begins jobs that wait, gives back those that are done, and keeps the others in their order.
-static void turn_over(fm_conductor *conductor, fm_host *host, uint64_t deadline_ns)
+static void turn_over(fm_mailbox *mailbox, fm_host *host, uint64_t deadline_ns)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < host->query_count; i++) {
@@ -399,34 +391,34 @@ static void turn_over(fm_conductor *conductor, fm_host *host, uint64_t deadline_
         } else {
             release_copy(job->query.copy);
             job->query.copy = NULL;
-            fm_conductor_finish(conductor, job, status);
+            fm_outbox_finish(mailbox, job, status);
         }
     }
     host->query_count = kept;
 }
 
-bool fm_queries_search(fm_conductor *conductor, fm_host *host, fm_workers *workers,
+bool fm_queries_search(fm_mailbox *mailbox, fm_host *host, fm_workers *workers,
                        fm_scratch *scratches, uint64_t deadline_ns)
 {
     struct search search = {.count_max = RUNNING_PER_WORKER * fm_workers_count(workers),
                             .scratches = scratches,
                             .deadline_ns = deadline_ns};
-    turn_over(conductor, host, deadline_ns);
+    turn_over(mailbox, host, deadline_ns);
     while (host->query_count > 0 && !deadline_passed(&search)) {
         list_running(&search, host);
         fm_workers_run(workers, search.count, 1, search_range, &search);
-        turn_over(conductor, host, deadline_ns);
+        turn_over(mailbox, host, deadline_ns);
     }
     return host->query_count > 0;
 }
 
-void fm_queries_abandon(fm_conductor *conductor, fm_host *host, fm_status status)
+void fm_queries_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status)
 {
     uint32_t query_count = host->query_count;
     host->query_count = 0;
     for (uint32_t i = 0; i < query_count; i++) {
         release_copy(host->queries[i]->query.copy);
         host->queries[i]->query.copy = NULL;
-        fm_conductor_finish(conductor, host->queries[i], status);
+        fm_outbox_finish(mailbox, host->queries[i], status);
     }
 }

@@ -21,7 +21,7 @@
 #pragma once
 
 #include "core/search/scratch.h"
-#include "server/worlds/conductor.h"
+#include "server/worlds/mailbox.h"
 
 /// Takes in a job. @return FM_OK: it will be finished by fm_queries_search(); or what is wrong
 FM_CHECKED fm_status fm_queries_take(fm_host *host, fm_job *job);
@@ -30,14 +30,11 @@ FM_CHECKED fm_status fm_queries_take(fm_host *host, fm_job *job);
 ///
 /// @param scratches  one for each worker
 /// @return whether any is still running
-bool fm_queries_search(fm_conductor *conductor, fm_host *host, fm_workers *workers,
+bool fm_queries_search(fm_mailbox *mailbox, fm_host *host, fm_workers *workers,
                        fm_scratch *scratches, uint64_t deadline_ns);
 
 /// Before the world changes: running queries get a copy of what they read.
 void fm_queries_detach(fm_host *host);
 
 /// Gives all queries back unanswered.
-void fm_queries_abandon(fm_conductor *conductor, fm_host *host, fm_status status);
-
-/// Releases what a job has of questions. Either thread, once nobody else knows the job.
-void fm_job_query_fini(struct fm_job_query *query);
+void fm_queries_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status);

@@ -6,7 +6,6 @@
 #include "core/saves/world_file.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
-#include "server/worlds/publish.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -181,15 +180,15 @@ static bool add_keyframe(fm_host *host, const fm_tick_record *record)
 
 // A batch has room for one keyframe. Where none can be made the world is settled all the same, and
 // the journal has lost track.
-void fm_recording_settle(fm_conductor *conductor, fm_host *host)
+void fm_recording_settle(fm_mailbox *mailbox, fm_host *host)
 {
     if (fm_world_is_settled(host->world) && !fm_world_is_starved(host->world)) {
         return;
     }
     if (host->batch != NULL && host->batch->has_keyframe) {
-        fm_recording_flush(conductor, host);
+        fm_recording_flush(mailbox, host);
     }
-    bool goes_on = fm_conductor_config(conductor)->journal_on_error == FM_JOURNAL_READ_ONLY;
+    bool goes_on = mailbox->config->journal_on_error == FM_JOURNAL_READ_ONLY;
     if (is_recorded(host) &&
         ((goes_on && fm_journal_has_failed(host->journal)) || !add_keyframe(host, NULL))) {
         lose_track(host);
@@ -294,23 +293,12 @@ void fm_recording_catch_up(fm_host *host)
 
 // ---- events ------------------------------------------------------------------------------------
 
-static void append(fm_event **first, fm_event **last, fm_event *event)
-{
-    event->next = NULL;
-    if (*first == NULL) {
-        *first = event;
-    } else {
-        (*last)->next = event;
-    }
-    *last = event;
-}
-
 bool fm_recording_hold(fm_host *host, fm_event *event)
 {
     if (host->journal == NULL || !host->holds_back) {
         return false;
     }
-    append(&host->held_first, &host->held_last, event);
+    fm_events_append(&host->held, event);
     return true;
 }
 
@@ -320,10 +308,10 @@ static bool has_rows(const fm_host *host)
 }
 
 // What the journal does not know must not be told, unless the world goes on without it.
-static bool is_kept_secret(const fm_conductor *conductor, const fm_host *host)
+static bool is_kept_secret(const fm_mailbox *mailbox, const fm_host *host)
 {
     return host->unrecorded && host->holds_back &&
-           fm_conductor_config(conductor)->journal_on_error == FM_JOURNAL_PAUSE;
+           mailbox->config->journal_on_error == FM_JOURNAL_PAUSE;
 }
 
 // The next keyframe needs room in a batch.
@@ -338,31 +326,31 @@ static void hand_over_keyframe(fm_host *host)
     }
 }
 
-void fm_recording_flush(fm_conductor *conductor, fm_host *host)
+void fm_recording_flush(fm_mailbox *mailbox, fm_host *host)
 {
     if (host->journal == NULL) {
         return;
     }
-    if (is_kept_secret(conductor, host)) {
+    if (is_kept_secret(mailbox, host)) {
         hand_over_keyframe(host);
         return;
     }
     bool must_wait = has_rows(host) || fm_journal_is_waiting(host->journal);
     if (!must_wait) {
-        if (host->held_first != NULL) {
-            fm_conductor_note_known(conductor, host, host->tick, host->digest);
+        if (host->held.first != NULL) {
+            fm_mailbox_note_known(mailbox, host, host->tick, host->digest);
         }
-        fm_conductor_emit_all(conductor, host->held_first, host->held_last);
-        host->held_first = host->held_last = NULL;
+        fm_mailbox_emit(mailbox, host->held.first, host->held.last);
+        host->held = (fm_events){0};
         return;
     }
-    if ((host->held_first == NULL && !has_rows(host)) || batch_of(host) == NULL) {
+    if ((host->held.first == NULL && !has_rows(host)) || batch_of(host) == NULL) {
         return; // without memory they wait for the next round
     }
     fm_journal_batch *batch = host->batch;
-    batch->held_first = host->held_first;
-    batch->held_last = host->held_last;
-    host->held_first = host->held_last = NULL;
+    batch->held_first = host->held.first;
+    batch->held_last = host->held.last;
+    host->held = (fm_events){0};
     host->batch = NULL;
     batch->tick = host->tick;
     batch->digest = host->digest;
@@ -376,14 +364,14 @@ static bool is_answer(const fm_event *event)
 
 // What was done but not written down by the end has not happened, for those who asked and for those
 // who watch.
-static void give_up(fm_conductor *conductor, fm_event *event)
+static void give_up(fm_mailbox *mailbox, fm_event *event)
 {
     while (event != NULL) {
         fm_event *next = event->next;
         if (is_answer(event)) {
             fm_job *job = (fm_job *)event;
             job->status = job->status == FM_OK ? FM_ERR_IO : job->status;
-            fm_conductor_emit_all(conductor, event, event);
+            fm_mailbox_emit(mailbox, event, event);
         } else {
             fm_publication_destroy((fm_publication *)event);
         }
@@ -391,79 +379,54 @@ static void give_up(fm_conductor *conductor, fm_event *event)
     }
 }
 
-void fm_recording_give_up(fm_conductor *conductor, fm_host *host)
+void fm_recording_give_up(fm_mailbox *mailbox, fm_host *host)
 {
-    give_up(conductor, host->held_first);
-    host->held_first = host->held_last = NULL;
+    give_up(mailbox, host->held.first);
+    host->held = (fm_events){0};
 }
 
 void fm_recording_released(void *context, void *owner, fm_journal_batch *batch, bool written)
 {
-    fm_conductor *conductor = context;
+    fm_mailbox *mailbox = context;
     fm_host *host = owner;
     if (written) {
-        fm_conductor_note_known(conductor, host, batch->tick, batch->digest);
-        fm_conductor_emit_all(conductor, batch->held_first, batch->held_last);
+        fm_mailbox_note_known(mailbox, host, batch->tick, batch->digest);
+        fm_mailbox_emit(mailbox, batch->held_first, batch->held_last);
     } else {
-        give_up(conductor, batch->held_first);
+        give_up(mailbox, batch->held_first);
     }
     batch->held_first = batch->held_last = NULL;
-}
-
-static bool changes_the_world(fm_job_kind kind)
-{
-    switch (kind) {
-    case FM_JOB_COMMAND:
-    case FM_JOB_PAUSE:
-    case FM_JOB_RESUME:
-    case FM_JOB_STEP:
-        return true;
-    case FM_JOB_ADD:
-    case FM_JOB_REMOVE:
-    case FM_JOB_SEEK:
-    case FM_JOB_QUERY:
-    case FM_JOB_STATS:
-    case FM_JOB_INSPECT:
-    case FM_JOB_TRACE:
-    case FM_JOB_UNTRACE:
-    case FM_JOB_EXPLAIN:
-    case FM_JOB_TOP:
-    case FM_JOB_SAVE:
-    case FM_JOB_WATCH:
-    case FM_JOB_UNWATCH:
-        return false;
-    }
-    FM_UNREACHABLE();
 }
 
 static bool is_acknowledgement(const fm_event *event)
 {
     const fm_job *job = (const fm_job *)event;
-    return is_answer(event) && job->status == FM_OK && changes_the_world(job->kind);
+    return is_answer(event) && job->status == FM_OK && fm_job_kinds[job->kind].changes_world;
 }
 
 // With read_only the world is shown all the same; but that something was done is said only once it
 // is written.
 void fm_recording_failed(void *context, void *owner, fm_journal_batch *batch)
 {
-    fm_conductor *conductor = context;
+    fm_mailbox *mailbox = context;
     fm_host *host = owner;
-    fm_event *first = NULL, *last = NULL, *kept_first = NULL, *kept_last = NULL, *next;
-    if (fm_conductor_config(conductor)->journal_on_error != FM_JOURNAL_READ_ONLY) {
+    fm_events told = {0}, kept = {0};
+    fm_event *next;
+    if (mailbox->config->journal_on_error != FM_JOURNAL_READ_ONLY) {
         return;
     }
     for (fm_event *event = batch->held_first; event != NULL; event = next) {
         next = event->next;
         if (is_acknowledgement(event)) {
-            append(&kept_first, &kept_last, event);
+            fm_events_append(&kept, event);
         } else {
-            append(&first, &last, event);
+            fm_events_append(&told, event);
         }
     }
-    fm_conductor_note_known(conductor, host, batch->tick, batch->digest);
-    batch->held_first = kept_first;
-    batch->held_last = kept_last;
-    fm_conductor_emit_all(conductor, first, last);
+    fm_mailbox_note_known(mailbox, host, batch->tick, batch->digest);
+    batch->held_first = kept.first;
+    batch->held_last = kept.last;
+    fm_mailbox_emit(mailbox, told.first, told.last);
 }
 
 // ---- what a world may do -----------------------------------------------------------------------
@@ -495,11 +458,10 @@ bool fm_recording_refuses(const fm_config *config, const fm_host *host, fm_job_k
     if (!has_failed(host)) {
         return false;
     }
-    if (changes_the_world(kind)) {
+    if (fm_job_kinds[kind].changes_world) {
         return true;
     }
-    bool is_harmless = kind == FM_JOB_STATS || kind == FM_JOB_UNWATCH || kind == FM_JOB_UNTRACE;
-    return config->journal_on_error == FM_JOURNAL_PAUSE && !is_harmless;
+    return config->journal_on_error == FM_JOURNAL_PAUSE && !fm_job_kinds[kind].is_harmless;
 }
 
 fm_host_journal fm_recording_state(const fm_config *config, const fm_host *host)
@@ -597,12 +559,12 @@ void fm_recording_end(fm_host *host, fm_event *event)
 {
     fm_journal *journal = host->journal;
     fm_journal_batch *before = host->batch, *batch = host->last_batch;
-    append(&host->held_first, &host->held_last, event);
+    fm_events_append(&host->held, event);
     batch->tick = host->tick;
     batch->digest = host->digest;
-    batch->held_first = host->held_first;
-    batch->held_last = host->held_last;
-    host->held_first = host->held_last = NULL;
+    batch->held_first = host->held.first;
+    batch->held_last = host->held.last;
+    host->held = (fm_events){0};
     host->journal = NULL;
     host->batch = host->last_batch = NULL;
     if (before != NULL) {

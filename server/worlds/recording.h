@@ -20,7 +20,7 @@
 #pragma once
 
 #include "server/journal/journal.h"
-#include "server/worlds/conductor.h"
+#include "server/worlds/mailbox.h"
 
 #define FM_HELD_UP_NS 10000000u // how often a world that is held up is looked at
 
@@ -44,7 +44,7 @@ void fm_recording_discard(fm_host *host);
 void fm_recording_end(fm_host *host, fm_event *event);
 
 /// The writer has stopped: answers that could not be handed over to it are given as failed.
-void fm_recording_give_up(fm_conductor *conductor, fm_host *host);
+void fm_recording_give_up(fm_mailbox *mailbox, fm_host *host);
 
 /// Writes down a command that is about to be applied. @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_recording_add_command(fm_host *host, const fm_command *command);
@@ -71,13 +71,13 @@ void fm_recording_add_last_keyframe(fm_host *host);
 
 /// Settles the world, which is about to be saved for a client, and makes a keyframe of it: whoever
 /// replays the journal has to settle there as well. Does nothing when the world is settled.
-void fm_recording_settle(fm_conductor *conductor, fm_host *host);
+void fm_recording_settle(fm_mailbox *mailbox, fm_host *host);
 
 /// Holds an event back. @return false: it may go at once
 bool fm_recording_hold(fm_host *host, fm_event *event);
 
 /// Hands over what was written down and held. What need not wait goes into the outbox.
-void fm_recording_flush(fm_conductor *conductor, fm_host *host);
+void fm_recording_flush(fm_mailbox *mailbox, fm_host *host);
 
 /// Whether the world may neither tick nor do jobs: the journal is too far behind.
 bool fm_recording_is_behind(const fm_host *host);
@@ -101,5 +101,5 @@ void fm_recording_stats(const fm_config *config, const fm_host *host, fm_world_s
 
 // ---- for the journal's writer, on its thread ---------------------------------------------------
 
-void fm_recording_released(void *conductor, void *host, fm_journal_batch *batch, bool written);
-void fm_recording_failed(void *conductor, void *host, fm_journal_batch *batch);
+void fm_recording_released(void *mailbox, void *host, fm_journal_batch *batch, bool written);
+void fm_recording_failed(void *mailbox, void *host, fm_journal_batch *batch);

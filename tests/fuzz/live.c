@@ -461,21 +461,12 @@ static void init_loop(void)
     }
 }
 
-static fm_conductor *make_conductor(const fm_config *config)
+static fm_conductor *make_conductor(const fm_config *config, bool for_replays)
 {
     fm_conductor *conductor;
-    fm_status status = fm_conductor_create_driven(config, on_event, NULL, &conductor);
+    fm_status status = fm_conductor_create_driven(config, for_replays, on_event, NULL, &conductor);
     FM_ASSERT(status == FM_OK);
     return conductor;
-}
-
-// A conductor of replays has no journals, and otherwise differs from another only in its thread.
-static const fm_config *without_journals(const fm_config *config)
-{
-    static fm_config replays;
-    replays = *config;
-    replays.journal_dir[0] = '\0';
-    return &replays;
 }
 
 void fm_live_begin(const fm_config *config, const fm_config *worlds)
@@ -488,8 +479,8 @@ void fm_live_begin(const fm_config *config, const fm_config *worlds)
     live.hub.tokens.configured = config->grants;
     live.hub.start_ns = fm_clock_now_ns();
     live.hub.loop = &empty_loop;
-    live.hub.conductor = make_conductor(worlds);
-    live.hub.replayer = make_conductor(without_journals(config));
+    live.hub.conductor = make_conductor(worlds, false);
+    live.hub.replayer = make_conductor(config, true);
 }
 
 static void end_worlds(void)

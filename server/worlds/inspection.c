@@ -1,0 +1,186 @@
+// server/worlds/inspection.c: see inspection.h.
+
+#include "server/worlds/inspection.h"
+
+#include "server/worlds/outbox.h"
+
+#include <stdlib.h>
+
+#define PATH_CELLS_MAX   4096u  // of debug.inspect
+#define SEARCH_CELLS_MAX 16384u // likewise
+
+// ---- debug.inspect -----------------------------------------------------------------------------
+
+static bool rect_contains(const fm_rect *rect, fm_cell cell)
+{
+    return fm_cell_x(cell) - rect->x < rect->width && fm_cell_y(cell) - rect->y < rect->height;
+}
+
+struct listing {
+    fm_job_inspect *inspect;
+    const fm_view *view;
+    fm_cell goal; // of estimates that may have been raised; FM_CELL_NONE: they lead elsewhere
+};
+
+static uint32_t raised(const struct listing *listing, const fm_inspection *cell)
+{
+    if (listing->goal == FM_CELL_NONE || cell->h >= FM_COST_INFINITE) {
+        return 0;
+    }
+    uint32_t distance = fm_view_distance(listing->view, cell->cell, listing->goal);
+    return cell->h > distance ? cell->h - distance : 0;
+}
+
+static void list_search_cell(const fm_inspection *cell, void *context)
+{
+    struct listing *listing = context;
+    fm_job_inspect *inspect = listing->inspect;
+    if (inspect->search_count < SEARCH_CELLS_MAX && rect_contains(&inspect->rect, cell->cell)) {
+        inspect->search[inspect->search_count++] =
+            (fm_search_cell){.seen = *cell, .raised = raised(listing, cell)};
+    }
+}
+
+// Searches that begin at the goal estimate the way to the agents.
+static bool searches_from_goal(const char *planner)
+{
+    fm_planner_spec spec;
+    return fm_planner_spec_parse(planner, &spec, NULL, 0) != FM_OK || spec.ops->shared ||
+           spec.ops == &fm_repeated_backward_astar;
+}
+
+static fm_status inspect_search(fm_host *host, fm_job_inspect *inspect)
+{
+    inspect->search = malloc(SEARCH_CELLS_MAX * sizeof *inspect->search);
+    if (inspect->search == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    const fm_agent_report *report = &inspect->report;
+    fm_cell goal = report->goal_substitute != FM_CELL_NONE ? report->goal_substitute : report->goal;
+    struct listing listing = {
+        .inspect = inspect,
+        .view = fm_world_class_view(host->world, report->team, report->class_index),
+        .goal = searches_from_goal(report->planner) ? FM_CELL_NONE : goal,
+    };
+    fm_status status =
+        fm_world_inspect_search(host->world, inspect->agent, list_search_cell, &listing);
+    return status == FM_ERR_NOT_READY ? FM_OK : status; // no planner: an empty list
+}
+
+fm_status fm_inspection_make(fm_host *host, fm_job_inspect *inspect)
+{
+    fm_status status = fm_world_inspect(host->world, inspect->agent, &inspect->report);
+    if (status != FM_OK) {
+        return status;
+    }
+    inspect->ns_per_expansion = host->pacer.ns_per_expansion;
+    if (inspect->channels & FM_CHANNEL_PATH) {
+        inspect->path = malloc(PATH_CELLS_MAX * sizeof *inspect->path);
+        if (inspect->path == NULL) {
+            return FM_ERR_NO_MEMORY;
+        }
+        inspect->path_count =
+            fm_world_agent_path(host->world, inspect->agent, inspect->path, PATH_CELLS_MAX);
+    }
+    bool lists = inspect->has_rect && inspect->channels & (FM_CHANNEL_SEARCH | FM_CHANNEL_DETAILS);
+    return lists ? inspect_search(host, inspect) : FM_OK;
+}
+
+fm_status fm_inspection_explain(fm_host *host, fm_job *job)
+{
+    job->explain.explanation = malloc(sizeof *job->explain.explanation);
+    return job->explain.explanation == NULL
+               ? FM_ERR_NO_MEMORY
+               : fm_world_explain(host->world, job->explain.agent, job->explain.explanation);
+}
+
+fm_status fm_inspection_list_top(fm_host *host, fm_job *job)
+{
+    job->top.rows = calloc(job->top.capacity, sizeof *job->top.rows);
+    if (job->top.rows == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    job->top.count = fm_world_top(host->world, job->top.top, job->top.rows, job->top.capacity);
+    return FM_OK;
+}
+
+// ---- traces ------------------------------------------------------------------------------------
+
+// Inspects for a trace and gives the result to the loop, unless that is behind. @return false when
+// the agent is gone
+static bool trace(fm_mailbox *mailbox, fm_host *host, const fm_job *order)
+{
+    if (atomic_load(&host->traces_unread) >= FM_HOST_TRACES_MAX) {
+        return true;
+    }
+    fm_job *job = fm_job_create(FM_JOB_INSPECT, host);
+    if (job == NULL) {
+        return true; // the next tick may have memory again
+    }
+    job->session = order->session;
+    job->inspect = order->inspect;
+    job->status = fm_inspection_make(host, &job->inspect);
+    job->tick = host->tick;
+    bool alive = job->status != FM_ERR_NO_AGENT;
+    if (!alive && fm_host_is_replay(host)) { // it may come back, or have been there
+        fm_job_destroy(job);
+        return true;
+    }
+    atomic_fetch_add(&host->traces_unread, 1);
+    fm_outbox_emit(mailbox, host, &job->event); // was never in the inbox
+    return alive;
+}
+
+static void drop_trace(fm_host *host, uint32_t i)
+{
+    fm_job_destroy(host->traces[i]);
+    host->traces[i] = host->traces[--host->trace_count];
+}
+
+fm_status fm_trace_begin(fm_mailbox *mailbox, fm_host *host, fm_job *job)
+{
+    fm_agent_report report;
+    fm_status status = fm_world_inspect(host->world, job->inspect.agent, &report);
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_job *kept =
+        host->trace_count < FM_HOST_TRACES_MAX ? fm_job_create(FM_JOB_TRACE, host) : NULL;
+    if (kept == NULL) {
+        return host->trace_count < FM_HOST_TRACES_MAX ? FM_ERR_NO_MEMORY : FM_ERR_LIMIT;
+    }
+    kept->session = job->session;
+    kept->inspect = job->inspect;
+    host->traces[host->trace_count++] = kept;
+    trace(mailbox, host, kept);
+    return FM_OK;
+}
+
+fm_status fm_trace_end(fm_host *host, uint64_t session, uint64_t number)
+{
+    for (uint32_t i = 0; i < host->trace_count; i++) {
+        if (host->traces[i]->session == session && host->traces[i]->inspect.trace == number) {
+            drop_trace(host, i);
+            return FM_OK;
+        }
+    }
+    return FM_ERR_BAD_VALUE;
+}
+
+void fm_trace_all(fm_mailbox *mailbox, fm_host *host)
+{
+    for (uint32_t i = 0; i < host->trace_count;) {
+        if (trace(mailbox, host, host->traces[i])) {
+            i++;
+        } else {
+            drop_trace(host, i);
+        }
+    }
+}
+
+void fm_trace_abandon(fm_host *host)
+{
+    while (host->trace_count > 0) {
+        drop_trace(host, 0);
+    }
+}

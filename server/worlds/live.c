@@ -1,0 +1,135 @@
+// server/worlds/live.c: see live.h.
+
+#include "server/worlds/live.h"
+
+#include "server/base/clock.h"
+#include "server/worlds/inspection.h"
+#include "server/worlds/outbox.h"
+#include "server/worlds/publish.h"
+#include "server/worlds/queries.h"
+#include "server/worlds/recording.h"
+
+static void show(fm_mailbox *mailbox, fm_host *host)
+{
+    fm_outbox_show(mailbox, host, NULL);
+}
+
+// ---- ticking -----------------------------------------------------------------------------------
+
+static bool deadline_passed(void *context)
+{
+    const fm_pace *pace = context;
+    return fm_clock_now_ns() >= pace->deadline_ns;
+}
+
+static uint64_t now_ns_for_stages(void *context)
+{
+    (void)context;
+    return fm_clock_now_ns();
+}
+
+static void record_tick(fm_host *host, const fm_tick_report *report, const fm_pace *pace,
+                        uint64_t tick_ns)
+{
+    host->commands_ns += pace->spent_ns;
+    fm_distribution_add(&host->commands_times, pace->spent_ns / 1000);
+    host->tick_ns += 0.2 * ((double)tick_ns - host->tick_ns);
+    fm_histogram_add(&host->tick_histogram, tick_ns / 1000);
+    uint64_t overrun_us = fm_pacer_overrun_ns(&host->pacer, tick_ns) / 1000;
+    fm_histogram_add(&host->overrun_histogram, overrun_us);
+    fm_distribution_add(&host->tick_times, tick_ns / 1000);
+    fm_distribution_add(&host->overrun_times, overrun_us);
+    for (uint32_t stage = 0; stage < FM_STAGE_COUNT; stage++) {
+        host->stage_ns[stage] += report->stage_ns[stage];
+        fm_distribution_add(&host->stage_times[stage], report->stage_ns[stage] / 1000);
+    }
+}
+
+static void tick_host(fm_mailbox *mailbox, fm_host *host, fm_workers *workers, const fm_pace *pace)
+{
+    fm_queries_detach(host);
+    fm_tick_clock clock = {
+        .deadline = {.passed = deadline_passed, .context = (void *)pace},
+        .now_ns = now_ns_for_stages,
+    };
+    fm_tick_report report;
+    fm_tick_run(host->world, workers, pace->expansions, &clock, &report);
+    host->tick = report.record.tick;
+    host->digest = report.record.digest;
+    fm_recording_add_tick(host, mailbox->config, &report.record);
+    show(mailbox, host);
+
+    fm_load load = {
+        .tick_us = (fm_clock_now_ns() - pace->start_ns + pace->spent_ns) / 1000,
+        .search_us = report.stage_ns[FM_STAGE_SEARCH] / 1000,
+        .expansions = report.expansions,
+        .moved = report.moved_count,
+        .agents = host->agents,
+    };
+    fm_publish_tick(mailbox, host, &load);
+    fm_trace_all(mailbox, host);
+    uint64_t end_ns = fm_clock_now_ns();
+    record_tick(host, &report, pace, end_ns - pace->start_ns + pace->spent_ns);
+    fm_pacer_end(&host->pacer, pace, &report, end_ns);
+}
+
+static void finish_step(fm_mailbox *mailbox, fm_host *host)
+{
+    fm_job *step = host->step;
+    if (step != NULL && --step->step.left == 0) {
+        host->step = NULL;
+        step->step.digest = host->digest;
+        fm_outbox_finish(mailbox, step, FM_OK);
+    }
+}
+
+static void turn(fm_mailbox *mailbox, fm_host *host, fm_workers *workers)
+{
+    uint64_t now_ns = fm_clock_now_ns();
+    fm_pace pace = host->paused ? fm_pacer_begin_step(&host->pacer, now_ns)
+                                : fm_pacer_begin(&host->pacer, now_ns);
+    tick_host(mailbox, host, workers, &pace);
+    finish_step(mailbox, host);
+    fm_recording_flush(mailbox, host);
+    uint64_t over_ns = fm_clock_now_ns();
+    if (fm_recording_keep(host, mailbox->config)) {
+        fm_recording_flush(mailbox, host);
+        fm_pacer_spend(&host->pacer, fm_clock_now_ns() - over_ns);
+    }
+}
+
+static uint64_t due_ns(const fm_config *config, const fm_host *host)
+{
+    if (fm_recording_stands_still(config, host)) {
+        return UINT64_MAX;
+    }
+    if (host->paused) {
+        return host->step != NULL ? 0 : UINT64_MAX;
+    }
+    return fm_pacer_due_ns(&host->pacer);
+}
+
+// ---- jobs --------------------------------------------------------------------------------------
+
+// A journal that is too far behind holds up everything, a step what comes after it.
+static bool holds_up_jobs(const fm_host *host)
+{
+    return host->step != NULL || fm_recording_is_behind(host);
+}
+
+static void prepare(fm_mailbox *mailbox, fm_host *host)
+{
+    fm_recording_catch_up(host);
+    if (fm_recording_state(mailbox->config, host) != host->journal_shown) {
+        show(mailbox, host);
+    }
+}
+
+const fm_host_kind fm_live_kind = {
+    .show = show,
+    .due_ns = due_ns,
+    .turn = turn,
+    .prepare = prepare,
+    .holds_up_jobs = holds_up_jobs,
+    .refuses = fm_recording_refuses,
+};

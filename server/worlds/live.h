@@ -1,0 +1,9 @@
+// server/worlds/live.h: worlds that live: how they tick.
+//
+// Threads: the conductor's, one per world.
+
+#pragma once
+
+#include "server/worlds/host_kind.h"
+
+extern const fm_host_kind fm_live_kind;

@@ -1,0 +1,176 @@
+// server/worlds/mailbox.c: see mailbox.h.
+
+#include "server/worlds/mailbox.h"
+
+#include "server/base/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+// ---- beginning and end -------------------------------------------------------------------------
+
+// Condition variables look at the same clock as everything else.
+void fm_mailbox_init(fm_mailbox *mailbox, const fm_config *config, void (*on_event)(void *context),
+                     void *context)
+{
+    *mailbox = (fm_mailbox){.config = config, .on_event = on_event, .context = context};
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&mailbox->arrived, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&mailbox->lock, NULL);
+}
+
+void fm_mailbox_fini(fm_mailbox *mailbox)
+{
+    pthread_cond_destroy(&mailbox->arrived);
+    pthread_mutex_destroy(&mailbox->lock);
+    free(mailbox->posted);
+}
+
+// ---- from the loop -----------------------------------------------------------------------------
+
+// Room for one more host in the list of those that have something in their inbox. The lock is held.
+static bool posted_reserve(fm_mailbox *mailbox)
+{
+    if (mailbox->posted_count < mailbox->posted_capacity) {
+        return true;
+    }
+    uint32_t capacity = mailbox->posted_capacity == 0 ? 64 : mailbox->posted_capacity * 2;
+    fm_host **posted = realloc(mailbox->posted, capacity * sizeof(fm_host *));
+    if (posted == NULL) {
+        return false;
+    }
+    mailbox->posted = posted;
+    mailbox->posted_capacity = capacity;
+    return true;
+}
+
+fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)
+{
+    fm_host *host = job->host;
+    if (!fm_job_kinds[job->kind].always_fits &&
+        atomic_load(&host->jobs_waiting) >= mailbox->config->inbox_commands_max) {
+        return FM_ERR_BUSY;
+    }
+    pthread_mutex_lock(&mailbox->lock);
+    if (mailbox->stop || !posted_reserve(mailbox)) {
+        bool stop = mailbox->stop; // nobody looks into inboxes any more
+        pthread_mutex_unlock(&mailbox->lock);
+        return stop ? FM_ERR_GOING_DOWN : FM_ERR_BUSY;
+    }
+    if (host->inbox.first == NULL) {
+        mailbox->posted[mailbox->posted_count++] = host;
+    }
+    fm_events_append(&host->inbox, &job->event);
+    atomic_fetch_add(&host->jobs_waiting, 1);
+    pthread_cond_signal(&mailbox->arrived);
+    pthread_mutex_unlock(&mailbox->lock);
+    return FM_OK;
+}
+
+fm_host *fm_mailbox_take(fm_mailbox *mailbox)
+{
+    fm_host *host = NULL;
+    pthread_mutex_lock(&mailbox->lock);
+    if (mailbox->posted_count > 0) {
+        host = mailbox->posted[--mailbox->posted_count];
+        fm_events_append_all(&host->backlog, &host->inbox);
+    }
+    pthread_mutex_unlock(&mailbox->lock);
+    return host;
+}
+
+uint64_t fm_mailbox_nudge(fm_mailbox *mailbox)
+{
+    pthread_mutex_lock(&mailbox->lock);
+    uint64_t turn_count = mailbox->turn_count;
+    mailbox->nudged = true;
+    pthread_cond_signal(&mailbox->arrived);
+    pthread_mutex_unlock(&mailbox->lock);
+    return turn_count;
+}
+
+void fm_mailbox_stop(fm_mailbox *mailbox)
+{
+    pthread_mutex_lock(&mailbox->lock);
+    mailbox->stop = true;
+    pthread_cond_signal(&mailbox->arrived);
+    pthread_mutex_unlock(&mailbox->lock);
+}
+
+bool fm_mailbox_wait(fm_mailbox *mailbox, uint64_t until_ns)
+{
+    struct timespec until = {
+        .tv_sec = (time_t)(until_ns / FM_NS_PER_S),
+        .tv_nsec = (long)(until_ns % FM_NS_PER_S),
+    };
+    pthread_mutex_lock(&mailbox->lock);
+    int result = 0;
+    mailbox->turn_count++;
+    while (!mailbox->stop && !mailbox->nudged && mailbox->posted_count == 0 &&
+           result != ETIMEDOUT) {
+        result = until_ns == UINT64_MAX
+                     ? pthread_cond_wait(&mailbox->arrived, &mailbox->lock)
+                     : pthread_cond_timedwait(&mailbox->arrived, &mailbox->lock, &until);
+    }
+    mailbox->nudged = false;
+    bool stop = mailbox->stop;
+    pthread_mutex_unlock(&mailbox->lock);
+    return stop;
+}
+
+// ---- to the loop -------------------------------------------------------------------------------
+
+void fm_mailbox_emit(fm_mailbox *mailbox, fm_event *first, fm_event *last)
+{
+    if (first == NULL) {
+        return;
+    }
+    last->next = NULL;
+    pthread_mutex_lock(&mailbox->lock);
+    bool was_empty = mailbox->outbox.first == NULL;
+    fm_events_append_all(&mailbox->outbox, &(fm_events){first, last});
+    pthread_mutex_unlock(&mailbox->lock);
+    if (was_empty) {
+        mailbox->on_event(mailbox->context);
+    }
+}
+
+fm_event *fm_mailbox_receive(fm_mailbox *mailbox)
+{
+    pthread_mutex_lock(&mailbox->lock);
+    fm_event *first = mailbox->outbox.first;
+    mailbox->outbox.first = NULL;
+    pthread_mutex_unlock(&mailbox->lock);
+    return first;
+}
+
+void fm_mailbox_note_known(fm_mailbox *mailbox, fm_host *host, uint64_t tick, uint64_t digest)
+{
+    pthread_mutex_lock(&mailbox->lock);
+    host->tick_known = tick;
+    host->digest_known = digest;
+    pthread_mutex_unlock(&mailbox->lock);
+}
+
+fm_host_summary fm_mailbox_summary(fm_mailbox *mailbox, const fm_host *host)
+{
+    pthread_mutex_lock(&mailbox->lock);
+    fm_host_summary summary = host->summary;
+    if (host->holds_back) {
+        summary.tick = host->tick_known;
+        summary.digest = host->digest_known;
+    }
+    pthread_mutex_unlock(&mailbox->lock);
+    return summary;
+}
+
+void fm_mailbox_show(fm_mailbox *mailbox, fm_host *host, const fm_host_summary *summary)
+{
+    pthread_mutex_lock(&mailbox->lock);
+    host->summary = *summary;
+    pthread_mutex_unlock(&mailbox->lock);
+}

@@ -1,0 +1,57 @@
+// server/worlds/outbox.c: see outbox.h.
+
+#include "server/worlds/outbox.h"
+
+#include "server/worlds/recording.h"
+
+void fm_outbox_emit(fm_mailbox *mailbox, fm_host *host, fm_event *event)
+{
+    if (!fm_recording_hold(host, event)) {
+        fm_mailbox_emit(mailbox, event, event);
+    }
+}
+
+void fm_outbox_close(fm_job *job, fm_status status)
+{
+    fm_host *host = job->host;
+    job->status = status;
+    job->tick = host->tick;
+    atomic_fetch_sub(&host->jobs_waiting, 1);
+}
+
+// `stats` is answered even while the journal cannot be written: it says why.
+void fm_outbox_finish(fm_mailbox *mailbox, fm_job *job, fm_status status)
+{
+    fm_outbox_close(job, status);
+    if (job->kind == FM_JOB_STATS && fm_recording_is_watched(job->host)) {
+        fm_mailbox_emit(mailbox, &job->event, &job->event);
+    } else {
+        fm_outbox_emit(mailbox, job->host, &job->event);
+    }
+}
+
+void fm_outbox_finish_at_once(fm_mailbox *mailbox, fm_job *job, fm_status status)
+{
+    fm_outbox_close(job, status);
+    fm_mailbox_emit(mailbox, &job->event, &job->event);
+}
+
+void fm_outbox_show(fm_mailbox *mailbox, fm_host *host, const fm_replay_summary *replay)
+{
+    host->journal_shown = fm_recording_state(mailbox->config, host);
+    fm_host_summary summary = {
+        .tick = host->tick,
+        .digest = host->digest,
+        .agents = host->agents,
+        .teams = host->teams,
+        .paused = host->paused,
+        .tick_hz = host->tick_hz,
+        .budget_ms = host->budget_ms,
+        .journal = host->journal_shown,
+        .timeline = host->timeline,
+    };
+    if (replay != NULL) {
+        summary.replay = *replay;
+    }
+    fm_mailbox_show(mailbox, host, &summary);
+}

@@ -1,0 +1,32 @@
+// server/worlds/publication.h: what a tick tells of one watched view, on its way to the event loop.
+
+#pragma once
+
+#include "core/world/world.h"
+#include "server/worlds/event.h"
+
+typedef struct fm_host fm_host;
+
+// The numbers of a delta's `load`.
+typedef struct fm_load {
+    uint64_t tick_us, search_us, expansions, moved, agents;
+} fm_load;
+
+// What one view has to be told after a tick, or all that it shows. Arrays lie in the same block,
+// but for `looks`.
+typedef struct fm_publication {
+    fm_event event; // first
+    fm_host *host;
+    uint32_t team;
+    uint64_t serial; // of the watch that it answers to
+    uint64_t tick;   // ticks completed
+    size_t size;     // bytes, of all of it
+    bool is_snapshot;
+    bool is_cut; // a snapshot from elsewhere in time: what readers know is of no use
+    fm_load load;
+    fm_changes changes; // a snapshot has `entered`, `buildings`, and `ended` of what was left out
+    uint16_t *looks;    // owned; snapshot: of every cell, row by row
+} fm_publication;
+
+/// Ends a publication that has been taken in, or that nobody is to hear of. Either thread.
+void fm_publication_destroy(fm_publication *publication);
