@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the seeds of the fuzz targets that read texts, from the real thing where there is one.
 
-    python3 tests/fuzz/make_seeds.py            renews corpus/map, scen, config, scenario, tokens, texts
+    python3 tests/fuzz/make_seeds.py            renews corpus/map, scen, config, scenario, tokens, texts,
+                                                and corpus/http, which has more
 
 Pieces of benchmark maps and problem files (FOGMARCH_MAPS, or shared/maps beside the checkout; without
 them those seeds stay as they are), the files of configs/ and loadtest/scenarios/, and one text for each
@@ -128,9 +129,65 @@ def write_texts():
         write("tokens", name, ("\1" if text[0] == ";" else "\0") + text[1:])
 
 
+HOST = "Host: 127.0.0.1:7422\r\n"
+KEY = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+UPGRADE = "GET /ws HTTP/1.1\r\n" + HOST + "Upgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n" + KEY
+REQUESTS = {
+    "livez": "GET /livez HTTP/1.1\r\n" + HOST, "head": "HEAD /large.js HTTP/1.1\r\n" + HOST,
+    "old": "GET / HTTP/1.0\r\nConnection: keep-alive\r\n", "last": "GET / HTTP/1.1\r\nConnection: close\r\n" + HOST,
+    "known": "GET /index.html?x HTTP/1.1\r\n" + HOST + 'If-None-Match: "x", "0123456789abcdef"\r\n',
+    "post": "POST / HTTP/1.1\r\n" + HOST + "Content-Length: 5\r\n", "body": "GET / HTTP/1.1\r\n" + HOST + "Content-Length: 5\r\n",
+    "chunked": "GET / HTTP/1.1\r\n" + HOST + "Transfer-Encoding: chunked\r\n",
+    "h2c": "GET /metrics HTTP/1.1\r\n" + HOST + "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n",
+    "upgrade": UPGRADE, "protocol": UPGRADE + "Sec-WebSocket-Protocol: soap, fogmarch\r\n",
+    "own-page": UPGRADE + "Origin: http://127.0.0.1:7422\r\n", "listed-page": UPGRADE + "Origin: http://b\r\n",
+    "strange-page": UPGRADE + "Origin: http://c\r\n", "no-upgrade": "GET /ws HTTP/1.1\r\n" + HOST,
+    "expect": "GET / HTTP/1.1\r\n" + HOST + "Expect: 100-continue\r\n", "h2": "PRI * HTTP/2.0\r\n",
+    "long": "GET / HTTP/1.1\r\n" + HOST + "X: " + "y" * 4100 + "\r\n",
+}
+
+
+def frame(kind, payload, mask=b"\1\2\3\4", final=True):
+    size = len(payload)
+    length = bytes([0x80 | size]) if size < 126 else b"\xfe" + size.to_bytes(2, "big")
+    return bytes([(0x80 if final else 0) | kind]) + length + mask + bytes(
+        byte ^ mask[i % 4] for i, byte in enumerate(payload))
+
+
+def write_http():
+    """The first byte is the set-up, 0xfe begins a step: see fuzz_http.c."""
+    for name, lines in REQUESTS.items():
+        write("http", name, b"\0" + (lines + "\r\n").encode())
+        write("http", name + "-twice", b"\2" + (lines + "\r\n").encode() * 2 + b"\xfe\x06" + (lines + "\r\n").encode())
+    wait = b"GET /metrics HTTP/1.1\r\n" + HOST.encode() + b"\r\n"
+    body = b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhelloGET "
+    write("http", "waits", b"\0" + wait + body + b"\xfe\x06")
+    write("http", "waits-and-leaves", b"\0" + wait + body + b"\xfe\x02")
+    write("http", "waits-too-long", b"\0" + wait + b"\xfe\x75")
+    write("http", "waits-with-many", b"\0" + wait * 200 + b"\xfe\x06")
+    write("http", "large-and-stalls", b"\2\xfe\x08GET / HTTP/1.1\r\nHost: x\r\n\r\n\xfe\x03" + REQUESTS["livez"].encode()
+          + b"\r\n" + b"GET /large.js HTTP/1.1\r\nHost: x\r\n\r\n" * 4 + b"\xfe\x04\xfe\x35")
+    write("http", "half-and-slow", b"\0GET / HTTP/1.1\r\nHost\xfe\x75")
+    frames = {
+        "message": frame(2, b"hello S"), "large": frame(2, b"B"), "finish": frame(2, b"F"), "close": frame(2, b"C"),
+        "pause": frame(2, b"P") + frame(2, b"S" * 300), "fragments": frame(2, b"a", final=False) + frame(9, b"ping")
+        + frame(0, b"b", final=False) + frame(10, b"") + frame(0, b"S"), "text": frame(1, b"text"),
+        "goodbye": frame(8, b"\x03\xe8bye"), "empty-close": frame(8, b""), "half-close": frame(8, b"\x03"),
+        "bad-close": frame(8, b"\x03\xed"), "pings": frame(9, b"x" * 125) * 5, "unmasked": b"\x82\x01a",
+        "reserved": frame(0x42, b"a"), "unknown": frame(3, b"a"), "rest": frame(0, b"a"), "long": b"\x82\xff" + bytes(4)
+        + b"\0\x01\0\0" + b"\1\2\3\4" + b"S", "not-shortest": b"\x82\xfe\0\5\1\2\3\4hello", "negative": b"\x82\xff" + b"\xff" * 12,
+    }
+    for name, data in frames.items():
+        write("http", "socket-" + name, b"\0\xfe\x07" + data)
+        write("http", "socket-" + name + "-bytewise", b"\x08\xfe\x07\xfe\x11\xfe\x07\xfe\x01\xfe\x03" + data + b"\xfe\x04\xfe\x75")
+        write("http", "frames-" + name, b"\1" + data)
+    write("http", "socket-idle", b"\0\xfe\x07\xfe\x75\xfe\x75\xfe\x75")
+
+
 if len(sys.argv) != 1:
     sys.exit(__doc__)
 write_maps()
 write_problems()
 write_yaml()
 write_texts()
+write_http()
