@@ -3,7 +3,6 @@
 #include "server/wire/tls.h"
 
 #include "server/base/log.h"
-#include "server/wire/tls_memory.h"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -147,7 +146,6 @@ static fm_status make_context(const fm_tls *tls, SSL_CTX **out, char *error)
 fm_status fm_tls_create(const char *certificate, const char *key, fm_accept_fn *accept,
                         void *context, fm_tls **out, char *error)
 {
-    fm_tls_memory_install();
     fm_tls *tls = calloc(1, sizeof *tls);
     if (tls == NULL) {
         snprintf(error, FM_TLS_ERROR_SIZE, "out of memory");

@@ -295,7 +295,7 @@ def https_reload():
 
 
 def idle_sessions_are_small():
-    """Beside what the kernel keeps: 15 KiB each, nearly all of it OpenSSL's."""
+    """Beside what the kernel keeps: 16 KiB each, nearly all of it OpenSSL's."""
     count = 400
     with Case("--sessions-max", "1024") as case:
         if not case.server.memory_tells():
@@ -304,7 +304,7 @@ def idle_sessions_are_small():
         before = case.server.rss()
         clients += [case.connect() for _ in range(count)]
         size = (case.server.rss() - before) / count
-        assert size < 16384, f"an idle TLS session takes {size:.0f} bytes"
+        assert size < 17408, f"an idle TLS session takes {size:.0f} bytes"
         for client in clients:
             client.close()
 
