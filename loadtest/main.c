@@ -104,7 +104,7 @@ static int write_max(const fm_load_options *options, const fm_max *max, uint32_t
 static int find_max(const fm_load_options *options)
 {
     uint32_t count = (uint32_t)options->scenario.workers;
-    char error[FM_RUN_ERROR_SIZE] = "not enough memory";
+    char error[FM_RUN_ERROR_SIZE] = "out of memory";
     fm_max *max = calloc(count, sizeof *max);
     fm_status status = max == NULL ? FM_ERR_NO_MEMORY
                                    : fm_find_max(&options->scenario, &options->run,

@@ -9,7 +9,7 @@ Ticks   A server and a world of agents that all move. In turn nobody is there, o
         sessions are, for 20 ticks each: without, with, with, without, twice in a round, and the next
         round, with a server of its own, the other way round. So whatever else the machine does meets
         both alike. Every single tick is asked for. The ratios compare all ticks with sessions with
-        all ticks without; p99_ratio_95 is where 95 of 100 lie when the stretches are drawn anew.
+        all ticks without; p99_ratio_95 is where 95 of 100 lie when the stretches are drawn again.
         `marching`: 16 goals for all, hardly any search. `searching`: a goal for each agent, which
         takes the whole budget of every tick.
         The sessions belong to a process of their own of the lowest priority, as clients are
@@ -47,7 +47,7 @@ WARM_UP_TICKS = {"marching": 200, "searching": 20}  # until all have been at a w
 MARCHING_GOALS = 16
 STRETCH_TICKS = 20
 STRETCHES = (False, True, True, False) * 2  # of a round: whether there are sessions
-MISSED_MAX = 3  # ticks at once; after more, this program has stood still, and a stretch begins anew
+MISSED_MAX = 3  # ticks at once; after more, this program has stood still, and a stretch is repeated
 SETTLE_S = 0.5  # after sessions have come or gone
 DRAWS = 2000
 HELLO = msgpack.packb([0, 1, "hello", [{"protocol": 1, "client": "sessions.py"}]])
@@ -108,7 +108,7 @@ class Client:
                     return message[3]
             data = self.socket.recv(1 << 18)
             if not data:
-                raise SystemExit("the server hung up")
+                raise SystemExit("the server disconnected")
             self.unpacker.feed(data)
 
 
@@ -223,9 +223,9 @@ def make_world(client, options):
                          cells=anywhere(options.agents))["agents"]
     points = [anywhere(1) for _ in range(MARCHING_GOALS)]
     for agent in agents:
-        way = ({"goals": sum(source.sample(points, 4), []), "loop": True} if marching
+        path = ({"goals": sum(source.sample(points, 4), []), "loop": True} if marching
                else {"goal": anywhere(1)})
-        client.call("agent.order", world=world, agents=[agent], kind="patrol", **way)
+        client.call("agent.order", world=world, agents=[agent], kind="patrol", **path)
     client.call("world.step", world=world, ticks=WARM_UP_TICKS[options.world])
     client.call("world.resume", world=world)
     return world, team

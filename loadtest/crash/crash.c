@@ -474,7 +474,7 @@ static fm_status serve(struct crash *crash, int timeout_ms)
     for (uint32_t i = 0; status == FM_OK && i < FM_COUNT_OF(fds); i++) {
         if (fds[i].revents != 0 &&
             (fm_client_on_readable(clients[i]) != FM_OK || fm_client_flush(clients[i]) != FM_OK)) {
-            status = fail(crash, FM_ERR_IO, "the server hung up: %s",
+            status = fail(crash, FM_ERR_IO, "the server disconnected: %s",
                           fm_client_error_last(clients[i])->message);
         }
     }
@@ -655,7 +655,7 @@ fm_status fm_crash_run(const fm_crash_options *options, const fm_run_options *ru
     *result = (fm_crash_result){0};
     error[0] = '\0';
     if (crash == NULL) {
-        snprintf(error, FM_RUN_ERROR_SIZE, "not enough memory");
+        snprintf(error, FM_RUN_ERROR_SIZE, "out of memory");
         return FM_ERR_NO_MEMORY;
     }
     crash->options = options;

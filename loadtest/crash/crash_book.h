@@ -7,7 +7,7 @@
 //
 // One client sends all commands of a world, so the journal has those that it has in the order in
 // which they were sent. Each is known by its kind, its first cell and a number that it carries,
-// which together do not come again among the commands that may be under way at the same time.
+// which together are unique among the commands that may be in flight at the same time.
 //
 // Threads: one at a time.
 
@@ -73,7 +73,7 @@ FM_CHECKED fm_status fm_crash_book_hear(fm_crash_book *book, uint64_t tick, uint
 /// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_crash_book_check(fm_crash_book *book, const char *path, char *error);
 
-/// Begins anew: the next check reads the whole journal and compares everything.
+/// Starts over: the next check reads the whole journal and compares everything.
 void fm_crash_book_rewind(fm_crash_book *book);
 
 /// Commands that were answered as done but are not in the journal, as of the last check.

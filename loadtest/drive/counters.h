@@ -1,7 +1,7 @@
 // loadtest/drive/counters.h: the answer of `stats`, as numbers.
 //
 // Counters only grow: what happened between two moments is the difference. The histograms cannot be
-// subtracted from outside; the server begins them anew when it is asked to (`reset`).
+// subtracted from outside; the server resets them when it is asked to (`reset`).
 
 #pragma once
 

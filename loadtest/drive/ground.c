@@ -207,7 +207,7 @@ static fm_status find_home(fm_ground *ground, const fm_scenario *scenario)
 
 fm_status fm_ground_create(const fm_scenario *scenario, fm_ground **out, char *error)
 {
-    snprintf(error, FM_SCENARIO_ERROR_SIZE, "not enough memory for the map");
+    snprintf(error, FM_SCENARIO_ERROR_SIZE, "out of memory for the map");
     fm_ground *ground = calloc(1, sizeof *ground);
     if (ground == NULL) {
         return FM_ERR_NO_MEMORY;

@@ -3,9 +3,9 @@
 //   RESTING ── begin ──> ASKED ── answered ──> UNDER_WAY ── last order ended ──> RESTING
 //                          └──── refused ────────────────────────────────────────^
 //
-// A group may begin anew at any time; what is then said about its earlier orders no longer counts.
-// Orders may be reported as ended before the answer that names them is here: the two come over
-// different connections.
+// A group may get another order at any time; what is said about its earlier orders then no longer
+// counts. Orders may be reported as ended before the answer that names them is here: the two come
+// over different connections.
 //
 // Threads: one at a time. No I/O, no clock.
 

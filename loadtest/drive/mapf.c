@@ -107,7 +107,7 @@ static fm_status prepare(struct play *play)
     play->held = calloc(CELL_COUNT, sizeof *play->held);
     bool complete = play->ids != NULL && play->before != NULL && play->arrivals != NULL &&
                     play->holders != NULL && play->held != NULL;
-    return complete ? FM_OK : fail(play, FM_ERR_NO_MEMORY, "memory", "not enough");
+    return complete ? FM_OK : fail(play, FM_ERR_NO_MEMORY, "mapf", "out of memory");
 }
 
 // ---- the witness --------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ static fm_status give_orders(struct play *play)
     uint32_t count = play->result->agents;
     fm_cell *goals = malloc(count * sizeof *goals);
     if (goals == NULL) {
-        return fail(play, FM_ERR_NO_MEMORY, "memory", "not enough");
+        return fail(play, FM_ERR_NO_MEMORY, "mapf", "out of memory");
     }
     for (uint32_t i = 0; i < count; i++) {
         goals[i] = play->problems[i].goal;

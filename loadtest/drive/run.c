@@ -151,7 +151,7 @@ static void drive(fm_run_state *run)
 {
     struct pollfd *polls = calloc(run->audience_count + 2, sizeof *polls);
     if (polls == NULL) {
-        fm_run_fail(run, "not enough memory");
+        fm_run_fail(run, "out of memory");
         return;
     }
     run->began_ns = fm_run_now_ns();
@@ -193,7 +193,7 @@ static fm_status prepare(fm_run_state *run)
     if (status != FM_OK) {
         return status;
     }
-    snprintf(run->error, FM_RUN_ERROR_SIZE, "not enough memory");
+    snprintf(run->error, FM_RUN_ERROR_SIZE, "out of memory");
     run->starts = malloc(agents * sizeof(fm_cell));
     run->numbers = malloc(3 * agents * sizeof(uint64_t));
     run->due_groups = malloc(agents * sizeof(uint32_t));
@@ -248,7 +248,7 @@ fm_status fm_run(const fm_scenario *scenario, const fm_run_options *options, fm_
 {
     fm_run_state *run = calloc(1, sizeof *run);
     if (run == NULL) {
-        snprintf(error, FM_RUN_ERROR_SIZE, "not enough memory");
+        snprintf(error, FM_RUN_ERROR_SIZE, "out of memory");
         return FM_ERR_NO_MEMORY;
     }
     *result = (fm_result){0};

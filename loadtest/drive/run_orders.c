@@ -14,7 +14,7 @@
 #define FIRST_ORDERS_MAX_S 5.0 // by then every group has had its first order
 #define RETRY_S            1.0 // a group whose order was refused is ordered again
 
-// One request on its way.
+// A request that has no answer yet.
 struct request {
     fm_run_state *run;
     uint64_t due_ns;
@@ -96,7 +96,7 @@ static struct request *make_request(fm_run_state *run, uint64_t due_ns, uint32_t
 {
     struct request *request = calloc(1, sizeof *request + group_max * sizeof request->groups[0]);
     if (request == NULL) {
-        fm_run_fail(run, "not enough memory");
+        fm_run_fail(run, "out of memory");
         return NULL;
     }
     request->run = run;
@@ -230,7 +230,7 @@ static void on_order(fm_run_state *run, uint32_t index, uint64_t due_ns)
     }
 }
 
-// Everybody at once. Orders collected in this turn give way, so that nobody is listed twice.
+// Everybody at once. Orders collected in this turn are dropped, so that nobody is listed twice.
 static void on_volley(fm_run_state *run, uint64_t due_ns)
 {
     run->due_group_count = 0;
@@ -252,7 +252,7 @@ void fm_run_group_rests(fm_run_state *run, uint32_t index, uint64_t now_ns)
 
 // ---- walls --------------------------------------------------------------------------------------
 
-// A slot for a wall; UINT32_MAX without memory.
+// A slot for a wall; UINT32_MAX when out of memory.
 static uint32_t take_wall(fm_run_state *run)
 {
     if (run->free_wall_count > 0) {
@@ -265,7 +265,7 @@ static uint32_t take_wall(fm_run_state *run)
         uint32_t *free_walls = realloc(run->free_walls, capacity * sizeof(uint32_t));
         run->free_walls = free_walls == NULL ? run->free_walls : free_walls;
         if (walls == NULL || free_walls == NULL) {
-            fm_run_fail(run, "not enough memory");
+            fm_run_fail(run, "out of memory");
             return UINT32_MAX;
         }
         run->wall_capacity = capacity;

@@ -75,7 +75,7 @@ static bool make_audience(fm_run_state *run)
     uint32_t count = reading + (uint32_t)scenario->silent_views;
     run->audience = calloc(count + 1, sizeof(fm_listener));
     if (run->audience == NULL) {
-        fm_run_fail(run, "not enough memory");
+        fm_run_fail(run, "out of memory");
         return false;
     }
     for (uint32_t i = 0; i < count && !run->failed; i++) {
@@ -156,7 +156,7 @@ static bool make_world(fm_run_state *run)
     fm_params_clear(&run->params);
     put_map(run);
     put_rules(run);
-    char name[64]; // no two generators on one server get in each other's way
+    char name[64]; // two generators may use one server
     snprintf(name, sizeof name, "load-%.32s-%llx", run->scenario->name,
              (unsigned long long)(fm_run_now_ns() & 0xffffffffffff));
     fm_params_text(&run->params, FM_FIELD_NAME, name);
@@ -195,7 +195,7 @@ static bool choose_goal(fm_run_state *run)
 
 // ---- teams and agents ---------------------------------------------------------------------------
 
-// A request of the setup, on its way. One per team.
+// A request of the setup that has no answer yet.
 struct birth {
     fm_run_state *run;
     uint32_t team;  // index
@@ -254,7 +254,7 @@ static void send_birth(fm_run_state *run, fm_method method, fm_client_reply_fn *
 {
     struct birth *kept = malloc(sizeof *kept);
     if (kept == NULL) {
-        fm_run_fail(run, "not enough memory");
+        fm_run_fail(run, "out of memory");
         return;
     }
     *kept = birth;
@@ -364,7 +364,7 @@ bool fm_run_setup(fm_run_state *run)
     return !run->failed;
 }
 
-// Failures from here on are of no interest any more if the run has failed already.
+// When the run has failed already, failures from here on are not reported.
 static void end_world(fm_run_state *run)
 {
     if (run->control == NULL || run->world == 0) {

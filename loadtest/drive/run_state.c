@@ -27,6 +27,6 @@ void fm_run_fail(fm_run_state *run, const char *format, ...)
 void fm_run_push(fm_run_state *run, uint64_t due_ns, fm_event_kind kind, uint32_t index)
 {
     if (fm_schedule_push(&run->schedule, due_ns, kind, index) != FM_OK) {
-        fm_run_fail(run, "not enough memory");
+        fm_run_fail(run, "out of memory");
     }
 }

@@ -35,7 +35,7 @@ static void on_moved(void *context, const fm_mirror_agent *agent, fm_cell from)
         uint32_t capacity = watch->step_capacity == 0 ? 1024 : 2 * watch->step_capacity;
         struct step *steps = realloc(watch->steps, capacity * sizeof *steps);
         if (steps == NULL) {
-            fm_run_fail(watch->run, "not enough memory");
+            fm_run_fail(watch->run, "out of memory");
             return;
         }
         watch->steps = steps;
@@ -89,7 +89,7 @@ bool fm_run_watch_walls(fm_run_state *run, fm_listener *listener)
     static const fm_mirror_ops ops = {.moved = on_moved, .updated = on_updated};
     struct fm_wall_watch *watch = calloc(1, sizeof *watch);
     if (watch == NULL) {
-        fm_run_fail(run, "not enough memory");
+        fm_run_fail(run, "out of memory");
         return false;
     }
     watch->run = run;

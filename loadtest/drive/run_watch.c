@@ -170,7 +170,7 @@ static void end_measuring(fm_run_state *run, uint64_t now_ns)
     run->over = true;
 }
 
-// A question about the counters, on its way.
+// A request for the counters that has no answer yet.
 struct question {
     fm_run_state *run;
     fm_event_kind kind; // MEASURE, SAMPLE or END
@@ -202,7 +202,7 @@ void fm_run_sample(fm_run_state *run, fm_event_kind kind, uint64_t due_ns)
 {
     struct question *question = malloc(sizeof *question);
     if (question == NULL) {
-        fm_run_fail(run, "not enough memory");
+        fm_run_fail(run, "out of memory");
         return;
     }
     *question = (struct question){run, kind};

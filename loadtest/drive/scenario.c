@@ -356,7 +356,7 @@ static fm_status refuse_file(const char *path, cyaml_err_t code, const struct co
                              char *error)
 {
     if (code == CYAML_ERR_OOM) {
-        snprintf(error, FM_SCENARIO_ERROR_SIZE, "%s: not enough memory", path);
+        snprintf(error, FM_SCENARIO_ERROR_SIZE, "%s: out of memory", path);
         return FM_ERR_NO_MEMORY;
     }
     if (code == CYAML_ERR_FILE_OPEN) {

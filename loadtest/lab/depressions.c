@@ -74,7 +74,7 @@ static void play(struct experiment *experiment, uint32_t l, uint32_t p, const fm
                                      &experiment->campaign.worker, &mission),
                  experiment->campaign.contenders[p].name);
     if (mission.outcome == FM_LAB_UNREACHABLE || mission.outcome == FM_LAB_EXHAUSTED) {
-        fm_lab_die(experiment->campaign.lab, "%s found no way, though there is one",
+        fm_lab_die(experiment->campaign.lab, "%s found no path, though there is one",
                    experiment->campaign.contenders[p].name);
     }
     score->given_up += mission.outcome == FM_LAB_GIVEN_UP;

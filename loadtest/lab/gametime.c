@@ -167,7 +167,7 @@ static void play(struct experiment *experiment, struct score *score,
                  contender->name);
     if (mission.outcome == FM_LAB_UNREACHABLE || mission.outcome == FM_LAB_EXHAUSTED) {
         fm_lab_die(experiment->campaign.lab,
-                   "%s found no way from %u,%u to %u,%u, though there is one", contender->name,
+                   "%s found no path from %u,%u to %u,%u, though there is one", contender->name,
                    fm_cell_x(errand->start), fm_cell_y(errand->start), fm_cell_x(errand->goal),
                    fm_cell_y(errand->goal));
     }

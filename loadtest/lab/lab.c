@@ -62,7 +62,7 @@ void fm_lab_die(const fm_lab *lab, const char *format, ...)
 void *fm_lab_need(const fm_lab *lab, void *block)
 {
     if (block == NULL) {
-        fm_lab_die(lab, "not enough memory");
+        fm_lab_die(lab, "out of memory");
     }
     return block;
 }

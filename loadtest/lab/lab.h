@@ -110,7 +110,7 @@ _Noreturn void fm_lab_usage_error(const fm_lab *lab, const char *format, ...)
 _Noreturn void fm_lab_die(const fm_lab *lab, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/// Ends when memory ran out (block NULL); else returns it.
+/// Ends the process when out of memory (block NULL); else returns it.
 void *fm_lab_need(const fm_lab *lab, void *block);
 
 /// Ends when a call failed.

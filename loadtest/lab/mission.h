@@ -49,7 +49,7 @@ typedef struct fm_lab_ground {
 typedef enum fm_lab_outcome {
     FM_LAB_ARRIVED,
     FM_LAB_UNREACHABLE,
-    FM_LAB_EXHAUSTED, // memory ran out
+    FM_LAB_EXHAUSTED, // out of memory
     FM_LAB_GIVEN_UP,  // intervals_max
 } fm_lab_outcome;
 

@@ -79,9 +79,9 @@ static void play(struct experiment *experiment, uint32_t turn, const fm_lab_grou
                  contender->name);
     if ((mission.outcome == FM_LAB_ARRIVED) != (optimal < FM_COST_INFINITE) ||
         (mission.outcome == FM_LAB_ARRIVED && mission.cost < optimal)) {
-        fm_lab_die(experiment->lab, "%s: wrong end of the way from %u,%u to %u,%u", contender->name,
-                   fm_cell_x(errand->start), fm_cell_y(errand->start), fm_cell_x(errand->goal),
-                   fm_cell_y(errand->goal));
+        fm_lab_die(experiment->lab, "%s: wrong end of the path from %u,%u to %u,%u",
+                   contender->name, fm_cell_x(errand->start), fm_cell_y(errand->start),
+                   fm_cell_x(errand->goal), fm_cell_y(errand->goal));
     }
     if (mission.outcome != FM_LAB_ARRIVED) {
         entry->unreached += 1;

@@ -18,7 +18,7 @@ typedef struct fm_lab_survey {
     double ms;
 } fm_lab_survey;
 
-/// Begins a survey and hangs its tables on the view. Ends the process when memory is out.
+/// Begins a survey and hangs its tables on the view. Ends the process when out of memory.
 fm_lab_survey fm_lab_survey_begin(const fm_lab *lab, fm_view *view, fm_landmark_rules rules,
                                   fm_lab_worker *worker);
 

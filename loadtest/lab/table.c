@@ -27,7 +27,7 @@ void fm_table_row(fm_table *table)
         fm_table_cell *cells =
             realloc(table->cells, (size_t)capacity * table->column_count * sizeof *cells);
         if (cells == NULL) {
-            fputs("fogmarch-lab: not enough memory\n", stderr);
+            fputs("fogmarch-lab: out of memory\n", stderr);
             exit(1);
         }
         table->cells = cells;

@@ -18,7 +18,7 @@ typedef struct fm_quantiles {
     double max;
 } fm_quantiles;
 
-// Requests that failed in the same way.
+// Requests that failed for the same reason.
 typedef struct fm_result_error {
     char kind[64]; // "agent.order: blocked_cell"
     uint64_t count;
