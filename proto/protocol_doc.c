@@ -360,7 +360,7 @@ static _Noreturn void give_up(const char *path, const char *why)
     exit(2);
 }
 
-// The whole file as a string; a missing one is an empty one, so that it can be written anew.
+// The whole file as a string; a missing one is an empty one, so that it can be written.
 static char *read_file(const char *path)
 {
     char *text = NULL;

@@ -115,8 +115,8 @@ static bool overlap(fm_cell a, uint32_t a_size, fm_cell b, uint32_t b_size)
            fm_cell_y(a) < fm_cell_y(b) + b_size && fm_cell_y(b) < fm_cell_y(a) + a_size;
 }
 
-// Units of any size: whoever stands now where this one stood did not come from where it stands.
-// `holders` is as of now, `cells` still as of before.
+// Units of any size: the unit that stands now where this one stood did not come from where it
+// stands. `holders` is as of now, `cells` still as of before.
 static void look_for_swaps(crowd *c, const fm_agent_look *look, fm_cell from)
 {
     uint32_t size = size_of(c, look);

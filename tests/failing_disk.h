@@ -14,7 +14,7 @@ void fm_failing_disk_install(void);
 /// UINT64_MAX: none fails.
 void fm_failing_disk_set(uint64_t writes);
 
-/// Likewise, syncs alone: the data were written, but nobody can be sure.
+/// The same, for syncs alone: the data were written, but nobody can be sure.
 void fm_failing_disk_set_syncs(uint64_t syncs);
 
 /// Writes and syncs that were asked for so far.

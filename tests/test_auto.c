@@ -181,7 +181,7 @@ static void set_blocked(fog *world, uint32_t x, uint32_t y, bool blocked)
 }
 
 // Pillars, each with jump points around it, and a goal at the east side of a pocket that opens to
-// the east, so that whoever comes from the west looks at most of them.
+// the east, so that agents from the west look at most of them.
 static void draw_pillars_and_pocket(fog *world)
 {
     for (uint32_t y = 0; y < world->height; y++) {

@@ -1,7 +1,7 @@
 // tests/test_config.c: settings of the server, from flags, environment and file.
 //
 // Goal: every key of the list can be set from every source, the stronger source wins, what is
-// printed can be read back, and whoever gets something wrong is told where and what. Method:
+// printed can be read back, and an error says where and what. Method:
 // fm_options_read() with arguments and variables made here, and files in a folder of its own; what
 // it prints is caught in memory. The cases come from the list itself wherever that is possible.
 

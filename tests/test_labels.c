@@ -3,7 +3,7 @@
 // Random maps of many sides and densities, under all three movement rules, are edited in single
 // cells, in rectangles and all over. After each round every cell's label is held against a flood by
 // legal moves (two cells have one label exactly when the flood joins them), and against labels made
-// anew. The nearest cell of a component is held against looking at every cell. Memory runs out at
+// again. The nearest cell of a component is held against looking at every cell. Memory runs out at
 // random: labels that could not be updated say so, and are right once they could.
 
 #include "tests/support.h"

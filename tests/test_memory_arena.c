@@ -4,7 +4,7 @@
 // holds with many threads, and an arena that is destroyed gives its memory back to the system.
 // Method: random takes and gives checked by a pattern in each block; RSS from /proc over rounds of
 // create, fill and destroy. RSS is only compared where jemalloc is the allocator: a sanitizer keeps
-// freed blocks to catch whoever uses them.
+// freed blocks to catch uses of them.
 
 #include "tests/support.h"
 

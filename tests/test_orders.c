@@ -652,7 +652,7 @@ static void friends_do_not_push_one_who_holds(void **state)
     }
 }
 
-// With a few expansions for each, whoever is sent somewhere sets out in the next tick.
+// With a few expansions for each, an agent that is sent somewhere sets out in the next tick.
 static void all_kinds_move_in_the_next_tick(void **state)
 {
     (void)state;
@@ -830,7 +830,7 @@ static void every_order_ends_exactly_once(void **state)
                         &report);
             settle(&scene, &account);
         }
-        // The end of the world: whoever still lives dies, and every account is closed.
+        // The end of the world: all agents that live die, and every account is closed.
         for (uint32_t u = 0; u < unit_count; u++) {
             fm_command_result result = {0};
             fm_world_apply(

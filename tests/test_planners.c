@@ -12,7 +12,7 @@
 //   at the end   with the world at rest everybody arrives, or learns that there is no way
 //
 // Planners that can be are guided by a random heuristic; the tables that some of these read are
-// made anew, or become stale, at random moments, searches suspended or not.
+// made again, or become stale, at random moments, searches suspended or not.
 //
 // FOGMARCH_PLANNER=name plays that planner alone.
 //
@@ -254,7 +254,7 @@ static void choose_spec(struct play *play, const fm_planner_ops *ops, fm_random 
         !fm_planner_spec_fits(&play->spec, view->connectivity, view->weights != NULL)) {
         play->spec.options.heuristic = FM_HEURISTIC_DEFAULT;
     }
-    // A path found by tables that were too high stays when they have been made anew.
+    // A path found by tables that were too high stays when they have been made again.
     play->optimal = fm_planner_spec_is_optimal(&play->spec, view) &&
                     !(play->tables.allow_stale && ops->guidance == FM_GUIDED_BY_ANY);
     fm_planner_spec_format(&play->spec, play->name, sizeof play->name);

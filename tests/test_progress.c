@@ -1,7 +1,7 @@
 // tests/test_progress.c: searches come to an end under the smallest grants, however much changes
 // before.
 //
-// A planner that searches from scratch may begin anew whenever something changes that its search
+// A planner that searches from scratch may start over whenever something changes that its search
 // has looked at. It cannot do so for ever: each new beginning takes a change. So once a map is at
 // rest, a search is over after as many units as one search takes, whatever happened before; and
 // while it changes in every tick, there is an answer in every tick whose grant is enough for one

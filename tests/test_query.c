@@ -391,7 +391,7 @@ static fm_query_state ask_and_check(struct play *play, bool edits)
     case KIND_SUBSTITUTE:
         break;
     }
-    // A query that goes by tables begins anew when it is moved away from them.
+    // A query that goes by tables starts over when it is moved away from them.
     if (!edits || play->spec.options.heuristic == FM_HEURISTIC_DEFAULT) {
         check_limit(play, answer.expansions);
     }

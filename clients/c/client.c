@@ -42,10 +42,10 @@ struct pending {
 struct fm_client {
     fm_link link;
     fm_client_options options;
-    char name[65], token[257];          // what options.name and options.token point to
-    char resume[FM_CLIENT_RESUME_SIZE]; // likewise
-    fm_client_error error;              // of the last failure
-    bool broken;                        // for good; `broken_error` says why
+    char name[65], token[257]; // what options.name and options.token point to
+    char resume[FM_CLIENT_RESUME_SIZE];
+    fm_client_error error; // of the last failure
+    bool broken;           // for good; `broken_error` says why
     fm_client_error broken_error;
     int write_errno; // sending failed; what the server still said is read first
     bool delivering; // inside a callback

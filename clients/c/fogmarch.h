@@ -93,7 +93,7 @@ typedef struct fm_client_welcome {
     bool resumed;                       // whether `resume` of the options decided the role
     uint64_t message_size;              // bytes of the largest message it accepts
     uint64_t agents_max;                // of one request
-    uint64_t cells_max;                 // likewise
+    uint64_t cells_max;                 // of one request
 } fm_client_welcome;
 
 /// Sends hello and waits for the answer. Must come before any other request but ping.
@@ -183,7 +183,7 @@ typedef struct fm_client_traffic {
 
 fm_client_traffic fm_client_traffic_get(const fm_client *client);
 
-/// Likewise, but asks again while the server answers `busy`, for a minute at most.
+/// As fm_client_call(), but asks again while the server answers `busy`, for a minute at most.
 FM_CHECKED fm_status fm_client_call_patiently(fm_client *client, fm_method method,
                                               const fm_params *params,
                                               const msgpack_object **result);

@@ -12,7 +12,7 @@
 typedef struct fm_link {
     int fd;
     void *ssl;     // SSL; NULL: plain
-    void *context; // SSL_CTX, likewise
+    void *context; // SSL_CTX; NULL: plain
 } fm_link;
 
 /// Speaks TLS over a connected, non-blocking socket, and checks the server's certificate.

@@ -75,7 +75,7 @@ static const fm_cli_option common_options[] = {
     {.name = "tls-ca",
      .kind = FM_CLI_TEXT,
      .argument = "FILE",
-     .text = "likewise, and trust these certificates (PEM);\n"
+     .text = "the same, and trust these certificates (PEM);\n"
              "FOGMARCH_TLS_CA in the environment, else the system's"},
     {.name = "timeout",
      .kind = FM_CLI_REAL,
@@ -212,7 +212,7 @@ static int parse_options(fm_cli *cli, int argc, char **argv, bool before_command
     }
     add_options(&parser, cli->command == NULL ? NULL : cli->command->options);
     add_options(&parser, common_options);
-    optind = 0; // begin anew
+    optind = 0; // start over
     opterr = 0; // our own words
     for (;;) {
         int value = getopt_long(argc, argv, parser.letters, parser.longs, NULL);

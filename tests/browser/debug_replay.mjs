@@ -162,7 +162,7 @@ async function itPlays() {
   await until(async () => (await placeOf(page)).tick > 22, "ticks");
   await until(async () => (await page.locator("#replay-play").textContent()) === "play", "the end");
   await isShown(page, file, LAST);
-  // From the end it begins anew; Space stops it.
+  // From the end it starts over; Space stops it.
   await page.locator("#replay-rate").fill("2");
   await page.locator("#replay-play").click();
   await until(async () => (await page.locator("#replay-play").textContent()) === "pause", "a beginning");

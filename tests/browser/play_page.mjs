@@ -165,7 +165,7 @@ function follow(told, method, params, team) {
   }
 }
 
-// Whoever is quicker than the page: its parts come late, and the form is filled in at once.
+// A user quicker than the page: its parts come late, and the form is filled in at once.
 async function theFormWaitsForThePage() {
   const server = await Server.start([], { FOGMARCH_TOKEN: TOKEN });
   const admin = await server.connect({ token: TOKEN });

@@ -1,6 +1,6 @@
 """Movement classes over the wire and from the command line.
 
-Goal    units go where their class says, fit where their size says, and whoever watches is told
+Goal    units go where their class says, fit where their size says, and subscribers are told
         which class they are of; what does not fit is refused with a reason.
 Method  a small map with a river and a narrow gate; all ticks by world.step.
 """

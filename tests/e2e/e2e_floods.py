@@ -1,6 +1,6 @@
 """Clients that send as much as they can.
 
-Goal    whoever floods the server with what it may send has the loop and the conductor in turn with the
+Goal    a client that floods the server with what it may send has the loop and the conductor in turn with the
         others, not for itself: they are answered in the middle of the flood, ticks go on, and memory is
         bounded however small the messages are. Strangers are given less, and what is refused counts.
 Method  processes that flood, and the order of things rather than their time: others must be done before

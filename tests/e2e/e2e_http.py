@@ -79,7 +79,7 @@ def exchange(port, *pieces):
                 time.sleep(0.05 if i > 0 else 0)
                 connection.sendall(piece)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it has been hung up on meanwhile
+            pass  # it has been disconnected meanwhile
         try:
             while data := connection.recv(65536):
                 answer += data

@@ -120,7 +120,7 @@ def is_answered(one, request):
 
 
 def connections_per_second():
-    """One a second, two at once: of forty in a row most are hung up on, on either port."""
+    """One a second, two at once: of forty in a row most are disconnected, on either port."""
     ping = msgpack.packb([REQUEST, 1, "ping", []])
     get = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     with tempfile.NamedTemporaryFile("r") as port_file:

@@ -96,7 +96,7 @@ def landmarks_over_the_wire():
         assert guided["cost"] == plain["cost"]
         assert guided["expansions"] < plain["expansions"] * 2 / 3, (guided["expansions"],
                                                                     plain["expansions"])
-        # A wall goes down: no estimate may be trusted until all is measured anew.
+        # A wall goes down: no estimate may be trusted until all is measured again.
         client.call("terrain.set", world=world, set="blocked", cells=cells[4])
         client.call("world.step", world=world, ticks=1)
         client.call("terrain.set", world=world, set="ground", cells=cells[4])

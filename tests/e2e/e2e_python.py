@@ -74,7 +74,7 @@ def mirrors_agree():
 
 
 def lost_and_found():
-    """A connection breaks; the next one has the role and goes on with the mirror, or begins it anew."""
+    """A connection breaks; the next one has the role and goes on with the mirror, or starts it over."""
     with Server() as server:
         plain = server.connect()
         world, (team, _), (base, far) = make_world(plain, paused=True)

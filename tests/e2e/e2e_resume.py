@@ -1,4 +1,4 @@
-"""Lost connections: whoever comes back goes on where it was.
+"""Lost connections: a client that comes back goes on where it was.
 
 Goal    a client that lost its connection and subscribes again with `stream` and `since` gets what it
         missed, as deltas, and then holds what a fresh keyframe shows; each order ends exactly once for it.
@@ -246,7 +246,7 @@ def from_one_transport_to_another():
 
 
 def without_tokens():
-    """On loopback whoever had no token comes back as admin; whoever had one does not become more."""
+    """On loopback a client without a token comes back as admin; one with a token does not become more."""
     with Server() as server:
         admin, hello = greet(server)
         assert greet(server, resume=hello["resume"])[1]["resumed"]

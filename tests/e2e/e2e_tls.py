@@ -1,7 +1,7 @@
 """TLS on the TCP port and on the HTTP port.
 
 Goal    with a certificate both ports speak TLS 1.2 and 1.3 and nothing else; SIGHUP brings a new
-        certificate without ending a session; whoever breaks TLS harms nobody but itself.
+        certificate without ending a session; a client that breaks TLS harms nobody else.
 Method  a real server, Python's ssl on the other side, certificates made by openssl on the spot.
 """
 
@@ -193,7 +193,7 @@ def broken_tls():
         mute = socket.create_connection(("127.0.0.1", case.server.port), PATIENCE)
         half = socket.create_connection(("127.0.0.1", case.server.port), PATIENCE)
         half.sendall(b"\x16\x03\x01\x02\x00\x01\x00")
-        for silent in (mute, half):  # hung up on by the deadline for hello
+        for silent in (mute, half):  # disconnected by the deadline for hello
             try:
                 assert silent.recv(100) == b""
             except ConnectionResetError:

@@ -115,7 +115,7 @@ def spawn(twin, team, cell):
 
 
 def compare(twins):
-    # The number of a stream is drawn by lot, for each view anew, and tells nothing; nor does what is made
+    # The number of a stream is drawn by lot, for each view again, and tells nothing; nor does what is made
     # with each server's own key.
     drawn = re.compile(rb"(\xa6stream)\xcf.{8}|(\xa6resume)\xd9\x6e[A-Za-z0-9_-]{110}", re.DOTALL)
     a, b = (drawn.sub(rb"\1\2", bytes(twin.player.bytes)) for twin in twins)

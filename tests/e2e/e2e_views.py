@@ -1,7 +1,7 @@
 """Views that move: rectangles that are put elsewhere, and rectangles that follow an agent.
 
 Goal    after any moves and ticks a client holds what a new subscription of the same rectangle
-        shows; whoever leaves does so with the right reason; following keeps the agent in view.
+        shows; an agent that leaves does so with the right reason; following keeps the agent in view.
 Method  random walks of agents and rectangles, ticks by world.step, a mirror beside fresh keyframes.
 """
 

@@ -1,7 +1,7 @@
 // tests/e2e/set_clock.c: another time of day for one process, which can be set while it runs.
 //
 // Preloaded (LD_PRELOAD), it adds what stands in the file FOGMARCH_CLOCK_FILE, a native int64_t of
-// seconds, to every time of day that is asked for. Whoever writes to the file sets the clock. The
+// seconds, to every time of day that is asked for. A write to the file sets the clock. The
 // monotonic clock is the system's, as it is when an operator or ntpd sets a real one. (libfaketime
 // cannot be used: jemalloc asks for the time before libfaketime has begun, and that hangs.)
 

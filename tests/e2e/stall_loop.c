@@ -1,7 +1,8 @@
 // tests/e2e/stall_loop.c: an event loop that stands still, when a test wants it to.
 //
-// Preloaded (LD_PRELOAD), it keeps whoever accepts a connection turning in circles for good, as
-// soon as the file FOGMARCH_STALL_FILE is there: what a library does that has lost its way.
+// Preloaded (LD_PRELOAD), it keeps the thread that accepts a connection turning in circles for
+// good, as soon as the file FOGMARCH_STALL_FILE is there: what a library does that has lost its
+// way.
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,8 +3,9 @@
 //
 //   check_method_seeds FOLDER...
 //
-// Runs all seeds in them of fuzz_methods.c as the fuzzer does, and names the methods that none of them got
-// an answer from that is no error: from such a seed mutations do not get past the first check.
+// Runs all seeds in them of fuzz_methods.c as the fuzzer does, and names the methods that none of
+// them got an answer from that is no error: from such a seed mutations do not get past the first
+// check.
 
 #include "tests/fuzz/live.h"
 

@@ -46,7 +46,7 @@ static void write_file(const uint8_t *bytes, size_t size)
 // ---- the program -------------------------------------------------------------------------------
 
 // A database in memory that has the tables and nothing else. It is filled within a transaction that
-// is taken back once its file has been copied: making it anew took as long as reading it.
+// is taken back once its file has been copied: making it again took as long as reading it.
 struct database {
     sqlite3 *db;
     sqlite3_stmt *meta, *row, *keyframe;

@@ -395,7 +395,7 @@ void fm_live_settle(void)
     }
 }
 
-// Whoever is still there has heard the answer to all that it asked.
+// Every client that is still there has heard the answer to all that it asked.
 static void check_answers(void)
 {
     for (uint32_t i = 0; i < FM_LIVE_CLIENTS_MAX; i++) {

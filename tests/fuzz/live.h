@@ -50,7 +50,7 @@ void fm_live_begin(const fm_config *config, const fm_config *worlds);
 /// Ends all worlds and sessions; asserts that nothing is left of them.
 void fm_live_end(void);
 
-/// Connects a client that has said nothing yet; one of that number is hung up on before.
+/// Connects a client that has said nothing yet; one of that number is disconnected first.
 void fm_live_connect(uint32_t client);
 
 bool fm_live_is_connected(uint32_t client);

@@ -72,7 +72,7 @@ static void on_gone(sim_client *client)
     sim_actor *actor = actor_of(client);
     actor->is_open = false;
     if (is_auditor(actor) && !all.end_expected && sim_memory_failures() == 0) {
-        sim_fail("the server hung up on a client that did nothing wrong");
+        sim_fail("the server disconnected a client that did nothing wrong");
     }
 }
 

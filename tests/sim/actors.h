@@ -31,7 +31,7 @@ void sim_actors_begin(void);
 /// Turns are over. Some hang up, those who stay read and have quick links.
 void sim_actors_calm(void);
 
-/// From now on the server may hang up on anybody.
+/// From now on the server may disconnect anybody.
 void sim_actors_expect_end(void);
 
 /// Says who waits for what.

@@ -81,7 +81,7 @@ static bool is_passing(fm_status status)
     return status == FM_ERR_BUSY || (status == FM_ERR_IO && auditor()->connection != NULL);
 }
 
-// Likewise, of the auditor, about a world; again while it is refused as busy.
+// The same, of the auditor, about a world; again while it is refused as busy.
 static fm_status ask_world(fm_method method, uint64_t world)
 {
     fm_status status = FM_ERR_BUSY;

@@ -11,7 +11,7 @@
 #define PING_MAX_NS    (100 * SIM_NS_MS) // for an answer to ping
 #define ANSWER_MAX_NS  (5 * SIM_NS_S)    // for any other, whatever others do
 #define CROWDED_SHARE  4u                // see HELD_UP_SHARE in server/sessions/session.c
-#define JOURNAL_MAX_NS (60 * SIM_NS_S)   // likewise, where it waits for a disk that fails
+#define JOURNAL_MAX_NS (60 * SIM_NS_S)   // where it waits for a disk that fails
 
 uint64_t sim_notifications_heard;
 bool sim_answers_have_bounds = true;

@@ -68,7 +68,7 @@ _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1
 
 uint64_t sim_now_ns(void);
 
-/// Lets time pass for whoever runs: work that takes so long.
+/// Lets time pass for the thread that runs: work that takes so long.
 void sim_charge(uint64_t ns);
 
 /// How long tasks were stalled by chance in this time, added up.

@@ -18,7 +18,7 @@ typedef struct sim_ledger_world {
     bool is_back;                           // of a world that came back: looked at
     uint64_t tick_told;                     // the latest that any client has heard of
     uint64_t order_told, order_before;      // the highest id, now and as of the last machine's end
-    uint64_t team_told, team_before;        // the highest number, likewise
+    uint64_t team_told, team_before;        // the highest number
     uint64_t agents[SIM_LEDGER_AGENTS_MAX]; // ids told
     uint32_t agent_count, agent_before;     // likewise
     uint64_t digests[SIM_LEDGER_TICKS_MAX]; // by tick % SIM_LEDGER_TICKS_MAX

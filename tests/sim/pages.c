@@ -2,8 +2,8 @@
 //
 //   AWAY ── connects, asks ──> WAITS ── all is answered ──> IDLE ── asks again ──> WAITS
 //
-// Whoever has sent something that is no request reads what comes and checks nothing but that the
-// server hangs up in time on half a request, for which some stay until the end.
+// A client that has sent something that is no request reads what comes and checks nothing but that
+// the server hangs up in time on half a request, for which some stay until the end.
 
 #include "tests/sim/pages.h"
 
@@ -247,7 +247,7 @@ static bool ends_connection(const struct visitor *visitor)
     return false;
 }
 
-// Whether the server may hang up on somebody who asks for a page and reads the answer.
+// Whether the server may disconnect a client that asks for a page and reads the answer.
 static bool may_be_left(const struct visitor *visitor)
 {
     const fm_config *config = &all.plan->config;
@@ -516,7 +516,7 @@ static bool no_half_is_left(void *context)
     return true;
 }
 
-// The server hangs up on a request whose body it has not read, which may lose the answer.
+// The server disconnects at a request whose body it has not read, which may lose the answer.
 static bool is_answered(void *context)
 {
     const struct visitor *visitor = context;

@@ -12,7 +12,7 @@ void sim_pages_begin(const sim_plan *plan);
 /// They leave.
 void sim_pages_calm(void);
 
-/// From now on the server may hang up on anybody.
+/// From now on the server may disconnect anybody.
 void sim_pages_expect_end(void);
 
 /// Asks for every page, after sim_pages_calm() and while nothing fails, and waits for all of them.

@@ -17,7 +17,7 @@ typedef enum sim_ending {
     SIM_ENDS_IN_MID,  // SIGTERM in the middle of everything
     SIM_ENDS_AT_ONCE, // two of them
     SIM_ENDS_KILLED,  // as by kill -9; then it starts again
-    SIM_ENDS_IN_DARK, // the power fails; likewise
+    SIM_ENDS_IN_DARK, // the power fails
 } sim_ending;
 
 typedef struct sim_plan {

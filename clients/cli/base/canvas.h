@@ -1,4 +1,4 @@
-// clients/cli/base/canvas.h: a screen of coloured characters that is drawn anew each time and
+// clients/cli/base/canvas.h: a screen of coloured characters that is drawn again each time and
 // printed by its differences from the time before.
 
 #pragma once
@@ -10,7 +10,7 @@
 typedef struct fm_glyph {
     uint32_t code;       // Unicode
     uint32_t foreground; // 0xRRGGBB or FM_CANVAS_DEFAULT
-    uint32_t background; // likewise
+    uint32_t background;
 } fm_glyph;
 
 typedef enum fm_canvas_colours {
@@ -26,7 +26,7 @@ typedef struct fm_canvas {
     fm_glyph *shown;  // what the terminal shows; code 0 where that is not known
 } fm_canvas;
 
-/// Makes a canvas of this size, or changes one; everything is drawn anew. A zeroed canvas is
+/// Makes a canvas of this size, or changes one; everything is drawn again. A zeroed canvas is
 /// allowed.
 /// @return false when memory ran out (the canvas is empty then)
 bool fm_canvas_resize(fm_canvas *canvas, uint32_t columns, uint32_t rows);
@@ -44,7 +44,7 @@ void fm_canvas_put(fm_canvas *canvas, uint32_t column, uint32_t row, fm_glyph gl
 uint32_t fm_canvas_write(fm_canvas *canvas, uint32_t column, uint32_t row, uint32_t colour,
                          const char *text);
 
-/// Likewise, formatted; at most 511 bytes.
+/// As fm_canvas_write(), formatted; at most 511 bytes.
 uint32_t fm_canvas_printf(fm_canvas *canvas, uint32_t column, uint32_t row, uint32_t colour,
                           const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -2,8 +2,9 @@
 // command.
 //
 // ncurses looks after the terminal: its modes, keys, size, and giving it back. What is shown is
-// drawn by whoever took it: with ncurses (`top`), or as a canvas, which has 24-bit colours that
-// ncurses has not (`watch`). A canvas then belongs to the whole screen, and ncurses never draws.
+// drawn by the command that took it: with ncurses (`top`), or as a canvas, which has 24-bit colours
+// that ncurses has not (`watch`). A canvas then belongs to the whole screen, and ncurses never
+// draws.
 
 #pragma once
 
@@ -33,5 +34,5 @@ void fm_terminal_leave(void);
 void fm_terminal_size(uint32_t *columns, uint32_t *rows);
 
 /// The next key that was pressed, as ncurses names it (curses.h: KEY_LEFT, 'q', ...); never waits
-/// and never draws. KEY_RESIZE: the screen has another size, or must be drawn anew. -1: none.
+/// and never draws. KEY_RESIZE: the screen has another size, or must be drawn again. -1: none.
 int fm_terminal_key(void);

@@ -307,7 +307,7 @@ const fm_cli_command fm_cli_order = {
                                         .letter = 'f',
                                         .kind = FM_CLI_TEXT,
                                         .argument = "WHICH",
-                                        .text = "move: likewise, as they stand (keep), in\n"
+                                        .text = "move: the same, as they stand (keep), in\n"
                                                 "a line or in a box",
                                         .field = FM_FIELD_FORMATION},
                                        {.name = "common-speed",

@@ -189,9 +189,8 @@ const fm_cli_command fm_cli_top = {
     .name = "top",
     .arguments = "",
     .summary = "show where a world's work goes",
-    .details =
-        "Shows the most expensive agents, planners, teams or edits, anew every second. The keys\n"
-        "a, p, t and e choose, q ends it. Without a terminal it prints one table.",
+    .details = "Shows the most expensive agents, planners, teams or edits, every second. The keys\n"
+               "a, p, t and e choose, q ends it. Without a terminal it prints one table.",
     .examples = "fogmarch top\n"
                 "fogmarch top --by teams --once",
     .options =

@@ -229,7 +229,7 @@ static void follow(struct fork *fork, const fm_replay_step *step, uint64_t us)
         run_tick(fork, &step->report->record);
         break;
     case FM_JOURNAL_KEYFRAME:
-        fm_world_settle(fork->sides[1].world); // as the recorded run had to begin anew
+        fm_world_settle(fork->sides[1].world); // as the recorded run had to start over
         break;
     case FM_JOURNAL_GAP:
         if (step->bridged.tick > 0) {

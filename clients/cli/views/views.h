@@ -36,7 +36,7 @@ fm_mirror *fm_views_add(fm_cli *cli, fm_views *views, uint64_t world, uint64_t t
                         const fm_rect *rect, uint64_t every, const fm_mirror_ops *ops,
                         void *context);
 
-/// Likewise, but does not die when the server refuses the view, which changes nothing.
+/// As fm_views_add(), but does not die when the server refuses the view, which changes nothing.
 ///
 /// @param mirror  receives the view's mirror
 /// @return FM_OK, or what the server said; fm_client_error_last() has the words

@@ -129,7 +129,7 @@ static void take_key(fm_watch *watch, int key)
     case 'c':
         watch->canvas.colours =
             watch->canvas.colours == FM_COLOURS_NONE ? watch->colours : FM_COLOURS_NONE;
-        fm_canvas_resize(&watch->canvas, 0, 0); // draws everything anew
+        fm_canvas_resize(&watch->canvas, 0, 0); // draws everything again
         break;
     case '?':
         watch->helping = !watch->helping;

@@ -30,7 +30,7 @@ static const char *const help_lines[] = {
     "p                 pause or resume the world (admin)",
     "s                 one tick of a paused world (admin)",
     "c                 colours or letters",
-    "Ctrl-L            draw everything anew",
+    "Ctrl-L            draw everything again",
     "?                 this help, or not",
     "q, Ctrl-C         end",
     "",

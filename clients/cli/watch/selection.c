@@ -87,7 +87,7 @@ void fm_watch_ask_agent(fm_watch *watch)
 static uint64_t neighbour(const fm_watch *watch, bool larger)
 {
     const fm_mirror *view = watch->view;
-    uint64_t best = 0, outermost = 0; // of those on the far side: where the round begins anew
+    uint64_t best = 0, outermost = 0; // of those on the far side: where the round starts over
     for (uint32_t i = 0; i < view->agent_count; i++) {
         uint64_t id = view->agents[i].id;
         bool beyond = larger ? id > watch->selected : id < watch->selected;

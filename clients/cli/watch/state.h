@@ -28,7 +28,7 @@ typedef struct fm_watch {
     double budget_ms, tick_hz;
     bool paused;
     uint64_t info_tick;   // ticks completed, as world.info said last
-    uint32_t known_teams; // teams of the world, likewise; 0 for players
+    uint32_t known_teams; // teams of the world, as it said last; 0 for players
     fm_rect part;         // of the map that is watched; width 0: all of it
     uint64_t every;       // at most one picture in so many ticks
     bool fog;             // over the view of everything

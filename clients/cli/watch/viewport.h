@@ -28,7 +28,7 @@ typedef struct fm_frame {
 ///
 /// @param bounds      the cells that there are; not empty
 /// @param width_max   pixels, from 1
-/// @param height_max  likewise
+/// @param height_max  pixels, from 1
 fm_frame fm_viewport_frame(const fm_viewport *viewport, const fm_rect *bounds, uint32_t width_max,
                            uint32_t height_max);
 

@@ -1,6 +1,6 @@
 // The form at the top of both pages: connect, reconnect, and say in words what went wrong.
 //
-// The form is disabled until this file has taken it over. Whoever is quicker than the page would send
+// The form is disabled until this file has taken it over. A user quicker than the page would send
 // it as browsers do: with the token in the address.
 
 import { connect, ConnectionError, PROTOCOL, RequestError, type Client } from "fogmarch";

@@ -14,7 +14,7 @@ const PLANNERS_MAX = 8;         // of one debug.compare
 const SEARCH_CELLS_MAX = 16384; // of one debug.compare, all planners together
 const FIRST_WISH = "dstar-lite repeated-jps adaptive-astar astar";
 const LANE = 0.13;        // cells between two ways that lead through the same cells, at least
-const LANE_PIXELS = 2.2; // likewise
+const LANE_PIXELS = 2.2;
 
 interface Answer {
   planner: string;

@@ -41,7 +41,7 @@ export class Costs {
                       group("A tick", this.stages));
   }
 
-  /** Asks anew. */
+  /** Asks again. */
   async refresh(): Promise<void> {
     const by = this.by.select.value as By;
     try {

@@ -1,6 +1,6 @@
 // The row under the map while a replay is shown: goes to any tick, forwards and backwards, and plays.
 //
-// Whoever drags wants the last place only: one seek is under way, and another one is sent when that
+// A user who drags wants the last place only: one seek is under way, and another one is sent when that
 // takes long; the server lets the later one take its place.
 
 import type { Client, Results } from "fogmarch";

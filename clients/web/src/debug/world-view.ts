@@ -45,7 +45,7 @@ export class WorldView {
   private infoRead = 0;
   private tab = "charts";
   private readonly scrubber: Scrubber | undefined; // of a replay
-  private readonly file: string | undefined;       // likewise: its journal
+  private readonly file: string | undefined;       // of a replay: its journal
 
   constructor(
     private readonly client: Client,
@@ -109,7 +109,7 @@ export class WorldView {
     };
   }
 
-  /** `close`: called when whoever looks at a replay has seen enough. */
+  /** `close`: called when the user leaves the replay. */
   static async begin(client: Client, world: World, map: MapView,
                      close: () => void): Promise<WorldView> {
     const view = new WorldView(client, world, map, close);

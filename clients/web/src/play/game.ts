@@ -322,7 +322,7 @@ export class Game {
 
   // ---- orders -----------------------------------------------------------------------------------
 
-  // To a cell, or after whoever stands there.
+  // To a cell, or after the unit that stands there.
   private async goOrFollow(cell: Cell, queue: boolean): Promise<void> {
     const target = this.selection.agentAt(cell);
     if (target === undefined || this.selection.ids.has(target.id) || this.map.zoom < 4) {

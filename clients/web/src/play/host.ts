@@ -11,7 +11,7 @@ const SIGHT = 8;
 const HARBOUR = 12;    // cells from a base to the middle of its lake
 const LAKE_RADIUS = 5; // cells
 
-/** A link that takes whoever opens it to a seat. The part behind # is never sent to a server. */
+/** A link to a seat. The part behind # is never sent to a server. */
 export function seatLink(token: string): string {
   return `${location.origin}${location.pathname}#seat=${encodeURIComponent(token)}`;
 }

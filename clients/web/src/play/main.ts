@@ -1,5 +1,5 @@
 // The play page: a seat in a match. A player's token names its world and team, and play.html#seat=TOKEN
-// brings it along; whoever may see everything chooses them, to try both sides in two tabs:
+// brings it along; an observer or admin chooses them, to try both sides in two tabs:
 // play.html?world=1&team=2.
 
 import type { Client, Results } from "fogmarch";
