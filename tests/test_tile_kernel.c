@@ -180,7 +180,9 @@ static void wide_sweep_finds_distances(void **state)
         }
         seed_tile(&tile, 10000000);
         memcpy(found, tile.distances, sizeof found);
-        fm_tile_sweep_wide(tile.free, tile.is_weighted ? tile.weights : NULL, &tile.steps, found);
+        fm_tile_sweep_wide(tile.free,
+                           tile.is_weighted ? (const uint8_t(*)[SIDE])tile.weights : NULL,
+                           &tile.steps, found);
         solve(&tile);
         assert_memory_equal(found, tile.distances, sizeof found);
     }

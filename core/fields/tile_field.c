@@ -313,7 +313,8 @@ static bool solve(const fm_tile_field *field, uint32_t number, const fm_tile_bor
     if (is_goal) {
         body->wide[goal_y][goal_x] = 0;
     }
-    fm_tile_sweep_wide(free, is_weighted ? weights : NULL, steps, body->wide);
+    fm_tile_sweep_wide(free, is_weighted ? (const uint8_t(*)[FM_TILE_SIDE])weights : NULL, steps,
+                       body->wide);
     return true;
 }
 

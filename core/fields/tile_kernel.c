@@ -78,9 +78,8 @@ static bool take(const struct wide *w, uint32_t y, uint32_t from)
     return change != 0;
 }
 
-void fm_tile_sweep_wide(const uint32_t free[FM_TILE_SIDE],
-                        const uint8_t weights[FM_TILE_SIDE][FM_TILE_SIDE],
-                        const fm_tile_steps *steps, uint32_t distances[FM_TILE_SIDE][FM_TILE_SIDE])
+void fm_tile_sweep_wide(const uint32_t free[FM_TILE_SIDE], const uint8_t (*weights)[FM_TILE_SIDE],
+                        const fm_tile_steps *steps, uint32_t (*distances)[FM_TILE_SIDE])
 {
     uint8_t copy[FM_TILE_SIDE][FM_TILE_SIDE];
     if (weights == NULL) {

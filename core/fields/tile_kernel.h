@@ -110,9 +110,8 @@ static inline fm_tile_passage fm_tile_passage_between(uint32_t from, uint32_t in
 ///
 /// @param weights  of the cells; NULL when all are 1. Steps are as a view has them: even where
 ///                 there are weights
-void fm_tile_sweep_wide(const uint32_t free[FM_TILE_SIDE],
-                        const uint8_t weights[FM_TILE_SIDE][FM_TILE_SIDE],
-                        const fm_tile_steps *steps, uint32_t distances[FM_TILE_SIDE][FM_TILE_SIDE]);
+void fm_tile_sweep_wide(const uint32_t free[FM_TILE_SIDE], const uint8_t (*weights)[FM_TILE_SIDE],
+                        const fm_tile_steps *steps, uint32_t (*distances)[FM_TILE_SIDE]);
 
 extern const fm_tile_kernel fm_tile_kernel_plain;
 #ifdef __x86_64__

@@ -84,6 +84,7 @@ void fm_class_map_destroy(fm_class_map *map)
     fm_memory_release(memory, map->weights, cell_count_of(map));
     fm_memory_release(memory, map->cell_weights, cell_count_of(map));
     fm_change_log_fini(&map->log, memory);
+    fm_tile_map_fini(&map->tiles, memory);
     fm_memory_release(memory, map, sizeof *map);
 }
 
@@ -144,6 +145,9 @@ static void set_corner(fm_class_map *map, fm_cell corner, uint32_t weight)
             .dearer = is_blocked || (!was_blocked && weight > weight_before),
         };
         fm_change_log_add(&map->log, change, map->memory);
+        if (map->view.tiles != NULL) {
+            fm_tile_map_note(&map->tiles, &map->view, corner, change.cheaper);
+        }
     }
 }
 
@@ -234,10 +238,20 @@ fm_status fm_class_map_of_grid(const fm_movement_class *movement, const fm_grid 
     return status;
 }
 
+fm_status fm_class_map_prepare_tiles(fm_class_map *map)
+{
+    if (map->view.tiles == NULL &&
+        fm_tile_map_init(&map->tiles, &map->view, map->memory) != FM_OK) {
+        return FM_ERR_NO_MEMORY;
+    }
+    map->view.tiles = &map->tiles;
+    return FM_OK;
+}
+
 size_t fm_class_map_bytes(const fm_class_map *map)
 {
     size_t weights = map->weights == NULL ? 0 : cell_count_of(map);
     size_t cell_weights = map->cell_weights == NULL ? 0 : cell_count_of(map);
     return sizeof *map + map->blocked.size + map->blocked_transposed.size + map->solid.size +
-           weights + cell_weights + fm_change_log_bytes(&map->log);
+           weights + cell_weights + fm_change_log_bytes(&map->log) + fm_tile_map_bytes(&map->tiles);
 }

@@ -15,6 +15,7 @@
 
 #include "core/map/change_log.h"
 #include "core/map/movement.h"
+#include "core/map/tile_map.h"
 #include "core/map/view.h"
 
 typedef struct fm_class_map {
@@ -29,6 +30,7 @@ typedef struct fm_class_map {
     bool log_wanted;   // planners work on it; set by the owner once the map is filled
     fm_change_log log; // of corners
     fm_view view;      // of `blocked` and `weights`: what planners get
+    fm_tile_map tiles; // of `view`; empty until somebody wants it
 } fm_class_map;
 
 /// Makes a map on which everything is free and weighs 1.
@@ -59,6 +61,11 @@ FM_CHECKED fm_status fm_class_map_prepare_for_weights(fm_class_map *map);
 
 /// The true map has become weighted: costs change scale, and all planners must start over.
 void fm_class_map_use_weights(fm_class_map *map);
+
+/// Hangs the tiles on the view, which fields of distances share, unless they are there.
+///
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_class_map_prepare_tiles(fm_class_map *map);
 
 /// Bytes held.
 size_t fm_class_map_bytes(const fm_class_map *map);

@@ -82,6 +82,7 @@ void fm_knowledge_destroy(fm_knowledge *knowledge)
     fm_memory_release(memory, knowledge->seen, cell_count);
     fm_buildings_seen_fini(&knowledge->buildings_seen, memory);
     fm_change_log_fini(&knowledge->log, memory);
+    fm_tile_map_fini(&knowledge->tiles, memory);
     for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
         fm_class_map_destroy(knowledge->classes[i]);
     }
@@ -196,6 +197,9 @@ static void learn_cell(fm_knowledge *knowledge, fm_cell cell, bool was_known)
             .dearer = is_blocked || (!was_blocked && weight_after > weight_before),
         };
         fm_change_log_add(&knowledge->log, change, knowledge->memory);
+        if (knowledge->view.tiles != NULL) {
+            fm_tile_map_note(&knowledge->tiles, &knowledge->view, cell, change.cheaper);
+        }
         knowledge->log.edited = was_known ? knowledge->log.version : knowledge->log.edited;
     }
     if (knowledge->buildings != NULL && knowledge->buildings->placed > 0) {
@@ -413,6 +417,7 @@ void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain te
 
 void fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale)
 {
+    FM_ASSERT(knowledge->view.tiles == NULL);
     size_t i = fm_grid_index(knowledge->truth, look.cell);
     fm_bitmap_set(&knowledge->known, look.cell);
     knowledge->known_count += 1;
@@ -481,6 +486,20 @@ fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_ind
     return FM_OK;
 }
 
+fm_status fm_knowledge_prepare_tiles(fm_knowledge *knowledge, uint32_t class_index)
+{
+    FM_ASSERT(class_index < FM_CLASSES_MAX && knowledge->classes_ready >> class_index & 1);
+    if (knowledge->classes[class_index] != NULL) {
+        return fm_class_map_prepare_tiles(knowledge->classes[class_index]);
+    }
+    if (knowledge->view.tiles == NULL &&
+        fm_tile_map_init(&knowledge->tiles, &knowledge->view, knowledge->memory) != FM_OK) {
+        return FM_ERR_NO_MEMORY;
+    }
+    knowledge->view.tiles = &knowledge->tiles;
+    return FM_OK;
+}
+
 static const fm_class_map *class_map_of(const fm_knowledge *knowledge, uint32_t class_index)
 {
     return knowledge->has_class_maps ? knowledge->classes[class_index] : NULL;
@@ -532,5 +551,6 @@ size_t fm_knowledge_bytes(const fm_knowledge *knowledge)
            knowledge->blocked_transposed.size + knowledge->stale.size +
            (knowledge->weights != NULL ? cell_count : 0) +
            (knowledge->seen != NULL ? cell_count : 0) + fm_change_log_bytes(&knowledge->log) +
+           fm_tile_map_bytes(&knowledge->tiles) +
            knowledge->learned_capacity * sizeof *knowledge->learned;
 }

@@ -70,6 +70,7 @@ typedef struct fm_knowledge {
     fm_bitmap stale;              // known, but edited since; empty until the map is first edited
     uint8_t *seen;                // terrain as last seen, of stale cells; NULL likewise
     fm_view view;                 // of `blocked` and `weights`: what planners get
+    fm_tile_map tiles;            // of `view`; empty until somebody wants it
     const fm_memory *memory;
     fm_step_costs steps;
 
@@ -143,6 +144,12 @@ void fm_knowledge_forget_learned(fm_knowledge *knowledge);
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_index,
                                                 const fm_movement_class *movement);
+
+/// Hangs the tiles that fields of distances share on fm_knowledge_view(), which is not NULL
+/// (asserted), unless they are there. Serial stages only.
+///
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_knowledge_prepare_tiles(fm_knowledge *knowledge, uint32_t class_index);
 
 /// The team's map as planners of a class see it; NULL before fm_knowledge_prepare_class().
 const fm_view *fm_knowledge_view(const fm_knowledge *knowledge, uint32_t class_index);

@@ -58,6 +58,7 @@ fm_status fm_view_copy_create(const fm_view *view, const fm_memory *memory, fm_v
         view->blocked_transposed == NULL ? NULL : &copy->blocked_transposed;
     copy->view.weights = copy->weights;
     copy->view.tables = NULL; // they go on with the world; searches notice, and begin anew without
+    copy->view.tiles = NULL;  // likewise
     *out = copy;
     return FM_OK;
 }

@@ -765,6 +765,7 @@ const fm_planner_ops fm_goal_field = {
     .size = sizeof(struct goal_field),
     .shared = true,
     .real_time = true,
+    .uses_tiles = true,
     .takes_weight = true,
     .init = goal_field_init,
     .fini = goal_field_fini,

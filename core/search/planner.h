@@ -169,6 +169,10 @@ struct fm_planner_ops {
     // May report PARTIAL moves before a search is complete.
     bool real_time;
 
+    // Shares the tiles of its view (core/map/tile_map.h), which are hung on it before init(), and
+    // finds there what has changed: knowledge_changed() tells it nothing.
+    bool uses_tiles;
+
     // Takes the option `weight`: above 1 paths may be longer than the cheapest.
     bool takes_weight;
 

@@ -143,12 +143,14 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
     if (self == NULL) {
         return FM_SLOT_NONE;
     }
-    const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+    fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
     const fm_view *view = fm_knowledge_view(knowledge, agent->class_index);
+    bool has_tiles =
+        !ops->uses_tiles || fm_knowledge_prepare_tiles(knowledge, agent->class_index) == FM_OK;
     fm_surveys_want(world, agent, goal);
     fm_planner_options options = spec->options;
     options.rejoin = world->occupancy != NULL;
-    if (ops->init(self, view, &options, &world->memory, goal) != FM_OK) {
+    if (!has_tiles || ops->init(self, view, &options, &world->memory, goal) != FM_OK) {
         fm_memory_release(&world->memory, self, ops->size);
         return FM_SLOT_NONE;
     }
