@@ -25,6 +25,16 @@
 #define FM_UNROLL _Pragma("GCC unroll 8")
 #endif
 
+// A function that is compiled twice, for every x86-64 and for those with AVX2 and BMI (from 2013
+// on); the loader picks. For loops over words of bits, which win a tenth. Not in builds that check
+// everything, nor where the whole build names a processor.
+#if defined(__x86_64__) && !defined(__BMI2__) && !defined(FM_VALIDATE_ENABLED) &&                  \
+    !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#define FM_CLONES __attribute__((target_clones("default", "arch=haswell")))
+#else
+#define FM_CLONES
+#endif
+
 #define FM_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 // Stops the process because the program itself is wrong. On in every build. Never put it on

@@ -358,8 +358,8 @@ FM_INLINE struct stop scan_from(const uint8_t *word, ptrdiff_t pitch, uint32_t b
 }
 
 // The same, where there is no stop in the rest of the word.
-static __attribute__((noinline)) struct stop scan_on(const uint8_t *word, ptrdiff_t pitch,
-                                                     uint32_t behind, bool up)
+static FM_CLONES __attribute__((noinline)) struct stop scan_on(const uint8_t *word, ptrdiff_t pitch,
+                                                               uint32_t behind, bool up)
 {
     uint32_t bytes = (behind - 1) / 8;
     word += up ? bytes : -(ptrdiff_t)bytes;
@@ -521,22 +521,22 @@ FM_INLINE void jump_diagonal(fm_jump_search *s, fm_cell cell, uint32_t g, uint32
 
 typedef void diagonal_fn(fm_jump_search *s, fm_cell cell, uint32_t g);
 
-static void jump_north_east(fm_jump_search *s, fm_cell cell, uint32_t g)
+static FM_CLONES void jump_north_east(fm_jump_search *s, fm_cell cell, uint32_t g)
 {
     jump_diagonal(s, cell, g, FM_NORTH_EAST);
 }
 
-static void jump_south_east(fm_jump_search *s, fm_cell cell, uint32_t g)
+static FM_CLONES void jump_south_east(fm_jump_search *s, fm_cell cell, uint32_t g)
 {
     jump_diagonal(s, cell, g, FM_SOUTH_EAST);
 }
 
-static void jump_south_west(fm_jump_search *s, fm_cell cell, uint32_t g)
+static FM_CLONES void jump_south_west(fm_jump_search *s, fm_cell cell, uint32_t g)
 {
     jump_diagonal(s, cell, g, FM_SOUTH_WEST);
 }
 
-static void jump_north_west(fm_jump_search *s, fm_cell cell, uint32_t g)
+static FM_CLONES void jump_north_west(fm_jump_search *s, fm_cell cell, uint32_t g)
 {
     jump_diagonal(s, cell, g, FM_NORTH_WEST);
 }
@@ -644,7 +644,7 @@ FM_INLINE void jump_onward(fm_jump_search *s, fm_cell cell, uint32_t g, uint32_t
     }
 }
 
-static void expand(fm_jump_search *s, struct node *node)
+static FM_CLONES void expand(fm_jump_search *s, struct node *node)
 {
     fm_cell cell = node->cell;
     uint32_t g = node->g, arrivals = node->arrivals, expanded = node->expanded;
