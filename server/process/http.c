@@ -252,8 +252,10 @@ static void take_requests(struct connection *connection)
         at += size;
         connection->since_ns = fm_clock_now_ns();
     }
-    connection->input_size -= at;
-    memmove(connection->input, connection->input + at, connection->input_size);
+    if (at > 0) { // otherwise there may be no input at all
+        connection->input_size -= at;
+        memmove(connection->input, connection->input + at, connection->input_size);
+    }
 }
 
 static void hand_on_input(struct connection *connection)
