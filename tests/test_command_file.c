@@ -85,6 +85,7 @@ static void make_sample(fm_random *random, struct sample *sample)
         .placing = (fm_placing)any_number(random, FM_PLACE_NEAREST),
         .speed = any_number(random, UINT32_MAX),
         .weight = any_number(random, UINT32_MAX),
+        .agents_a_tick = any_number(random, UINT32_MAX),
     };
 }
 
@@ -136,6 +137,7 @@ static void check_same(const fm_command *a, const fm_command *b)
     SAME(placing);
     SAME(speed);
     SAME(weight);
+    SAME(agents_a_tick);
 #undef SAME
 }
 

@@ -8,8 +8,8 @@
 // (-fsanitize-coverage=trace-pc), which counts, and memory that is set or copied in bulk counts by
 // its size. The same run gives the same count on any machine.
 
+#include "core/orders/orders.h"
 #include "core/saves/world_file.h"
-#include "core/planners/query.h"
 #include "core/tick/tick.h"
 #include "core/views/explain.h"
 #include "tests/support.h"
@@ -273,6 +273,22 @@ static void send_elsewhere_and_tick(void)
     tick();
 }
 
+// Without the ticks in between.
+static void send_elsewhere_in_parts(void)
+{
+    fm_cell goal = OTHER_GOAL;
+    apply((fm_command){.kind = FM_COMMAND_ORDER,
+                       .order = FM_ORDER_MOVE,
+                       .agents = scene.agents,
+                       .agent_count = scene.count,
+                       .cells = &goal,
+                       .cell_count = 1,
+                       .agents_a_tick = UNITS / 10});
+    while (fm_world_left_to_do(scene.world) > 0) {
+        fm_orders_carry_on(scene.world);
+    }
+}
+
 static void send_to_where_nobody_comes(void)
 {
     go_to(WALLED_IN);
@@ -532,6 +548,7 @@ struct deed {
 static const struct deed deeds[] = {
     {"agent.order move to one goal, jps", jps_on_the_way, send_elsewhere},
     {"agent.order move to one goal, auto", auto_on_the_way, send_elsewhere},
+    {"agent.order move to one goal, auto, in parts", auto_on_the_way, send_elsewhere_in_parts},
     {"agent.order move to one goal, A*", astar_on_the_way, send_elsewhere},
     {"agent.order move to one goal, dstar-lite", dstar_on_the_way, send_elsewhere},
     {"agent.order move to one goal, auto in groups", groups_on_the_way, send_elsewhere},

@@ -5,6 +5,7 @@
 // a plain account of all order ids; each ends once, with a reason that its kind can have.
 
 #include "core/generate/generate.h"
+#include "core/saves/world_file.h"
 #include "core/search/frontier.h"
 #include "core/tick/tick.h"
 #include "tests/support.h"
@@ -222,6 +223,98 @@ static void full_queues_refuse(void **state)
 }
 
 // ---- patrol, hold -------------------------------------------------------------------------------
+
+#define CROWD 10u
+
+// A crowd with an order of old that is told something new, some of them in each tick.
+static struct scene make_crowd(fm_agent_id *crowd, fm_command *command)
+{
+    static const fm_cell old_goal = 30u << 12 | 2, goals[] = {30u << 12 | 30};
+    struct scene scene = make_scene(NULL, 40, 40, true);
+    for (uint32_t i = 0; i < CROWD; i++) {
+        crowd[i] = spawn(&scene, 1, 2 + i, 2);
+    }
+    *command = (fm_command){.agents = crowd,
+                            .agent_count = CROWD,
+                            .cells = &old_goal,
+                            .cell_count = 1,
+                            .order = FM_ORDER_MOVE};
+    fm_command_result result = give(&scene, *command);
+    assert_int_equal(result.status, FM_OK);
+    assert_int_equal(result.first_order, 1);
+    run(&scene, 1);
+    command->cells = goals;
+    command->agents_a_tick = 4;
+    return scene;
+}
+
+static uint64_t order_of(const struct scene *scene, fm_agent_id agent)
+{
+    fm_agent_report report;
+    assert_int_equal(fm_world_inspect(scene->world, agent, &report), FM_OK);
+    return report.order;
+}
+
+// Those that it has reached have the new order, with the numbers of one command, the others the
+// old one.
+static void check_reached(const struct scene *scene, const fm_agent_id *crowd, uint32_t reached)
+{
+    assert_int_equal(fm_world_left_to_do(scene->world), CROWD - reached);
+    for (uint32_t i = 0; i < CROWD; i++) {
+        assert_int_equal(order_of(scene, crowd[i]), (i < reached ? CROWD : 0) + 1 + i);
+    }
+    assert_int_equal(scene->ended_count, reached);
+}
+
+static void an_order_to_many_reaches_some_in_each_tick(void **state)
+{
+    (void)state;
+    fm_agent_id crowd[CROWD];
+    fm_command command;
+    struct scene scene = make_crowd(crowd, &command);
+    fm_command_result result = give(&scene, command);
+    assert_int_equal(result.status, FM_OK);
+    assert_int_equal(result.first_order, CROWD + 1);
+    assert_int_equal(result.first_number, CROWD + 1);
+    assert_int_equal(result.changed_count, CROWD);
+    fm_agent_id ids[CROWD];
+    memcpy(ids, crowd, sizeof ids);
+    memset(crowd, 0, sizeof crowd); // the command's arrays are not read any more
+    assert_int_equal(order_of(&scene, ids[3]), CROWD + 4);
+    assert_int_equal(fm_world_left_to_do(scene.world), CROWD - 4);
+
+    fm_command stop = {.agents = ids, .agent_count = CROWD, .order = FM_ORDER_STOP};
+    assert_int_equal(give(&scene, stop).status, FM_ERR_NOT_READY);
+    run(&scene, 1); // tells of those reached at once, too
+    check_reached(&scene, ids, 8);
+    run(&scene, 1);
+    check_reached(&scene, ids, CROWD);
+    assert_int_equal(give(&scene, stop).status, FM_OK);
+    fm_world_destroy(scene.world);
+}
+
+static void settling_carries_an_order_to_its_end(void **state)
+{
+    (void)state;
+    fm_agent_id crowd[CROWD];
+    fm_command command;
+    struct scene scene = make_crowd(crowd, &command);
+    assert_int_equal(give(&scene, command).status, FM_OK);
+    run(&scene, 1);
+    fm_world_settle(scene.world);
+    assert_int_equal(fm_world_left_to_do(scene.world), 0);
+    for (uint32_t i = 0; i < CROWD; i++) {
+        assert_int_equal(order_of(&scene, crowd[i]), CROWD + 1 + i);
+    }
+    run(&scene, 1);
+    assert_int_equal(scene.ended_count, CROWD);
+
+    // A world may end in the middle of it.
+    command.order = FM_ORDER_PATROL;
+    command.agents_a_tick = 1;
+    assert_int_equal(give(&scene, command).status, FM_OK);
+    fm_world_destroy(scene.world);
+}
 
 static void patrols_go_there_and_back_or_round(void **state)
 {
@@ -767,6 +860,7 @@ static void order_at_random(struct scene *scene, struct account *account, fm_ran
         .loop = fm_random_below(random, 2) == 0,
         .radius = fm_random_below(random, 10),
         .spread = kind == FM_ORDER_MOVE && fm_random_below(random, 2) == 0,
+        .agents_a_tick = fm_random_below(random, 4) == 0 ? 1 + fm_random_below(random, 3) : 0,
     };
     command.target = target ? units[fm_random_below(random, unit_count)] : (fm_agent_id){0};
     fm_command_result result = give(scene, command);
@@ -830,6 +924,11 @@ static void every_order_ends_exactly_once(void **state)
                         &report);
             settle(&scene, &account);
         }
+        while (fm_world_left_to_do(scene.world) > 0) {
+            fm_tick_report report;
+            fm_tick_run(scene.world, NULL, 1, NULL, &report);
+            settle(&scene, &account);
+        }
         // The end of the world: all agents that live die, and every account is closed.
         for (uint32_t u = 0; u < unit_count; u++) {
             fm_command_result result = {0};
@@ -855,6 +954,8 @@ int main(void)
         cmocka_unit_test(queued_orders_are_done_in_turn),
         cmocka_unit_test(new_orders_and_stop_end_the_queue),
         cmocka_unit_test(full_queues_refuse),
+        cmocka_unit_test(an_order_to_many_reaches_some_in_each_tick),
+        cmocka_unit_test(settling_carries_an_order_to_its_end),
         cmocka_unit_test(patrols_go_there_and_back_or_round),
         cmocka_unit_test(hold_stays),
         cmocka_unit_test(follows_a_friend_until_it_dies),

@@ -7,6 +7,7 @@
 // held against a replay from the beginning.
 
 #include "clients/cli/replay/world_diff.h"
+#include "core/orders/orders.h"
 #include "core/saves/experiment.h"
 #include "core/saves/world_file.h"
 #include "server/journal/journal_file.h"
@@ -315,6 +316,14 @@ static void test_a_changed_digest_is_found_at_its_tick(void **state)
     game_destroy(game);
 }
 
+static void add_team_unwritten(fm_world *world)
+{
+    fm_command_result result = {.status = FM_OK};
+    fm_orders_finish(world);
+    fm_world_apply(world, &(fm_command){.kind = FM_COMMAND_TEAM}, &result);
+    assert_int_equal(result.status, FM_OK);
+}
+
 // A command that is missing changes the world from its tick on.
 static void test_a_missing_command_is_found_at_its_tick(void **state)
 {
@@ -322,10 +331,7 @@ static void test_a_missing_command_is_found_at_its_tick(void **state)
     struct game *game = game_create();
     play(game, 30);
     char error[FM_JOURNAL_ERROR_SIZE];
-    fm_command command = {.kind = FM_COMMAND_TEAM};
-    fm_command_result result = {.status = FM_OK};
-    fm_world_apply(game->world, &command, &result);
-    assert_int_equal(result.status, FM_OK);
+    add_team_unwritten(game->world);
     fm_tick_report report;
     check_file(fm_journal_file_begin(game->file, error), error);
     fm_tick_run(game->world, NULL, 1000, NULL, &report);
@@ -388,13 +394,11 @@ static void play_starved_tick(struct game *game)
     fm_script_step *step = &game->script->steps[game->step];
     fm_script_write(game->script, game->world, &game->random, game->step);
     fm_script_apply(game->script, game->world, game->step, true);
-    fm_command_result result = {.status = FM_OK};
-    fm_world_apply(game->world, &(fm_command){.kind = FM_COMMAND_TEAM}, &result);
-    assert_int_equal(result.status, FM_OK);
-    fm_world_apply(game->shadow, &(fm_command){.kind = FM_COMMAND_TEAM}, &result);
+    add_team_unwritten(game->world);
     char error[FM_JOURNAL_ERROR_SIZE];
     check_file(fm_journal_file_begin(game->file, error), error);
     add_commands(game, step);
+    add_team_unwritten(game->shadow);
     fm_script_run(game->script, game->world, &game->random, game->step);
     fm_tick_replay(game->shadow, NULL, &step->record, &(fm_tick_report){.expansions = 0});
     game->digests[++game->step] = step->record.digest;

@@ -13,13 +13,13 @@
 
 // ---- ends ---------------------------------------------------------------------------------------
 
-static void release_route(fm_world *world, struct fm_order *order)
+static void release_route(fm_world *world, struct fm_route **route)
 {
-    struct fm_route *route = order->route;
-    if (route != NULL && --route->users == 0) {
-        fm_memory_release(&world->memory, route, sizeof *route + route->count * sizeof(fm_cell));
+    if (*route != NULL && --(*route)->users == 0) {
+        size_t size = sizeof **route + (*route)->count * sizeof(fm_cell);
+        fm_memory_release(&world->memory, *route, size);
     }
-    order->route = NULL;
+    *route = NULL;
 }
 
 static void note(fm_world *world, const struct fm_agent *agent, const struct fm_order *order,
@@ -52,7 +52,7 @@ static void end(fm_world *world, const struct fm_agent *agent, struct fm_order *
     world->counts.orders_ended[reason] += 1;
     world->digest = fm_mix64(world->digest ^ (ended.order << 4 | (uint64_t)reason));
     note(world, agent, order, FM_HISTORY_ENDED, (uint8_t)reason);
-    release_route(world, order);
+    release_route(world, &order->route);
     *order = (struct fm_order){.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE};
 }
 
@@ -80,9 +80,9 @@ void fm_agent_end_all_orders(fm_world *world, struct fm_agent *agent, fm_order_e
 
 void fm_agent_release_queue(fm_world *world, struct fm_agent *agent)
 {
-    release_route(world, &agent->order);
+    release_route(world, &agent->order.route);
     for (uint32_t i = 0; i < agent->queue_count; i++) {
-        release_route(world, &agent->queue[i]);
+        release_route(world, &agent->queue[i].route);
     }
     fm_memory_release(&world->memory, agent->queue, agent->queue_capacity * sizeof *agent->queue);
     agent->queue = NULL;
@@ -251,7 +251,7 @@ static struct fm_route *make_route(fm_world *world, const fm_command *command)
     size_t size = command->cell_count * sizeof(fm_cell);
     struct fm_route *route = fm_memory_allocate(&world->memory, sizeof *route + size);
     if (route != NULL) {
-        route->users = 0;
+        route->users = 1; // the command's own
         route->count = command->cell_count;
         memcpy(route->cells, command->cells, size);
     }
@@ -352,6 +352,113 @@ static void give(fm_world *world, const fm_command *command, struct fm_agent *ag
     }
 }
 
+// ---- in parts -----------------------------------------------------------------------------------
+
+// An order to tens of thousands of agents costs more than a tick may: each of them lets a search
+// go, and wants another one in the next tick. So it goes to `agents_a_tick` at a time. The rest is
+// part of the world's state, a function of the command and the ticks since; all that could be
+// refused or run out of memory was done for all agents at once.
+struct fm_order_rest {
+    fm_command command; // its arrays follow this struct
+    struct common common;
+    uint32_t next;       // agent
+    uint64_t given_tick; // ticks completed when the command came
+    size_t size;         // bytes of this block
+    fm_agent_id agents[];
+};
+
+static void release_common(fm_world *world, uint32_t agent_count, struct common *common)
+{
+    fm_memory_release(&world->memory, common->goals, agent_count * sizeof *common->goals);
+    common->goals = NULL;
+    release_route(world, &common->route);
+}
+
+// All that is left of a command before its first agent has got it.
+static struct fm_order_rest *make_rest(fm_world *world, const fm_command *command,
+                                       const struct common *common)
+{
+    uint32_t cell_count = command->order == FM_ORDER_PATROL || command->order == FM_ORDER_FLEE
+                              ? 0 // the route has them
+                              : command->cell_count;
+    size_t agents_size = command->agent_count * sizeof *command->agents;
+    size_t size = sizeof(struct fm_order_rest) + agents_size + cell_count * sizeof(fm_cell);
+    struct fm_order_rest *rest = fm_memory_allocate(&world->memory, size);
+    if (rest == NULL) {
+        return NULL;
+    }
+    *rest = (struct fm_order_rest){
+        .command = *command, .common = *common, .given_tick = world->tick, .size = size};
+    fm_cell *cells = (fm_cell *)(rest->agents + command->agent_count);
+    memcpy(rest->agents, command->agents, agents_size);
+    if (cell_count > 0) {
+        memcpy(cells, command->cells, cell_count * sizeof *cells);
+    }
+    rest->command.agents = rest->agents;
+    rest->command.cells = cells;
+    rest->command.cell_count = cell_count;
+    return rest;
+}
+
+// The order reaches one of the command's agents.
+static void reach(fm_world *world, const fm_command *command, uint32_t i,
+                  const struct common *common, uint64_t given_tick)
+{
+    struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+    if (command->order == FM_ORDER_STOP) {
+        fm_agent_end_all_orders(world, agent, FM_END_CANCELLED);
+        return;
+    }
+    struct fm_order order = make_order(world, command, i, common);
+    give(world, command, agent, order);
+    if (agent->order.id == order.id) {
+        agent->order.given_tick = given_tick;
+    }
+}
+
+static void carry_on(fm_world *world, uint32_t count)
+{
+    struct fm_order_rest *rest = world->order_rest;
+    uint32_t left = rest->command.agent_count - rest->next;
+    uint32_t end = rest->next + (count < left ? count : left);
+    for (; rest->next < end; rest->next++) {
+        reach(world, &rest->command, rest->next, &rest->common, rest->given_tick);
+    }
+    if (rest->next == rest->command.agent_count) {
+        fm_orders_drop_rest(world);
+    }
+}
+
+void fm_orders_carry_on(fm_world *world)
+{
+    if (world->order_rest != NULL) {
+        carry_on(world, world->order_rest->command.agents_a_tick);
+    }
+}
+
+void fm_orders_finish(fm_world *world)
+{
+    if (world->order_rest != NULL) {
+        carry_on(world, UINT32_MAX);
+    }
+}
+
+void fm_orders_drop_rest(fm_world *world)
+{
+    struct fm_order_rest *rest = world->order_rest;
+    if (rest != NULL) {
+        release_common(world, rest->command.agent_count, &rest->common);
+        fm_memory_release(&world->memory, rest, rest->size);
+        world->order_rest = NULL;
+    }
+}
+
+uint32_t fm_world_left_to_do(const fm_world *world)
+{
+    const struct fm_order_rest *rest = world->order_rest;
+    return rest == NULL ? 0 : rest->command.agent_count - rest->next;
+}
+
 void fm_orders_command(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     result->status = check_order(world, command, &result->failed_index);
@@ -363,19 +470,29 @@ void fm_orders_command(fm_world *world, const fm_command *command, fm_command_re
     if (result->status != FM_OK) {
         return;
     }
-    result->first_order = world->orders_given + 1;
-    for (uint32_t i = 0; i < command->agent_count; i++) {
-        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
-        if (command->order == FM_ORDER_STOP) {
-            fm_agent_end_all_orders(world, agent, FM_END_CANCELLED);
-        } else {
-            struct fm_order order = make_order(world, command, i, &common);
-            result->first_number = i == 0 ? order.number : result->first_number;
-            give(world, command, agent, order);
+    uint32_t count = command->agent_count;
+    if (command->agents_a_tick != 0 && command->agents_a_tick < count) {
+        world->order_rest = make_rest(world, command, &common);
+        if (world->order_rest == NULL) {
+            release_common(world, count, &common);
+            result->status = FM_ERR_NO_MEMORY;
+            return;
         }
     }
-    fm_memory_release(&world->memory, common.goals, command->agent_count * sizeof *common.goals);
-    result->changed_count = command->agent_count;
+    result->first_order = world->orders_given + 1;
+    result->changed_count = count;
+    if (count > 0 && command->order != FM_ORDER_STOP) {
+        const struct fm_agent *first = fm_world_find(world, command->agents[0]);
+        result->first_number = fm_team_of(world, first->team)->orders_given + 1;
+    }
+    if (world->order_rest != NULL) {
+        fm_orders_carry_on(world);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        reach(world, command, i, &common, world->tick);
+    }
+    release_common(world, count, &common);
 }
 
 // ---- digest -------------------------------------------------------------------------------------
@@ -409,4 +526,10 @@ uint64_t fm_agent_mix_orders(const struct fm_agent *agent, uint64_t digest)
         digest = mix(digest, agent->queue[i].id);
     }
     return digest;
+}
+
+uint64_t fm_orders_mix_rest(const fm_world *world, uint64_t digest)
+{
+    uint32_t left = fm_world_left_to_do(world);
+    return left == 0 ? digest : mix(digest, left);
 }

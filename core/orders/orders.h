@@ -27,6 +27,18 @@ FM_CHECKED fm_status fm_orders_check_agents(fm_world *world, const fm_command *c
 /// Does FM_COMMAND_ORDER, whole or not at all.
 void fm_orders_command(fm_world *world, const fm_command *command, fm_command_result *result);
 
+/// At the beginning of a tick: an order that is carried out in parts goes to the next agents.
+void fm_orders_carry_on(fm_world *world);
+
+/// It goes to all that are left.
+void fm_orders_finish(fm_world *world);
+
+/// It ends with the world.
+void fm_orders_drop_rest(fm_world *world);
+
+/// Mixes what is left of it into a digest.
+uint64_t fm_orders_mix_rest(const fm_world *world, uint64_t digest);
+
 /// Ends the order under way for `reason` and lets the agent's planners go. The queue stays. Nothing
 /// happens without an order.
 void fm_agent_end_order(fm_world *world, struct fm_agent *agent, fm_order_end reason);

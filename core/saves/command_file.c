@@ -28,7 +28,8 @@
     X(max_detour, UINT32_MAX, "max_detour")                                                        \
     X(placing, FM_PLACE_NEAREST, "placing")                                                        \
     X(speed, UINT32_MAX, "speed")                                                                  \
-    X(weight, UINT32_MAX, "weight")
+    X(weight, UINT32_MAX, "weight")                                                                \
+    X(agents_a_tick, UINT32_MAX, "agents_a_tick")
 
 // Bits of the mask of fields that are set.
 enum field {

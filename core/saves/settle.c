@@ -2,9 +2,12 @@
 //
 // Three kinds of things are not in a file. What follows from the rest (views of classes, labels) is
 // brought to the one state that it has when it is made anew. What searches hold is given up. And
-// what belongs to a tick under way is empty between ticks anyway.
+// what belongs to a tick under way is empty between ticks anyway. An order that is carried out in
+// parts goes to all that are left.
 
 #include "core/saves/world_file.h"
+
+#include "core/orders/orders.h"
 #include "core/world/planner_table.h"
 
 bool fm_world_is_settled(const fm_world *world)
@@ -46,6 +49,10 @@ void fm_world_settle(fm_world *world)
         return;
     }
     uint32_t refusals = fm_world_refusals(world);
+    if (fm_world_left_to_do(world) > 0) {
+        fm_world_begin_interval(world);
+        fm_orders_finish(world);
+    }
     fm_planners_settle(world);
     fm_surveys_settle(world); // after the planners that read their tables
     for (uint32_t i = 0; i < world->team_count; i++) {

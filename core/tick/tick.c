@@ -159,7 +159,7 @@ static void stage_digest(struct fm_tick *t)
     for (uint32_t i = 0; i < world->survey_count; i++) {
         digest = mix(digest, fm_survey_digest(world->surveys[i].survey));
     }
-    t->report->record.digest = digest;
+    t->report->record.digest = fm_orders_mix_rest(world, digest);
 }
 
 // ---- the row ------------------------------------------------------------------------------------
@@ -182,6 +182,9 @@ static void run(struct fm_tick *t)
     uint32_t ended_before = world->ended_count;
 
     uint64_t stage_begin = fm_tick_now(t);
+    uint32_t refusals_before = fm_world_refusals(world);
+    fm_orders_carry_on(world); // counts as part of the first stage
+    world->starved |= fm_world_refusals(world) != refusals_before;
     for (uint32_t i = 0; i < FM_STAGE_COUNT; i++) {
         uint32_t refusals = fm_world_refusals(world);
         stages[i](t);

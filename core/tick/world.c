@@ -109,6 +109,7 @@ void fm_world_destroy(fm_world *world)
         return;
     }
     fm_memory memory = world->memory;
+    fm_orders_drop_rest(world);
     for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
         fm_agent_release_queue(world, &world->agents[slot]);
     }
@@ -402,6 +403,10 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
     world->settled = false;
     fm_world_begin_interval(world);
     uint32_t refusals = fm_world_refusals(world);
+    if (fm_world_left_to_do(world) > 0) {
+        result->status = FM_ERR_NOT_READY;
+        return;
+    }
     apply(world, command, result);
     // Also when it is refused: what could be looked up until then, such as labels, stays.
     world->starved |= fm_world_refusals(world) != refusals;

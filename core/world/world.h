@@ -283,6 +283,9 @@ typedef struct fm_command {
     uint32_t max_detour;    // move, without the first two: per cent of the first way known that its
                             // way may get, 100..FM_DETOUR_PERCENT_MAX; 0: any length
 
+    uint32_t agents_a_tick; // the order goes to so many agents at once, then to as many more at the
+                            // beginning of each tick; 0: to all at once. See fm_world_left_to_do()
+
     fm_placing placing; // FM_COMMAND_SPAWN
     uint32_t speed;     // FM_COMMAND_SPAWN: cells in 1000 s; 0: a cell a tick. At most one step a
                         // tick is made, so that is the limit, for diagonal steps
@@ -446,8 +449,13 @@ FM_CHECKED fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid,
 void fm_world_destroy(fm_world *world);
 
 /// Does one command, whole or not at all. Between ticks only; the command belongs to the tick that
-/// follows. Orders whose agents stand on their goal end in that tick.
+/// follows. Orders whose agents stand on their goal end in that tick. While fm_world_left_to_do()
+/// says that an order is carried on, every command is refused with FM_ERR_NOT_READY.
 void fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result);
+
+/// Agents that the last order has not reached yet, because it goes to agents_a_tick of them at a
+/// time. Nothing can go wrong with it any more: it was checked for all of them.
+uint32_t fm_world_left_to_do(const fm_world *world);
 
 /// Says whether anybody wants fm_world_changes() for a team (or FM_ALL_TEAMS). Has no effect on the
 /// simulation or its digest. A view starts with what fm_world_snapshot_*() say at this moment.

@@ -171,10 +171,11 @@ struct fm_world {
     uint32_t agent_count; // alive
     uint64_t agents_born;
     uint64_t orders_given;
-    uint64_t orders_live;  // given and not ended, queued ones too
-    fm_lookout lookout;    // who stands where, for follow and flee
-    uint64_t lookout_tick; // assign stage that it was gathered in, counted from 1
-    bool seeks;            // somebody explores or flees in this tick
+    uint64_t orders_live;             // given and not ended, queued ones too
+    struct fm_order_rest *order_rest; // of an order that goes on over ticks (orders.c); or NULL
+    fm_lookout lookout;               // who stands where, for follow and flee
+    uint64_t lookout_tick;            // assign stage that it was gathered in, counted from 1
+    bool seeks;                       // somebody explores or flees in this tick
 
     struct fm_team *teams; // team t at t - 1
     uint32_t team_count, team_capacity;

@@ -185,7 +185,7 @@ static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
 // Only the end of the world, which is always the last job, does not wait.
 static bool must_wait(const fm_conductor *conductor, const fm_host *host)
 {
-    return conductor->kind->holds_up_jobs(host) &&
+    return conductor->kind->holds_up_jobs(conductor->config, host) &&
            ((const fm_job *)host->backlog.last)->kind != FM_JOB_REMOVE;
 }
 

@@ -135,6 +135,7 @@ struct fm_host {
     bool paused;
     fm_events backlog; // taken from the inbox
     fm_job *step;      // world.step that is under way; holds up the backlog
+    fm_job *order;     // agent.order that goes on over ticks; likewise
     fm_job *queries[FM_HOST_QUERIES_MAX];
     uint32_t query_count;
     fm_job *traces[FM_HOST_TRACES_MAX]; // FM_JOB_TRACE: what to inspect after every tick

@@ -22,7 +22,7 @@ typedef struct fm_host_kind {
     void (*prepare)(fm_mailbox *mailbox, fm_host *host);
 
     /// Whether jobs must wait for what is under way.
-    bool (*holds_up_jobs)(const fm_host *host);
+    bool (*holds_up_jobs)(const fm_config *config, const fm_host *host);
 
     /// Whether a kind of job is refused now, with FM_ERR_IO.
     bool (*refuses)(const fm_config *config, const fm_host *host, fm_job_kind kind);

@@ -128,10 +128,19 @@ static fm_status check_permit(const fm_host *host, fm_job_command *command)
     FM_UNREACHABLE();
 }
 
-static fm_status apply(fm_mailbox *mailbox, fm_host *host, fm_job *job)
+// A paused world has no ticks that an order could be spread over, and none that it could make late.
+static uint32_t agents_a_tick(const fm_config *config, const fm_host *host,
+                              const fm_command *command)
 {
-    (void)mailbox;
+    bool is_long = command->kind == FM_COMMAND_ORDER && !host->paused &&
+                   command->agent_count > config->order_agents_per_tick;
+    return is_long ? (uint32_t)config->order_agents_per_tick : 0;
+}
+
+static fm_status apply(const fm_config *config, fm_host *host, fm_job *job)
+{
     fm_job_command *command = &job->command;
+    command->command.agents_a_tick = agents_a_tick(config, host, &command->command);
     fm_status status = command->by_name ? resolve_names(host, command) : FM_OK;
     if (status == FM_OK && command->by_name) {
         status = check_permit(host, command);
@@ -161,10 +170,31 @@ static fm_status apply(fm_mailbox *mailbox, fm_host *host, fm_job *job)
     return command->result.status;
 }
 
+static void begin_command(fm_mailbox *mailbox, fm_host *host, fm_job *job)
+{
+    fm_status status = apply(mailbox->config, host, job);
+    if (status == FM_OK && fm_world_left_to_do(host->world) > 0) {
+        FM_ASSERT(host->order == NULL);
+        host->order = job; // finished by the tick that reaches its last agent
+    } else {
+        fm_outbox_finish(mailbox, job, status);
+    }
+}
+
+void fm_jobs_finish_order(fm_mailbox *mailbox, fm_host *host)
+{
+    fm_job *order = host->order;
+    if (order != NULL && fm_world_left_to_do(host->world) == 0) {
+        host->order = NULL;
+        fm_outbox_finish(mailbox, order, FM_OK);
+    }
+}
+
 static fm_status save(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 {
     fm_queries_detach(host);
     fm_recording_settle(mailbox, host);
+    fm_jobs_finish_order(mailbox, host); // the end of the world may wait behind both
     job->save.digest = host->digest;
     job->save.file = fm_writer_init(&fm_memory_libc);
     return fm_save_write(host, &job->save.file);
@@ -234,7 +264,7 @@ static const struct {
     void (*begin)(fm_mailbox *mailbox, fm_host *host, fm_job *job);
 } jobs[FM_JOB_KIND_COUNT] = {
     // FM_JOB_ADD and FM_JOB_REMOVE are the conductor's own.
-    [FM_JOB_COMMAND] = {.run = apply},
+    [FM_JOB_COMMAND] = {.begin = begin_command},
     [FM_JOB_PAUSE] = {.run = pause},
     [FM_JOB_RESUME] = {.run = resume},
     [FM_JOB_STEP] = {.begin = begin_step},
@@ -271,6 +301,10 @@ void fm_jobs_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status)
     if (host->step != NULL) {
         fm_outbox_finish(mailbox, host->step, status);
         host->step = NULL;
+    }
+    if (host->order != NULL) {
+        fm_outbox_finish(mailbox, host->order, status);
+        host->order = NULL;
     }
     while (backlog.first != NULL) {
         fm_outbox_finish(mailbox, (fm_job *)fm_events_pop(&backlog), status);

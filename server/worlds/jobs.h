@@ -9,5 +9,9 @@
 /// Does one job, or begins it (step, query). Jobs that are done are given back.
 void fm_jobs_run(fm_mailbox *mailbox, fm_host *host, fm_job *job);
 
+/// Answers an order that was carried out in parts, once it has reached all. After whatever may
+/// bring it to its end: a tick, a keyframe, a save.
+void fm_jobs_finish_order(fm_mailbox *mailbox, fm_host *host);
+
 /// Gives back everything that still waits for the world: backlog, step and queries.
 void fm_jobs_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status);

@@ -4,6 +4,7 @@
 
 #include "server/base/clock.h"
 #include "server/worlds/inspection.h"
+#include "server/worlds/jobs.h"
 #include "server/worlds/outbox.h"
 #include "server/worlds/publish.h"
 #include "server/worlds/queries.h"
@@ -90,9 +91,11 @@ static void turn(fm_mailbox *mailbox, fm_host *host, fm_workers *workers)
                                 : fm_pacer_begin(&host->pacer, now_ns);
     tick_host(mailbox, host, workers, &pace);
     finish_step(mailbox, host);
+    fm_jobs_finish_order(mailbox, host);
     fm_recording_flush(mailbox, host);
     uint64_t over_ns = fm_clock_now_ns();
     if (fm_recording_keep(host, mailbox->config)) {
+        fm_jobs_finish_order(mailbox, host); // the keyframe may have brought it to its end
         fm_recording_flush(mailbox, host);
         fm_pacer_spend(&host->pacer, fm_clock_now_ns() - over_ns);
     }
@@ -111,15 +114,25 @@ static uint64_t due_ns(const fm_config *config, const fm_host *host)
 
 // ---- jobs --------------------------------------------------------------------------------------
 
-// A journal that is too far behind holds up everything, a step what comes after it.
-static bool holds_up_jobs(const fm_host *host)
+// Whether an order is on its way to all its agents, in ticks to come; after a recovery nobody waits
+// for its answer. Where the disk holds up the ticks it holds up nobody else: what could change the
+// world is refused.
+static bool is_carried_on(const fm_config *config, const fm_host *host)
 {
-    return host->step != NULL || fm_recording_is_behind(host);
+    return fm_world_left_to_do(host->world) > 0 && !host->paused &&
+           !fm_recording_stands_still(config, host);
+}
+
+// A journal that is too far behind holds up everything, a step or order what comes after it.
+static bool holds_up_jobs(const fm_config *config, const fm_host *host)
+{
+    return host->step != NULL || is_carried_on(config, host) || fm_recording_is_behind(host);
 }
 
 static void prepare(fm_mailbox *mailbox, fm_host *host)
 {
     fm_recording_catch_up(host);
+    fm_jobs_finish_order(mailbox, host); // as it may in there
     if (fm_recording_state(mailbox->config, host) != host->journal_shown) {
         show(mailbox, host);
     }

@@ -294,11 +294,17 @@ void fm_playback_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status)
     }
 }
 
+static bool holds_up_jobs(const fm_config *config, const fm_host *host)
+{
+    (void)config;
+    return is_seeking(host);
+}
+
 const fm_host_kind fm_playback_kind = {
     .show = show_summary,
     .due_ns = due_ns,
     .turn = turn,
     .prepare = take_newer,
-    .holds_up_jobs = is_seeking,
+    .holds_up_jobs = holds_up_jobs,
     .refuses = refuses,
 };

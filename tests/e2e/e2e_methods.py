@@ -427,7 +427,34 @@ def subscriptions():
         assert [params["subscription"] for _, params in client.notifications] == [second]
 
 
-run([hello_and_ping, tokens, requests_that_fit_no_table, worlds,
+def orders_to_many():
+    """An order to many units reaches some in each tick, is answered once, and what comes behind it waits."""
+    with Server("--order-agents-per-tick", "7") as server:
+        client = server.connect()
+        world = make_world(client, paused=False, tick_hz=50)
+        team = client.call("team.create", world=world)["team"]
+        cells = [number for i in range(200) for number in (i % 32, i // 32)]
+        agents = client.call("agent.spawn", world=world, team=team, cells=cells)["agents"]
+        before = client.call("world.info", world=world)["tick"]
+        orders = [client.send("agent.order", world=world, kind="move", agents=agents, goal=goal)
+                  for goal in ([30, 30], [1, 30])]
+        info = client.send("world.info", world=world)
+        stop = client.send("agent.order", world=world, kind="stop", agents=agents)
+        first, second = (client.answer(number) for number in orders)
+        assert first["order"] == 1 and second["order"] == 201, (first, second)
+        client.answer(stop), client.answer(info)
+        # 200 units, 7 at once and as many with each tick: 28 ticks for each of the three.
+        assert client.call("world.info", world=world)["tick"] >= before + 3 * 28
+        ended = client.call("stats", world=world)["world"]["orders_ended"]
+        assert ended["replaced"] + ended["arrived"] + ended["cancelled"] == 400, ended
+        assert client.refused("agent.order", world=world, kind="move", goal=[99, 0], agents=agents) == "off_grid"
+
+        # A paused world has no ticks to spread it over.
+        client.call("world.pause", world=world)
+        assert client.call("agent.order", world=world, kind="hold", agents=agents)["order"] == 401
+
+
+run([orders_to_many, hello_and_ping, tokens, requests_that_fit_no_table, worlds,
      names_are_taken_while_a_world_is_made, uploads, pausing_and_stepping, teams_and_agents,
      terrain, paths, statistics_and_inspection, shares_of_the_search,
      subscriptions])

@@ -36,6 +36,7 @@ static void draw_limits(fm_config *config)
     set_uint(config, "sessions_max", sim_between(12, 64));
     set_uint(config, "session_unsent_max", 65536u << sim_below(7));
     set_uint(config, "inbox_commands_max", sim_chance(200) ? sim_between(1, 10) : 4096);
+    set_uint(config, "order_agents_per_tick", sim_chance(500) ? sim_between(6, 20) : 4096);
     set_uint(config, "session_queries_max", sim_chance(200) ? sim_between(1, 5) : 64);
     set_uint(config, "worlds_max", sim_between(2, 6));
     set_uint(config, "message_size_max", sim_chance(300) ? 1024 : 1048576);
