@@ -92,7 +92,7 @@ static void make_sample(fm_random *random, struct sample *sample)
 // Every member but the arrays and the planner must compare equal: one that is added to fm_command
 // and forgotten by the packing fails here as soon as make_sample() sets it, and the size below
 // reminds of that.
-_Static_assert(sizeof(fm_command) == 168, "a new member: pack it, and set it in make_sample()");
+_Static_assert(sizeof(fm_command) == 176, "a new member: pack it, and set it in make_sample()");
 
 static void check_same(const fm_command *a, const fm_command *b)
 {
