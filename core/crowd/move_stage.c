@@ -10,6 +10,7 @@
 #include "core/crowd/crowd.h"
 #include "core/orders/detour.h"
 #include "core/orders/orders.h"
+#include "core/world/due.h"
 
 // ---- choose -------------------------------------------------------------------------------------
 
@@ -85,21 +86,52 @@ static fm_cell step_meanwhile(const fm_world *world, const struct fm_agent *agen
     return is_group ? step_on(world, agent, planner) : FM_CELL_NONE;
 }
 
+// Asks the planner how it is with the agent's cell. Where it keeps a path, which nobody else goes
+// by, it is told here that the agent has gone on.
+static fm_plan_state ask(fm_world *world, const struct fm_agent *agent, struct fm_planner *planner)
+{
+    const fm_planner_ops *ops = planner->spec.ops;
+    if (!fm_planner_walks(world, agent->planner)) {
+        return ops->state_at(planner->self, agent->cell);
+    }
+    fm_plan_state state = ops->walk(planner->self, agent->cell, 1);
+    if (state != FM_PLAN_FOUND) {
+        planner->state = (uint8_t)state;
+        planner->disturbed = true;
+        fm_planner_wake(world, agent->planner);
+    }
+    return state;
+}
+
+// Whether the team knows of nothing that forbids the step. A planner that has not been told of all
+// that was learned may not know.
+static bool is_legal(const fm_world *world, const struct fm_agent *agent, fm_cell next)
+{
+    uint32_t d = fm_cell_direction(agent->cell, next);
+    const fm_view *view =
+        fm_knowledge_view(fm_team_of(world, agent->team)->knowledge, agent->class_index);
+    return d >= FM_DIRECTION_COUNT || fm_view_moves(view, agent->cell) >> d & 1;
+}
+
 // Sets the agent's next cell. Returns the planner that said so, NULL when none did.
-static const struct fm_planner *choose(const fm_world *world, struct fm_agent *agent)
+static const struct fm_planner *choose(fm_world *world, struct fm_agent *agent)
 {
     agent->next = FM_CELL_NONE;
     if (agent->planner == FM_SLOT_NONE || agent->order.resting) {
         return NULL;
     }
-    const struct fm_planner *planner = &world->planners[agent->planner];
+    struct fm_planner *planner = &world->planners[agent->planner];
     const fm_planner_ops *ops = planner->spec.ops;
-    agent->plan_state = (uint8_t)ops->state_at(planner->self, agent->cell);
+    agent->plan_state = (uint8_t)ask(world, agent, planner);
     if (agent->plan_state == FM_PLAN_RUNNING) {
         agent->next = step_meanwhile(world, agent, planner);
     }
     if (agent->plan_state == FM_PLAN_FOUND || agent->plan_state == FM_PLAN_PARTIAL) {
         agent->next = ops->next_step(planner->self, agent->cell);
+        if (agent->next != FM_CELL_NONE && !is_legal(world, agent, agent->next)) {
+            agent->next = FM_CELL_NONE;
+            fm_planner_wake(world, agent->planner);
+        }
     }
     if (agent->order.max_detour != 0 && agent->plan_state == FM_PLAN_FOUND &&
         agent->order.substitute == FM_CELL_NONE) {
@@ -152,6 +184,10 @@ void fm_agent_step(struct fm_tick *t, struct fm_agent *agent, uint32_t d)
     fm_world *world = t->world;
     pay_for_step(world, agent, d);
     agent->cell = fm_cell_step(agent->cell, d);
+    if (agent->planner != FM_SLOT_NONE &&
+        (agent->cell != agent->next || !fm_planner_walks(world, agent->planner))) {
+        fm_planner_wake(world, agent->planner);
+    }
     agent->heading = (uint8_t)d;
     agent->moves += 1;
     agent->stepped_tick = world->tick + 1;
@@ -182,7 +218,9 @@ static void move_agent(struct fm_tick *t, struct fm_agent *agent)
     uint32_t d = next == FM_CELL_NONE ? FM_DIRECTION_COUNT : fm_cell_direction(agent->cell, next);
     if (d < FM_DIRECTION_COUNT && fm_view_moves(truth, agent->cell) >> d & 1) {
         fm_agent_step(t, agent, d);
-    } else if (agent->state == FM_AGENT_MOVING) {
+        return;
+    }
+    if (agent->state == FM_AGENT_MOVING) {
         fm_agent_set_state(agent, FM_AGENT_WAITING);
     }
 }

@@ -2,6 +2,8 @@
 
 #include "core/map/change_log.h"
 
+#include <string.h>
+
 void fm_change_log_fini(fm_change_log *log, const fm_memory *memory)
 {
     fm_memory_release(memory, log->changes, log->capacity * sizeof *log->changes);
@@ -28,6 +30,7 @@ void fm_change_log_add(fm_change_log *log, fm_change change, const fm_memory *me
 {
     uint64_t length = log->version - log->begin;
     log->version += 1;
+    log->cheaper = change.cheaper ? log->version : log->cheaper;
     if (length == log->capacity && !grow(log, memory)) {
         log->begin = log->version;
         return;
@@ -37,7 +40,39 @@ void fm_change_log_add(fm_change_log *log, fm_change change, const fm_memory *me
 
 void fm_change_log_trim(fm_change_log *log)
 {
-    log->begin = log->version;
+    uint64_t begin = log->marks[log->next_mark];
+    log->marks[log->next_mark] = log->version;
+    log->next_mark = (log->next_mark + 1) % FM_LOG_TICKS;
+    log->trimmed = log->version;
+    if (log->is_fresh) {
+        memset(log->fresh, 0, sizeof log->fresh);
+        log->is_fresh = false;
+    }
+    // What is kept is moved only when that is not more than what goes.
+    uint64_t kept = log->version - begin;
+    if (begin > log->begin && kept <= begin - log->begin) {
+        memmove(log->changes, log->changes + (begin - log->begin), kept * sizeof *log->changes);
+        log->begin = begin;
+    }
+}
+
+void fm_change_log_stamp(fm_change_log *log)
+{
+    if (log->version == log->trimmed) {
+        return;
+    }
+    log->is_fresh = true;
+    uint32_t count;
+    bool complete;
+    const fm_change *changes = fm_change_log_since(log, log->trimmed, &count, &complete);
+    if (!complete) {
+        memset(log->fresh, 0xff, sizeof log->fresh);
+    }
+    const uint32_t mask = FM_FRESH_SIDE - 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t x = fm_cell_x(changes[i].cell), y = fm_cell_y(changes[i].cell);
+        log->fresh[y / FM_FRESH_SIDE & mask] |= (uint32_t)1 << (x / FM_FRESH_SIDE & mask);
+    }
 }
 
 const fm_change *fm_change_log_since(const fm_change_log *log, uint64_t since, uint32_t *count,

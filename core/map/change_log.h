@@ -1,9 +1,12 @@
 // core/map/change_log.h: what has changed for the searches on one view, in order, as cells.
 //
 // Whoever changes a view appends to its log; each planner on the view reads on from a cursor of its
-// own, which is a version: the number of changes ever made. Once all have read it, the log is
-// trimmed. It keeps FM_CHANGE_LOG_MAX changes at most; a reader that fell behind is told to start
-// over, and so is everybody when the log cannot grow for want of memory.
+// own, which is a version: the number of changes ever made. The log is kept for FM_LOG_TICKS ticks,
+// within which all read it. It keeps FM_CHANGE_LOG_MAX changes at most; a reader that fell behind
+// is told to start over, and so is everybody when the log cannot grow for want of memory.
+//
+// Those who only want to know whether anything has changed near a cell ask which tiles did in this
+// tick.
 //
 // Threads: one writer, while nobody reads.
 
@@ -13,6 +16,8 @@
 #include "core/map/cell.h"
 
 #define FM_CHANGE_LOG_MAX (1u << 20) // changes kept for planners that are behind
+#define FM_LOG_TICKS      8u         // for which changes are kept
+#define FM_FRESH_SIDE     32u        // cells of a tile, and tiles of a square that repeats itself
 
 // One cell whose status or weight, as the team knows it, is not what it was.
 typedef struct fm_change {
@@ -28,6 +33,12 @@ typedef struct fm_change_log {
     uint64_t edited;    // version after the last change that came of an edit of the map; 0: none
     fm_change *changes; // change v at v - begin; owned
     uint32_t capacity;
+    uint64_t trimmed; // version as of the last fm_change_log_trim()
+    uint64_t cheaper; // version after the last change that made something cheaper; 0: none
+    uint64_t marks[FM_LOG_TICKS]; // versions as of the last trims, a ring
+    uint32_t next_mark;
+    bool is_fresh;                 // some tile is
+    uint32_t fresh[FM_FRESH_SIDE]; // bit per tile that changed since the last trim
 } fm_change_log;
 
 /// Releases the list. A zeroed log is an empty one.
@@ -37,8 +48,33 @@ void fm_change_log_fini(fm_change_log *log, const fm_memory *memory);
 /// over.
 void fm_change_log_add(fm_change_log *log, fm_change change, const fm_memory *memory);
 
-/// Drops the list, once every planner has read it to the end.
+/// A tick is over: drops what is older than FM_LOG_TICKS ticks, and no tile is fresh any more.
 void fm_change_log_trim(fm_change_log *log);
+
+/// Notes the tiles that have changed since the last trim.
+void fm_change_log_stamp(fm_change_log *log);
+
+/// Whether some step has become cheaper since the last trim, or nobody can say any more.
+static inline bool fm_change_log_has_cheaper(const fm_change_log *log)
+{
+    return log->cheaper > log->trimmed || log->begin > log->trimmed;
+}
+
+/// Whether anything may have changed since the last trim within FM_FRESH_SIDE / 2 cells of a cell.
+/// Never false when something has, as of the last fm_change_log_stamp().
+static inline bool fm_change_log_is_fresh(const fm_change_log *log, fm_cell cell)
+{
+    if (!log->is_fresh) {
+        return false;
+    }
+    const uint32_t reach = FM_FRESH_SIDE / 2, mask = FM_FRESH_SIDE - 1;
+    uint32_t x = fm_cell_x(cell), y = fm_cell_y(cell);
+    uint32_t left = (x < reach ? 0 : x - reach) / FM_FRESH_SIDE & mask;
+    uint32_t top = (y < reach ? 0 : y - reach) / FM_FRESH_SIDE & mask;
+    uint32_t right = (x + reach) / FM_FRESH_SIDE & mask;
+    uint32_t bottom = (y + reach) / FM_FRESH_SIDE & mask;
+    return (log->fresh[top] | log->fresh[bottom]) & ((uint32_t)1 << left | (uint32_t)1 << right);
+}
 
 /// The changes since version `since`, oldest first.
 ///

@@ -540,6 +540,19 @@ void fm_knowledge_trim_logs(fm_knowledge *knowledge)
     }
 }
 
+bool fm_knowledge_stamp_logs(fm_knowledge *knowledge)
+{
+    fm_change_log_stamp(&knowledge->log);
+    bool cheaper = fm_change_log_has_cheaper(&knowledge->log);
+    for (uint32_t i = 0; knowledge->has_class_maps && i < FM_CLASSES_MAX; i++) {
+        if (knowledge->classes[i] != NULL) {
+            fm_change_log_stamp(&knowledge->classes[i]->log);
+            cheaper |= fm_change_log_has_cheaper(&knowledge->classes[i]->log);
+        }
+    }
+    return cheaper;
+}
+
 size_t fm_knowledge_bytes(const fm_knowledge *knowledge)
 {
     size_t cell_count = (size_t)knowledge->truth->width * knowledge->truth->height;

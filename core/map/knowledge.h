@@ -161,8 +161,13 @@ void fm_knowledge_hang_tables(fm_knowledge *knowledge, uint32_t class_index,
 /// What has changed on fm_knowledge_view(), which is not NULL (asserted).
 const fm_change_log *fm_knowledge_log(const fm_knowledge *knowledge, uint32_t class_index);
 
-/// Drops the logs of all classes, once every planner has read them to the end.
+/// A tick is over for the logs of all classes; see change_log.h.
 void fm_knowledge_trim_logs(fm_knowledge *knowledge);
+
+/// Notes in the logs of all classes which tiles have changed in this tick.
+///
+/// @return whether some step may have become cheaper
+bool fm_knowledge_stamp_logs(fm_knowledge *knowledge);
 
 /// Adds 1 bits to `visible` for every cell that someone on `cell` sees now.
 void fm_knowledge_look(const fm_knowledge *knowledge, fm_cell cell, fm_bitmap *visible);

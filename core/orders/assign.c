@@ -11,8 +11,7 @@
 
 static void take_planner(fm_world *world, struct fm_agent *agent, fm_cell goal)
 {
-    agent->planner = fm_planner_take(world, agent, goal);
-    agent->plan_state = agent->planner == FM_SLOT_NONE ? FM_PLAN_EXHAUSTED : FM_PLAN_RUNNING;
+    agent->plan_state = fm_planner_take(world, agent, goal) ? FM_PLAN_RUNNING : FM_PLAN_EXHAUSTED;
 }
 
 static void assign(fm_world *world, struct fm_agent *agent)
@@ -93,7 +92,7 @@ static void join_groups(fm_world *world, uint64_t planners_made_before)
             world->planners[agent->planner].serial > planners_made_before &&
             fm_planner_belongs_to_group(world, agent)) {
             fm_cell goal = world->planners[agent->planner].goal;
-            fm_planner_release(world, &agent->planner);
+            fm_planner_release(world, agent);
             take_planner(world, agent, goal);
         }
     }

@@ -23,7 +23,7 @@ void fm_order_set_goal(fm_world *world, struct fm_agent *agent, fm_cell goal)
 {
     struct fm_order *order = &agent->order;
     if (goal != order->goal || order->substitute != FM_CELL_NONE) {
-        fm_planner_redirect(world, &agent->planner, goal);
+        fm_planner_redirect(world, agent, goal);
     }
     order->goal = goal;
     order->substitute = FM_CELL_NONE;

@@ -64,7 +64,7 @@ void fm_agent_end_order(fm_world *world, struct fm_agent *agent, fm_order_end re
     fm_crowd_order_ends(agent, reason);
     end(world, agent, &agent->order, reason);
     agent->next = FM_CELL_NONE;
-    fm_agent_release_planners(world, agent);
+    fm_planner_release(world, agent);
     fm_agent_set_state(agent, agent->queue_count == 0 ? FM_AGENT_IDLE : FM_AGENT_WAITING);
 }
 

@@ -28,7 +28,7 @@ static struct question ask(fm_world *world, const struct fm_agent *agent)
 
 static void aim(fm_world *world, struct fm_agent *agent, fm_cell substitute)
 {
-    fm_agent_release_planners(world, agent);
+    fm_planner_release(world, agent);
     agent->order.substitute = substitute;
     agent->plan_state = FM_PLAN_RUNNING;
 }

@@ -32,6 +32,10 @@
 // it would spend its grants on renewing the keys of its open list (on the twelve game maps, 550
 // expansions in an interval: 2640 intervals to the goal in place of 1870).
 //
+// While a way by jump points is followed (walk()), nothing else is asked; one that is broken
+// farther ahead is gone on with until the search has another (PARTIAL), and the guide is left
+// asleep.
+//
 // Whichever of search and guide proves first that there is no way is believed: one exhausts the
 // goal's side, the other the agent's. A complete path of the guide is as good as one of the search,
 // which then uses the grant to catch up.
@@ -264,7 +268,8 @@ static bool advance_search(struct automatic *a, uint32_t units, fm_work *work)
 // Deals the grant out: three quarters to the search, then a quarter to the guide.
 static void deal(struct automatic *a, fm_work *work)
 {
-    bool waits = searches_by_jumps(a) && a->has_answered && !a->guiding && a->waited < JUMPS_WAIT;
+    bool waits = searches_by_jumps(a) && a->has_answered && !a->guiding &&
+                 (a->waited < JUMPS_WAIT || search_state(a, a->start) == FM_PLAN_PARTIAL);
     uint32_t expansions_at_start = work->expansions, granted = work->expansions_max;
     bool is_scarce = searches_by_jumps(a) && granted < JUMPS_GRANT;
     uint32_t guide_units = waits ? 0 : granted < 4 ? 1 : granted / 4;
@@ -482,6 +487,24 @@ static size_t auto_bytes(const void *self)
            (a->guide.self == NULL ? 0 : a->guide.ops->bytes(a->guide.self));
 }
 
+// ---- walking ------------------------------------------------------------------------------------
+
+static bool auto_is_walking(const void *self)
+{
+    const struct automatic *a = self;
+    return searches_by_jumps(a) && a->search.self != NULL && !a->guiding && !a->pending &&
+           !a->exhausted && a->searched_from == a->start &&
+           a->search.ops->is_walking(a->search.self);
+}
+
+static fm_plan_state auto_walk(void *self, fm_cell start, uint32_t steps)
+{
+    struct automatic *a = self;
+    a->start = start;
+    a->searched_from = start;
+    return a->search.ops->walk(a->search.self, start, steps);
+}
+
 // ---- saved worlds -------------------------------------------------------------------------------
 
 // A path of jump points is small. The guide, idle then, goes, and with it what it has learned.
@@ -556,6 +579,8 @@ const fm_planner_ops fm_auto = {
     .nearest = auto_nearest,
     .inspect = auto_inspect,
     .bytes = auto_bytes,
+    .is_walking = auto_is_walking,
+    .walk = auto_walk,
     .settle = auto_settle,
     .save = auto_save,
     .load = auto_load,

@@ -16,8 +16,16 @@
 // put the answer off for as long as that goes on; planner auto then moves by tbaa-star.
 // tests/test_progress.c.
 //
-//   SEARCH ── path found ──> FOUND
+//   SEARCH ── path found ──> FOUND ── walk() sees a wall some steps ahead ──> PARTIAL
+//      │                       ^                                               │
+//      │                       └────────────────── path found ─────────────────┘
 //      └───── no path ─────> NEAREST ── nearest reachable cell known ──> UNREACHABLE
+//
+// In a world nobody tells the planner what changed off its path (fm_planner_ops.walk): it looks at
+// the steps ahead of its agent. A wall that is not near yet makes it search anew only when its
+// agent has gone REPLAN_STEPS steps since the last search: who explores learns of another wall with
+// every step. The agent goes on along the old path until there is another, or until it is at the
+// wall.
 
 #include "core/search/planner.h"
 
@@ -29,6 +37,8 @@
 #define REJOIN_AHEAD   4u // steps along its path, to the cell where a pushed agent comes back to it
 #define REJOIN_STEPS   8u // of the way back, at most
 #define REJOINED_MAX   16u // then the next push makes it search
+#define REPLAN_STEPS   4u  // between two searches for walls that are farther than NEAR_STEPS
+#define NEAR_STEPS     3u
 
 struct jps {
     const fm_view *view;
@@ -47,7 +57,15 @@ struct jps {
     uint32_t ahead;    // the first turn that the agent has not reached yet
     bool rejoin;       // fm_planner_options.rejoin
     uint32_t rejoined; // times since the path was planned
+    uint32_t walked;   // steps since then, told by walk()
+    uint32_t broken;   // steps from `start` to one that is known to be illegal; 0: none is
 };
+
+// Whether the agent has a path to go by, though it may be broken farther ahead.
+static bool has_path(const struct jps *p)
+{
+    return p->state == FM_PLAN_FOUND || p->state == FM_PLAN_PARTIAL;
+}
 
 // ---- the path -----------------------------------------------------------------------------------
 
@@ -251,18 +269,45 @@ static bool go_back(struct jps *p, fm_cell cell)
     return true;
 }
 
+// The first of so many steps ahead that is illegal, counted from 1. 0: none.
+static uint32_t find_break(const struct jps *p, uint32_t steps)
+{
+    uint32_t step = 0;
+    fm_cell cell = p->start;
+    for (uint32_t i = p->ahead; i < p->turn_count; i++) {
+        uint32_t d = fm_turn_direction(cell, p->turns[i]);
+        for (; cell != p->turns[i]; cell = fm_cell_step(cell, d)) {
+            if (step == steps) {
+                return 0;
+            }
+            step += 1;
+            if (!(fm_view_moves(p->view, cell) >> d & 1)) {
+                return step;
+            }
+        }
+    }
+    return 0;
+}
+
 // ---- searching ----------------------------------------------------------------------------------
+
+// A search under way counts no more; the path stays.
+static void drop_search(struct jps *p)
+{
+    fm_nearest_destroy(p->nearest_search);
+    p->nearest_search = NULL;
+    p->begun = false;
+}
 
 // Whatever was found or tried does not count any more. Memory held stays for the next search.
 static void restart(struct jps *p)
 {
+    drop_search(p);
+    p->broken = 0;
     p->pushed_to = FM_CELL_NONE;
-    fm_nearest_destroy(p->nearest_search);
-    p->nearest_search = NULL;
     p->nearest = FM_CELL_NONE;
     p->turn_count = 0;
     p->ahead = 0;
-    p->begun = false;
     p->state = FM_PLAN_RUNNING;
 }
 
@@ -274,9 +319,7 @@ static void give_search_back(struct jps *p, fm_scratch *scratch)
         fm_jump_search_destroy(p->search);
     }
     p->search = NULL;
-    fm_nearest_destroy(p->nearest_search);
-    p->nearest_search = NULL;
-    p->begun = false;
+    drop_search(p);
 }
 
 static bool begin(struct jps *p, fm_scratch *scratch)
@@ -313,6 +356,8 @@ static fm_plan_state take_path(struct jps *p)
     p->turn_count = count;
     p->ahead = spare + 1;
     p->rejoined = 0;
+    p->walked = 0;
+    p->broken = 0;
     return FM_PLAN_FOUND;
 }
 
@@ -397,13 +442,16 @@ static void jps_set_starts(void *self, const fm_cell *cells, uint32_t count)
 {
     struct jps *p = self;
     FM_ASSERT(count == 1);
-    if (p->begun && p->rejoin && p->nearest_search == NULL &&
+    if (p->state == FM_PLAN_RUNNING && p->begun && p->rejoin && p->nearest_search == NULL &&
         fm_turn_steps(p->start, cells[0]) <= REJOIN_AHEAD) {
         p->pushed_to = cells[0]; // it will be near enough to the path to go back to it
         return;
     }
-    if (cells[0] == p->start ||
-        (p->state == FM_PLAN_FOUND && (follow(p, cells[0]) || go_back(p, cells[0])))) {
+    if (cells[0] == p->start) {
+        return;
+    }
+    if (has_path(p) && (follow(p, cells[0]) || go_back(p, cells[0]))) {
+        drop_search(p); // it began where the agent is no more
         return;
     }
     p->start = cells[0];
@@ -425,9 +473,15 @@ static void jps_knowledge_changed(void *self, const fm_change *changes, uint32_t
         keep = keep ||
                (!path_is_blocked(p, changes, count, work) && !path_may_shorten(p, changes, count));
         break;
+    case FM_PLAN_PARTIAL: // the path is known to be broken
+        if (p->begun && (p->nearest_search != NULL ||
+                         fm_jump_search_may_have_seen(p->search, changes, count))) {
+            drop_search(p);
+        }
+        keep = true;
+        break;
     case FM_PLAN_UNREACHABLE: // there may be a way now, or the nearest cell be another
     case FM_PLAN_EXHAUSTED:
-    case FM_PLAN_PARTIAL:
         break;
     }
     if (!keep) {
@@ -454,15 +508,17 @@ static void catch_up(struct jps *p)
 static fm_plan_state jps_advance(void *self, fm_work *work)
 {
     struct jps *p = self;
-    if (p->state != FM_PLAN_RUNNING) {
+    if (p->state != FM_PLAN_RUNNING && p->state != FM_PLAN_PARTIAL) {
         return p->state;
     }
     if (!p->begun && !begin(p, work->scratch)) {
         p->state = FM_PLAN_EXHAUSTED;
         return p->state;
     }
-    p->state = p->nearest_search != NULL ? search_nearest(p, work) : search_goal(p, work);
-    if (p->state != FM_PLAN_RUNNING) {
+    fm_plan_state state =
+        p->nearest_search != NULL ? search_nearest(p, work) : search_goal(p, work);
+    if (state != FM_PLAN_RUNNING) {
+        p->state = state;
         give_search_back(p, work->scratch);
         catch_up(p);
     }
@@ -472,7 +528,7 @@ static fm_plan_state jps_advance(void *self, fm_work *work)
 static bool jps_is_done(const void *self)
 {
     const struct jps *p = self;
-    return p->state != FM_PLAN_RUNNING;
+    return p->state != FM_PLAN_RUNNING && p->state != FM_PLAN_PARTIAL;
 }
 
 static fm_plan_state jps_state_at(const void *self, fm_cell start)
@@ -490,7 +546,7 @@ static fm_cell jps_next_step(const void *self, fm_cell start)
     if (start == p->goal) {
         return start;
     }
-    if (start != p->start || p->state != FM_PLAN_FOUND) {
+    if (start != p->start || !has_path(p) || p->ahead == p->turn_count) {
         return FM_CELL_NONE;
     }
     return fm_cell_step(start, fm_turn_direction(start, p->turns[p->ahead]));
@@ -502,7 +558,7 @@ static void jps_distances(const void *self, fm_cell start, uint32_t moves,
                           uint32_t distances[FM_DIRECTION_COUNT + 1])
 {
     const struct jps *p = self;
-    bool on_path = p->state == FM_PLAN_FOUND && start == p->start && p->ahead < p->turn_count;
+    bool on_path = has_path(p) && start == p->start && p->ahead < p->turn_count;
     fm_cell ahead = on_path ? p->turns[p->ahead] : p->goal;
     distances[FM_DIRECTION_COUNT] = fm_view_distance(p->view, start, ahead);
     for (; moves != 0; moves &= moves - 1) {
@@ -567,14 +623,48 @@ static size_t jps_bytes(const void *self)
            (p->nearest_search == NULL ? 0 : fm_nearest_bytes(p->nearest_search));
 }
 
+// ---- walking ------------------------------------------------------------------------------------
+
+static bool jps_is_walking(const void *self)
+{
+    const struct jps *p = self;
+    return p->state == FM_PLAN_FOUND && !p->begun;
+}
+
+static fm_plan_state jps_walk(void *self, fm_cell start, uint32_t steps)
+{
+    struct jps *p = self;
+    if (start != p->start) {
+        jps_set_starts(p, &start, 1);
+        p->walked += 1;
+        p->broken -= p->broken > 1;
+    }
+    if (start == p->goal) {
+        return FM_PLAN_FOUND;
+    }
+    if (!has_path(p)) {
+        return p->state;
+    }
+    uint32_t distance = find_break(p, steps);
+    p->broken = distance != 0 ? distance : p->broken;
+    if (distance == 1) {
+        restart(p);
+    } else if (p->broken != 0 &&
+               (p->broken <= NEAR_STEPS || p->walked >= REPLAN_STEPS || steps == FM_STEPS_ALL)) {
+        p->state = FM_PLAN_PARTIAL;
+    }
+    return p->state;
+}
+
 // ---- saved worlds -------------------------------------------------------------------------------
 
 // A path is small, and is all that there is between two searches.
 static bool jps_settle(void *self, fm_slab *slab)
 {
     (void)slab;
-    const struct jps *p = self;
-    return p->state == FM_PLAN_FOUND && !p->begun && p->ahead < p->turn_count;
+    struct jps *p = self;
+    p->walked = 0;
+    return p->state == FM_PLAN_FOUND && !p->begun && p->broken == 0 && p->ahead < p->turn_count;
 }
 
 // The room before the path that can ever be used again: each way back takes two turns at most.
@@ -672,6 +762,8 @@ const fm_planner_ops fm_repeated_jps = {
     .nearest = jps_nearest,
     .inspect = jps_inspect,
     .bytes = jps_bytes,
+    .is_walking = jps_is_walking,
+    .walk = jps_walk,
     .settle = jps_settle,
     .save = jps_save,
     .load = jps_load,

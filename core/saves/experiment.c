@@ -30,7 +30,7 @@ fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uin
         bool fits = fm_world_planner_fits(world, spec, agent->class_index);
         count += agent->alive && !fits;
         if (agent->alive && fits) {
-            fm_agent_release_planners(world, agent);
+            fm_planner_release(world, agent);
             agent->plan_state = FM_PLAN_RUNNING;
             agent->spec = *spec;
         }

@@ -599,6 +599,7 @@ static fm_status load_agent(struct agents *a, struct fm_agent *agent)
     }
     agent->alive = true;
     world->agent_count += 1;
+    fm_team_of(world, agent->team)->account.agents += 1;
     fm_agent_enter(world, agent);
     fm_status status = fm_world_prepare_class(world, agent->team, agent->class_index);
     if (status == FM_OK) {

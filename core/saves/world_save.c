@@ -396,7 +396,7 @@ static void put_planners(struct save *s)
     fm_writer_put_varint(s->writer, world->planner_slots);
     uint32_t before = 0;
     for (uint32_t i = 0; i < world->planner_slots; i++) {
-        uint32_t slot = world->planners[i].first_start;
+        uint32_t slot = world->planners[i].first_agent;
         FM_ASSERT(world->planners[i].in_use && world->agents[slot].planner == i);
         fm_writer_put_signed(s->writer, (int64_t)slot - before);
         fm_planner_save(&world->planners[i], s->writer);

@@ -129,6 +129,8 @@ typedef enum fm_finding {
 
 typedef struct fm_planner_ops fm_planner_ops;
 
+#define FM_STEPS_ALL UINT32_MAX // for fm_planner_ops.walk: as far as the path goes
+
 // A planner as a user names it: "dstar-lite" or "dstar-lite:queue=heap,ties=larger-g".
 typedef struct fm_planner_spec {
     const fm_planner_ops *ops;
@@ -246,6 +248,16 @@ struct fm_planner_ops {
 
     // Bytes of memory held, private state included.
     size_t (*bytes)(const void *self);
+
+    // For planners that serve one agent and keep a path; both or none. is_walking(): there is a
+    // path to the goal, and the planner need not be told of steps along it, nor of cells that got
+    // blocked. walk() is called in place of both: the agent stands on `start`, and so many of its
+    // `steps` ahead are looked at. Returns FOUND; PARTIAL when the path is broken farther ahead,
+    // and may be followed until advance() has found another; RUNNING when the next step is illegal,
+    // or the agent stands off the path. FOUND although the path is broken is allowed for a while,
+    // except with FM_STEPS_ALL.
+    bool (*is_walking)(const void *self);
+    fm_plan_state (*walk)(void *self, fm_cell start, uint32_t steps);
 
     // For saved worlds (world_file.h), where what is known is small; all three or none. settle()
     // lets go of all that save() does not write, or returns false: it is not worth keeping, and the

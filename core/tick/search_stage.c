@@ -2,10 +2,14 @@
 // that share the tick's expansions, until the budget or the deadline ends it. Teams share first
 // (account.h), then the planners of each, among which a survey counts as one. tick.h says why a
 // replay can do the same again.
+//
+// The stage turns to planners that are due (core/world/due.h), and to no others: what a tick costs
+// goes by what happened in it, not by how many planners there are.
 
 #include "core/tick/tick_state.h"
+#include "core/world/due.h"
+#include "core/world/planner_table.h"
 
-#define RECENT_TICKS 16u   // over which the cost of a search is smoothed
 #define FIRST_GRANT  64u   // expansions of round 0; covers nine repairs in ten
 #define MOVES_SHARE  4u    // of a team that has less than that, this part is for moves
 #define TURN_GROWTH  2u    // bits: who has had a turn in vain gets four times as much the next time
@@ -15,64 +19,66 @@
 // Items that a worker takes at a time.
 #define BLOCK_SIZE(count) ((count) > 1024 ? 16u : (count) > 64 ? 4u : 1u)
 
-// The agents that a planner answers for: by planner, in slot order within each.
+// Where the agents stand that each planner answers for which the stage turns to: by planner.
 static bool list_starts(fm_world *world)
 {
-    if (!FM_RESERVE(world, world->starts, world->starts_capacity, world->agent_slots)) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->told_count; i++) {
+        struct fm_planner *planner = &world->planners[world->told[i]];
+        planner->first_start = count;
+        planner->start_count = planner->users;
+        count += planner->users;
+    }
+    if (!FM_RESERVE(world, world->starts, world->starts_capacity, count)) {
         return false;
     }
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        world->planners[slot].start_count = 0;
-    }
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        const struct fm_agent *agent = &world->agents[slot];
-        if (agent->alive && agent->planner != FM_SLOT_NONE) {
-            world->planners[agent->planner].start_count += 1;
+    for (uint32_t i = 0; i < world->told_count; i++) {
+        const struct fm_planner *planner = &world->planners[world->told[i]];
+        fm_cell *starts = world->starts + planner->first_start;
+        for (uint32_t a = planner->first_agent; a != FM_SLOT_NONE;
+             a = world->agents[a].mate_after) {
+            *starts++ = world->agents[a].cell;
         }
-    }
-    uint32_t first = 0;
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        world->planners[slot].first_start = first;
-        first += world->planners[slot].start_count;
-        world->planners[slot].start_count = 0;
-    }
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        const struct fm_agent *agent = &world->agents[slot];
-        if (agent->alive && agent->planner != FM_SLOT_NONE) {
-            struct fm_planner *planner = &world->planners[agent->planner];
-            world->starts[planner->first_start + planner->start_count++] = agent->cell;
-        }
+        FM_ASSERT(starts == world->starts + planner->first_start + planner->start_count);
     }
     return true;
 }
 
-// All planners by team, in slot order but beginning somewhere else in every tick. Counts them in
-// the accounts, and leaves the end of each team's part in `ends`.
+// The first of `told` whose slot is not below a number.
+static uint32_t find_told(const fm_world *world, uint32_t slot)
+{
+    uint32_t begin = 0, end = world->told_count;
+    while (begin < end) {
+        uint32_t middle = begin + (end - begin) / 2;
+        if (world->told[middle] < slot) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin;
+}
+
+// Those that are due by team, in slot order but beginning somewhere else in every tick. Counts them
+// in the accounts, and leaves the end of each team's part in `ends`.
 static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
 {
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        world->teams[i].account.searching = 0;
-        world->teams[i].account.served = 0;
-    }
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        const struct fm_planner *planner = &world->planners[slot];
-        if (planner->in_use) {
-            fm_team_of(world, planner->team)->account.searching += 1;
-            fm_team_of(world, planner->team)->account.served += planner->start_count;
-        }
+    for (uint32_t i = 0; i < world->told_count; i++) {
+        const struct fm_planner *planner = &world->planners[world->told[i]];
+        fm_team_of(world, planner->team)->account.searching += 1;
+        fm_team_of(world, planner->team)->account.served += planner->start_count;
     }
     uint32_t begin = 0;
     for (uint32_t i = 0; i < world->team_count; i++) {
         ends[i] = begin;
         begin += world->teams[i].account.searching;
     }
-    uint32_t first = (uint32_t)(world->tick * TURNS_STRIDE % world->planner_slots);
-    for (uint32_t i = 0; i < world->planner_slots; i++) {
-        uint32_t slot =
-            first + i < world->planner_slots ? first + i : first + i - world->planner_slots;
-        if (world->planners[slot].in_use) {
-            slots[ends[world->planners[slot].team - 1]++] = slot;
-        }
+    uint32_t first =
+        find_told(world, (uint32_t)(world->tick * TURNS_STRIDE % world->planner_slots));
+    for (uint32_t i = 0; i < world->told_count; i++) {
+        uint32_t at = first + i < world->told_count ? first + i : first + i - world->told_count;
+        uint32_t slot = world->told[at];
+        slots[ends[world->planners[slot].team - 1]++] = slot;
     }
 }
 
@@ -105,13 +111,17 @@ static void deal_turns(fm_world *world, const uint32_t *slots, const uint32_t *e
 static bool list_searchers(fm_world *world)
 {
     world->searching_count = 0;
-    uint32_t list_count = world->planner_slots + 2 * world->team_count;
-    if (!FM_RESERVE(world, world->searching, world->searching_capacity, world->planner_slots) ||
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        world->teams[i].account.searching = 0;
+        world->teams[i].account.served = 0;
+    }
+    uint32_t list_count = world->told_count + 2 * world->team_count;
+    if (!FM_RESERVE(world, world->searching, world->searching_capacity, world->told_count) ||
         !FM_RESERVE(world, world->by_team, world->by_team_capacity, list_count)) {
         return false;
     }
-    if (world->planner_slots > 0) {
-        uint32_t *ends = world->by_team + world->planner_slots;
+    if (world->told_count > 0) {
+        uint32_t *ends = world->by_team + world->told_count;
         list_by_team(world, world->by_team, ends);
         deal_turns(world, world->by_team, ends, ends + world->team_count);
     }
@@ -141,14 +151,6 @@ static void open_accounts(struct fm_tick *t)
 {
     fm_world *world = t->world;
     uint64_t weight_sum = 0;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        world->teams[i].account.agents = 0;
-    }
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        if (world->agents[slot].alive) {
-            fm_team_of(world, world->agents[slot].team)->account.agents += 1;
-        }
-    }
     for (uint32_t i = 0; i < world->team_count; i++) {
         const fm_account *account = &world->teams[i].account;
         weight_sum += account->agents > 0 ? account->weight : 0;
@@ -270,9 +272,18 @@ static void close_accounts(fm_world *world)
 
 // ---- one planner --------------------------------------------------------------------------------
 
+// One that walks finds walls on its path by itself.
 // @return whether there were any
-static bool tell_changes(struct fm_planner *planner, const fm_change_log *log, fm_work *work)
+static bool tell_changes(struct fm_planner *planner, const fm_change_log *log, bool walks,
+                         fm_work *work)
 {
+    if (walks && !fm_change_log_has_cheaper(log)) {
+        planner->cursor = log->version;
+        return false;
+    }
+    if (walks && planner->cursor < log->trimmed) {
+        planner->cursor = log->trimmed;
+    }
     uint32_t count;
     bool complete;
     const fm_change *changes = fm_change_log_since(log, planner->cursor, &count, &complete);
@@ -325,7 +336,7 @@ static void tell_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
     const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
     const fm_change_log *log = fm_knowledge_log(knowledge, planner->class_index);
     bool edited = log->edited > planner->cursor;
-    bool changed = tell_changes(planner, log, &work);
+    bool changed = tell_changes(planner, log, fm_planner_walks(world, slot), &work);
     planner->disturbed = planner->disturbed || (changed && had_answer);
     planner->edited = planner->disturbed && (planner->edited || edited);
     ops->set_starts(planner->self, &world->starts[planner->first_start], planner->start_count);
@@ -524,8 +535,8 @@ static void sort_by_need(fm_world *world)
     memcpy(world->searching + begin, world->by_team, rest * sizeof *world->searching);
 }
 
-// Tells all planners what changed and where their agents stand; those that have their answers all
-// the same are done for this tick.
+// Tells planners what changed and where their agents stand; those that have their answers all the
+// same are done for this tick.
 static void tell_planners(struct fm_tick *t)
 {
     fm_world *world = t->world;
@@ -543,32 +554,31 @@ static void tell_planners(struct fm_tick *t)
     spend(t, used);
 }
 
-// What the tick cost each search, and what its edits cost all of them, for people who ask.
-static void note_costs(fm_world *world)
+// What the tick cost a search, for people who ask. Returns what it searched because of changes.
+static uint64_t note_cost(fm_world *world, struct fm_planner *planner)
 {
-    uint64_t replanned = 0;
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        struct fm_planner *planner = &world->planners[slot];
-        if (!planner->in_use) {
-            continue;
-        }
-        uint64_t used = planner->expansions - planner->noted_expansions;
-        planner->recent =
-            planner->recent - planner->recent / RECENT_TICKS + used * 256 / RECENT_TICKS;
-        if (planner->replans != planner->noted_replans) {
-            fm_history_entry entry = {.tick = world->tick,
-                                      .subject = planner->serial,
-                                      .expansions = used,
-                                      .count = planner->change_count,
-                                      .cell = planner->change_cell,
-                                      .kind = FM_HISTORY_REPLAN};
-            fm_history_add(&world->history, &world->memory, &entry);
-            replanned += used;
-            world->counts.replans[planner->cause] += planner->replans - planner->noted_replans;
-        }
-        planner->noted_expansions = planner->expansions;
-        planner->noted_replans = planner->replans;
+    uint64_t used = planner->expansions - planner->noted_expansions, replanned = 0;
+    planner->recent = fm_planner_recent(planner, world->tick + 1) + used * 256 / FM_RECENT_TICKS;
+    planner->recent_tick = world->tick + 1;
+    if (planner->replans != planner->noted_replans) {
+        fm_history_entry entry = {.tick = world->tick,
+                                  .subject = planner->serial,
+                                  .expansions = used,
+                                  .count = planner->change_count,
+                                  .cell = planner->change_cell,
+                                  .kind = FM_HISTORY_REPLAN};
+        fm_history_add(&world->history, &world->memory, &entry);
+        replanned = used;
+        world->counts.replans[planner->cause] += planner->replans - planner->noted_replans;
     }
+    planner->noted_expansions = planner->expansions;
+    planner->noted_replans = planner->replans;
+    return replanned;
+}
+
+// What the tick's edits cost all searches.
+static void note_edits(fm_world *world, uint64_t replanned)
+{
     fm_history_entry *entry;
     for (uint64_t age = 0; replanned > 0 && (entry = fm_history_at(&world->history, age)) != NULL &&
                            entry->tick == world->tick;
@@ -579,15 +589,51 @@ static void note_costs(fm_world *world)
     }
 }
 
+// Those that are not finished are due again; the others when something happens to them.
+static void close_stage(fm_world *world)
+{
+    uint64_t replanned = 0;
+    for (uint32_t i = 0; i < world->told_count; i++) {
+        uint32_t slot = world->told[i];
+        struct fm_planner *planner = &world->planners[slot];
+        const fm_planner_ops *ops = planner->spec.ops;
+        bool found = planner->state == FM_PLAN_FOUND && !planner->wants_search;
+        fm_planner_set_walking(world, slot,
+                               found && ops->is_walking != NULL && ops->is_walking(planner->self));
+        if (!found) {
+            fm_planner_wake(world, slot);
+        }
+        replanned += note_cost(world, planner);
+    }
+    note_edits(world, replanned);
+}
+
+// Lists all that the stage turns to. When memory is out they stay due.
+static bool list(fm_world *world)
+{
+    if (!fm_due_take(world)) {
+        return false;
+    }
+    if (list_starts(world) && list_searchers(world) && list_surveys(world)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < world->told_count; i++) {
+        fm_planner_wake(world, world->told[i]);
+    }
+    return false;
+}
+
 void fm_stage_search(struct fm_tick *t)
 {
     fm_world *world = t->world;
     world->cut_count = 0;
     open_accounts(t);
     fm_surveys_follow(world);
-    if (!list_starts(world) || !list_searchers(world) || !list_surveys(world)) {
+    fm_search_notice(t);
+    if (!list(world)) {
         return; // memory is out: nobody searches in this tick
     }
+    t->report->planners_told = world->told_count;
     tell_planners(t);
     uint64_t rounds_begin = fm_tick_now(t);
     t->report->told_expansions = t->report->expansions;
@@ -614,7 +660,7 @@ void fm_stage_search(struct fm_tick *t)
     t->report->rounds_ns = fm_tick_now(t) - rounds_begin;
     t->report->planners_unfinished = world->searching_count;
     close_accounts(world);
-    note_costs(world);
+    close_stage(world);
     for (uint32_t i = 0; i < world->team_count; i++) {
         fm_knowledge_trim_logs(world->teams[i].knowledge);
     }

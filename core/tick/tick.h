@@ -88,7 +88,8 @@ typedef struct fm_tick_report {
     uint64_t expansions;               // done in this tick
     uint64_t told_expansions;          // of these, what telling planners of changes was charged
     uint64_t label_units;              // work on labels, in expansions; not in `expansions`
-    uint32_t planners_searched;        // planners that wanted to search
+    uint32_t planners_told;            // planners that the search stage turned to
+    uint32_t planners_searched;        // of these, those that wanted to search
     uint32_t planners_unfinished;      // and still want to
     uint32_t moved_count;              // agents that changed cell
     uint32_t ended_count;              // orders that ended

@@ -2,6 +2,7 @@
 // Nobody else includes it: tick.h is what there is to know.
 //
 //   tick.c          the row, and the stages that are short
+//   notice.c        what of all that changed the search stage has to turn to
 //   search_stage.c  who may search how much
 //   move_stage.c    who wants to go where, and who gets there
 
@@ -32,6 +33,9 @@ static inline uint64_t fm_tick_now(const struct fm_tick *t)
 
 /// The assign stage.
 void fm_stage_assign(struct fm_tick *t);
+
+/// Before the search stage: wakes the planners (core/world/due.h) that what was learned concerns.
+void fm_search_notice(struct fm_tick *t);
 
 /// The search stage.
 void fm_stage_search(struct fm_tick *t);

@@ -9,6 +9,7 @@
 #include "core/crowd/crowd.h"
 #include "core/orders/orders.h"
 #include "core/world/construction.h"
+#include "core/world/due.h"
 #include "core/world/edits.h"
 #include "core/world/permit.h"
 #include "core/world/placing.h"
@@ -145,6 +146,7 @@ void fm_world_destroy(fm_world *world)
     RELEASE(world->frames, world->frame_capacity);
     RELEASE(world->turns, world->turn_capacity);
     RELEASE(world->placed, world->placed_capacity);
+    fm_due_fini(world);
     RELEASE(world->starts, world->starts_capacity);
     RELEASE(world->searching, world->searching_capacity);
     RELEASE(world->by_team, world->by_team_capacity);
@@ -277,6 +279,7 @@ static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell
     };
     fm_agent_enter(world, agent);
     world->agent_count += 1;
+    owner->account.agents += 1;
     return fm_agent_id_of(world, agent);
 }
 
@@ -324,6 +327,7 @@ static void remove_agents(fm_world *world, const fm_command *command, fm_command
             team->agent_free = command->agents[i].index1 - 1;
         }
         world->agent_count -= 1;
+        fm_team_of(world, agent->team)->account.agents -= 1;
         result->changed_count += 1;
     }
 }
@@ -360,7 +364,7 @@ static void change_planner(fm_world *world, const fm_command *command, fm_comman
         struct fm_agent *agent = fm_world_find(world, command->agents[i]);
         agent->spec =
             command->planner.ops != NULL ? command->planner : fm_team_of(world, agent->team)->spec;
-        fm_agent_release_planners(world, agent);
+        fm_planner_release(world, agent);
         agent->plan_state = FM_PLAN_RUNNING;
     }
     result->changed_count = command->agent_count;

@@ -2,6 +2,7 @@
 
 #include "core/views/explain.h"
 
+#include "core/world/planner_table.h"
 #include "core/world/world_state.h"
 
 // ---- why ---------------------------------------------------------------------------------------
@@ -122,10 +123,10 @@ static uint32_t insert(fm_top_row *rows, uint32_t count, uint32_t capacity, cons
     return count;
 }
 
-static fm_top_row row_of_planner(const struct fm_planner *planner)
+static fm_top_row row_of_planner(const fm_world *world, const struct fm_planner *planner)
 {
     fm_top_row row = {
-        .cost = planner->recent,
+        .cost = fm_planner_recent(planner, world->tick),
         .total = planner->expansions,
         .team = planner->team,
         .users = planner->users,
@@ -146,7 +147,7 @@ static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t c
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
         if (world->planners[slot].in_use) {
-            fm_top_row row = row_of_planner(&world->planners[slot]);
+            fm_top_row row = row_of_planner(world, &world->planners[slot]);
             row.tick = slot;
             count = insert(rows, count, capacity, &row);
         }
@@ -173,7 +174,7 @@ static uint32_t top_agents(const fm_world *world, fm_top_row *rows, uint32_t cap
         const struct fm_agent *agent = &world->agents[slot];
         const struct fm_planner *planner = agent->alive ? planner_of(world, agent) : NULL;
         if (planner != NULL) {
-            fm_top_row row = row_of_planner(planner);
+            fm_top_row row = row_of_planner(world, planner);
             row.cost /= planner->users;
             row.agent = fm_agent_id_of(world, agent);
             count = insert(rows, count, capacity, &row);
@@ -200,7 +201,7 @@ static uint32_t top_teams(const fm_world *world, fm_top_row *rows, uint32_t capa
         for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
             const struct fm_planner *planner = &world->planners[slot];
             if (planner->in_use && planner->team == team) {
-                row.cost += planner->recent;
+                row.cost += fm_planner_recent(planner, world->tick);
                 row.bytes += planner->spec.ops->bytes(planner->self);
             }
         }

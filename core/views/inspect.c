@@ -1,6 +1,7 @@
 // core/views/inspect.c: what people who debug, and the counters of `stats`, are told of a world.
 
 #include "core/saves/experiment.h"
+#include "core/world/planner_table.h"
 #include "core/world/world_state.h"
 
 #include <string.h>
@@ -55,7 +56,7 @@ fm_status fm_world_describe(const fm_world *world, fm_agent_id id, fm_agent_repo
     if (planner != NULL) {
         report->planner_agents = planner->users;
         report->planner_expansions = planner->expansions;
-        report->planner_recent = planner->recent;
+        report->planner_recent = fm_planner_recent(planner, world->tick);
         report->replans = planner->replans;
     }
     return FM_OK;

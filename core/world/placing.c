@@ -2,6 +2,8 @@
 
 #include "core/world/placing.h"
 
+#include "core/world/due.h"
+
 #define UNIT_TO_COME UINT32_MAX // in cells that an agent of the command under way will get
 
 static uint32_t size_of(const fm_world *world, uint32_t class_index)
@@ -104,6 +106,9 @@ void fm_placing_push_out(fm_world *world)
             agent->must_sense = true;
             agent->changed = true;
             agent->trail_count = 0;
+            if (agent->planner != FM_SLOT_NONE) {
+                fm_planner_wake(world, agent->planner);
+            }
         }
     }
 }

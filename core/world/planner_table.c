@@ -10,6 +10,7 @@
 
 #include "core/base/random.h"
 #include "core/search/jump_search.h"
+#include "core/world/due.h"
 
 #include <string.h>
 
@@ -134,7 +135,7 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
 {
     const fm_planner_ops *ops = spec->ops;
     bool from_list = world->planner_free != FM_SLOT_NONE;
-    if (!grow_table(world) ||
+    if (!grow_table(world) || !fm_due_reserve(world, world->planner_slots + 1) ||
         (!from_list &&
          !FM_RESERVE(world, world->planners, world->planner_capacity, world->planner_slots + 1))) {
         return FM_SLOT_NONE;
@@ -168,7 +169,10 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
                                                 .kind = (uint8_t)fm_planner_index(ops),
                                                 .team = agent->team,
                                                 .class_index = agent->class_index,
-                                                .goal = goal};
+                                                .goal = goal,
+                                                .recent_tick = world->tick,
+                                                .first_agent = FM_SLOT_NONE};
+    fm_planner_set_walking(world, slot, false);
     world->planners[slot].cursor = fm_knowledge_log(knowledge, agent->class_index)->version;
     world->planner_count += 1;
     if (is_listed(ops)) {
@@ -189,6 +193,7 @@ void fm_planner_end(fm_world *world, uint32_t slot)
     ops->fini(planner->self, &world->slabs[world->next_slab]);
     fm_memory_release(&world->memory, planner->self, ops->size);
     *planner = (struct fm_planner){.next = world->planner_free};
+    fm_due_strike(world, slot);
     world->planner_free = slot;
     world->planner_count -= 1;
 }
@@ -199,6 +204,8 @@ void fm_planners_forget(fm_world *world, uint32_t team)
         struct fm_planner *planner = &world->planners[slot];
         if (planner->in_use && planner->team == team) {
             planner->spec.ops->forget(planner->self, &world->slabs[0]);
+            fm_planner_set_walking(world, slot, false);
+            fm_planner_wake(world, slot);
             const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
             planner->cursor = fm_knowledge_log(knowledge, planner->class_index)->version;
         }
@@ -239,7 +246,23 @@ bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *a
            find_first(world, agent, planner->goal, &group_spec) != FM_SLOT_NONE;
 }
 
-uint32_t fm_planner_take(fm_world *world, const struct fm_agent *agent, fm_cell goal)
+// The agent is a user of the planner from now on.
+static void join(fm_world *world, struct fm_agent *agent, uint32_t slot)
+{
+    struct fm_planner *planner = &world->planners[slot];
+    uint32_t self = (uint32_t)(agent - world->agents);
+    agent->planner = slot;
+    agent->mate_before = FM_SLOT_NONE;
+    agent->mate_after = planner->first_agent;
+    if (planner->first_agent != FM_SLOT_NONE) {
+        world->agents[planner->first_agent].mate_before = self;
+    }
+    planner->first_agent = self;
+    planner->users += 1;
+    fm_planner_wake(world, slot);
+}
+
+bool fm_planner_take(fm_world *world, struct fm_agent *agent, fm_cell goal)
 {
     uint32_t slot = FM_SLOT_NONE;
     bool marches = agent->order.marches && !agent->spec.ops->shared;
@@ -253,45 +276,67 @@ uint32_t fm_planner_take(fm_world *world, const struct fm_agent *agent, fm_cell 
         world->counts.replans[FM_REPLAN_GOAL] += slot != FM_SLOT_NONE;
     }
     if (slot != FM_SLOT_NONE) {
-        world->planners[slot].users += 1;
+        join(world, agent, slot);
     }
-    return slot;
+    return slot != FM_SLOT_NONE;
 }
 
-void fm_planner_release(fm_world *world, uint32_t *slot)
+void fm_planner_release(fm_world *world, struct fm_agent *agent)
 {
-    if (*slot != FM_SLOT_NONE && --world->planners[*slot].users == 0) {
-        fm_planner_end(world, *slot);
-    }
-    *slot = FM_SLOT_NONE;
-}
-
-void fm_planner_redirect(fm_world *world, uint32_t *slot, fm_cell goal)
-{
-    if (*slot == FM_SLOT_NONE) {
+    uint32_t slot = agent->planner;
+    if (slot == FM_SLOT_NONE) {
         return;
     }
-    struct fm_planner *planner = &world->planners[*slot];
+    struct fm_planner *planner = &world->planners[slot];
+    if (agent->mate_before == FM_SLOT_NONE) {
+        planner->first_agent = agent->mate_after;
+    } else {
+        world->agents[agent->mate_before].mate_after = agent->mate_after;
+    }
+    if (agent->mate_after != FM_SLOT_NONE) {
+        world->agents[agent->mate_after].mate_before = agent->mate_before;
+    }
+    agent->planner = FM_SLOT_NONE;
+    if (--planner->users == 0) {
+        fm_planner_end(world, slot);
+    } else {
+        fm_planner_wake(world, slot);
+    }
+}
+
+void fm_planner_redirect(fm_world *world, struct fm_agent *agent, fm_cell goal)
+{
+    uint32_t slot = agent->planner;
+    if (slot == FM_SLOT_NONE) {
+        return;
+    }
+    struct fm_planner *planner = &world->planners[slot];
     if (planner->spec.ops->shared || goal == FM_CELL_NONE) {
-        fm_planner_release(world, slot);
+        fm_planner_release(world, agent);
         return;
     }
     bool listed = is_listed(planner->spec.ops);
     if (listed) {
-        strike(world, *slot);
+        strike(world, slot);
     }
     planner->spec.ops->set_goal(planner->self, goal, &world->slabs[0]);
     planner->goal = goal;
     planner->state = FM_PLAN_RUNNING;
     world->counts.replans[FM_REPLAN_GOAL] += 1;
     if (listed) {
-        enlist(world, *slot);
+        enlist(world, slot);
     }
+    fm_planner_set_walking(world, slot, false);
+    fm_planner_wake(world, slot);
 }
 
-void fm_agent_release_planners(fm_world *world, struct fm_agent *agent)
+uint64_t fm_planner_recent(const struct fm_planner *planner, uint64_t tick)
 {
-    fm_planner_release(world, &agent->planner);
+    uint64_t recent = planner->recent;
+    for (uint64_t i = planner->recent_tick; i < tick && recent >= FM_RECENT_TICKS; i++) {
+        recent -= recent / FM_RECENT_TICKS;
+    }
+    return recent;
 }
 
 // ---- saved worlds -------------------------------------------------------------------------------
@@ -309,26 +354,27 @@ static bool keep(fm_world *world, const struct fm_agent *agent)
     const fm_planner_ops *ops = planner->spec.ops;
     const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
     bool is_own = !ops->shared && fm_planner_spec_equals(&planner->spec, &agent->spec);
-    bool has_news = planner->disturbed ||
-                    planner->cursor != fm_knowledge_log(knowledge, planner->class_index)->version;
+    const fm_change_log *log = fm_knowledge_log(knowledge, planner->class_index);
+    bool walks = fm_planner_walks(world, agent->planner);
+    bool has_news = planner->disturbed || log->version != (walks ? log->trimmed : planner->cursor);
     if (ops->settle == NULL || !is_own || has_news || planner->state != FM_PLAN_FOUND ||
         planner->goal != aim_of(agent) || !ops->settle(planner->self, &world->slabs[0])) {
         return false;
     }
     planner->replans = planner->noted_replans = 0;
     planner->recent = 0;
+    planner->cursor = log->version;
     return true;
 }
 
-// Moves the planners that are left to the first slots, in order, and lists them anew. Each knows
-// its agent by `first_start`.
+// Moves the planners that are left to the first slots, in order, and lists them anew.
 static void close_ranks(fm_world *world)
 {
     uint32_t kept = 0;
     for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
         if (world->planners[slot].in_use) {
             world->planners[kept] = world->planners[slot];
-            world->agents[world->planners[kept].first_start].planner = kept;
+            world->agents[world->planners[kept].first_agent].planner = kept;
             kept += 1;
         }
     }
@@ -343,6 +389,7 @@ static void close_ranks(fm_world *world)
             enlist(world, slot);
         }
     }
+    fm_due_reset(world);
 }
 
 void fm_planners_settle(fm_world *world)
@@ -352,12 +399,10 @@ void fm_planners_settle(fm_world *world)
         if (!agent->alive || agent->planner == FM_SLOT_NONE) {
             continue;
         }
-        if (keep(world, agent)) {
-            world->planners[agent->planner].first_start = slot;
-        } else {
+        if (!keep(world, agent)) {
             // What has run out of memory ends its order in the next tick; it is not tried again.
             bool exhausted = agent->plan_state == FM_PLAN_EXHAUSTED;
-            fm_planner_release(world, &agent->planner);
+            fm_planner_release(world, agent);
             agent->plan_state = exhausted ? FM_PLAN_EXHAUSTED : FM_PLAN_RUNNING;
         }
     }
@@ -377,9 +422,7 @@ fm_status fm_planner_restore(fm_world *world, struct fm_agent *agent, fm_reader 
         return FM_ERR_NO_MEMORY;
     }
     struct fm_planner *planner = &world->planners[slot];
-    agent->planner = slot;
-    planner->users = 1;
-    planner->first_start = (uint32_t)(agent - world->agents); // as fm_planners_settle() leaves it
+    join(world, agent, slot);
     planner->state = FM_PLAN_FOUND;
     planner->expansions = fm_reader_take_varint(reader);
     planner->noted_expansions = planner->expansions;

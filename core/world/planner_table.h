@@ -22,19 +22,23 @@ bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *a
 /// with its group whose spec is not shared: a shared one that is there
 /// already, or a new one. The agent counts as a user of it until fm_planner_release().
 ///
-/// @return its slot, or FM_SLOT_NONE when memory is out
-uint32_t fm_planner_take(fm_world *world, const struct fm_agent *agent, fm_cell goal);
+/// The agent has none yet.
+///
+/// @return false when memory is out
+bool fm_planner_take(fm_world *world, struct fm_agent *agent, fm_cell goal);
 
-/// Lets go of a planner, which ends when nobody else uses it. Sets *slot to FM_SLOT_NONE; nothing
-/// happens when it is that already.
-void fm_planner_release(fm_world *world, uint32_t *slot);
+/// Lets go of an agent's planner, which ends when nobody else uses it. Nothing happens when there
+/// is none.
+void fm_planner_release(fm_world *world, struct fm_agent *agent);
 
 /// Gives a planner that serves one agent a new goal; one that is shared is let go instead, as with
-/// FM_CELL_NONE. Nothing happens when *slot is FM_SLOT_NONE.
-void fm_planner_redirect(fm_world *world, uint32_t *slot, fm_cell goal);
+/// FM_CELL_NONE. Nothing happens when the agent has none.
+void fm_planner_redirect(fm_world *world, struct fm_agent *agent, fm_cell goal);
 
-/// Lets an agent's planners go.
-void fm_agent_release_planners(fm_world *world, struct fm_agent *agent);
+#define FM_RECENT_TICKS 16u // over which the cost of a search is smoothed
+
+/// What a planner's searches cost of late, as of a tick: expansions per tick x 256, smoothed.
+uint64_t fm_planner_recent(const struct fm_planner *planner, uint64_t tick);
 
 /// Ends the search of every planner of a team without ending the planner.
 void fm_planners_forget(fm_world *world, uint32_t team);

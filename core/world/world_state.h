@@ -12,7 +12,8 @@
 //   unreachable.c    whether a goal can be reached, and what follows if not
 //   team_labels.c    who reaches whom on what a team knows
 //   planner_table.c  which planner serves which agent
-//   tick.c           the row of stages, with search_stage.c (tick_state.h)
+//   due.c            which planners the next search stage turns to
+//   tick.c           the row of stages, with notice.c and search_stage.c (tick_state.h)
 //   watch.c          what views are told
 //   names.c          by which numbers players know agents
 //   settle.c         the state in which a world can be saved, with world_save.c and world_load.c
@@ -47,8 +48,9 @@ struct fm_agent {
     uint8_t class_index; // movement class, in the rules
     uint32_t team;
     fm_cell cell;
-    fm_cell next;     // chosen for this tick; FM_CELL_NONE: stay
-    uint32_t planner; // slot, for the order's goal or substitute
+    fm_cell next;                     // chosen for this tick; FM_CELL_NONE: stay
+    uint32_t planner;                 // slot, for the order's goal or substitute
+    uint32_t mate_before, mate_after; // slots of agents with the same planner; FM_SLOT_NONE: none
     fm_planner_spec spec;
     struct fm_order order;
     struct fm_order *queue; // orders whose turn comes later, first to last; owned
@@ -91,11 +93,13 @@ struct fm_planner {
     uint32_t team;
     uint8_t class_index; // movement class of its agents
     fm_cell goal;
-    uint32_t users;  // agents
-    uint64_t cursor; // version of the knowledge it has read up to
+    uint32_t users;       // agents
+    uint32_t first_agent; // slot of the one that came last; the others by `mate_after`
+    uint64_t cursor;      // version of the knowledge it has read up to
     uint64_t expansions;
     uint64_t serial;                   // among all planners there ever were
-    uint64_t recent;                   // expansions per tick x 256, smoothed; see history.h
+    uint64_t recent;                   // expansions per tick x 256, smoothed, as of recent_tick
+    uint64_t recent_tick;              // see fm_planner_recent()
     uint64_t noted_expansions;         // as of the last tick's end
     uint64_t noted_replans;            // likewise
     uint32_t change_count;             // cells in the last changes that it was told
@@ -205,11 +209,18 @@ struct fm_world {
     fm_cell *placed; // of the agents that a command spawns
     uint32_t placed_capacity;
 
+    // Bits per planner slot; see due.h.
+    uint64_t *due;   // the next search stage turns to it
+    uint64_t *eager; // it must be told of every step of its agents
+    uint32_t due_capacity, eager_capacity;
+
     // Lists of one tick, rebuilt by it.
-    fm_cell *starts;     // of all planners
-    uint32_t *searching; // planner slots
+    uint32_t *told;      // planner slots: all that the search stage has turned to
+    fm_cell *starts;     // of these
+    uint32_t *searching; // those of them that want to search
     uint32_t *sensing;   // agent slots, by team
-    uint32_t starts_capacity, searching_capacity, sensing_capacity;
+    uint32_t told_capacity, starts_capacity, searching_capacity, sensing_capacity;
+    uint32_t told_count;
     uint32_t searching_count;
     uint32_t *by_team; // planner slots, then two numbers for each team
     uint32_t by_team_capacity;

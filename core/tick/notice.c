@@ -1,0 +1,81 @@
+// core/tick/notice.c: what the search stage has to turn to because of what teams have learned.
+//
+// Nobody asks planners one by one what a change means to them. Those that are eager hear of it when
+// their agents have moved, or after FM_LOG_TICKS ticks. Those that walk are asked whether the next
+// steps of their path are still legal, and only where something has changed near their agents in
+// this tick; of the whole path after an edit, and every FULL_LOOK_TICKS ticks, each in its turn. A
+// cell that became cheaper may shorten any path: then, which is rare, all of a team's planners are
+// told.
+
+#include "core/tick/tick_state.h"
+#include "core/world/due.h"
+
+#define FULL_LOOK_TICKS 16u
+#define STEPS_AHEAD     (FM_FRESH_SIDE / 2)
+
+// A look at steps is nothing but a look: whatever it finds, the planner searches in its turn.
+static void look_ahead(fm_world *world, const struct fm_agent *agent, const fm_change_log *log,
+                       uint32_t steps)
+{
+    struct fm_planner *planner = &world->planners[agent->planner];
+    fm_plan_state state = planner->spec.ops->walk(planner->self, agent->cell, steps);
+    if (state == FM_PLAN_FOUND) {
+        return;
+    }
+    planner->state = (uint8_t)state;
+    planner->disturbed = true;
+    planner->edited = log->edited > log->trimmed;
+    planner->change_count = (uint32_t)(log->version - log->trimmed);
+    planner->change_cell = FM_CELL_NONE;
+    fm_planner_wake(world, agent->planner);
+}
+
+static void look_ahead_of_agents(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    fm_world *world = context;
+    for (uint32_t slot = begin; slot < end; slot++) {
+        const struct fm_agent *agent = &world->agents[slot];
+        if (!agent->alive || agent->planner == FM_SLOT_NONE ||
+            !fm_planner_walks(world, agent->planner)) {
+            continue;
+        }
+        const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+        const fm_change_log *log = fm_knowledge_log(knowledge, agent->class_index);
+        bool in_full = (slot + world->tick) % FULL_LOOK_TICKS == 0 || log->edited > log->trimmed;
+        if (in_full || fm_change_log_is_fresh(log, agent->cell)) {
+            look_ahead(world, agent, log, in_full ? FM_STEPS_ALL : STEPS_AHEAD);
+        }
+    }
+}
+
+// What the view of a planner has become may be better than what it goes by.
+static void wake_for_cheaper(fm_world *world)
+{
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        const struct fm_planner *planner = &world->planners[slot];
+        if (planner->in_use) {
+            const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
+            if (fm_change_log_has_cheaper(fm_knowledge_log(knowledge, planner->class_index))) {
+                fm_planner_wake(world, slot);
+            }
+        }
+    }
+}
+
+void fm_search_notice(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    bool any_cheaper = false;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        any_cheaper |= fm_knowledge_stamp_logs(world->teams[i].knowledge);
+    }
+    if (world->planner_count == 0) {
+        return;
+    }
+    fm_workers_run(t->workers, world->agent_slots, 512, look_ahead_of_agents, world);
+    if (any_cheaper) {
+        wake_for_cheaper(world);
+    }
+    fm_due_wake_stale(world);
+}

@@ -1,0 +1,62 @@
+// core/world/due.h: which planners the next search stage turns to.
+//
+// A planner is touched only when something has happened to it. Whoever makes that happen sets its
+// bit; the search stage takes all that are set, in slot order, and leaves everybody else alone:
+//
+//   it was made, has a new goal, or another agent     planner_table.c
+//   its agent moved, and it has to be told of steps   move_stage.c
+//   its agent was pushed, or put elsewhere            move_stage.c, placing.c
+//   it has no answer for its agent, or a step is not  move_stage.c
+//     legal any more by what the team knows
+//   what it goes by has changed                       notice.c
+//   it was not finished, or cut                       search_stage.c
+//
+// One that walks (fm_planner_ops.walk) keeps a path that its agent follows by itself. All others
+// are eager: they are told of every step, and of what changed at least every FM_LOG_TICKS ticks,
+// which is how long change logs are kept.
+//
+// Threads: bits may be set from several workers at once; all else in serial stages only.
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+/// Makes room for one planner more. False when memory is out.
+bool fm_due_reserve(fm_world *world, uint32_t planner_slots);
+
+/// The next search stage turns to the planner.
+static inline void fm_planner_wake(fm_world *world, uint32_t slot)
+{
+    __atomic_fetch_or(&world->due[slot / 64], (uint64_t)1 << slot % 64, __ATOMIC_RELAXED);
+}
+
+/// Whether the planner keeps a path that its agent follows.
+static inline bool fm_planner_walks(const fm_world *world, uint32_t slot)
+{
+    return !(world->eager[slot / 64] >> slot % 64 & 1);
+}
+
+/// Says which kind it is from now on.
+static inline void fm_planner_set_walking(fm_world *world, uint32_t slot, bool walks)
+{
+    uint64_t bit = (uint64_t)1 << slot % 64;
+    world->eager[slot / 64] =
+        walks ? world->eager[slot / 64] & ~bit : world->eager[slot / 64] | bit;
+}
+
+/// The planner has ended: its slot is nobody's.
+void fm_due_strike(fm_world *world, uint32_t slot);
+
+/// Wakes the eager planners whose turn it is to be told of changes, the agent of each having stood
+/// still.
+void fm_due_wake_stale(fm_world *world);
+
+/// Takes all planners that are due, in slot order, and clears their bits.
+///
+/// @return false when memory is out; then they stay due
+bool fm_due_take(fm_world *world);
+
+/// All planners begin anew as eager and due.
+void fm_due_reset(fm_world *world);
+
+void fm_due_fini(fm_world *world);
