@@ -573,6 +573,42 @@ static uint32_t cost_beside(const fm_tile_field *field, const fm_tile_body *body
                 : fm_tile_field_cost(field, next);
 }
 
+static uint32_t square_to_goal(const fm_tile_field *field, fm_cell cell)
+{
+    uint32_t dx = fm_cell_dx(cell, field->goal), dy = fm_cell_dy(cell, field->goal);
+    return dx * dx + dy * dy;
+}
+
+// For cells with all neighbours in their own tile, without weights, as most are.
+static fm_cell step_inside(const fm_tile_field *field, const fm_tile_body *body, fm_cell cell)
+{
+    static const int32_t offsets[FM_DIRECTION_COUNT] = {-32, -31, 1, 33, 32, 31, -1, -33};
+    const uint16_t *own = &body->narrow[0][fm_cell_y(cell) % FM_TILE_SIDE * FM_TILE_SIDE +
+                                           fm_cell_x(cell) % FM_TILE_SIDE];
+    fm_cell best = FM_CELL_NONE;
+    uint32_t best_cost = UINT32_MAX, best_square = 0;
+    for (uint32_t moves = fm_view_moves(field->view, cell); moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        uint32_t value = own[offsets[d]], cost = value + field->view->step[d & 1];
+        if (value >= *own || cost > best_cost) {
+            continue;
+        }
+        fm_cell next = fm_cell_step(cell, d);
+        uint32_t square = square_to_goal(field, next);
+        if (cost < best_cost || square < best_square) {
+            best = next;
+            best_cost = cost;
+            best_square = square;
+        }
+    }
+    return best;
+}
+
+static bool is_inside(fm_cell cell)
+{
+    return (fm_cell_x(cell) + 1) % FM_TILE_SIDE > 1 && (fm_cell_y(cell) + 1) % FM_TILE_SIDE > 1;
+}
+
 // Of equally good steps the one to the cell nearest to the goal as the crow flies.
 fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell)
 {
@@ -581,6 +617,9 @@ fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell)
         return FM_CELL_NONE;
     }
     const fm_tile_body *body = tile->body;
+    if (is_inside(cell) && !body->is_wide) {
+        return step_inside(field, body, cell);
+    }
     uint32_t own =
         fm_tile_body_cost(body, fm_cell_x(cell) % FM_TILE_SIDE, fm_cell_y(cell) % FM_TILE_SIDE);
     fm_cell best = FM_CELL_NONE;
@@ -593,8 +632,7 @@ fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell)
             continue;
         }
         cost += fm_view_cost(field->view, cell, d, next);
-        uint32_t dx = fm_cell_dx(next, field->goal), dy = fm_cell_dy(next, field->goal);
-        uint32_t square = dx * dx + dy * dy;
+        uint32_t square = square_to_goal(field, next);
         if (cost < best_cost || (cost == best_cost && square < best_square)) {
             best = next;
             best_cost = cost;

@@ -111,6 +111,14 @@ static bool is_any_stale(const struct goal_field *f)
     return false;
 }
 
+// Whether something may have changed that steps from a cell depend on.
+static bool is_any_stale_at(const struct goal_field *f, fm_cell cell)
+{
+    uint32_t x = fm_cell_x(cell) % FM_TILE_SIDE, y = fm_cell_y(cell) % FM_TILE_SIDE;
+    bool at_side = x == 0 || y == 0 || x == FM_TILE_SIDE - 1 || y == FM_TILE_SIDE - 1;
+    return at_side || fm_tile_is_stale(&f->field, fm_tile_at(&f->field, cell));
+}
+
 static bool is_walked(const struct goal_field *f, fm_cell cell)
 {
     const fm_tile *tile = fm_tile_at(&f->field, cell);
@@ -434,6 +442,9 @@ static bool is_cost_known(const struct goal_field *f, fm_cell start)
 // Whether a start cannot wait: it has no step, and it is not known that there is none.
 static bool is_urgent(const struct goal_field *f, fm_cell start)
 {
+    if (is_walked(f, start) && !is_any_stale_at(f, start)) {
+        return false; // it had a step when ways were walked
+    }
     if (start == f->field.goal || is_hopeless(f, start)) {
         return false;
     }
@@ -622,8 +633,24 @@ static int urgency_of(fm_plan_state state)
     FM_UNREACHABLE();
 }
 
+// Once all ways have been walked: no start is without a step, unless there is none.
+static fm_plan_state state_when_done(const struct goal_field *f)
+{
+    for (uint32_t i = 0; i < f->start_count; i++) {
+        fm_cell start = f->starts[i];
+        if (start != f->field.goal && start_cost(f, start) >= FM_COST_INFINITE) {
+            return FM_PLAN_UNREACHABLE;
+        }
+    }
+    bool is_proven = f->is_whole && f->changes_seen == f->field.map->changes;
+    return is_proven ? FM_PLAN_FOUND : FM_PLAN_PARTIAL;
+}
+
 static fm_plan_state state_of_all(const struct goal_field *f)
 {
+    if (f->phase == PHASE_DONE && !f->field.is_exhausted) {
+        return state_when_done(f);
+    }
     fm_plan_state worst = FM_PLAN_FOUND;
     for (uint32_t i = 0; i < f->start_count; i++) {
         fm_plan_state state = goal_field_state_at(f, f->starts[i]);
