@@ -19,6 +19,9 @@
 #define AGENT_SIZE_MAX 20u   // bytes of an agent in a request: id and goal, or cell
 #define SETTLE_MS      300   // for the memory of a destroyed world to go back
 
+// How late an answer may be. A server that is overloaded is measured as well.
+#define PATIENCE_MS 120000
+
 static const char *const client_name = "fogmarch-load";
 
 // ---- connections --------------------------------------------------------------------------------
@@ -350,6 +353,7 @@ bool fm_run_setup(fm_run_state *run)
     if (run->control == NULL) {
         return false;
     }
+    fm_client_set_timeout(run->control, PATIENCE_MS);
     run->batch_max = smallest(run->welcome.message_size / AGENT_SIZE_MAX, run->welcome.agents_max,
                               run->welcome.cells_max);
     snprintf(run->result->server, sizeof run->result->server, "%s", run->welcome.server);
