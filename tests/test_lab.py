@@ -241,6 +241,13 @@ class Maps(unittest.TestCase):
         self.assertEqual(set(rows_by(result, "list")), {"binary", "4-ary"})
         run("openlist", "--lists", "oak", status=2)
 
+    def test_tiles(self):
+        rows = run_json("tiles", "--repeats", 1)["rows"]
+        self.assertEqual({row["blocked_percent"] for row in rows}, {0, 10, 35})
+        for row in rows:
+            if row["kernel"] == "plain":
+                self.assertGreater(row["tile_us"], 0)
+
     def test_landmarks(self):
         result = run_json("landmarks", "--map", "arena2", "--problems", 6, "--counts", "2,8",
                           "--maps", MAPS)
@@ -289,7 +296,7 @@ class NoMaps(unittest.TestCase):
 
 
 EXPERIMENTS = ["example", "maze", "maze101", "missions", "gametime", "depressions", "openlist",
-               "landmarks", "scen", "bench"]
+               "landmarks", "scen", "tiles", "bench"]
 
 if __name__ == "__main__":
     print(f"[ SEED     ] to repeat this run: FOGMARCH_SEED={SEED}", flush=True)
