@@ -210,7 +210,7 @@ static fm_status load(struct recovery *recovery, const fm_journal_keyframe *keyf
         return refuse(recovery, status, keyframe->tick, "its keyframe: %s",
                       status == FM_ERR_BAD_FORMAT ? wrong.message : fm_status_text(status));
     }
-    recovery->host->keyframe_tick = keyframe->tick;
+    recovery->host->recording.keyframe_tick = keyframe->tick;
     recovery->host->digest = keyframe->digest;
     return FM_OK;
 }
@@ -257,11 +257,11 @@ static void finish_host(fm_host *host)
     fm_world_counts_get(host->world, &counts);
     host->agents = counts.agents;
     host->teams = counts.teams;
-    host->summary.tick = host->tick;
-    host->summary.digest = host->digest;
-    host->summary.agents = counts.agents;
-    host->summary.teams = counts.teams;
-    host->summary.timeline = host->timeline;
+    host->shared.summary.tick = host->tick;
+    host->shared.summary.digest = host->digest;
+    host->shared.summary.agents = counts.agents;
+    host->shared.summary.teams = counts.teams;
+    host->shared.summary.timeline = host->timeline;
     host->state = FM_HOST_LIVE;
 }
 

@@ -115,7 +115,7 @@ static void remove_host(fm_conductor *conductor, fm_job *job)
         }
     }
     // Behind this the loop may have released the host.
-    if (host->journal == NULL) {
+    if (host->recording.journal == NULL) {
         fm_outbox_finish(&conductor->mailbox, job, FM_OK);
     } else {
         fm_outbox_close(job, FM_OK);

@@ -80,7 +80,8 @@ static fm_status load_save(const fm_host_options *options, fm_host *host, char *
     }
     fm_world_counts counts;
     fm_world_counts_get(host->world, &counts);
-    memcpy(host->first_moves_before, counts.first_move_histogram, sizeof host->first_moves_before);
+    memcpy(host->times.first_moves_before, counts.first_move_histogram,
+           sizeof host->times.first_moves_before);
     memcpy(host->bases, head.bases, sizeof host->bases);
     host->base_count = head.base_count;
     host->tick = counts.tick;
@@ -115,7 +116,7 @@ fm_status fm_host_create(const fm_host_options *options, fm_host **out, char *er
     host->budget_ms = options->budget_ms;
     host->paused = options->paused;
     host->timeline = 1 + randombytes_random();
-    host->summary = (fm_host_summary){
+    host->shared.summary = (fm_host_summary){
         .timeline = host->timeline,
         .tick = host->tick,
         .digest = host->digest,
@@ -140,7 +141,7 @@ static void take_info(fm_host *host, const fm_journal_info *info)
     host->tick_hz = info->pace.tick_hz;
     host->budget_ms = info->pace.budget_ms;
     host->paused = info->pace.paused;
-    host->summary = (fm_host_summary){
+    host->shared.summary = (fm_host_summary){
         .paused = host->paused,
         .tick_hz = host->tick_hz,
         .budget_ms = host->budget_ms,
@@ -241,13 +242,13 @@ void fm_host_destroy(fm_host *host)
         return;
     }
     close_replay(host->playback.replay);
-    fm_journal_destroy(host->journal);
-    fm_journal_batch_destroy(host->batch);
-    fm_journal_batch_destroy(host->last_batch);
+    fm_journal_destroy(host->recording.journal);
+    fm_journal_batch_destroy(host->recording.batch);
+    fm_journal_batch_destroy(host->recording.last_batch);
     fm_memory_arena_destroy(host->arena);
-    for (uint32_t i = 0; i < host->watch_count; i++) {
-        free(host->watches[i].untold);
+    for (uint32_t i = 0; i < host->watches.count; i++) {
+        free(host->watches.items[i].untold);
     }
-    free(host->watches);
+    free(host->watches.items);
     free(host);
 }

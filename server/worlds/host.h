@@ -101,6 +101,58 @@ typedef struct fm_playback {
     char error[FM_ERROR_TEXT_SIZE]; // of the summary
 } fm_playback;
 
+// What of a world waits to be taken, and what may be told of it: guarded by the mailbox's lock.
+typedef struct fm_host_shared {
+    fm_events inbox;
+    fm_host_summary summary;
+    uint64_t tick_known, digest_known; // with holds_back: the last tick that may be told of
+} fm_host_shared;
+
+// server/worlds/queries.h: questions that run or wait, oldest first.
+typedef struct fm_host_queries {
+    fm_job *jobs[FM_HOST_QUERIES_MAX];
+    uint32_t count;
+} fm_host_queries;
+
+// server/worlds/inspection.h: FM_JOB_TRACE, what to inspect after every tick.
+typedef struct fm_host_traces {
+    fm_job *jobs[FM_HOST_TRACES_MAX];
+    uint32_t count;
+} fm_host_traces;
+
+// server/worlds/publish.h: the views that somebody watches.
+typedef struct fm_host_watches {
+    fm_host_watch *items; // owned
+    uint32_t count, capacity;
+} fm_host_watches;
+
+// server/worlds/recording.h: what is written down and what waits for that.
+typedef struct fm_host_recording {
+    fm_journal *journal;            // NULL: none
+    fm_journal_batch *batch;        // owned; what is not handed over yet; NULL: nothing
+    fm_journal_batch *last_batch;   // owned; for the end
+    fm_events held;                 // waits for what is written down so far
+    size_t row_begin;               // of the last row in `batch`
+    uint64_t keyframe_tick;         // of the last keyframe
+    uint64_t unkept_size;           // bytes of rows since
+    fm_host_journal journal_shown;  // in the summary
+    bool unrecorded;                // the journal does not know what happened last
+    uint64_t catch_up_ns;           // when that may be made up for
+    fm_distribution keyframe_times; // for which the world stood still
+} fm_host_recording;
+
+// server/worlds/live.h fills them in, server/worlds/world_stats.h reads them.
+typedef struct fm_host_times {
+    // Since the world began, or since stats began them again.
+    uint64_t stage_ns[FM_STAGE_COUNT]; // sums
+    uint64_t commands_ns;              // of what was done between ticks, likewise
+    uint32_t first_moves_before[65];   // what core/ had counted then
+    fm_histogram tick_histogram;       // microseconds
+    fm_histogram overrun_histogram;    // microseconds
+    // Since the world began.
+    fm_distribution tick_times, overrun_times, stage_times[FM_STAGE_COUNT], commands_times;
+} fm_host_times;
+
 struct fm_host {
     // ---- fixed once the world is made; both threads read ----------------------------------------
     uint64_t number;
@@ -118,12 +170,8 @@ struct fm_host {
     fm_host_state state;
     fm_scene *scenes; // views that somebody subscribed to
 
-    // ---- guarded by the mailbox's lock ----------------------------------------------------------
-    fm_events inbox;
-    fm_host_summary summary;
-    uint64_t tick_known, digest_known; // with holds_back: the last tick that may be told of
-
-    // ---- counted by both ------------------------------------------------------------------------
+    // ---- both threads' --------------------------------------------------------------------------
+    fm_host_shared shared;
     atomic_uint jobs_waiting;            // in the inbox or taken out of it but not done
     atomic_uint traces_unread;           // inspections that the loop has not taken in
     atomic_size_t published_unread_size; // bytes of publications that the loop has not taken in
@@ -136,37 +184,15 @@ struct fm_host {
     fm_events backlog; // taken from the inbox
     fm_job *step;      // world.step that is under way; holds up the backlog
     fm_job *order;     // agent.order that goes on over ticks; likewise
-    fm_job *queries[FM_HOST_QUERIES_MAX];
-    uint32_t query_count;
-    fm_job *traces[FM_HOST_TRACES_MAX]; // FM_JOB_TRACE: what to inspect after every tick
-    uint32_t trace_count;
-    fm_host_watch *watches; // owned
-    uint32_t watch_count, watch_capacity;
-    uint64_t tick;
-    uint64_t digest;
+    uint64_t tick, digest;
+    uint64_t timeline;      // see fm_host_summary
     uint32_t agents, teams; // as commands made and removed them; counting them takes long
     double tick_ns;         // smoothed
-    // server/worlds/recording.h
-    fm_journal *journal;            // NULL: none
-    fm_journal_batch *batch;        // owned; what is not handed over yet; NULL: nothing
-    fm_journal_batch *last_batch;   // owned; for the end
-    fm_events held;                 // waits for what is written down so far
-    size_t row_begin;               // of the last row in `batch`
-    uint64_t keyframe_tick;         // of the last keyframe
-    uint64_t unkept_size;           // bytes of rows since
-    fm_host_journal journal_shown;  // in the summary
-    bool unrecorded;                // the journal does not know what happened last
-    uint64_t catch_up_ns;           // when that may be made up for
-    uint64_t timeline;              // see fm_host_summary
-    fm_distribution keyframe_times; // for which the world stood still
-    // Since the world began, or since stats began them anew.
-    uint64_t stage_ns[FM_STAGE_COUNT]; // sums
-    uint64_t commands_ns;              // of what was done between ticks, likewise
-    uint32_t first_moves_before[65];   // what core/ had counted then
-    fm_histogram tick_histogram;       // microseconds
-    fm_histogram overrun_histogram;    // microseconds
-    // Since the world began.
-    fm_distribution tick_times, overrun_times, stage_times[FM_STAGE_COUNT], commands_times;
+    fm_host_queries queries;
+    fm_host_traces traces;
+    fm_host_watches watches;
+    fm_host_recording recording;
+    fm_host_times times;
 };
 
 /// Whether a world is a replay.

@@ -133,8 +133,8 @@ static bool trace(fm_mailbox *mailbox, fm_host *host, const fm_job *order)
 
 static void drop_trace(fm_host *host, uint32_t i)
 {
-    fm_job_destroy(host->traces[i]);
-    host->traces[i] = host->traces[--host->trace_count];
+    fm_job_destroy(host->traces.jobs[i]);
+    host->traces.jobs[i] = host->traces.jobs[--host->traces.count];
 }
 
 fm_status fm_trace_begin(fm_mailbox *mailbox, fm_host *host, fm_job *job)
@@ -145,21 +145,22 @@ fm_status fm_trace_begin(fm_mailbox *mailbox, fm_host *host, fm_job *job)
         return status;
     }
     fm_job *kept =
-        host->trace_count < FM_HOST_TRACES_MAX ? fm_job_create(FM_JOB_TRACE, host) : NULL;
+        host->traces.count < FM_HOST_TRACES_MAX ? fm_job_create(FM_JOB_TRACE, host) : NULL;
     if (kept == NULL) {
-        return host->trace_count < FM_HOST_TRACES_MAX ? FM_ERR_NO_MEMORY : FM_ERR_LIMIT;
+        return host->traces.count < FM_HOST_TRACES_MAX ? FM_ERR_NO_MEMORY : FM_ERR_LIMIT;
     }
     kept->session = job->session;
     kept->inspect = job->inspect;
-    host->traces[host->trace_count++] = kept;
+    host->traces.jobs[host->traces.count++] = kept;
     trace(mailbox, host, kept);
     return FM_OK;
 }
 
 fm_status fm_trace_end(fm_host *host, uint64_t session, uint64_t number)
 {
-    for (uint32_t i = 0; i < host->trace_count; i++) {
-        if (host->traces[i]->session == session && host->traces[i]->inspect.trace == number) {
+    for (uint32_t i = 0; i < host->traces.count; i++) {
+        if (host->traces.jobs[i]->session == session &&
+            host->traces.jobs[i]->inspect.trace == number) {
             drop_trace(host, i);
             return FM_OK;
         }
@@ -169,8 +170,8 @@ fm_status fm_trace_end(fm_host *host, uint64_t session, uint64_t number)
 
 void fm_trace_all(fm_mailbox *mailbox, fm_host *host)
 {
-    for (uint32_t i = 0; i < host->trace_count;) {
-        if (trace(mailbox, host, host->traces[i])) {
+    for (uint32_t i = 0; i < host->traces.count;) {
+        if (trace(mailbox, host, host->traces.jobs[i])) {
             i++;
         } else {
             drop_trace(host, i);
@@ -180,7 +181,7 @@ void fm_trace_all(fm_mailbox *mailbox, fm_host *host)
 
 void fm_trace_abandon(fm_host *host)
 {
-    while (host->trace_count > 0) {
+    while (host->traces.count > 0) {
         drop_trace(host, 0);
     }
 }

@@ -32,17 +32,17 @@ static uint64_t now_ns_for_stages(void *context)
 static void record_tick(fm_host *host, const fm_tick_report *report, const fm_pace *pace,
                         uint64_t tick_ns)
 {
-    host->commands_ns += pace->spent_ns;
-    fm_distribution_add(&host->commands_times, pace->spent_ns / 1000);
+    host->times.commands_ns += pace->spent_ns;
+    fm_distribution_add(&host->times.commands_times, pace->spent_ns / 1000);
     host->tick_ns += 0.2 * ((double)tick_ns - host->tick_ns);
-    fm_histogram_add(&host->tick_histogram, tick_ns / 1000);
+    fm_histogram_add(&host->times.tick_histogram, tick_ns / 1000);
     uint64_t overrun_us = fm_pacer_overrun_ns(&host->pacer, tick_ns) / 1000;
-    fm_histogram_add(&host->overrun_histogram, overrun_us);
-    fm_distribution_add(&host->tick_times, tick_ns / 1000);
-    fm_distribution_add(&host->overrun_times, overrun_us);
+    fm_histogram_add(&host->times.overrun_histogram, overrun_us);
+    fm_distribution_add(&host->times.tick_times, tick_ns / 1000);
+    fm_distribution_add(&host->times.overrun_times, overrun_us);
     for (uint32_t stage = 0; stage < FM_STAGE_COUNT; stage++) {
-        host->stage_ns[stage] += report->stage_ns[stage];
-        fm_distribution_add(&host->stage_times[stage], report->stage_ns[stage] / 1000);
+        host->times.stage_ns[stage] += report->stage_ns[stage];
+        fm_distribution_add(&host->times.stage_times[stage], report->stage_ns[stage] / 1000);
     }
 }
 
@@ -133,7 +133,7 @@ static void prepare(fm_mailbox *mailbox, fm_host *host)
 {
     fm_recording_catch_up(host);
     fm_jobs_finish_order(mailbox, host); // as it may in there
-    if (fm_recording_state(mailbox->config, host) != host->journal_shown) {
+    if (fm_recording_state(mailbox->config, host) != host->recording.journal_shown) {
         show(mailbox, host);
     }
 }

@@ -61,10 +61,10 @@ fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)
         pthread_mutex_unlock(&mailbox->lock);
         return stop ? FM_ERR_GOING_DOWN : FM_ERR_BUSY;
     }
-    if (host->inbox.first == NULL) {
+    if (host->shared.inbox.first == NULL) {
         mailbox->posted[mailbox->posted_count++] = host;
     }
-    fm_events_append(&host->inbox, &job->event);
+    fm_events_append(&host->shared.inbox, &job->event);
     atomic_fetch_add(&host->jobs_waiting, 1);
     pthread_cond_signal(&mailbox->arrived);
     pthread_mutex_unlock(&mailbox->lock);
@@ -77,7 +77,7 @@ fm_host *fm_mailbox_take(fm_mailbox *mailbox)
     pthread_mutex_lock(&mailbox->lock);
     if (mailbox->posted_count > 0) {
         host = mailbox->posted[--mailbox->posted_count];
-        fm_events_append_all(&host->backlog, &host->inbox);
+        fm_events_append_all(&host->backlog, &host->shared.inbox);
     }
     pthread_mutex_unlock(&mailbox->lock);
     return host;
@@ -151,18 +151,18 @@ fm_event *fm_mailbox_receive(fm_mailbox *mailbox)
 void fm_mailbox_note_known(fm_mailbox *mailbox, fm_host *host, uint64_t tick, uint64_t digest)
 {
     pthread_mutex_lock(&mailbox->lock);
-    host->tick_known = tick;
-    host->digest_known = digest;
+    host->shared.tick_known = tick;
+    host->shared.digest_known = digest;
     pthread_mutex_unlock(&mailbox->lock);
 }
 
 fm_host_summary fm_mailbox_summary(fm_mailbox *mailbox, const fm_host *host)
 {
     pthread_mutex_lock(&mailbox->lock);
-    fm_host_summary summary = host->summary;
+    fm_host_summary summary = host->shared.summary;
     if (host->holds_back) {
-        summary.tick = host->tick_known;
-        summary.digest = host->digest_known;
+        summary.tick = host->shared.tick_known;
+        summary.digest = host->shared.digest_known;
     }
     pthread_mutex_unlock(&mailbox->lock);
     return summary;
@@ -171,6 +171,6 @@ fm_host_summary fm_mailbox_summary(fm_mailbox *mailbox, const fm_host *host)
 void fm_mailbox_show(fm_mailbox *mailbox, fm_host *host, const fm_host_summary *summary)
 {
     pthread_mutex_lock(&mailbox->lock);
-    host->summary = *summary;
+    host->shared.summary = *summary;
     pthread_mutex_unlock(&mailbox->lock);
 }

@@ -38,7 +38,7 @@ void fm_outbox_finish_at_once(fm_mailbox *mailbox, fm_job *job, fm_status status
 
 void fm_outbox_show(fm_mailbox *mailbox, fm_host *host, const fm_replay_summary *replay)
 {
-    host->journal_shown = fm_recording_state(mailbox->config, host);
+    host->recording.journal_shown = fm_recording_state(mailbox->config, host);
     fm_host_summary summary = {
         .tick = host->tick,
         .digest = host->digest,
@@ -47,7 +47,7 @@ void fm_outbox_show(fm_mailbox *mailbox, fm_host *host, const fm_replay_summary 
         .paused = host->paused,
         .tick_hz = host->tick_hz,
         .budget_ms = host->budget_ms,
-        .journal = host->journal_shown,
+        .journal = host->recording.journal_shown,
         .timeline = host->timeline,
     };
     if (replay != NULL) {

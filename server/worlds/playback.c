@@ -71,8 +71,8 @@ static bool take_position(fm_host *host)
     host->world = fm_replay_world(playback->replay);
     host->tick = fm_replay_position(replay);
     host->digest = host->world == NULL ? 0 : fm_replay_digest(replay);
-    for (uint32_t i = 0; is_other && i < host->watch_count; i++) {
-        host->watches[i].absent = true; // nobody watches the new world yet
+    for (uint32_t i = 0; is_other && i < host->watches.count; i++) {
+        host->watches.items[i].absent = true; // nobody watches the new world yet
     }
     if (host->world != NULL) {
         fm_world_counts counts;

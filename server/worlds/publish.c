@@ -260,8 +260,8 @@ static void publish_watch(fm_mailbox *mailbox, fm_host *host, fm_host_watch *wat
 void fm_publish_tick(fm_mailbox *mailbox, fm_host *host, const fm_load *load)
 {
     bool caught_up = atomic_load(&host->published_unread_size) == 0;
-    for (uint32_t i = 0; i < host->watch_count; i++) {
-        publish_watch(mailbox, host, &host->watches[i], load, caught_up);
+    for (uint32_t i = 0; i < host->watches.count; i++) {
+        publish_watch(mailbox, host, &host->watches.items[i], load, caught_up);
     }
 }
 
@@ -286,14 +286,14 @@ static fm_status publish_cut(fm_mailbox *mailbox, fm_host *host, fm_host_watch *
 fm_status fm_publish_cut(fm_mailbox *mailbox, fm_host *host)
 {
     fm_status status = FM_OK;
-    for (uint32_t i = 0; i < host->watch_count; i++) {
-        fm_host_watch *watch = &host->watches[i];
+    for (uint32_t i = 0; i < host->watches.count; i++) {
+        fm_host_watch *watch = &host->watches.items[i];
         if (watch->absent) {
             watch->absent = fm_world_watch(host->world, watch->team, true) != FM_OK;
         }
     }
-    for (uint32_t i = 0; i < host->watch_count && status == FM_OK; i++) {
-        status = publish_cut(mailbox, host, &host->watches[i]);
+    for (uint32_t i = 0; i < host->watches.count && status == FM_OK; i++) {
+        status = publish_cut(mailbox, host, &host->watches.items[i]);
     }
     return status;
 }
@@ -302,19 +302,19 @@ fm_status fm_publish_cut(fm_mailbox *mailbox, fm_host *host)
 
 static fm_status reserve(fm_host *host)
 {
-    if (host->watch_count == FM_WATCHES_MAX) {
+    if (host->watches.count == FM_WATCHES_MAX) {
         return FM_ERR_LIMIT;
     }
-    if (host->watch_count < host->watch_capacity) {
+    if (host->watches.count < host->watches.capacity) {
         return FM_OK;
     }
-    uint32_t capacity = host->watch_capacity == 0 ? 8 : host->watch_capacity * 2;
-    fm_host_watch *watches = realloc(host->watches, capacity * sizeof *watches);
+    uint32_t capacity = host->watches.capacity == 0 ? 8 : host->watches.capacity * 2;
+    fm_host_watch *watches = realloc(host->watches.items, capacity * sizeof *watches);
     if (watches == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    host->watches = watches;
-    host->watch_capacity = capacity;
+    host->watches.items = watches;
+    host->watches.capacity = capacity;
     return FM_OK;
 }
 
@@ -344,18 +344,18 @@ fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team, ui
         stop_watching(host, &watch);
         return FM_ERR_NO_MEMORY;
     }
-    host->watches[host->watch_count++] = watch;
+    host->watches.items[host->watches.count++] = watch;
     emit(mailbox, host, block);
     return FM_OK;
 }
 
 void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial)
 {
-    for (uint32_t i = 0; i < host->watch_count; i++) {
-        if (host->watches[i].team == team && host->watches[i].serial == serial) {
-            stop_watching(host, &host->watches[i]);
-            forget_untold(&host->watches[i]);
-            host->watches[i] = host->watches[--host->watch_count];
+    for (uint32_t i = 0; i < host->watches.count; i++) {
+        if (host->watches.items[i].team == team && host->watches.items[i].serial == serial) {
+            stop_watching(host, &host->watches.items[i]);
+            forget_untold(&host->watches.items[i]);
+            host->watches.items[i] = host->watches.items[--host->watches.count];
             return;
         }
     }

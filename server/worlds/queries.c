@@ -207,7 +207,7 @@ static uint32_t count_items(const fm_job_query *query)
 fm_status fm_queries_take(fm_host *host, fm_job *job)
 {
     fm_job_query *query = &job->query;
-    if (host->query_count == FM_HOST_QUERIES_MAX) {
+    if (host->queries.count == FM_HOST_QUERIES_MAX) {
         return FM_ERR_BUSY;
     }
     if (query->kind == FM_ASK_TRIAL) {
@@ -229,7 +229,7 @@ fm_status fm_queries_take(fm_host *host, fm_job *job)
     // One piece of work on labels is nearly always enough; the rest waits for idle time.
     status = begin_job(host, job, 0);
     if (status == FM_OK) {
-        host->queries[host->query_count++] = job;
+        host->queries.jobs[host->queries.count++] = job;
     }
     return status;
 }
@@ -266,15 +266,15 @@ static void use_copy(fm_job_query *query, fm_query_copy *copy)
 
 void fm_queries_detach(fm_host *host)
 {
-    for (uint32_t i = 0; i < host->query_count; i++) {
-        fm_job_query *query = &host->queries[i]->query;
+    for (uint32_t i = 0; i < host->queries.count; i++) {
+        fm_job_query *query = &host->queries.jobs[i]->query;
         if (!query->begun || query->copy != NULL) {
             continue;
         }
         fm_query_copy *copy = make_copy(view_of(host, query));
         use_copy(query, copy);
-        for (uint32_t k = i + 1; copy != NULL && k < host->query_count; k++) {
-            fm_job_query *other = &host->queries[k]->query;
+        for (uint32_t k = i + 1; copy != NULL && k < host->queries.count; k++) {
+            fm_job_query *other = &host->queries.jobs[k]->query;
             if (other->begun && other->copy == NULL &&
                 view_of(host, other) == view_of(host, query)) {
                 use_copy(other, copy);
@@ -358,9 +358,9 @@ static void list_running(struct search *search, const fm_host *host)
     for (uint32_t share = 1; search->count < search->count_max && search->count != before;
          share++) {
         before = share == 1 ? UINT32_MAX : search->count;
-        for (uint32_t i = 0; i < host->query_count; i++) {
-            if (host->queries[i]->query.begun) {
-                list_items(search, host->queries[i], share);
+        for (uint32_t i = 0; i < host->queries.count; i++) {
+            if (host->queries.jobs[i]->query.begun) {
+                list_items(search, host->queries.jobs[i], share);
             }
         }
     }
@@ -383,18 +383,18 @@ static bool is_finished(fm_job_query *query)
 static void turn_over(fm_mailbox *mailbox, fm_host *host, uint64_t deadline_ns)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < host->query_count; i++) {
-        fm_job *job = host->queries[i];
+    for (uint32_t i = 0; i < host->queries.count; i++) {
+        fm_job *job = host->queries.jobs[i];
         fm_status status = job->query.begun ? FM_OK : begin_job(host, job, deadline_ns);
         if (status == FM_OK && (!job->query.begun || !is_finished(&job->query))) {
-            host->queries[kept++] = job;
+            host->queries.jobs[kept++] = job;
         } else {
             release_copy(job->query.copy);
             job->query.copy = NULL;
             fm_outbox_finish(mailbox, job, status);
         }
     }
-    host->query_count = kept;
+    host->queries.count = kept;
 }
 
 bool fm_queries_search(fm_mailbox *mailbox, fm_host *host, fm_workers *workers,
@@ -404,21 +404,21 @@ bool fm_queries_search(fm_mailbox *mailbox, fm_host *host, fm_workers *workers,
                             .scratches = scratches,
                             .deadline_ns = deadline_ns};
     turn_over(mailbox, host, deadline_ns);
-    while (host->query_count > 0 && !deadline_passed(&search)) {
+    while (host->queries.count > 0 && !deadline_passed(&search)) {
         list_running(&search, host);
         fm_workers_run(workers, search.count, 1, search_range, &search);
         turn_over(mailbox, host, deadline_ns);
     }
-    return host->query_count > 0;
+    return host->queries.count > 0;
 }
 
 void fm_queries_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status)
 {
-    uint32_t query_count = host->query_count;
-    host->query_count = 0;
+    uint32_t query_count = host->queries.count;
+    host->queries.count = 0;
     for (uint32_t i = 0; i < query_count; i++) {
-        release_copy(host->queries[i]->query.copy);
-        host->queries[i]->query.copy = NULL;
-        fm_outbox_finish(mailbox, host->queries[i], status);
+        release_copy(host->queries.jobs[i]->query.copy);
+        host->queries.jobs[i]->query.copy = NULL;
+        fm_outbox_finish(mailbox, host->queries.jobs[i], status);
     }
 }

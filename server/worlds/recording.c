@@ -17,10 +17,10 @@
 
 static fm_journal_batch *batch_of(fm_host *host)
 {
-    if (host->batch == NULL) {
-        host->batch = fm_journal_batch_create();
+    if (host->recording.batch == NULL) {
+        host->recording.batch = fm_journal_batch_create();
     }
-    return host->batch;
+    return host->recording.batch;
 }
 
 static fm_journal_pace pace_of(const fm_host *host)
@@ -31,30 +31,30 @@ static fm_journal_pace pace_of(const fm_host *host)
 
 static bool is_recorded(const fm_host *host)
 {
-    return host->journal != NULL && !host->unrecorded;
+    return host->recording.journal != NULL && !host->recording.unrecorded;
 }
 
 // From here on the journal does not know the world any more, until a keyframe is made.
 static void lose_track(fm_host *host)
 {
-    if (host->batch != NULL) {
-        host->batch->rows.failed = false;
+    if (host->recording.batch != NULL) {
+        host->recording.batch->rows.failed = false;
     }
-    host->unrecorded = true;
+    host->recording.unrecorded = true;
 }
 
 // A row that could not be written whole is no row.
 static fm_status end_row(fm_host *host, size_t begin)
 {
-    fm_journal_batch *batch = host->batch;
+    fm_journal_batch *batch = host->recording.batch;
     if (batch->rows.failed) {
         batch->rows.failed = false;
         batch->rows.size = begin;
         return FM_ERR_NO_MEMORY;
     }
     fm_journal_batch_end_row(batch, begin);
-    host->row_begin = begin;
-    host->unkept_size += batch->rows.size - begin;
+    host->recording.row_begin = begin;
+    host->recording.unkept_size += batch->rows.size - begin;
     return FM_OK;
 }
 
@@ -68,8 +68,9 @@ fm_status fm_recording_add_command(fm_host *host, const fm_command *command)
     if (batch_of(host) == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_COMMAND, host->tick + 1);
-    fm_status ignored = fm_command_pack(command, &host->batch->rows);
+    size_t begin =
+        fm_journal_batch_begin_row(host->recording.batch, FM_JOURNAL_COMMAND, host->tick + 1);
+    fm_status ignored = fm_command_pack(command, &host->recording.batch->rows);
     (void)ignored; // the writer has failed then, too
     return end_row(host, begin);
 }
@@ -77,8 +78,8 @@ fm_status fm_recording_add_command(fm_host *host, const fm_command *command)
 void fm_recording_take_back(fm_host *host)
 {
     if (is_recorded(host)) {
-        host->unkept_size -= host->batch->rows.size - host->row_begin;
-        host->batch->rows.size = host->row_begin;
+        host->recording.unkept_size -= host->recording.batch->rows.size - host->recording.row_begin;
+        host->recording.batch->rows.size = host->recording.row_begin;
     }
 }
 
@@ -90,11 +91,11 @@ fm_status fm_recording_reserve(fm_host *host)
     if (batch_of(host) == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_PACE, host->tick);
-    (void)fm_writer_extend(&host->batch->rows, FM_JOURNAL_PACE_SIZE);
-    fm_status status = host->batch->rows.failed ? FM_ERR_NO_MEMORY : FM_OK;
-    host->batch->rows.failed = false;
-    host->batch->rows.size = begin;
+    size_t begin = fm_journal_batch_begin_row(host->recording.batch, FM_JOURNAL_PACE, host->tick);
+    (void)fm_writer_extend(&host->recording.batch->rows, FM_JOURNAL_PACE_SIZE);
+    fm_status status = host->recording.batch->rows.failed ? FM_ERR_NO_MEMORY : FM_OK;
+    host->recording.batch->rows.failed = false;
+    host->recording.batch->rows.size = begin;
     return status;
 }
 
@@ -110,8 +111,8 @@ void fm_recording_add_pace(fm_host *host)
     if (!is_recorded(host)) {
         return;
     }
-    fm_writer *rows = &host->batch->rows;
-    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_PACE, host->tick);
+    fm_writer *rows = &host->recording.batch->rows;
+    size_t begin = fm_journal_batch_begin_row(host->recording.batch, FM_JOURNAL_PACE, host->tick);
     fm_writer_put_u8(rows, host->paused);
     put_real(rows, host->tick_hz);
     put_real(rows, host->budget_ms);
@@ -127,9 +128,10 @@ void fm_recording_add_pace(fm_host *host)
 static fm_status add_gap(fm_host *host, const fm_tick_record *record)
 {
     const fm_tick_record between = {.tick = host->tick, .digest = host->digest};
-    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_GAP, host->tick);
-    if (!host->unrecorded) {
-        fm_status ignored = fm_record_pack(record == NULL ? &between : record, &host->batch->rows);
+    size_t begin = fm_journal_batch_begin_row(host->recording.batch, FM_JOURNAL_GAP, host->tick);
+    if (!host->recording.unrecorded) {
+        fm_status ignored =
+            fm_record_pack(record == NULL ? &between : record, &host->recording.batch->rows);
         (void)ignored; // the writer has failed then, too
     }
     return end_row(host, begin);
@@ -138,12 +140,13 @@ static fm_status add_gap(fm_host *host, const fm_tick_record *record)
 // Puts a keyframe of the world, which is settled, behind the rows so far. False when memory is out.
 static bool put_keyframe(fm_host *host, const fm_tick_record *record)
 {
-    bool bridges = host->unrecorded || fm_world_is_starved(host->world);
+    bool bridges = host->recording.unrecorded || fm_world_is_starved(host->world);
     if (bridges && add_gap(host, record) != FM_OK) {
         return false;
     }
-    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_KEYFRAME, host->tick);
-    return fm_world_save(host->world, &host->batch->world) == FM_OK &&
+    size_t begin =
+        fm_journal_batch_begin_row(host->recording.batch, FM_JOURNAL_KEYFRAME, host->tick);
+    return fm_world_save(host->world, &host->recording.batch->world) == FM_OK &&
            end_row(host, begin) == FM_OK;
 }
 
@@ -158,11 +161,11 @@ static bool add_keyframe(fm_host *host, const fm_tick_record *record)
         return false;
     }
     size_t begin = batch->rows.size;
-    uint64_t unkept_size = host->unkept_size;
+    uint64_t unkept_size = host->recording.unkept_size;
     fm_world_settle(host->world);
     if (!put_keyframe(host, record)) {
         batch->rows.size = begin;
-        host->unkept_size = unkept_size;
+        host->recording.unkept_size = unkept_size;
         fm_writer_fini(&batch->world);
         batch->world = fm_writer_init(&fm_memory_libc);
         lose_track(host);
@@ -173,8 +176,8 @@ static bool add_keyframe(fm_host *host, const fm_tick_record *record)
     batch->keyframe_tick = host->tick;
     batch->keyframe_digest = host->digest;
     batch->keyframe_pace = pace_of(host);
-    host->keyframe_tick = host->tick;
-    host->unkept_size = 0;
+    host->recording.keyframe_tick = host->tick;
+    host->recording.unkept_size = 0;
     return true;
 }
 
@@ -185,12 +188,12 @@ void fm_recording_settle(fm_mailbox *mailbox, fm_host *host)
     if (fm_world_is_settled(host->world) && !fm_world_is_starved(host->world)) {
         return;
     }
-    if (host->batch != NULL && host->batch->has_keyframe) {
+    if (host->recording.batch != NULL && host->recording.batch->has_keyframe) {
         fm_recording_flush(mailbox, host);
     }
     bool goes_on = mailbox->config->journal_on_error == FM_JOURNAL_READ_ONLY;
-    if (is_recorded(host) &&
-        ((goes_on && fm_journal_has_failed(host->journal)) || !add_keyframe(host, NULL))) {
+    if (is_recorded(host) && ((goes_on && fm_journal_has_failed(host->recording.journal)) ||
+                              !add_keyframe(host, NULL))) {
         lose_track(host);
     }
     fm_world_settle(host->world);
@@ -198,15 +201,15 @@ void fm_recording_settle(fm_mailbox *mailbox, fm_host *host)
 
 static bool keyframe_is_due(const fm_host *host, const fm_config *config)
 {
-    return host->tick - host->keyframe_tick >= config->keyframe_ticks ||
-           host->unkept_size > config->journal_size_max / SEGMENTS;
+    return host->tick - host->recording.keyframe_tick >= config->keyframe_ticks ||
+           host->recording.unkept_size > config->journal_size_max / SEGMENTS;
 }
 
 static bool make_keyframe(fm_host *host, const fm_tick_record *record)
 {
     uint64_t begun_ns = fm_clock_now_ns();
     bool made = add_keyframe(host, record);
-    fm_distribution_add(&host->keyframe_times, (fm_clock_now_ns() - begun_ns) / 1000);
+    fm_distribution_add(&host->recording.keyframe_times, (fm_clock_now_ns() - begun_ns) / 1000);
     return made;
 }
 
@@ -220,17 +223,17 @@ static void bridge_tick(fm_host *host, const fm_tick_record *record)
         lose_track(host);
         return;
     }
-    host->batch->tick_count++;
+    host->recording.batch->tick_count++;
 }
 
 void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick_record *record)
 {
-    if (host->journal == NULL) {
+    if (host->recording.journal == NULL) {
         return;
     }
     // A world that stands still from here on can write it down later.
     bool goes_on = config->journal_on_error == FM_JOURNAL_READ_ONLY;
-    if (host->unrecorded || (goes_on && fm_journal_has_failed(host->journal)) ||
+    if (host->recording.unrecorded || (goes_on && fm_journal_has_failed(host->recording.journal)) ||
         batch_of(host) == NULL) {
         lose_track(host);
         return;
@@ -239,14 +242,14 @@ void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick
         bridge_tick(host, record);
         return;
     }
-    size_t begin = fm_journal_batch_begin_row(host->batch, FM_JOURNAL_TICK, record->tick);
-    fm_status ignored = fm_record_pack(record, &host->batch->rows);
+    size_t begin = fm_journal_batch_begin_row(host->recording.batch, FM_JOURNAL_TICK, record->tick);
+    fm_status ignored = fm_record_pack(record, &host->recording.batch->rows);
     (void)ignored; // the writer has failed then, too
     if (end_row(host, begin) != FM_OK) {
         lose_track(host);
         return;
     }
-    host->batch->tick_count++;
+    host->recording.batch->tick_count++;
 }
 
 bool fm_recording_keep(fm_host *host, const fm_config *config)
@@ -260,7 +263,7 @@ static void find_track(fm_host *host)
     if (!make_keyframe(host, NULL)) {
         return; // again a little later
     }
-    host->unrecorded = false;
+    host->recording.unrecorded = false;
     host->timeline++;
     fm_log(FM_LOG_INFO, "journal goes on with a keyframe", fm_log_uint("world", host->number),
            fm_log_uint("tick", host->tick));
@@ -268,12 +271,12 @@ static void find_track(fm_host *host)
 
 void fm_recording_add_last_keyframe(fm_host *host)
 {
-    if (host->journal == NULL || fm_journal_has_failed(host->journal)) {
+    if (host->recording.journal == NULL || fm_journal_has_failed(host->recording.journal)) {
         return;
     }
-    if (host->unrecorded) {
+    if (host->recording.unrecorded) {
         find_track(host);
-    } else if (host->tick > host->keyframe_tick || host->unkept_size > 0) {
+    } else if (host->tick > host->recording.keyframe_tick || host->recording.unkept_size > 0) {
         (void)add_keyframe(host, NULL);
     }
 }
@@ -282,79 +285,80 @@ void fm_recording_add_last_keyframe(fm_host *host)
 void fm_recording_catch_up(fm_host *host)
 {
     uint64_t begun_ns = fm_clock_now_ns();
-    if (host->journal == NULL || !host->unrecorded || fm_journal_has_failed(host->journal) ||
-        fm_journal_is_waiting(host->journal) || begun_ns < host->catch_up_ns) {
+    if (host->recording.journal == NULL || !host->recording.unrecorded ||
+        fm_journal_has_failed(host->recording.journal) ||
+        fm_journal_is_waiting(host->recording.journal) || begun_ns < host->recording.catch_up_ns) {
         return;
     }
     find_track(host);
     uint64_t end_ns = fm_clock_now_ns();
-    host->catch_up_ns = end_ns + CATCH_UP_REST * (end_ns - begun_ns);
+    host->recording.catch_up_ns = end_ns + CATCH_UP_REST * (end_ns - begun_ns);
 }
 
 // ---- events ------------------------------------------------------------------------------------
 
 bool fm_recording_hold(fm_host *host, fm_event *event)
 {
-    if (host->journal == NULL || !host->holds_back) {
+    if (host->recording.journal == NULL || !host->holds_back) {
         return false;
     }
-    fm_events_append(&host->held, event);
+    fm_events_append(&host->recording.held, event);
     return true;
 }
 
 static bool has_rows(const fm_host *host)
 {
-    return host->batch != NULL && host->batch->rows.size > 0;
+    return host->recording.batch != NULL && host->recording.batch->rows.size > 0;
 }
 
 // What the journal does not know must not be told, unless the world goes on without it.
 static bool is_kept_secret(const fm_mailbox *mailbox, const fm_host *host)
 {
-    return host->unrecorded && host->holds_back &&
+    return host->recording.unrecorded && host->holds_back &&
            mailbox->config->journal_on_error == FM_JOURNAL_PAUSE;
 }
 
 // The next keyframe needs room in a batch.
 static void hand_over_keyframe(fm_host *host)
 {
-    fm_journal_batch *batch = host->batch;
+    fm_journal_batch *batch = host->recording.batch;
     if (batch != NULL && batch->has_keyframe) {
-        host->batch = NULL;
+        host->recording.batch = NULL;
         batch->tick = batch->keyframe_tick;
         batch->digest = batch->keyframe_digest;
-        fm_journal_submit(host->journal, batch);
+        fm_journal_submit(host->recording.journal, batch);
     }
 }
 
 void fm_recording_flush(fm_mailbox *mailbox, fm_host *host)
 {
-    if (host->journal == NULL) {
+    if (host->recording.journal == NULL) {
         return;
     }
     if (is_kept_secret(mailbox, host)) {
         hand_over_keyframe(host);
         return;
     }
-    bool must_wait = has_rows(host) || fm_journal_is_waiting(host->journal);
+    bool must_wait = has_rows(host) || fm_journal_is_waiting(host->recording.journal);
     if (!must_wait) {
-        if (host->held.first != NULL) {
+        if (host->recording.held.first != NULL) {
             fm_mailbox_note_known(mailbox, host, host->tick, host->digest);
         }
-        fm_mailbox_emit(mailbox, host->held.first, host->held.last);
-        host->held = (fm_events){0};
+        fm_mailbox_emit(mailbox, host->recording.held.first, host->recording.held.last);
+        host->recording.held = (fm_events){0};
         return;
     }
-    if ((host->held.first == NULL && !has_rows(host)) || batch_of(host) == NULL) {
+    if ((host->recording.held.first == NULL && !has_rows(host)) || batch_of(host) == NULL) {
         return; // without memory they wait for the next round
     }
-    fm_journal_batch *batch = host->batch;
-    batch->held_first = host->held.first;
-    batch->held_last = host->held.last;
-    host->held = (fm_events){0};
-    host->batch = NULL;
+    fm_journal_batch *batch = host->recording.batch;
+    batch->held_first = host->recording.held.first;
+    batch->held_last = host->recording.held.last;
+    host->recording.held = (fm_events){0};
+    host->recording.batch = NULL;
     batch->tick = host->tick;
     batch->digest = host->digest;
-    fm_journal_submit(host->journal, batch);
+    fm_journal_submit(host->recording.journal, batch);
 }
 
 static bool is_answer(const fm_event *event)
@@ -381,8 +385,8 @@ static void give_up(fm_mailbox *mailbox, fm_event *event)
 
 void fm_recording_give_up(fm_mailbox *mailbox, fm_host *host)
 {
-    give_up(mailbox, host->held.first);
-    host->held = (fm_events){0};
+    give_up(mailbox, host->recording.held.first);
+    host->recording.held = (fm_events){0};
 }
 
 void fm_recording_released(void *context, void *owner, fm_journal_batch *batch, bool written)
@@ -433,13 +437,14 @@ void fm_recording_failed(void *context, void *owner, fm_journal_batch *batch)
 
 bool fm_recording_is_behind(const fm_host *host)
 {
-    return host->journal != NULL && !fm_journal_has_failed(host->journal) &&
-           fm_journal_is_behind(host->journal);
+    return host->recording.journal != NULL && !fm_journal_has_failed(host->recording.journal) &&
+           fm_journal_is_behind(host->recording.journal);
 }
 
 static bool has_failed(const fm_host *host)
 {
-    return host->journal != NULL && (host->unrecorded || fm_journal_has_failed(host->journal));
+    return host->recording.journal != NULL &&
+           (host->recording.unrecorded || fm_journal_has_failed(host->recording.journal));
 }
 
 bool fm_recording_stands_still(const fm_config *config, const fm_host *host)
@@ -466,23 +471,24 @@ bool fm_recording_refuses(const fm_config *config, const fm_host *host, fm_job_k
 
 fm_host_journal fm_recording_state(const fm_config *config, const fm_host *host)
 {
-    if (host->journal == NULL) {
+    if (host->recording.journal == NULL) {
         return FM_HOST_JOURNAL_NONE;
     }
     if (has_failed(host)) {
         return config->journal_on_error == FM_JOURNAL_PAUSE ? FM_HOST_JOURNAL_PAUSED
                                                             : FM_HOST_JOURNAL_READ_ONLY;
     }
-    return fm_journal_is_behind(host->journal) ? FM_HOST_JOURNAL_BEHIND : FM_HOST_JOURNAL_GOOD;
+    return fm_journal_is_behind(host->recording.journal) ? FM_HOST_JOURNAL_BEHIND
+                                                         : FM_HOST_JOURNAL_GOOD;
 }
 
 void fm_recording_stats(const fm_config *config, const fm_host *host, fm_world_stats *stats)
 {
     stats->journal = fm_host_journal_name(fm_recording_state(config, host));
-    stats->keyframe_times = host->keyframe_times;
-    if (host->journal != NULL) {
-        fm_journal_error(host->journal, stats->journal_error);
-        fm_journal_numbers_get(host->journal, &stats->journal_numbers);
+    stats->keyframe_times = host->recording.keyframe_times;
+    if (host->recording.journal != NULL) {
+        fm_journal_error(host->recording.journal, stats->journal_error);
+        fm_journal_numbers_get(host->recording.journal, &stats->journal_numbers);
     }
 }
 
@@ -491,15 +497,15 @@ void fm_recording_stats(const fm_config *config, const fm_host *host, fm_world_s
 // The last batch must not fail for want of memory.
 static fm_status prepare(fm_journals *journals, fm_host *host, char *error)
 {
-    host->last_batch = fm_journal_batch_create();
-    if (host->last_batch == NULL) {
+    host->recording.last_batch = fm_journal_batch_create();
+    if (host->recording.last_batch == NULL) {
         snprintf(error, FM_JOURNAL_ERROR_SIZE, "out of memory");
         return FM_ERR_NO_MEMORY;
     }
-    host->last_batch->is_last = true;
+    host->recording.last_batch->is_last = true;
     host->holds_back = fm_journals_durability(journals) == FM_DURABILITY_TICK;
-    host->tick_known = host->tick;
-    host->digest_known = host->digest;
+    host->shared.tick_known = host->tick;
+    host->shared.digest_known = host->digest;
     return FM_OK;
 }
 
@@ -521,7 +527,7 @@ static fm_status create_journal(fm_journals *journals, fm_host *host, const fm_w
         .bytes = bytes->data,
         .size = bytes->size,
     };
-    return fm_journal_create(journals, &head, &world, host, &host->journal, error);
+    return fm_journal_create(journals, &head, &world, host, &host->recording.journal, error);
 }
 
 fm_status fm_recording_begin(fm_journals *journals, fm_host *host, char *error)
@@ -542,7 +548,7 @@ fm_status fm_recording_begin(fm_journals *journals, fm_host *host, char *error)
         snprintf(error, FM_JOURNAL_ERROR_SIZE, "saving the world: %s", fm_status_text(status));
     }
     fm_writer_fini(&bytes);
-    host->keyframe_tick = host->tick;
+    host->recording.keyframe_tick = host->tick;
     return status;
 }
 
@@ -550,23 +556,23 @@ fm_status fm_recording_go_on(fm_journals *journals, fm_host *host, const char *p
 {
     fm_status status = prepare(journals, host, error);
     if (status == FM_OK) {
-        status = fm_journal_open(journals, path, host, &host->journal, error);
+        status = fm_journal_open(journals, path, host, &host->recording.journal, error);
     }
     return status;
 }
 
 void fm_recording_end(fm_host *host, fm_event *event)
 {
-    fm_journal *journal = host->journal;
-    fm_journal_batch *before = host->batch, *batch = host->last_batch;
-    fm_events_append(&host->held, event);
+    fm_journal *journal = host->recording.journal;
+    fm_journal_batch *before = host->recording.batch, *batch = host->recording.last_batch;
+    fm_events_append(&host->recording.held, event);
     batch->tick = host->tick;
     batch->digest = host->digest;
-    batch->held_first = host->held.first;
-    batch->held_last = host->held.last;
-    host->held = (fm_events){0};
-    host->journal = NULL;
-    host->batch = host->last_batch = NULL;
+    batch->held_first = host->recording.held.first;
+    batch->held_last = host->recording.held.last;
+    host->recording.held = (fm_events){0};
+    host->recording.journal = NULL;
+    host->recording.batch = host->recording.last_batch = NULL;
     if (before != NULL) {
         fm_journal_submit(journal, before);
     }
@@ -575,8 +581,8 @@ void fm_recording_end(fm_host *host, fm_event *event)
 
 void fm_recording_discard(fm_host *host)
 {
-    if (host->journal != NULL) {
-        fm_journal_discard(host->journal);
-        host->journal = NULL;
+    if (host->recording.journal != NULL) {
+        fm_journal_discard(host->recording.journal);
+        host->recording.journal = NULL;
     }
 }

@@ -26,7 +26,8 @@ static fm_quantiles first_move_quantiles(const fm_host *host, const fm_world_cou
         return (fm_quantiles){0};
     }
     for (uint32_t ticks = 0; ticks < FM_COUNT_OF(counts->first_move_histogram); ticks++) {
-        uint32_t count = counts->first_move_histogram[ticks] - host->first_moves_before[ticks];
+        uint32_t count =
+            counts->first_move_histogram[ticks] - host->times.first_moves_before[ticks];
         histogram->buckets[ticks] = count; // these values have a bucket each, but for the last
         histogram->count += count;
         histogram->max = count > 0 ? ticks : histogram->max;
@@ -62,20 +63,22 @@ fm_status fm_stats_make(const fm_config *config, const fm_host *host, fm_job *jo
         return FM_ERR_NO_MEMORY;
     }
     fm_world_counts_get(host->world, &stats->counts);
-    stats->tick_ms = quantiles_ms(&host->tick_histogram);
-    stats->overrun_ms = quantiles_ms(&host->overrun_histogram);
+    stats->tick_ms = quantiles_ms(&host->times.tick_histogram);
+    stats->overrun_ms = quantiles_ms(&host->times.overrun_histogram);
     stats->order_to_first_move_ticks = first_move_quantiles(host, &stats->counts);
-    for (uint32_t stage = 0; stage < FM_STAGE_COUNT && host->tick_histogram.count > 0; stage++) {
+    for (uint32_t stage = 0; stage < FM_STAGE_COUNT && host->times.tick_histogram.count > 0;
+         stage++) {
         stats->stages_ms[stage] =
-            (double)host->stage_ns[stage] / 1e6 / (double)host->tick_histogram.count;
+            (double)host->times.stage_ns[stage] / 1e6 / (double)host->times.tick_histogram.count;
     }
-    if (host->tick_histogram.count > 0) {
-        stats->commands_ms = (double)host->commands_ns / 1e6 / (double)host->tick_histogram.count;
+    if (host->times.tick_histogram.count > 0) {
+        stats->commands_ms =
+            (double)host->times.commands_ns / 1e6 / (double)host->times.tick_histogram.count;
     }
-    stats->tick_times = host->tick_times;
-    stats->overrun_times = host->overrun_times;
-    stats->commands_times = host->commands_times;
-    memcpy(stats->stage_times, host->stage_times, sizeof stats->stage_times);
+    stats->tick_times = host->times.tick_times;
+    stats->overrun_times = host->times.overrun_times;
+    stats->commands_times = host->times.commands_times;
+    memcpy(stats->stage_times, host->times.stage_times, sizeof stats->stage_times);
     stats->late_ticks = host->pacer.late_ticks;
     stats->skipped_ticks = host->pacer.skipped_ticks;
     stats->degraded_ticks = host->pacer.degraded_ticks;
@@ -87,9 +90,10 @@ fm_status fm_stats_make(const fm_config *config, const fm_host *host, fm_job *jo
 
 void fm_stats_reset(fm_host *host, const fm_world_counts *counts)
 {
-    host->tick_histogram = (fm_histogram){0};
-    host->overrun_histogram = (fm_histogram){0};
-    memset(host->stage_ns, 0, sizeof host->stage_ns);
-    host->commands_ns = 0;
-    memcpy(host->first_moves_before, counts->first_move_histogram, sizeof host->first_moves_before);
+    host->times.tick_histogram = (fm_histogram){0};
+    host->times.overrun_histogram = (fm_histogram){0};
+    memset(host->times.stage_ns, 0, sizeof host->times.stage_ns);
+    host->times.commands_ns = 0;
+    memcpy(host->times.first_moves_before, counts->first_move_histogram,
+           sizeof host->times.first_moves_before);
 }

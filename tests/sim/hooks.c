@@ -100,7 +100,7 @@ void __wrap_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansion
 void __wrap_fm_recording_add_tick(fm_host *host, const fm_config *config,
                                   const fm_tick_record *record)
 {
-    if (host->journal != NULL) {
+    if (host->recording.journal != NULL) {
         sim_ledger_tick(host->number, record->tick, record->digest);
     }
     __real_fm_recording_add_tick(host, config, record);
