@@ -75,7 +75,8 @@ typedef struct fm_run_state {
     double moving_sum, waiting_sum, idle_sum, blocked_sum; // shares, over samples
     double search_bytes_sum, knowledge_bytes_sum;
     uint32_t sample_count;
-    uint64_t progress_ns; // of the last line
+    bool sample_in_flight; // an overloaded server is not asked again before it has answered
+    uint64_t progress_ns;  // of the last line
 } fm_run_state;
 
 /// Nanoseconds of the monotonic clock.

@@ -183,6 +183,7 @@ static void on_counters(void *context, uint64_t id, const fm_client_error *error
     struct question question = *(struct question *)context;
     fm_run_state *run = question.run;
     free(context);
+    run->sample_in_flight &= question.kind != FM_EVENT_SAMPLE;
     if (error != NULL) {
         fm_run_fail(run, "stats: %s", error->message);
         return;
@@ -200,6 +201,12 @@ static void on_counters(void *context, uint64_t id, const fm_client_error *error
 
 void fm_run_sample(fm_run_state *run, fm_event_kind kind, uint64_t due_ns)
 {
+    if (kind == FM_EVENT_SAMPLE) {
+        fm_run_push(run, due_ns + (uint64_t)(SAMPLE_S * 1e9), FM_EVENT_SAMPLE, 0);
+        if (run->sample_in_flight) {
+            return;
+        }
+    }
     struct question *question = malloc(sizeof *question);
     if (question == NULL) {
         fm_run_fail(run, "out of memory");
@@ -210,12 +217,11 @@ void fm_run_sample(fm_run_state *run, fm_event_kind kind, uint64_t due_ns)
     fm_params_uint(&run->params, FM_FIELD_WORLD, run->world);
     if (kind == FM_EVENT_MEASURE) {
         fm_params_bool(&run->params, FM_FIELD_RESET, true);
-    } else if (kind == FM_EVENT_SAMPLE) {
-        fm_run_push(run, due_ns + (uint64_t)(SAMPLE_S * 1e9), FM_EVENT_SAMPLE, 0);
     }
     fm_status status =
         fm_client_send(run->control, FM_METHOD_STATS, &run->params, on_counters, question, NULL);
     if (status == FM_OK) {
+        run->sample_in_flight |= kind == FM_EVENT_SAMPLE;
         return;
     }
     free(question);
