@@ -301,9 +301,57 @@ static void views_catch_up_after_memory_was_out(void **state)
     }
 }
 
+// An enemy that dies is gone; who saw it learns why only while somebody sees where it stood.
+static fm_leave_reason reason_of_death(bool observer_dies_too)
+{
+    static struct scene scene;
+    scene.random = fm_random_seed(1);
+    make_world(&scene);
+    fm_agent_id agents[2];
+    for (uint32_t team = 1; team <= 2; team++) {
+        fm_cell cell = fm_cell_at(3, 2 + team);
+        fm_command command = {
+            .kind = FM_COMMAND_SPAWN, .team = team, .cells = &cell, .cell_count = 1};
+        fm_command_result result = {.spawned = &agents[team - 1]};
+        fm_world_apply(scene.world, &command, &result);
+        assert_int_equal(result.status, FM_OK);
+    }
+    fm_tick_report report;
+    fm_tick_run(scene.world, NULL, 1000, NULL, &report);
+    assert_int_equal(fm_world_changes(scene.world, 1).entered_count, 2);
+    fm_command command = {.kind = FM_COMMAND_REMOVE,
+                          .agents = observer_dies_too ? agents : agents + 1,
+                          .agent_count = observer_dies_too ? 2 : 1};
+    fm_command_result result = {0};
+    fm_world_apply(scene.world, &command, &result);
+    assert_int_equal(result.status, FM_OK);
+    fm_tick_run(scene.world, NULL, 1000, NULL, &report);
+    fm_changes changes = fm_world_changes(scene.world, 1);
+    fm_leave_reason reason = FM_LEAVE_FOG;
+    uint32_t enemies = 0;
+    for (uint32_t i = 0; i < changes.left_count; i++) {
+        if (changes.left[i].team == 2) {
+            reason = changes.left[i].reason;
+            enemies += 1;
+        }
+    }
+    assert_int_equal(enemies, 1);
+    fm_world_destroy(scene.world);
+    assert_int_equal(scene.memory.held, 0);
+    return reason;
+}
+
+static void a_death_is_told_to_those_who_see_it(void **state)
+{
+    (void)state;
+    assert_int_equal(reason_of_death(false), FM_LEAVE_REMOVED);
+    assert_int_equal(reason_of_death(true), FM_LEAVE_FOG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_death_is_told_to_those_who_see_it),
         cmocka_unit_test(views_catch_up_after_memory_was_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
