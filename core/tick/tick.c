@@ -126,9 +126,8 @@ static uint64_t digest_among_others(uint64_t digest, const struct fm_agent *agen
     return agent->settled ? mix(digest, agent->settled_aim) : digest;
 }
 
-static void stage_digest(struct fm_tick *t)
+uint64_t fm_world_digest(const fm_world *world)
 {
-    fm_world *world = t->world;
     uint64_t digest = mix(world->digest, world->tick);
     for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
         const struct fm_agent *agent = &world->agents[slot];
@@ -159,7 +158,12 @@ static void stage_digest(struct fm_tick *t)
     for (uint32_t i = 0; i < world->survey_count; i++) {
         digest = mix(digest, fm_survey_digest(world->surveys[i].survey));
     }
-    t->report->record.digest = fm_orders_mix_rest(world, digest);
+    return fm_orders_mix_rest(world, digest);
+}
+
+static void stage_digest(struct fm_tick *t)
+{
+    t->report->record.digest = fm_world_digest(t->world);
 }
 
 // ---- the row ------------------------------------------------------------------------------------

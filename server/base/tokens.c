@@ -359,6 +359,16 @@ bool fm_tokens_revoke(fm_tokens *tokens, uint64_t number)
     return false;
 }
 
+bool fm_tokens_have_number(const fm_tokens *tokens, uint64_t number)
+{
+    for (uint32_t i = 0; i < tokens->created_count; i++) {
+        if (tokens->created[i].number == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void fm_tokens_end_world(fm_tokens *tokens, uint64_t world)
 {
     for (uint32_t i = tokens->created_count; i-- > 0;) {

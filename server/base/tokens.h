@@ -110,5 +110,8 @@ FM_CHECKED fm_status fm_tokens_create(fm_tokens *tokens, fm_grant *grant,
 /// Ends a token that was made. @return false when there is none of this number
 bool fm_tokens_revoke(fm_tokens *tokens, uint64_t number);
 
+/// Whether there is a token of that number that was made.
+bool fm_tokens_have_number(const fm_tokens *tokens, uint64_t number);
+
 /// Ends the tokens that were made for seats of a world.
 void fm_tokens_end_world(fm_tokens *tokens, uint64_t world);

@@ -125,6 +125,34 @@ static void finish_add(struct entry *entry, fm_session *session)
     }
 }
 
+// Ends a token that is struck out, and the sessions that were opened with it. Who has ended its own
+// hears of that first.
+static fm_status end_token(fm_hub *hub, uint64_t number, fm_session *session, uint64_t request,
+                           bool is_notification)
+{
+    if (!fm_tokens_revoke(&hub->tokens, number)) {
+        return FM_ERR_BAD_VALUE;
+    }
+    static fm_log_site revoked;
+    fm_log_limited(&revoked, FM_LOG_INFO, "token revoked", fm_log_uint("number", number));
+    fm_sessions_check_tokens(hub, session);
+    if (session != NULL && !is_notification) {
+        answer_revoked(session, request);
+    }
+    fm_sessions_check_tokens(hub, NULL);
+    return FM_OK;
+}
+
+// A token that nobody could ask for by its number (ENTRY_REMOVE without a session) is gone already.
+static void finish_remove(struct entry *entry, fm_session *session)
+{
+    bool was_asked_for = entry->session != 0;
+    if (entry->status == FM_OK && was_asked_for) {
+        entry->status =
+            end_token(entry->hub, entry->number, session, entry->request, entry->is_notification);
+    }
+}
+
 static void on_written(uv_work_t *work, int error)
 {
     struct entry *entry = work->data;
@@ -139,17 +167,19 @@ static void on_written(uv_work_t *work, int error)
         fm_log_limited(&failed, FM_LOG_ERROR, "ledger cannot be written",
                        fm_log_text("reason", entry->error));
     }
-    if (entry->kind == ENTRY_ADD) {
+    switch (entry->kind) {
+    case ENTRY_ADD:
         finish_add(entry, session);
-    } else if (session != NULL && entry->status == FM_OK && !entry->is_notification) {
-        answer_revoked(session, entry->request);
+        break;
+    case ENTRY_REMOVE:
+        finish_remove(entry, session);
+        break;
+    case ENTRY_REMOVE_WORLD:
+        break;
     }
     if (session != NULL && entry->status != FM_OK && !entry->is_notification) {
         fm_reply_error(session, entry->request, entry->status,
                        entry->error[0] == '\0' ? NULL : entry->error);
-    }
-    if (entry->kind == ENTRY_REMOVE) {
-        fm_sessions_check_tokens(entry->hub, NULL);
     }
     free_entry(entry);
 }
@@ -209,33 +239,23 @@ fm_status fm_issue_token(fm_session *session, const fm_request *request, const f
     return status;
 }
 
+// Written first: were the token ended before and the disk full, it would come back with a restart.
 fm_status fm_revoke_token(fm_session *session, const fm_request *request, uint64_t number)
 {
     fm_hub *hub = session->hub;
-    struct entry *entry = NULL;
-    if (hub->ledger != NULL) {
-        entry = make_entry(session, request, ENTRY_REMOVE, number);
-        if (entry == NULL) {
-            return FM_ERR_NO_MEMORY;
-        }
+    if (hub->ledger == NULL) {
+        return end_token(hub, number, session, request->id, request->is_notification);
     }
-    if (!fm_tokens_revoke(&hub->tokens, number)) {
-        free(entry);
+    if (!fm_tokens_have_number(&hub->tokens, number)) {
         return FM_ERR_BAD_VALUE;
     }
-    static fm_log_site revoked;
-    fm_log_limited(&revoked, FM_LOG_INFO, "token revoked", fm_log_uint("number", number));
-    fm_sessions_check_tokens(hub, session); // who has ended its own token hears that first
-    if (entry != NULL) {
-        fm_status status = queue(entry);
-        session->jobs_waiting += status == FM_OK;
-        return status;
+    struct entry *entry = make_entry(session, request, ENTRY_REMOVE, number);
+    if (entry == NULL) {
+        return FM_ERR_NO_MEMORY;
     }
-    if (!request->is_notification) {
-        answer_revoked(session, request->id);
-    }
-    fm_sessions_check_tokens(hub, NULL);
-    return FM_OK;
+    fm_status status = queue(entry);
+    session->jobs_waiting += status == FM_OK;
+    return status;
 }
 
 void fm_revoke_world(fm_hub *hub, uint64_t world)

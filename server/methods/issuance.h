@@ -3,7 +3,8 @@
 //
 //   token.create ──> made ── written on the thread pool ──> answered
 //                     └── cannot be written ──> ended again, io
-//   token.revoke ──> ended at once ── struck out on the thread pool ──> answered
+//   token.revoke ──> struck out on the thread pool ──> ended, answered
+//                     └── cannot be written ──> good as before, io
 //
 // Without a ledger nothing is written and the answer comes at once. A token that ends while it is
 // being written is struck out afterwards.

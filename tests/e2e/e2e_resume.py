@@ -264,6 +264,30 @@ def without_tokens():
         assert not again["resumed"] and again["role"] == "admin"
 
 
+def a_token_that_cannot_be_struck_out_stays():
+    """While the ledger cannot be written, nothing changes: not now, and not with a restart."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = ("--journal-dir", folder)
+        with with_tokens(*flags) as server:
+            admin = greet(server, token=ADMIN)[0]
+            made = admin.call("token.create", role="debug")
+            debug = greet(server, token=made["token"])[0]
+            lock = sqlite3.connect(os.path.join(folder, "server.db"), isolation_level=None)
+            lock.execute("BEGIN EXCLUSIVE")
+            assert admin.refused("token.revoke", number=made["number"]) == "io"
+            assert debug.call("ping", time=1)["time"] == 1, "its session goes on"
+            assert greet(server, token=made["token"])[1]["role"] == "debug"
+            lock.execute("ROLLBACK")
+            lock.close()
+            admin.call("token.revoke", number=made["number"])
+            assert debug.hung_up()
+            denied(server, token=made["token"])
+            assert admin.refused("token.revoke", number=made["number"]) == "bad_value"
+            server.kill()
+        with with_tokens(*flags) as server:
+            denied(server, token=made["token"])
+
+
 def tokens_outlive_a_crash():
     with tempfile.TemporaryDirectory() as folder:
         flags = ("--journal-dir", folder)
@@ -350,5 +374,5 @@ def damaged_ledgers():
 if __name__ == "__main__":
     run([goes_on_after_the_last_tick, keyframes_where_it_is_not_known, forgotten_in_time,
          worlds_end_with_lost_views, roles_and_seats_come_back, from_one_transport_to_another,
-         without_tokens, tokens_outlive_a_crash,
+         without_tokens, a_token_that_cannot_be_struck_out_stays, tokens_outlive_a_crash,
          damaged_ledgers])

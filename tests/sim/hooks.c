@@ -17,6 +17,8 @@ ssize_t __wrap_write(int file, const void *bytes, size_t size);
 void __wrap_randombytes_buf(void *bytes, size_t size);
 _Noreturn void __real__exit(int code);
 _Noreturn void __wrap__exit(int code);
+void __real_fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result);
+void __wrap_fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result);
 fm_pace __real_fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns);
 fm_pace __wrap_fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns);
 void __real_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions,
@@ -85,6 +87,17 @@ fm_pace __wrap_fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns)
     late_ns = late_ns > stalled_ns ? late_ns - stalled_ns : 0;
     late_max_ns = late_ns > late_max_ns ? late_ns : late_max_ns;
     return __real_fm_pacer_begin(pacer, now_ns);
+}
+
+// A command that is refused has changed nothing.
+void __wrap_fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result)
+{
+    uint64_t before = fm_world_digest(world);
+    __real_fm_world_apply(world, command, result);
+    if (result->status != FM_OK && fm_world_digest(world) != before) {
+        sim_fail("a command of kind %d was refused with %s and changed the world",
+                 (int)command->kind, fm_status_name(result->status));
+    }
 }
 
 void __wrap_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions,
