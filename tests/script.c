@@ -2,7 +2,10 @@
 
 #include "tests/script.h"
 
-#include "core/world/permit.h"
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
+#include "core/commands/permit.h"
+#include "core/world/world_classes.h"
 #include "tests/support.h"
 
 // A copy of the numbers that a command points to; released with the script.

@@ -6,8 +6,11 @@
 // an agent is put where searches are cheap, then where they are dear, beside one that uses jump
 // points alone.
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/generate/generate.h"
 #include "core/tick/tick.h"
+#include "core/views/inspect.h"
 #include "tests/fog.h"
 #include "tests/support.h"
 

@@ -6,7 +6,12 @@
 // learned.
 
 #include "core/base/random.h"
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/tick/tick.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
+#include "core/world/world_classes.h"
 #include "tests/support.h"
 
 #define SIDE      40u

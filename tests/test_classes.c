@@ -6,9 +6,14 @@
 // agents have to end where the plain search says they can get.
 
 #include "core/base/random.h"
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/map/class_map.h"
 #include "core/search/scratch.h"
 #include "core/tick/tick.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
+#include "core/world/world_classes.h"
 #include "tests/reference.h"
 #include "tests/support.h"
 

@@ -4,6 +4,7 @@
 // witness of crowd.h, who counts units that share a cell, exchange places or cross. Everybody with
 // a goal that can be reached must get there.
 
+#include "core/commands/apply.h"
 #include "tests/crowd.h"
 
 #include "core/base/random.h"

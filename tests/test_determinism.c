@@ -7,7 +7,11 @@
 // 8 workers, and every tick must give the same digest; one replay is asked about ways all the time.
 // Along the way, every order must end exactly once, and nobody may ever stand on a blocked cell.
 
+#include "core/commands/create.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "core/world/team_labels.h"
+#include "core/world/world_classes.h"
 #include "tests/script.h"
 #include "tests/support.h"
 

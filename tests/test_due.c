@@ -1,9 +1,12 @@
 // tests/test_due.c: the search stage turns to planners that something has happened to, and to no
 // others; nobody is forgotten all the same.
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/generate/generate.h"
 #include "core/map/view.h"
 #include "core/tick/tick.h"
+#include "core/views/inspect.h"
 #include "tests/support.h"
 
 #include "core/base/random.h"

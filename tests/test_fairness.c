@@ -6,9 +6,12 @@
 // tick of each first move and the units that wait after each tick, must be what they get when the
 // first team keeps still. The deadline strikes by work done, as a clock would, never by the clock.
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/generate/generate.h"
 #include "core/map/view.h"
 #include "core/tick/tick.h"
+#include "core/views/inspect.h"
 #include "tests/support.h"
 
 #include "core/base/random.h"

@@ -5,8 +5,12 @@
 // random goals make every fourth one cross); the whole must cost one backward search. Formations
 // are looked at on open ground, where their shape is known.
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/generate/generate.h"
 #include "core/tick/tick.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "tests/support.h"
 
 #include <stdlib.h>

@@ -8,10 +8,15 @@
 // (-fsanitize-coverage=trace-pc), which counts, and memory that is set or copied in bulk counts by
 // its size. The same run gives the same count on any machine.
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
+#include "core/commands/order_command.h"
 #include "core/orders/orders.h"
 #include "core/saves/world_file.h"
 #include "core/tick/tick.h"
 #include "core/views/explain.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "tests/support.h"
 
 #define UNITS       1000u // at scale 1

@@ -7,7 +7,10 @@
 // random cells of one component. Where they end is compared with a plain look at all its cells.
 
 #include "core/base/random.h"
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/tick/tick.h"
+#include "core/views/inspect.h"
 #include "tests/support.h"
 
 #define SIDE  40u

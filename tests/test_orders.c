@@ -4,10 +4,15 @@
 // stand. The last test is a property: random commands of every kind, edits, births and deaths, and
 // a plain account of all order ids; each ends once, with a reason that its kind can have.
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
+#include "core/commands/order_command.h"
 #include "core/generate/generate.h"
 #include "core/saves/world_file.h"
 #include "core/search/frontier.h"
 #include "core/tick/tick.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "tests/support.h"
 
 #include <string.h>

@@ -7,9 +7,14 @@
 // held against a replay from the beginning.
 
 #include "clients/cli/replay/world_diff.h"
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
+#include "core/commands/order_command.h"
 #include "core/orders/orders.h"
 #include "core/saves/experiment.h"
 #include "core/saves/world_file.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "server/journal/journal_file.h"
 #include "server/journal/replay.h"
 #include "tests/script.h"

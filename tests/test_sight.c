@@ -17,8 +17,13 @@
 // may lie anywhere, so that orders fail on what is known, not on what is true.
 
 #include "core/base/random.h"
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/planners/query.h"
 #include "core/tick/tick.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
+#include "core/world/names.h"
 #include "server/streams/scene.h"
 #include "tests/support.h"
 

@@ -7,8 +7,12 @@
 // after every tick, with 1, 2 or 3 workers; where it is, the second begins again from a file of the
 // first, and from there on they are alike again.
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/saves/experiment.h"
 #include "core/saves/world_file.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "tests/script.h"
 #include "tests/support.h"
 

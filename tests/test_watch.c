@@ -6,7 +6,11 @@
 // world knows. How orders ended, which is told once, is told in those ticks too, or said to be
 // lost.
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/tick/tick.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "core/world/looks.h"
 #include "core/world/world.h"
 #include "tests/support.h"

@@ -4,9 +4,13 @@
 // by a plain flood of the true map; the world has to come to the same end, by the order's own rule.
 // Budgets are small, so that searches are suspended over many ticks.
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/generate/generate.h"
 #include "core/map/view.h"
 #include "core/tick/tick.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "tests/reference.h"
 #include "tests/support.h"
 

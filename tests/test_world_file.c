@@ -8,7 +8,10 @@
 // and without making the checksums right again: they must be refused, or be a world that can be
 // played.
 
+#include "core/commands/create.h"
 #include "core/saves/world_file.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "tests/script.h"
 #include "tests/support.h"
 

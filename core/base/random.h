@@ -57,3 +57,9 @@ static inline uint32_t fm_random_below(fm_random *random, uint32_t bound)
     }
     return (uint32_t)(product >> 32);
 }
+
+/// Mixes one more value into a digest.
+static inline uint64_t fm_digest_mix(uint64_t digest, uint64_t value)
+{
+    return fm_mix64(digest ^ (value + 0x9e3779b97f4a7c15u + (digest << 6)));
+}

@@ -2,7 +2,8 @@
 
 #include "core/crowd/crowd.h"
 
-#include "core/orders/orders.h"
+#include "core/crowd/step.h"
+#include "core/orders/order_kinds.h"
 
 bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
 {
@@ -12,21 +13,13 @@ bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
             FM_RESERVE(world, world->turns, world->turn_capacity, 2 * agent_count));
 }
 
-void fm_crowd_order_begins(const fm_world *world, struct fm_agent *agent)
+void fm_crowd_fini(fm_world *world)
 {
-    agent->settled = false;
-    agent->trail_count = 0;
-    agent->asking_since = agent->asking_since == 0 ? world->tick + 1 : agent->asking_since;
-}
-
-void fm_crowd_order_ends(struct fm_agent *agent, fm_order_end reason)
-{
-    const struct fm_order *order = &agent->order;
-    agent->settled = reason == FM_END_ARRIVED || reason == FM_END_NEAREST;
-    agent->settled_aim = order->substitute != FM_CELL_NONE ? order->substitute : order->goal;
-    agent->trail_count = 0;
-    agent->stalled_ticks = 0;
-    agent->asking_since = reason == FM_END_REPLACED ? agent->asking_since : 0;
+    const fm_memory *memory = &world->memory;
+    fm_memory_release(memory, world->movers, world->mover_capacity * sizeof *world->movers);
+    fm_memory_release(memory, world->frames, world->frame_capacity * sizeof *world->frames);
+    fm_memory_release(memory, world->turns, world->turn_capacity * sizeof *world->turns);
+    fm_occupancy_destroy(world->occupancy);
 }
 
 // ---- turns --------------------------------------------------------------------------------------
@@ -115,16 +108,16 @@ static void note_other_step(fm_world *world, const fm_mover *mover)
     world->counts.conflicts[has_way ? FM_CONFLICT_SIDESTEPPED : FM_CONFLICT_PUSHED] += 1;
 }
 
-static void move_to(struct fm_tick *t, struct fm_agent *agent, const fm_mover *mover)
+static void move_to(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
 {
     uint32_t d = fm_cell_direction(agent->cell, mover->next);
     if (d != (mover->wishes & 15)) {
-        note_other_step(t->world, mover);
+        note_other_step(world, mover);
     }
     if (agent->order.id == 0) {
-        note_trail(t->world, agent, d);
+        note_trail(world, agent, d);
     }
-    fm_agent_step(t, agent, d);
+    fm_agent_step(world, agent, d);
 }
 
 // A unit that `mover` would meet in `cell`, and that `accepts` says is of the kind that is looked
@@ -222,9 +215,8 @@ static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
     }
 }
 
-void fm_crowd_move(struct fm_tick *t)
+void fm_crowd_move(fm_world *world)
 {
-    fm_world *world = t->world;
     uint32_t turn_count;
     const uint32_t *turns = list_turns(world, &turn_count);
     world->counts.conflicts[FM_CONFLICT_SWAP] += fm_pibt_resolve(
@@ -237,7 +229,7 @@ void fm_crowd_move(struct fm_tick *t)
             continue;
         }
         if (mover->progress == FM_MOVER_DECIDED && mover->next != mover->cell) {
-            move_to(t, agent, mover);
+            move_to(world, agent, mover);
         } else {
             stay(world, agent, mover);
         }

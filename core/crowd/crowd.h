@@ -24,7 +24,8 @@
 
 #pragma once
 
-#include "core/tick/tick_state.h"
+#include "core/crowd/pibt.h"
+#include "core/world/world_state.h"
 
 #define FM_RETURN_TICKS 4u
 #define FM_TRAIL_MAX    21u
@@ -34,14 +35,8 @@
 /// FM_OCCUPANCY_EXCLUSIVE.
 FM_CHECKED bool fm_crowd_reserve(fm_world *world, uint32_t agent_count);
 
-/// Part of the choose stage: writes what an agent would like into its mover. `planner` is the one
-/// that its `next` came from, or NULL. Workers; writes this agent's mover and nothing else.
-void fm_crowd_wish(const fm_world *world, const struct fm_agent *agent,
-                   const struct fm_planner *planner, fm_mover *mover);
+/// Releases what it holds, and who stands where.
+void fm_crowd_fini(fm_world *world);
 
 /// The move stage.
-void fm_crowd_move(struct fm_tick *t);
-
-/// What an order's beginning and end mean for how the agent behaves among others.
-void fm_crowd_order_begins(const fm_world *world, struct fm_agent *agent);
-void fm_crowd_order_ends(struct fm_agent *agent, fm_order_end reason);
+void fm_crowd_move(fm_world *world);

@@ -1,37 +1,15 @@
-// core/crowd/move_stage.c: the choose and move stages: which cell each agent wants next, and who
-// gets there.
-//
-// Speed is a credit in integers. Every tick adds the agent's speed, a step takes its length, a
-// straight one rules.tick_millihertz. An agent may step while its credit is worth a straight step;
-// a diagonal one leaves it with a debt. Credit that is not used up does not grow beyond what lets
-// an unhindered agent keep its speed. Without a speed an agent steps once a tick, whatever the
-// direction: the game time model.
+// core/crowd/move_stage.c: see move_stage.h.
+
+#include "core/crowd/move_stage.h"
 
 #include "core/crowd/crowd.h"
+#include "core/crowd/step.h"
+#include "core/crowd/wishes.h"
 #include "core/orders/detour.h"
-#include "core/orders/orders.h"
+#include "core/orders/order_kinds.h"
 #include "core/world/due.h"
 
 // ---- choose -------------------------------------------------------------------------------------
-
-// In a group with a common speed the slowest one's counts. 0: a step a tick.
-static uint32_t speed_of(const struct fm_agent *agent)
-{
-    return agent->order.speed != 0 ? agent->order.speed : agent->speed;
-}
-
-// Adds a tick's worth of credit. Returns whether the agent may step.
-static bool gain_credit(const fm_world *world, struct fm_agent *agent)
-{
-    uint32_t speed = speed_of(agent);
-    if (speed == 0) {
-        return true;
-    }
-    int64_t straight = world->rules.tick_millihertz;
-    int64_t credit = (int64_t)agent->credit + speed, most = straight + speed - 1;
-    agent->credit = (int32_t)(credit < most ? credit : most);
-    return agent->credit >= straight;
-}
 
 // While a group's search is not over, its units go straight ahead (those of auto while it never
 // was): the legal step that brings most, FM_CELL_NONE when none brings them nearer.
@@ -147,69 +125,22 @@ static void choose_agents(uint32_t begin, uint32_t end, uint32_t worker, void *c
     for (uint32_t slot = begin; slot < end; slot++) {
         struct fm_agent *agent = &world->agents[slot];
         const struct fm_planner *planner = agent->alive ? choose(world, agent) : NULL;
-        agent->is_ready = agent->alive && gain_credit(world, agent);
+        agent->is_ready = agent->alive && fm_agent_gain_credit(world, agent);
         if (world->occupancy != NULL) {
             fm_crowd_wish(world, agent, planner, &world->movers[slot]);
         }
     }
 }
 
-void fm_stage_choose(struct fm_tick *t)
+void fm_agents_choose(fm_world *world, fm_workers *workers)
 {
-    fm_workers_run(t->workers, t->world->agent_slots, 256, choose_agents, t->world);
+    fm_workers_run(workers, world->agent_slots, 256, choose_agents, world);
 }
 
 // ---- move ---------------------------------------------------------------------------------------
 
-static void note_first_move(fm_world *world, struct fm_agent *agent)
+static void move_agent(fm_world *world, struct fm_agent *agent)
 {
-    uint64_t ticks = world->tick + 1 - agent->order.given_tick;
-    agent->order.has_moved = true;
-    world->counts.first_move_ticks_sum += ticks;
-    world->counts.first_move_count += 1;
-    world->counts.first_move_histogram[ticks < 64 ? ticks : 64] += 1;
-}
-
-static void pay_for_step(const fm_world *world, struct fm_agent *agent, uint32_t d)
-{
-    if (speed_of(agent) != 0) {
-        int64_t straight = world->rules.tick_millihertz;
-        agent->credit -=
-            (int32_t)(d & 1 ? straight * FM_SPEED_DIAGONAL / FM_SPEED_STRAIGHT : straight);
-    }
-}
-
-void fm_agent_step(struct fm_tick *t, struct fm_agent *agent, uint32_t d)
-{
-    fm_world *world = t->world;
-    pay_for_step(world, agent, d);
-    agent->cell = fm_cell_step(agent->cell, d);
-    if (agent->planner != FM_SLOT_NONE &&
-        (agent->cell != agent->next || !fm_planner_walks(world, agent->planner))) {
-        fm_planner_wake(world, agent->planner);
-    }
-    agent->heading = (uint8_t)d;
-    agent->moves += 1;
-    agent->stepped_tick = world->tick + 1;
-    agent->must_sense = true;
-    agent->changed = true;
-    world->counts.moves += 1;
-    t->report->moved_count += 1;
-    if (agent->order.id == 0 || agent->next == FM_CELL_NONE) {
-        return; // pushed
-    }
-    fm_agent_set_state(agent, FM_AGENT_MOVING);
-    if (!agent->order.has_moved) {
-        note_first_move(world, agent);
-    }
-    if (agent->cell == agent->order.goal) {
-        fm_order_leg_over(world, agent, FM_END_ARRIVED);
-    }
-}
-
-static void move_agent(struct fm_tick *t, struct fm_agent *agent)
-{
-    fm_world *world = t->world;
     if (agent->order.id == 0 || !agent->is_ready) {
         return;
     }
@@ -217,7 +148,7 @@ static void move_agent(struct fm_tick *t, struct fm_agent *agent)
     fm_cell next = agent->next;
     uint32_t d = next == FM_CELL_NONE ? FM_DIRECTION_COUNT : fm_cell_direction(agent->cell, next);
     if (d < FM_DIRECTION_COUNT && fm_view_moves(truth, agent->cell) >> d & 1) {
-        fm_agent_step(t, agent, d);
+        fm_agent_step(world, agent, d);
         return;
     }
     if (agent->state == FM_AGENT_MOVING) {
@@ -225,16 +156,15 @@ static void move_agent(struct fm_tick *t, struct fm_agent *agent)
     }
 }
 
-void fm_stage_move(struct fm_tick *t)
+void fm_agents_move(fm_world *world)
 {
-    fm_world *world = t->world;
     if (world->occupancy != NULL) {
-        fm_crowd_move(t);
+        fm_crowd_move(world);
         return;
     }
     for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
         if (world->agents[slot].alive) {
-            move_agent(t, &world->agents[slot]);
+            move_agent(world, &world->agents[slot]);
         }
     }
 }

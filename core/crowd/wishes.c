@@ -1,5 +1,6 @@
-// core/crowd/wishes.c: fm_crowd_wish(): which cells around it an agent would like to stand in next,
-// the best first. The rule stands in crowd.h.
+// core/crowd/wishes.c: see wishes.h.
+
+#include "core/crowd/wishes.h"
 
 #include "core/crowd/crowd.h"
 #include "core/orders/orders.h"

@@ -1,10 +1,12 @@
-// core/orders/assign.c: the assign stage. Each agent with an order gets the planner that leads it
-// to its goal, or to where it goes instead.
+// core/orders/assign.c: see assign.h.
+
+#include "core/orders/assign.h"
 
 #include "core/orders/detour.h"
+#include "core/orders/order_kinds.h"
 #include "core/orders/orders.h"
+#include "core/orders/seek.h"
 #include "core/orders/unreachable.h"
-#include "core/tick/tick_state.h"
 #include "core/world/planner_table.h"
 
 #define TURNS_MAX (FM_ORDER_QUEUE_MAX + 2) // of one agent in one tick
@@ -98,9 +100,8 @@ static void join_groups(fm_world *world, uint64_t planners_made_before)
     }
 }
 
-void fm_stage_assign(struct fm_tick *t)
+uint64_t fm_orders_assign(fm_world *world, fm_workers *workers, uint64_t budget)
 {
-    fm_world *world = t->world;
     uint64_t planners_made_before = world->planners_made;
     for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
         struct fm_agent *agent = &world->agents[slot];
@@ -108,7 +109,8 @@ void fm_stage_assign(struct fm_tick *t)
             assign_orders(world, agent);
         }
     }
-    fm_seek_run(t);
+    uint64_t used = fm_seek_run(world, workers, budget);
     assign_found(world);
     join_groups(world, planners_made_before);
+    return used;
 }

@@ -2,7 +2,7 @@
 
 #include "core/orders/detour.h"
 
-#include "core/orders/orders.h"
+#include "core/orders/order_kinds.h"
 
 void fm_detour_measure(const struct fm_planner *planner, struct fm_agent *agent)
 {

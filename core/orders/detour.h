@@ -12,7 +12,7 @@
 
 #pragma once
 
-#include "core/tick/tick_state.h"
+#include "core/world/world_state.h"
 
 #define FM_DETOUR_PERCENT_MAX 100000u
 

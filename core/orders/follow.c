@@ -2,7 +2,8 @@
 
 #include "core/orders/follow.h"
 
-#include "core/orders/orders.h"
+#include "core/orders/leg.h"
+#include "core/orders/order_end.h"
 
 #define FOLLOW_RADIUS 2u // cells, when the order names none
 #define GUARD_RADIUS  4u

@@ -2,8 +2,6 @@
 
 #include "core/orders/group.h"
 
-#include "core/orders/orders.h"
-
 #include <stdlib.h>
 
 #define EXCHANGES_MAX   (1u << 18) // pairs looked at, for one command
@@ -372,19 +370,4 @@ uint32_t fm_group_speed(const fm_world *world, const fm_command *command)
         slowest = speed < slowest ? speed : slowest;
     }
     return slowest;
-}
-
-// ---- the march ----------------------------------------------------------------------------------
-
-void fm_group_progress(fm_world *world, struct fm_agent *agent)
-{
-    struct fm_order *order = &agent->order;
-    const fm_view *view =
-        fm_knowledge_view(fm_team_of(world, agent->team)->knowledge, agent->class_index);
-    uint32_t near =
-        fm_view_distance(view, order->goal, order->own_goal) + FM_GROUP_NEAR * view->step[0];
-    if (fm_view_distance(view, agent->cell, order->own_goal) <= near) {
-        order->marches = false;
-        fm_order_set_goal(world, agent, order->own_goal);
-    }
 }

@@ -8,8 +8,8 @@
 //
 // The meeting cell is the cell that was named or, if that is believed blocked or out of reach, the
 // nearest one that can be reached. All units of a class march by one backward search to it. A unit
-// that is as near to its own goal as the meeting cell is (and FM_GROUP_NEAR cells more) leaves it
-// and finds its own way from there.
+// that is as near to its own goal as the meeting cell is (and FM_MARCH_NEAR cells more, march.h)
+// leaves it and finds its own way from there.
 //
 // Goals are free cells, as the team believes, that hang together with the meeting cell:
 //
@@ -32,8 +32,6 @@
 
 #include "core/world/world_state.h"
 
-#define FM_GROUP_NEAR 4u // cells
-
 /// Chooses a goal for each agent of a move command with one cell and `spread` or a formation. Its
 /// agents live (asserted) and must be of one team.
 ///
@@ -47,6 +45,3 @@ FM_CHECKED fm_status fm_group_place(fm_world *world, const fm_command *command, 
 /// The slowest speed among a command's agents, in cells per 1000 s, at least 1. What agents without
 /// a speed make is a step a tick.
 uint32_t fm_group_speed(const fm_world *world, const fm_command *command);
-
-/// A unit on the march leaves for its own goal when it is near.
-void fm_group_progress(fm_world *world, struct fm_agent *agent);

@@ -2,8 +2,8 @@
 
 #include "core/orders/seek.h"
 
-#include "core/orders/orders.h"
-#include "core/tick/tick_state.h"
+#include "core/orders/leg.h"
+#include "core/orders/order_end.h"
 
 #define BUDGET_SHARE    4u   // one part in so many of the tick's budget is for looking around
 #define CELLS_MIN       64u  // that a team may look at in a tick, whatever the budget
@@ -11,15 +11,6 @@
 #define FLEE_CELLS_LATE (1u + FM_DIRECTION_COUNT) // likewise, when the share is used up
 #define FLEE_RADIUS     8u                        // cells, when the order names none
 #define FLEE_TICKS      4u                        // between two looks while it is under way
-
-void fm_seekers_fini(fm_seekers *seekers, const fm_memory *memory)
-{
-    fm_frontier_fini(&seekers->frontier, memory);
-    fm_wave_fini(&seekers->nearby, memory);
-    fm_enemies_fini(&seekers->enemies, memory);
-    fm_memory_release(memory, seekers->slots, seekers->capacity * sizeof *seekers->slots);
-    *seekers = (fm_seekers){0};
-}
 
 static const fm_view *view_of(const fm_world *world, const struct fm_agent *agent)
 {
@@ -58,8 +49,9 @@ static bool fleer_needs_a_look(const fm_world *world, const struct fm_agent *age
            turn % FLEE_TICKS == 0;
 }
 
-void fm_seek_begin(struct fm_agent *agent)
+void fm_seek_begin(fm_world *world, struct fm_agent *agent)
 {
+    (void)world;
     agent->order.radius = agent->order.radius == 0 ? FLEE_RADIUS : agent->order.radius;
 }
 
@@ -246,39 +238,35 @@ static void seek_for_teams(uint32_t begin, uint32_t end, uint32_t worker, void *
     }
 }
 
-static void look_around(struct fm_tick *t)
+static uint64_t look_around(fm_world *world, fm_workers *workers, uint64_t budget)
 {
-    fm_world *world = t->world;
     // Whether other teams seek too makes no difference to what a team may look at.
-    uint64_t share = t->budget / BUDGET_SHARE / world->team_count;
+    uint64_t share = budget / BUDGET_SHARE / world->team_count;
     share = share < CELLS_MIN ? CELLS_MIN : share;
     for (uint32_t i = 0; i < world->team_count; i++) {
         world->teams[i].seekers.cells_max = share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
     }
-    fm_workers_run(t->workers, world->team_count, world->team_count > 64 ? 16 : 1, seek_for_teams,
+    fm_workers_run(workers, world->team_count, world->team_count > 64 ? 16 : 1, seek_for_teams,
                    world);
     uint64_t used = 0;
     for (uint32_t i = 0; i < world->team_count; i++) {
         used += world->teams[i].seekers.cells_used;
     }
-    t->report->expansions += used;
     world->counts.expansions_by_kind[FM_SEARCH_SEEK] += used;
-    // Planners keep half of the budget at least: a leg is of no use without a way there.
-    uint64_t half = t->budget - t->budget / 2;
-    t->budget = used < t->budget - half ? t->budget - used : half;
+    return used;
 }
 
-void fm_seek_run(struct fm_tick *t)
+uint64_t fm_seek_run(fm_world *world, fm_workers *workers, uint64_t budget)
 {
-    fm_world *world = t->world;
     if (!world->seeks) {
-        return;
+        return 0;
     }
     world->seeks = false;
-    look_around(t);
+    uint64_t used = look_around(world, workers, budget);
     for (uint32_t i = 0; i < world->team_count; i++) {
         fm_frontier_forget_claims(&world->teams[i].seekers.frontier); // made anew in every tick
     }
+    return used;
 }
 
 // ---- what comes of it ---------------------------------------------------------------------------

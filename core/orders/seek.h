@@ -20,39 +20,13 @@
 
 #pragma once
 
-#include "core/search/frontier.h"
-#include "core/world/lookout.h"
-#include "core/world/world.h"
-
-struct fm_agent;
-struct fm_tick;
+#include "core/base/workers.h"
+#include "core/world/world_state.h"
 
 #define FM_DANGERS_MAX 16u // that an agent looks at, the nearest ones
 
-typedef enum fm_seek_state {
-    FM_SEEK_IDLE,
-    FM_SEEK_LISTED,    // waits for its turn in this tick
-    FM_SEEK_FOUND,     // `found` is the next leg's goal
-    FM_SEEK_SAFE,      // flee: there is no danger
-    FM_SEEK_NOWHERE,   // explore: no frontier can be reached; flee: nowhere is better than here
-    FM_SEEK_EXHAUSTED, // memory ran out
-    FM_SEEK_NOT_YET,   // its turn did not come, or its search is not over
-} fm_seek_state;
-
-// Of one team. Zeroed: empty.
-typedef struct fm_seekers {
-    uint32_t cells_max, cells_used; // in this tick
-    uint32_t *slots;                // of the agents that look for a leg in this tick
-    uint32_t count, capacity;
-    fm_frontier frontier;
-    fm_wave nearby; // around one who flees
-    fm_enemies enemies;
-} fm_seekers;
-
-void fm_seekers_fini(fm_seekers *seekers, const fm_memory *memory);
-
 /// Sets the radius of an order whose turn has come.
-void fm_seek_begin(struct fm_agent *agent);
+void fm_seek_begin(fm_world *world, struct fm_agent *agent);
 
 /// Once a tick: lists the agent if its order needs another leg. Serial.
 void fm_seek_progress(fm_world *world, struct fm_agent *agent);
@@ -62,7 +36,10 @@ void fm_seek_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how)
 
 /// Looks for all agents that are listed. Serial, runs teams in parallel. Afterwards their orders'
 /// seek_state says what came of it.
-void fm_seek_run(struct fm_tick *t);
+///
+/// @param budget  expansions of the tick
+/// @return how many of them this took
+uint64_t fm_seek_run(fm_world *world, fm_workers *workers, uint64_t budget);
 
 /// Gives an agent what was found: sets its leg, or ends its order.
 void fm_seek_take(fm_world *world, struct fm_agent *agent);

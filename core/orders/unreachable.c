@@ -2,7 +2,7 @@
 
 #include "core/orders/unreachable.h"
 
-#include "core/orders/orders.h"
+#include "core/orders/order_kinds.h"
 #include "core/world/planner_table.h"
 
 // What the labels say of an order; asked at most once in a tick for each.

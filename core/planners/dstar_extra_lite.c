@@ -31,6 +31,7 @@
 // Source: M. Przybylski, B. Putz, "D* Extra Lite: a Dynamic A* with Search-Tree Cutting and
 // Frontier-Gap Repairing", 2017.
 
+#include "core/planners/catalogue.h"
 #include "core/search/planner.h"
 
 #include "core/search/bucket_queue.h"

@@ -15,6 +15,7 @@
 // which people look for them; dijkstra is A* that knows nothing of the goal. The other three are
 // below.
 
+#include "core/planners/catalogue.h"
 #include "core/search/forward_search.h"
 
 typedef enum frontier {

@@ -18,6 +18,7 @@
 //
 // That there is no way they notice only when the look-ahead covers all that the agent can reach.
 
+#include "core/planners/catalogue.h"
 #include "core/search/forward_search.h"
 
 typedef enum avoidance {

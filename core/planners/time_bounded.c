@@ -24,6 +24,7 @@
 // search paid for them is a shortest one if it leads to the goal. Each step is looked at when it is
 // marked, and again when something around it changes.
 
+#include "core/planners/catalogue.h"
 #include "core/search/forward_search.h"
 
 // Kept back from each grant for a search that has to begin anew, so that the agent need not pass.

@@ -4,20 +4,11 @@
 
 #include "core/saves/world_file.h"
 #include "core/world/planner_table.h"
-
-static bool fits_some_class(const fm_world *world, const fm_planner_spec *spec)
-{
-    for (uint32_t i = 0; i < world->rules.class_count; i++) {
-        if (fm_world_planner_fits(world, spec, i)) {
-            return true;
-        }
-    }
-    return false;
-}
+#include "core/world/world_classes.h"
 
 fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uint32_t *kept)
 {
-    if (!fits_some_class(world, spec)) {
+    if (!fm_world_some_class_fits(world, spec)) {
         return FM_ERR_BAD_VALUE;
     }
     world->rules.planner = *spec;

@@ -6,13 +6,6 @@
 
 #include "core/world/world.h"
 
-/// Everything about one agent that costs nothing to tell: like fm_world_inspect(), with 0 for
-/// open_count, closed_count and planner_bytes.
-///
-/// @return FM_OK or FM_ERR_NO_AGENT
-FM_CHECKED fm_status fm_world_describe(const fm_world *world, fm_agent_id id,
-                                       fm_agent_report *report);
-
 /// Gives the world, its teams and its agents another planner, where it can work for an agent's
 /// movement class; the others keep theirs. The world is settled (core/saves/world_file.h), and what
 /// its searches found is forgotten, so all begin anew in the next tick.

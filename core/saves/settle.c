@@ -6,8 +6,9 @@
 // parts goes to all that are left.
 
 #include "core/saves/world_file.h"
+#include "core/world/surveys.h"
 
-#include "core/orders/orders.h"
+#include "core/commands/order_command.h"
 #include "core/world/planner_table.h"
 
 bool fm_world_is_settled(const fm_world *world)

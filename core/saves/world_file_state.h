@@ -4,6 +4,7 @@
 //   world_save.c         writes all sections
 //   world_load.c         the file as a whole, the head, rules, map, buildings
 //   world_load_agents.c  teams, agents, planners
+//   world_loader.c       small parts that both read
 //   world_rows.c         rows of cells, run-length coded
 
 #pragma once
@@ -116,47 +117,5 @@ enum fm_spec_form {
     FM_SPEC_TEXT,
 };
 
-// ---- world_rows.c: per row the number of its runs, 0 for "as the row above", then the runs ----
-
-/// A grid of bytes, row-major: runs are a length and a value.
-void fm_rows_put_bytes(fm_writer *writer, const uint8_t *rows, uint32_t width, uint32_t height);
-
-/// Reads one; `rows` has room for it. All values lie in first..last.
-void fm_rows_take_bytes(fm_reader *reader, uint8_t *rows, uint32_t width, uint32_t height,
-                        uint8_t first, uint8_t last, const char *what);
-
-/// A bitmap: runs are lengths, of zeros and ones in turn.
-void fm_rows_put_bits(fm_writer *writer, const fm_bitmap *bits);
-
-/// Reads one into a bitmap that is all zero.
-void fm_rows_take_bits(fm_reader *reader, fm_bitmap *bits, const char *what);
-
-// ---- world_load.c ----
-
-typedef struct fm_world_loader {
-    fm_reader reader; // ends where the section does
-    fm_world *world;  // from the section map on
-    fm_world_rules rules;
-    uint32_t team_count, agent_count, agent_slots; // as the head says
-    uint32_t width, height;                        // likewise
-    const fm_memory *memory;
-} fm_world_loader;
-
-/// A cell of the map.
-fm_cell fm_loader_take_cell(fm_world_loader *loader, const char *what);
-
-/// A rectangle on the map, of 1..FM_BUILDING_CELLS_MAX cells.
-fm_rect fm_loader_take_rect(fm_world_loader *loader);
-
-/// A planner by its name and options. `ops` stays NULL when something is wrong.
-void fm_loader_take_spec(fm_world_loader *loader, fm_planner_spec *spec);
-
-/// A team that exists, or FM_ALL_TEAMS where nobody's is allowed.
-uint32_t fm_loader_take_team(fm_world_loader *loader, bool may_be_none, const char *what);
-
-// Each reads one section. FM_OK does not say that the bytes are right: the reader knows.
-FM_CHECKED fm_status fm_load_teams(fm_world_loader *loader);
-FM_CHECKED fm_status fm_load_agents(fm_world_loader *loader);
-FM_CHECKED fm_status fm_load_planners(fm_world_loader *loader);
-
+/// What a section is called in errors.
 const char *fm_world_section_name(fm_world_section section);

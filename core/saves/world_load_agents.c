@@ -1,11 +1,14 @@
-// core/saves/world_load_agents.c: the sections of a saved world that tell of teams, what they know,
-// and their agents; see world_load.c.
+// core/saves/world_load_agents.c: see world_load_agents.h.
 
+#include "core/saves/world_load_agents.h"
+
+#include "core/commands/placing.h"
 #include "core/crowd/crowd.h"
 #include "core/orders/detour.h"
 #include "core/saves/world_file_state.h"
-#include "core/world/placing.h"
+#include "core/saves/world_rows.h"
 #include "core/world/planner_table.h"
+#include "core/world/world_classes.h"
 
 // ---- what a team knows --------------------------------------------------------------------------
 

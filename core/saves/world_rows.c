@@ -1,7 +1,7 @@
 // core/saves/world_rows.c: rows of cells as runs, see world_file_state.h. Maps and what teams know
 // of them are mostly long runs, and rows that are like the one above.
 
-#include "core/saves/world_file_state.h"
+#include "core/saves/world_rows.h"
 
 // ---- bytes --------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 // debug are told. So equal futures have equal bytes.
 
 #include "core/saves/world_file_state.h"
+#include "core/saves/world_rows.h"
 #include "core/world/planner_table.h"
 
 struct save {

@@ -7,7 +7,7 @@
 // cell that became cheaper may shorten any path: then, which is rare, all of a team's planners are
 // told.
 
-#include "core/tick/tick_state.h"
+#include "core/tick/notice.h"
 #include "core/world/due.h"
 
 #define FULL_LOOK_TICKS 16u

@@ -6,9 +6,12 @@
 // The stage turns to planners that are due (core/world/due.h), and to no others: what a tick costs
 // goes by what happened in it, not by how many planners there are.
 
-#include "core/tick/tick_state.h"
+#include "core/tick/search_stage.h"
+
+#include "core/tick/notice.h"
 #include "core/world/due.h"
 #include "core/world/planner_table.h"
+#include "core/world/surveys.h"
 
 #define FIRST_GRANT  64u   // expansions of round 0; covers nine repairs in ten
 #define MOVES_SHARE  4u    // of a team that has less than that, this part is for moves

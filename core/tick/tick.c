@@ -3,8 +3,15 @@
 #include "core/tick/tick.h"
 
 #include "core/base/random.h"
+#include "core/commands/edits.h"
+#include "core/commands/order_command.h"
+#include "core/crowd/move_stage.h"
+#include "core/orders/assign.h"
 #include "core/orders/orders.h"
+#include "core/tick/search_stage.h"
 #include "core/tick/tick_state.h"
+#include "core/views/watch.h"
+#include "core/world/world_classes.h"
 
 // ---- sense --------------------------------------------------------------------------------------
 
@@ -84,6 +91,29 @@ static void stage_sense(struct fm_tick *t)
     fm_world_use_seen_weights(world);
 }
 
+// ---- stages of other rooms ----------------------------------------------------------------------
+
+static void stage_assign(struct fm_tick *t)
+{
+    uint64_t used = fm_orders_assign(t->world, t->workers, t->budget);
+    t->report->expansions += used;
+    // Planners keep half of the budget at least: a leg is of no use without a path there.
+    uint64_t half = t->budget - t->budget / 2;
+    t->budget = used < t->budget - half ? t->budget - used : half;
+}
+
+static void stage_choose(struct fm_tick *t)
+{
+    fm_agents_choose(t->world, t->workers);
+}
+
+static void stage_move(struct fm_tick *t)
+{
+    uint64_t before = t->world->counts.moves;
+    fm_agents_move(t->world);
+    t->report->moved_count = (uint32_t)(t->world->counts.moves - before);
+}
+
 // ---- observe ------------------------------------------------------------------------------------
 
 static void observe_teams(uint32_t begin, uint32_t end, uint32_t worker, void *context)
@@ -112,51 +142,48 @@ static void stage_observe(struct fm_tick *t)
 
 // ---- digest -------------------------------------------------------------------------------------
 
-static uint64_t mix(uint64_t digest, uint64_t value)
-{
-    return fm_mix64(digest ^ (value + 0x9e3779b97f4a7c15u + (digest << 6)));
-}
-
 static uint64_t digest_among_others(uint64_t digest, const struct fm_agent *agent)
 {
-    digest = mix(digest, agent->asking_since << 8 | agent->heading);
-    digest = mix(digest, agent->pushed_tick << 24 | (uint64_t)agent->stalled_ticks << 8 |
-                             agent->trail_count);
-    digest = mix(digest, agent->trail);
-    return agent->settled ? mix(digest, agent->settled_aim) : digest;
+    digest = fm_digest_mix(digest, agent->asking_since << 8 | agent->heading);
+    digest = fm_digest_mix(digest, agent->pushed_tick << 24 | (uint64_t)agent->stalled_ticks << 8 |
+                                       agent->trail_count);
+    digest = fm_digest_mix(digest, agent->trail);
+    return agent->settled ? fm_digest_mix(digest, agent->settled_aim) : digest;
 }
 
 uint64_t fm_world_digest(const fm_world *world)
 {
-    uint64_t digest = mix(world->digest, world->tick);
+    uint64_t digest = fm_digest_mix(world->digest, world->tick);
     for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
         const struct fm_agent *agent = &world->agents[slot];
         if (agent->alive) {
-            digest = mix(digest, (uint64_t)slot << 32 | agent->cell);
-            digest = mix(digest, agent->order.id << 3 | agent->state);
-            digest = mix(digest, (uint64_t)agent->class_index << 56 |
-                                     (uint64_t)agent->generation << 32 | agent->order.substitute);
+            digest = fm_digest_mix(digest, (uint64_t)slot << 32 | agent->cell);
+            digest = fm_digest_mix(digest, agent->order.id << 3 | agent->state);
+            digest = fm_digest_mix(digest, (uint64_t)agent->class_index << 56 |
+                                               (uint64_t)agent->generation << 32 |
+                                               agent->order.substitute);
             digest = fm_agent_mix_orders(agent, digest);
             digest = agent->speed == 0 && agent->order.speed == 0
                          ? digest
-                         : mix(digest, (uint32_t)agent->credit);
+                         : fm_digest_mix(digest, (uint32_t)agent->credit);
             digest = world->occupancy == NULL ? digest : digest_among_others(digest, agent);
-            digest = mix(digest, agent->order.retry.due_tick << 8 | agent->order.retry.wait);
+            digest =
+                fm_digest_mix(digest, agent->order.retry.due_tick << 8 | agent->order.retry.wait);
         }
     }
     for (uint32_t i = 0; i < world->team_count; i++) {
-        digest = mix(digest, world->teams[i].knowledge->digest);
-        digest = mix(digest, world->teams[i].account.saved);
+        digest = fm_digest_mix(digest, world->teams[i].knowledge->digest);
+        digest = fm_digest_mix(digest, world->teams[i].account.saved);
     }
     for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
         const struct fm_planner *planner = &world->planners[slot];
         if (planner->in_use) {
-            digest = mix(digest, (uint64_t)slot << 32 | planner->goal);
-            digest = mix(digest, planner->expansions << 3 | planner->state);
+            digest = fm_digest_mix(digest, (uint64_t)slot << 32 | planner->goal);
+            digest = fm_digest_mix(digest, planner->expansions << 3 | planner->state);
         }
     }
     for (uint32_t i = 0; i < world->survey_count; i++) {
-        digest = mix(digest, fm_survey_digest(world->surveys[i].survey));
+        digest = fm_digest_mix(digest, fm_survey_digest(world->surveys[i].survey));
     }
     return fm_orders_mix_rest(world, digest);
 }
@@ -169,9 +196,9 @@ static void stage_digest(struct fm_tick *t)
 // ---- the row ------------------------------------------------------------------------------------
 
 static void (*const stages[FM_STAGE_COUNT])(struct fm_tick *) = {
-    [FM_STAGE_SENSE] = stage_sense,      [FM_STAGE_ASSIGN] = fm_stage_assign,
-    [FM_STAGE_SEARCH] = fm_stage_search, [FM_STAGE_CHOOSE] = fm_stage_choose,
-    [FM_STAGE_MOVE] = fm_stage_move,     [FM_STAGE_OBSERVE] = stage_observe,
+    [FM_STAGE_SENSE] = stage_sense,      [FM_STAGE_ASSIGN] = stage_assign,
+    [FM_STAGE_SEARCH] = fm_stage_search, [FM_STAGE_CHOOSE] = stage_choose,
+    [FM_STAGE_MOVE] = stage_move,        [FM_STAGE_OBSERVE] = stage_observe,
     [FM_STAGE_DIGEST] = stage_digest,
 };
 

@@ -4,10 +4,10 @@
 //   tick.c          the row, and the stages that are short
 //   notice.c        what of all that changed the search stage has to turn to
 //   search_stage.c  who may search how much
-//   move_stage.c    who wants to go where, and who gets there
 
 #pragma once
 
+#include "core/tick/tick.h"
 #include "core/world/world_state.h"
 
 // What stages hand to later stages of the same tick.
@@ -30,21 +30,3 @@ static inline uint64_t fm_tick_now(const struct fm_tick *t)
     return t->clock == NULL || t->clock->now_ns == NULL ? 0
                                                         : t->clock->now_ns(t->clock->now_context);
 }
-
-/// The assign stage.
-void fm_stage_assign(struct fm_tick *t);
-
-/// Before the search stage: wakes the planners (core/world/due.h) that what was learned concerns.
-void fm_search_notice(struct fm_tick *t);
-
-/// The search stage.
-void fm_stage_search(struct fm_tick *t);
-
-/// The choose stage.
-void fm_stage_choose(struct fm_tick *t);
-
-/// The move stage.
-void fm_stage_move(struct fm_tick *t);
-
-/// Moves an agent one step, which is legal: its credit, its counts, its order if it has arrived.
-void fm_agent_step(struct fm_tick *t, struct fm_agent *agent, uint32_t d);

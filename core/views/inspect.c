@@ -1,7 +1,9 @@
-// core/views/inspect.c: what people who debug, and the counters of `stats`, are told of a world.
+// core/views/inspect.c: see inspect.h.
 
-#include "core/saves/experiment.h"
+#include "core/views/inspect.h"
+
 #include "core/world/planner_table.h"
+#include "core/world/surveys.h"
 #include "core/world/world_state.h"
 
 #include <string.h>
@@ -176,12 +178,4 @@ uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uin
         }
     }
     return world->team_count;
-}
-
-const fm_view *fm_world_view(const fm_world *world, uint32_t team)
-{
-    if (!fm_world_has_team(world, team)) {
-        return NULL;
-    }
-    return team == FM_ALL_TEAMS ? &world->truth : &fm_team_of(world, team)->knowledge->view;
 }

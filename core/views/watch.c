@@ -7,6 +7,10 @@
 // What a team is told must depend on what it owns and sees alone, down to the order of the entries;
 // so nothing here walks a team's view in the order of all agents' slots. See names.h.
 
+#include "core/views/watch.h"
+
+#include "core/world/names.h"
+#include "core/world/world_classes.h"
 #include "core/world/world_state.h"
 
 #include <stdlib.h>

@@ -57,3 +57,10 @@ uint32_t fm_sightings_find(const fm_sightings *sightings, fm_agent_id name);
 
 /// The name of a living agent for its own team.
 fm_agent_id fm_agent_own_name(const struct fm_agent *agent);
+
+/// The name by which an agent's own team knows it. @return all zero when there is no such agent
+fm_agent_id fm_world_own_name(const fm_world *world, fm_agent_id id);
+
+/// The agent behind a name that `team` was given: one of its own, or one that its view (which must
+/// be watched for that) shows now. @return all zero when there is none
+fm_agent_id fm_world_agent_named(const fm_world *world, uint32_t team, fm_agent_id name);

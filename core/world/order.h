@@ -7,8 +7,8 @@
 
 #pragma once
 
-#include "core/orders/seek.h"
 #include "core/world/retry.h"
+#include "core/world/seekers.h"
 #include "core/world/world.h"
 
 // Cells that a command names, shared by all of its orders: a patrol's waypoints, what to flee from.

@@ -11,6 +11,7 @@
 #include "core/base/random.h"
 #include "core/search/jump_search.h"
 #include "core/world/due.h"
+#include "core/world/surveys.h"
 
 #include <string.h>
 

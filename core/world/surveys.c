@@ -5,6 +5,8 @@
 // which agents ask for them, which is the order of slots, and stay until the world ends. In the
 // search stage each is one more searcher (search_stage.c).
 
+#include "core/world/surveys.h"
+
 #include "core/world/world_state.h"
 
 // Classes that move alike share a view, and the first of them stands for all.

@@ -33,3 +33,11 @@ bool fm_world_has_team(const fm_world *world, uint32_t team)
 {
     return team <= world->team_count;
 }
+
+const fm_view *fm_world_view(const fm_world *world, uint32_t team)
+{
+    if (!fm_world_has_team(world, team)) {
+        return NULL;
+    }
+    return team == FM_ALL_TEAMS ? &world->truth : &fm_team_of(world, team)->knowledge->view;
+}

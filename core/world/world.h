@@ -436,81 +436,6 @@ typedef struct fm_team_counts {
 
 typedef struct fm_world fm_world;
 
-/// Makes a world.
-///
-/// @param grid    becomes the world's own on success
-/// @param memory  outlives the world; thread-safe
-/// @return FM_OK, FM_ERR_BAD_VALUE (rules contradict each other or the map) or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid,
-                                     const fm_memory *memory, fm_world **out);
-
-/// Releases the world, its grid and its agents. NULL is allowed. A world whose fm_memory can be
-/// dropped as a whole need not be destroyed at all.
-void fm_world_destroy(fm_world *world);
-
-/// Does one command, whole or not at all. Between ticks only; the command belongs to the tick that
-/// follows. Orders whose agents stand on their goal end in that tick. While fm_world_left_to_do()
-/// says that an order is carried on, every command is refused with FM_ERR_NOT_READY.
-void fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result);
-
-/// Agents that the last order has not reached yet, because it goes to agents_a_tick of them at a
-/// time. Nothing can go wrong with it any more: it was checked for all of them.
-uint32_t fm_world_left_to_do(const fm_world *world);
-
-/// Says whether anybody wants fm_world_changes() for a team (or FM_ALL_TEAMS). Has no effect on the
-/// simulation or its digest. A view starts with what fm_world_snapshot_*() say at this moment.
-///
-/// @return FM_OK, FM_ERR_NO_TEAM or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_world_watch(fm_world *world, uint32_t team, bool wanted);
-
-/// The changes that the last tick brought to a watched view.
-fm_changes fm_world_changes(const fm_world *world, uint32_t team);
-
-/// How a cell looks to a view. `team` must exist (asserted) or be FM_ALL_TEAMS.
-fm_learned fm_world_look_up(const fm_world *world, uint32_t team, fm_cell cell);
-
-/// The buildings that a team believes in, or those that stand (FM_ALL_TEAMS; `name` is the id), by
-/// id. Good until the next tick or command.
-///
-/// @param count  receives how many
-const fm_building_look *fm_world_buildings(const fm_world *world, uint32_t team, uint32_t *count);
-
-/// The agents in a watched view, by slot, as of the last tick or watch.
-///
-/// @param agents  receives up to `capacity`
-/// @return how many there are, which may exceed capacity
-uint32_t fm_world_agents_in_view(const fm_world *world, uint32_t team, fm_agent_look *agents,
-                                 uint32_t capacity);
-
-/// The name by which an agent's own team knows it. @return all zero when there is no such agent
-fm_agent_id fm_world_own_name(const fm_world *world, fm_agent_id id);
-
-/// The agent behind a name that `team` was given: one of its own, or one that its view (which must
-/// be watched for that) shows now. @return all zero when there is none
-fm_agent_id fm_world_agent_named(const fm_world *world, uint32_t team, fm_agent_id name);
-
-/// @return FM_OK or FM_ERR_NO_AGENT
-FM_CHECKED fm_status fm_world_inspect(const fm_world *world, fm_agent_id id,
-                                      fm_agent_report *report);
-
-/// Visits the search of an agent's planner. @return FM_OK, FM_ERR_NO_AGENT, or FM_ERR_NOT_READY
-/// when the agent has no planner
-FM_CHECKED fm_status fm_world_inspect_search(const fm_world *world, fm_agent_id id,
-                                             fm_inspect_fn *visit, void *context);
-
-/// The path an agent is on, from its cell to its goal; see fm_planner_ops.path.
-/// @return how many cells of it are in `cells`; 0 when there is none or no such agent
-uint32_t fm_world_agent_path(const fm_world *world, fm_agent_id id, fm_cell *cells,
-                             uint32_t capacity);
-
-void fm_world_counts_get(const fm_world *world, fm_world_counts *counts);
-
-/// What each team may search and does.
-///
-/// @param counts  receives the first `capacity` teams, by number
-/// @return how many teams there are, which may exceed capacity
-uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uint32_t capacity);
-
 const fm_grid *fm_world_grid(const fm_world *world);
 const fm_world_rules *fm_world_rules_get(const fm_world *world);
 bool fm_world_has_team(const fm_world *world, uint32_t team);
@@ -518,20 +443,3 @@ bool fm_world_has_team(const fm_world *world, uint32_t team);
 /// What a team knows, as a unit sees it that moves like "ground"; FM_ALL_TEAMS gives the truth.
 /// Good until the next tick or command. NULL when there is no such team.
 const fm_view *fm_world_view(const fm_world *world, uint32_t team);
-
-// ---- world_classes.c ----
-
-/// The movement class of that name in the world's rules; FM_CLASS_NONE when there is none.
-uint32_t fm_world_class_find(const fm_world *world, const char *name);
-
-/// Makes a team's view of a class, unless there is one. Between ticks. Spawning does it for the
-/// class of the new agents. Has no effect on the simulation or its digest.
-///
-/// @param class_index  of the rules (asserted)
-/// @return FM_OK, FM_ERR_NO_TEAM or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_world_prepare_class(fm_world *world, uint32_t team, uint32_t class_index);
-
-/// What planners of a team and class see: a cell is blocked when a unit of the class does not fit
-/// with its north-west corner there. FM_ALL_TEAMS gives the truth. Good until the next tick or
-/// command. NULL when there is no such team, or no view was made for it.
-const fm_view *fm_world_class_view(const fm_world *world, uint32_t team, uint32_t class_index);

@@ -6,6 +6,8 @@
 // the first agent of the class is spawned or a query asks for it: it follows from what the team
 // knows, so it makes no difference to the simulation when that is.
 
+#include "core/world/world_classes.h"
+
 #include "core/world/world_state.h"
 
 fm_status fm_world_classes_create(fm_world *world)
@@ -89,6 +91,16 @@ bool fm_world_planner_fits(const fm_world *world, const fm_planner_spec *spec, u
 {
     return fm_planner_spec_fits(spec, world->rules.connectivity,
                                 fm_world_truth(world, class_index)->weights != NULL);
+}
+
+bool fm_world_some_class_fits(const fm_world *world, const fm_planner_spec *spec)
+{
+    for (uint32_t i = 0; i < world->rules.class_count; i++) {
+        if (fm_world_planner_fits(world, spec, i)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 uint32_t fm_agent_eyes(const fm_world *world, const struct fm_agent *agent, fm_cell *cells)

@@ -1,37 +1,20 @@
-// core/world/world_state.h: the inside of fm_world, for the files that make up its tick. Nobody
+// core/world/world_state.h: the inside of fm_world, for the rooms of core/ from here up. Nobody
 // else includes it: world.h is what there is to know.
-//
-//   world.c          making and ending worlds, commands
-//   orders.c         an order's way from command to end
-//   lookout.c        who stands near a cell
-//   follow.c         orders that keep an agent near something
-//   seek.c           orders whose next leg has to be looked for
-//   group.c          one order for many: a goal for each
-//   legs.c           what comes after each leg of an order, by kind
-//   assign.c         how orders go on from tick to tick
-//   unreachable.c    whether a goal can be reached, and what follows if not
-//   team_labels.c    who reaches whom on what a team knows
-//   planner_table.c  which planner serves which agent
-//   due.c            which planners the next search stage turns to
-//   tick.c           the row of stages, with notice.c and search_stage.c (tick_state.h)
-//   watch.c          what views are told
-//   names.c          by which numbers players know agents
-//   settle.c         the state in which a world can be saved, with world_save.c and world_load.c
-//   inspect.c        what people who debug are told, with explain.c
 
 #pragma once
 
-#include "core/crowd/pibt.h"
+#include "core/map/occupancy.h"
 #include "core/map/sight.h"
 #include "core/search/reach.h"
 #include "core/search/scratch.h"
 #include "core/search/survey.h"
-#include "core/tick/tick.h"
-#include "core/views/explain.h"
+#include "core/world/history.h"
 #include "core/world/lookout.h"
 #include "core/world/names.h"
 #include "core/world/order.h"
 #include "core/world/team_labels.h"
+#include "core/world/tick_record.h"
+#include "core/world/world.h"
 
 #include <stdatomic.h>
 
@@ -202,8 +185,8 @@ struct fm_world {
 
     // With FM_OCCUPANCY_EXCLUSIVE; see crowd.h. Room for all agents.
     fm_occupancy *occupancy; // NULL: any number of units in a cell
-    fm_mover *movers;        // by agent slot
-    fm_pibt_frame *frames;
+    struct fm_mover *movers; // by agent slot
+    struct fm_pibt_frame *frames;
     uint64_t *turns; // twice as many: see crowd.c
     uint32_t mover_capacity, frame_capacity, turn_capacity;
     fm_cell *placed; // of the agents that a command spawns
@@ -275,6 +258,13 @@ static inline struct fm_team *fm_team_of(const fm_world *world, uint32_t team)
     return &world->teams[team - 1];
 }
 
+/// The true map as a class sees it.
+static inline const fm_view *fm_world_truth(const fm_world *world, uint32_t class_index)
+{
+    const fm_class_map *map = world->class_truth[class_index];
+    return map == NULL ? &world->truth : &map->view;
+}
+
 static inline bool fm_world_contains(const fm_world *world, fm_cell cell)
 {
     return fm_grid_contains(world->grid, fm_cell_x(cell), fm_cell_y(cell));
@@ -284,70 +274,3 @@ static inline bool fm_world_contains(const fm_world *world, fm_cell cell)
 void fm_world_begin_interval(fm_world *world);
 
 void fm_agent_set_state(struct fm_agent *agent, fm_agent_state state);
-
-// ---- watch.c ----
-
-/// The observe stage, for one view.
-void fm_watch_observe(const fm_world *world, uint32_t team, struct fm_watch *watch);
-void fm_watch_destroy(fm_world *world, struct fm_watch *watch);
-
-// ---- world_classes.c ----
-
-/// Fills in and takes over what the rules say of classes: the true map as each class sees it.
-FM_CHECKED fm_status fm_world_classes_create(fm_world *world);
-void fm_world_classes_destroy(fm_world *world);
-
-/// Whether the rules name classes as they should.
-bool fm_world_classes_are_valid(const fm_world_rules *rules);
-
-/// The true map as a class sees it.
-static inline const fm_view *fm_world_truth(const fm_world *world, uint32_t class_index)
-{
-    const fm_class_map *map = world->class_truth[class_index];
-    return map == NULL ? &world->truth : &map->view;
-}
-
-/// A cell of the true map has changed: what it is now for a class.
-void fm_world_class_note_edit(fm_world *world, uint32_t class_index, fm_cell cell);
-
-/// Before and after the true map becomes weighted.
-FM_CHECKED fm_status fm_world_classes_prepare_for_weights(fm_world *world);
-void fm_world_classes_use_weights(fm_world *world);
-
-/// Teams that have seen their first cell of another cost than the floor's reckon with costs from
-/// now on; edge costs change scale, so their searches start over. Serial stages only.
-void fm_world_use_seen_weights(fm_world *world);
-
-/// Whether a planner can work for a class, under the rules and on the map as they are.
-bool fm_world_planner_fits(const fm_world *world, const fm_planner_spec *spec,
-                           uint32_t class_index);
-
-/// The cells from which an agent looks around, within the square that it covers.
-///
-/// @param cells  room for FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX
-/// @return how many
-uint32_t fm_agent_eyes(const fm_world *world, const struct fm_agent *agent, fm_cell *cells);
-
-/// Whether an agent covers some cell of a bitmap.
-bool fm_agent_touches(const fm_world *world, const struct fm_agent *agent, const fm_bitmap *cells);
-
-// ---- surveys.c ----
-
-/// An agent is about to get a planner: begins a survey of its view if its spec goes by tables. When
-/// memory is out there will be none, and the default heuristic does.
-void fm_surveys_want(fm_world *world, const struct fm_agent *agent, fm_cell goal);
-
-/// Once a tick, before the search stage.
-void fm_surveys_follow(fm_world *world);
-
-/// Costs have changed scale for a team.
-void fm_surveys_forget(fm_world *world, uint32_t team);
-
-/// Ends all surveys while their knowledge goes on; the next planner that wants one begins it.
-void fm_surveys_settle(fm_world *world);
-
-/// Before the knowledge ends that the surveys are of.
-void fm_surveys_destroy(fm_world *world);
-
-/// Bytes held by all surveys.
-size_t fm_surveys_bytes(const fm_world *world);

@@ -2,7 +2,10 @@
 
 #include "server/journal/replay.h"
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/saves/world_file.h"
+#include "core/views/inspect.h"
 
 #include <stdarg.h>
 #include <stdio.h>

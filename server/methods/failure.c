@@ -2,7 +2,7 @@
 
 #include "server/methods/failure.h"
 
-#include "core/world/permit.h"
+#include "core/commands/permit.h"
 
 static bool is_about_an_entry(fm_status status)
 {

@@ -2,8 +2,10 @@
 
 #include "server/process/recovery.h"
 
+#include "core/commands/apply.h"
 #include "core/saves/command_file.h"
 #include "core/saves/world_file.h"
+#include "core/views/inspect.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/worlds/recording.h"

@@ -2,6 +2,8 @@
 
 #include "server/worlds/inspection.h"
 
+#include "core/views/inspect.h"
+#include "core/world/world_classes.h"
 #include "server/worlds/outbox.h"
 
 #include <stdlib.h>

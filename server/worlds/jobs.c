@@ -2,7 +2,10 @@
 
 #include "server/worlds/jobs.h"
 
-#include "core/world/permit.h"
+#include "core/commands/apply.h"
+#include "core/commands/order_command.h"
+#include "core/commands/permit.h"
+#include "core/world/names.h"
 #include "server/base/clock.h"
 #include "server/worlds/inspection.h"
 #include "server/worlds/outbox.h"

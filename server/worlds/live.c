@@ -2,6 +2,7 @@
 
 #include "server/worlds/live.h"
 
+#include "core/commands/order_command.h"
 #include "server/base/clock.h"
 #include "server/worlds/inspection.h"
 #include "server/worlds/jobs.h"

@@ -2,6 +2,7 @@
 
 #include "server/worlds/playback.h"
 
+#include "core/views/inspect.h"
 #include "server/base/clock.h"
 #include "server/worlds/inspection.h"
 #include "server/worlds/outbox.h"

@@ -2,6 +2,7 @@
 
 #include "server/worlds/publish.h"
 
+#include "core/views/watch.h"
 #include "server/worlds/outbox.h"
 
 #include "core/world/looks.h"

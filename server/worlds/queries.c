@@ -3,7 +3,9 @@
 #include "server/worlds/queries.h"
 
 #include "core/map/view_copy.h"
+#include "core/views/inspect.h"
 #include "core/world/team_labels.h"
+#include "core/world/world_classes.h"
 #include "server/base/clock.h"
 #include "server/worlds/outbox.h"
 

@@ -2,6 +2,7 @@
 
 #include "server/worlds/world_stats.h"
 
+#include "core/views/inspect.h"
 #include "server/worlds/recording.h"
 
 #include <stdlib.h>

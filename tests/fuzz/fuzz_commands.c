@@ -8,6 +8,8 @@
 // An input: byte 0 chooses the rules; then blobs, each with its size before it (one byte). A blob
 // of size 0 is a tick that the first world runs by itself, and the second one replays.
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "tests/fuzz/fuzz.h"
 
 #include "core/map/map_file.h"

@@ -6,6 +6,7 @@
 // first, as nobody finds them by chance. Byte 1: after how many allocations there is no memory; 0
 // for never.
 
+#include "core/commands/create.h"
 #include "tests/fuzz/fuzz.h"
 
 #include "core/saves/world_file.h"

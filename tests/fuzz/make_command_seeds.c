@@ -3,6 +3,8 @@
 //
 //   make_command_seeds COMMANDS_FOLDER WORLDS_FOLDER
 
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/saves/command_file.h"
 #include "core/saves/world_file.h"
 

@@ -16,6 +16,7 @@
 #include "core/planners/query.h"
 #include "core/saves/experiment.h"
 #include "core/search/scratch.h"
+#include "core/views/inspect.h"
 
 #include <errno.h>
 #include <limits.h>

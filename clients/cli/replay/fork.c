@@ -10,8 +10,12 @@
 #include "clients/cli/replay/journals.h"
 #include "clients/cli/replay/progress.h"
 #include "clients/cli/replay/replay.h"
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
 #include "core/saves/experiment.h"
 #include "core/saves/world_file.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "core/world/words.h"
 #include "server/base/pacer.h"
 

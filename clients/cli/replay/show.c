@@ -8,6 +8,8 @@
 #include "clients/cli/replay/replay.h"
 #include "core/saves/experiment.h"
 #include "core/saves/world_file.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "core/world/words.h"
 
 #include <stdio.h>

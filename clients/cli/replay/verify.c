@@ -10,6 +10,7 @@
 #include "clients/cli/replay/progress.h"
 #include "clients/cli/replay/replay.h"
 #include "clients/cli/views/pulse.h"
+#include "core/commands/create.h"
 #include "core/saves/world_file.h"
 
 #include <stdio.h>

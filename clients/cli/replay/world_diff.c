@@ -5,6 +5,8 @@
 #include "clients/cli/replay/world_diff.h"
 
 #include "core/saves/experiment.h"
+#include "core/views/inspect.h"
+#include "core/views/watch.h"
 #include "core/world/words.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-// core/world/placing.c: see placing.h.
+// core/commands/placing.c: see placing.h.
 
-#include "core/world/placing.h"
+#include "core/commands/placing.h"
 
 #include "core/world/due.h"
 

@@ -1,4 +1,4 @@
-// core/world/permit.h: what players may build, and tear down.
+// core/commands/permit.h: what players may build, and tear down.
 //
 // A world may let players build (fm_world_rules.players_build). What a player builds stands, all of
 // it, on cells that its team sees now and knows to be free, and so does what it tears down; so

@@ -1,4 +1,4 @@
-// core/world/edits.h: edits of the true map, and who is told of them.
+// core/commands/edits.h: edits of the true map, and who is told of them.
 //
 // A team that does not look keeps believing what it saw. What changes at once for everybody is the
 // true map and what follows from it; teams learn when somebody looks there again.
@@ -17,6 +17,10 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
 /// @param becomes_weighted  one of them gives the map its first cost other than 1
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_weighted);
+
+/// Teams that have seen their first cell of another cost than the floor's reckon with costs from
+/// now on; edge costs change scale, so their searches start over. Serial stages only.
+void fm_world_use_seen_weights(fm_world *world);
 
 /// Changes one cell, after fm_edits_reserve(). @return true when anything changed
 bool fm_edits_set_cell(fm_world *world, fm_cell cell, fm_terrain terrain, uint8_t cost);

@@ -1,7 +1,8 @@
-// core/world/permit.c: see permit.h.
+// core/commands/permit.c: see permit.h.
 
-#include "core/world/permit.h"
+#include "core/commands/permit.h"
 
+#include "core/world/world_classes.h"
 #include "core/world/world_state.h"
 
 static const fm_knowledge *knowledge_of(const fm_world *world, uint32_t team)

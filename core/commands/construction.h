@@ -1,4 +1,4 @@
-// core/world/construction.h: the commands that place and remove buildings.
+// core/commands/construction.h: the commands that place and remove buildings.
 //
 // Threads: the tick thread, between ticks.
 

@@ -1,4 +1,4 @@
-// core/world/placing.h: where new agents go, and agents that a wall comes down on.
+// core/commands/placing.h: where new agents go, and agents that a wall comes down on.
 //
 // Threads: the tick thread, between ticks.
 

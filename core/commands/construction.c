@@ -1,10 +1,10 @@
-// core/world/construction.c: see construction.h.
+// core/commands/construction.c: see construction.h.
 
-#include "core/world/construction.h"
+#include "core/commands/construction.h"
 
 #include "core/base/random.h"
-#include "core/world/edits.h"
-#include "core/world/placing.h"
+#include "core/commands/edits.h"
+#include "core/commands/placing.h"
 
 // Calls with every cell of a rectangle on the map.
 typedef void cell_fn(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building);

@@ -1,10 +1,12 @@
-// core/world/edits.c: see edits.h.
+// core/commands/edits.c: see edits.h.
 
-#include "core/world/edits.h"
+#include "core/commands/edits.h"
 
 #include "core/base/random.h"
-#include "core/world/placing.h"
+#include "core/commands/placing.h"
 #include "core/world/planner_table.h"
+#include "core/world/surveys.h"
+#include "core/world/world_classes.h"
 
 // A building has to go before what it stands on can change.
 static bool hides_terrain(const fm_world *world, const fm_command *command, fm_cell cell)

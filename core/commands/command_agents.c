@@ -1,0 +1,23 @@
+// core/commands/command_agents.c: see command_agents.h.
+
+#include "core/commands/command_agents.h"
+
+fm_status fm_command_check_agents(fm_world *world, const fm_command *command,
+                                  uint32_t *failed_index)
+{
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        if (agent == NULL || (command->team != FM_ALL_TEAMS && agent->team != command->team)) {
+            *failed_index = i;
+            return FM_ERR_NO_AGENT;
+        }
+    }
+    // One ending for each order there is, and for each that the command gives.
+    uint64_t endings = world->ended_count + world->orders_live + command->agent_count;
+    return endings <= UINT32_MAX &&
+                   FM_RESERVE(world, world->ended, world->ended_capacity, (uint32_t)endings) &&
+                   FM_RESERVE(world, world->removed, world->removed_capacity,
+                              world->removed_count + command->agent_count)
+               ? FM_OK
+               : FM_ERR_NO_MEMORY;
+}

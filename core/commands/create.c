@@ -1,0 +1,151 @@
+// core/commands/create.c: see create.h.
+
+#include "core/commands/create.h"
+
+#include "core/commands/order_command.h"
+#include "core/commands/permit.h"
+#include "core/crowd/crowd.h"
+#include "core/orders/order_end.h"
+#include "core/views/watch.h"
+#include "core/world/due.h"
+#include "core/world/planner_table.h"
+#include "core/world/surveys.h"
+#include "core/world/world_classes.h"
+#include "core/world/world_state.h"
+
+static bool rules_fit(const fm_world_rules *rules)
+{
+    bool four = rules->connectivity == FM_CONNECT_4;
+    return rules->planner.ops != NULL && four == (rules->steps == FM_STEPS_1) &&
+           rules->sense.radius >= 1 && rules->sense.radius <= FM_SENSE_RADIUS_MAX &&
+           (four || rules->sense.shape != FM_SENSE_DIAMOND) && rules->agents_max >= 1 &&
+           rules->agents_max <= FM_AGENTS_MAX && rules->teams_max >= 1 &&
+           rules->teams_max <= FM_TEAMS_MAX && rules->landmarks.count <= FM_LANDMARKS_MAX &&
+           rules->tick_millihertz >= 1 && rules->tick_millihertz <= FM_TICK_MILLIHERTZ_MAX &&
+           rules->saved_ticks <= FM_SAVED_TICKS_MAX &&
+           rules->players_build <= FM_PERMIT_COUNT_MAX && fm_world_classes_are_valid(rules);
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+static void *allocate_counted(void *context, size_t size)
+{
+    fm_world *world = context;
+    void *block = fm_memory_allocate(&world->source, size);
+    if (block == NULL) {
+        atomic_fetch_add_explicit(&world->refusals, 1, memory_order_relaxed);
+    }
+    return block;
+}
+
+static void release_counted(void *context, void *block, size_t size)
+{
+    const fm_world *world = context;
+    fm_memory_release(&world->source, block, size);
+}
+
+// ---- making and ending --------------------------------------------------------------------------
+
+fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_memory *memory,
+                          fm_world **out)
+{
+    if (!rules_fit(rules)) {
+        return FM_ERR_BAD_VALUE;
+    }
+    fm_world *world = fm_memory_allocate_zeroed(memory, 1, sizeof *world);
+    if (world == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    world->rules = *rules;
+    world->source = *memory;
+    world->memory =
+        (fm_memory){.allocate = allocate_counted, .release = release_counted, .context = world};
+    world->planner_free = FM_SLOT_NONE;
+    for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
+        fm_slab_init(&world->slabs[i], &world->memory);
+        fm_scratch_init(&world->scratches[i], &world->memory);
+    }
+    world->slab_count = 1;
+    world->settled = true;
+    world->grid = grid;
+    world->truth = fm_view_of_grid(grid, rules->connectivity, rules->steps);
+    fm_buildings_init(&world->buildings, grid->width, grid->height, &world->memory);
+    fm_status status = fm_world_classes_create(world);
+    if (status == FM_OK && !fm_world_some_class_fits(world, &rules->planner)) {
+        status = FM_ERR_BAD_VALUE;
+    }
+    if (status == FM_OK) {
+        status = fm_sight_create(rules->sense, &world->memory, &world->sight);
+    }
+    if (status == FM_OK && rules->occupancy == FM_OCCUPANCY_EXCLUSIVE) {
+        status = fm_occupancy_create(grid->width, grid->height, &world->memory, &world->occupancy);
+    }
+    if (status != FM_OK) {
+        fm_sight_destroy(world->sight);
+        fm_world_classes_destroy(world);
+        fm_history_destroy(&world->history, &world->memory);
+        fm_memory_release(memory, world, sizeof *world);
+        return status;
+    }
+    *out = world;
+    return FM_OK;
+}
+
+void fm_world_destroy(fm_world *world)
+{
+    if (world == NULL) {
+        return;
+    }
+    fm_memory memory = world->memory;
+    fm_orders_drop_rest(world);
+    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        fm_agent_release_queue(world, &world->agents[slot]);
+    }
+    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
+        if (world->planners[slot].in_use) {
+            fm_planner_end(world, slot);
+        }
+    }
+    fm_surveys_destroy(world);
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        struct fm_team *team = &world->teams[i];
+        fm_watch_destroy(world, team->watch);
+        fm_team_labels_fini(&team->labels);
+        fm_knowledge_destroy(team->knowledge);
+        fm_seekers_fini(&team->seekers, &memory);
+        fm_memory_release(&memory, team->members, team->member_capacity * sizeof *team->members);
+    }
+    fm_history_destroy(&world->history, &memory);
+    fm_watch_destroy(world, world->watch_all);
+    for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
+        fm_labels_destroy(world->truth_labels[map]);
+    }
+    for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
+        fm_scratch_fini(&world->scratches[i]);
+        fm_slab_fini(&world->slabs[i]);
+    }
+#define RELEASE(array, capacity) fm_memory_release(&memory, array, (capacity) * sizeof *(array))
+    RELEASE(world->agents, world->agent_capacity);
+    RELEASE(world->teams, world->team_capacity);
+    RELEASE(world->planners, world->planner_capacity);
+    RELEASE(world->planner_table, (size_t)world->planner_table_mask + 1);
+    RELEASE(world->placed, world->placed_capacity);
+    fm_due_fini(world);
+    RELEASE(world->starts, world->starts_capacity);
+    RELEASE(world->searching, world->searching_capacity);
+    RELEASE(world->by_team, world->by_team_capacity);
+    RELEASE(world->sensing, world->sensing_capacity);
+    RELEASE(world->cuts, world->cut_capacity);
+    RELEASE(world->removed, world->removed_capacity);
+    RELEASE(world->ended, world->ended_capacity);
+    RELEASE(world->edited, world->edited_capacity);
+#undef RELEASE
+    fm_crowd_fini(world);
+    fm_world_classes_destroy(world);
+    fm_buildings_fini(&world->buildings);
+    fm_buildings_seen_fini(&world->buildings_shown, &memory);
+    fm_lookout_fini(&world->lookout, &memory);
+    fm_sight_destroy(world->sight);
+    fm_grid_destroy(world->grid);
+    fm_memory_release(&memory, world, sizeof *world);
+}

@@ -1,0 +1,26 @@
+// core/commands/order_command.h: the command that gives orders.
+//
+// Threads: the tick thread, between ticks.
+
+#pragma once
+
+#include "core/world/world.h"
+
+/// Does FM_COMMAND_ORDER, whole or not at all.
+void fm_orders_command(fm_world *world, const fm_command *command, fm_command_result *result);
+
+/// At the beginning of a tick: an order that is carried out in parts goes to the next agents.
+void fm_orders_carry_on(fm_world *world);
+
+/// It goes to all that are left.
+void fm_orders_finish(fm_world *world);
+
+/// It ends with the world.
+void fm_orders_drop_rest(fm_world *world);
+
+/// Mixes what is left of it into a digest.
+uint64_t fm_orders_mix_rest(const fm_world *world, uint64_t digest);
+
+/// Agents that the last order has not reached yet, because it goes to agents_a_tick of them at a
+/// time. Nothing can go wrong with it any more: it was checked for all of them.
+uint32_t fm_world_left_to_do(const fm_world *world);

@@ -1,0 +1,139 @@
+// core/commands/spawning.c: see spawning.h.
+
+#include "core/commands/spawning.h"
+
+#include "core/commands/command_agents.h"
+#include "core/commands/placing.h"
+#include "core/crowd/crowd.h"
+#include "core/orders/order_end.h"
+#include "core/world/world_classes.h"
+
+static const fm_planner_spec *spawned_spec(const fm_world *world, const fm_command *command)
+{
+    return command->planner.ops != NULL ? &command->planner
+                                        : &fm_team_of(world, command->team)->spec;
+}
+
+static fm_status check_spawn(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    if (!fm_world_has_team(world, command->team) || command->team == FM_ALL_TEAMS) {
+        return FM_ERR_NO_TEAM;
+    }
+    if (command->class_index >= world->rules.class_count) {
+        return FM_ERR_NO_CLASS;
+    }
+    const fm_planner_spec *spec = spawned_spec(world, command);
+    if (!fm_world_planner_fits(world, spec, command->class_index)) {
+        return FM_ERR_BAD_VALUE;
+    }
+    if ((uint64_t)command->speed * FM_SPEED_STRAIGHT >
+        (uint64_t)world->rules.tick_millihertz * FM_SPEED_DIAGONAL) {
+        return FM_ERR_BAD_VALUE;
+    }
+    if (command->cell_count > world->rules.agents_max - world->agent_count) {
+        return FM_ERR_LIMIT;
+    }
+    fm_status status = fm_placing_choose(world, command, failed_index);
+    if (status != FM_OK) {
+        return status;
+    }
+    struct fm_team *team = fm_team_of(world, command->team);
+    if (command->cell_count > FM_AGENTS_MAX - world->agent_slots) {
+        return FM_ERR_LIMIT;
+    }
+    if (!FM_RESERVE(world, world->agents, world->agent_capacity,
+                    world->agent_slots + command->cell_count) ||
+        !FM_RESERVE(world, team->members, team->member_capacity,
+                    team->member_count + command->cell_count) ||
+        !fm_crowd_reserve(world, world->agent_slots + command->cell_count)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    return fm_world_prepare_class(world, command->team, command->class_index);
+}
+
+static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell cell)
+{
+    struct fm_team *owner = fm_team_of(world, command->team);
+    uint32_t slot = owner->agent_free;
+    uint32_t generation = 0, member = owner->member_count;
+    if (slot != FM_SLOT_NONE) {
+        owner->agent_free = world->agents[slot].planner;
+        generation = world->agents[slot].generation + 1;
+        member = world->agents[slot].member;
+    } else {
+        slot = world->agent_slots++;
+        owner->members[owner->member_count++] = slot;
+    }
+    struct fm_agent *agent = &world->agents[slot];
+    *agent = (struct fm_agent){
+        .generation = generation,
+        .alive = true,
+        .must_sense = true,
+        .changed = true,
+        .class_index = (uint8_t)command->class_index,
+        .team = command->team,
+        .cell = cell,
+        .next = FM_CELL_NONE,
+        .planner = FM_SLOT_NONE,
+        .spec = *spawned_spec(world, command),
+        .order = {.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE},
+        .member = member,
+        .born = world->agents_born++,
+        .speed = command->speed,
+        .credit = (int32_t)world->rules.tick_millihertz,
+        .heading = FM_DIRECTION_COUNT,
+    };
+    fm_agent_enter(world, agent);
+    world->agent_count += 1;
+    owner->account.agents += 1;
+    return fm_agent_id_of(world, agent);
+}
+
+void fm_spawning_spawn(fm_world *world, const fm_command *command, fm_command_result *result)
+{
+    result->status = check_spawn(world, command, &result->failed_index);
+    if (result->status != FM_OK) {
+        return;
+    }
+    for (uint32_t i = 0; i < command->cell_count; i++) {
+        fm_agent_id id = spawn_one(world, command, world->placed[i]);
+        if (result->spawned != NULL) {
+            result->spawned[i] = id;
+        }
+    }
+    result->changed_count = command->cell_count;
+}
+
+void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_result *result)
+{
+    result->status = fm_command_check_agents(world, command, &result->failed_index);
+    if (result->status != FM_OK) {
+        return;
+    }
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        if (agent == NULL) {
+            continue; // named twice
+        }
+        fm_agent_end_all_orders(world, agent, FM_END_DIED);
+        fm_agent_release_queue(world, agent);
+        world->removed[world->removed_count++] = (fm_agent_left){.id = command->agents[i],
+                                                                 .name = fm_agent_own_name(agent),
+                                                                 .team = agent->team,
+                                                                 .cell = agent->cell,
+                                                                 .reason = FM_LEAVE_REMOVED};
+        fm_agent_leave(world, agent);
+        agent->alive = false;
+        // A slot goes back to its team, so that the order of a team's slots depends on nothing but
+        // the team's own births and deaths. One whose generations are used up is never given out
+        // again: ids stay below 2^53.
+        if (agent->generation < FM_AGENT_GENERATION_MAX) {
+            struct fm_team *team = fm_team_of(world, agent->team);
+            agent->planner = team->agent_free;
+            team->agent_free = command->agents[i].index1 - 1;
+        }
+        world->agent_count -= 1;
+        fm_team_of(world, agent->team)->account.agents -= 1;
+        result->changed_count += 1;
+    }
+}

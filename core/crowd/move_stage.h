@@ -1,0 +1,12 @@
+// core/crowd/move_stage.h: the choose and move stages: which cell each agent wants next, and who
+// gets there.
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+/// The choose stage: sets every agent's next cell. Runs agents in parallel.
+void fm_agents_choose(fm_world *world, fm_workers *workers);
+
+/// The move stage: steps everybody who may step. Serial.
+void fm_agents_move(fm_world *world);

@@ -1,0 +1,14 @@
+// core/orders/assign.h: the assign stage. Each agent with an order gets the planner that leads it
+// to its goal, or to where it goes instead.
+
+#pragma once
+
+#include "core/base/workers.h"
+#include "core/world/world_state.h"
+
+/// The assign stage: orders go on, and planners are dealt out. Serial, but for those who look for
+/// their next goal.
+///
+/// @param budget  expansions of the tick
+/// @return how many of them it took to look for goals
+uint64_t fm_orders_assign(fm_world *world, fm_workers *workers, uint64_t budget);

@@ -1,0 +1,14 @@
+// core/orders/leg.h: the leg under way of an order. A leg is one cell to go to, `goal`, and all
+// that planners ever hear of; core/orders/order_kinds.h says what comes after it.
+//
+// Threads: serial stages and commands only.
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+/// Leads the leg somewhere else: the agent's planner gets the new goal if it serves this agent
+/// alone, and is let go if it is shared.
+///
+/// @param goal  FM_CELL_NONE: nowhere
+void fm_order_set_goal(fm_world *world, struct fm_agent *agent, fm_cell goal);

@@ -1,0 +1,94 @@
+// core/orders/order_end.c: see order_end.h.
+
+#include "core/orders/order_end.h"
+
+#include "core/base/random.h"
+#include "core/world/names.h"
+#include "core/world/planner_table.h"
+
+void fm_order_note(fm_world *world, const struct fm_agent *agent, const struct fm_order *order,
+                   fm_history_kind kind, uint8_t detail)
+{
+    fm_history_entry entry = {.tick = world->tick,
+                              .subject = fm_agent_id_pack(fm_agent_id_of(world, agent)),
+                              .order = order->id,
+                              .cell = agent->cell,
+                              .kind = (uint8_t)kind,
+                              .detail = detail};
+    fm_history_add(&world->history, &world->memory, &entry);
+}
+
+void fm_route_release(fm_world *world, struct fm_route **route)
+{
+    if (*route != NULL && --(*route)->users == 0) {
+        size_t size = sizeof **route + (*route)->count * sizeof(fm_cell);
+        fm_memory_release(&world->memory, *route, size);
+    }
+    *route = NULL;
+}
+
+// Notes the end of an order, under way or queued.
+static void end(fm_world *world, const struct fm_agent *agent, struct fm_order *order,
+                fm_order_end reason)
+{
+    fm_order_ended ended = {.order = order->id,
+                            .number = order->number,
+                            .agent = fm_agent_id_of(world, agent),
+                            .name = fm_agent_own_name(agent),
+                            .team = agent->team,
+                            .reason = reason,
+                            .cell = agent->cell};
+    // Room for one ending per order was reserved when the order was given.
+    FM_ASSERT(world->ended_count < world->ended_capacity && world->orders_live > 0);
+    world->ended[world->ended_count++] = ended;
+    world->orders_live -= 1;
+    world->counts.orders_ended[reason] += 1;
+    world->digest = fm_mix64(world->digest ^ (ended.order << 4 | (uint64_t)reason));
+    fm_order_note(world, agent, order, FM_HISTORY_ENDED, (uint8_t)reason);
+    fm_route_release(world, &order->route);
+    *order = (struct fm_order){.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE};
+}
+
+// How the agent behaves among others from now on; see core/crowd/crowd.h.
+static void settle(struct fm_agent *agent, fm_order_end reason)
+{
+    const struct fm_order *order = &agent->order;
+    agent->settled = reason == FM_END_ARRIVED || reason == FM_END_NEAREST;
+    agent->settled_aim = order->substitute != FM_CELL_NONE ? order->substitute : order->goal;
+    agent->trail_count = 0;
+    agent->stalled_ticks = 0;
+    agent->asking_since = reason == FM_END_REPLACED ? agent->asking_since : 0;
+}
+
+void fm_agent_end_order(fm_world *world, struct fm_agent *agent, fm_order_end reason)
+{
+    if (agent->order.id == 0) {
+        return;
+    }
+    settle(agent, reason);
+    end(world, agent, &agent->order, reason);
+    agent->next = FM_CELL_NONE;
+    fm_planner_release(world, agent);
+    fm_agent_set_state(agent, agent->queue_count == 0 ? FM_AGENT_IDLE : FM_AGENT_WAITING);
+}
+
+void fm_agent_end_all_orders(fm_world *world, struct fm_agent *agent, fm_order_end reason)
+{
+    fm_agent_end_order(world, agent, reason);
+    for (uint32_t i = 0; i < agent->queue_count; i++) {
+        end(world, agent, &agent->queue[i], reason);
+    }
+    agent->queue_count = 0;
+    fm_agent_set_state(agent, FM_AGENT_IDLE);
+}
+
+void fm_agent_release_queue(fm_world *world, struct fm_agent *agent)
+{
+    fm_route_release(world, &agent->order.route);
+    for (uint32_t i = 0; i < agent->queue_count; i++) {
+        fm_route_release(world, &agent->queue[i].route);
+    }
+    fm_memory_release(&world->memory, agent->queue, agent->queue_capacity * sizeof *agent->queue);
+    agent->queue = NULL;
+    agent->queue_count = agent->queue_capacity = 0;
+}

@@ -1,0 +1,27 @@
+// core/orders/order_end.h: how orders end. Every order, queued or not, ends exactly once, with a
+// reason.
+//
+// Threads: serial stages and commands only.
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+/// Ends the order under way for `reason` and lets the agent's planners go. The queue stays. Nothing
+/// happens without an order.
+void fm_agent_end_order(fm_world *world, struct fm_agent *agent, fm_order_end reason);
+
+/// Ends the order under way and all queued ones.
+void fm_agent_end_all_orders(fm_world *world, struct fm_agent *agent, fm_order_end reason);
+
+/// Releases an agent's queue, for good. Its orders have ended, or the world does.
+void fm_agent_release_queue(fm_world *world, struct fm_agent *agent);
+
+/// Writes what happened to an order into the world's history.
+///
+/// @param detail  as the kind of entry means it
+void fm_order_note(fm_world *world, const struct fm_agent *agent, const struct fm_order *order,
+                   fm_history_kind kind, uint8_t detail);
+
+/// Lets go of a route, which goes when nobody else uses it. *route becomes NULL.
+void fm_route_release(fm_world *world, struct fm_route **route);

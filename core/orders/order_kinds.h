@@ -1,0 +1,41 @@
+// core/orders/order_kinds.h: what each kind of order does. An order leads its agent over legs; here
+// is what begins them, what moves them, and what comes after each.
+//
+//   kind    legs                                              ends
+//   move    one; in a group, see group.h, two                 when it is over
+//   patrol  waypoint after waypoint, there and back or round  when one cannot be reached and
+//                                                             on_unreachable is fail
+//   hold    none; the agent stays where it is                 never by itself
+//   follow  to the target, as follow.h tells                  when the target is lost or dies
+//   explore to frontier after frontier, as seek.h tells       when none can be reached
+//   flee    away from dangers, likewise                       when none is near, or cornered
+//   guard   back to the post, as follow.h tells               when the friend it guards dies
+//
+// Any order ends when memory has run out, and as replaced, cancelled or died. A new kind is a row
+// of the table in order_kinds.c and an entry of FM_ORDER_KIND_LIST.
+//
+// Threads: serial stages and commands only.
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+/// Whether a command of an order has as many cells, and a target, as its kind wants.
+bool fm_order_kind_accepts(const fm_command *command);
+
+/// Whether the orders of a command keep its cells (struct fm_route).
+bool fm_order_kind_has_route(const fm_command *command);
+
+/// Whether a command of an order names a target.
+bool fm_order_kind_has_target(const fm_command *command);
+
+/// An order's turn has come: sets its first leg.
+void fm_order_begin_legs(fm_world *world, struct fm_agent *agent);
+
+/// Once a tick, before planners are dealt out: sets, moves or rests the leg as the kind of order
+/// demands. May end the order.
+void fm_order_progress(fm_world *world, struct fm_agent *agent);
+
+/// The path to order.goal is over, for one of the reasons that end a move. The order goes on with
+/// its next leg, or ends.
+void fm_order_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);

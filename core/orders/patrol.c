@@ -1,0 +1,65 @@
+// core/orders/patrol.c: see patrol.h.
+
+#include "core/orders/patrol.h"
+
+#include "core/orders/leg.h"
+#include "core/orders/order_end.h"
+
+#define PATROL_PAUSE 16u // ticks before a patrol that came to nothing goes on to the next waypoint
+
+// From a single waypoint the way back leads home, which then counts as a waypoint before it.
+static uint32_t waypoint_count(const struct fm_order *order)
+{
+    return order->route->count == 1 ? 2 : order->route->count;
+}
+
+static fm_cell waypoint_cell(const struct fm_order *order)
+{
+    if (order->route->count == 1) {
+        return order->waypoint == 0 ? order->home : order->route->cells[0];
+    }
+    return order->route->cells[order->waypoint];
+}
+
+static void go_to_next_waypoint(fm_world *world, struct fm_agent *agent, fm_order_end how)
+{
+    struct fm_order *order = &agent->order;
+    uint32_t last = waypoint_count(order) - 1;
+    if (order->loop) {
+        order->waypoint = order->waypoint == last ? 0 : order->waypoint + 1;
+    } else {
+        order->backwards = order->backwards ? order->waypoint > 0 : order->waypoint == last;
+        order->waypoint = order->backwards ? order->waypoint - 1 : order->waypoint + 1;
+    }
+    // Where nothing can be reached, no search is made in every tick.
+    if (how == FM_END_NEAREST && order->leg_moves == agent->moves) {
+        order->pause_end = world->tick + PATROL_PAUSE;
+    }
+    fm_order_set_goal(world, agent, waypoint_cell(order));
+}
+
+void fm_patrol_begin(fm_world *world, struct fm_agent *agent)
+{
+    struct fm_order *order = &agent->order;
+    order->waypoint = order->route->count == 1 ? 1 : 0;
+    fm_order_set_goal(world, agent, waypoint_cell(order));
+}
+
+void fm_patrol_progress(fm_world *world, struct fm_agent *agent)
+{
+    struct fm_order *order = &agent->order;
+    bool paused = world->tick < order->pause_end;
+    if (paused != order->resting) {
+        order->resting = paused;
+        fm_agent_set_state(agent, FM_AGENT_WAITING);
+    }
+}
+
+void fm_patrol_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how)
+{
+    if (how == FM_END_ARRIVED || how == FM_END_NEAREST) {
+        go_to_next_waypoint(world, agent, how);
+    } else {
+        fm_agent_end_order(world, agent, how);
+    }
+}

@@ -1,0 +1,8 @@
+// core/tick/notice.h: what of all that changed the search stage has to turn to.
+
+#pragma once
+
+#include "core/tick/tick_state.h"
+
+/// Before the search stage: wakes the planners (core/world/due.h) that what was learned concerns.
+void fm_search_notice(struct fm_tick *t);

@@ -1,0 +1,38 @@
+// core/views/watch.h: what a watched view is told after each tick.
+//
+// Threads: between ticks on the tick thread, but for fm_watch_observe(): one worker per view.
+
+#pragma once
+
+#include "core/world/world.h"
+
+struct fm_watch;
+
+/// The observe stage, for one view.
+void fm_watch_observe(const fm_world *world, uint32_t team, struct fm_watch *watch);
+void fm_watch_destroy(fm_world *world, struct fm_watch *watch);
+
+/// Says whether anybody wants fm_world_changes() for a team (or FM_ALL_TEAMS). Has no effect on the
+/// simulation or its digest. A view starts with what fm_world_snapshot_*() say at this moment.
+///
+/// @return FM_OK, FM_ERR_NO_TEAM or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_watch(fm_world *world, uint32_t team, bool wanted);
+
+/// The changes that the last tick brought to a watched view.
+fm_changes fm_world_changes(const fm_world *world, uint32_t team);
+
+/// How a cell looks to a view. `team` must exist (asserted) or be FM_ALL_TEAMS.
+fm_learned fm_world_look_up(const fm_world *world, uint32_t team, fm_cell cell);
+
+/// The buildings that a team believes in, or those that stand (FM_ALL_TEAMS; `name` is the id), by
+/// id. Good until the next tick or command.
+///
+/// @param count  receives how many
+const fm_building_look *fm_world_buildings(const fm_world *world, uint32_t team, uint32_t *count);
+
+/// The agents in a watched view, by slot, as of the last tick or watch.
+///
+/// @param agents  receives up to `capacity`
+/// @return how many there are, which may exceed capacity
+uint32_t fm_world_agents_in_view(const fm_world *world, uint32_t team, fm_agent_look *agents,
+                                 uint32_t capacity);
