@@ -431,9 +431,28 @@ static void lose(fm_subscription *subscription)
     }
 }
 
+// Many sessions of one player are one player.
+static bool has_too_many(const fm_session *session)
+{
+    const fm_hub *hub = session->hub;
+    uint64_t of_token = 0, of_address = 0;
+    for (uint32_t i = 0; i < hub->session_count; i++) {
+        const fm_session *other = hub->sessions[i];
+        bool same_token = session->has_token && other->has_token &&
+                          memcmp(other->token_hash, session->token_hash, FM_TOKEN_HASH_SIZE) == 0;
+        of_token += same_token ? other->subscription_count : 0;
+        of_address += other->address == session->address ? other->subscription_count : 0;
+    }
+    uint64_t token_max = hub->config->subscriptions_per_token_max;
+    uint64_t address_max = hub->config->subscriptions_per_address_max;
+    return session->subscription_count == FM_SESSION_SUBSCRIPTIONS_MAX ||
+           (token_max > 0 && of_token >= token_max) ||
+           (address_max > 0 && session->address != NULL && of_address >= address_max);
+}
+
 fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *request)
 {
-    if (session->subscription_count == FM_SESSION_SUBSCRIPTIONS_MAX) {
+    if (has_too_many(session)) {
         return FM_ERR_LIMIT;
     }
     fm_subscription *subscription = calloc(1, sizeof *subscription);

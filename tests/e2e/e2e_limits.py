@@ -302,5 +302,31 @@ def tokens_are_read_again():
         os.unlink(path)
 
 
-run([rates, messages_and_bytes, connections_per_address, connections_per_second, over_ipv6,
+
+def subscriptions_of_one():
+    """Several sessions with one token, or from one address, share what one may have."""
+    flags = ("--subscriptions-per-token-max", "3", "--subscriptions-per-address-max", "5")
+    with Server(*flags) as server:
+        admin = server.connect()
+        world = admin.call("world.create", name="w", generator="open", width=16, height=16, paused=True)["world"]
+        admin.call("team.create", world=world)
+        token = admin.call("token.create", role="player", world=world, team=1)["token"]
+        players = [server.connect(hello=False) for _ in range(4)]
+        for player in players:
+            player.call("hello", protocol=1, token=token)
+        for player in players[:3]:
+            first = player.call("subscribe", world=world)["subscription"]
+        assert players[3].refused("subscribe", world=world) == "limit"
+        assert players[0].refused("subscribe", world=world) == "limit"
+        players[2].call("unsubscribe", subscription=first)
+        players[3].call("subscribe", world=world)
+        for _ in range(2):
+            admin.call("subscribe", world=world)
+        assert admin.refused("subscribe", world=world) == "limit", "of the address"
+        players[3].close()
+        until(lambda: admin.call("stats")["server"]["sessions"] == 4, "the end of a session")
+        admin.call("subscribe", world=world)
+
+
+run([subscriptions_of_one, rates, messages_and_bytes, connections_per_address, connections_per_second, over_ipv6,
      wrong_tokens, silent_clients, stopped_client, slow_messages, tokens_are_read_again])
