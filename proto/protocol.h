@@ -82,8 +82,8 @@ typedef struct fm_request {
 /// @param error    receives a sentence such as "agent.order: field 'goal': 2 numbers wanted, got
 /// 3";
 ///                 room for FM_ERROR_TEXT_SIZE
-/// @return FM_OK; FM_ERR_BAD_MESSAGE (not a request or notification: hang up), FM_ERR_NO_METHOD or
-///         FM_ERR_BAD_FIELD (answer with an error)
+/// @return FM_OK; FM_ERR_BAD_MESSAGE (neither request nor notification: disconnect);
+///         FM_ERR_NO_METHOD or FM_ERR_BAD_FIELD (answer with an error)
 FM_CHECKED fm_status fm_request_check(const msgpack_object *message, fm_request *request,
                                       char *error);
 

@@ -6,7 +6,7 @@
 // on at any byte. What it accepts, msgpack-c can unpack; only then is it unpacked.
 //
 //   FM_SCAN_MORE ── bytes ──> FM_SCAN_DONE ── fm_scanner_reset ──> FM_SCAN_MORE
-//        └───────── bytes ──> FM_SCAN_BAD, FM_SCAN_LARGE   (for good: hang up)
+//        └───────── bytes ──> FM_SCAN_BAD, FM_SCAN_LARGE   (for good: disconnect)
 //
 // Format: https://github.com/msgpack/msgpack/blob/master/spec.md
 

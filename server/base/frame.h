@@ -22,11 +22,11 @@ int fm_frame_write(void *buffer, const char *bytes, size_t size);
 
 /// Makes a frame of what a packer wrote, which it takes over (the buffer is empty afterwards).
 ///
-/// @return a frame with one reference, or NULL when memory is out, now or while it was packed (the
+/// @return a frame with one reference, or NULL when out of memory, now or while it was packed (the
 /// bytes are then released)
 fm_frame *fm_frame_take(msgpack_sbuffer *buffer);
 
-/// Makes a frame of a copy of some bytes. @return NULL when memory is out
+/// Makes a frame of a copy of some bytes. @return NULL when out of memory
 fm_frame *fm_frame_copy(const void *bytes, size_t size);
 
 static inline fm_frame *fm_frame_hold(fm_frame *frame)

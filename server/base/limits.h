@@ -67,7 +67,7 @@ typedef struct fm_addresses {
 void fm_addresses_fini(fm_addresses *addresses);
 
 /// A connection from an address as text. Ends with fm_addresses_release().
-/// @return NULL when memory is out
+/// @return NULL when out of memory
 fm_address *fm_addresses_hold(fm_addresses *addresses, const char *peer);
 
 /// @param now_ns  forgets addresses whose connections and wrong tokens are long ago

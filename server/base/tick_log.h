@@ -29,7 +29,7 @@ void fm_tick_log_clear(fm_tick_log *log, uint64_t tick);
 /// Appends an entry (copied). Without memory to grow, the oldest entries go instead.
 ///
 /// @param tick  not before the last one's (asserted)
-/// @return false: memory was out, and this entry or another is gone before its time
+/// @return false when out of memory: this entry or another is gone before its time
 bool fm_tick_log_add(fm_tick_log *log, uint64_t tick, const void *entry);
 
 /// Position of the first entry after a tick; go on from there to log->end.

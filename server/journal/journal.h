@@ -120,7 +120,7 @@ void fm_journal_destroy(fm_journal *journal);
 /// The same, and removes the file: of a world that could not begin.
 void fm_journal_discard(fm_journal *journal);
 
-/// @return NULL when memory is out
+/// @return NULL when out of memory
 fm_journal_batch *fm_journal_batch_create(void);
 void fm_journal_batch_destroy(fm_journal_batch *batch);
 

@@ -5,7 +5,7 @@
 //              └──────── seek ─────────┘   any tick: forwards by replaying, backwards from a
 //              keyframe
 //
-// What a replay shows after tick T does not depend on the way that led there: seek begins before T
+// What a replay shows after tick T does not depend on the path that led there: seek begins before T
 // wherever the journal does, so that searches are as they were, too. Only at the first tick, and at
 // those behind a gap, is the world as a keyframe has it, with no search under way.
 //
@@ -42,7 +42,7 @@ typedef struct fm_replay_verdict {
     uint64_t bridged;          // ticks in which memory ran out, that a keyframe took the place of
 } fm_replay_verdict;
 
-/// Called before each tick of a long way. @return false to give up
+/// Called before each tick of a long path. @return false to give up
 typedef bool fm_replay_progress_fn(void *context, uint64_t tick);
 
 /// Opens a journal; no world is made yet.

@@ -238,7 +238,7 @@ static fm_status take(fm_session *session, const fm_request *request, char *erro
     return status == FM_OK ? methods[request->method].take(session, request, error) : status;
 }
 
-static void hang_up_on_nonsense(fm_session *session, const char *error)
+static void disconnect_for_nonsense(fm_session *session, const char *error)
 {
     static fm_log_site refused;
     fm_log_limited(&refused, FM_LOG_WARNING, "message refused",
@@ -265,7 +265,7 @@ static void receive(fm_session *session, const msgpack_object *message)
         status = take(session, &request, error);
     }
     if (status == FM_ERR_BAD_MESSAGE) {
-        hang_up_on_nonsense(session, error);
+        disconnect_for_nonsense(session, error);
     } else if (status != FM_OK) {
         fm_request_refuse(session, &request, status, error);
     }

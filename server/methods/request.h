@@ -53,7 +53,7 @@ fm_host *fm_request_seat_host(const fm_session *session);
 void fm_request_refuse(fm_session *session, const fm_request *request, fm_status status,
                        const char *error);
 
-/// Makes a job that will be answered to this request. NULL when memory is out.
+/// Makes a job that will be answered to this request. NULL when out of memory.
 fm_job *fm_request_make_job(fm_session *session, const fm_request *request, fm_job_kind kind,
                             fm_host *host);
 

@@ -22,13 +22,13 @@ typedef struct fm_http_answer {
 /// An answer that is a text.
 ///
 /// @param further  static
-/// @return its body is NULL when memory is out
+/// @return its body is NULL when out of memory
 fm_http_answer fm_http_answer_text(uint32_t status, const char *further, const char *text);
 
 /// Makes the head of an answer.
 ///
 /// @param closes  the connection ends with it
-/// @return NULL when memory is out
+/// @return NULL when out of memory
 fm_frame *fm_http_answer_head(const fm_http_answer *answer, bool closes);
 
 /// Makes the answer to a WebSocket's handshake.

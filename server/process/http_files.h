@@ -18,7 +18,7 @@ typedef struct fm_http_files fm_http_files;
 
 /// Reads the files below a folder.
 ///
-/// @return NULL when there is no index.html, or memory is out
+/// @return NULL when there is no index.html, or out of memory
 fm_http_files *fm_http_files_read(const char *folder);
 
 /// NULL is allowed. Answers that are under way keep what they need.

@@ -11,7 +11,7 @@
 typedef struct fm_http_pages fm_http_pages;
 
 /// @param on_metrics  called when the metrics that a request had to wait for are there
-/// @return NULL when memory is out
+/// @return NULL when out of memory
 fm_http_pages *fm_http_pages_create(fm_hub *hub, void (*on_metrics)(void *context), void *context);
 
 /// NULL is allowed.

@@ -16,7 +16,7 @@ typedef struct fm_metrics fm_metrics;
 
 /// @param on_ready  called from fm_metrics_take() when the text that fm_metrics_request() asked
 ///                  for is complete
-/// @return NULL when memory is out
+/// @return NULL when out of memory
 fm_metrics *fm_metrics_create(fm_hub *hub, void (*on_ready)(void *context), void *context);
 
 /// NULL is allowed. Jobs under way are forgotten: they come back to the hub that drops them.

@@ -1,11 +1,9 @@
 // server/process/server.c: see server.h. One libuv loop, from the first listener to the last close.
 //
-//   STARTING ── listening ──> SERVING ── signal ──> STOPPING ── conductor stopped ──> FLUSHING ──>
-//   end
+//   STARTING ── listening ──> SERVING ── signal ──> STOPPING ── conductors stopped ──> FLUSHING
 //
-//   STOPPING  nobody is accepted any more, clients have heard going_down, running ticks are
-//   finished FLUSHING  what waits for clients is written, for grace_s at most; then everybody is
-//   hung up on
+// STOPPING: nobody is accepted any more, clients have heard going_down, running ticks are finished.
+// FLUSHING: what waits for clients is written, for grace_s at most; then all are disconnected.
 
 #include "server/process/server.h"
 
@@ -94,7 +92,7 @@ static void on_grace_over(uv_timer_t *timer)
 {
     struct server *server = timer->data;
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
-        fm_session_hang_up(server->hub.sessions[i], "server goes down");
+        fm_session_disconnect(server->hub.sessions[i], "server goes down");
     }
 }
 

@@ -89,10 +89,10 @@ fm_host *fm_hub_find_host(const fm_hub *hub, uint64_t number);
 /// Not a replay, which has the name that its world had. @return NULL when there is no such world
 fm_host *fm_hub_find_host_by_name(const fm_hub *hub, const char *name, size_t size);
 
-/// Adds one whose number is higher than all others'. @return false when memory is out
+/// Adds one whose number is higher than all others'. @return false when out of memory
 bool fm_hub_add_session(fm_hub *hub, fm_session *session);
 
-/// Makes room for all worlds that are being made and one more. @return false when memory is out
+/// Makes room for all worlds that are being made and one more. @return false when out of memory
 bool fm_hub_reserve_host(fm_hub *hub);
 
 /// Adds a world whose number no other has, for which room was made.

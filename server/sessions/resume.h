@@ -22,7 +22,7 @@
 
 typedef struct fm_resume_key {
     uint8_t bytes[FM_RESUME_KEY_SIZE];
-    uint64_t epoch; // of this process: numbers of sessions begin anew with each
+    uint64_t epoch; // of this process: numbers of sessions start again with each
 } fm_resume_key;
 
 // What a resume token says.

@@ -12,8 +12,8 @@
 #define INPUT_KEPT_SIZE   (16u << 10)       // capacity that an empty input keeps
 #define HELD_UP_SHARE     4u                // reading goes on when this part of the bound is left
 #define FINISH_LONGEST_NS (5 * FM_NS_PER_S) // for a client to read its last answers
-#define PINGS_WHEN_IDLE   3u                // before a client that says nothing is hung up on
-#define LINGER_NS         (FM_NS_PER_S / 4) // for it to hang up after that
+#define PINGS_WHEN_IDLE   3u                // before a client that says nothing is disconnected
+#define LINGER_NS         (FM_NS_PER_S / 4) // for it to disconnect after that
 
 static const fm_transport_events events;
 
@@ -129,7 +129,7 @@ static void let_go(fm_session *session, fm_session_state state, const char *reas
                    fm_log_text("client", session->client), fm_log_text("reason", reason));
 }
 
-void fm_session_hang_up(fm_session *session, const char *reason)
+void fm_session_disconnect(fm_session *session, const char *reason)
 {
     if (session->state == FM_SESSION_GONE) {
         return;
@@ -209,7 +209,7 @@ static void receive_message(fm_session *session, const uint8_t *bytes, size_t si
     session->hub->counts.messages++;
     session->message_size = size;
     if (!msgpack_zone_init(&zone, ZONE_CHUNK_SIZE)) {
-        fm_session_hang_up(session, "out of memory");
+        fm_session_disconnect(session, "out of memory");
         return;
     }
     msgpack_unpack_return result =
@@ -344,7 +344,7 @@ static void on_received(void *owner, const uint8_t *bytes, size_t size)
         return;
     }
     if (taken < size && !keep_input(session, bytes + taken, size - taken)) {
-        fm_session_hang_up(session, "out of memory");
+        fm_session_disconnect(session, "out of memory");
         return;
     }
     if (!straight) {
@@ -369,11 +369,11 @@ void fm_session_send(fm_session *session, fm_frame *const *frames, uint32_t fram
         size += frames[i]->size;
     }
     if (fm_session_unsent_size(session) > FM_SESSION_UNSENT_MAX) {
-        fm_session_hang_up(session, "too much unread");
+        fm_session_disconnect(session, "too much unread");
         return;
     }
     if (session->transport->ops->send(session->transport, frames, frame_count) != FM_OK) {
-        fm_session_hang_up(session, "cannot write");
+        fm_session_disconnect(session, "cannot write");
         return;
     }
     session->queued_size += size + FM_SEND_OVERHEAD;
@@ -404,8 +404,8 @@ static void try_to_go_on(fm_session *session)
     go_on(session);
 }
 
-// Walks backwards: those who hang up may be gone at once. Those who yield again wait for the next
-// round.
+// Walks backwards: those that disconnect may be gone at once. Those who yield again wait for the
+// next round.
 void fm_sessions_take_turns(fm_hub *hub)
 {
     uint32_t left = hub->yield_count;
@@ -460,8 +460,9 @@ static uint64_t ns_of(double seconds)
     return (uint64_t)(seconds * 1e9);
 }
 
-// A client that has got everything should hang up by itself: if we did, what it still sends would
-// make the system throw away what it has not read. When the server goes down, grace_s is the limit.
+// A client that has got everything should disconnect by itself: if we did, what it still sends
+// would make the system throw away what it has not read. When the server goes down, grace_s is the
+// limit.
 static void check_finishing(fm_session *session, uint64_t now_ns)
 {
     if (fm_session_unsent_size(session) > 0) {
@@ -469,7 +470,7 @@ static void check_finishing(fm_session *session, uint64_t now_ns)
     }
     bool too_long = !session->hub->going_down && now_ns - session->finish_ns > FINISH_LONGEST_NS;
     if (too_long || now_ns - session->progress_ns > LINGER_NS) {
-        fm_session_hang_up(session, "finished");
+        fm_session_disconnect(session, "finished");
     }
 }
 
@@ -503,9 +504,9 @@ static void check_idle(fm_session *session, uint64_t now_ns)
     }
     if (session->input_size > 0 &&
         now_ns - session->message_ns > ns_of(config->message_timeout_s)) {
-        fm_session_hang_up(session, "slow message");
+        fm_session_disconnect(session, "slow message");
     } else if (idle_ns > 0 && now_ns - session->received_ns > idle_ns) {
-        fm_session_hang_up(session, "idle");
+        fm_session_disconnect(session, "idle");
     } else if (idle_ns > 0 && session->state == FM_SESSION_READY &&
                now_ns - session->received_ns > idle_ns / PINGS_WHEN_IDLE &&
                now_ns - session->pinged_ns > idle_ns / PINGS_WHEN_IDLE) {
@@ -531,9 +532,9 @@ void fm_session_check_time(fm_session *session, uint64_t now_ns)
     }
     if (session->state == FM_SESSION_GREETING &&
         now_ns - session->opened_ns > ns_of(config->hello_timeout_s)) {
-        fm_session_hang_up(session, "no hello");
+        fm_session_disconnect(session, "no hello");
     } else if (now_ns - session->progress_ns > ns_of(config->slow_reader_timeout_s)) {
-        fm_session_hang_up(session, "slow reader");
+        fm_session_disconnect(session, "slow reader");
     } else {
         check_idle(session, now_ns);
     }
@@ -599,7 +600,7 @@ void fm_reply_send(fm_session *session, fm_reply *reply)
 {
     fm_frame *frame = fm_frame_take(&reply->buffer);
     if (frame == NULL) {
-        fm_session_hang_up(session, "out of memory");
+        fm_session_disconnect(session, "out of memory");
         return;
     }
     fm_session_send(session, &frame, 1);

@@ -114,12 +114,12 @@ void fm_session_accept(void *hub, fm_transport *transport);
 /// While hello, a whole message, is handled: its client is known now, and may send larger ones.
 void fm_session_let_in(fm_session *session);
 
-/// Hangs up at once. May be called from anywhere and more than once.
+/// Disconnects at once. May be called from anywhere and more than once.
 ///
 /// @param reason  for the log
-void fm_session_hang_up(fm_session *session, const char *reason);
+void fm_session_disconnect(fm_session *session, const char *reason);
 
-/// Writes what waits, then hangs up.
+/// Writes what waits, then disconnects.
 void fm_session_finish(fm_session *session, const char *reason);
 
 /// Queues frames that make one message.
@@ -143,12 +143,12 @@ void fm_session_jobs_done(fm_session *session, uint32_t count);
 /// Goes on with the sessions that have yielded, each for one turn. Called soon after hub->on_yield.
 void fm_sessions_take_turns(fm_hub *hub);
 
-/// Hangs up on everybody whose token is not good any more.
+/// Disconnects everybody whose token is not good any more.
 ///
 /// @param but  who is spared this time; may be NULL
 void fm_sessions_check_tokens(fm_hub *hub, const fm_session *but);
 
-/// Hangs up on a client that is too slow to say hello or to read. Called a few times a second.
+/// Disconnects a client that is too slow to say hello or to read. Called a few times a second.
 void fm_session_check_time(fm_session *session, uint64_t now_ns);
 
 /// The server itself stood still for so long until now: no client is to blame for that time.

@@ -84,7 +84,7 @@ struct fm_scene {
     fm_body load_body;
 };
 
-/// @return NULL when memory is out
+/// @return NULL when out of memory
 fm_scene *fm_scene_create(fm_host *host, uint32_t team, uint64_t serial);
 
 /// Without subscriptions (asserted). NULL is allowed.

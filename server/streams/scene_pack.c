@@ -178,7 +178,7 @@ static size_t begin_array(struct body_packer *body, const char *name)
 static void end_array(struct body_packer *body, size_t head, uint32_t count)
 {
     if (body->buffer.size < head + LONG_ARRAY_SIZE) {
-        return; // memory was out, and the body will not be taken
+        return; // out of memory, and the body will not be taken
     }
     for (uint32_t i = 1; i < LONG_ARRAY_SIZE; i++) {
         body->buffer.data[head + i] = (char)(count >> 8 * (LONG_ARRAY_SIZE - 1 - i));
@@ -640,7 +640,7 @@ static fm_body cached_or_made(fm_scene *scene, fm_cached_body wanted)
                       : make_delta(scene, &(struct frames){&wanted.rect, &wanted.rect},
                                    wanted.since, wanted.veiled);
     if (wanted.body.frame != NULL || wanted.body.entries == 0) {
-        keep_cached(scene, &wanted); // else memory was out; there may be some the next time
+        keep_cached(scene, &wanted); // else out of memory; there may be some the next time
     }
     return wanted.body;
 }

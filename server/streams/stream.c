@@ -217,7 +217,7 @@ static void send_keyframe(fm_subscription *subscription)
             ended.entries == 0 || send_body(subscription, FM_NOTIFY_DELTA, ended, (fm_body){0});
         fm_frame_drop(ended.frame);
         if (!sent) {
-            fm_session_hang_up(subscription->session, "out of memory");
+            fm_session_disconnect(subscription->session, "out of memory");
         }
     }
     subscription->told = true;
@@ -555,7 +555,7 @@ static void tell_subscribers(fm_scene *scene)
 }
 
 // A world in which nothing happens publishes nothing, so nobody would look again at clients that
-// wanted to wait a few ticks, or for which memory was out.
+// wanted to wait a few ticks, or for which there was no memory.
 static void flush_scene(fm_scene *scene, const fm_host_summary *summary)
 {
     for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
@@ -642,7 +642,7 @@ static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
         fm_subscription *subscription = scene->subscriptions;
         is_last = subscription->next_of_scene == NULL;
         if (!subscription->opening) {
-            fm_session_hang_up(subscription->session, fm_status_text(status));
+            fm_session_disconnect(subscription->session, fm_status_text(status));
         } else if (!subscription->is_notification) {
             fm_reply_error(subscription->session, subscription->request, status, NULL);
         }
@@ -701,7 +701,7 @@ static void send_world_ended(const fm_subscription *subscription)
     msgpack_pack_uint64(&packer, subscription->scene->host->number);
     fm_body body = {.frame = fm_frame_take(&buffer), .entries = 1};
     if (!send_body(subscription, FM_NOTIFY_WORLD_ENDED, body, (fm_body){0})) {
-        fm_session_hang_up(subscription->session, "out of memory");
+        fm_session_disconnect(subscription->session, "out of memory");
     }
     fm_frame_drop(body.frame);
 }

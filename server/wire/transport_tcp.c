@@ -163,7 +163,7 @@ static void on_shut_down(uv_shutdown_t *request, int error)
     }
 }
 
-// The write side ends first and the read side goes on until the peer hangs up: closing a socket
+// The write side ends first and the read side goes on until the peer disconnects: closing a socket
 // with unread bytes in it would make the system throw away our last answer.
 static void tcp_finish(fm_transport *transport)
 {

@@ -43,7 +43,7 @@ static void list_search_cell(const fm_inspection *cell, void *context)
     }
 }
 
-// Searches that begin at the goal estimate the way to the agents.
+// Searches that begin at the goal estimate the path to the agents.
 static bool searches_from_goal(const char *planner)
 {
     fm_planner_spec spec;

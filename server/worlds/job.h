@@ -197,7 +197,7 @@ typedef struct fm_job {
         } seek;
         fm_job_query query;
         struct {
-            bool reset;            // begin the histograms anew afterwards
+            bool reset;            // start the histograms again afterwards
             bool teams;            // list them
             fm_world_stats *world; // owned
         } stats;

@@ -219,7 +219,7 @@ static bool is_empty(const fm_changes *changes)
            changes->cell_count == 0 && changes->ended_count == 0 && !changes->buildings_changed;
 }
 
-// When the loop is behind, or memory is out, the view goes on with a snapshot later: blocks that
+// When the loop is behind, or out of memory, the view goes on with a snapshot later: blocks that
 // nobody takes in must not pile up.
 //
 // @param caught_up  whether the loop has taken in all that was published in the ticks before. What

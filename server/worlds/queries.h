@@ -1,4 +1,4 @@
-// server/worlds/queries.h: questions about ways, answered between ticks.
+// server/worlds/queries.h: questions about paths, answered between ticks.
 //
 // A job asks one question or many of the same kind. Questions that labels answer are answered at
 // once; for the others each gets an fm_query, and the workers search them while no tick is due,

@@ -137,7 +137,7 @@ static fm_status add_gap(fm_host *host, const fm_tick_record *record)
     return end_row(host, begin);
 }
 
-// Puts a keyframe of the world, which is settled, behind the rows so far. False when memory is out.
+// Puts a keyframe of the world, which is settled, behind the rows so far. False when out of memory.
 static bool put_keyframe(fm_host *host, const fm_tick_record *record)
 {
     bool bridges = host->recording.unrecorded || fm_world_is_starved(host->world);

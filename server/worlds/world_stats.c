@@ -19,7 +19,7 @@ static fm_quantiles quantiles_ms(const fm_histogram *microseconds)
     };
 }
 
-// What core/ has counted since the histograms began anew.
+// What core/ has counted since the histograms started again.
 static fm_quantiles first_move_quantiles(const fm_host *host, const fm_world_counts *counts)
 {
     fm_histogram *histogram = calloc(1, sizeof *histogram);
