@@ -15,7 +15,14 @@
 #define UNITS  200u
 #define BUDGET 1000000u
 
-static fm_agent_id units[UNITS];
+#define LOAD_UNITS  200u // whose orders are about what the budget does
+#define LOAD_MOST   10u  // times as many
+#define LOAD_TICKS  80u
+#define LOAD_BUDGET 1500u
+#define ORDER_TICKS 10u // between two orders of a unit
+
+static fm_agent_id units[LOAD_UNITS * LOAD_MOST];
+static uint32_t unit_count = UNITS;
 
 static fm_cell free_cell(fm_random *random, const fm_world *world)
 {
@@ -50,7 +57,7 @@ static fm_world *make_world(fm_random *random, const fm_planner_ops *ops, bool o
     assert_int_equal(fm_world_create(&rules, grid, &fm_memory_libc, &world), FM_OK);
     fm_command_result result = {0};
     apply(world, (fm_command){.kind = FM_COMMAND_TEAM}, &result);
-    for (uint32_t i = 0; i < UNITS; i++) {
+    for (uint32_t i = 0; i < unit_count; i++) {
         fm_cell cell = free_cell(random, world);
         result.spawned = &units[i];
         apply(world,
@@ -165,12 +172,64 @@ static void everybody_arrives_in_fog(void **state)
     }
 }
 
+// How many searches were finished for units that get new orders all the time: an order whose unit
+// has moved is one.
+static uint64_t finished_of(const fm_planner_ops *ops, uint32_t times, uint64_t *used)
+{
+    fm_random random = fm_random_seed(fm_test_seed());
+    unit_count = LOAD_UNITS * times;
+    fm_world *world = make_world(&random, ops, true);
+    unit_count = UNITS;
+    *used = 0;
+    for (uint32_t tick = 0; tick < LOAD_TICKS; tick++) {
+        for (uint32_t i = tick % ORDER_TICKS; i < LOAD_UNITS * times; i += ORDER_TICKS) {
+            fm_cell goal = free_cell(&random, world);
+            fm_command_result result = {0};
+            apply(world,
+                  (fm_command){.kind = FM_COMMAND_ORDER,
+                               .order = FM_ORDER_MOVE,
+                               .agents = &units[i],
+                               .agent_count = 1,
+                               .cells = &goal,
+                               .cell_count = 1},
+                  &result);
+        }
+        fm_tick_report report;
+        fm_tick_run(world, NULL, LOAD_BUDGET, NULL, &report);
+        *used += report.expansions;
+    }
+    fm_world_counts counts;
+    fm_world_counts_get(world, &counts);
+    fm_world_destroy(world);
+    return counts.first_move_count;
+}
+
+// However much is asked for, as many searches are finished as ever.
+static void overload_finishes_as_much(void **state)
+{
+    (void)state;
+    static const fm_planner_ops *const planners[] = {&fm_auto, &fm_repeated_jps};
+    for (uint32_t i = 0; i < FM_COUNT_OF(planners); i++) {
+        uint64_t best = 0, last = 0, used = 0;
+        for (uint32_t times = 1; times <= LOAD_MOST; times += 3) {
+            last = finished_of(planners[i], times, &used);
+            best = last > best ? last : best;
+            print_message("%s, load %u: %llu finished, %llu expansions\n", planners[i]->name, times,
+                          (unsigned long long)last, (unsigned long long)used);
+            assert_true(used <= (uint64_t)LOAD_BUDGET * LOAD_TICKS * 11 / 10);
+        }
+        assert_true(last * 100 >= best * 85);
+        assert_true(used * 10 >= (uint64_t)LOAD_BUDGET * LOAD_TICKS * 9); // there was too little
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_walk_costs_nothing),
         cmocka_unit_test(edits_wake),
         cmocka_unit_test(everybody_arrives_in_fog),
+        cmocka_unit_test(overload_finishes_as_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -470,7 +470,8 @@ static void many_teams_take_turns_under_a_deadline(void **state)
         fm_tick_run(world, NULL, BUDGET, &clock, &report);
         cut_count += report.record.cut_count;
     }
-    assert_true(cut_count > LONE_TEAMS * LONE_TICKS / 2);
+    print_message("%u cuts\n", cut_count);
+    assert_true(cut_count > LONE_TEAMS * LONE_TICKS / 4); // those that walk have no turn
     uint32_t never = 0;
     for (uint32_t i = 0; i < LONE_TEAMS; i++) {
         fm_agent_report agent;

@@ -28,6 +28,7 @@
 typedef struct fm_account {
     uint32_t weight;     // 1..FM_TEAM_WEIGHT_MAX
     uint32_t agents;     // alive
+    uint32_t asking;     // searches that may still be begun in this tick
     uint32_t searching;  // planners that want to search in this round
     uint32_t served;     // agents for which they do; at least 1 each
     uint64_t share;      // of this tick's budget

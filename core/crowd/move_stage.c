@@ -76,6 +76,8 @@ static fm_plan_state ask(fm_world *world, const struct fm_agent *agent, struct f
     if (state != FM_PLAN_FOUND) {
         planner->state = (uint8_t)state;
         planner->disturbed = true;
+        planner->asked_tick = world->tick;
+        planner->turns = 0;
         fm_planner_wake(world, agent->planner);
     }
     return state;

@@ -259,6 +259,9 @@ static bool advance_search(struct automatic *a, uint32_t units, fm_work *work)
     a->pending = !answered;
     if (answered) {
         a->guiding = false;
+        if (searches_by_jumps(a)) {
+            drop(a, &a->guide, work->slab); // ten times as large as the path
+        }
         a->has_answered = true;
         a->waited = 0;
     }
@@ -268,8 +271,9 @@ static bool advance_search(struct automatic *a, uint32_t units, fm_work *work)
 // Deals the grant out: three quarters to the search, then a quarter to the guide.
 static void deal(struct automatic *a, fm_work *work)
 {
-    bool waits = searches_by_jumps(a) && a->has_answered && !a->guiding &&
-                 (a->waited < JUMPS_WAIT || search_state(a, a->start) == FM_PLAN_PARTIAL);
+    bool is_spared =
+        a->has_answered && (a->waited < JUMPS_WAIT || search_state(a, a->start) == FM_PLAN_PARTIAL);
+    bool waits = searches_by_jumps(a) && !a->guiding && (is_spared || work->in_turn);
     uint32_t expansions_at_start = work->expansions, granted = work->expansions_max;
     bool is_scarce = searches_by_jumps(a) && granted < JUMPS_GRANT;
     uint32_t guide_units = waits ? 0 : granted < 4 ? 1 : granted / 4;

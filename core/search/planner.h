@@ -62,7 +62,8 @@ typedef struct fm_work {
     uint32_t expansions;     // added to by advance() and knowledge_changed(): work charged
     uint32_t secondary; // the part of it that was not the expansion of a cell: repair, re-keying
     fm_deadline deadline;
-    bool cut; // set by advance() when it stopped because of the deadline
+    bool in_turn; // searches are finished one after the other: a move meanwhile would only cost
+    bool cut;     // set by advance() when it stopped because of the deadline
     // What `expansions` was when the deadline stopped it; in a replay given beforehand, in place of
     // a deadline. 0: it did not.
     uint32_t cut_at;

@@ -24,6 +24,8 @@ static void look_ahead(fm_world *world, const struct fm_agent *agent, const fm_c
     }
     planner->state = (uint8_t)state;
     planner->disturbed = true;
+    planner->asked_tick = world->tick;
+    planner->turns = 0;
     planner->edited = log->edited > log->trimmed;
     planner->change_count = (uint32_t)(log->version - log->trimmed);
     planner->change_cell = FM_CELL_NONE;

@@ -47,23 +47,8 @@ static bool list_starts(fm_world *world)
     return true;
 }
 
-// The first of `told` whose slot is not below a number.
-static uint32_t find_told(const fm_world *world, uint32_t slot)
-{
-    uint32_t begin = 0, end = world->told_count;
-    while (begin < end) {
-        uint32_t middle = begin + (end - begin) / 2;
-        if (world->told[middle] < slot) {
-            begin = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return begin;
-}
-
-// Those that are due by team, in slot order but beginning somewhere else in every tick. Counts them
-// in the accounts, and leaves the end of each team's part in `ends`.
+// Those that are told by team, in their order. Counts them in the accounts, and leaves the end of
+// each team's part in `ends`.
 static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
 {
     for (uint32_t i = 0; i < world->told_count; i++) {
@@ -76,11 +61,8 @@ static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
         ends[i] = begin;
         begin += world->teams[i].account.searching;
     }
-    uint32_t first =
-        find_told(world, (uint32_t)(world->tick * TURNS_STRIDE % world->planner_slots));
     for (uint32_t i = 0; i < world->told_count; i++) {
-        uint32_t at = first + i < world->told_count ? first + i : first + i - world->told_count;
-        uint32_t slot = world->told[at];
+        uint32_t slot = world->told[i];
         slots[ends[world->planners[slot].team - 1]++] = slot;
     }
 }
@@ -228,6 +210,12 @@ static uint32_t smaller(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
+// Whether a planner makes use of a few expansions. auto finds better ways when its turn comes.
+static bool lives_on_moves(const fm_planner_ops *ops)
+{
+    return ops->real_time && ops != &fm_auto;
+}
+
 // What a planner may use in the round. A search for many agents may use as much as those of so many
 // agents that search alone; the first round, which is for small repairs, leaves it at one.
 static uint32_t grant_of(const struct fm_tick *t, const struct fm_planner *planner,
@@ -240,7 +228,7 @@ static uint32_t grant_of(const struct fm_tick *t, const struct fm_planner *plann
     if (account->in_turns) {
         grant = smaller(grant << TURN_GROWTH * planner->turns, account->credit);
     }
-    bool is_left_out = account->moves_only && !planner->spec.ops->real_time;
+    bool is_left_out = account->moves_only && !lives_on_moves(planner->spec.ops);
     return is_left_out ? 0 : smaller(grant, UINT32_MAX);
 }
 
@@ -346,8 +334,9 @@ static void tell_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
     planner->round_expansions = work.expansions;
     planner->expansions += work.expansions;
     planner->cut = false;
-    planner->turns = 0;
+    planner->turns = had_answer ? 0 : planner->turns;
     planner->wants_search = ops->is_done == NULL || !ops->is_done(planner->self);
+    planner->asked_tick = had_answer && planner->wants_search ? world->tick : planner->asked_tick;
     if (!planner->wants_search) {
         planner->state = (uint8_t)ops->state_at(planner->self, world->starts[planner->first_start]);
         planner->disturbed = false;
@@ -367,6 +356,8 @@ static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
         return;
     }
     fm_work work = lend(t, worker, planner->grant, planner->cut, planner->cut_at);
+    work.in_turn = fm_team_of(t->world, planner->team)->account.in_turns &&
+                   planner->grant >= FIRST_GRANT; // less does not finish a search
     planner->state = (uint8_t)planner->spec.ops->advance(planner->self, &work);
     planner->round_expansions = work.expansions;
     planner->expansions += work.expansions;
@@ -612,11 +603,20 @@ static void close_stage(fm_world *world)
 }
 
 // Lists all that the stage turns to. When memory is out they stay due.
-static bool list(fm_world *world)
+static bool list(struct fm_tick *t)
 {
+    fm_world *world = t->world;
     if (!fm_due_take(world)) {
         return false;
     }
+    uint32_t due_count = world->told_count;
+    if (!fm_due_admit(world, t->budget)) {
+        for (uint32_t i = 0; i < due_count; i++) {
+            fm_planner_wake(world, world->told[i]);
+        }
+        return false;
+    }
+    t->put_off = due_count - world->told_count;
     if (list_starts(world) && list_searchers(world) && list_surveys(world)) {
         return true;
     }
@@ -633,14 +633,14 @@ void fm_stage_search(struct fm_tick *t)
     open_accounts(t);
     fm_surveys_follow(world);
     fm_search_notice(t);
-    if (!list(world)) {
+    if (!list(t)) {
         return; // memory is out: nobody searches in this tick
     }
     t->report->planners_told = world->told_count;
     tell_planners(t);
     uint64_t rounds_begin = fm_tick_now(t);
     t->report->told_expansions = t->report->expansions;
-    t->report->planners_searched = world->searching_count;
+    t->report->planners_searched = world->searching_count + t->put_off;
     for (t->round = 0; t->round < FM_SEARCH_ROUNDS_MAX; t->round++) {
         if (world->searching_count + world->surveying_count == 0 || t->budget == 0 ||
             t->deadline_met) {
@@ -661,7 +661,7 @@ void fm_stage_search(struct fm_tick *t)
         t->report->record.rounds = t->round + 1;
     }
     t->report->rounds_ns = fm_tick_now(t) - rounds_begin;
-    t->report->planners_unfinished = world->searching_count;
+    t->report->planners_unfinished = world->searching_count + t->put_off;
     close_accounts(world);
     close_stage(world);
     for (uint32_t i = 0; i < world->team_count; i++) {

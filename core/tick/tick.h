@@ -26,7 +26,8 @@
 // shared again, for FM_SEARCH_ROUNDS_MAX rounds at most. Where the equal share of a team would be
 // too small for a search, it is not dealt out equally: in round 0 real-time planners get some for a
 // move, and then one planner after the other gets what finishes a search, those first whose agents
-// cannot move.
+// cannot move, and of these those that have waited longest. Those for which there is not enough
+// at all are not even told: they stay due (core/world/due.h).
 //
 // Teams take turns, planner by planner. The deadline stops every planner within FM_DEADLINE_STRIDE
 // units, and those whose turn has not come search nothing in this tick. The order of turns rotates

@@ -18,7 +18,8 @@ struct fm_tick {
     const fm_tick_record *recorded; // NULL unless this is a replay
     uint32_t recorded_next;         // first cut of `recorded` that was not used yet
     fm_tick_report *report;
-    uint64_t budget; // expansions left
+    uint64_t budget;  // expansions left
+    uint32_t put_off; // planners that are due and have to wait for their turn
     uint32_t round;
     uint32_t turns;    // planners at the head of fm_world.searching that the round looks at
     bool deadline_met; // the deadline has stopped somebody

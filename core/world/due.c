@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#define BEGIN_COST 16u   // expansions: with fewer it does not pay to begin a search
+#define AGES       64u   // ticks of waiting that are told apart
+#define STRIDE     7919u // how far the order of equals rotates from tick to tick
+
 static uint32_t words_of(uint32_t slots)
 {
     return slots / 64 + (slots % 64 != 0);
@@ -66,6 +70,101 @@ bool fm_due_take(fm_world *world)
     return true;
 }
 
+// Whether a planner may be put off: its agents have nothing to gain from being told.
+static bool can_wait(const struct fm_planner *planner)
+{
+    return planner->state == FM_PLAN_RUNNING ||
+           (planner->state == FM_PLAN_PARTIAL && planner->spec.ops->walk != NULL);
+}
+
+// 0: has an answer; then the oldest first.
+static uint32_t rank_of(const fm_world *world, const struct fm_planner *planner)
+{
+    if (!can_wait(planner)) {
+        return 0;
+    }
+    uint64_t age = world->tick - planner->asked_tick;
+    return age < AGES ? AGES - (uint32_t)age : 1;
+}
+
+// The first that was taken whose slot is not below a number.
+static uint32_t find_taken(const fm_world *world, uint32_t slot)
+{
+    uint32_t begin = 0, end = world->told_count;
+    while (begin < end) {
+        uint32_t middle = begin + (end - begin) / 2;
+        if (world->told[middle] < slot) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin;
+}
+
+// Among equals the order is that of slots, but it begins somewhere else in every tick.
+static void sort_by_age(fm_world *world)
+{
+    uint32_t counts[AGES + 2] = {0}, count = world->told_count;
+    for (uint32_t i = 0; i < count; i++) {
+        counts[rank_of(world, &world->planners[world->told[i]]) + 1] += 1;
+    }
+    for (uint32_t rank = 1; rank <= AGES; rank++) {
+        counts[rank] += counts[rank - 1];
+    }
+    uint32_t first = find_taken(world, (uint32_t)(world->tick * STRIDE % world->planner_slots));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = world->told[first + i < count ? first + i : first + i - count];
+        world->aged[counts[rank_of(world, &world->planners[slot])]++] = slot;
+    }
+}
+
+// How many searches a team may begin: by what it has, or by an equal part of the tick's budget.
+static void open_doors(fm_world *world, uint64_t budget)
+{
+    uint32_t asking = 0;
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        world->teams[i].account.asking = 0;
+    }
+    for (uint32_t i = 0; i < world->told_count; i++) {
+        fm_account *account = &fm_team_of(world, world->planners[world->told[i]].team)->account;
+        asking += account->asking == 0;
+        account->asking = 1;
+    }
+    for (uint32_t i = 0; i < world->team_count; i++) {
+        fm_account *account = &world->teams[i].account;
+        uint64_t part = asking == 0 ? 0 : budget / asking;
+        uint64_t begun = (account->left > part ? account->left : part) / BEGIN_COST;
+        account->asking = begun < UINT32_MAX ? (uint32_t)begun + 1 : UINT32_MAX;
+    }
+}
+
+bool fm_due_admit(fm_world *world, uint64_t budget)
+{
+    if (!FM_RESERVE(world, world->aged, world->aged_capacity, world->told_count)) {
+        return false;
+    }
+    if (world->told_count == 0) {
+        return true;
+    }
+    sort_by_age(world);
+    open_doors(world, budget);
+    uint32_t admitted = 0;
+    for (uint32_t i = 0; i < world->told_count; i++) {
+        uint32_t slot = world->aged[i];
+        const struct fm_planner *planner = &world->planners[slot];
+        fm_account *account = &fm_team_of(world, planner->team)->account;
+        if (account->asking > 0 || !can_wait(planner)) {
+            account->asking -= can_wait(planner);
+            world->told[admitted++] = slot;
+        } else {
+            fm_planner_wake(world, slot);
+        }
+    }
+    world->told_count = admitted;
+    return true;
+}
+
 void fm_due_reset(fm_world *world)
 {
     for (uint32_t i = 0; i < world->due_capacity; i++) {
@@ -84,5 +183,6 @@ void fm_due_fini(fm_world *world)
 {
     fm_memory_release(&world->memory, world->due, world->due_capacity * sizeof *world->due);
     fm_memory_release(&world->memory, world->eager, world->eager_capacity * sizeof *world->eager);
+    fm_memory_release(&world->memory, world->aged, world->aged_capacity * sizeof *world->aged);
     fm_memory_release(&world->memory, world->told, world->told_capacity * sizeof *world->told);
 }

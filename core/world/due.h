@@ -56,6 +56,14 @@ void fm_due_wake_stale(fm_world *world);
 /// @return false when memory is out; then they stay due
 bool fm_due_take(fm_world *world);
 
+/// Puts those that were taken in the order in which they are told: first those that have an answer,
+/// then the others, those first whose agents have waited longest. When a team's part of the budget
+/// would not do to begin all of its searches, the last ones are put off: they stay due, and nobody
+/// touches them. So whatever is asked for, searches are finished one after the other.
+///
+/// @return false when memory is out; nothing has changed then
+bool fm_due_admit(fm_world *world, uint64_t budget);
+
 /// All planners begin anew as eager and due.
 void fm_due_reset(fm_world *world);
 

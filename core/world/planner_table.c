@@ -172,6 +172,7 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
                                                 .class_index = agent->class_index,
                                                 .goal = goal,
                                                 .recent_tick = world->tick,
+                                                .asked_tick = world->tick,
                                                 .first_agent = FM_SLOT_NONE};
     fm_planner_set_walking(world, slot, false);
     world->planners[slot].cursor = fm_knowledge_log(knowledge, agent->class_index)->version;
@@ -323,6 +324,8 @@ void fm_planner_redirect(fm_world *world, struct fm_agent *agent, fm_cell goal)
     planner->spec.ops->set_goal(planner->self, goal, &world->slabs[0]);
     planner->goal = goal;
     planner->state = FM_PLAN_RUNNING;
+    planner->asked_tick = world->tick;
+    planner->turns = 0;
     world->counts.replans[FM_REPLAN_GOAL] += 1;
     if (listed) {
         enlist(world, slot);

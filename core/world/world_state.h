@@ -79,6 +79,7 @@ struct fm_planner {
     uint32_t users;       // agents
     uint32_t first_agent; // slot of the one that came last; the others by `mate_after`
     uint64_t cursor;      // version of the knowledge it has read up to
+    uint64_t asked_tick;  // since when its agents want an answer that they do not have
     uint64_t expansions;
     uint64_t serial;                   // among all planners there ever were
     uint64_t recent;                   // expansions per tick x 256, smoothed, as of recent_tick
@@ -200,9 +201,10 @@ struct fm_world {
     // Lists of one tick, rebuilt by it.
     uint32_t *told;      // planner slots: all that the search stage has turned to
     fm_cell *starts;     // of these
+    uint32_t *aged;      // those that are due, by age
     uint32_t *searching; // those of them that want to search
     uint32_t *sensing;   // agent slots, by team
-    uint32_t told_capacity, starts_capacity, searching_capacity, sensing_capacity;
+    uint32_t told_capacity, aged_capacity, starts_capacity, searching_capacity, sensing_capacity;
     uint32_t told_count;
     uint32_t searching_count;
     uint32_t *by_team; // planner slots, then two numbers for each team
