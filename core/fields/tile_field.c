@@ -3,6 +3,7 @@
 #include "core/fields/tile_field.h"
 
 #include "core/fields/tile_offers.h"
+#include "core/fields/tile_records.h"
 
 #define KM_MAX ((uint32_t)1 << 28) // beyond it keys would outgrow 32 bits
 
@@ -12,76 +13,6 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 }
 
 // ---- records ------------------------------------------------------------------------------------
-
-static uint32_t place_of(const fm_tile_field *field, uint32_t number)
-{
-    return number * 0x9e3779b1u >> 16 & field->table_mask;
-}
-
-fm_tile *fm_tile_find(const fm_tile_field *field, uint32_t number)
-{
-    if (field->table == NULL || number == FM_TILE_NONE) {
-        return NULL;
-    }
-    for (uint32_t i = place_of(field, number); field->table[i] != 0;
-         i = (i + 1) & field->table_mask) {
-        fm_tile *tile = field->tiles[field->table[i] - 1];
-        if (tile->number == number) {
-            return tile;
-        }
-    }
-    return NULL;
-}
-
-static void enlist(fm_tile_field *field, const fm_tile *tile)
-{
-    uint32_t i = place_of(field, tile->number);
-    while (field->table[i] != 0) {
-        i = (i + 1) & field->table_mask;
-    }
-    field->table[i] = (uint16_t)(tile->index + 1);
-}
-
-// The table has twice as many places as the list.
-static bool grow(fm_tile_field *field)
-{
-    uint32_t capacity = field->capacity == 0 ? 16 : field->capacity * 2;
-    uint16_t *table = fm_memory_allocate_zeroed(field->memory, 2 * (size_t)capacity, sizeof *table);
-    fm_tile **tiles = table == NULL ? NULL
-                                    : fm_memory_resize(field->memory, field->tiles, field->capacity,
-                                                       capacity, sizeof(fm_tile *));
-    if (tiles == NULL) {
-        fm_memory_release(field->memory, table, 2 * (size_t)capacity * sizeof *table);
-        return false;
-    }
-    fm_memory_release(field->memory, field->table, 2 * (size_t)field->capacity * sizeof *table);
-    field->tiles = tiles;
-    field->capacity = capacity;
-    field->table = table;
-    field->table_mask = 2 * capacity - 1;
-    for (uint32_t i = 0; i < field->count; i++) {
-        enlist(field, field->tiles[i]);
-    }
-    return true;
-}
-
-// The record of a tile, made now if there is none. NULL when memory is out.
-static fm_tile *get(fm_tile_field *field, uint32_t number, fm_slab *slab)
-{
-    fm_tile *tile = fm_tile_find(field, number);
-    if (tile != NULL) {
-        return tile;
-    }
-    if ((field->count == field->capacity && !grow(field)) ||
-        (tile = fm_slab_take(slab, sizeof *tile)) == NULL) {
-        field->is_exhausted = true;
-        return NULL;
-    }
-    *tile = (fm_tile){.number = number, .index = field->count, .low = FM_COST_INFINITE};
-    field->tiles[field->count++] = tile;
-    enlist(field, tile);
-    return tile;
-}
 
 static size_t body_size(bool is_wide)
 {
@@ -187,7 +118,8 @@ static void offer(fm_tile_field *field, const fm_tile *from, fm_slab *slab)
         }
         fm_tile *into = fm_tile_find(field, number);
         uint32_t key = fm_tile_key_from(field, from, number, into, d ^ 4);
-        if (key < FM_COST_INFINITE && (into != NULL || (into = get(field, number, slab)) != NULL)) {
+        if (key < FM_COST_INFINITE &&
+            (into != NULL || (into = fm_tile_get(field, number, slab)) != NULL)) {
             queue(field, into, key, field->km);
         }
     }
@@ -535,7 +467,7 @@ void fm_tile_field_aim(fm_tile_field *field, fm_box box, fm_slab *slab)
     }
     field->estimate.box = box;
     uint32_t number = fm_tile_of(field->map, field->goal);
-    fm_tile *tile = fm_tile_has_goal(field, number) ? get(field, number, slab) : NULL;
+    fm_tile *tile = fm_tile_has_goal(field, number) ? fm_tile_get(field, number, slab) : NULL;
     if (tile != NULL && !tile->is_computed) {
         queue(field, tile, fm_tile_offered_key(field, tile), field->km);
     }

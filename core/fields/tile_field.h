@@ -28,6 +28,7 @@
 #include "core/base/heap.h"
 #include "core/base/slab.h"
 #include "core/fields/tile_kernel.h"
+#include "core/fields/tile_records.h"
 
 // All distances of a tile. Blocked cells, and those without a way, have none.
 typedef struct fm_tile_body {
@@ -94,10 +95,7 @@ void fm_tile_field_fini(fm_tile_field *field, fm_slab *slab);
 /// Those who want to get to the goal stand in this box now. Queues the goal's tile, if need be.
 void fm_tile_field_aim(fm_tile_field *field, fm_box box, fm_slab *slab);
 
-/// The record of a tile, or NULL.
-fm_tile *fm_tile_find(const fm_tile_field *field, uint32_t number);
-
-/// Likewise of the tile that holds a cell.
+/// The record of the tile that holds a cell, or NULL.
 static inline fm_tile *fm_tile_at(const fm_tile_field *field, fm_cell cell)
 {
     return fm_tile_find(field, fm_tile_of(field->map, cell));
