@@ -375,17 +375,8 @@ static bool keyframe_is_after(const fm_journal_reader *reader, const fm_journal_
 
 static bool reserve_keyframe(fm_journal_reader *reader)
 {
-    if (reader->keyframe_count < reader->keyframe_capacity) {
-        return true;
-    }
-    uint32_t capacity = reader->keyframe_capacity == 0 ? 16 : reader->keyframe_capacity * 2;
-    fm_journal_keyframe *keyframes = realloc(reader->keyframes, capacity * sizeof *keyframes);
-    if (keyframes == NULL) {
-        return false;
-    }
-    reader->keyframes = keyframes;
-    reader->keyframe_capacity = capacity;
-    return true;
+    return fm_reserve(&fm_memory_libc, (void **)&reader->keyframes, &reader->keyframe_capacity,
+                      reader->keyframe_count + 1, sizeof *reader->keyframes);
 }
 
 static fm_status take_keyframe(fm_journal_reader *reader, sqlite3_stmt *row, char *error)

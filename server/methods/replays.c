@@ -135,15 +135,10 @@ static void add_entry(struct listing *listing, const char *name)
         !is_file(path, &about)) {
         return;
     }
-    if (listing->count == listing->capacity) {
-        uint32_t capacity = listing->capacity == 0 ? 16 : listing->capacity * 2;
-        struct entry *entries = realloc(listing->entries, capacity * sizeof *entries);
-        if (entries == NULL) {
-            listing->failed = true;
-            return;
-        }
-        listing->entries = entries;
-        listing->capacity = capacity;
+    if (!fm_reserve(&fm_memory_libc, (void **)&listing->entries, &listing->capacity,
+                    listing->count + 1, sizeof *listing->entries)) {
+        listing->failed = true;
+        return;
     }
     struct entry *entry = &listing->entries[listing->count++];
     *entry = (struct entry){.error = ""};

@@ -65,14 +65,9 @@ fm_host *fm_hub_find_host_by_name(const fm_hub *hub, const char *name, size_t si
 
 bool fm_hub_add_session(fm_hub *hub, fm_session *session)
 {
-    if (hub->session_count == hub->session_capacity) {
-        uint32_t capacity = hub->session_capacity == 0 ? 16 : hub->session_capacity * 2;
-        fm_session **sessions = realloc(hub->sessions, capacity * sizeof(fm_session *));
-        if (sessions == NULL) {
-            return false;
-        }
-        hub->sessions = sessions;
-        hub->session_capacity = capacity;
+    if (!fm_reserve(&fm_memory_libc, (void **)&hub->sessions, &hub->session_capacity,
+                    hub->session_count + 1, sizeof(fm_session *))) {
+        return false;
     }
     hub->sessions[hub->session_count++] = session;
     return true;

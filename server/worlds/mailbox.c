@@ -35,17 +35,8 @@ void fm_mailbox_fini(fm_mailbox *mailbox)
 // Room for one more host in the list of those that have something in their inbox. The lock is held.
 static bool posted_reserve(fm_mailbox *mailbox)
 {
-    if (mailbox->posted_count < mailbox->posted_capacity) {
-        return true;
-    }
-    uint32_t capacity = mailbox->posted_capacity == 0 ? 64 : mailbox->posted_capacity * 2;
-    fm_host **posted = realloc(mailbox->posted, capacity * sizeof(fm_host *));
-    if (posted == NULL) {
-        return false;
-    }
-    mailbox->posted = posted;
-    mailbox->posted_capacity = capacity;
-    return true;
+    return fm_reserve(&fm_memory_libc, (void **)&mailbox->posted, &mailbox->posted_capacity,
+                      mailbox->posted_count + 1, sizeof(fm_host *));
 }
 
 fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)

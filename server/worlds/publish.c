@@ -306,17 +306,11 @@ static fm_status reserve(fm_host *host)
     if (host->watches.count == FM_WATCHES_MAX) {
         return FM_ERR_LIMIT;
     }
-    if (host->watches.count < host->watches.capacity) {
-        return FM_OK;
-    }
-    uint32_t capacity = host->watches.capacity == 0 ? 8 : host->watches.capacity * 2;
-    fm_host_watch *watches = realloc(host->watches.items, capacity * sizeof *watches);
-    if (watches == NULL) {
-        return FM_ERR_NO_MEMORY;
-    }
-    host->watches.items = watches;
-    host->watches.capacity = capacity;
-    return FM_OK;
+    fm_host_watches *watches = &host->watches;
+    return fm_reserve(&fm_memory_libc, (void **)&watches->items, &watches->capacity,
+                      watches->count + 1, sizeof *watches->items)
+               ? FM_OK
+               : FM_ERR_NO_MEMORY;
 }
 
 static void stop_watching(fm_host *host, const fm_host_watch *watch)
