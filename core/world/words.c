@@ -1,4 +1,4 @@
-// server/names.c: see names.h.
+// core/world/words.c: see words.h.
 
 #include "core/world/words.h"
 
