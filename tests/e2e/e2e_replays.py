@@ -21,7 +21,8 @@ from mirror import Mirror
 
 LAST, KEYFRAME_TICKS = 70, 20
 SECRETS = {role: f"the-secret-of-{role:_<9}" for role in ("player", "observer", "debug", "admin")}
-OTHERWISE = ("us_per_tick", "knowledge_bytes")  # of an inspection: time, and room to grow in a world that was loaded
+# Of an inspection: time, and room to grow, which what was loaded does not have.
+OTHERWISE = ("us_per_tick", "bytes", "knowledge_bytes")
 
 
 class View:
