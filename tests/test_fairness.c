@@ -245,7 +245,7 @@ static void a_crowd_that_flees_looks_around_once(void **state)
 
 // ---- accounts ----
 
-// Many teams with random weights and wishes, over many ticks.
+// Many teams with random weights and preferences, over many ticks.
 static void accounts_share_by_weight_and_waste_nothing(void **state)
 {
     (void)state;

@@ -144,7 +144,7 @@ void fm_world_destroy(fm_world *world)
     fm_world_classes_destroy(world);
     fm_buildings_fini(&world->buildings);
     fm_buildings_seen_fini(&world->buildings_shown, &memory);
-    fm_lookout_fini(&world->lookout, &memory);
+    fm_unit_index_fini(&world->unit_index, &memory);
     fm_sight_destroy(world->sight);
     fm_grid_destroy(world->grid);
     fm_memory_release(&memory, world, sizeof *world);

@@ -52,7 +52,7 @@ static const uint32_t *list_turns(fm_world *world, uint32_t *count)
     for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
         const fm_mover *mover = &world->movers[slot];
         if (mover->team != 0 && mover->progress == FM_MOVER_UNDECIDED &&
-            (mover->wishes & 15) < FM_WISH_STAY) {
+            (mover->preferences & 15) < FM_PREFERENCE_STAY) {
             keys[(*count)++] = (uint64_t)mover->age << 32 | slot;
         }
     }
@@ -104,14 +104,14 @@ static void note_trail(fm_world *world, struct fm_agent *agent, uint32_t d)
 // A step that is not the one that the unit wanted most.
 static void note_other_step(fm_world *world, const fm_mover *mover)
 {
-    bool has_way = !mover->aside && (mover->wishes & 15) < FM_WISH_STAY;
+    bool has_way = !mover->aside && (mover->preferences & 15) < FM_PREFERENCE_STAY;
     world->counts.conflicts[has_way ? FM_CONFLICT_SIDESTEPPED : FM_CONFLICT_PUSHED] += 1;
 }
 
 static void move_to(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
 {
     uint32_t d = fm_cell_direction(agent->cell, mover->next);
-    if (d != (mover->wishes & 15)) {
+    if (d != (mover->preferences & 15)) {
         note_other_step(world, mover);
     }
     if (agent->order.id == 0) {
@@ -148,12 +148,12 @@ static bool is_settled_friend(const fm_mover *mover, const fm_mover *other)
 // Whether friends who have arrived stand in the way to every place that it would rather have.
 static bool is_at_the_crowd(const fm_world *world, const fm_mover *mover)
 {
-    uint64_t wishes = mover->wishes;
-    if ((wishes & 15) >= FM_WISH_STAY) {
+    uint64_t preferences = mover->preferences;
+    if ((preferences & 15) >= FM_PREFERENCE_STAY) {
         return false;
     }
-    for (; (wishes & 15) < FM_WISH_STAY; wishes >>= 4) {
-        fm_cell cell = fm_cell_step(mover->cell, (uint32_t)(wishes & 15));
+    for (; (preferences & 15) < FM_PREFERENCE_STAY; preferences >>= 4) {
+        fm_cell cell = fm_cell_step(mover->cell, (uint32_t)(preferences & 15));
         if (find_under(world, mover, cell, is_settled_friend) == NULL) {
             return false;
         }
@@ -172,8 +172,8 @@ static bool is_in_the_way(const fm_mover *mover, const fm_mover *other)
 // Whether one such unit stands on the goal and in the way there: the agent is beside it.
 static bool is_goal_taken(const fm_world *world, const fm_mover *mover)
 {
-    uint32_t d = (uint32_t)(mover->wishes & 15);
-    if (d >= FM_WISH_STAY) {
+    uint32_t d = (uint32_t)(mover->preferences & 15);
+    if (d >= FM_PREFERENCE_STAY) {
         return false;
     }
     fm_cell next = fm_cell_step(mover->cell, d);
@@ -201,7 +201,7 @@ static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
     if (agent->order.id == 0 || !agent->is_ready) {
         return;
     }
-    world->counts.conflicts[FM_CONFLICT_WAITED] += (mover->wishes & 15) < FM_WISH_STAY;
+    world->counts.conflicts[FM_CONFLICT_WAITED] += (mover->preferences & 15) < FM_PREFERENCE_STAY;
     if (agent->state == FM_AGENT_MOVING) {
         fm_agent_set_state(agent, FM_AGENT_WAITING);
     }

@@ -3,8 +3,8 @@
 #include "core/crowd/move_stage.h"
 
 #include "core/crowd/crowd.h"
+#include "core/crowd/preferences.h"
 #include "core/crowd/step.h"
-#include "core/crowd/wishes.h"
 #include "core/orders/detour.h"
 #include "core/orders/order_kinds.h"
 #include "core/world/due.h"
@@ -129,7 +129,7 @@ static void choose_agents(uint32_t begin, uint32_t end, uint32_t worker, void *c
         const struct fm_planner *planner = agent->alive ? choose(world, agent) : NULL;
         agent->is_ready = agent->alive && fm_agent_gain_credit(world, agent);
         if (world->occupancy != NULL) {
-            fm_crowd_wish(world, agent, planner, &world->movers[slot]);
+            fm_crowd_prefer(world, agent, planner, &world->movers[slot]);
         }
     }
 }

@@ -171,12 +171,12 @@ static bool is_left_of(const fm_mover *mover, const fm_mover *pusher, uint32_t d
 
 // A list for one who steps aside, of the first `turn_count` turns: places that are free before
 // those where somebody stands.
-static uint64_t wishes_aside(const struct round *r, uint32_t slot, const fm_mover *pusher,
-                             uint32_t direction, uint32_t turn_count)
+static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm_mover *pusher,
+                                  uint32_t direction, uint32_t turn_count)
 {
     const fm_mover *mover = &r->movers[slot];
     bool left = is_left_of(mover, pusher, direction);
-    uint64_t lists[2] = {FM_WISHES_NONE, FM_WISHES_NONE};
+    uint64_t lists[2] = {FM_PREFERENCES_NONE, FM_PREFERENCES_NONE};
     for (uint32_t i = turn_count; i-- > 0;) {
         uint32_t turn = left ? FM_DIRECTION_COUNT - aside_turns[i] : aside_turns[i];
         uint32_t d = (direction + turn) % FM_DIRECTION_COUNT;
@@ -187,7 +187,7 @@ static uint64_t wishes_aside(const struct round *r, uint32_t slot, const fm_move
         }
     }
     uint32_t shift = 0;
-    while ((lists[0] >> shift & 15) != FM_WISH_NONE) {
+    while ((lists[0] >> shift & 15) != FM_PREFERENCE_NONE) {
         shift += 4;
     }
     return lists[1] << shift | (lists[0] & (((uint64_t)1 << shift) - 1));
@@ -197,12 +197,12 @@ static uint64_t wishes_aside(const struct round *r, uint32_t slot, const fm_move
 static void ask(struct round *r, uint32_t slot, const fm_mover *pusher, uint32_t direction)
 {
     const fm_mover *mover = &r->movers[slot];
-    uint64_t wishes = mover->wishes;
+    uint64_t preferences = mover->preferences;
     if (pusher != NULL && mover->aside) {
-        wishes = wishes_aside(r, slot, pusher, direction, FM_COUNT_OF(aside_turns));
+        preferences = preferences_aside(r, slot, pusher, direction, FM_COUNT_OF(aside_turns));
     }
     r->stack[r->depth++] =
-        (fm_pibt_frame){.slot = slot, .wishes = wishes, .pushed = pusher != NULL};
+        (fm_pibt_frame){.slot = slot, .preferences = preferences, .pushed = pusher != NULL};
     r->large += mover->size > 1;
 }
 
@@ -235,8 +235,8 @@ static bool slide(struct round *r, fm_pibt_frame *frame)
     const fm_pibt_frame *below = &frame[-1];
     withdraw(r, below->slot, r->movers[below->slot].next);
     frame->slides = true;
-    frame->wishes =
-        wishes_aside(r, frame->slot, &r->movers[below->slot], below->direction, TURNS_SIDEWAYS);
+    frame->preferences = preferences_aside(r, frame->slot, &r->movers[below->slot],
+                                           below->direction, TURNS_SIDEWAYS);
     return true;
 }
 
@@ -256,17 +256,17 @@ static void give_up(struct round *r, fm_pibt_frame *frame)
     mover->refusals += 1;
 }
 
-// Tries the next wish of the unit on top of the stack. Returns whether it is done with it.
+// Tries the next preference of the unit on top of the stack. Returns whether it is done with it.
 static bool try_next(struct round *r, fm_pibt_frame *frame)
 {
     fm_mover *mover = &r->movers[frame->slot];
-    uint32_t d = frame->wishes & 15;
-    frame->wishes = frame->wishes >> 4 | FM_WISH_NONE << 60;
-    if (d == FM_WISH_STAY && !is_claimed(r, mover)) {
+    uint32_t d = frame->preferences & 15;
+    frame->preferences = frame->preferences >> 4 | FM_PREFERENCE_NONE << 60;
+    if (d == FM_PREFERENCE_STAY && !is_claimed(r, mover)) {
         stay(r, frame->slot);
         return true;
     }
-    if (d == FM_WISH_NONE) {
+    if (d == FM_PREFERENCE_NONE) {
         if (slide(r, frame)) {
             return false;
         }
@@ -274,7 +274,7 @@ static bool try_next(struct round *r, fm_pibt_frame *frame)
         return true;
     }
     fm_cell target = fm_cell_step(mover->cell, d % FM_DIRECTION_COUNT);
-    if (d != FM_WISH_STAY && can_try(r, frame->slot, d, target)) {
+    if (d != FM_PREFERENCE_STAY && can_try(r, frame->slot, d, target)) {
         claim(r, frame->slot, target);
         frame->direction = (uint8_t)d;
         mover->next = target;

@@ -46,9 +46,9 @@
 
 #include "core/map/occupancy.h"
 
-#define FM_WISH_STAY   ((uint64_t)FM_DIRECTION_COUNT)
-#define FM_WISH_NONE   ((uint64_t)15)
-#define FM_WISHES_NONE UINT64_MAX // an empty list
+#define FM_PREFERENCE_STAY  ((uint64_t)FM_DIRECTION_COUNT)
+#define FM_PREFERENCE_NONE  ((uint64_t)15)
+#define FM_PREFERENCES_NONE UINT64_MAX // an empty list
 
 #define FM_MOVER_AGE_MAX 0xffffu // from here on all are equally old
 
@@ -60,15 +60,16 @@ typedef enum fm_mover_progress {
 
 // A unit as the conflict resolution sees it; by agent slot.
 typedef struct fm_mover {
-    uint64_t wishes;  // directions or FM_WISH_STAY, best in the lowest 4 bits; ends by FM_WISH_NONE
-    fm_cell cell;     // where it stands
-    fm_cell next;     // where it will; before that, where it tries to go
-    fm_cell aim;      // where its order leads; of a settled unit, where its last one led
-    uint32_t team;    // 0: there is no unit in this slot
-    uint8_t size;     // cells, 1..FM_CLASS_SIZE_MAX
-    uint8_t progress; // fm_mover_progress
-    uint8_t moves;    // legal steps, bit d for direction d
-    bool aside : 1;   // has no way of its own: when pushed, it steps out of the pusher's way
+    uint64_t preferences; // directions or FM_PREFERENCE_STAY, best in the lowest 4 bits; ends by
+                          // FM_PREFERENCE_NONE
+    fm_cell cell;         // where it stands
+    fm_cell next;         // where it will; before that, where it tries to go
+    fm_cell aim;          // where its order leads; of a settled unit, where its last one led
+    uint32_t team;        // 0: there is no unit in this slot
+    uint8_t size;         // cells, 1..FM_CLASS_SIZE_MAX
+    uint8_t progress;     // fm_mover_progress
+    uint8_t moves;        // legal steps, bit d for direction d
+    bool aside : 1;       // has no way of its own: when pushed, it steps out of the pusher's way
     bool settled : 1; // stands where its last order ended: those with the same aim do not push it
     bool pushable : 1;
     uint8_t refusals : 2; // times that it was pushed in vain
@@ -76,7 +77,7 @@ typedef struct fm_mover {
 } fm_mover;
 
 typedef struct fm_pibt_frame {
-    uint64_t wishes; // not tried yet
+    uint64_t preferences; // not tried yet
     uint32_t slot;
     uint8_t direction; // that it tries
     bool pushed;       // looks for a place in the name of the unit below it

@@ -31,8 +31,8 @@ static bool is_seen(fm_world *world, uint32_t team, uint32_t other, fm_cell cell
     if (other == team) {
         return true;
     }
-    fm_lookout_refresh(world);
-    return fm_lookout_sees(world, team, cell);
+    fm_unit_index_refresh(world);
+    return fm_unit_index_sees(world, team, cell);
 }
 
 // An agent that is gone. It counts as seen to die if the team sees where it stood, whatever has
@@ -54,9 +54,9 @@ bool fm_follow_may_target(fm_world *world, uint32_t team, fm_order_kind kind, fm
     if (agent == NULL || (kind == FM_ORDER_GUARD && agent->team != team)) {
         return false;
     }
-    world->lookout_tick = 0; // commands move agents too
+    world->unit_index_tick = 0; // commands move agents too
     bool seen = is_seen(world, team, agent->team, agent->cell);
-    world->lookout_tick = 0;
+    world->unit_index_tick = 0;
     return seen;
 }
 

@@ -67,7 +67,7 @@ void fm_seek_progress(fm_world *world, struct fm_agent *agent)
         list(world, agent);
     }
     if (wanted && agent->order.kind == FM_ORDER_FLEE) {
-        fm_lookout_refresh(world);
+        fm_unit_index_refresh(world);
     }
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/search/frontier.h"
-#include "core/world/lookout.h"
+#include "core/world/unit_index.h"
 
 typedef enum fm_seek_state {
     FM_SEEK_IDLE,

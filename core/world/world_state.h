@@ -9,11 +9,11 @@
 #include "core/search/scratch.h"
 #include "core/search/survey.h"
 #include "core/world/history.h"
-#include "core/world/lookout.h"
 #include "core/world/names.h"
 #include "core/world/order.h"
 #include "core/world/team_labels.h"
 #include "core/world/tick_record.h"
+#include "core/world/unit_index.h"
 #include "core/world/world.h"
 
 #include <stdatomic.h>
@@ -161,8 +161,8 @@ struct fm_world {
     uint64_t orders_given;
     uint64_t orders_live;             // given and not ended, queued ones too
     struct fm_order_rest *order_rest; // of an order that goes on over ticks (orders.c); or NULL
-    fm_lookout lookout;               // who stands where, for follow and flee
-    uint64_t lookout_tick;            // assign stage that it was gathered in, counted from 1
+    fm_unit_index unit_index;         // who stands where, for follow and flee
+    uint64_t unit_index_tick;         // assign stage that it was gathered in, counted from 1
     bool seeks;                       // somebody explores or flees in this tick
 
     struct fm_team *teams; // team t at t - 1

@@ -1,5 +1,5 @@
-// core/world/lookout.h: who stands near a cell, and who sees it: the living agents by tile of 16 x
-// 16 cells.
+// core/world/unit_index.h: who stands near a cell, and who sees it: the living agents by tile of 16
+// x 16 cells.
 //
 // Made anew when a stage or a command needs it, and good until the next agent moves, is born or
 // dies. Within a tile agents are in slot order.
@@ -10,25 +10,25 @@
 
 #include "core/world/world.h"
 
-#define FM_LOOKOUT_TILE_SHIFT 4u // at most 4: tile_marks in lookout.c has 256 bits
+#define FM_UNIT_INDEX_TILE_SHIFT 4u // at most 4: tile_marks in unit_index.c has 256 bits
 
-typedef struct fm_lookout {
+typedef struct fm_unit_index {
     uint32_t columns, rows; // tiles
     uint32_t *first;        // columns * rows + 1: where each tile's part of `slots` begins
     uint32_t *slots;        // of agents, by tile
     uint32_t slot_capacity;
-} fm_lookout;
+} fm_unit_index;
 
-/// @return FM_OK or FM_ERR_NO_MEMORY, then the lookout is empty
-FM_CHECKED fm_status fm_lookout_gather(fm_world *world);
+/// @return FM_OK or FM_ERR_NO_MEMORY, then the unit_index is empty
+FM_CHECKED fm_status fm_unit_index_gather(fm_world *world);
 
 /// The same, once in a tick at most, for stages before agents move. Without memory it is empty.
-void fm_lookout_refresh(fm_world *world);
+void fm_unit_index_refresh(fm_world *world);
 
-void fm_lookout_fini(fm_lookout *lookout, const fm_memory *memory);
+void fm_unit_index_fini(fm_unit_index *unit_index, const fm_memory *memory);
 
 /// Whether some agent of the team sees a cell now.
-bool fm_lookout_sees(const fm_world *world, uint32_t team, fm_cell cell);
+bool fm_unit_index_sees(const fm_world *world, uint32_t team, fm_cell cell);
 
 // The cells where a team sees agents of other teams, each once, by tile. Begins zeroed.
 typedef struct fm_enemies {

@@ -1,6 +1,6 @@
-// core/crowd/wishes.c: see wishes.h.
+// core/crowd/preferences.c: see preferences.h.
 
-#include "core/crowd/wishes.h"
+#include "core/crowd/preferences.h"
 
 #include "core/crowd/crowd.h"
 #include "core/orders/orders.h"
@@ -36,7 +36,7 @@ static uint64_t list_of(option *options, uint32_t count)
         }
         options[j] = moved;
     }
-    uint64_t list = FM_WISHES_NONE;
+    uint64_t list = FM_PREFERENCES_NONE;
     while (count > 0) {
         list = list << 4 | (options[--count] & 15);
     }
@@ -44,8 +44,8 @@ static uint64_t list_of(option *options, uint32_t count)
 }
 
 // The planner's next step, then everything else by distance.
-static uint64_t wishes_under_way(const fm_world *world, const struct fm_agent *agent,
-                                 const struct fm_planner *planner, uint32_t moves)
+static uint64_t preferences_under_way(const fm_world *world, const struct fm_agent *agent,
+                                      const struct fm_planner *planner, uint32_t moves)
 {
     uint32_t distances[FM_DIRECTION_COUNT + 1];
     fm_planner_distances(planner->spec.ops, planner->self,
@@ -55,7 +55,7 @@ static uint64_t wishes_under_way(const fm_world *world, const struct fm_agent *a
     uint32_t ahead = agent->heading < FM_DIRECTION_COUNT ? agent->heading : next;
     option options[FM_DIRECTION_COUNT + 1];
     uint32_t count = 0;
-    options[count++] = make_option(distances[FM_DIRECTION_COUNT], 0, (uint32_t)FM_WISH_STAY);
+    options[count++] = make_option(distances[FM_DIRECTION_COUNT], 0, (uint32_t)FM_PREFERENCE_STAY);
     for (; moves != 0; moves &= moves - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(moves);
         options[count++] = d == next
@@ -65,10 +65,10 @@ static uint64_t wishes_under_way(const fm_world *world, const struct fm_agent *a
     return list_of(options, count);
 }
 
-static uint64_t wishes_without_way(const fm_world *world, const struct fm_agent *agent,
-                                   uint32_t moves)
+static uint64_t preferences_without_way(const fm_world *world, const struct fm_agent *agent,
+                                        uint32_t moves)
 {
-    uint64_t list = FM_WISHES_NONE << 4 | FM_WISH_STAY;
+    uint64_t list = FM_PREFERENCES_NONE << 4 | FM_PREFERENCE_STAY;
     if (agent->order.id != 0 || agent->trail_count == 0 ||
         world->tick + 1 < agent->pushed_tick + FM_RETURN_TICKS) {
         return list;
@@ -83,8 +83,8 @@ static uint16_t age_of(const fm_world *world, const struct fm_agent *agent)
     return age < FM_MOVER_AGE_MAX ? (uint16_t)age : FM_MOVER_AGE_MAX;
 }
 
-void fm_crowd_wish(const fm_world *world, const struct fm_agent *agent,
-                   const struct fm_planner *planner, fm_mover *mover)
+void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
+                     const struct fm_planner *planner, fm_mover *mover)
 {
     if (!agent->alive) {
         mover->team = 0;
@@ -108,7 +108,7 @@ void fm_crowd_wish(const fm_world *world, const struct fm_agent *agent,
         .settled = agent->settled && agent->order.id == 0,
         .pushable = !fm_agent_holds_ground(agent),
     };
-    mover->wishes = !ready      ? FM_WISHES_NONE
-                    : under_way ? wishes_under_way(world, agent, planner, moves)
-                                : wishes_without_way(world, agent, moves);
+    mover->preferences = !ready      ? FM_PREFERENCES_NONE
+                         : under_way ? preferences_under_way(world, agent, planner, moves)
+                                     : preferences_without_way(world, agent, moves);
 }

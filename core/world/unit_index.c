@@ -1,75 +1,79 @@
-// core/world/lookout.c: see lookout.h.
+// core/world/unit_index.c: see unit_index.h.
 
-#include "core/world/lookout.h"
+#include "core/world/unit_index.h"
 
 #include "core/world/world_state.h"
 
-static uint32_t tile_of(const fm_lookout *lookout, fm_cell cell)
+static uint32_t tile_of(const fm_unit_index *unit_index, fm_cell cell)
 {
-    return (fm_cell_y(cell) >> FM_LOOKOUT_TILE_SHIFT) * lookout->columns +
-           (fm_cell_x(cell) >> FM_LOOKOUT_TILE_SHIFT);
+    return (fm_cell_y(cell) >> FM_UNIT_INDEX_TILE_SHIFT) * unit_index->columns +
+           (fm_cell_x(cell) >> FM_UNIT_INDEX_TILE_SHIFT);
 }
 
 static bool reserve(fm_world *world)
 {
-    fm_lookout *lookout = &world->lookout;
-    if (lookout->first == NULL) {
-        lookout->columns = ((world->grid->width - 1) >> FM_LOOKOUT_TILE_SHIFT) + 1;
-        lookout->rows = ((world->grid->height - 1) >> FM_LOOKOUT_TILE_SHIFT) + 1;
-        lookout->first = fm_memory_allocate_zeroed(
-            &world->memory, (size_t)lookout->columns * lookout->rows + 1, sizeof *lookout->first);
+    fm_unit_index *unit_index = &world->unit_index;
+    if (unit_index->first == NULL) {
+        unit_index->columns = ((world->grid->width - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
+        unit_index->rows = ((world->grid->height - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
+        unit_index->first = fm_memory_allocate_zeroed(
+            &world->memory, (size_t)unit_index->columns * unit_index->rows + 1,
+            sizeof *unit_index->first);
     }
-    return lookout->first != NULL &&
-           FM_RESERVE(world, lookout->slots, lookout->slot_capacity, world->agent_slots);
+    return unit_index->first != NULL &&
+           FM_RESERVE(world, unit_index->slots, unit_index->slot_capacity, world->agent_slots);
 }
 
-fm_status fm_lookout_gather(fm_world *world)
+fm_status fm_unit_index_gather(fm_world *world)
 {
-    fm_lookout *lookout = &world->lookout;
+    fm_unit_index *unit_index = &world->unit_index;
     if (!reserve(world)) {
-        if (lookout->first != NULL) {
-            memset(lookout->first, 0,
-                   ((size_t)lookout->columns * lookout->rows + 1) * sizeof *lookout->first);
+        if (unit_index->first != NULL) {
+            memset(unit_index->first, 0,
+                   ((size_t)unit_index->columns * unit_index->rows + 1) *
+                       sizeof *unit_index->first);
         }
         return FM_ERR_NO_MEMORY;
     }
     // Counting sort: first[tile] counts, then is where the next tile begins, then where this does.
-    uint32_t tile_count = lookout->columns * lookout->rows;
-    memset(lookout->first, 0, ((size_t)tile_count + 1) * sizeof *lookout->first);
+    uint32_t tile_count = unit_index->columns * unit_index->rows;
+    memset(unit_index->first, 0, ((size_t)tile_count + 1) * sizeof *unit_index->first);
     for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
         if (world->agents[slot].alive) {
-            lookout->first[tile_of(lookout, world->agents[slot].cell)] += 1;
+            unit_index->first[tile_of(unit_index, world->agents[slot].cell)] += 1;
         }
     }
     uint32_t sum = 0;
     for (uint32_t tile = 0; tile <= tile_count; tile++) {
-        sum += lookout->first[tile];
-        lookout->first[tile] = sum;
+        sum += unit_index->first[tile];
+        unit_index->first[tile] = sum;
     }
     for (uint32_t slot = world->agent_slots; slot-- > 0;) {
         if (world->agents[slot].alive) {
-            lookout->slots[--lookout->first[tile_of(lookout, world->agents[slot].cell)]] = slot;
+            unit_index->slots[--unit_index->first[tile_of(unit_index, world->agents[slot].cell)]] =
+                slot;
         }
     }
     return FM_OK;
 }
 
-void fm_lookout_refresh(fm_world *world)
+void fm_unit_index_refresh(fm_world *world)
 {
-    if (world->lookout_tick != world->tick + 1) {
-        world->lookout_tick = world->tick + 1;
-        if (fm_lookout_gather(world) != FM_OK) {
+    if (world->unit_index_tick != world->tick + 1) {
+        world->unit_index_tick = world->tick + 1;
+        if (fm_unit_index_gather(world) != FM_OK) {
             return; // nobody is seen in this tick
         }
     }
 }
 
-void fm_lookout_fini(fm_lookout *lookout, const fm_memory *memory)
+void fm_unit_index_fini(fm_unit_index *unit_index, const fm_memory *memory)
 {
-    size_t tile_count = (size_t)lookout->columns * lookout->rows;
-    fm_memory_release(memory, lookout->first, (tile_count + 1) * sizeof *lookout->first);
-    fm_memory_release(memory, lookout->slots, lookout->slot_capacity * sizeof *lookout->slots);
-    *lookout = (fm_lookout){0};
+    size_t tile_count = (size_t)unit_index->columns * unit_index->rows;
+    fm_memory_release(memory, unit_index->first, (tile_count + 1) * sizeof *unit_index->first);
+    fm_memory_release(memory, unit_index->slots,
+                      unit_index->slot_capacity * sizeof *unit_index->slots);
+    *unit_index = (fm_unit_index){0};
 }
 
 // The tiles that cells within `radius` of a cell lie in.
@@ -77,17 +81,17 @@ struct tiles {
     uint32_t x_first, x_last, y_first, y_last;
 };
 
-static struct tiles tiles_around(const fm_lookout *lookout, fm_cell cell, uint32_t radius)
+static struct tiles tiles_around(const fm_unit_index *unit_index, fm_cell cell, uint32_t radius)
 {
     uint32_t x = fm_cell_x(cell), y = fm_cell_y(cell);
     struct tiles tiles = {
-        .x_first = (x < radius ? 0 : x - radius) >> FM_LOOKOUT_TILE_SHIFT,
-        .x_last = (x + radius) >> FM_LOOKOUT_TILE_SHIFT,
-        .y_first = (y < radius ? 0 : y - radius) >> FM_LOOKOUT_TILE_SHIFT,
-        .y_last = (y + radius) >> FM_LOOKOUT_TILE_SHIFT,
+        .x_first = (x < radius ? 0 : x - radius) >> FM_UNIT_INDEX_TILE_SHIFT,
+        .x_last = (x + radius) >> FM_UNIT_INDEX_TILE_SHIFT,
+        .y_first = (y < radius ? 0 : y - radius) >> FM_UNIT_INDEX_TILE_SHIFT,
+        .y_last = (y + radius) >> FM_UNIT_INDEX_TILE_SHIFT,
     };
-    tiles.x_last = tiles.x_last < lookout->columns ? tiles.x_last : lookout->columns - 1;
-    tiles.y_last = tiles.y_last < lookout->rows ? tiles.y_last : lookout->rows - 1;
+    tiles.x_last = tiles.x_last < unit_index->columns ? tiles.x_last : unit_index->columns - 1;
+    tiles.y_last = tiles.y_last < unit_index->rows ? tiles.y_last : unit_index->rows - 1;
     return tiles;
 }
 
@@ -96,12 +100,12 @@ struct tile_marks {
     uint64_t bits[4];
 };
 
-_Static_assert(FM_LOOKOUT_TILE_SHIFT <= 4, "a tile has a bit for each cell");
+_Static_assert(FM_UNIT_INDEX_TILE_SHIFT <= 4, "a tile has a bit for each cell");
 
 // Returns whether the cell was marked before.
 static bool mark(struct tile_marks *marks, fm_cell cell)
 {
-    uint32_t side = 1u << FM_LOOKOUT_TILE_SHIFT;
+    uint32_t side = 1u << FM_UNIT_INDEX_TILE_SHIFT;
     uint32_t place = fm_cell_y(cell) % side * side + fm_cell_x(cell) % side;
     uint64_t bit = (uint64_t)1 << place % 64, before = marks->bits[place / 64];
     marks->bits[place / 64] |= bit;
@@ -110,10 +114,10 @@ static bool mark(struct tile_marks *marks, fm_cell cell)
 
 static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_cell cell)
 {
-    const fm_lookout *lookout = &world->lookout;
+    const fm_unit_index *unit_index = &world->unit_index;
     struct tile_marks marks = {{0}};
-    for (uint32_t i = lookout->first[tile]; i < lookout->first[tile + 1]; i++) {
-        const struct fm_agent *agent = &world->agents[lookout->slots[i]];
+    for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
+        const struct fm_agent *agent = &world->agents[unit_index->slots[i]];
         if (agent->team == team && !mark(&marks, agent->cell) &&
             fm_sight_sees(world->sight, &world->grid->blocked, agent->cell, cell)) {
             return true;
@@ -122,16 +126,16 @@ static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_ce
     return false;
 }
 
-bool fm_lookout_sees(const fm_world *world, uint32_t team, fm_cell cell)
+bool fm_unit_index_sees(const fm_world *world, uint32_t team, fm_cell cell)
 {
-    const fm_lookout *lookout = &world->lookout;
-    if (lookout->slots == NULL) {
+    const fm_unit_index *unit_index = &world->unit_index;
+    if (unit_index->slots == NULL) {
         return false;
     }
-    struct tiles tiles = tiles_around(lookout, cell, world->rules.sense.radius);
+    struct tiles tiles = tiles_around(unit_index, cell, world->rules.sense.radius);
     for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
         for (uint32_t x = tiles.x_first; x <= tiles.x_last; x++) {
-            if (tile_sees(world, y * lookout->columns + x, team, cell)) {
+            if (tile_sees(world, y * unit_index->columns + x, team, cell)) {
                 return true;
             }
         }
@@ -153,12 +157,12 @@ static bool add_enemy(fm_enemies *enemies, const fm_memory *memory, fm_cell cell
 
 static bool gather_tile(const fm_world *world, uint32_t tile, uint32_t team, fm_enemies *enemies)
 {
-    const fm_lookout *lookout = &world->lookout;
+    const fm_unit_index *unit_index = &world->unit_index;
     struct tile_marks marks = {{0}};
-    for (uint32_t i = lookout->first[tile]; i < lookout->first[tile + 1]; i++) {
-        const struct fm_agent *agent = &world->agents[lookout->slots[i]];
+    for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
+        const struct fm_agent *agent = &world->agents[unit_index->slots[i]];
         if (agent->team != team && !mark(&marks, agent->cell) &&
-            fm_lookout_sees(world, team, agent->cell) &&
+            fm_unit_index_sees(world, team, agent->cell) &&
             !add_enemy(enemies, &world->memory, agent->cell)) {
             return false;
         }
@@ -168,13 +172,13 @@ static bool gather_tile(const fm_world *world, uint32_t tile, uint32_t team, fm_
 
 fm_status fm_enemies_refresh(const fm_world *world, uint32_t team, fm_enemies *enemies)
 {
-    const fm_lookout *lookout = &world->lookout;
+    const fm_unit_index *unit_index = &world->unit_index;
     if (enemies->tick == world->tick + 1) {
         return FM_OK;
     }
     enemies->count = 0;
-    for (uint32_t tile = 0; lookout->slots != NULL && tile < lookout->columns * lookout->rows;
-         tile++) {
+    for (uint32_t tile = 0;
+         unit_index->slots != NULL && tile < unit_index->columns * unit_index->rows; tile++) {
         if (!gather_tile(world, tile, team, enemies)) {
             enemies->count = 0;
             return FM_ERR_NO_MEMORY;
@@ -211,12 +215,13 @@ static uint32_t insert(fm_cell *cells, uint32_t count, uint32_t capacity, fm_cel
 }
 
 // Where the first of them in this tile or a later one stands.
-static uint32_t enemy_from(const fm_lookout *lookout, const fm_enemies *enemies, uint32_t tile)
+static uint32_t enemy_from(const fm_unit_index *unit_index, const fm_enemies *enemies,
+                           uint32_t tile)
 {
     uint32_t low = 0, high = enemies->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (tile_of(lookout, enemies->cells[middle]) < tile) {
+        if (tile_of(unit_index, enemies->cells[middle]) < tile) {
             low = middle + 1;
         } else {
             high = middle;
@@ -228,17 +233,17 @@ static uint32_t enemy_from(const fm_lookout *lookout, const fm_enemies *enemies,
 uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_cell cell,
                          uint32_t radius, fm_cell *cells, uint32_t capacity)
 {
-    const fm_lookout *lookout = &world->lookout;
+    const fm_unit_index *unit_index = &world->unit_index;
     const fm_view *view = &world->truth;
     uint32_t count = 0;
     if (enemies->count == 0) {
         return 0;
     }
-    struct tiles tiles = tiles_around(lookout, cell, radius);
+    struct tiles tiles = tiles_around(unit_index, cell, radius);
     for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
-        uint32_t row = y * lookout->columns;
-        uint32_t end = enemy_from(lookout, enemies, row + tiles.x_last + 1);
-        for (uint32_t i = enemy_from(lookout, enemies, row + tiles.x_first); i < end; i++) {
+        uint32_t row = y * unit_index->columns;
+        uint32_t end = enemy_from(unit_index, enemies, row + tiles.x_last + 1);
+        for (uint32_t i = enemy_from(unit_index, enemies, row + tiles.x_first); i < end; i++) {
             fm_cell seen = enemies->cells[i];
             if (fm_view_distance(view, seen, cell) <= radius * view->step[0]) {
                 count = insert(cells, count, capacity, seen, view, cell);

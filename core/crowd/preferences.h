@@ -1,0 +1,12 @@
+// core/crowd/preferences.h: which cells around it an agent would like to stand in next, the best
+// first. The rule stands in crowd.h.
+
+#pragma once
+
+#include "core/crowd/pibt.h"
+#include "core/world/world_state.h"
+
+/// Part of the choose stage: writes what an agent would like into its mover. `planner` is the one
+/// that its `next` came from, or NULL. Workers; writes this agent's mover and nothing else.
+void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
+                     const struct fm_planner *planner, fm_mover *mover);
