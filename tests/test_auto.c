@@ -165,6 +165,17 @@ static void a_search_for_many_gets_the_share_of_many(void **state)
                         .order = FM_ORDER_MOVE};
     fm_world_apply(world, &order, &result);
     assert_int_equal(result.status, FM_OK);
+    // A field would need less than the first round gives.
+    fm_agent_id members[30];
+    for (uint32_t i = 0; i < 30; i++) {
+        members[i] = (fm_agent_id){i + 1, single.generation};
+    }
+    fm_command planner = {.kind = FM_COMMAND_PLANNER,
+                          .agents = members,
+                          .agent_count = 30,
+                          .planner = {.ops = &fm_dstar_lite}};
+    fm_world_apply(world, &planner, &result);
+    assert_int_equal(result.status, FM_OK);
     fm_tick_report report;
     fm_tick_run(world, NULL, 2 * 64 + 310, NULL, &report); // 64 each in the first round
     fm_agent_report one, many;

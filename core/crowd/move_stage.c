@@ -57,11 +57,13 @@ static fm_cell step_on(const fm_world *world, const struct fm_agent *agent,
 static fm_cell step_meanwhile(const fm_world *world, const struct fm_agent *agent,
                               const struct fm_planner *planner)
 {
-    bool is_group = agent->spec.ops == &fm_auto && planner->spec.ops == &fm_dstar_lite;
+    bool is_group = agent->spec.ops == &fm_auto && planner->spec.ops->shared;
     if (agent->order.marches || (is_group && !planner->has_answered)) {
         return step_ahead(world, agent);
     }
-    return is_group ? step_on(world, agent, planner) : FM_CELL_NONE;
+    // A field that has a distance for the cell has a step as well.
+    return is_group && planner->spec.ops != &fm_goal_field ? step_on(world, agent, planner)
+                                                           : FM_CELL_NONE;
 }
 
 // Asks the planner how it is with the agent's cell. Where it keeps a path, which nobody else goes

@@ -640,7 +640,7 @@ void fm_stage_search(struct fm_tick *t)
     tell_planners(t);
     uint64_t rounds_begin = fm_tick_now(t);
     t->report->told_expansions = t->report->expansions;
-    t->report->planners_searched = world->searching_count + t->put_off;
+    t->report->planners_searched = world->searching_count;
     for (t->round = 0; t->round < FM_SEARCH_ROUNDS_MAX; t->round++) {
         if (world->searching_count + world->surveying_count == 0 || t->budget == 0 ||
             t->deadline_met) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define BEGIN_COST 16u   // expansions: with fewer it does not pay to begin a search
+#define BEGIN_COST 8u    // expansions that the cheapest searches take, in open terrain
 #define AGES       64u   // ticks of waiting that are told apart
 #define STRIDE     7919u // how far the order of equals rotates from tick to tick
 

@@ -4,7 +4,7 @@
 
 #include "core/base/base.h"
 
-#define FM_SEARCH_ROUNDS_MAX 16u
+#define FM_SEARCH_ROUNDS_MAX 32u
 
 // A planner that the deadline stopped before its grant was used up.
 typedef struct fm_cut {

@@ -175,6 +175,7 @@ struct fm_world {
     uint32_t planner_slots, planner_capacity;
     uint32_t planner_free;
     uint32_t planner_count;
+    uint32_t field_count; // of these, goal fields
     uint64_t planners_made;
     uint32_t *planner_table; // slot + 1 by hash; chains through fm_planner.next
     uint32_t planner_table_mask;
