@@ -254,13 +254,14 @@ static uint32_t highest(const fm_tile_body *body)
 {
     uint32_t most = 0;
     if (!body->is_wide) {
-        uint16_t top = 0;
+        // One more than each value, nowhere as 0, in an order that every vector unit can compare.
+        int16_t top = INT16_MIN;
         const uint16_t *values = body->narrow[0];
         for (uint32_t i = 0; i < FM_TILE_CELLS; i++) {
-            uint16_t value = values[i] == FM_TILE_NOWHERE ? 0 : values[i];
+            int16_t value = (int16_t)(values[i] + 0x8001);
             top = value > top ? value : top;
         }
-        return body->base + top;
+        return body->base + (uint32_t)(top - INT16_MIN - 1);
     }
     for (uint32_t y = 0; y < FM_TILE_SIDE; y++) {
         for (uint32_t x = 0; x < FM_TILE_SIDE; x++) {

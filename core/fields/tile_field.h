@@ -70,7 +70,7 @@ typedef struct fm_tile_field {
     fm_cell goal;
     fm_tile **tiles; // in the order in which they were met; owned
     uint32_t count, capacity;
-    uint16_t *table; // by hash of a tile's number: index + 1; 0 is empty; owned
+    uint32_t *table; // by hash of a tile's number: number << 16 | index + 1; 0 is empty; owned
     uint32_t table_mask;
     fm_heap queue; // indices of tiles
     fm_tile_estimate estimate;

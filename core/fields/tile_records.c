@@ -17,9 +17,8 @@ fm_tile *fm_tile_find(const fm_tile_field *field, uint32_t number)
     }
     for (uint32_t i = place_of(field, number); field->table[i] != 0;
          i = (i + 1) & field->table_mask) {
-        fm_tile *tile = field->tiles[field->table[i] - 1];
-        if (tile->number == number) {
-            return tile;
+        if (field->table[i] >> 16 == number) {
+            return field->tiles[(field->table[i] & UINT16_MAX) - 1];
         }
     }
     return NULL;
@@ -31,14 +30,14 @@ static void enlist(fm_tile_field *field, const fm_tile *tile)
     while (field->table[i] != 0) {
         i = (i + 1) & field->table_mask;
     }
-    field->table[i] = (uint16_t)(tile->index + 1);
+    field->table[i] = tile->number << 16 | (tile->index + 1);
 }
 
 // The table has twice as many places as the list.
 static bool grow(fm_tile_field *field)
 {
     uint32_t capacity = field->capacity == 0 ? 16 : field->capacity * 2;
-    uint16_t *table = fm_memory_allocate_zeroed(field->memory, 2 * (size_t)capacity, sizeof *table);
+    uint32_t *table = fm_memory_allocate_zeroed(field->memory, 2 * (size_t)capacity, sizeof *table);
     fm_tile **tiles = table == NULL ? NULL
                                     : fm_memory_resize(field->memory, field->tiles, field->capacity,
                                                        capacity, sizeof(fm_tile *));

@@ -30,9 +30,15 @@
 
 FM_INLINE row spread(row a, uint32_t free, uint32_t cost)
 {
-    row b = a;
     uint32_t left = free & free << 1, right = free & free >> 1;
-    SPREAD(1);
+    row near = row_lower(a, row_add(row_from_left(a, 1), cost), left);
+    near = row_lower(near, row_add(row_from_right(a, 1), cost), right);
+    if (!row_differs(near, a)) {
+        return a; // nobody gains by a neighbour, so nobody does by those farther away
+    }
+    row b = a = near;
+    left &= left << 1;
+    right &= right >> 1;
     SPREAD(2);
     SPREAD(4);
     SPREAD(8);

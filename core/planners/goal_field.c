@@ -64,6 +64,8 @@ struct goal_field {
     uint32_t owed;   // units of work that were done and are not charged yet
     uint32_t raised; // AUDIT: the smallest distance that has become larger
     bool audits_all;
+    uint32_t farthest; // SEARCH: the largest distance of any start, if it is known
+    bool is_farthest_known;
     uint64_t freed_seen; // of the map, when the audit began
 
     // WALK: the way that is followed, and how many are left, its own included.
@@ -233,26 +235,42 @@ static void seat(struct goal_field *f, fm_slab *slab)
     }
     owe(f, (f->cursor - begin) / LOOKS_PER_UNIT);
     fm_tile_field_aim(&f->field, box_of(f), slab);
+    f->is_farthest_known = false;
     go_to(f, PHASE_SEARCH);
 }
 
 // ---- SEARCH -------------------------------------------------------------------------------------
 
-// The largest distance of any start; FM_COST_INFINITE while one has none.
-static uint32_t farthest(const struct goal_field *f)
+// How far the search has to get for a start.
+static uint32_t wanted_cost(const struct goal_field *f, fm_cell start)
 {
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < f->start_count && most < FM_COST_INFINITE; i++) {
-        if (f->starts[i] != f->field.goal && !is_hopeless(f, f->starts[i])) {
-            uint32_t cost = start_cost(f, f->starts[i]);
-            most = cost > most ? cost : most;
+    return start == f->field.goal || is_hopeless(f, start) ? 0 : start_cost(f, start);
+}
+
+// The largest distance of any start; FM_COST_INFINITE while one has none. It changes only when a
+// tile is computed where one stands.
+static uint32_t farthest(struct goal_field *f)
+{
+    if (!f->is_farthest_known) {
+        f->farthest = 0;
+        for (uint32_t i = 0; i < f->start_count && f->farthest < FM_COST_INFINITE; i++) {
+            uint32_t cost = wanted_cost(f, f->starts[i]);
+            f->farthest = cost > f->farthest ? cost : f->farthest;
         }
+        f->is_farthest_known = true;
     }
-    return most;
+    return f->farthest;
 }
 
 static bool holds_start(const struct goal_field *f, const fm_tile *tile)
 {
+    fm_cell corner = fm_tile_corner(f->field.map, tile->number);
+    int32_t x = (int32_t)fm_cell_x(corner), y = (int32_t)fm_cell_y(corner);
+    int32_t last = (int32_t)FM_TILE_SIDE - 1;
+    const fm_box *box = &f->field.estimate.box; // around all starts
+    if (x > box->right || x + last < box->left || y > box->bottom || y + last < box->top) {
+        return false;
+    }
     for (uint32_t i = 0; i < f->start_count; i++) {
         if (fm_tile_of(f->field.map, f->starts[i]) == tile->number) {
             return true;
@@ -295,6 +313,7 @@ static void search(struct goal_field *f, fm_slab *slab)
     }
     owe(f, TILE_UNITS);
     bool is_seat = holds_start(f, tile);
+    f->is_farthest_known &= !is_seat;
     if (!tile->is_computed || !fm_tile_is_stale(&f->field, tile)) {
         fm_tile_compute(&f->field, tile, is_seat, slab);
         return;
@@ -552,6 +571,7 @@ static void goal_field_set_starts(void *self, const fm_cell *cells, uint32_t cou
     struct goal_field *f = self;
     bool are_same = count == f->start_count && memcmp(cells, f->starts, count * sizeof *cells) == 0;
     f->tick += 1;
+    f->is_farthest_known = false;
     if (!are_same) {
         if (!reserve_starts(f, count)) {
             f->field.is_exhausted = true;
