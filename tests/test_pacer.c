@@ -246,6 +246,53 @@ static void time_that_is_left_is_given_out(void **state)
     }
 }
 
+// One tick of a world in which so many searches wait for their turn, as core/world/due.h deals with
+// them. Returns how many were finished.
+static uint32_t tick_of_searches(fm_pacer *pacer, uint32_t tick, uint32_t waiting, uint32_t slower)
+{
+    const uint64_t told_ns = 200, expansion_ns = 150, turn_ns = 1000;
+    const uint32_t cost = 40, told_for = 16; // expansions
+    uint64_t now = tick * 100 * MS;
+    fm_pace pace = fm_pacer_begin(pacer, now);
+    uint64_t told = pace.expansions / told_for < waiting ? pace.expansions / told_for : waiting;
+    uint64_t before = told * told_ns * slower;
+    uint64_t search_ns = (turn_ns + cost * expansion_ns) * slower;
+    uint64_t left_ns = pace.deadline_ns > now + before ? pace.deadline_ns - now - before : 0;
+    uint64_t finished = pace.expansions / cost < told ? pace.expansions / cost : told;
+    uint64_t taken_ns = finished * search_ns;
+    if (taken_ns > left_ns) {
+        finished = left_ns / search_ns;
+        taken_ns = left_ns + MS / 20; // the deadline is noticed a little late
+    }
+    fm_tick_report report = report_of(before, taken_ns, finished * cost);
+    report.planners_searched = (uint32_t)told;
+    report.planners_unfinished = waiting - (uint32_t)finished;
+    fm_pacer_end(pacer, &pace, &report, now + before + taken_ns + MS);
+    return (uint32_t)finished;
+}
+
+// Ten times the load that fits, with a machine that is a hundred times as slow for a second: as
+// many searches are finished as ever, and the guess of their cost does not run away.
+static void overload_does_not_make_expansions_dear(void **state)
+{
+    (void)state;
+    uint64_t best = 0, last = 0;
+    for (uint32_t times = 1; times <= 10; times += 3) {
+        fm_pacer pacer;
+        fm_pacer_init(&pacer, 10, 40, FM_OVERLOAD_SLIP, 0);
+        last = 0;
+        for (uint32_t tick = 0; tick < 350; tick++) {
+            uint32_t slower = tick >= 100 && tick < 110 ? 100 : 1;
+            uint32_t finished = tick_of_searches(&pacer, tick, 5000 * times, slower);
+            last += tick >= 200 ? finished : 0;
+        }
+        best = last > best ? last : best;
+        print_message("load %u: %llu finished\n", times, (unsigned long long)last);
+    }
+    assert_true(last * 100 >= best * 85);
+    assert_true(last >= (uint64_t)150 * 3000); // of 5,100 that would fit without telling anybody
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +307,7 @@ int main(void)
         cmocka_unit_test(ticks_stay_in_the_budget),
         cmocka_unit_test(other_stages_cannot_starve_the_search),
         cmocka_unit_test(quiet_ticks_teach_nothing),
+        cmocka_unit_test(overload_does_not_make_expansions_dear),
         cmocka_unit_test(time_that_is_left_is_given_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

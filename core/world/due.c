@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-#define BEGIN_COST 8u    // expansions that the cheapest searches take, in open terrain
-#define AGES       64u   // ticks of waiting that are told apart
-#define STRIDE     7919u // how far the order of equals rotates from tick to tick
+#define BEGIN_COST  16u   // expansions: few searches take less
+#define BEGUN_LEAST 64u   // searches of a team that are never put off
+#define AGES        64u   // ticks of waiting that are told apart
+#define STRIDE      7919u // how far the order of equals rotates from tick to tick
 
 static uint32_t words_of(uint32_t slots)
 {
@@ -135,7 +136,8 @@ static void open_doors(fm_world *world, uint64_t budget)
         fm_account *account = &world->teams[i].account;
         uint64_t part = asking == 0 ? 0 : budget / asking;
         uint64_t begun = (account->left > part ? account->left : part) / BEGIN_COST;
-        account->asking = begun < UINT32_MAX ? (uint32_t)begun + 1 : UINT32_MAX;
+        begun = begun > BEGUN_LEAST ? begun : BEGUN_LEAST;
+        account->asking = begun < UINT32_MAX ? (uint32_t)begun : UINT32_MAX;
     }
 }
 
