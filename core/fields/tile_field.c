@@ -3,6 +3,7 @@
 #include "core/fields/tile_field.h"
 
 #include "core/fields/tile_offers.h"
+#include "core/fields/tile_rim.h"
 #include "core/fields/tile_records.h"
 
 #define KM_MAX ((uint32_t)1 << 28) // beyond it keys would outgrow 32 bits
@@ -52,11 +53,7 @@ static void keep_body(fm_tile_field *field, fm_tile *tile, const fm_tile_body *b
 static void forget(fm_tile_field *field, fm_tile *tile, fm_slab *slab)
 {
     fm_tile_drop_body(field, tile, slab);
-    if (tile->border != NULL) {
-        fm_slab_give(slab, tile->border, sizeof *tile->border);
-        tile->border = NULL;
-        field->border_count -= 1;
-    }
+    fm_tile_rim_drop(field, tile, slab);
     tile->is_computed = tile->is_cut = tile->is_used = tile->is_seat = false;
     tile->low = FM_COST_INFINITE;
     tile->high = 0;
@@ -272,34 +269,18 @@ static uint32_t highest(const fm_tile_body *body)
     return most;
 }
 
-static void take_border(const fm_tile_body *body, fm_tile_border *border)
-{
-    const uint32_t last = FM_TILE_SIDE - 1;
-    for (uint32_t i = 0; i < FM_TILE_SIDE; i++) {
-        (*border)[FM_SIDE_NORTH][i] = fm_tile_body_cost(body, i, 0);
-        (*border)[FM_SIDE_EAST][i] = fm_tile_body_cost(body, last, i);
-        (*border)[FM_SIDE_SOUTH][i] = fm_tile_body_cost(body, i, last);
-        (*border)[FM_SIDE_WEST][i] = fm_tile_body_cost(body, 0, i);
-    }
-}
-
 // The tile gets the distances that follow from the seeds; without any it is not computed any more.
 static void settle(fm_tile_field *field, fm_tile *tile, const fm_tile_border *seeds, bool with_body,
                    fm_slab *slab)
 {
     fm_tile_body body;
     bool any = solve(field, tile->number, seeds, &body);
-    if (any && tile->border == NULL) {
-        tile->border = fm_slab_take(slab, sizeof *tile->border);
-        field->border_count += tile->border != NULL;
-        field->is_exhausted |= tile->border == NULL;
-    }
-    if (!any || tile->border == NULL) {
+    bool is_kept = any && fm_tile_rim_keep(field, tile, &body, slab);
+    field->is_exhausted |= any && !is_kept;
+    if (!is_kept) {
         forget(field, tile, slab);
         return;
     }
-    take_border(&body, tile->border);
-    tile->low = body.base;
     tile->high = highest(&body);
     tile->version = field->map->looks[tile->number].version;
     tile->is_computed = true;
@@ -315,7 +296,9 @@ void fm_tile_compute(fm_tile_field *field, fm_tile *tile, bool with_body, fm_sla
     FM_ASSERT(!tile->is_computed || !fm_tile_is_stale(field, tile));
     fm_tile_gather(field, tile->number, &seeds);
     if (tile->is_computed) {
-        lower_border(&seeds, tile->border);
+        fm_tile_border own;
+        fm_tile_rim_read(tile, &own);
+        lower_border(&seeds, &own);
     }
     settle(field, tile, &seeds, with_body, slab);
     if (tile->is_computed) {
@@ -326,14 +309,14 @@ void fm_tile_compute(fm_tile_field *field, fm_tile *tile, bool with_body, fm_sla
 uint32_t fm_tile_refresh(fm_tile_field *field, fm_tile *tile, bool with_body, fm_slab *slab)
 {
     fm_tile_border seeds, before, after;
-    memcpy(before, *tile->border, sizeof before);
+    fm_tile_rim_read(tile, &before);
     fm_tile_gather(field, tile->number, &seeds);
     settle(field, tile, &seeds, with_body, slab);
     dequeue(field, tile);
     uint32_t raised = FM_COST_INFINITE;
     fm_tile_border_clear(&after);
     if (tile->is_computed) {
-        memcpy(after, *tile->border, sizeof after);
+        fm_tile_rim_read(tile, &after);
         offer(field, tile, slab);
     }
     for (uint32_t side = 0; side < FM_SIDE_COUNT; side++) {
@@ -350,8 +333,13 @@ uint32_t fm_tile_refresh(fm_tile_field *field, fm_tile *tile, bool with_body, fm
 
 void fm_tile_make_body(fm_tile_field *field, fm_tile *tile, fm_slab *slab)
 {
+    fm_tile_border seeds;
     fm_tile_body body;
-    if (tile->body == NULL && solve(field, tile->number, tile->border, &body)) {
+    if (tile->body != NULL) {
+        return;
+    }
+    fm_tile_rim_read(tile, &seeds);
+    if (solve(field, tile->number, &seeds, &body)) {
         keep_body(field, tile, &body, slab);
     }
 }
@@ -362,7 +350,9 @@ void fm_tile_read(const fm_tile_field *field, const fm_tile *tile,
     fm_tile_body made;
     const fm_tile_body *body = tile->body;
     if (body == NULL) {
-        bool any = solve(field, tile->number, tile->border, &made);
+        fm_tile_border seeds;
+        fm_tile_rim_read(tile, &seeds);
+        bool any = solve(field, tile->number, &seeds, &made);
         body = any ? &made : NULL;
     }
     for (uint32_t y = 0; y < FM_TILE_SIDE; y++) {
@@ -376,12 +366,7 @@ void fm_tile_read(const fm_tile_field *field, const fm_tile *tile,
 
 static void cut(fm_tile *tile, uint32_t limit)
 {
-    for (uint32_t side = 0; side < FM_SIDE_COUNT; side++) {
-        for (uint32_t i = 0; i < FM_TILE_SIDE; i++) {
-            uint32_t *cost = &(*tile->border)[side][i];
-            *cost = *cost > limit ? FM_COST_INFINITE : *cost;
-        }
-    }
+    fm_tile_rim_cut(tile, limit);
     tile->high = limit;
     tile->is_cut = true;
     tile->is_used = tile->is_seat = false;
@@ -487,10 +472,10 @@ uint32_t fm_tile_field_cost(const fm_tile_field *field, fm_cell cell)
         return fm_tile_body_cost(tile->body, x, y);
     }
     if (y == 0 || y == FM_TILE_SIDE - 1) {
-        return (*tile->border)[y == 0 ? FM_SIDE_NORTH : FM_SIDE_SOUTH][x];
+        return fm_tile_rim_cost(tile, y == 0 ? FM_SIDE_NORTH : FM_SIDE_SOUTH, x);
     }
     if (x == 0 || x == FM_TILE_SIDE - 1) {
-        return (*tile->border)[x == 0 ? FM_SIDE_WEST : FM_SIDE_EAST][y];
+        return fm_tile_rim_cost(tile, x == 0 ? FM_SIDE_WEST : FM_SIDE_EAST, y);
     }
     return FM_COST_INFINITE;
 }
@@ -700,7 +685,7 @@ void fm_tile_field_fini(fm_tile_field *field, fm_slab *slab)
 size_t fm_tile_field_bytes(const fm_tile_field *field)
 {
     return field->capacity * (sizeof *field->tiles + 2 * sizeof *field->table) +
-           field->count * sizeof **field->tiles + field->border_count * sizeof(fm_tile_border) +
+           field->count * sizeof **field->tiles + fm_tile_rim_bytes(field) +
            field->narrow_count * body_size(false) + field->wide_count * body_size(true) +
            fm_heap_bytes(&field->queue);
 }

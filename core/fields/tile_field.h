@@ -43,6 +43,12 @@ typedef struct fm_tile_body {
 
 typedef uint32_t fm_tile_border[FM_SIDE_COUNT][FM_TILE_SIDE]; // FM_COST_INFINITE: none
 
+// The same as a tile keeps it: with 16 bits above the tile's least distance, where that is enough.
+typedef union fm_tile_rim {
+    uint16_t narrow[FM_SIDE_COUNT][FM_TILE_SIDE]; // FM_TILE_NOWHERE: none
+    uint32_t wide[FM_SIDE_COUNT][FM_TILE_SIDE];   // FM_COST_INFINITE: none
+} fm_tile_rim;
+
 // What is known of a tile that was computed, or is queued.
 typedef struct fm_tile {
     uint32_t number;  // row * columns + column
@@ -52,11 +58,12 @@ typedef struct fm_tile {
     uint32_t high;
     uint32_t key_km;  // km when its key was exact; FM_TILE_INEXACT: it is a lower bound
     uint32_t place;   // in the queue, + 1; 0: it is not
-    bool is_computed; // has a border
-    bool is_cut;      // part of its border was dropped: it has to be computed whatever is offered
-    bool is_used;     // a way that was checked leads through it
-    bool is_seat;     // somebody stood in it when ways were checked
-    fm_tile_border *border;
+    bool is_computed; // has a rim
+    bool is_rim_wide;
+    bool is_cut;        // part of its border was dropped: it has to be computed whatever is offered
+    bool is_used;       // a way that was checked leads through it
+    bool is_seat;       // somebody stood in it when ways were checked
+    fm_tile_rim *rim;   // the part of it that is needed; see tile_rim.h
     fm_tile_body *body; // NULL: not kept
 } fm_tile;
 
@@ -75,8 +82,10 @@ typedef struct fm_tile_field {
     fm_heap queue; // indices of tiles
     fm_tile_estimate estimate;
     uint32_t km;
-    bool is_exhausted;                               // memory ran out
-    uint32_t border_count, narrow_count, wide_count; // blocks held
+    bool is_exhausted; // memory ran out
+    // Blocks held.
+    uint32_t rim_count, wide_rim_count; // narrow ones and wide ones
+    uint32_t narrow_count, wide_count;  // bodies
 } fm_tile_field;
 
 /// Sets up a field without any distance. Takes no memory yet.
@@ -162,4 +171,14 @@ static inline uint32_t fm_tile_body_cost(const fm_tile_body *body, uint32_t x, u
     }
     uint32_t value = body->narrow[y][x];
     return value == FM_TILE_NOWHERE ? FM_COST_INFINITE : body->base + value;
+}
+
+/// The distance of a border cell of a computed tile.
+static inline uint32_t fm_tile_rim_cost(const fm_tile *tile, uint32_t side, uint32_t i)
+{
+    if (tile->is_rim_wide) {
+        return tile->rim->wide[side][i];
+    }
+    uint32_t value = tile->rim->narrow[side][i];
+    return value == FM_TILE_NOWHERE ? FM_COST_INFINITE : tile->low + value;
 }

@@ -2,6 +2,8 @@
 
 #include "core/fields/tile_offers.h"
 
+#include "core/fields/tile_rim.h"
+
 const uint32_t fm_tile_no_costs[FM_TILE_SIDE] = {
     FM_COST_INFINITE, FM_COST_INFINITE, FM_COST_INFINITE, FM_COST_INFINITE, FM_COST_INFINITE,
     FM_COST_INFINITE, FM_COST_INFINITE, FM_COST_INFINITE, FM_COST_INFINITE, FM_COST_INFINITE,
@@ -36,6 +38,13 @@ static uint32_t *corner_of(fm_tile_border *border, uint32_t direction)
 {
     uint32_t side = fm_direction_dy[direction] > 0 ? FM_SIDE_SOUTH : FM_SIDE_NORTH;
     return &(*border)[side][fm_direction_dx[direction] > 0 ? FM_TILE_SIDE - 1 : 0];
+}
+
+// Its cost in a computed tile.
+static uint32_t corner_cost(const fm_tile *tile, uint32_t direction)
+{
+    uint32_t side = fm_direction_dy[direction] > 0 ? FM_SIDE_SOUTH : FM_SIDE_NORTH;
+    return fm_tile_rim_cost(tile, side, fm_direction_dx[direction] > 0 ? FM_TILE_SIDE - 1 : 0);
 }
 
 fm_cell fm_tile_side_cell(const fm_tile_field *field, uint32_t number, uint32_t side, uint32_t i)
@@ -76,22 +85,23 @@ static void cross_weighted(const fm_tile_field *field, const uint32_t *from, uin
 static void cross(const fm_tile_field *field, const fm_tile *from, uint32_t number, uint32_t side,
                   uint32_t offers[FM_TILE_SIDE])
 {
-    uint32_t out = side ^ 2;
+    uint32_t out = side ^ 2, costs[FM_TILE_SIDE];
+    fm_tile_rim_read_side(from, out, costs);
     if (field->view->weights != NULL) {
-        cross_weighted(field, (*from->border)[out], number, side, offers);
+        cross_weighted(field, costs, number, side, offers);
         return;
     }
     fm_tile_passage passage =
         fm_tile_passage_between(field->map->looks[from->number].sides[out],
                                 field->map->looks[number].sides[side], field->view->connectivity);
-    field->kernel->cross((*from->border)[out], &passage, &field->estimate.steps, offers);
+    field->kernel->cross(costs, &passage, &field->estimate.steps, offers);
 }
 
 // What a computed tile offers past its corner; `direction` is where it lies, from the other one.
 static uint32_t cross_corner(const fm_tile_field *field, const fm_tile *from, uint32_t number,
                              uint32_t direction)
 {
-    uint32_t cost = *corner_of(from->border, direction ^ 4);
+    uint32_t cost = corner_cost(from, direction ^ 4);
     fm_cell cell = corner_cell(field, number, direction);
     if (cost >= FM_COST_INFINITE || (fm_view_moves(field->view, cell) >> direction & 1) == 0) {
         return FM_COST_INFINITE;
@@ -138,9 +148,13 @@ static uint32_t side_key(const fm_tile_field *field, const fm_tile *from, uint32
     cross(field, from, number, side, offers);
     fm_cell first = fm_tile_side_cell(field, number, side, 0);
     fm_tile_row row = {(int32_t)fm_cell_x(first), (int32_t)fm_cell_y(first), side % 2 == 1};
-    const uint32_t *known =
-        into != NULL && into->is_computed ? (*into->border)[side] : fm_tile_no_costs;
-    return field->kernel->least_key(offers, known, &row, &field->estimate);
+    uint32_t known[FM_TILE_SIDE];
+    bool is_known = into != NULL && into->is_computed;
+    if (is_known) {
+        fm_tile_rim_read_side(into, side, known);
+    }
+    return field->kernel->least_key(offers, is_known ? known : fm_tile_no_costs, &row,
+                                    &field->estimate);
 }
 
 // Likewise to a corner.
@@ -149,7 +163,7 @@ static uint32_t corner_key(const fm_tile_field *field, const fm_tile *from, uint
 {
     uint32_t offer = cross_corner(field, from, number, direction);
     uint32_t known =
-        into != NULL && into->is_computed ? *corner_of(into->border, direction) : FM_COST_INFINITE;
+        into != NULL && into->is_computed ? corner_cost(into, direction) : FM_COST_INFINITE;
     fm_cell cell = corner_cell(field, number, direction);
     return offer < known ? offer + estimate_of_cell(field, cell) : FM_COST_INFINITE;
 }
