@@ -73,7 +73,9 @@ static void other_value(const fm_config_key *key, char *text, size_t size)
     switch (key->kind) {
     case FM_CONFIG_KIND_TEXT:
         snprintf(text, size, "%s",
-                 strcmp(key->name, "listen") == 0 || strcmp(key->name, "http") == 0 ? "[::1]:7000"
+                 strcmp(key->name, "listen") == 0 || strcmp(key->name, "http") == 0 ||
+                         strcmp(key->name, "metrics_listen") == 0
+                     ? "[::1]:7000"
                  : strcmp(key->name, "planner") == 0    ? "dstar-lite:queue=heap"
                  : strcmp(key->name, "token_file") == 0 ? token_path
                                                         : "a \"quoted\" \\ file: #1");
@@ -427,6 +429,9 @@ static void test_what_remote_needs(void **state)
     const char *plain[] = {"--listen=0.0.0.0:0", "--allow-remote", "--allow-plaintext", NULL};
     const char *without_tls[] = {"--listen=0.0.0.0:0", "--allow-remote", NULL};
     const char *http_without_tls[] = {"--http=0.0.0.0:0", "--allow-remote", NULL};
+    const char *metrics[] = {"--metrics-listen=0.0.0.0:0", "--allow-remote", "--allow-plaintext",
+                             NULL};
+    const char *only_metrics[] = {"--metrics-listen=0.0.0.0:0", NULL};
     const char *not_allowed[] = {"--listen=[::]:0", "--tls-certificate=x.pem", NULL};
     const char *none[] = {NULL};
     const char *token[] = {"FOGMARCH_TOKEN=0123456789abcdef", NULL};
@@ -440,6 +445,14 @@ static void test_what_remote_needs(void **state)
     assert_true(outcome.may_start);
     outcome_fini(&outcome);
 
+    outcome = run(metrics, none); // nobody is asked for a token there
+    assert_true(outcome.may_start);
+    outcome_fini(&outcome);
+
+    check_refused(
+        run(only_metrics, none), FM_EXIT_USAGE,
+        "fogmarchd: --metrics-listen: 0.0.0.0:0 can be reached from other machines; that needs "
+        "allow_remote: true and tls_certificate (or allow_plaintext: true)\n");
     check_refused(run(plain, none), FM_EXIT_USAGE,
                   "fogmarchd: --listen: 0.0.0.0:0 can be reached from other machines; that needs a "
                   "token (token_file or FOGMARCH_TOKEN)\n");

@@ -11,7 +11,8 @@ void fm_descriptors_reserve(const fm_config *config)
     struct rlimit limit;
     rlim_t needed = FM_DESCRIPTORS_SPARE + config->sessions_max +
                     config->worlds_max * FM_DESCRIPTORS_PER_WORLD +
-                    (config->http[0] == '\0' ? 0 : config->http_connections_max);
+                    (config->http[0] == '\0' ? 0 : config->http_connections_max) +
+                    (config->metrics_listen[0] == '\0' ? 0 : config->http_connections_max);
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed) {
         return;
     }

@@ -52,8 +52,8 @@ struct connection {
 
 struct fm_http {
     fm_hub *hub;
-    fm_tls *tls; // owned; NULL: none
-    fm_accept_fn *accept;
+    fm_tls *tls;          // owned; NULL: none
+    fm_accept_fn *accept; // NULL: there are no WebSockets, this port is the operators'
     fm_tcp_listener *listener;
     fm_addresses addresses; // those who are connected
     fm_http_pages *pages;
@@ -209,11 +209,12 @@ static void take_request(struct connection *connection, const uint8_t *head, siz
         refuse(connection, 431, NULL, "the head of a request has 4 KiB at most\n");
     } else if (!fm_http_request_read(head, size, &request, &refusal)) {
         refuse(connection, refusal.status, refusal.status == 405 ? ALLOWED : NULL, refusal.reason);
-    } else if (fm_http_text_is(request.path, "/ws")) {
+    } else if (connection->http->accept != NULL && fm_http_text_is(request.path, "/ws")) {
         take_handshake(connection, &request);
     } else if (request.upgrades) {
-        refuse(connection, 400, NULL, "the only WebSocket is /ws\n");
-    } else if (fm_http_pages_answer(connection->http->pages, &request, &answer)) {
+        refuse(connection, 400, NULL, "the only WebSocket is /ws of the port for everybody\n");
+    } else if (fm_http_pages_answer(connection->http->pages, &request,
+                                    connection->inner->is_loopback, &answer)) {
         send_answer(connection, &answer, request.is_head, !request.keeps_alive);
     } else {
         connection->is_head = request.is_head;
@@ -537,7 +538,7 @@ fm_http *fm_http_create(fm_hub *hub, fm_accept_fn *accept)
     }
     http->hub = hub;
     http->accept = accept;
-    http->pages = fm_http_pages_create(hub, on_metrics, http);
+    http->pages = fm_http_pages_create(hub, accept == NULL, on_metrics, http);
     if (http->pages == NULL) {
         free(http);
         return NULL;

@@ -1,11 +1,15 @@
-// server/process/http.h: the HTTP port: health, metrics, the web client's files, and WebSocket.
+// server/process/http.h: an HTTP port: health, metrics, the web client's files, and WebSocket.
 //
 //   GET /livez     200 while the event loop turns
 //   GET /readyz    200 while clients are taken, 503 while worlds load or the server goes down
-//   GET /healthz   the same with details, as JSON
-//   GET /metrics   Prometheus text format 0.0.4 (server/process/metrics.h)
+//   GET /healthz   the same with details, as JSON; for operators
+//   GET /metrics   Prometheus text format 0.0.4 (server/process/metrics.h); for operators
 //   GET /ws        WebSocket, subprotocol "fogmarch" or none (server/wire/transport_ws.h)
 //   GET /...       files of the web client below web_root
+//
+// There may be two: `http` for everybody, and `metrics_listen` for operators, which serves the
+// first four pages alone. Pages for operators are not on the first one when the second is there;
+// without it only clients on this machine get them there, others get 403.
 //
 // HEAD is answered like GET, without the body. All else is refused with a status and a sentence,
 // and ends the connection: other methods, bodies, other versions and upgrades, heads that are
@@ -39,7 +43,8 @@ typedef struct fm_http fm_http;
 /// Makes a server that does not listen yet. Reads the files of the web client.
 ///
 /// @param hub     outlives it; its config says where the files are
-/// @param accept  is given each WebSocket connection, as by fm_tcp_listen(), with `hub`
+/// @param accept  is given each WebSocket connection, as by fm_tcp_listen(), with `hub`; NULL: this
+///                is the operators' port
 /// @return NULL when memory is out
 fm_http *fm_http_create(fm_hub *hub, fm_accept_fn *accept);
 

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #define STATUS_OK        200u
+#define STATUS_FORBIDDEN 403u
 #define STATUS_NOT_FOUND 404u
 #define STATUS_NOT_NOW   503u
 
 struct fm_http_pages {
     const fm_hub *hub;
+    bool for_operators;
     fm_metrics *metrics;
     fm_http_files *files; // NULL: there are none
 };
@@ -97,6 +99,9 @@ static bool find_folder(const fm_config *config, char *folder, size_t room)
 void fm_http_pages_read_files(fm_http_pages *pages)
 {
     char folder[FM_CONFIG_TEXT_MAX + 1];
+    if (pages->for_operators) {
+        return;
+    }
     fm_http_files_destroy(pages->files);
     pages->files =
         find_folder(pages->hub->config, folder, sizeof folder) ? fm_http_files_read(folder) : NULL;
@@ -106,7 +111,7 @@ static fm_http_answer answer_nothing(const fm_http_pages *pages, const fm_http_r
 {
     return fm_http_answer_text(
         STATUS_NOT_FOUND, NULL,
-        pages->files == NULL && fm_http_text_is(request->path, "/")
+        pages->files == NULL && !pages->for_operators && fm_http_text_is(request->path, "/")
             ? "The web client was not built with this server. With npm installed, run\n"
               "    cmake --build --preset release --target web\n"
               "in the source folder, or name the folder of a built one with --web-root.\n"
@@ -115,13 +120,36 @@ static fm_http_answer answer_nothing(const fm_http_pages *pages, const fm_http_r
 
 // ---- all of them -------------------------------------------------------------------------------
 
-bool fm_http_pages_answer(fm_http_pages *pages, const fm_http_request *request,
+static bool tells_of_worlds(const fm_http_request *request)
+{
+    return fm_http_text_is(request->path, "/healthz") || fm_http_text_is(request->path, "/metrics");
+}
+
+// How many agents there are, and what they do, is what fog hides: it is for the operators. Without
+// a listener of their own they are who is on this machine.
+static bool may_be_told(const fm_http_pages *pages, bool is_local)
+{
+    return pages->for_operators || (pages->hub->config->metrics_listen[0] == '\0' && is_local);
+}
+
+static fm_http_answer answer_stranger(const fm_http_pages *pages, const fm_http_request *request)
+{
+    return pages->hub->config->metrics_listen[0] != '\0'
+               ? answer_nothing(pages, request)
+               : fm_http_answer_text(STATUS_FORBIDDEN, NULL,
+                                     "this page is for clients on the server's machine, and for "
+                                     "those of metrics_listen\n");
+}
+
+bool fm_http_pages_answer(fm_http_pages *pages, const fm_http_request *request, bool is_local,
                           fm_http_answer *answer)
 {
     if (fm_http_text_is(request->path, "/livez")) {
         *answer = fm_http_answer_text(STATUS_OK, NULL, "ok\n");
     } else if (fm_http_text_is(request->path, "/readyz")) {
         *answer = answer_readiness(pages->hub);
+    } else if (tells_of_worlds(request) && !may_be_told(pages, is_local)) {
+        *answer = answer_stranger(pages, request);
     } else if (fm_http_text_is(request->path, "/healthz")) {
         *answer = answer_health(pages->hub);
     } else if (fm_http_text_is(request->path, "/metrics")) {
@@ -135,13 +163,15 @@ bool fm_http_pages_answer(fm_http_pages *pages, const fm_http_request *request,
     return true;
 }
 
-fm_http_pages *fm_http_pages_create(fm_hub *hub, void (*on_metrics)(void *context), void *context)
+fm_http_pages *fm_http_pages_create(fm_hub *hub, bool for_operators,
+                                    void (*on_metrics)(void *context), void *context)
 {
     fm_http_pages *pages = calloc(1, sizeof *pages);
     if (pages == NULL) {
         return NULL;
     }
     pages->hub = hub;
+    pages->for_operators = for_operators;
     pages->metrics = fm_metrics_create(hub, on_metrics, context);
     if (pages->metrics == NULL) {
         free(pages);

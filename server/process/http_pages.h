@@ -10,9 +10,12 @@
 
 typedef struct fm_http_pages fm_http_pages;
 
-/// @param on_metrics  called when the metrics that a request had to wait for are there
+/// @param for_operators  these are the pages of `metrics_listen`: health and metrics, and nothing
+/// else
+/// @param on_metrics     called when the metrics that a request had to wait for are there
 /// @return NULL when out of memory
-fm_http_pages *fm_http_pages_create(fm_hub *hub, void (*on_metrics)(void *context), void *context);
+fm_http_pages *fm_http_pages_create(fm_hub *hub, bool for_operators,
+                                    void (*on_metrics)(void *context), void *context);
 
 /// NULL is allowed.
 void fm_http_pages_destroy(fm_http_pages *pages);
@@ -22,8 +25,9 @@ void fm_http_pages_read_files(fm_http_pages *pages);
 
 /// Answers a request.
 ///
+/// @param is_local  the client is on this machine
 /// @return false: it is for the metrics, which will be there later
-bool fm_http_pages_answer(fm_http_pages *pages, const fm_http_request *request,
+bool fm_http_pages_answer(fm_http_pages *pages, const fm_http_request *request, bool is_local,
                           fm_http_answer *answer);
 
 /// Answers with the metrics that were made last.

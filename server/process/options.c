@@ -272,8 +272,10 @@ static void find_tokens(struct options *options)
 }
 
 // A server that anybody in the network can reach must be wanted twice: the address, and
-// allow_remote. It must know its friends, and talk with them in private.
-static void check_remote(struct options *options, const char *name, const char *listen)
+// allow_remote. It must know its friends, where it asks who they are, and talk with them in
+// private.
+static void check_remote(struct options *options, const char *name, const char *listen,
+                         bool asks_for_token)
 {
     const fm_config *config = &options->config;
     char address[FM_CONFIG_TEXT_MAX + 1], text[FM_CONFIG_ERROR_SIZE];
@@ -289,7 +291,7 @@ static void check_remote(struct options *options, const char *name, const char *
         const char *what;
     } needs[] = {
         {!config->allow_remote, "allow_remote: true"},
-        {config->grants.count == 0, "a token (token_file or FOGMARCH_TOKEN)"},
+        {asks_for_token && config->grants.count == 0, "a token (token_file or FOGMARCH_TOKEN)"},
         {config->tls_certificate[0] == '\0' && !config->allow_plaintext,
          "tls_certificate (or allow_plaintext: true)"},
     };
@@ -380,8 +382,9 @@ static void read_settings(struct options *options)
     set_keys(options);
     if (options->error_count == 0) { // what follows would blame the values that were kept instead
         find_tokens(options);
-        check_remote(options, "listen", options->config.listen);
-        check_remote(options, "http", options->config.http);
+        check_remote(options, "listen", options->config.listen, true);
+        check_remote(options, "http", options->config.http, true);
+        check_remote(options, "metrics_listen", options->config.metrics_listen, false);
     }
 }
 

@@ -51,6 +51,7 @@ struct server {
     uv_timer_t check, grace;
     fm_tcp_listener *listener;
     fm_http *http;         // NULL: none
+    fm_http *operators;    // of metrics_listen; NULL: none
     fm_watchdog *watchdog; // NULL: none
     fm_tls *tls;           // NULL: none
     char *read_buffer;     // owned
@@ -73,6 +74,7 @@ static void close_own_handles(struct server *server)
         uv_close((uv_handle_t *)&server->check, NULL);
         uv_close((uv_handle_t *)&server->grace, NULL);
         fm_http_close(server->http);
+        fm_http_close(server->operators);
     }
 }
 
@@ -206,7 +208,8 @@ static void reload_certificate(struct server *server)
 {
     char error[FM_TLS_ERROR_SIZE];
     if (fm_tls_reload(server->tls, error) != FM_OK ||
-        fm_http_renew_certificate(server->http, error) != FM_OK) {
+        fm_http_renew_certificate(server->http, error) != FM_OK ||
+        fm_http_renew_certificate(server->operators, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "certificate kept as it was", fm_log_text("reason", error));
         return;
     }
@@ -232,7 +235,7 @@ static void on_reload(uv_signal_t *signal, int number)
 static void job_done(struct server *server, fm_job *job)
 {
     if (job->is_scrape) {
-        fm_http_take_scrape(server->http, job);
+        fm_http_take_scrape(server->operators != NULL ? server->operators : server->http, job);
         return;
     }
     fm_methods_job_done(&server->hub, job);
@@ -322,6 +325,7 @@ static void forgive_pause(struct server *server, uint64_t now_ns)
                            now_ns);
     }
     fm_http_forgive(server->http, pause_ns - CHECK_PERIOD_MS * FM_NS_PER_MS, now_ns);
+    fm_http_forgive(server->operators, pause_ns - CHECK_PERIOD_MS * FM_NS_PER_MS, now_ns);
 }
 
 static void on_check(uv_timer_t *timer)
@@ -334,6 +338,7 @@ static void on_check(uv_timer_t *timer)
         fm_session_check_time(server->hub.sessions[i], now_ns);
     }
     fm_http_check_time(server->http, now_ns);
+    fm_http_check_time(server->operators, now_ns);
     fm_stream_flush(&server->hub);
     fm_syscall_filter_report();
     feed_watchdog(server, now_ns);
@@ -422,33 +427,42 @@ static bool start_listening(struct server *server)
     return save_port(config->port_file, port);
 }
 
-static bool start_http(struct server *server)
+// @param accept  NULL: the port is for operators
+static bool start_http_port(struct server *server, const char *key, const char *listen,
+                            fm_accept_fn *accept, const char *port_file, fm_http **http)
 {
-    const fm_config *config = server->hub.config;
     char address[FM_CONFIG_TEXT_MAX + 1];
     uint16_t port;
     bool is_loopback;
     const char *error = "not ADDRESS:PORT";
-    if (config->http[0] == '\0') {
+    if (listen[0] == '\0') {
         return true;
     }
-    server->http = fm_http_create(&server->hub, fm_session_accept);
-    if (server->http == NULL) {
+    *http = fm_http_create(&server->hub, accept);
+    if (*http == NULL) {
         error = "out of memory";
     }
-    if (server->http == NULL ||
-        fm_listen_parse(config->http, address, &port, &is_loopback) != FM_OK ||
-        fm_http_listen(server->http, address, port,
-                       uv_buf_init(server->read_buffer, READ_BUFFER_SIZE), &port,
-                       &error) != FM_OK) {
-        fm_log(FM_LOG_ERROR, "cannot serve HTTP", fm_log_text("http", config->http),
+    if (*http == NULL || fm_listen_parse(listen, address, &port, &is_loopback) != FM_OK ||
+        fm_http_listen(*http, address, port, uv_buf_init(server->read_buffer, READ_BUFFER_SIZE),
+                       &port, &error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "cannot serve HTTP", fm_log_text(key, listen),
                fm_log_text("reason", error));
         return false;
     }
-    warn_of_plaintext(server, config->http, is_loopback);
-    fm_log(FM_LOG_INFO, "serving HTTP", fm_log_text("address", address), fm_log_uint("port", port),
+    warn_of_plaintext(server, listen, is_loopback);
+    fm_log(FM_LOG_INFO, accept == NULL ? "serving metrics" : "serving HTTP",
+           fm_log_text("address", address), fm_log_uint("port", port),
            fm_log_text("tls", server->tls == NULL ? "no" : "yes"));
-    return save_port(config->http_port_file, port);
+    return save_port(port_file, port);
+}
+
+static bool start_http(struct server *server)
+{
+    const fm_config *config = server->hub.config;
+    return start_http_port(server, "http", config->http, fm_session_accept, config->http_port_file,
+                           &server->http) &&
+           start_http_port(server, "metrics_listen", config->metrics_listen, NULL,
+                           config->metrics_port_file, &server->operators);
 }
 
 // The last step: from here on nothing needs to be opened but files and connections.
@@ -557,6 +571,7 @@ static void server_fini(struct server *server)
     }
     fm_conductor_destroy(server->hub.conductor);
     fm_http_destroy(server->http);
+    fm_http_destroy(server->operators);
     fm_tls_destroy(server->tls);
     for (uint32_t i = 0; i < server->hub.host_count; i++) {
         fm_host_destroy(server->hub.hosts[i]);

@@ -70,6 +70,31 @@ def health():
         assert server.get("/nothing")[0] == 404
 
 
+def health_and_metrics_on_a_port_of_their_own():
+    """With metrics_listen the port for everybody tells nothing of worlds, and that of the operators nothing else."""
+    with tempfile.NamedTemporaryFile("r") as port_file:
+        with WebServer("--metrics-listen", "127.0.0.1:0", "--metrics-port-file", port_file.name) as server:
+            make_world(server.connect())
+            for path in ("/metrics", "/healthz"):
+                status, _, body = server.get(path)
+                assert status == 404 and "arena" not in body and "worlds" not in body, (path, status, body)
+            assert server.get("/livez")[0] == server.get("/readyz")[0] == 200
+            with open(port_file.name) as file:
+                public, server.http_port = server.http_port, int(file.read())
+            assert public != server.http_port
+            assert 'fogmarch_agents{world="arena"' in server.get("/metrics")[2]
+            assert json.loads(server.get("/healthz")[2])["worlds"] == 1
+            assert server.get("/livez")[0] == server.get("/readyz")[0] == 200
+            assert server.get("/")[0] == server.get("/index.html")[0] == server.get("/ws")[0] == 404
+            answer = exchange(server.http_port, UPGRADE)
+            assert answer.startswith(b"HTTP/1.1 400 "), answer
+    with tempfile.NamedTemporaryFile("r") as port_file:
+        with Server("--metrics-listen", "127.0.0.1:0", "--metrics-port-file", port_file.name) as server:
+            with open(port_file.name) as file:
+                server.http_port = int(file.read())
+            assert "fogmarch_worlds 0" in WebServer.get(server, "/metrics")[2], "without the other one"
+
+
 def exchange(port, *pieces):
     """Sends pieces, waiting a moment after each but the last, and returns all that comes until the server hangs up."""
     with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
@@ -612,7 +637,7 @@ def slow_reader():
 
 
 if __name__ == "__main__":
-    run([health, refusals, requests_in_a_row, the_request_that_hung_the_server, the_upgrade_that_killed_the_server,
+    run([health, health_and_metrics_on_a_port_of_their_own, refusals, requests_in_a_row, the_request_that_hung_the_server, the_upgrade_that_killed_the_server,
          wrong_frames, health_while_going_down, metrics, metrics_of_searches, metrics_of_wrong_digests,
          many_scrapes_at_once, the_protocol_over_websocket, messages_cut_anywhere, large_keyframe, origins, files,
          rude_clients, slow_reader])
