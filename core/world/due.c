@@ -24,7 +24,7 @@ bool fm_due_reserve(fm_world *world, uint32_t planner_slots)
     if (world->due_capacity > due_before) {
         memset(world->due + due_before, 0, (world->due_capacity - due_before) * sizeof *world->due);
     }
-    if (!FM_RESERVE(world, world->eager, world->eager_capacity, words)) {
+    if (!FM_RESERVE(world, world->eager, world->eager_capacity, words * FM_LOG_TICKS)) {
         return false;
     }
     if (world->eager_capacity > eager_before) {
@@ -34,21 +34,33 @@ bool fm_due_reserve(fm_world *world, uint32_t planner_slots)
     return true;
 }
 
+static void strike_eager(fm_world *world, uint32_t slot)
+{
+    uint64_t *turns = &world->eager[(size_t)(slot / 64) * FM_LOG_TICKS];
+    for (uint32_t i = 0; i < FM_LOG_TICKS; i++) {
+        turns[i] &= ~((uint64_t)1 << slot % 64);
+    }
+}
+
+void fm_planner_set_walking(fm_world *world, uint32_t slot, bool walks)
+{
+    strike_eager(world, slot);
+    if (!walks) {
+        *fm_planner_eager_word(world, slot) |= (uint64_t)1 << slot % 64;
+    }
+}
+
 void fm_due_strike(fm_world *world, uint32_t slot)
 {
-    uint64_t others = ~((uint64_t)1 << slot % 64);
-    world->due[slot / 64] &= others;
-    world->eager[slot / 64] &= others;
+    world->due[slot / 64] &= ~((uint64_t)1 << slot % 64);
+    strike_eager(world, slot);
 }
 
 void fm_due_wake_stale(fm_world *world)
 {
-    uint64_t turn = 0;
-    for (uint32_t bit = (uint32_t)(world->tick % FM_LOG_TICKS); bit < 64; bit += FM_LOG_TICKS) {
-        turn |= (uint64_t)1 << bit;
-    }
+    uint32_t turn = (uint32_t)(world->tick % FM_LOG_TICKS);
     for (uint32_t i = 0; i < words_of(world->planner_slots); i++) {
-        world->due[i] |= world->eager[i] & turn;
+        world->due[i] |= world->eager[(size_t)i * FM_LOG_TICKS + turn];
     }
 }
 
@@ -171,6 +183,8 @@ void fm_due_reset(fm_world *world)
 {
     for (uint32_t i = 0; i < world->due_capacity; i++) {
         world->due[i] = 0;
+    }
+    for (uint32_t i = 0; i < world->eager_capacity; i++) {
         world->eager[i] = 0;
     }
     for (uint32_t slot = 0; slot < world->planner_slots; slot++) {

@@ -19,6 +19,7 @@
 
 #pragma once
 
+#include "core/base/random.h"
 #include "core/world/world_state.h"
 
 /// Makes room for one planner more. False when memory is out.
@@ -30,19 +31,23 @@ static inline void fm_planner_wake(fm_world *world, uint32_t slot)
     __atomic_fetch_or(&world->due[slot / 64], (uint64_t)1 << slot % 64, __ATOMIC_RELAXED);
 }
 
+// The word of fm_world.eager for a planner, of those of its 64 slots: one for each of FM_LOG_TICKS
+// turns. The turn follows from the goal, not from the slot: slots of other teams' planners must not
+// decide when a team's agents see that their paths are blocked.
+static inline uint64_t *fm_planner_eager_word(const fm_world *world, uint32_t slot)
+{
+    uint64_t turn = fm_mix64(world->planners[slot].goal) % FM_LOG_TICKS;
+    return &world->eager[(size_t)(slot / 64) * FM_LOG_TICKS + turn];
+}
+
 /// Whether the planner keeps a path that its agent follows.
 static inline bool fm_planner_walks(const fm_world *world, uint32_t slot)
 {
-    return !(world->eager[slot / 64] >> slot % 64 & 1);
+    return !(*fm_planner_eager_word(world, slot) >> slot % 64 & 1);
 }
 
-/// Says which kind it is from now on.
-static inline void fm_planner_set_walking(fm_world *world, uint32_t slot, bool walks)
-{
-    uint64_t bit = (uint64_t)1 << slot % 64;
-    world->eager[slot / 64] =
-        walks ? world->eager[slot / 64] & ~bit : world->eager[slot / 64] | bit;
-}
+/// Says which kind it is from now on. Also after the planner got another goal.
+void fm_planner_set_walking(fm_world *world, uint32_t slot, bool walks);
 
 /// The planner has ended: its slot is nobody's.
 void fm_due_strike(fm_world *world, uint32_t slot);
