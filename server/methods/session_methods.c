@@ -28,8 +28,9 @@ static bool goes_without(const fm_session *session)
 static void end_resumed(fm_session *session, const fm_resume *resume)
 {
     fm_hub *hub = session->hub;
-    fm_session *before =
-        resume->epoch == hub->resume_key.epoch ? fm_hub_find_session(hub, resume->session) : NULL;
+    fm_session *before = resume->epoch == hub->resume_key.epoch
+                             ? fm_hub_find_session_by_alias(hub, resume->session)
+                             : NULL;
     if (before != NULL && before != session && before->has_token == resume->has_token &&
         sodium_memcmp(before->token_hash, resume->token_hash, FM_TOKEN_HASH_SIZE) == 0) {
         fm_session_finish(before, "resumed by another session");
@@ -93,7 +94,7 @@ static void pack_limits(msgpack_packer *packer, const fm_config *config)
 
 static void pack_resume(msgpack_packer *packer, const fm_session *session)
 {
-    fm_resume resume = {.has_token = session->has_token, .session = session->number};
+    fm_resume resume = {.has_token = session->has_token, .session = session->alias};
     memcpy(resume.token_hash, session->token_hash, sizeof resume.token_hash);
     char text[FM_RESUME_TEXT_SIZE];
     fm_resume_make(&session->hub->resume_key, &resume, text);
@@ -113,7 +114,7 @@ static void welcome(fm_session *session, const fm_request *request)
     msgpack_pack_map(&reply.packer, is_player ? 9 : 7);
     fm_pack_key_text(&reply.packer, "server", "fogmarchd " FOGMARCH_VERSION);
     fm_pack_key_uint(&reply.packer, "protocol", FM_PROTOCOL_NUMBER);
-    fm_pack_key_uint(&reply.packer, "session", session->number);
+    fm_pack_key_uint(&reply.packer, "session", session->alias);
     fm_pack_key_text(&reply.packer, "role", fm_role_name(session->role));
     if (is_player) {
         const fm_host *host = fm_request_seat_host(session);
@@ -158,7 +159,7 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
     fm_session_let_in(session);
     static fm_log_site opened;
     fm_log_limited(&opened, FM_LOG_INFO, "session opened", fm_log_uint("session", session->number),
-                   fm_log_text("client", session->client),
+                   fm_log_uint("alias", session->alias), fm_log_text("client", session->client),
                    fm_log_text("peer", session->transport->peer),
                    fm_log_text("role", fm_role_name(session->role)));
     welcome(session, request);

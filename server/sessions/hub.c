@@ -27,6 +27,16 @@ fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number)
     return found ? hub->sessions[low] : NULL;
 }
 
+fm_session *fm_hub_find_session_by_alias(const fm_hub *hub, uint64_t alias)
+{
+    for (uint32_t i = 0; i < hub->session_count; i++) {
+        if (hub->sessions[i]->alias == alias) {
+            return hub->sessions[i];
+        }
+    }
+    return NULL;
+}
+
 static fm_host *find_replay(const fm_hub *hub, uint64_t number)
 {
     for (uint32_t i = 0; i < hub->replay_count; i++) {

@@ -82,6 +82,7 @@ typedef struct fm_hub {
 
 /// @return NULL when there is no such session any more
 fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number);
+fm_session *fm_hub_find_session_by_alias(const fm_hub *hub, uint64_t alias);
 
 /// @return NULL when there is no such world, or replay
 fm_host *fm_hub_find_host(const fm_hub *hub, uint64_t number);

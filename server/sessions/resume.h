@@ -29,7 +29,7 @@ typedef struct fm_resume_key {
 typedef struct fm_resume {
     bool has_token; // false: a session that needed none
     uint8_t token_hash[FM_TOKEN_HASH_SIZE];
-    uint64_t epoch, session; // that it was given to
+    uint64_t epoch, session; // alias of the one that it was given to
 } fm_resume;
 
 /// Makes a new key and epoch, at random.

@@ -5,9 +5,11 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define ALIAS_BITS        53u
 #define ZONE_CHUNK_SIZE   8192u
 #define INPUT_KEPT_SIZE   (16u << 10)       // capacity that an empty input keeps
 #define HELD_UP_SHARE     4u                // reading goes on when this part of the bound is left
@@ -42,6 +44,16 @@ void fm_session_let_in(fm_session *session)
     set_limits(session, UINT64_MAX);
 }
 
+// A number that counted would tell a client how many others come and go. 53 bits are what a
+// JavaScript client can hold, and enough that nobody looks whether another session has it.
+static uint64_t make_alias(void)
+{
+    uint64_t alias;
+    randombytes_buf(&alias, sizeof alias);
+    alias >>= 64 - ALIAS_BITS;
+    return alias == 0 ? 1 : alias;
+}
+
 static fm_session *session_create(fm_hub *hub, fm_transport *transport)
 {
     fm_session *session = calloc(1, sizeof *session);
@@ -52,6 +64,7 @@ static fm_session *session_create(fm_hub *hub, fm_transport *transport)
     set_limits(session, FM_GREETING_SIZE_MAX);
     session->transport = transport;
     session->number = hub->session_last + 1;
+    session->alias = make_alias();
     session->opened_ns = session->progress_ns = session->received_ns = fm_clock_now_ns();
     return session;
 }

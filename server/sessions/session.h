@@ -71,7 +71,8 @@ typedef struct fm_session_events {
 struct fm_session {
     fm_hub *hub;
     fm_transport *transport;
-    uint64_t number;
+    uint64_t number; // counts sessions: for logs and jobs, never told to clients
+    uint64_t alias;  // what the client knows it by: random, not 0
     fm_session_state state;
     fm_role role;
     fm_seat seat;    // of a player

@@ -52,6 +52,22 @@ class Follower(Watcher):
         return resumed
 
 
+def sessions_do_not_count():
+    """Neither the number of a session nor its resume token tells a client how many others there were."""
+    with Server() as server:
+        aliases = []
+        for _ in range(16):
+            client = server.connect(hello=False)
+            hello = client.call("hello", protocol=1)
+            aliases.append(hello["session"])
+            inside = base64.urlsafe_b64decode(hello["resume"] + "=" * (-len(hello["resume"]) % 4))
+            assert int.from_bytes(inside[10:18], "little") == hello["session"]
+        assert f"session=1 alias={aliases[0]} " in server.log(), "operators find it"
+        assert len(set(aliases)) == 16 and max(aliases) < 1 << 53
+        assert sum(alias > 1 << 40 for alias in aliases) >= 14, aliases
+        assert aliases != sorted(aliases), aliases  # by chance once in 16!
+
+
 def goes_on_after_the_last_tick():
     source = random.Random(seed())
     for rules in (dict(sense_radius=3), dict(omniscient=True)):
@@ -372,7 +388,7 @@ def damaged_ledgers():
 
 
 if __name__ == "__main__":
-    run([goes_on_after_the_last_tick, keyframes_where_it_is_not_known, forgotten_in_time,
+    run([sessions_do_not_count, goes_on_after_the_last_tick, keyframes_where_it_is_not_known, forgotten_in_time,
          worlds_end_with_lost_views, roles_and_seats_come_back, from_one_transport_to_another,
          without_tokens, a_token_that_cannot_be_struck_out_stays, tokens_outlive_a_crash,
          damaged_ledgers])

@@ -23,7 +23,8 @@ Hello = TypedDict('Hello', {
     'server': str,
     # protocol number the server speaks
     'protocol': int,
-    # number of this session
+    # number of this session, drawn at random: it tells nothing of the others; the server's log has
+    # it as alias
     'session': int,
     # role of this session
     'role': str,
