@@ -470,13 +470,13 @@ static void a_lost_enemy_stays_lost(void **state)
 static void an_enemy_is_lost_behind_a_wall(void **state)
 {
     (void)state;
-    struct scene scene = make_scene(NULL, 64, 16, false);
-    build_wall(&scene, (fm_rect){8, 0, 1, 16});
-    fm_agent_id enemy = spawn(&scene, 2, 9, 8), hunter = spawn(&scene, 1, 7, 8);
+    struct scene scene = make_scene(NULL, 64, 10, false);
+    build_wall(&scene, (fm_rect){8, 0, 1, 10});
+    fm_agent_id enemy = spawn(&scene, 2, 9, 5), hunter = spawn(&scene, 1, 7, 5);
     uint64_t follow = order(&scene, hunter, follow_command(&hunter, enemy, 1));
     run(&scene, 30);
     assert_int_equal(scene.ended_count, 0); // it is still to be seen
-    move_to(&scene, enemy, 60, 8, false);
+    move_to(&scene, enemy, 60, 5, false);
     run(&scene, 60);
     assert_int_equal(ending(&scene, follow).reason, FM_END_TARGET_LOST);
     fm_world_destroy(scene.world);
