@@ -527,6 +527,40 @@ static void exact_fields_lead_along_shortest_paths(void **state)
     }
 }
 
+// By default ways are checked a few tiles ahead, and answers are PARTIAL; a path is there all the
+// same, and agents follow it.
+static void partial_answers_have_paths(void **state)
+{
+    (void)state;
+    static fm_cell cells[4096];
+    struct mission m = {.random = fm_random_seed(fm_test_seed() + 300), .map_name = "random"};
+    m.spec.ops = &fm_goal_field;
+    m.spec.options.field = (fm_field_options){.horizon = 1, .full = 1000};
+    mission_init(&m, make_map(FM_GENERATOR_RANDOM, 200, 100, fm_test_seed()), FM_CONNECT_8,
+                 FM_STEPS_10_14);
+    struct group *group = &m.groups[0];
+    uint32_t partial_count = 0, broken_count = 0;
+    for (m.tick = 0; m.tick < 40 && group->count > 0; m.tick++) {
+        look_around(&m);
+        search_group(&m, group);
+        for (uint32_t k = 0; k < group->count; k++) {
+            fm_cell cell = group->cells[k];
+            uint32_t length = m.spec.ops->path(group->self, cell, cells, FM_COUNT_OF(cells));
+            partial_count += m.spec.ops->state_at(group->self, cell) == FM_PLAN_PARTIAL;
+            if (length == 0) {
+                broken_count += 1; // a wall seen since the last repair
+                continue;
+            }
+            CHECK(&m, length > 1 && length <= FM_COUNT_OF(cells));
+            CHECK(&m, cells[1] == m.spec.ops->next_step(group->self, cell));
+            CHECK(&m, cells[length - 1] == group->goal);
+        }
+        walk_group(&m, group);
+    }
+    assert_true(partial_count > 0 && broken_count * 10 < partial_count);
+    mission_fini(&m);
+}
+
 // The benchmark's game maps, a few of them.
 static void missions_on_game_maps_end(void **state)
 {
@@ -598,6 +632,7 @@ int main(void)
         cmocka_unit_test(tile_maps_follow_knowledge),
         cmocka_unit_test(missions_end),
         cmocka_unit_test(exact_fields_lead_along_shortest_paths),
+        cmocka_unit_test(partial_answers_have_paths),
         cmocka_unit_test(missions_on_game_maps_end),
     };
     fm_test_seed();

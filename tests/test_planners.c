@@ -90,6 +90,20 @@ static void check_path(struct play *play, fm_cell start)
     CHECK(play, memcmp(cut, cells, (length < 3 ? length : 3) * sizeof *cut) == 0);
 }
 
+// A path that is not proven is as good as its steps are legal.
+static void check_partial_path(struct play *play, fm_cell start, fm_cell next)
+{
+    static fm_cell cells[PATH_CAPACITY];
+    const fm_planner_ops *ops = play->planner.ops;
+    uint32_t length = ops->path(play->planner.self, start, cells, PATH_CAPACITY);
+    CHECK(play, length <= PATH_CAPACITY);
+    CHECK(play, length == 0 || (cells[0] == start && cells[1] == next));
+    CHECK(play, length == 0 || cells[length - 1] == play->planner.goal);
+    for (uint32_t i = 1; i < length; i++) {
+        CHECK(play, reference_is_legal(&play->world.view, cells[i - 1], cells[i]));
+    }
+}
+
 static void check_nearest(struct play *play, fm_cell start, bool was_pushed)
 {
     if (play->planner.ops->nearest == NULL) {
@@ -140,6 +154,7 @@ static void check_answer(struct play *play, uint32_t i)
     case FM_PLAN_PARTIAL:
         CHECK(play, ops->real_time);
         CHECK(play, next != FM_CELL_NONE && reference_is_legal(view, start, next));
+        check_partial_path(play, start, next);
         break;
     case FM_PLAN_UNREACHABLE:
         CHECK(play, reference_cost(&play->costs, start) >= FM_COST_INFINITE);

@@ -331,15 +331,18 @@ uint32_t fm_tile_refresh(fm_tile_field *field, fm_tile *tile, bool with_body, fm
     return raised;
 }
 
-void fm_tile_make_body(fm_tile_field *field, fm_tile *tile, fm_slab *slab)
+// From what is kept of a computed tile. False: nothing is.
+static bool make_body(const fm_tile_field *field, const fm_tile *tile, fm_tile_body *body)
 {
     fm_tile_border seeds;
-    fm_tile_body body;
-    if (tile->body != NULL) {
-        return;
-    }
     fm_tile_rim_read(tile, &seeds);
-    if (solve(field, tile->number, &seeds, &body)) {
+    return solve(field, tile->number, &seeds, body);
+}
+
+void fm_tile_make_body(fm_tile_field *field, fm_tile *tile, fm_slab *slab)
+{
+    fm_tile_body body;
+    if (tile->body == NULL && make_body(field, tile, &body)) {
         keep_body(field, tile, &body, slab);
     }
 }
@@ -350,10 +353,7 @@ void fm_tile_read(const fm_tile_field *field, const fm_tile *tile,
     fm_tile_body made;
     const fm_tile_body *body = tile->body;
     if (body == NULL) {
-        fm_tile_border seeds;
-        fm_tile_rim_read(tile, &seeds);
-        bool any = solve(field, tile->number, &seeds, &made);
-        body = any ? &made : NULL;
+        body = make_body(field, tile, &made) ? &made : NULL;
     }
     for (uint32_t y = 0; y < FM_TILE_SIDE; y++) {
         for (uint32_t x = 0; x < FM_TILE_SIDE; x++) {
@@ -528,13 +528,8 @@ static bool is_inside(fm_cell cell)
 }
 
 // Of equally good steps the one to the cell nearest to the goal as the crow flies.
-fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell)
+static fm_cell step_by(const fm_tile_field *field, const fm_tile_body *body, fm_cell cell)
 {
-    const fm_tile *tile = fm_tile_at(field, cell);
-    if (tile == NULL || tile->body == NULL) {
-        return FM_CELL_NONE;
-    }
-    const fm_tile_body *body = tile->body;
     if (is_inside(cell) && !body->is_wide) {
         return step_inside(field, body, cell);
     }
@@ -558,6 +553,43 @@ fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell)
         }
     }
     return best;
+}
+
+fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell)
+{
+    const fm_tile *tile = fm_tile_at(field, cell);
+    return tile == NULL || tile->body == NULL ? FM_CELL_NONE : step_by(field, tile->body, cell);
+}
+
+// Distances fall along the way, so it has an end.
+uint32_t fm_tile_field_path(const fm_tile_field *field, fm_cell start, fm_cell *cells,
+                            uint32_t capacity)
+{
+    fm_tile_body made;
+    const fm_tile_body *body = NULL;
+    uint32_t number = FM_TILE_NONE, length = 0;
+    for (fm_cell cell = start; cell != FM_CELL_NONE; cell = step_by(field, body, cell)) {
+        if (length < capacity) {
+            cells[length] = cell;
+        }
+        length += 1;
+        if (cell == field->goal) {
+            return length;
+        }
+        const fm_tile *tile = fm_tile_at(field, cell);
+        if (tile == NULL || !tile->is_computed) {
+            return 0;
+        }
+        if (tile->number != number) {
+            number = tile->number;
+            bool is_made = tile->body == NULL && make_body(field, tile, &made);
+            body = is_made ? &made : tile->body;
+        }
+        if (body == NULL) {
+            return 0;
+        }
+    }
+    return 0;
 }
 
 // ---- what must hold -----------------------------------------------------------------------------

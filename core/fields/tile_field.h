@@ -154,6 +154,11 @@ uint32_t fm_tile_field_cost(const fm_tile_field *field, fm_cell cell);
 /// is. FM_CELL_NONE: there is none. The cell's tile has a body, or there is none.
 fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell);
 
+/// Copies the way that these steps lead from a cell to the goal, both included, through tiles with
+/// a body or without. Returns its length in cells, which may exceed capacity; 0 when it breaks off.
+uint32_t fm_tile_field_path(const fm_tile_field *field, fm_cell start, fm_cell *cells,
+                            uint32_t capacity);
+
 /// All distances of a computed tile, by its border, whether it has a body or not.
 void fm_tile_read(const fm_tile_field *field, const fm_tile *tile,
                   uint32_t distances[FM_TILE_SIDE][FM_TILE_SIDE]);

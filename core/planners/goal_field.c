@@ -738,28 +738,16 @@ static void goal_field_distances(const void *self, fm_cell start, uint32_t moves
     }
 }
 
+// As agents would go now, PARTIAL or not.
 static uint32_t goal_field_path(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity)
 {
     const struct goal_field *f = self;
-    if (goal_field_state_at(f, start) != FM_PLAN_FOUND) {
-        return 0;
-    }
-    uint32_t length = 0;
-    fm_cell cell = start;
-    while (cell != FM_CELL_NONE) {
-        if (length < capacity) {
-            cells[length] = cell;
-        }
-        length += 1;
-        if (cell == f->field.goal) {
-            return length;
-        }
-        cell = fm_tile_field_step(&f->field, cell);
-    }
-    return 0;
+    bool has_step = goal_field_next_step(self, start) != FM_CELL_NONE;
+    return has_step ? fm_tile_field_path(&f->field, start, cells, capacity) : 0;
 }
 
-// Tiles that are queued are open. Where a tile has changed since it was computed, rhs is left out.
+// Tiles that are queued are open. Where a tile has changed since it was computed, cells are stale,
+// and rhs is left out.
 static void inspect_tile(const struct goal_field *f, const fm_tile *tile, fm_inspect_fn *visit,
                          void *context)
 {
@@ -778,6 +766,7 @@ static void inspect_tile(const struct goal_field *f, const fm_tile *tile, fm_ins
             .cell = cell,
             .open = is_open,
             .closed = !is_open,
+            .stale = fm_tile_is_stale(&f->field, tile),
             .g = g,
             .h = fm_box_distance(view, view->connectivity == FM_CONNECT_4, &f->field.estimate.box,
                                  cell),

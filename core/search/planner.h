@@ -144,6 +144,7 @@ typedef struct fm_inspection {
     fm_cell cell;
     bool open;
     bool closed; // expanded by the current search
+    bool stale;  // what is known around it has changed since, and it has not been looked at again
     uint32_t g;
     uint32_t h; // the heuristic in use, learned where the algorithm learns
     uint32_t rhs;
@@ -236,7 +237,8 @@ struct fm_planner_ops {
                       uint32_t distances[FM_DIRECTION_COUNT + 1]);
 
     // Copies the path from `start` to the goal, both included. Returns its length in cells, which
-    // may exceed capacity; then the tail is cut off. 0 when there is no complete path.
+    // may exceed capacity; then the tail is cut off. 0 when there is no complete path. With PARTIAL
+    // it may be any, or none: what the agent would walk if nothing more were searched.
     uint32_t (*path)(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity);
 
     // For an unreachable goal: the reachable cell with the smallest distance to the goal by

@@ -125,7 +125,8 @@ static void pack_search_cell(msgpack_packer *packer, const fm_inspection *cell)
 {
     msgpack_pack_uint64(packer, fm_cell_x(cell->cell));
     msgpack_pack_uint64(packer, fm_cell_y(cell->cell));
-    msgpack_pack_uint64(packer, (uint64_t)cell->open | (uint64_t)cell->closed << 1);
+    msgpack_pack_uint64(packer, (uint64_t)cell->open | (uint64_t)cell->closed << 1 |
+                                    (uint64_t)cell->stale << 2);
     msgpack_pack_uint64(packer, cell->g);
     msgpack_pack_uint64(packer, cell->h);
     msgpack_pack_uint64(packer, cell->rhs);

@@ -378,7 +378,8 @@ DebugInspect = TypedDict('DebugInspect', {
     'per_tick': float,
     # microseconds that these take, by what an expansion takes in this world lately
     'us_per_tick': float,
-    # with rect: x, y, flags (1 open, 2 closed), g, h, rhs of each cell; costs of 2^30 - 1 mean none
+    # with rect: x, y, flags (1 open, 2 closed, 4 stale: of a tile that has changed since), g, h,
+    # rhs of each cell; costs of 2^30 - 1 mean none
     'search': list[int],
     # with rect and the channel details, of each cell of search in its order: upper and lower 32
     # bits of its key on the open list, x, y of its parent (its own: none), and by how much h is
