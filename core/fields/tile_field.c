@@ -501,8 +501,8 @@ static uint32_t square_to_goal(const fm_tile_field *field, fm_cell cell)
 static fm_cell step_inside(const fm_tile_field *field, const fm_tile_body *body, fm_cell cell)
 {
     static const int32_t offsets[FM_DIRECTION_COUNT] = {-32, -31, 1, 33, 32, 31, -1, -33};
-    const uint16_t *own = &body->narrow[0][fm_cell_y(cell) % FM_TILE_SIDE * FM_TILE_SIDE +
-                                           fm_cell_x(cell) % FM_TILE_SIDE];
+    const uint16_t *own =
+        &body->narrow[fm_cell_y(cell) % FM_TILE_SIDE][fm_cell_x(cell) % FM_TILE_SIDE];
     fm_cell best = FM_CELL_NONE;
     uint32_t best_cost = UINT32_MAX, best_square = 0;
     for (uint32_t moves = fm_view_moves(field->view, cell); moves != 0; moves &= moves - 1) {
