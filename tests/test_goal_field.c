@@ -563,6 +563,74 @@ static void partial_answers_have_paths(void **state)
     mission_fini(&m);
 }
 
+// ---- twins ----
+
+static void drop_all_bodies(void *self, fm_slab *slab)
+{
+    fm_tile_field *field = self; // a goal field's first member
+    for (uint32_t i = 0; i < field->count; i++) {
+        fm_tile_drop_body(field, field->tiles[i], slab);
+    }
+}
+
+// Two searches for the same agents: one in one go, one suspended at random, and without any body
+// from tick to tick when it is exact. Agents get the same steps from both.
+static void play_twins(struct mission *m, bool drops)
+{
+    const fm_planner_ops *ops = m->spec.ops;
+    struct group *group = &m->groups[0];
+    fm_slab slab;
+    fm_work work = {.slab = &slab};
+    fm_slab_init(&slab, &fm_memory_libc);
+    void *twin = calloc(1, ops->size);
+    assert_non_null(twin);
+    assert_int_equal(ops->init(twin, fm_knowledge_view(m->knowledge, 0), &m->spec.options,
+                               &fm_memory_libc, group->goal),
+                     FM_OK);
+    for (m->tick = 0; m->tick < 120 && group->count > 0; m->tick++) {
+        edit_mission(m);
+        look_around(m);
+        search_group(m, group);
+        ops->set_starts(twin, group->cells, group->count);
+        while (!ops->is_done(twin)) {
+            work.expansions_max = 1 + draw(m, 60);
+            (void)ops->advance(twin, &work);
+        }
+        for (uint32_t k = 0; k < group->count; k++) {
+            fm_cell cell = group->cells[k];
+            CHECK(m, ops->next_step(twin, cell) == ops->next_step(group->self, cell));
+            CHECK(m, ops->state_at(twin, cell) == ops->state_at(group->self, cell));
+        }
+        if (drops) {
+            drop_all_bodies(twin, &slab);
+        }
+        walk_group(m, group);
+    }
+    ops->fini(twin, &slab);
+    fm_slab_fini(&slab);
+    free(twin);
+}
+
+static void suspended_fields_and_those_without_bodies_agree(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 12; i++) {
+        struct mission m = {.random = fm_random_seed(fm_test_seed() + 1100 + i)};
+        fm_connectivity connectivity;
+        fm_step_costs steps;
+        bool drops = i % 2 == 0;
+        draw_settings(&m);
+        if (drops) {
+            m.spec.options.field =
+                (fm_field_options){.weight = 1000, .period = 1, .horizon = FM_HORIZON_NONE};
+        }
+        draw_rules(&m, &connectivity, &steps);
+        mission_init(&m, draw_map(&m), connectivity, steps);
+        play_twins(&m, drops);
+        mission_fini(&m);
+    }
+}
+
 // The benchmark's game maps, a few of them.
 static void missions_on_game_maps_end(void **state)
 {
@@ -635,6 +703,7 @@ int main(void)
         cmocka_unit_test(missions_end),
         cmocka_unit_test(exact_fields_lead_along_shortest_paths),
         cmocka_unit_test(partial_answers_have_paths),
+        cmocka_unit_test(suspended_fields_and_those_without_bodies_agree),
         cmocka_unit_test(missions_on_game_maps_end),
     };
     fm_test_seed();
