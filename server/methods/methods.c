@@ -361,8 +361,13 @@ static void (*const returns[FM_JOB_KIND_COUNT])(fm_hub *hub, fm_job *job) = {
     [FM_JOB_SAVE] = take_save,
 };
 
+// What happened before an answer is told before it.
 void fm_methods_job_done(fm_hub *hub, fm_job *job)
 {
+    fm_session *session = asker(hub, job);
+    if (session != NULL) {
+        fm_stream_catch_up(session);
+    }
     returns[job->kind](hub, job);
 }
 

@@ -102,6 +102,7 @@ static void flush(struct server *server)
 {
     server->stopped = true;
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
+        fm_stream_catch_up(server->hub.sessions[i]);
         fm_session_finish(server->hub.sessions[i], "server goes down");
     }
     uint64_t grace_ms = (uint64_t)(server->hub.config->grace_s * 1000);
@@ -271,6 +272,7 @@ static void on_event(uv_async_t *async)
 {
     struct server *server = async->data;
     fm_sessions_take_turns(&server->hub);
+    fm_stream_take_turn(&server->hub);
     take_events(server, server->hub.conductor);
     if (server->hub.replayer != NULL) {
         take_events(server, server->hub.replayer);

@@ -70,7 +70,10 @@ typedef struct fm_hub {
     uint64_t download_last;                                     // likewise
     uint32_t saves_waiting;                                     // worlds that are being saved
     size_t uploads_size;                                        // bytes of all uploads and saves
-    size_t scenes_size;                                         // bytes of the cells of all scenes
+    fm_session *due_first, *due_last;                           // with subscriptions that are due
+    uint32_t due_taken; // of those, in this turn of the loop
+    uint64_t due_ns;    // when this turn began
+    size_t scenes_size; // bytes of the cells of all scenes
     fm_tokens tokens;
     struct fm_ledger *ledger; // what outlives the server; NULL: nothing does
     fm_resume_key resume_key;

@@ -97,6 +97,8 @@ struct fm_session {
     fm_subscription *subscriptions;
     uint32_t subscription_count;
     uint64_t subscription_last;
+    fm_subscription *due_first, *due_last; // those that are to be brought up to date, in that order
+    fm_session *next_due;                  // in the hub's line
     fm_upload upload;
     bool saving; // world.save is under way
     fm_download download;

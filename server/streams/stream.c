@@ -15,6 +15,11 @@
 #define SHIFT_CELLS_MAX 65536u // of a view that moves; of a larger one a keyframe is sent
 #define CAUGHT_UP_SHARE 16u    // ... and go on when no more than this part is
 
+// Of subscriptions, in one turn of the loop: the first one that is reached ends it. The time is
+// what matters; the count is for a clock that stands, as in the simulation.
+#define TURN_COUNT_MAX 256u
+#define TURN_NS_MAX    (2 * FM_NS_PER_MS)
+
 struct fm_subscription {
     fm_subscription *next_of_scene;
     fm_subscription *next_of_session;
@@ -32,6 +37,9 @@ struct fm_subscription {
     bool resumed;  // in an earlier session
     uint64_t tick; // the client knows all up to here
     bool behind;   // something is due that it was too slow for
+    bool due;      // in its session's line, to be brought up to date
+    bool owes;     // due, and has waited long enough for `every`
+    fm_subscription *next_due;
 };
 
 // ---- scenes ------------------------------------------------------------------------------------
@@ -328,19 +336,6 @@ static bool has_read(const fm_session *session)
            session->hub->config->session_unsent_max / CAUGHT_UP_SHARE;
 }
 
-void fm_stream_drained(fm_session *session)
-{
-    if (!has_read(session)) {
-        return;
-    }
-    for (fm_subscription *subscription = session->subscriptions; subscription != NULL;
-         subscription = subscription->next_of_session) {
-        if (subscription->behind) {
-            bring_up_to_date(subscription);
-        }
-    }
-}
-
 // ---- subscribing -------------------------------------------------------------------------------
 
 // What a view shows differs in the names of agents between players and others, so the histories do.
@@ -363,6 +358,135 @@ static void answer_opened(fm_subscription *subscription)
     fm_pack_key_bool(&reply.packer, "resumed", subscription->resumed);
     fm_reply_send(subscription->session, &reply);
 }
+
+// ---- turns --------------------------------------------------------------------------------------
+
+static void make_due(fm_subscription *subscription)
+{
+    fm_session *session = subscription->session;
+    fm_hub *hub = session->hub;
+    if (subscription->due) {
+        return;
+    }
+    if (session->due_first == NULL) { // it is not in the line yet
+        *(hub->due_first == NULL ? &hub->due_first : &hub->due_last->next_due) = session;
+        hub->due_last = session;
+        session->next_due = NULL;
+    }
+    *(session->due_first == NULL ? &session->due_first : &session->due_last->next_due) =
+        subscription;
+    session->due_last = subscription;
+    subscription->next_due = NULL;
+    subscription->due = true;
+}
+
+static void leave_line(fm_session *session)
+{
+    fm_hub *hub = session->hub;
+    fm_session *before = NULL;
+    for (fm_session *other = hub->due_first; other != session; other = other->next_due) {
+        before = other;
+    }
+    *(before == NULL ? &hub->due_first : &before->next_due) = session->next_due;
+    hub->due_last = hub->due_last == session ? before : hub->due_last;
+}
+
+// It is due no more, and its session leaves the line when that was its last one.
+static void drop_due(fm_subscription *subscription)
+{
+    fm_session *session = subscription->session;
+    fm_subscription *before = NULL;
+    for (fm_subscription *other = session->due_first; other != subscription;
+         other = other->next_due) {
+        before = other;
+    }
+    *(before == NULL ? &session->due_first : &before->next_due) = subscription->next_due;
+    session->due_last = session->due_last == subscription ? before : session->due_last;
+    subscription->due = false;
+    if (session->due_first == NULL) {
+        leave_line(session);
+    }
+}
+
+// Sending never ends a subscription: a session that breaks on the way is closed later.
+static void take_due(fm_subscription *subscription)
+{
+    bool owes = subscription->owes;
+    drop_due(subscription);
+    subscription->owes = false;
+    if (subscription->opening) {
+        answer_opened(subscription);
+    }
+    bring_up_to_date(subscription);
+    if (owes && subscription->told && subscription->tick < subscription->scene->tick &&
+        !subscription->behind && fm_session_is_open(subscription->session)) {
+        send_delta(subscription);
+    }
+}
+
+static void go_to_the_end(fm_session *session)
+{
+    fm_hub *hub = session->hub;
+    if (hub->due_last != session) {
+        leave_line(session);
+        session->next_due = NULL;
+        hub->due_last->next_due = session;
+        hub->due_last = session;
+    }
+}
+
+static bool turn_is_over(const fm_hub *hub)
+{
+    return hub->on_yield != NULL &&
+           (hub->due_taken >= TURN_COUNT_MAX || fm_clock_now_ns() - hub->due_ns > TURN_NS_MAX);
+}
+
+// Who has the first place takes one subscription and goes to the end of the line.
+static void take_dues(fm_hub *hub)
+{
+    while (hub->due_first != NULL && !turn_is_over(hub)) {
+        fm_session *session = hub->due_first;
+        hub->due_taken++;
+        take_due(session->due_first);
+        if (session->due_first != NULL) {
+            go_to_the_end(session);
+        }
+    }
+    if (hub->due_first != NULL) {
+        hub->on_yield(hub);
+    }
+}
+
+void fm_stream_take_turn(fm_hub *hub)
+{
+    hub->due_taken = 0;
+    hub->due_ns = fm_clock_now_ns();
+    take_dues(hub);
+}
+
+void fm_stream_catch_up(fm_session *session)
+{
+    while (session->due_first != NULL) {
+        session->hub->due_taken++;
+        take_due(session->due_first);
+    }
+}
+
+void fm_stream_drained(fm_session *session)
+{
+    if (!has_read(session)) {
+        return;
+    }
+    for (fm_subscription *subscription = session->subscriptions; subscription != NULL;
+         subscription = subscription->next_of_session) {
+        if (subscription->behind) {
+            make_due(subscription);
+        }
+    }
+    take_dues(session->hub);
+}
+
+// ---- beginnings and ends ------------------------------------------------------------------------
 
 // Goes on where another session was, if all that has changed since is remembered.
 static void try_to_resume(fm_subscription *subscription, const fm_stream_request *request)
@@ -401,6 +525,9 @@ static bool leave(fm_subscription *subscription)
 {
     bool is_last =
         subscription->scene->subscriptions == subscription && subscription->next_of_scene == NULL;
+    if (subscription->due) {
+        drop_due(subscription);
+    }
     unlink_from_scene(subscription);
     unlink_from_session(subscription);
     free(subscription);
@@ -542,15 +669,11 @@ void fm_stream_end_session(fm_session *session)
 
 // ---- what comes from the conductor -------------------------------------------------------------
 
-// Sending never ends a subscription: a session that breaks on the way is closed later.
-static void tell_subscribers(fm_scene *scene)
+static void make_all_due(fm_scene *scene)
 {
     for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
          subscription = subscription->next_of_scene) {
-        if (subscription->opening) {
-            answer_opened(subscription);
-        }
-        bring_up_to_date(subscription);
+        make_due(subscription);
     }
 }
 
@@ -561,13 +684,14 @@ static void flush_scene(fm_scene *scene, const fm_host_summary *summary)
     for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
          subscription = subscription->next_of_scene) {
         if (subscription->behind && has_read(subscription->session)) {
-            bring_up_to_date(subscription);
+            make_due(subscription);
             continue;
         }
         bool owes = subscription->told && subscription->tick < scene->tick;
         bool waited = summary->paused || summary->tick - subscription->tick >= subscription->every;
         if (owes && waited && !subscription->behind && fm_session_is_open(subscription->session)) {
-            send_delta(subscription);
+            subscription->owes = true;
+            make_due(subscription);
         }
     }
 }
@@ -616,6 +740,7 @@ void fm_stream_flush(fm_hub *hub)
     for (uint32_t i = 0; i < hub->replay_count; i++) {
         flush_host(hub, hub->replays[i], now_ns);
     }
+    take_dues(hub);
 }
 
 uint64_t fm_stream_lag_max(const fm_hub *hub)
@@ -671,7 +796,8 @@ void fm_stream_publish(fm_hub *hub, fm_publication *publication)
             forget_what_was_told(scene);
         }
         if (status == FM_OK) {
-            tell_subscribers(scene);
+            make_all_due(scene);
+            take_dues(hub);
         } else {
             end_scene(hub, scene, status);
         }
@@ -711,6 +837,9 @@ void fm_stream_end_host(fm_hub *hub, fm_host *host)
     close_idle(hub, host, fm_clock_now_ns(), 0);
     while (host->scenes != NULL) {
         fm_subscription *subscription = host->scenes->subscriptions;
+        if (subscription->due) {
+            take_due(subscription);
+        }
         if (subscription->opening) {
             answer_opened(subscription);
         }

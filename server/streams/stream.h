@@ -14,6 +14,12 @@
 // without a word, and a subscription that names it (`stream`) and a tick (`since`) goes on from
 // there. Scenes that wait so give way to new ones.
 //
+// What a publication makes due is sent in turns of the loop, a bounded part in each, and the
+// sessions take turns with one subscription each: many subscriptions of one keep nobody else
+// waiting. A tick that comes meanwhile finds them due already and goes out in the same delta.
+// Before a session gets an answer of the conductor all of its own are sent, so that it stands
+// behind the deltas before it.
+//
 // Threads: the event loop.
 
 #pragma once
@@ -45,8 +51,15 @@ FM_CHECKED fm_status fm_stream_move(fm_session *session, uint64_t number, const 
 /// @return false when the session has no such subscription
 bool fm_stream_unsubscribe(fm_session *session, uint64_t number);
 
-/// Takes in what the conductor published, and sends what follows from it. Releases the publication.
+/// Takes in what the conductor published, and sends what follows from it, or the first part of it.
+/// Releases the publication.
 void fm_stream_publish(fm_hub *hub, fm_publication *publication);
+
+/// A turn of the loop begins: goes on with what is still due. Called soon after hub->on_yield.
+void fm_stream_take_turn(fm_hub *hub);
+
+/// Sends all that is due to one session.
+void fm_stream_catch_up(fm_session *session);
 
 /// A few times a second: sends what subscriptions with `every` still owe when their world went
 /// quiet, and forgets scenes to which nobody has come back.

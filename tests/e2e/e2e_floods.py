@@ -141,6 +141,44 @@ def subscribing_in_turn():
                 assert time.monotonic() < deadline and flood.goes_on()
 
 
+def many_subscriptions():
+    """What one tick makes due for thousands of them is sent in parts: who has one does not wait for the others, though
+    it was the first to subscribe, and others are answered in between. In the end everybody has been told."""
+    sessions, views = 12, 512
+    with Server("--subscriptions-per-token-max", "0", "--subscriptions-per-address-max", "0") as server:
+        admin = server.connect()
+        world = admin.call("world.create", name="w", generator="open", width=128, height=128, tick_hz=20,
+                           paused=True)["world"]
+        team = admin.call("team.create", world=world, omniscient=True)["team"]
+        ids = admin.call("agent.spawn", world=world, team=team, cells=[64, 64, 65, 64])["agents"]
+        small = server.connect()
+        small.call("subscribe", world=world)
+        small.notification("keyframe")
+        large = [server.connect() for _ in range(sessions)]
+        for client in large:  # all rectangles have the agents in them, and no two are the same
+            client.send_bytes(b"".join(request(1000 + i, "subscribe", world=world,
+                                               rect=[i % 32, i // 32, 96, 96]) for i in range(views)))
+            for i in range(views):
+                client.answer(1000 + i)
+                client.notification("keyframe")
+        behind = 0
+        for turn in range(20):
+            admin.call("agent.order", world=world, agents=ids, kind="move", goal=[64 + turn % 2 * 6, 66])
+            tick = admin.call("world.step", world=world, ticks=1)["tick"]
+            behind += admin.call("stats")["server"]["client_lag_ticks"] > 0
+            while small.notification("delta")[1]["tick"] < tick:
+                pass
+            behind += admin.call("stats")["server"]["client_lag_ticks"] > 0
+            for client in large:
+                told = set()
+                while len(told) < views:
+                    delta = client.notification("delta")[1]
+                    if delta["tick"] == tick:
+                        told.add(delta["subscription"])
+            assert admin.call("stats")["server"]["client_lag_ticks"] == 0
+        assert behind > 0, "nobody was answered before all were told"
+
+
 def large_commands():
     """A world that is always late ticks between large commands, not once in 64 of them."""
     with Server() as server:
@@ -211,5 +249,5 @@ def strangers():
 
 
 if __name__ == "__main__":
-    run([small_messages, small_messages_by_other_ways, refused_messages, subscribing_in_turn, large_commands,
+    run([small_messages, small_messages_by_other_ways, refused_messages, subscribing_in_turn, many_subscriptions, large_commands,
          small_answers_that_nobody_reads, strangers])
