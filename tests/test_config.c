@@ -8,6 +8,7 @@
 #include "tests/support.h"
 
 #include "server/base/config_file.h"
+#include "server/base/config_print.h"
 #include "server/process/options.h"
 
 #include <unistd.h>

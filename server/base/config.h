@@ -143,13 +143,6 @@ FM_CHECKED fm_status fm_config_set(fm_config *config, const fm_config_key *key, 
 /// @param size  at least FM_CONFIG_TEXT_MAX + 1 (asserted)
 void fm_config_format(const fm_config *config, const fm_config_key *key, char *text, size_t size);
 
-/// Writes all keys as a YAML file with a comment for each. Tokens are left out.
-/// (server/base/config_print.c)
-void fm_config_print(const fm_config *config, FILE *out);
-
-/// Writes the help text of every key's flag. (server/base/config_print.c)
-void fm_config_print_flags(FILE *out);
-
 /// Splits "127.0.0.1:80" or "[::1]:80". Only numeric addresses are taken, so that starting a
 /// server never waits for a name server.
 ///

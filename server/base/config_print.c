@@ -1,6 +1,6 @@
-// server/base/config_print.c: the list of settings as text: a commented YAML file, and the help.
+// server/base/config_print.c: see config_print.h.
 
-#include "server/base/config.h"
+#include "server/base/config_print.h"
 
 #include "server/base/reload.h"
 

@@ -2,6 +2,8 @@
 
 #include "server/base/tokens.h"
 
+#include "core/base/memory.h"
+
 #include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -298,17 +300,8 @@ bool fm_tokens_have(const fm_tokens *tokens, const uint8_t hash[FM_TOKEN_HASH_SI
 
 static bool reserve_created(fm_tokens *tokens)
 {
-    if (tokens->created_count < tokens->created_capacity) {
-        return true;
-    }
-    uint32_t capacity = tokens->created_capacity == 0 ? 16 : tokens->created_capacity * 2;
-    fm_grant *created = realloc(tokens->created, capacity * sizeof *created);
-    if (created == NULL) {
-        return false;
-    }
-    tokens->created = created;
-    tokens->created_capacity = capacity;
-    return true;
+    return fm_reserve(&fm_memory_libc, (void **)&tokens->created, &tokens->created_capacity,
+                      tokens->created_count + 1, sizeof *tokens->created);
 }
 
 fm_status fm_tokens_create(fm_tokens *tokens, fm_grant *grant, char token[FM_TOKEN_TEXT_SIZE])

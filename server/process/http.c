@@ -10,6 +10,7 @@
 #include "server/process/http_origin.h"
 #include "server/process/http_pages.h"
 #include "server/wire/http_request.h"
+#include "server/wire/transport_tcp.h"
 #include "server/wire/transport_ws.h"
 #include "server/wire/websocket.h"
 

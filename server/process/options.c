@@ -3,6 +3,7 @@
 #include "server/process/options.h"
 
 #include "server/base/config_file.h"
+#include "server/base/config_print.h"
 
 #include <ctype.h>
 #include <errno.h>

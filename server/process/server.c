@@ -23,7 +23,7 @@
 #include "server/sessions/ledger.h"
 #include "server/streams/stream.h"
 #include "server/wire/tls.h"
-#include "server/wire/transport.h"
+#include "server/wire/transport_tcp.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -168,7 +168,7 @@ static void on_closed(void *owner)
     fm_session *session = owner;
     fm_hub *hub = session->hub;
     if (fm_session_is_open(session)) {
-        let_go(session, FM_SESSION_GONE, "client hung up");
+        let_go(session, FM_SESSION_GONE, "client disconnected");
     }
     hub->session_events->closed(session);
     fm_hub_drop_session(hub, session);

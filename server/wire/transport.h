@@ -1,6 +1,6 @@
 // server/wire/transport.h: what carries a session's bytes.
 //
-// A session knows this table of functions only. TCP stands behind it (transport_tcp.c); WebSocket,
+// A session knows this table of functions only. TCP stands behind it (transport_tcp.h); WebSocket,
 // TLS or a simulated socket can, without the session noticing.
 //
 //   OPEN ── finish ──> FINISHING ── all written, peer closed ──> CLOSED
@@ -65,24 +65,6 @@ struct sockaddr_storage;
 /// Fills in `peer` and `is_loopback` from the peer's address, an IPv4 or IPv6 one.
 void fm_transport_describe_peer(fm_transport *transport, const struct sockaddr_storage *address);
 
-// Where TCP connections come from.
-typedef struct fm_tcp_listener fm_tcp_listener;
-
 /// A connection came in. Whoever takes it sets transport->events and owner before it returns, or
 /// closes it.
 typedef void fm_accept_fn(void *context, fm_transport *transport);
-
-/// Listens on a numeric address.
-///
-/// @param port         0 takes any free one
-/// @param port_taken   receives the port
-/// @param read_buffer  lent to every connection while bytes come in; outlives them all
-/// @param out          receives the listener; left alone on failure
-/// @param error        receives the reason; a static text
-/// @return FM_OK, FM_ERR_NO_MEMORY, FM_ERR_BAD_VALUE (address) or FM_ERR_IO
-FM_CHECKED fm_status fm_tcp_listen(uv_loop_t *loop, const char *address, uint16_t port,
-                                   uv_buf_t read_buffer, fm_accept_fn *accept, void *context,
-                                   uint16_t *port_taken, fm_tcp_listener **out, const char **error);
-
-/// Stops listening; connections live on. NULL is allowed.
-void fm_tcp_listener_destroy(fm_tcp_listener *listener);

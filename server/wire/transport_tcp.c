@@ -1,10 +1,10 @@
-// server/wire/transport_tcp.c: plain TCP behind server/wire/transport.h.
+// server/wire/transport_tcp.c: see transport_tcp.h.
 //
 // Each message is one uv_write() of its frames; libuv tries the socket at once and queues the
 // rest. Bytes that come in land in one buffer that all connections share, because the loop reads
 // one at a time and the owner takes what it needs before it returns.
 
-#include "server/wire/transport.h"
+#include "server/wire/transport_tcp.h"
 
 #include "server/wire/listener.h"
 

@@ -38,7 +38,8 @@ struct fm_conductor {
     fm_scratch scratches[FM_WORKERS_MAX]; // for queries; by worker
     fm_host **hosts;                      // owned array
     uint32_t host_count, host_capacity;
-    fm_host **due; // of this round; room for host_capacity
+    fm_host **due; // of this round; room for all hosts
+    uint32_t due_capacity;
     uint32_t due_count;
 };
 
@@ -73,22 +74,11 @@ fm_journals *fm_conductor_journals(const fm_conductor *conductor)
 
 static bool hosts_reserve(fm_conductor *conductor)
 {
-    if (conductor->host_count < conductor->host_capacity) {
-        return true;
-    }
-    uint32_t capacity = conductor->host_capacity == 0 ? 16 : conductor->host_capacity * 2;
-    fm_host **hosts = realloc(conductor->hosts, capacity * sizeof(fm_host *));
-    if (hosts == NULL) {
-        return false;
-    }
-    conductor->hosts = hosts;
-    fm_host **due = realloc(conductor->due, capacity * sizeof(fm_host *));
-    if (due == NULL) {
-        return false;
-    }
-    conductor->due = due;
-    conductor->host_capacity = capacity;
-    return true;
+    uint32_t wanted = conductor->host_count + 1;
+    return fm_reserve(&fm_memory_libc, (void **)&conductor->hosts, &conductor->host_capacity,
+                      wanted, sizeof(fm_host *)) &&
+           fm_reserve(&fm_memory_libc, (void **)&conductor->due, &conductor->due_capacity, wanted,
+                      sizeof(fm_host *));
 }
 
 static void add_host(fm_conductor *conductor, fm_job *job, uint64_t now_ns)

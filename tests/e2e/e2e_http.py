@@ -318,7 +318,7 @@ def metrics():
                    if name.startswith("fogmarch_clients{")) == 1
         assert numbers['fogmarch_agents{world="arena",state="moving"}'] == 1
         assert numbers['fogmarch_client_disconnects_total{reason="bad bytes"}'] == 1
-        assert numbers['fogmarch_client_disconnects_total{reason="client hung up"}'] == 1
+        assert numbers['fogmarch_client_disconnects_total{reason="client disconnected"}'] == 1
         assert numbers['fogmarch_frame_bytes_count{kind="keyframe"}'] == 1
         deltas = numbers['fogmarch_frame_bytes_count{kind="delta"}']
         assert deltas >= 1 and deltas == numbers["fogmarch_client_delta_ticks_count"]
