@@ -40,7 +40,7 @@ static fm_status check_rect(const fm_world *world, const fm_command *command)
         return FM_ERR_BAD_VALUE;
     }
     const fm_rect *rect = &command->rects[0];
-    if (!fm_grid_contains(world->grid, (int64_t)rect->x + rect->width - 1,
+    if (!fm_grid_contains(world->map.grid, (int64_t)rect->x + rect->width - 1,
                           (int64_t)rect->y + rect->height - 1)) {
         return FM_ERR_OFF_GRID;
     }
@@ -51,7 +51,7 @@ static fm_status check_site(const fm_world *world, const fm_rect *rect, uint32_t
 {
     for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
         for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
-            *in_the_way = fm_buildings_at(&world->buildings, fm_cell_at(x, y));
+            *in_the_way = fm_buildings_at(&world->map.buildings, fm_cell_at(x, y));
             if (*in_the_way != 0) {
                 return FM_ERR_BUILDING;
             }
@@ -102,10 +102,10 @@ static fm_status check_build(const fm_world *world, const fm_command *command,
 
 static void raise(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building)
 {
-    size_t i = fm_grid_index(world->grid, cell);
-    building->under[place] = world->grid->terrain[i];
-    fm_edits_set_cell(world, cell, FM_TERRAIN_BUILDING, world->grid->cost[i]);
-    fm_buildings_seen_note(&world->buildings_shown, &world->buildings, cell);
+    size_t i = fm_grid_index(world->map.grid, cell);
+    building->under[place] = world->map.grid->terrain[i];
+    fm_edits_set_cell(world, cell, FM_TERRAIN_BUILDING, world->map.grid->cost[i]);
+    fm_buildings_seen_note(&world->map.buildings_shown, &world->map.buildings, cell);
 }
 
 void fm_construction_build(fm_world *world, const fm_command *command, fm_command_result *result)
@@ -117,7 +117,7 @@ void fm_construction_build(fm_world *world, const fm_command *command, fm_comman
     }
     fm_rect rect = command->rects[0];
     size_t cell_count = (size_t)rect.width * rect.height;
-    result->status = fm_buildings_reserve(&world->buildings);
+    result->status = fm_buildings_reserve(&world->map.buildings);
     if (result->status == FM_OK) {
         result->status = fm_edits_reserve(world, cell_count, false);
     }
@@ -128,7 +128,8 @@ void fm_construction_build(fm_world *world, const fm_command *command, fm_comman
         result->changed_count = 0;
         return;
     }
-    const fm_building *building = fm_buildings_add(&world->buildings, command->team, rect, under);
+    const fm_building *building =
+        fm_buildings_add(&world->map.buildings, command->team, rect, under);
     for_each_cell(world, building, raise);
     for_each_cell(world, building, tell_owner);
     note_digest(world, building, 0);
@@ -138,14 +139,14 @@ void fm_construction_build(fm_world *world, const fm_command *command, fm_comman
 
 static void restore(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building)
 {
-    uint8_t cost = world->grid->cost[fm_grid_index(world->grid, cell)];
+    uint8_t cost = world->map.grid->cost[fm_grid_index(world->map.grid, cell)];
     fm_edits_set_cell(world, cell, (fm_terrain)building->under[place], cost);
-    fm_buildings_seen_note(&world->buildings_shown, &world->buildings, cell);
+    fm_buildings_seen_note(&world->map.buildings_shown, &world->map.buildings, cell);
 }
 
 void fm_construction_demolish(fm_world *world, const fm_command *command, fm_command_result *result)
 {
-    const fm_building *building = fm_buildings_find(&world->buildings, command->building);
+    const fm_building *building = fm_buildings_find(&world->map.buildings, command->building);
     if (building == NULL || (command->team != FM_ALL_TEAMS && building->team != command->team)) {
         result->status = FM_ERR_NO_BUILDING;
         return;
@@ -155,7 +156,7 @@ void fm_construction_demolish(fm_world *world, const fm_command *command, fm_com
     if (result->status != FM_OK) {
         return;
     }
-    fm_building gone = fm_buildings_take(&world->buildings, command->building);
+    fm_building gone = fm_buildings_take(&world->map.buildings, command->building);
     for_each_cell(world, &gone, restore);
     for_each_cell(world, &gone, tell_owner);
     note_digest(world, &gone, 1);

@@ -67,21 +67,21 @@ fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_m
     }
     world->slab_count = 1;
     world->settled = true;
-    world->grid = grid;
-    world->truth = fm_view_of_grid(grid, rules->connectivity, rules->steps);
-    fm_buildings_init(&world->buildings, grid->width, grid->height, &world->memory);
+    world->map.grid = grid;
+    world->map.truth = fm_view_of_grid(grid, rules->connectivity, rules->steps);
+    fm_buildings_init(&world->map.buildings, grid->width, grid->height, &world->memory);
     fm_status status = fm_world_classes_create(world);
     if (status == FM_OK && !fm_world_some_class_fits(world, &rules->planner)) {
         status = FM_ERR_BAD_VALUE;
     }
     if (status == FM_OK) {
-        status = fm_sight_create(rules->sense, &world->memory, &world->sight);
+        status = fm_sight_create(rules->sense, &world->memory, &world->map.sight);
     }
     if (status == FM_OK && rules->occupancy == FM_OCCUPANCY_EXCLUSIVE) {
         status = fm_occupancy_create(grid->width, grid->height, &world->memory, &world->occupancy);
     }
     if (status != FM_OK) {
-        fm_sight_destroy(world->sight);
+        fm_sight_destroy(world->map.sight);
         fm_world_classes_destroy(world);
         fm_history_destroy(&world->history, &world->memory);
         fm_memory_release(memory, world, sizeof *world);
@@ -118,7 +118,7 @@ void fm_world_destroy(fm_world *world)
     fm_history_destroy(&world->history, &memory);
     fm_watch_destroy(world, world->watch_all);
     for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
-        fm_labels_destroy(world->truth_labels[map]);
+        fm_labels_destroy(world->map.labels[map]);
     }
     for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
         fm_scratch_fini(&world->scratches[i]);
@@ -142,10 +142,10 @@ void fm_world_destroy(fm_world *world)
 #undef RELEASE
     fm_crowd_fini(world);
     fm_world_classes_destroy(world);
-    fm_buildings_fini(&world->buildings);
-    fm_buildings_seen_fini(&world->buildings_shown, &memory);
+    fm_buildings_fini(&world->map.buildings);
+    fm_buildings_seen_fini(&world->map.buildings_shown, &memory);
     fm_unit_index_fini(&world->unit_index, &memory);
-    fm_sight_destroy(world->sight);
-    fm_grid_destroy(world->grid);
+    fm_sight_destroy(world->map.sight);
+    fm_grid_destroy(world->map.grid);
     fm_memory_release(&memory, world, sizeof *world);
 }

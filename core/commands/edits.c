@@ -11,12 +11,13 @@
 // A building has to go before what it stands on can change.
 static bool hides_terrain(const fm_world *world, const fm_command *command, fm_cell cell)
 {
-    return command->terrain != FM_TERRAIN_UNKNOWN && fm_buildings_at(&world->buildings, cell) != 0;
+    return command->terrain != FM_TERRAIN_UNKNOWN &&
+           fm_buildings_at(&world->map.buildings, cell) != 0;
 }
 
 static bool hides_terrain_in(const fm_world *world, const fm_command *command, const fm_rect *rect)
 {
-    for (uint32_t y = rect->y; world->buildings.count > 0 && y < rect->y + rect->height; y++) {
+    for (uint32_t y = rect->y; world->map.buildings.count > 0 && y < rect->y + rect->height; y++) {
         for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
             if (hides_terrain(world, command, fm_cell_at(x, y))) {
                 return true;
@@ -49,7 +50,7 @@ static fm_status check_terrain(fm_world *world, const fm_command *command, uint3
         if (rect->width == 0 || rect->height == 0) {
             return FM_ERR_BAD_VALUE;
         }
-        if (!fm_grid_contains(world->grid, (int64_t)rect->x + rect->width - 1,
+        if (!fm_grid_contains(world->map.grid, (int64_t)rect->x + rect->width - 1,
                               (int64_t)rect->y + rect->height - 1)) {
             return FM_ERR_OFF_GRID;
         }
@@ -81,7 +82,7 @@ fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_we
 
 bool fm_edits_set_cell(fm_world *world, fm_cell cell, fm_terrain terrain, uint8_t cost)
 {
-    fm_grid *grid = world->grid;
+    fm_grid *grid = world->map.grid;
     fm_terrain before = (fm_terrain)grid->terrain[fm_grid_index(grid, cell)];
     if (!fm_grid_set(grid, cell, terrain, cost)) {
         return false;
@@ -104,24 +105,25 @@ bool fm_edits_set_cell(fm_world *world, fm_cell cell, fm_terrain terrain, uint8_
 static void edit_cell(fm_world *world, const fm_command *command, fm_cell cell,
                       fm_command_result *result)
 {
-    size_t i = fm_grid_index(world->grid, cell);
+    size_t i = fm_grid_index(world->map.grid, cell);
     fm_terrain terrain = command->terrain == FM_TERRAIN_UNKNOWN
-                             ? (fm_terrain)world->grid->terrain[i]
+                             ? (fm_terrain)world->map.grid->terrain[i]
                              : command->terrain;
-    uint8_t cost = command->cost == 0 ? world->grid->cost[i] : command->cost;
+    uint8_t cost = command->cost == 0 ? world->map.grid->cost[i] : command->cost;
     result->changed_count += fm_edits_set_cell(world, cell, terrain, cost);
 }
 
 // The map has its first cell of another cost. Teams do not notice before they see one.
 static void become_weighted(fm_world *world)
 {
-    world->truth = fm_view_of_grid(world->grid, world->rules.connectivity, world->rules.steps);
+    world->map.truth =
+        fm_view_of_grid(world->map.grid, world->rules.connectivity, world->rules.steps);
     fm_world_classes_use_weights(world);
 }
 
 void fm_world_use_seen_weights(fm_world *world)
 {
-    for (uint32_t i = 0; world->grid->weighted && i < world->team_count; i++) {
+    for (uint32_t i = 0; world->map.grid->weighted && i < world->team_count; i++) {
         if (world->teams[i].knowledge->wants_weights) {
             fm_knowledge_use_weights(world->teams[i].knowledge);
             fm_planners_forget(world, i + 1);
@@ -151,7 +153,7 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
     if (result->status != FM_OK) {
         return;
     }
-    bool becomes_weighted = command->cost > FM_COST_FLOOR && !world->grid->weighted;
+    bool becomes_weighted = command->cost > FM_COST_FLOOR && !world->map.grid->weighted;
     if (becomes_weighted && somebody_needs_equal_costs(world)) {
         result->status = FM_ERR_NOT_READY;
         return;
@@ -178,7 +180,7 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
                                   .kind = FM_HISTORY_EDIT};
         fm_history_add(&world->history, &world->memory, &entry);
     }
-    if (becomes_weighted && world->grid->weighted) {
+    if (becomes_weighted && world->map.grid->weighted) {
         become_weighted(world);
     }
     fm_world_use_seen_weights(world); // of those who see everything

@@ -57,8 +57,8 @@ static fm_status check_sight(const fm_world *world, uint32_t team, const fm_rect
                              bool must_be_free, fm_status refusal)
 {
     fm_bitmap visible;
-    fm_status status =
-        fm_bitmap_init(&visible, world->grid->width, world->grid->height, false, &world->memory);
+    fm_status status = fm_bitmap_init(&visible, world->map.grid->width, world->map.grid->height,
+                                      false, &world->memory);
     if (status != FM_OK) {
         return status;
     }
@@ -72,8 +72,8 @@ static fm_status check_sight(const fm_world *world, uint32_t team, const fm_rect
 static uint32_t count_own(const fm_world *world, uint32_t team)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < world->buildings.count; i++) {
-        count += world->buildings.list[i].team == team;
+    for (uint32_t i = 0; i < world->map.buildings.count; i++) {
+        count += world->map.buildings.list[i].team == team;
     }
     return count;
 }
@@ -86,7 +86,7 @@ fm_status fm_permit_build(const fm_world *world, uint32_t team, const fm_rect *r
     if (rect->width == 0 || rect->height == 0) {
         return FM_ERR_BAD_VALUE;
     }
-    if (!fm_grid_contains(world->grid, (int64_t)rect->x + rect->width - 1,
+    if (!fm_grid_contains(world->map.grid, (int64_t)rect->x + rect->width - 1,
                           (int64_t)rect->y + rect->height - 1)) {
         return FM_ERR_OFF_GRID;
     }

@@ -20,7 +20,7 @@ void fm_teams_command(fm_world *world, const fm_command *command, fm_command_res
                            .spec = *spec,
                            .agent_free = FM_SLOT_NONE};
     if (!FM_RESERVE(world, world->teams, world->team_capacity, world->team_count + 1) ||
-        fm_knowledge_create(world->grid, world->sight, world->rules.connectivity,
+        fm_knowledge_create(world->map.grid, world->map.sight, world->rules.connectivity,
                             world->rules.steps, world->rules.omniscient, &world->memory,
                             &team.knowledge) != FM_OK) {
         result->status = FM_ERR_NO_MEMORY;
@@ -31,7 +31,7 @@ void fm_teams_command(fm_world *world, const fm_command *command, fm_command_res
         result->status = FM_ERR_NO_MEMORY;
         return;
     }
-    fm_knowledge_use_buildings(team.knowledge, &world->buildings);
+    fm_knowledge_use_buildings(team.knowledge, &world->map.buildings);
     world->teams[world->team_count++] = team;
     result->team = world->team_count;
 }

@@ -80,7 +80,7 @@ static void find_direction(struct group *group)
 
 static bool is_free(const struct group *group, int64_t x, int64_t y)
 {
-    if (!fm_grid_contains(group->world->grid, x, y)) {
+    if (!fm_grid_contains(group->world->map.grid, x, y)) {
         return false;
     }
     fm_cell cell = fm_cell_at((uint32_t)x, (uint32_t)y);
@@ -94,7 +94,7 @@ static void take(struct group *group, fm_cell cell)
     int64_t x = fm_cell_x(cell), y = fm_cell_y(cell), reach = group->spacing - 1;
     for (int64_t j = y - reach; j <= y + reach; j++) {
         for (int64_t i = x - reach; i <= x + reach; i++) {
-            if (fm_grid_contains(group->world->grid, i, j)) {
+            if (fm_grid_contains(group->world->map.grid, i, j)) {
                 fm_bitmap_set(&group->taken, fm_cell_at((uint32_t)i, (uint32_t)j));
             }
         }

@@ -332,8 +332,9 @@ static bool is_site(const fm_world *world, const fm_rect *rect)
     for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
         for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
             fm_cell cell = fm_cell_at(x, y);
-            if (world->grid->terrain[fm_grid_index(world->grid, cell)] != FM_TERRAIN_BUILDING ||
-                fm_buildings_at(&world->buildings, cell) != 0) {
+            if (world->map.grid->terrain[fm_grid_index(world->map.grid, cell)] !=
+                    FM_TERRAIN_BUILDING ||
+                fm_buildings_at(&world->map.buildings, cell) != 0) {
                 return false;
             }
         }
@@ -345,7 +346,7 @@ static fm_status take_building(fm_world_loader *loader, uint32_t placed)
 {
     fm_reader *reader = &loader->reader;
     fm_world *world = loader->world;
-    fm_buildings *buildings = &world->buildings;
+    fm_buildings *buildings = &world->map.buildings;
     uint32_t id = (uint32_t)fm_reader_take_bounded(reader, placed, "building");
     uint32_t team = fm_loader_take_team(loader, true, "owner of a building");
     fm_rect rect = fm_loader_take_rect(loader);
@@ -366,18 +367,18 @@ static fm_status take_building(fm_world_loader *loader, uint32_t placed)
                        FM_TERRAIN_BUILDING - 1, "terrain under a building");
     buildings->placed = id - 1;
     fm_buildings_add(buildings, team, rect, under);
-    fm_buildings_seen_note(&world->buildings_shown, buildings, fm_cell_at(rect.x, rect.y));
+    fm_buildings_seen_note(&world->map.buildings_shown, buildings, fm_cell_at(rect.x, rect.y));
     return FM_OK;
 }
 
 // To the view of everything a building's name is its id.
 static void name_buildings(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->buildings_shown.count; i++) {
-        world->buildings_shown.list[i].name = world->buildings_shown.list[i].id;
+    for (uint32_t i = 0; i < world->map.buildings_shown.count; i++) {
+        world->map.buildings_shown.list[i].name = world->map.buildings_shown.list[i].id;
     }
-    world->buildings_shown.named = world->buildings.placed;
-    world->buildings_shown.changed = false;
+    world->map.buildings_shown.named = world->map.buildings.placed;
+    world->map.buildings_shown.changed = false;
 }
 
 static uint64_t count_building_cells(const fm_grid *grid)
@@ -402,14 +403,14 @@ static fm_status load_buildings(fm_world_loader *loader)
         }
     }
     uint64_t cell_count = 0;
-    for (uint32_t i = 0; i < world->buildings.count; i++) {
-        const fm_rect *rect = &world->buildings.list[i].rect;
+    for (uint32_t i = 0; i < world->map.buildings.count; i++) {
+        const fm_rect *rect = &world->map.buildings.list[i].rect;
         cell_count += (uint64_t)rect->width * rect->height;
     }
-    if (cell_count != count_building_cells(world->grid)) {
+    if (cell_count != count_building_cells(world->map.grid)) {
         fm_reader_fail(reader, "The map has cells of buildings that are not there.");
     }
-    world->buildings.placed = placed;
+    world->map.buildings.placed = placed;
     name_buildings(world);
     return FM_OK;
 }

@@ -16,7 +16,7 @@ static void recall_stale(fm_world_loader *loader, fm_knowledge *knowledge, fm_ce
 {
     fm_reader *reader = &loader->reader;
     fm_learned look = {.cell = cell, .terrain = fm_reader_take_u8(reader), .cost = FM_COST_FLOOR};
-    if (loader->world->grid->weighted) {
+    if (loader->world->map.grid->weighted) {
         look.cost = fm_reader_take_u8(reader);
     }
     if (look.terrain <= FM_TERRAIN_UNKNOWN || look.terrain >= FM_TERRAIN_COUNT ||
@@ -31,7 +31,7 @@ static void recall_stale(fm_world_loader *loader, fm_knowledge *knowledge, fm_ce
 static void recall_cells(fm_world_loader *loader, fm_knowledge *knowledge, const fm_bitmap *known,
                          const fm_bitmap *stale)
 {
-    const fm_grid *grid = loader->world->grid;
+    const fm_grid *grid = loader->world->map.grid;
     for (uint32_t y = 0; y < grid->height; y++) {
         const uint64_t *known_row = fm_bitmap_row(known, (int32_t)y);
         const uint64_t *stale_row = fm_bitmap_row(stale, (int32_t)y);
@@ -54,7 +54,7 @@ static void recall_cells(fm_world_loader *loader, fm_knowledge *knowledge, const
 // Cells that are stale are known, and nobody is ever wrong who sees everything.
 static void check_cells(fm_world_loader *loader, const fm_bitmap *known, const fm_bitmap *stale)
 {
-    const fm_grid *grid = loader->world->grid;
+    const fm_grid *grid = loader->world->map.grid;
     uint64_t stale_count = fm_bitmap_count(stale);
     for (uint32_t y = 0; y < grid->height && stale_count > 0; y++) {
         for (uint32_t word = 0; word < (grid->width + 63) / 64; word++) {
@@ -109,7 +109,7 @@ static void take_building_look(fm_world_loader *loader, const fm_buildings_seen 
                                fm_building_look *look)
 {
     fm_reader *reader = &loader->reader;
-    look->id = (uint32_t)fm_reader_take_bounded(reader, loader->world->buildings.placed,
+    look->id = (uint32_t)fm_reader_take_bounded(reader, loader->world->map.buildings.placed,
                                                 "building that was seen");
     look->name = (uint32_t)fm_reader_take_bounded(reader, seen->named, "name of a building");
     look->team = fm_loader_take_team(loader, true, "owner of a building");
@@ -146,18 +146,18 @@ static fm_status load_knowledge(fm_world_loader *loader, struct fm_team *team)
         fm_reader_fail(reader, "What a team knows is cut off.");
         return FM_OK;
     }
-    if (!world->grid->weighted && (uses_weights || wants_weights)) {
+    if (!world->map.grid->weighted && (uses_weights || wants_weights)) {
         fm_reader_fail(reader, "A team knows of costs that the map does not have.");
         return FM_OK;
     }
-    fm_status status = fm_knowledge_create(world->grid, world->sight, world->rules.connectivity,
-                                           world->rules.steps, world->rules.omniscient,
-                                           &world->memory, &team->knowledge);
+    fm_status status = fm_knowledge_create(
+        world->map.grid, world->map.sight, world->rules.connectivity, world->rules.steps,
+        world->rules.omniscient, &world->memory, &team->knowledge);
     if (status != FM_OK) {
         return status;
     }
     fm_knowledge *knowledge = team->knowledge;
-    knowledge->buildings = &world->buildings;
+    knowledge->buildings = &world->map.buildings;
     knowledge->digest = digest;
     knowledge->wants_weights = wants_weights;
     if (uses_weights) {
@@ -566,8 +566,8 @@ static bool stands(const fm_world *world, const struct fm_agent *agent)
 {
     uint32_t size = world->rules.classes[agent->class_index].size;
     bool on_map = agent->cell != FM_CELL_NONE &&
-                  fm_cell_x(agent->cell) + size <= world->grid->width &&
-                  fm_cell_y(agent->cell) + size <= world->grid->height;
+                  fm_cell_x(agent->cell) + size <= world->map.grid->width &&
+                  fm_cell_y(agent->cell) + size <= world->map.grid->height;
     return on_map && (world->occupancy == NULL ||
                       fm_occupancy_is_free(world->occupancy, agent->cell, size, 0));
 }

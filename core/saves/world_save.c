@@ -101,8 +101,8 @@ static void put_head(struct save *s)
 {
     const fm_world *world = s->world;
     fm_writer_put_varint(s->writer, world->tick);
-    fm_writer_put_varint(s->writer, world->grid->width);
-    fm_writer_put_varint(s->writer, world->grid->height);
+    fm_writer_put_varint(s->writer, world->map.grid->width);
+    fm_writer_put_varint(s->writer, world->map.grid->height);
     fm_writer_put_varint(s->writer, world->team_count);
     fm_writer_put_varint(s->writer, world->agent_count);
     fm_writer_put_varint(s->writer, world->agent_slots);
@@ -144,7 +144,7 @@ static void put_rules(struct save *s)
 
 static void put_map(struct save *s)
 {
-    const fm_grid *grid = s->world->grid;
+    const fm_grid *grid = s->world->map.grid;
     fm_rows_put_bytes(s->writer, grid->terrain, grid->width, grid->height);
     fm_writer_put_varint(s->writer, grid->weighted);
     if (grid->weighted) {
@@ -154,7 +154,7 @@ static void put_map(struct save *s)
 
 static void put_buildings(struct save *s)
 {
-    const fm_buildings *buildings = &s->world->buildings;
+    const fm_buildings *buildings = &s->world->map.buildings;
     fm_writer_put_varint(s->writer, buildings->placed);
     fm_writer_put_varint(s->writer, buildings->count);
     for (uint32_t i = 0; i < buildings->count; i++) {
@@ -176,7 +176,7 @@ static void put_stale(struct save *s, const fm_knowledge *knowledge)
     if (!any) {
         return;
     }
-    bool weighted = s->world->grid->weighted;
+    bool weighted = s->world->map.grid->weighted;
     fm_rows_put_bits(s->writer, &knowledge->stale);
     for (uint32_t y = 0; y < knowledge->stale.height; y++) {
         const uint64_t *row = fm_bitmap_row(&knowledge->stale, (int32_t)y);

@@ -155,7 +155,7 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
                                    fm_team_labels_bytes(&world->teams[i].labels);
     }
     counts->knowledge_bytes += fm_surveys_bytes(world);
-    counts->map_cells = (uint64_t)world->grid->width * world->grid->height;
+    counts->map_cells = (uint64_t)world->map.grid->width * world->map.grid->height;
 }
 
 uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uint32_t capacity)

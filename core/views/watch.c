@@ -349,7 +349,7 @@ static fm_status begin_watch(fm_world *world, uint32_t team)
     watch->removed_before = world->streamed ? 0 : world->removed_count;
     if (!reserve_lists(world, watch) ||
         (team != FM_ALL_TEAMS &&
-         fm_bitmap_init(&watch->visible, world->grid->width, world->grid->height, false,
+         fm_bitmap_init(&watch->visible, world->map.grid->width, world->map.grid->height, false,
                         &world->memory) != FM_OK)) {
         fm_watch_destroy(world, watch);
         return FM_ERR_NO_MEMORY;
@@ -384,7 +384,7 @@ fm_status fm_world_watch(fm_world *world, uint32_t team, bool wanted)
 
 static const fm_buildings_seen *buildings_of(const fm_world *world, uint32_t team)
 {
-    return team == FM_ALL_TEAMS ? &world->buildings_shown
+    return team == FM_ALL_TEAMS ? &world->map.buildings_shown
                                 : &fm_team_of(world, team)->knowledge->buildings_seen;
 }
 
@@ -432,9 +432,9 @@ fm_learned fm_world_look_up(const fm_world *world, uint32_t team, fm_cell cell)
 {
     FM_ASSERT(fm_world_has_team(world, team));
     if (team == FM_ALL_TEAMS) {
-        size_t i = fm_grid_index(world->grid, cell);
+        size_t i = fm_grid_index(world->map.grid, cell);
         return (fm_learned){
-            .cell = cell, .terrain = world->grid->terrain[i], .cost = world->grid->cost[i]};
+            .cell = cell, .terrain = world->map.grid->terrain[i], .cost = world->map.grid->cost[i]};
     }
     return fm_knowledge_look_up(fm_team_of(world, team)->knowledge, cell);
 }

@@ -37,14 +37,14 @@ static void look_as_team(const fm_knowledge *knowledge, uint64_t known, uint64_t
 uint32_t fm_world_look_up_block(const fm_world *world, uint32_t team, uint32_t x, uint32_t y,
                                 fm_looks *looks)
 {
-    FM_ASSERT(x % FM_LOOKS_BLOCK == 0 && x < world->grid->width && y < world->grid->height);
-    size_t first = fm_grid_index(world->grid, fm_cell_at(x, y));
-    uint32_t left = world->grid->width - x;
+    FM_ASSERT(x % FM_LOOKS_BLOCK == 0 && x < world->map.grid->width && y < world->map.grid->height);
+    size_t first = fm_grid_index(world->map.grid, fm_cell_at(x, y));
+    uint32_t left = world->map.grid->width - x;
     uint32_t count = left < FM_LOOKS_BLOCK ? left : FM_LOOKS_BLOCK;
     *looks = (fm_looks){0};
     if (team == FM_ALL_TEAMS) {
-        memcpy(looks->terrain, world->grid->terrain + first, count);
-        memcpy(looks->cost, world->grid->cost + first, count);
+        memcpy(looks->terrain, world->map.grid->terrain + first, count);
+        memcpy(looks->cost, world->map.grid->cost + first, count);
         return count;
     }
     FM_ASSERT(team >= 1 && team <= world->team_count);

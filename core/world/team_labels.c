@@ -147,7 +147,7 @@ fm_status fm_team_labels_begin(fm_world *world, struct fm_team *team, uint32_t m
 
 static fm_labels *truth_labels(fm_world *world, uint32_t class_index)
 {
-    fm_labels **labels = &world->truth_labels[map_index(world->class_truth, class_index)];
+    fm_labels **labels = &world->map.labels[map_index(world->map.class_truth, class_index)];
     if (*labels == NULL &&
         fm_labels_create(fm_world_truth(world, class_index), &world->memory, labels) != FM_OK) {
         return NULL;
@@ -170,11 +170,11 @@ fm_labels *fm_team_labels_for_queries(fm_world *world, uint32_t team_number, uin
 void fm_team_labels_note_edit(fm_world *world, fm_cell cell)
 {
     for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
-        fm_labels *labels = world->truth_labels[map];
+        fm_labels *labels = world->map.labels[map];
         if (labels == NULL) {
             continue;
         }
-        uint32_t reach = map == 0 ? 0 : world->class_truth[map - 1]->movement->size - 1u;
+        uint32_t reach = map == 0 ? 0 : world->map.class_truth[map - 1]->movement->size - 1u;
         uint32_t x = fm_cell_x(cell), y = fm_cell_y(cell);
         uint32_t west = x < reach ? 0 : x - reach, north = y < reach ? 0 : y - reach;
         // Smaller than a block, so its four corners are in all the blocks that it touches.

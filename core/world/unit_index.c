@@ -14,8 +14,8 @@ static bool reserve(fm_world *world)
 {
     fm_unit_index *unit_index = &world->unit_index;
     if (unit_index->first == NULL) {
-        unit_index->columns = ((world->grid->width - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
-        unit_index->rows = ((world->grid->height - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
+        unit_index->columns = ((world->map.grid->width - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
+        unit_index->rows = ((world->map.grid->height - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
         unit_index->first = fm_memory_allocate_zeroed(
             &world->memory, (size_t)unit_index->columns * unit_index->rows + 1,
             sizeof *unit_index->first);
@@ -119,7 +119,7 @@ static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_ce
     for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
         const struct fm_agent *agent = &world->agents[unit_index->slots[i]];
         if (agent->team == team && !mark(&marks, agent->cell) &&
-            fm_sight_sees(world->sight, &world->grid->blocked, agent->cell, cell)) {
+            fm_sight_sees(world->map.sight, &world->map.grid->blocked, agent->cell, cell)) {
             return true;
         }
     }
@@ -234,7 +234,7 @@ uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_ce
                          uint32_t radius, fm_cell *cells, uint32_t capacity)
 {
     const fm_unit_index *unit_index = &world->unit_index;
-    const fm_view *view = &world->truth;
+    const fm_view *view = &world->map.truth;
     uint32_t count = 0;
     if (enemies->count == 0) {
         return 0;

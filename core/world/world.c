@@ -21,7 +21,7 @@ fm_world_rules fm_world_rules_default(void)
 
 const fm_grid *fm_world_grid(const fm_world *world)
 {
-    return world->grid;
+    return world->map.grid;
 }
 
 const fm_world_rules *fm_world_rules_get(const fm_world *world)
@@ -39,5 +39,5 @@ const fm_view *fm_world_view(const fm_world *world, uint32_t team)
     if (!fm_world_has_team(world, team)) {
         return NULL;
     }
-    return team == FM_ALL_TEAMS ? &world->truth : &fm_team_of(world, team)->knowledge->view;
+    return team == FM_ALL_TEAMS ? &world->map.truth : &fm_team_of(world, team)->knowledge->view;
 }

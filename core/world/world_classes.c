@@ -22,8 +22,8 @@ fm_status fm_world_classes_create(fm_world *world)
         if (fm_movement_class_is_ground(movement)) {
             continue; // the map itself
         }
-        if (fm_class_map_of_grid(movement, world->grid, rules->connectivity, rules->steps,
-                                 &world->memory, &world->class_truth[i]) != FM_OK) {
+        if (fm_class_map_of_grid(movement, world->map.grid, rules->connectivity, rules->steps,
+                                 &world->memory, &world->map.class_truth[i]) != FM_OK) {
             return FM_ERR_NO_MEMORY; // fm_world_classes_destroy() undoes the others
         }
     }
@@ -33,8 +33,8 @@ fm_status fm_world_classes_create(fm_world *world)
 void fm_world_classes_destroy(fm_world *world)
 {
     for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
-        fm_class_map_destroy(world->class_truth[i]);
-        world->class_truth[i] = NULL;
+        fm_class_map_destroy(world->map.class_truth[i]);
+        world->map.class_truth[i] = NULL;
     }
 }
 
@@ -58,12 +58,12 @@ bool fm_world_classes_are_valid(const fm_world_rules *rules)
 
 void fm_world_class_note_edit(fm_world *world, uint32_t class_index, fm_cell cell)
 {
-    fm_class_map *map = world->class_truth[class_index];
+    fm_class_map *map = world->map.class_truth[class_index];
     if (map != NULL) {
-        size_t i = fm_grid_index(world->grid, cell);
-        fm_terrain terrain = (fm_terrain)world->grid->terrain[i];
+        size_t i = fm_grid_index(world->map.grid, cell);
+        fm_terrain terrain = (fm_terrain)world->map.grid->terrain[i];
         fm_class_map_set(map, cell,
-                         fm_movement_weight(map->movement, terrain, world->grid->cost[i]));
+                         fm_movement_weight(map->movement, terrain, world->map.grid->cost[i]));
     }
 }
 
@@ -71,8 +71,8 @@ fm_status fm_world_classes_prepare_for_weights(fm_world *world)
 {
     fm_status status = FM_OK;
     for (uint32_t i = 0; status == FM_OK && i < world->rules.class_count; i++) {
-        if (world->class_truth[i] != NULL) {
-            status = fm_class_map_prepare_for_weights(world->class_truth[i]);
+        if (world->map.class_truth[i] != NULL) {
+            status = fm_class_map_prepare_for_weights(world->map.class_truth[i]);
         }
     }
     return status;
@@ -81,8 +81,8 @@ fm_status fm_world_classes_prepare_for_weights(fm_world *world)
 void fm_world_classes_use_weights(fm_world *world)
 {
     for (uint32_t i = 0; i < world->rules.class_count; i++) {
-        if (world->class_truth[i] != NULL) {
-            fm_class_map_use_weights(world->class_truth[i]);
+        if (world->map.class_truth[i] != NULL) {
+            fm_class_map_use_weights(world->map.class_truth[i]);
         }
     }
 }

@@ -20,7 +20,7 @@ void fm_world_begin_interval(fm_world *world)
     world->removed_count = 0;
     world->ended_count = 0;
     world->edited_count = 0;
-    world->buildings_shown.changed = false;
+    world->map.buildings_shown.changed = false;
     for (uint32_t i = 0; i < world->team_count; i++) {
         if (world->teams[i].watch != NULL) {
             fm_knowledge_forget_learned(world->teams[i].knowledge);

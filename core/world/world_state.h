@@ -142,17 +142,22 @@ struct fm_watch {
     uint32_t entered_capacity, changed_capacity, left_capacity, cell_capacity, ended_capacity;
 };
 
-struct fm_world {
-    fm_world_rules rules;
-    fm_memory memory;
+// The true map. Whose: core/commands, which builds and edits it between ticks; stages read it.
+struct fm_world_map {
     fm_grid *grid;
     fm_sight *sight;
-    fm_view truth; // of the whole true map
+    fm_view truth; // of the whole map
     fm_buildings buildings;
     fm_buildings_seen buildings_shown;         // to the view of everything
     fm_class_map *class_truth[FM_CLASSES_MAX]; // by class; NULL: it sees `truth`
-    fm_labels *truth_labels[FM_LABELED_MAPS];  // for queries; NULL: not asked for yet
-    uint64_t tick;                             // ticks completed
+    fm_labels *labels[FM_LABELED_MAPS];        // for queries; NULL: not asked for yet
+};
+
+struct fm_world {
+    fm_world_rules rules;
+    fm_memory memory;
+    struct fm_world_map map;
+    uint64_t tick; // ticks completed
 
     struct fm_agent *agents; // slots
     uint32_t agent_slots, agent_capacity;
@@ -185,7 +190,6 @@ struct fm_world {
     uint32_t slab_count; // workers ever seen
     uint32_t next_slab;  // where the next ended planner's pages go
 
-    // With FM_OCCUPANCY_EXCLUSIVE; see crowd.h. Room for all agents.
     fm_occupancy *occupancy; // NULL: any number of units in a cell
     struct fm_mover *movers; // by agent slot
     struct fm_pibt_frame *frames;
@@ -194,12 +198,10 @@ struct fm_world {
     fm_cell *placed; // of the agents that a command spawns
     uint32_t placed_capacity;
 
-    // Bits per planner slot; see due.h.
     uint64_t *due;   // the next search stage turns to it
     uint64_t *eager; // it must be told of every step of its agents
     uint32_t due_capacity, eager_capacity;
 
-    // Lists of one tick, rebuilt by it.
     uint32_t *told;      // planner slots: all that the search stage has turned to
     fm_cell *starts;     // of these
     uint32_t *aged;      // those that are due, by age
@@ -215,7 +217,6 @@ struct fm_world {
     fm_cut *cuts;
     uint32_t cut_count, cut_capacity;
 
-    // What happened since the last tick was streamed.
     bool streamed;          // the lists below have been told; the next change begins new ones
     fm_agent_left *removed; // with reason; by order of removal
     uint32_t removed_count, removed_capacity;
@@ -264,13 +265,13 @@ static inline struct fm_team *fm_team_of(const fm_world *world, uint32_t team)
 /// The true map as a class sees it.
 static inline const fm_view *fm_world_truth(const fm_world *world, uint32_t class_index)
 {
-    const fm_class_map *map = world->class_truth[class_index];
-    return map == NULL ? &world->truth : &map->view;
+    const fm_class_map *map = world->map.class_truth[class_index];
+    return map == NULL ? &world->map.truth : &map->view;
 }
 
 static inline bool fm_world_contains(const fm_world *world, fm_cell cell)
 {
-    return fm_grid_contains(world->grid, fm_cell_x(cell), fm_cell_y(cell));
+    return fm_grid_contains(world->map.grid, fm_cell_x(cell), fm_cell_y(cell));
 }
 
 /// Forgets what the last tick's views were told, before anything new is noted.
