@@ -72,8 +72,8 @@ static bool stands_in(const fm_world *world, const struct fm_agent *agent, const
 static uint32_t count_units(const fm_world *world, const fm_rect *rect, fm_agent_id *first)
 {
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        const struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        const struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->alive && stands_in(world, agent, rect)) {
             *first = count == 0 ? fm_agent_id_of(world, agent) : *first;
             count += 1;

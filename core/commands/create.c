@@ -98,8 +98,8 @@ void fm_world_destroy(fm_world *world)
     }
     fm_memory memory = world->memory;
     fm_orders_drop_rest(world);
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        fm_agent_release_queue(world, &world->agents[slot]);
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        fm_agent_release_queue(world, &world->agents.slots[slot]);
     }
     for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
         if (world->planners[slot].in_use) {
@@ -125,7 +125,7 @@ void fm_world_destroy(fm_world *world)
         fm_slab_fini(&world->slabs[i]);
     }
 #define RELEASE(array, capacity) fm_memory_release(&memory, array, (capacity) * sizeof *(array))
-    RELEASE(world->agents, world->agent_capacity);
+    RELEASE(world->agents.slots, world->agents.capacity);
     RELEASE(world->teams, world->team_capacity);
     RELEASE(world->planners, world->planner_capacity);
     RELEASE(world->planner_table, (size_t)world->planner_table_mask + 1);

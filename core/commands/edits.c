@@ -139,9 +139,9 @@ static bool somebody_needs_equal_costs(const fm_world *world)
     for (uint32_t i = 0; i < world->team_count; i++) {
         needed = needed || world->teams[i].spec.ops->uniform_only;
     }
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        needed =
-            needed || (world->agents[slot].alive && world->agents[slot].spec.ops->uniform_only);
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        needed = needed || (world->agents.slots[slot].alive &&
+                            world->agents.slots[slot].spec.ops->uniform_only);
     }
     return needed;
 }

@@ -25,7 +25,7 @@ static void look_around(const fm_world *world, uint32_t team, const fm_rect *rec
 {
     const struct fm_team *owner = fm_team_of(world, team);
     for (uint32_t i = 0; i < owner->member_count; i++) {
-        const struct fm_agent *agent = &world->agents[owner->members[i]];
+        const struct fm_agent *agent = &world->agents.slots[owner->members[i]];
         if (!agent->alive || agent->team != team || !is_near(world, agent, rect)) {
             continue;
         }

@@ -91,8 +91,8 @@ fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t
 
 void fm_placing_push_out(fm_world *world)
 {
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        struct fm_agent *agent = &world->agents.slots[slot];
         if (!agent->alive ||
             !fm_view_is_blocked(fm_world_truth(world, agent->class_index), agent->cell)) {
             continue;

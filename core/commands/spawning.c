@@ -30,7 +30,7 @@ static fm_status check_spawn(fm_world *world, const fm_command *command, uint32_
         (uint64_t)world->rules.tick_millihertz * FM_SPEED_DIAGONAL) {
         return FM_ERR_BAD_VALUE;
     }
-    if (command->cell_count > world->rules.agents_max - world->agent_count) {
+    if (command->cell_count > world->rules.agents_max - world->agents.count) {
         return FM_ERR_LIMIT;
     }
     fm_status status = fm_placing_choose(world, command, failed_index);
@@ -38,14 +38,14 @@ static fm_status check_spawn(fm_world *world, const fm_command *command, uint32_
         return status;
     }
     struct fm_team *team = fm_team_of(world, command->team);
-    if (command->cell_count > FM_AGENTS_MAX - world->agent_slots) {
+    if (command->cell_count > FM_AGENTS_MAX - world->agents.slot_count) {
         return FM_ERR_LIMIT;
     }
-    if (!FM_RESERVE(world, world->agents, world->agent_capacity,
-                    world->agent_slots + command->cell_count) ||
+    if (!FM_RESERVE(world, world->agents.slots, world->agents.capacity,
+                    world->agents.slot_count + command->cell_count) ||
         !FM_RESERVE(world, team->members, team->member_capacity,
                     team->member_count + command->cell_count) ||
-        !fm_crowd_reserve(world, world->agent_slots + command->cell_count)) {
+        !fm_crowd_reserve(world, world->agents.slot_count + command->cell_count)) {
         return FM_ERR_NO_MEMORY;
     }
     return fm_world_prepare_class(world, command->team, command->class_index);
@@ -57,14 +57,14 @@ static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell
     uint32_t slot = owner->agent_free;
     uint32_t generation = 0, member = owner->member_count;
     if (slot != FM_SLOT_NONE) {
-        owner->agent_free = world->agents[slot].planner;
-        generation = world->agents[slot].generation + 1;
-        member = world->agents[slot].member;
+        owner->agent_free = world->agents.slots[slot].planner;
+        generation = world->agents.slots[slot].generation + 1;
+        member = world->agents.slots[slot].member;
     } else {
-        slot = world->agent_slots++;
+        slot = world->agents.slot_count++;
         owner->members[owner->member_count++] = slot;
     }
-    struct fm_agent *agent = &world->agents[slot];
+    struct fm_agent *agent = &world->agents.slots[slot];
     *agent = (struct fm_agent){
         .generation = generation,
         .alive = true,
@@ -78,13 +78,13 @@ static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell
         .spec = *spawned_spec(world, command),
         .order = {.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE},
         .member = member,
-        .born = world->agents_born++,
+        .born = world->agents.born++,
         .speed = command->speed,
         .credit = (int32_t)world->rules.tick_millihertz,
         .heading = FM_DIRECTION_COUNT,
     };
     fm_agent_enter(world, agent);
-    world->agent_count += 1;
+    world->agents.count += 1;
     owner->account.agents += 1;
     return fm_agent_id_of(world, agent);
 }
@@ -132,7 +132,7 @@ void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_r
             agent->planner = team->agent_free;
             team->agent_free = command->agents[i].index1 - 1;
         }
-        world->agent_count -= 1;
+        world->agents.count -= 1;
         fm_team_of(world, agent->team)->account.agents -= 1;
         result->changed_count += 1;
     }

@@ -45,11 +45,11 @@ static void sort_by_byte(const uint64_t *from, uint64_t *to, uint32_t count, uin
 static const uint32_t *list_turns(fm_world *world, uint32_t *count)
 {
     *count = 0;
-    if (world->agent_slots == 0) {
+    if (world->agents.slot_count == 0) {
         return NULL; // there are no turns to point into
     }
-    uint64_t *keys = world->turns, *sorted = world->turns + world->agent_slots;
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+    uint64_t *keys = world->turns, *sorted = world->turns + world->agents.slot_count;
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         const fm_mover *mover = &world->movers[slot];
         if (mover->team != 0 && mover->progress == FM_MOVER_UNDECIDED &&
             (mover->preferences & 15) < FM_PREFERENCE_STAY) {
@@ -219,12 +219,13 @@ void fm_crowd_move(fm_world *world)
 {
     uint32_t turn_count;
     const uint32_t *turns = list_turns(world, &turn_count);
-    world->counts.conflicts[FM_CONFLICT_SWAP] += fm_pibt_resolve(
-        world->occupancy, world->movers, world->agent_slots, turns, turn_count, world->frames);
-    fm_pibt_apply(world->occupancy, world->movers, world->agent_slots);
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+    world->counts.conflicts[FM_CONFLICT_SWAP] +=
+        fm_pibt_resolve(world->occupancy, world->movers, world->agents.slot_count, turns,
+                        turn_count, world->frames);
+    fm_pibt_apply(world->occupancy, world->movers, world->agents.slot_count);
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         const fm_mover *mover = &world->movers[slot];
-        struct fm_agent *agent = &world->agents[slot];
+        struct fm_agent *agent = &world->agents.slots[slot];
         if (mover->team == 0) {
             continue;
         }

@@ -127,7 +127,7 @@ static void choose_agents(uint32_t begin, uint32_t end, uint32_t worker, void *c
     (void)worker;
     fm_world *world = context;
     for (uint32_t slot = begin; slot < end; slot++) {
-        struct fm_agent *agent = &world->agents[slot];
+        struct fm_agent *agent = &world->agents.slots[slot];
         const struct fm_planner *planner = agent->alive ? choose(world, agent) : NULL;
         agent->is_ready = agent->alive && fm_agent_gain_credit(world, agent);
         if (world->occupancy != NULL) {
@@ -138,7 +138,7 @@ static void choose_agents(uint32_t begin, uint32_t end, uint32_t worker, void *c
 
 void fm_agents_choose(fm_world *world, fm_workers *workers)
 {
-    fm_workers_run(workers, world->agent_slots, 256, choose_agents, world);
+    fm_workers_run(workers, world->agents.slot_count, 256, choose_agents, world);
 }
 
 // ---- move ---------------------------------------------------------------------------------------
@@ -166,9 +166,9 @@ void fm_agents_move(fm_world *world)
         fm_crowd_move(world);
         return;
     }
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        if (world->agents[slot].alive) {
-            move_agent(world, &world->agents[slot]);
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        if (world->agents.slots[slot].alive) {
+            move_agent(world, &world->agents.slots[slot]);
         }
     }
 }

@@ -69,13 +69,13 @@ static void assign_found(fm_world *world)
         fm_seekers *seekers = &world->teams[i].seekers;
         uint32_t count = seekers->count;
         for (uint32_t j = 0; j < count; j++) {
-            struct fm_agent *agent = &world->agents[seekers->slots[j]];
+            struct fm_agent *agent = &world->agents.slots[seekers->slots[j]];
             fm_seek_take(world, agent);
             assign_orders(world, agent);
         }
         // Orders whose turn has come just now look in the next tick.
         for (uint32_t j = count; j < seekers->count; j++) {
-            world->agents[seekers->slots[j]].order.seek_state = FM_SEEK_IDLE;
+            world->agents.slots[seekers->slots[j]].order.seek_state = FM_SEEK_IDLE;
         }
         seekers->count = 0;
     }
@@ -88,8 +88,8 @@ static void join_groups(fm_world *world, uint64_t planners_made_before)
     if (world->planners_made == planners_made_before) {
         return;
     }
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->alive && agent->planner != FM_SLOT_NONE &&
             world->planners[agent->planner].serial > planners_made_before &&
             fm_planner_belongs_to_group(world, agent)) {
@@ -103,8 +103,8 @@ static void join_groups(fm_world *world, uint64_t planners_made_before)
 uint64_t fm_orders_assign(fm_world *world, fm_workers *workers, uint64_t budget)
 {
     uint64_t planners_made_before = world->planners_made;
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->alive) {
             assign_orders(world, agent);
         }

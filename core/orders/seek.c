@@ -23,7 +23,7 @@ static void list(fm_world *world, struct fm_agent *agent)
 {
     fm_seekers *seekers = &fm_team_of(world, agent->team)->seekers;
     if (FM_RESERVE(world, seekers->slots, seekers->capacity, seekers->count + 1)) {
-        seekers->slots[seekers->count++] = (uint32_t)(agent - world->agents);
+        seekers->slots[seekers->count++] = (uint32_t)(agent - world->agents.slots);
         agent->order.seek_state = FM_SEEK_LISTED;
     }
 }
@@ -206,13 +206,13 @@ static void seek_for_team(const fm_world *world, struct fm_team *team)
     // Whose search is under way goes on; the others' order rotates, so that none is always last.
     uint32_t first = seekers->count == 0 ? 0 : (uint32_t)(world->tick % seekers->count);
     for (uint32_t i = 0; i < seekers->count; i++) {
-        if (world->agents[seekers->slots[i]].order.id == seekers->frontier.job) {
+        if (world->agents.slots[seekers->slots[i]].order.id == seekers->frontier.job) {
             first = i;
         }
     }
     for (uint32_t i = 0; i < seekers->count; i++) {
         uint32_t at = first + i < seekers->count ? first + i : first + i - seekers->count;
-        struct fm_agent *agent = &world->agents[seekers->slots[at]];
+        struct fm_agent *agent = &world->agents.slots[seekers->slots[at]];
         bool may = seekers->cells_used < seekers->cells_max;
         agent->order.seek_state = FM_SEEK_NOT_YET;
         if (may && agent->order.kind == FM_ORDER_EXPLORE) {

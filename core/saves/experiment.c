@@ -16,8 +16,8 @@ fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uin
         world->teams[i].spec = *spec;
     }
     uint32_t count = 0;
-    for (uint32_t i = 0; i < world->agent_slots; i++) {
-        struct fm_agent *agent = &world->agents[i];
+    for (uint32_t i = 0; i < world->agents.slot_count; i++) {
+        struct fm_agent *agent = &world->agents.slots[i];
         bool fits = fm_world_planner_fits(world, spec, agent->class_index);
         count += agent->alive && !fits;
         if (agent->alive && fits) {

@@ -31,8 +31,8 @@ void fm_world_note_saved(fm_world *world)
 // beginning: a number from before means nothing any more, and a saved order does not hold it.
 static void forget_lost_labels(fm_world *world)
 {
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        struct fm_agent *agent = &world->agents.slots[slot];
         if (!agent->alive || agent->order.retry.change == 0) {
             continue;
         }

@@ -207,7 +207,7 @@ static fm_status fill_head(fm_world_loader *loader, const struct head *head)
     fm_world *world = loader->world;
     world->tick = head->tick;
     world->digest = head->digest;
-    world->agents_born = head->agents_born;
+    world->agents.born = head->agents_born;
     world->orders_given = head->orders_given;
     world->map_edited = head->map_edited;
     world->counts = head->counts;

@@ -189,7 +189,7 @@ static fm_status load_members(fm_world_loader *loader, struct fm_team *team, uin
             break;
         }
         slot += difference;
-        struct fm_agent *agent = &world->agents[slot];
+        struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->team != FM_ALL_TEAMS) {
             fm_reader_fail(reader, "Slot %u belongs to two teams.", (uint32_t)slot);
         }
@@ -211,7 +211,7 @@ static void take_free_slots(fm_world_loader *loader, struct fm_team *team, uint3
     for (uint32_t i = 0; i < count && !reader->failed; i++) {
         uint32_t slot =
             (uint32_t)fm_reader_take_bounded(reader, loader->agent_slots - 1, "free slot");
-        struct fm_agent *agent = &world->agents[slot];
+        struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->team != number || agent->is_ready) {
             fm_reader_fail(reader, "Slot %u is not one of team %u, or free twice.", slot, number);
             return;
@@ -278,18 +278,18 @@ static fm_status reserve_slots(fm_world_loader *loader)
 {
     fm_world *world = loader->world;
     uint32_t count = loader->agent_slots;
-    if (!FM_RESERVE(world, world->agents, world->agent_capacity, count) ||
+    if (!FM_RESERVE(world, world->agents.slots, world->agents.capacity, count) ||
         !fm_crowd_reserve(world, count)) {
         return FM_ERR_NO_MEMORY;
     }
     for (uint32_t slot = 0; slot < count; slot++) {
-        world->agents[slot] = (struct fm_agent){
+        world->agents.slots[slot] = (struct fm_agent){
             .next = FM_CELL_NONE,
             .planner = FM_SLOT_NONE,
             .order = {.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE},
         };
     }
-    world->agent_slots = count;
+    world->agents.slot_count = count;
     return FM_OK;
 }
 
@@ -579,10 +579,10 @@ static void check_agent(struct agents *a, const struct fm_agent *agent)
     if (reader->failed) {
         return;
     }
-    uint32_t slot = (uint32_t)(agent - world->agents);
+    uint32_t slot = (uint32_t)(agent - world->agents.slots);
     if (agent->class_index >= world->rules.class_count || !stands(world, agent)) {
         fm_reader_fail(reader, "Agent %u has no class, or stands off the map or in another.", slot);
-    } else if (!speed_fits(world, agent->speed) || agent->born >= world->agents_born) {
+    } else if (!speed_fits(world, agent->speed) || agent->born >= world->agents.born) {
         fm_reader_fail(reader, "Agent %u has a speed or birth out of range.", slot);
     } else if (!fm_world_planner_fits(world, &agent->spec, agent->class_index)) {
         fm_reader_fail(reader, "Agent %u has a planner that cannot work on this map.", slot);
@@ -601,7 +601,7 @@ static fm_status load_agent(struct agents *a, struct fm_agent *agent)
         return FM_OK;
     }
     agent->alive = true;
-    world->agent_count += 1;
+    world->agents.count += 1;
     fm_team_of(world, agent->team)->account.agents += 1;
     fm_agent_enter(world, agent);
     fm_status status = fm_world_prepare_class(world, agent->team, agent->class_index);
@@ -617,7 +617,7 @@ static fm_status load_agent(struct agents *a, struct fm_agent *agent)
 static fm_status load_slot(struct agents *a, uint32_t slot)
 {
     fm_reader *reader = &a->loader->reader;
-    struct fm_agent *agent = &a->loader->world->agents[slot];
+    struct fm_agent *agent = &a->loader->world->agents.slots[slot];
     uint64_t word = fm_reader_take_bounded(reader, (uint64_t)FM_AGENT_GENERATION_MAX << 1 | 1,
                                            "generation of an agent");
     bool alive = word & 1, is_free = agent->is_ready;
@@ -641,9 +641,9 @@ fm_status fm_load_agents(fm_world_loader *loader)
             return FM_OK;
         }
     }
-    if (world->agent_count != loader->agent_count) {
+    if (world->agents.count != loader->agent_count) {
         fm_reader_fail(&loader->reader, "%u agents are alive, not %u as the head says.",
-                       world->agent_count, loader->agent_count);
+                       world->agents.count, loader->agent_count);
     }
     // Room for the end of each order, as commands leave it.
     bool reserved =
@@ -666,8 +666,9 @@ fm_status fm_load_planners(fm_world_loader *loader)
         if (reader->failed) {
             return FM_OK;
         }
-        struct fm_agent *agent =
-            slot >= 0 && slot < (int64_t)world->agent_slots ? &world->agents[slot] : NULL;
+        struct fm_agent *agent = slot >= 0 && slot < (int64_t)world->agents.slot_count
+                                     ? &world->agents.slots[slot]
+                                     : NULL;
         if (agent == NULL || !agent->alive || agent->planner != FM_SLOT_NONE ||
             agent->order.id == 0 ||
             (agent->order.goal == FM_CELL_NONE && agent->order.substitute == FM_CELL_NONE)) {

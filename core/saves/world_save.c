@@ -104,10 +104,10 @@ static void put_head(struct save *s)
     fm_writer_put_varint(s->writer, world->map.grid->width);
     fm_writer_put_varint(s->writer, world->map.grid->height);
     fm_writer_put_varint(s->writer, world->team_count);
-    fm_writer_put_varint(s->writer, world->agent_count);
-    fm_writer_put_varint(s->writer, world->agent_slots);
+    fm_writer_put_varint(s->writer, world->agents.count);
+    fm_writer_put_varint(s->writer, world->agents.slot_count);
     fm_writer_put_u64(s->writer, world->digest);
-    fm_writer_put_varint(s->writer, world->agents_born);
+    fm_writer_put_varint(s->writer, world->agents.born);
     fm_writer_put_varint(s->writer, world->orders_given);
     fm_writer_put_varint(s->writer, world->map_edited);
     put_counts(s);
@@ -225,12 +225,12 @@ static void put_slots(struct save *s, const struct fm_team *team)
         before = team->members[i];
     }
     for (uint32_t slot = team->agent_free; slot != FM_SLOT_NONE;
-         slot = world->agents[slot].planner) {
+         slot = world->agents.slots[slot].planner) {
         free_count += 1;
     }
     fm_writer_put_varint(s->writer, free_count);
     for (uint32_t slot = team->agent_free; slot != FM_SLOT_NONE;
-         slot = world->agents[slot].planner) {
+         slot = world->agents.slots[slot].planner) {
         fm_writer_put_varint(s->writer, slot);
     }
 }
@@ -380,8 +380,8 @@ static void put_agent(struct save *s, const struct fm_agent *agent)
 
 static void put_agents(struct save *s)
 {
-    for (uint32_t slot = 0; slot < s->world->agent_slots; slot++) {
-        const struct fm_agent *agent = &s->world->agents[slot];
+    for (uint32_t slot = 0; slot < s->world->agents.slot_count; slot++) {
+        const struct fm_agent *agent = &s->world->agents.slots[slot];
         fm_writer_put_varint(s->writer, (uint64_t)agent->generation << 1 | agent->alive);
         if (agent->alive) {
             put_agent(s, agent);
@@ -398,7 +398,7 @@ static void put_planners(struct save *s)
     uint32_t before = 0;
     for (uint32_t i = 0; i < world->planner_slots; i++) {
         uint32_t slot = world->planners[i].first_agent;
-        FM_ASSERT(world->planners[i].in_use && world->agents[slot].planner == i);
+        FM_ASSERT(world->planners[i].in_use && world->agents.slots[slot].planner == i);
         fm_writer_put_signed(s->writer, (int64_t)slot - before);
         fm_planner_save(&world->planners[i], s->writer);
         before = slot;

@@ -37,7 +37,7 @@ static void look_ahead_of_agents(uint32_t begin, uint32_t end, uint32_t worker, 
     (void)worker;
     fm_world *world = context;
     for (uint32_t slot = begin; slot < end; slot++) {
-        const struct fm_agent *agent = &world->agents[slot];
+        const struct fm_agent *agent = &world->agents.slots[slot];
         if (!agent->alive || agent->planner == FM_SLOT_NONE ||
             !fm_planner_walks(world, agent->planner)) {
             continue;
@@ -77,7 +77,7 @@ void fm_search_notice(struct fm_tick *t)
     if (world->planner_count == 0) {
         return;
     }
-    fm_workers_run(t->workers, world->agent_slots, 512, look_ahead_of_agents, world);
+    fm_workers_run(t->workers, world->agents.slot_count, 512, look_ahead_of_agents, world);
     if (any_cheaper) {
         wake_for_cheaper(world);
     }

@@ -39,8 +39,8 @@ static bool list_starts(fm_world *world)
         const struct fm_planner *planner = &world->planners[world->told[i]];
         fm_cell *starts = world->starts + planner->first_start;
         for (uint32_t a = planner->first_agent; a != FM_SLOT_NONE;
-             a = world->agents[a].mate_after) {
-            *starts++ = world->agents[a].cell;
+             a = world->agents.slots[a].mate_after) {
+            *starts++ = world->agents.slots[a].cell;
         }
         FM_ASSERT(starts == world->starts + planner->first_start + planner->start_count);
     }

@@ -22,14 +22,14 @@ static void fetch_ahead(const fm_world *world, uint32_t next, uint32_t end)
 {
     if (next < end && world->teams[next].sensing_count > 0) {
         const struct fm_team *team = &world->teams[next];
-        const struct fm_agent *agent = &world->agents[world->sensing[team->first_sensing]];
+        const struct fm_agent *agent = &world->agents.slots[world->sensing[team->first_sensing]];
         fm_knowledge_fetch(team->knowledge, agent->cell);
     }
     if (next + 1 < end && world->teams[next + 1].sensing_count > 0) {
         const struct fm_team *team = &world->teams[next + 1];
         __builtin_prefetch(team->knowledge);
         __builtin_prefetch(&team->knowledge->known);
-        __builtin_prefetch(&world->agents[world->sensing[team->first_sensing]]);
+        __builtin_prefetch(&world->agents.slots[world->sensing[team->first_sensing]]);
     }
 }
 
@@ -41,7 +41,7 @@ static void sense_teams(uint32_t begin, uint32_t end, uint32_t worker, void *con
         struct fm_team *team = &world->teams[i];
         fetch_ahead(world, i + 1, end);
         for (uint32_t j = 0; j < team->sensing_count; j++) {
-            struct fm_agent *agent = &world->agents[world->sensing[team->first_sensing + j]];
+            struct fm_agent *agent = &world->agents.slots[world->sensing[team->first_sensing + j]];
             fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
             uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
             for (uint32_t eye = 0; eye < eye_count; eye++) {
@@ -58,14 +58,14 @@ static void sense_teams(uint32_t begin, uint32_t end, uint32_t worker, void *con
 static void stage_sense(struct fm_tick *t)
 {
     fm_world *world = t->world;
-    if (!FM_RESERVE(world, world->sensing, world->sensing_capacity, world->agent_slots)) {
+    if (!FM_RESERVE(world, world->sensing, world->sensing_capacity, world->agents.slot_count)) {
         return; // they look around in the next tick
     }
     for (uint32_t i = 0; i < world->team_count; i++) {
         world->teams[i].sensing_count = 0;
     }
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        struct fm_agent *agent = &world->agents.slots[slot];
         agent->must_sense = agent->alive && (agent->must_sense || world->map_edited);
         if (agent->must_sense) {
             fm_team_of(world, agent->team)->sensing_count += 1;
@@ -77,8 +77,8 @@ static void stage_sense(struct fm_tick *t)
         first += world->teams[i].sensing_count;
         world->teams[i].sensing_count = 0;
     }
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->must_sense) {
             struct fm_team *team = fm_team_of(world, agent->team);
             world->sensing[team->first_sensing + team->sensing_count++] = slot;
@@ -134,8 +134,8 @@ static void stage_observe(struct fm_tick *t)
     fm_world *world = t->world;
     fm_workers_run(t->workers, world->team_count + 1, world->team_count > 64 ? 64 : 1,
                    observe_teams, world);
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        world->agents[slot].changed = false;
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        world->agents.slots[slot].changed = false;
     }
     world->streamed = true;
 }
@@ -154,8 +154,8 @@ static uint64_t digest_among_others(uint64_t digest, const struct fm_agent *agen
 uint64_t fm_world_digest(const fm_world *world)
 {
     uint64_t digest = fm_digest_mix(world->digest, world->tick);
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        const struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        const struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->alive) {
             digest = fm_digest_mix(digest, (uint64_t)slot << 32 | agent->cell);
             digest = fm_digest_mix(digest, agent->order.id << 3 | agent->state);

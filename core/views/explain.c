@@ -26,7 +26,8 @@ static const struct fm_agent *holder_of(const fm_world *world, const struct fm_a
         return NULL;
     }
     uint32_t unit = fm_occupancy_at(world->occupancy, cell)->now;
-    return unit == 0 || &world->agents[unit - 1] == agent ? NULL : &world->agents[unit - 1];
+    return unit == 0 || &world->agents.slots[unit - 1] == agent ? NULL
+                                                                : &world->agents.slots[unit - 1];
 }
 
 static void find_reason(const fm_world *world, const struct fm_agent *agent,
@@ -156,9 +157,9 @@ static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t c
         uint32_t slot = (uint32_t)rows[i].tick;
         rows[i].tick = 0;
         fill_in(&world->planners[slot], &rows[i]);
-        for (uint32_t a = 0; a < world->agent_slots; a++) {
-            if (world->agents[a].alive && world->agents[a].planner == slot) {
-                rows[i].agent = fm_agent_id_of(world, &world->agents[a]);
+        for (uint32_t a = 0; a < world->agents.slot_count; a++) {
+            if (world->agents.slots[a].alive && world->agents.slots[a].planner == slot) {
+                rows[i].agent = fm_agent_id_of(world, &world->agents.slots[a]);
                 break;
             }
         }
@@ -170,8 +171,8 @@ static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t c
 static uint32_t top_agents(const fm_world *world, fm_top_row *rows, uint32_t capacity)
 {
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        const struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        const struct fm_agent *agent = &world->agents.slots[slot];
         const struct fm_planner *planner = agent->alive ? planner_of(world, agent) : NULL;
         if (planner != NULL) {
             fm_top_row row = row_of_planner(world, planner);

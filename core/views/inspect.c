@@ -135,12 +135,12 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
     *counts = world->counts;
     counts->tick = world->tick;
     counts->teams = world->team_count;
-    counts->agents = world->agent_count;
+    counts->agents = world->agents.count;
     counts->planners = world->planner_count;
     counts->orders_given = world->orders_given;
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        if (world->agents[slot].alive) {
-            counts->agents_by_state[world->agents[slot].state] += 1;
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        if (world->agents.slots[slot].alive) {
+            counts->agents_by_state[world->agents.slots[slot].state] += 1;
         }
     }
     for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
@@ -170,8 +170,8 @@ uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uin
                                      .used = account->used,
                                      .used_total = account->used_total};
     }
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        const struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        const struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->alive && agent->team <= count) {
             counts[agent->team - 1].agents += 1;
             counts[agent->team - 1].waiting += agent->state == FM_AGENT_WAITING;

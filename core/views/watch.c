@@ -22,7 +22,7 @@ static bool is_shown(const struct fm_watch *watch, uint32_t slot)
 
 static bool reserve_shown(const fm_world *world, struct fm_watch *watch)
 {
-    uint32_t words = (world->agent_slots + 63) / 64;
+    uint32_t words = (world->agents.slot_count + 63) / 64;
     uint32_t before = watch->shown_words;
     if (!fm_reserve(&world->memory, (void **)&watch->shown, &watch->shown_words, words,
                     sizeof *watch->shown)) {
@@ -40,9 +40,9 @@ static bool has_others(const fm_world *world, uint32_t team)
     const struct fm_team *own = fm_team_of(world, team);
     uint32_t own_count = 0;
     for (uint32_t i = 0; i < own->member_count; i++) {
-        own_count += world->agents[own->members[i]].alive;
+        own_count += world->agents.slots[own->members[i]].alive;
     }
-    return own_count < world->agent_count;
+    return own_count < world->agents.count;
 }
 
 // Whether agents of others are gone since the last tick.
@@ -68,7 +68,7 @@ static bool look_around(const fm_world *world, uint32_t team, struct fm_watch *w
     const fm_knowledge *knowledge = own->knowledge;
     fm_bitmap_clear(&watch->visible);
     for (uint32_t i = 0; i < own->member_count; i++) {
-        const struct fm_agent *agent = &world->agents[own->members[i]];
+        const struct fm_agent *agent = &world->agents.slots[own->members[i]];
         if (agent->alive) {
             fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
             uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
@@ -136,7 +136,7 @@ static void note_removed(const fm_world *world, uint32_t team, struct fm_watch *
 // An agent that everybody who looks here may see at any time.
 static void note_open(const fm_world *world, uint32_t team, struct fm_watch *watch, uint32_t slot)
 {
-    const struct fm_agent *agent = &world->agents[slot];
+    const struct fm_agent *agent = &world->agents.slots[slot];
     if (!agent->alive) {
         return;
     }
@@ -157,7 +157,7 @@ static void note_sighted(const fm_world *world, uint32_t team, struct fm_watch *
             continue;
         }
         uint32_t slot = sightings->list[i].slot;
-        const struct fm_agent *agent = &world->agents[slot];
+        const struct fm_agent *agent = &world->agents.slots[slot];
         if (is_in_view(world, team, watch, agent)) {
             if (agent->changed) {
                 watch->changed[watch->changed_count++] = look_of(world, team, watch, agent);
@@ -177,8 +177,8 @@ static void note_sighted(const fm_world *world, uint32_t team, struct fm_watch *
 static int compare_fresh(const void *a, const void *b, void *context)
 {
     const fm_world *world = context;
-    const struct fm_agent *x = &world->agents[*(const uint32_t *)a];
-    const struct fm_agent *y = &world->agents[*(const uint32_t *)b];
+    const struct fm_agent *x = &world->agents.slots[*(const uint32_t *)a];
+    const struct fm_agent *y = &world->agents.slots[*(const uint32_t *)b];
     if (x->cell != y->cell) {
         return x->cell < y->cell ? -1 : 1;
     }
@@ -192,8 +192,8 @@ static int compare_fresh(const void *a, const void *b, void *context)
 static void note_fresh(const fm_world *world, uint32_t team, struct fm_watch *watch)
 {
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        const struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        const struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->alive && agent->team != team && !is_shown(watch, slot) &&
             is_in_view(world, team, watch, agent)) {
             if (!FM_RESERVE(world, watch->fresh, watch->fresh_capacity, count + 1)) {
@@ -203,7 +203,7 @@ static void note_fresh(const fm_world *world, uint32_t team, struct fm_watch *wa
         }
     }
     if (count == 0 ||
-        !fm_sightings_reserve(&watch->sightings, count, world->agent_slots, &world->memory)) {
+        !fm_sightings_reserve(&watch->sightings, count, world->agents.slot_count, &world->memory)) {
         return;
     }
     qsort_r(watch->fresh, count, sizeof *watch->fresh, compare_fresh, (void *)world);
@@ -211,7 +211,8 @@ static void note_fresh(const fm_world *world, uint32_t team, struct fm_watch *wa
         uint32_t slot = watch->fresh[i];
         fm_sightings_begin(&watch->sightings, slot);
         set_shown(watch, slot, true);
-        watch->entered[watch->entered_count++] = look_of(world, team, watch, &world->agents[slot]);
+        watch->entered[watch->entered_count++] =
+            look_of(world, team, watch, &world->agents.slots[slot]);
     }
 }
 
@@ -219,7 +220,7 @@ static void note_fresh(const fm_world *world, uint32_t team, struct fm_watch *wa
 static void note_agents(const fm_world *world, uint32_t team, struct fm_watch *watch, bool others)
 {
     if (team == FM_ALL_TEAMS) {
-        for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
             note_open(world, team, watch, slot);
         }
         return;
@@ -268,7 +269,7 @@ static void note_endings(const fm_world *world, uint32_t team, struct fm_watch *
 
 static bool reserve_lists(const fm_world *world, struct fm_watch *watch)
 {
-    uint32_t slots = world->agent_slots;
+    uint32_t slots = world->agents.slot_count;
     return reserve_shown(world, watch) &&
            FM_RESERVE(world, watch->entered, watch->entered_capacity, slots) &&
            FM_RESERVE(world, watch->changed, watch->changed_capacity, slots) &&
@@ -448,7 +449,7 @@ struct listing {
 static void list_agent(const fm_world *world, uint32_t team, uint32_t slot, struct listing *listing)
 {
     const struct fm_watch *watch = *watch_of(world, team);
-    const struct fm_agent *agent = &world->agents[slot];
+    const struct fm_agent *agent = &world->agents.slots[slot];
     if (!agent->alive || !is_shown(watch, slot)) {
         return;
     }
@@ -467,7 +468,7 @@ uint32_t fm_world_agents_in_view(const fm_world *world, uint32_t team, fm_agent_
         return 0;
     }
     if (team == FM_ALL_TEAMS) {
-        for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
+        for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
             list_agent(world, team, slot, &listing);
         }
         return listing.count;

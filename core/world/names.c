@@ -24,7 +24,7 @@ static fm_agent_id own_agent_named(const fm_world *world, const struct fm_team *
     if (member >= team->member_count) {
         return (fm_agent_id){0};
     }
-    const struct fm_agent *agent = &world->agents[team->members[member]];
+    const struct fm_agent *agent = &world->agents.slots[team->members[member]];
     return agent->alive && agent->generation == name.generation ? fm_agent_id_of(world, agent)
                                                                 : (fm_agent_id){0};
 }
@@ -40,8 +40,8 @@ fm_agent_id fm_world_agent_named(const fm_world *world, uint32_t team, fm_agent_
         return (fm_agent_id){0};
     }
     uint32_t slot = fm_sightings_find(&own->watch->sightings, name);
-    return slot != FM_SLOT_NONE && world->agents[slot].alive
-               ? fm_agent_id_of(world, &world->agents[slot])
+    return slot != FM_SLOT_NONE && world->agents.slots[slot].alive
+               ? fm_agent_id_of(world, &world->agents.slots[slot])
                : (fm_agent_id){0};
 }
 

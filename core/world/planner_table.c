@@ -283,12 +283,12 @@ bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *a
 static void join(fm_world *world, struct fm_agent *agent, uint32_t slot)
 {
     struct fm_planner *planner = &world->planners[slot];
-    uint32_t self = (uint32_t)(agent - world->agents);
+    uint32_t self = (uint32_t)(agent - world->agents.slots);
     agent->planner = slot;
     agent->mate_before = FM_SLOT_NONE;
     agent->mate_after = planner->first_agent;
     if (planner->first_agent != FM_SLOT_NONE) {
-        world->agents[planner->first_agent].mate_before = self;
+        world->agents.slots[planner->first_agent].mate_before = self;
     }
     planner->first_agent = self;
     planner->users += 1;
@@ -324,10 +324,10 @@ void fm_planner_release(fm_world *world, struct fm_agent *agent)
     if (agent->mate_before == FM_SLOT_NONE) {
         planner->first_agent = agent->mate_after;
     } else {
-        world->agents[agent->mate_before].mate_after = agent->mate_after;
+        world->agents.slots[agent->mate_before].mate_after = agent->mate_after;
     }
     if (agent->mate_after != FM_SLOT_NONE) {
-        world->agents[agent->mate_after].mate_before = agent->mate_before;
+        world->agents.slots[agent->mate_after].mate_before = agent->mate_before;
     }
     agent->planner = FM_SLOT_NONE;
     if (--planner->users == 0) {
@@ -409,7 +409,7 @@ static void close_ranks(fm_world *world)
     for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
         if (world->planners[slot].in_use) {
             world->planners[kept] = world->planners[slot];
-            world->agents[world->planners[kept].first_agent].planner = kept;
+            world->agents.slots[world->planners[kept].first_agent].planner = kept;
             kept += 1;
         }
     }
@@ -429,8 +429,8 @@ static void close_ranks(fm_world *world)
 
 void fm_planners_settle(fm_world *world)
 {
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        struct fm_agent *agent = &world->agents[slot];
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        struct fm_agent *agent = &world->agents.slots[slot];
         if (!agent->alive || agent->planner == FM_SLOT_NONE) {
             continue;
         }

@@ -21,7 +21,8 @@ static bool reserve(fm_world *world)
             sizeof *unit_index->first);
     }
     return unit_index->first != NULL &&
-           FM_RESERVE(world, unit_index->slots, unit_index->slot_capacity, world->agent_slots);
+           FM_RESERVE(world, unit_index->slots, unit_index->slot_capacity,
+                      world->agents.slot_count);
 }
 
 fm_status fm_unit_index_gather(fm_world *world)
@@ -38,9 +39,9 @@ fm_status fm_unit_index_gather(fm_world *world)
     // Counting sort: first[tile] counts, then is where the next tile begins, then where this does.
     uint32_t tile_count = unit_index->columns * unit_index->rows;
     memset(unit_index->first, 0, ((size_t)tile_count + 1) * sizeof *unit_index->first);
-    for (uint32_t slot = 0; slot < world->agent_slots; slot++) {
-        if (world->agents[slot].alive) {
-            unit_index->first[tile_of(unit_index, world->agents[slot].cell)] += 1;
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        if (world->agents.slots[slot].alive) {
+            unit_index->first[tile_of(unit_index, world->agents.slots[slot].cell)] += 1;
         }
     }
     uint32_t sum = 0;
@@ -48,9 +49,10 @@ fm_status fm_unit_index_gather(fm_world *world)
         sum += unit_index->first[tile];
         unit_index->first[tile] = sum;
     }
-    for (uint32_t slot = world->agent_slots; slot-- > 0;) {
-        if (world->agents[slot].alive) {
-            unit_index->slots[--unit_index->first[tile_of(unit_index, world->agents[slot].cell)]] =
+    for (uint32_t slot = world->agents.slot_count; slot-- > 0;) {
+        if (world->agents.slots[slot].alive) {
+            unit_index
+                ->slots[--unit_index->first[tile_of(unit_index, world->agents.slots[slot].cell)]] =
                 slot;
         }
     }
@@ -117,7 +119,7 @@ static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_ce
     const fm_unit_index *unit_index = &world->unit_index;
     struct tile_marks marks = {{0}};
     for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
-        const struct fm_agent *agent = &world->agents[unit_index->slots[i]];
+        const struct fm_agent *agent = &world->agents.slots[unit_index->slots[i]];
         if (agent->team == team && !mark(&marks, agent->cell) &&
             fm_sight_sees(world->map.sight, &world->map.grid->blocked, agent->cell, cell)) {
             return true;
@@ -160,7 +162,7 @@ static bool gather_tile(const fm_world *world, uint32_t tile, uint32_t team, fm_
     const fm_unit_index *unit_index = &world->unit_index;
     struct tile_marks marks = {{0}};
     for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
-        const struct fm_agent *agent = &world->agents[unit_index->slots[i]];
+        const struct fm_agent *agent = &world->agents.slots[unit_index->slots[i]];
         if (agent->team != team && !mark(&marks, agent->cell) &&
             fm_unit_index_sees(world, team, agent->cell) &&
             !add_enemy(enemies, &world->memory, agent->cell)) {

@@ -27,7 +27,7 @@
 // Names an agent from its birth to its death; a stale id can be told from a live one. All zero
 // means "no agent". On the wire: generation << 32 | index1.
 typedef struct fm_agent_id {
-    uint32_t index1;     // slot in fm_world.agents, plus one
+    uint32_t index1;     // slot in fm_world.agents.slots, plus one
     uint32_t generation; // grows each time the slot is given out; 0 the first time
 } fm_agent_id;
 

@@ -4,10 +4,10 @@
 
 struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id)
 {
-    if (id.index1 == 0 || id.index1 > world->agent_slots) {
+    if (id.index1 == 0 || id.index1 > world->agents.slot_count) {
         return NULL;
     }
-    struct fm_agent *agent = &world->agents[id.index1 - 1];
+    struct fm_agent *agent = &world->agents.slots[id.index1 - 1];
     return agent->alive && agent->generation == id.generation ? agent : NULL;
 }
 

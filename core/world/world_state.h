@@ -153,16 +153,21 @@ struct fm_world_map {
     fm_labels *labels[FM_LABELED_MAPS];        // for queries; NULL: not asked for yet
 };
 
+// The agents. Whose: core/commands/spawning.c, which fills and frees slots.
+struct fm_world_agents {
+    struct fm_agent *slots;
+    uint32_t slot_count, capacity;
+    uint32_t count; // alive
+    uint64_t born;
+};
+
 struct fm_world {
     fm_world_rules rules;
     fm_memory memory;
     struct fm_world_map map;
     uint64_t tick; // ticks completed
 
-    struct fm_agent *agents; // slots
-    uint32_t agent_slots, agent_capacity;
-    uint32_t agent_count; // alive
-    uint64_t agents_born;
+    struct fm_world_agents agents;
     uint64_t orders_given;
     uint64_t orders_live;             // given and not ended, queued ones too
     struct fm_order_rest *order_rest; // of an order that goes on over ticks (orders.c); or NULL
@@ -253,7 +258,7 @@ struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id);
 
 static inline fm_agent_id fm_agent_id_of(const fm_world *world, const struct fm_agent *agent)
 {
-    return (fm_agent_id){.index1 = (uint32_t)(agent - world->agents) + 1,
+    return (fm_agent_id){.index1 = (uint32_t)(agent - world->agents.slots) + 1,
                          .generation = agent->generation};
 }
 
