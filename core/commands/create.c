@@ -144,7 +144,7 @@ void fm_world_destroy(fm_world *world)
     fm_world_classes_destroy(world);
     fm_buildings_fini(&world->map.buildings);
     fm_buildings_seen_fini(&world->map.buildings_shown, &memory);
-    fm_unit_index_fini(&world->unit_index, &memory);
+    fm_unit_index_fini(&world->orders.unit_index, &memory);
     fm_sight_destroy(world->map.sight);
     fm_grid_destroy(world->map.grid);
     fm_memory_release(&memory, world, sizeof *world);

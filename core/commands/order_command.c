@@ -152,10 +152,10 @@ static struct fm_order make_order(fm_world *world, const fm_command *command, ui
 {
     struct fm_team *team = fm_team_of(world, fm_world_find(world, command->agents[i])->team);
     team->orders_given += 1;
-    world->orders_given += 1;
-    world->orders_live += 1;
+    world->orders.given += 1;
+    world->orders.live += 1;
     struct fm_order order = {
-        .id = world->orders_given,
+        .id = world->orders.given,
         .number = team->orders_given,
         .kind = command->order,
         .on_unreachable = command->on_unreachable,
@@ -253,7 +253,7 @@ static void reach(fm_world *world, const fm_command *command, uint32_t i,
 
 static void carry_on(fm_world *world, uint32_t count)
 {
-    struct fm_order_rest *rest = world->order_rest;
+    struct fm_order_rest *rest = world->orders.rest;
     uint32_t left = rest->command.agent_count - rest->next;
     uint32_t end = rest->next + (count < left ? count : left);
     for (; rest->next < end; rest->next++) {
@@ -266,31 +266,31 @@ static void carry_on(fm_world *world, uint32_t count)
 
 void fm_orders_carry_on(fm_world *world)
 {
-    if (world->order_rest != NULL) {
-        carry_on(world, world->order_rest->command.agents_a_tick);
+    if (world->orders.rest != NULL) {
+        carry_on(world, world->orders.rest->command.agents_a_tick);
     }
 }
 
 void fm_orders_finish(fm_world *world)
 {
-    if (world->order_rest != NULL) {
+    if (world->orders.rest != NULL) {
         carry_on(world, UINT32_MAX);
     }
 }
 
 void fm_orders_drop_rest(fm_world *world)
 {
-    struct fm_order_rest *rest = world->order_rest;
+    struct fm_order_rest *rest = world->orders.rest;
     if (rest != NULL) {
         release_common(world, rest->command.agent_count, &rest->common);
         fm_memory_release(&world->memory, rest, rest->size);
-        world->order_rest = NULL;
+        world->orders.rest = NULL;
     }
 }
 
 uint32_t fm_world_left_to_do(const fm_world *world)
 {
-    const struct fm_order_rest *rest = world->order_rest;
+    const struct fm_order_rest *rest = world->orders.rest;
     return rest == NULL ? 0 : rest->command.agent_count - rest->next;
 }
 
@@ -307,20 +307,20 @@ void fm_orders_command(fm_world *world, const fm_command *command, fm_command_re
     }
     uint32_t count = command->agent_count;
     if (command->agents_a_tick != 0 && command->agents_a_tick < count) {
-        world->order_rest = make_rest(world, command, &common);
-        if (world->order_rest == NULL) {
+        world->orders.rest = make_rest(world, command, &common);
+        if (world->orders.rest == NULL) {
             release_common(world, count, &common);
             result->status = FM_ERR_NO_MEMORY;
             return;
         }
     }
-    result->first_order = world->orders_given + 1;
+    result->first_order = world->orders.given + 1;
     result->changed_count = count;
     if (count > 0 && command->order != FM_ORDER_STOP) {
         const struct fm_agent *first = fm_world_find(world, command->agents[0]);
         result->first_number = fm_team_of(world, first->team)->orders_given + 1;
     }
-    if (world->order_rest != NULL) {
+    if (world->orders.rest != NULL) {
         fm_orders_carry_on(world);
         return;
     }

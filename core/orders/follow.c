@@ -54,9 +54,9 @@ bool fm_follow_may_target(fm_world *world, uint32_t team, fm_order_kind kind, fm
     if (agent == NULL || (kind == FM_ORDER_GUARD && agent->team != team)) {
         return false;
     }
-    world->unit_index_tick = 0; // commands move agents too
+    world->orders.unit_index_tick = 0; // commands move agents too
     bool seen = is_seen(world, team, agent->team, agent->cell);
-    world->unit_index_tick = 0;
+    world->orders.unit_index_tick = 0;
     return seen;
 }
 

@@ -57,7 +57,7 @@ void fm_seek_begin(fm_world *world, struct fm_agent *agent)
 
 void fm_seek_progress(fm_world *world, struct fm_agent *agent)
 {
-    world->seeks = true;
+    world->orders.seeks = true;
     if (agent->order.sought_tick == world->tick + 1 || agent->order.seek_state == FM_SEEK_LISTED) {
         return; // comes from looking, or is about to
     }
@@ -258,10 +258,10 @@ static uint64_t look_around(fm_world *world, fm_workers *workers, uint64_t budge
 
 uint64_t fm_seek_run(fm_world *world, fm_workers *workers, uint64_t budget)
 {
-    if (!world->seeks) {
+    if (!world->orders.seeks) {
         return 0;
     }
-    world->seeks = false;
+    world->orders.seeks = false;
     uint64_t used = look_around(world, workers, budget);
     for (uint32_t i = 0; i < world->team_count; i++) {
         fm_frontier_forget_claims(&world->teams[i].seekers.frontier); // made anew in every tick

@@ -208,7 +208,7 @@ static fm_status fill_head(fm_world_loader *loader, const struct head *head)
     world->tick = head->tick;
     world->digest = head->digest;
     world->agents.born = head->agents_born;
-    world->orders_given = head->orders_given;
+    world->orders.given = head->orders_given;
     world->map_edited = head->map_edited;
     world->counts = head->counts;
     return fill_removed(loader, head);

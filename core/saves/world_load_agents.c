@@ -473,7 +473,7 @@ static void check_order(struct agents *a, const struct fm_agent *agent,
 {
     fm_reader *reader = &a->loader->reader;
     const fm_world *world = a->loader->world;
-    if (order->id > world->orders_given || order->number == 0 ||
+    if (order->id > world->orders.given || order->number == 0 ||
         order->number > fm_team_of(world, agent->team)->orders_given) {
         fm_reader_fail(reader, "An order has a number that was never given.");
     } else if (!has_its_cells(order, is_queued)) {
@@ -500,7 +500,7 @@ static fm_status load_order(struct agents *a, const struct fm_agent *agent, stru
     fm_status status = take_route(a, order);
     if (status == FM_OK && !loader->reader.failed) {
         check_order(a, agent, order, is_queued);
-        loader->world->orders_live += 1;
+        loader->world->orders.live += 1;
     }
     return status;
 }
@@ -647,8 +647,8 @@ fm_status fm_load_agents(fm_world_loader *loader)
     }
     // Room for the end of each order, as commands leave it.
     bool reserved =
-        world->orders_live <= UINT32_MAX &&
-        FM_RESERVE(world, world->ended, world->ended_capacity, (uint32_t)world->orders_live);
+        world->orders.live <= UINT32_MAX &&
+        FM_RESERVE(world, world->ended, world->ended_capacity, (uint32_t)world->orders.live);
     return status == FM_OK && !reserved ? FM_ERR_NO_MEMORY : status;
 }
 

@@ -108,7 +108,7 @@ static void put_head(struct save *s)
     fm_writer_put_varint(s->writer, world->agents.slot_count);
     fm_writer_put_u64(s->writer, world->digest);
     fm_writer_put_varint(s->writer, world->agents.born);
-    fm_writer_put_varint(s->writer, world->orders_given);
+    fm_writer_put_varint(s->writer, world->orders.given);
     fm_writer_put_varint(s->writer, world->map_edited);
     put_counts(s);
     put_removed(s);

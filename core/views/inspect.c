@@ -137,7 +137,7 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
     counts->teams = world->team_count;
     counts->agents = world->agents.count;
     counts->planners = world->planner_count;
-    counts->orders_given = world->orders_given;
+    counts->orders_given = world->orders.given;
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         if (world->agents.slots[slot].alive) {
             counts->agents_by_state[world->agents.slots[slot].state] += 1;

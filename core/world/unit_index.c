@@ -12,7 +12,7 @@ static uint32_t tile_of(const fm_unit_index *unit_index, fm_cell cell)
 
 static bool reserve(fm_world *world)
 {
-    fm_unit_index *unit_index = &world->unit_index;
+    fm_unit_index *unit_index = &world->orders.unit_index;
     if (unit_index->first == NULL) {
         unit_index->columns = ((world->map.grid->width - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
         unit_index->rows = ((world->map.grid->height - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
@@ -27,7 +27,7 @@ static bool reserve(fm_world *world)
 
 fm_status fm_unit_index_gather(fm_world *world)
 {
-    fm_unit_index *unit_index = &world->unit_index;
+    fm_unit_index *unit_index = &world->orders.unit_index;
     if (!reserve(world)) {
         if (unit_index->first != NULL) {
             memset(unit_index->first, 0,
@@ -61,8 +61,8 @@ fm_status fm_unit_index_gather(fm_world *world)
 
 void fm_unit_index_refresh(fm_world *world)
 {
-    if (world->unit_index_tick != world->tick + 1) {
-        world->unit_index_tick = world->tick + 1;
+    if (world->orders.unit_index_tick != world->tick + 1) {
+        world->orders.unit_index_tick = world->tick + 1;
         if (fm_unit_index_gather(world) != FM_OK) {
             return; // nobody is seen in this tick
         }
@@ -116,7 +116,7 @@ static bool mark(struct tile_marks *marks, fm_cell cell)
 
 static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_cell cell)
 {
-    const fm_unit_index *unit_index = &world->unit_index;
+    const fm_unit_index *unit_index = &world->orders.unit_index;
     struct tile_marks marks = {{0}};
     for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
         const struct fm_agent *agent = &world->agents.slots[unit_index->slots[i]];
@@ -130,7 +130,7 @@ static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_ce
 
 bool fm_unit_index_sees(const fm_world *world, uint32_t team, fm_cell cell)
 {
-    const fm_unit_index *unit_index = &world->unit_index;
+    const fm_unit_index *unit_index = &world->orders.unit_index;
     if (unit_index->slots == NULL) {
         return false;
     }
@@ -159,7 +159,7 @@ static bool add_enemy(fm_enemies *enemies, const fm_memory *memory, fm_cell cell
 
 static bool gather_tile(const fm_world *world, uint32_t tile, uint32_t team, fm_enemies *enemies)
 {
-    const fm_unit_index *unit_index = &world->unit_index;
+    const fm_unit_index *unit_index = &world->orders.unit_index;
     struct tile_marks marks = {{0}};
     for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
         const struct fm_agent *agent = &world->agents.slots[unit_index->slots[i]];
@@ -174,7 +174,7 @@ static bool gather_tile(const fm_world *world, uint32_t tile, uint32_t team, fm_
 
 fm_status fm_enemies_refresh(const fm_world *world, uint32_t team, fm_enemies *enemies)
 {
-    const fm_unit_index *unit_index = &world->unit_index;
+    const fm_unit_index *unit_index = &world->orders.unit_index;
     if (enemies->tick == world->tick + 1) {
         return FM_OK;
     }
@@ -235,7 +235,7 @@ static uint32_t enemy_from(const fm_unit_index *unit_index, const fm_enemies *en
 uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_cell cell,
                          uint32_t radius, fm_cell *cells, uint32_t capacity)
 {
-    const fm_unit_index *unit_index = &world->unit_index;
+    const fm_unit_index *unit_index = &world->orders.unit_index;
     const fm_view *view = &world->map.truth;
     uint32_t count = 0;
     if (enemies->count == 0) {

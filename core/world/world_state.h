@@ -161,6 +161,16 @@ struct fm_world_agents {
     uint64_t born;
 };
 
+// What orders share. Whose: core/orders; unit_index.c gathers the index.
+struct fm_world_orders {
+    uint64_t given;
+    uint64_t live;              // given and not ended, queued ones too
+    struct fm_order_rest *rest; // of an order that goes on over ticks (orders.c); or NULL
+    bool seeks;                 // somebody explores or flees in this tick
+    fm_unit_index unit_index;   // who stands where, for follow and flee
+    uint64_t unit_index_tick;   // assign stage that it was gathered in, counted from 1
+};
+
 struct fm_world {
     fm_world_rules rules;
     fm_memory memory;
@@ -168,12 +178,7 @@ struct fm_world {
     uint64_t tick; // ticks completed
 
     struct fm_world_agents agents;
-    uint64_t orders_given;
-    uint64_t orders_live;             // given and not ended, queued ones too
-    struct fm_order_rest *order_rest; // of an order that goes on over ticks (orders.c); or NULL
-    fm_unit_index unit_index;         // who stands where, for follow and flee
-    uint64_t unit_index_tick;         // assign stage that it was gathered in, counted from 1
-    bool seeks;                       // somebody explores or flees in this tick
+    struct fm_world_orders orders;
 
     struct fm_team *teams; // team t at t - 1
     uint32_t team_count, team_capacity;
