@@ -107,8 +107,8 @@ void fm_world_destroy(fm_world *world)
         }
     }
     fm_surveys_destroy(world);
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        struct fm_team *team = &world->teams[i];
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        struct fm_team *team = &world->teams.list[i];
         fm_watch_destroy(world, team->watch);
         fm_team_labels_fini(&team->labels);
         fm_knowledge_destroy(team->knowledge);
@@ -126,7 +126,7 @@ void fm_world_destroy(fm_world *world)
     }
 #define RELEASE(array, capacity) fm_memory_release(&memory, array, (capacity) * sizeof *(array))
     RELEASE(world->agents.slots, world->agents.capacity);
-    RELEASE(world->teams, world->team_capacity);
+    RELEASE(world->teams.list, world->teams.capacity);
     RELEASE(world->planners, world->planner_capacity);
     RELEASE(world->planner_table, (size_t)world->planner_table_mask + 1);
     RELEASE(world->placed, world->placed_capacity);

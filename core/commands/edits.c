@@ -70,8 +70,8 @@ fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_we
         (becomes_weighted && fm_world_classes_prepare_for_weights(world) != FM_OK)) {
         return FM_ERR_NO_MEMORY;
     }
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        fm_knowledge *knowledge = world->teams[i].knowledge;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        fm_knowledge *knowledge = world->teams.list[i].knowledge;
         if (fm_knowledge_prepare_for_edits(knowledge) != FM_OK ||
             (becomes_weighted && fm_knowledge_prepare_for_weights(knowledge) != FM_OK)) {
             return FM_ERR_NO_MEMORY;
@@ -91,8 +91,8 @@ bool fm_edits_set_cell(fm_world *world, fm_cell cell, fm_terrain terrain, uint8_
         fm_world_class_note_edit(world, class_index, cell);
     }
     fm_team_labels_note_edit(world, cell);
-    for (uint32_t t = 0; t < world->team_count; t++) {
-        fm_knowledge_note_edit(world->teams[t].knowledge, cell, before);
+    for (uint32_t t = 0; t < world->teams.count; t++) {
+        fm_knowledge_note_edit(world->teams.list[t].knowledge, cell, before);
     }
     world->edited[world->edited_count++] = cell;
     world->counts.cells_edited += 1;
@@ -123,9 +123,9 @@ static void become_weighted(fm_world *world)
 
 void fm_world_use_seen_weights(fm_world *world)
 {
-    for (uint32_t i = 0; world->map.grid->weighted && i < world->team_count; i++) {
-        if (world->teams[i].knowledge->wants_weights) {
-            fm_knowledge_use_weights(world->teams[i].knowledge);
+    for (uint32_t i = 0; world->map.grid->weighted && i < world->teams.count; i++) {
+        if (world->teams.list[i].knowledge->wants_weights) {
+            fm_knowledge_use_weights(world->teams.list[i].knowledge);
             fm_planners_forget(world, i + 1);
             fm_surveys_forget(world, i + 1);
         }
@@ -136,8 +136,8 @@ void fm_world_use_seen_weights(fm_world *world)
 static bool somebody_needs_equal_costs(const fm_world *world)
 {
     bool needed = world->rules.planner.ops->uniform_only;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        needed = needed || world->teams[i].spec.ops->uniform_only;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        needed = needed || world->teams.list[i].spec.ops->uniform_only;
     }
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         needed = needed || (world->agents.slots[slot].alive &&

@@ -8,7 +8,7 @@ void fm_teams_command(fm_world *world, const fm_command *command, fm_command_res
 {
     const fm_planner_spec *spec =
         command->planner.ops != NULL ? &command->planner : &world->rules.planner;
-    if (world->team_count >= world->rules.teams_max) {
+    if (world->teams.count >= world->rules.teams_max) {
         result->status = FM_ERR_LIMIT;
         return;
     }
@@ -19,7 +19,7 @@ void fm_teams_command(fm_world *world, const fm_command *command, fm_command_res
     struct fm_team team = {.account = {.weight = command->weight == 0 ? 1 : command->weight},
                            .spec = *spec,
                            .agent_free = FM_SLOT_NONE};
-    if (!FM_RESERVE(world, world->teams, world->team_capacity, world->team_count + 1) ||
+    if (!FM_RESERVE(world, world->teams.list, world->teams.capacity, world->teams.count + 1) ||
         fm_knowledge_create(world->map.grid, world->map.sight, world->rules.connectivity,
                             world->rules.steps, world->rules.omniscient, &world->memory,
                             &team.knowledge) != FM_OK) {
@@ -32,6 +32,6 @@ void fm_teams_command(fm_world *world, const fm_command *command, fm_command_res
         return;
     }
     fm_knowledge_use_buildings(team.knowledge, &world->map.buildings);
-    world->teams[world->team_count++] = team;
-    result->team = world->team_count;
+    world->teams.list[world->teams.count++] = team;
+    result->team = world->teams.count;
 }

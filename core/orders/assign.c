@@ -65,8 +65,8 @@ static void assign_orders(fm_world *world, struct fm_agent *agent)
 // Agents whose next leg had to be looked for get it, and their planners.
 static void assign_found(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        fm_seekers *seekers = &world->teams[i].seekers;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        fm_seekers *seekers = &world->teams.list[i].seekers;
         uint32_t count = seekers->count;
         for (uint32_t j = 0; j < count; j++) {
             struct fm_agent *agent = &world->agents.slots[seekers->slots[j]];

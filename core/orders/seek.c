@@ -231,7 +231,7 @@ static void seek_for_teams(uint32_t begin, uint32_t end, uint32_t worker, void *
     (void)worker;
     fm_world *world = context;
     for (uint32_t i = begin; i < end; i++) {
-        struct fm_team *team = &world->teams[i];
+        struct fm_team *team = &world->teams.list[i];
         if (team->seekers.count > 0) {
             seek_for_team(world, team);
         }
@@ -241,16 +241,16 @@ static void seek_for_teams(uint32_t begin, uint32_t end, uint32_t worker, void *
 static uint64_t look_around(fm_world *world, fm_workers *workers, uint64_t budget)
 {
     // Whether other teams seek too makes no difference to what a team may look at.
-    uint64_t share = budget / BUDGET_SHARE / world->team_count;
+    uint64_t share = budget / BUDGET_SHARE / world->teams.count;
     share = share < CELLS_MIN ? CELLS_MIN : share;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        world->teams[i].seekers.cells_max = share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        world->teams.list[i].seekers.cells_max = share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
     }
-    fm_workers_run(workers, world->team_count, world->team_count > 64 ? 16 : 1, seek_for_teams,
+    fm_workers_run(workers, world->teams.count, world->teams.count > 64 ? 16 : 1, seek_for_teams,
                    world);
     uint64_t used = 0;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        used += world->teams[i].seekers.cells_used;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        used += world->teams.list[i].seekers.cells_used;
     }
     world->counts.expansions_by_kind[FM_SEARCH_SEEK] += used;
     return used;
@@ -263,8 +263,9 @@ uint64_t fm_seek_run(fm_world *world, fm_workers *workers, uint64_t budget)
     }
     world->orders.seeks = false;
     uint64_t used = look_around(world, workers, budget);
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        fm_frontier_forget_claims(&world->teams[i].seekers.frontier); // made anew in every tick
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        fm_frontier_forget_claims(
+            &world->teams.list[i].seekers.frontier); // made anew in every tick
     }
     return used;
 }

@@ -12,8 +12,8 @@ fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uin
         return FM_ERR_BAD_VALUE;
     }
     world->rules.planner = *spec;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        world->teams[i].spec = *spec;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        world->teams.list[i].spec = *spec;
     }
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->agents.slot_count; i++) {

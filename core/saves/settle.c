@@ -56,8 +56,8 @@ void fm_world_settle(fm_world *world)
     }
     fm_planners_settle(world);
     fm_surveys_settle(world); // after the planners that read their tables
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        struct fm_team *team = &world->teams[i];
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        struct fm_team *team = &world->teams.list[i];
         fm_team_labels_settle(team);
         team->seekers.frontier.job = 0; // the wave for the nearest frontier begins anew
     }

@@ -305,13 +305,13 @@ fm_status fm_load_teams(fm_world_loader *loader)
     }
     fm_status status = reserve_slots(loader);
     if (status == FM_OK &&
-        !FM_RESERVE(world, world->teams, world->team_capacity, loader->team_count)) {
+        !FM_RESERVE(world, world->teams.list, world->teams.capacity, loader->team_count)) {
         status = FM_ERR_NO_MEMORY;
     }
     for (uint32_t i = 0; i < loader->team_count && status == FM_OK && !reader->failed; i++) {
-        world->teams[i] = (struct fm_team){.agent_free = FM_SLOT_NONE};
-        world->team_count += 1;
-        status = load_team(loader, &world->teams[i], i + 1);
+        world->teams.list[i] = (struct fm_team){.agent_free = FM_SLOT_NONE};
+        world->teams.count += 1;
+        status = load_team(loader, &world->teams.list[i], i + 1);
     }
     return status;
 }

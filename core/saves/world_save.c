@@ -103,7 +103,7 @@ static void put_head(struct save *s)
     fm_writer_put_varint(s->writer, world->tick);
     fm_writer_put_varint(s->writer, world->map.grid->width);
     fm_writer_put_varint(s->writer, world->map.grid->height);
-    fm_writer_put_varint(s->writer, world->team_count);
+    fm_writer_put_varint(s->writer, world->teams.count);
     fm_writer_put_varint(s->writer, world->agents.count);
     fm_writer_put_varint(s->writer, world->agents.slot_count);
     fm_writer_put_u64(s->writer, world->digest);
@@ -256,8 +256,8 @@ static void put_team(struct save *s, const struct fm_team *team)
 
 static void put_teams(struct save *s)
 {
-    for (uint32_t i = 0; i < s->world->team_count; i++) {
-        put_team(s, &s->world->teams[i]);
+    for (uint32_t i = 0; i < s->world->teams.count; i++) {
+        put_team(s, &s->world->teams.list[i]);
     }
 }
 

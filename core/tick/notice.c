@@ -71,8 +71,8 @@ void fm_search_notice(struct fm_tick *t)
 {
     fm_world *world = t->world;
     bool any_cheaper = false;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        any_cheaper |= fm_knowledge_stamp_logs(world->teams[i].knowledge);
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        any_cheaper |= fm_knowledge_stamp_logs(world->teams.list[i].knowledge);
     }
     if (world->planner_count == 0) {
         return;

@@ -57,9 +57,9 @@ static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
         fm_team_of(world, planner->team)->account.served += planner->start_count;
     }
     uint32_t begin = 0;
-    for (uint32_t i = 0; i < world->team_count; i++) {
+    for (uint32_t i = 0; i < world->teams.count; i++) {
         ends[i] = begin;
-        begin += world->teams[i].account.searching;
+        begin += world->teams.list[i].account.searching;
     }
     for (uint32_t i = 0; i < world->told_count; i++) {
         uint32_t slot = world->told[i];
@@ -73,9 +73,9 @@ static void deal_turns(fm_world *world, const uint32_t *slots, const uint32_t *e
                        uint32_t *teams)
 {
     uint32_t team_count = 0;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        uint32_t team = (uint32_t)((i + world->tick * TURNS_STRIDE) % world->team_count);
-        if (world->teams[team].account.searching > 0) {
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        uint32_t team = (uint32_t)((i + world->tick * TURNS_STRIDE) % world->teams.count);
+        if (world->teams.list[team].account.searching > 0) {
             teams[team_count++] = team;
         }
     }
@@ -83,7 +83,7 @@ static void deal_turns(fm_world *world, const uint32_t *slots, const uint32_t *e
     for (uint32_t turn = 0; team_count > 0; turn++) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < team_count; i++) {
-            uint32_t team = teams[i], count = world->teams[team].account.searching;
+            uint32_t team = teams[i], count = world->teams.list[team].account.searching;
             world->searching[world->searching_count++] = slots[ends[team] - count + turn];
             if (turn + 1 < count) {
                 teams[kept++] = team;
@@ -96,11 +96,11 @@ static void deal_turns(fm_world *world, const uint32_t *slots, const uint32_t *e
 static bool list_searchers(fm_world *world)
 {
     world->searching_count = 0;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        world->teams[i].account.searching = 0;
-        world->teams[i].account.served = 0;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        world->teams.list[i].account.searching = 0;
+        world->teams.list[i].account.served = 0;
     }
-    uint32_t list_count = world->told_count + 2 * world->team_count;
+    uint32_t list_count = world->told_count + 2 * world->teams.count;
     if (!FM_RESERVE(world, world->searching, world->searching_capacity, world->told_count) ||
         !FM_RESERVE(world, world->by_team, world->by_team_capacity, list_count)) {
         return false;
@@ -108,7 +108,7 @@ static bool list_searchers(fm_world *world)
     if (world->told_count > 0) {
         uint32_t *ends = world->by_team + world->told_count;
         list_by_team(world, world->by_team, ends);
-        deal_turns(world, world->by_team, ends, ends + world->team_count);
+        deal_turns(world, world->by_team, ends, ends + world->teams.count);
     }
     return true;
 }
@@ -136,14 +136,14 @@ static void open_accounts(struct fm_tick *t)
 {
     fm_world *world = t->world;
     uint64_t weight_sum = 0;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        const fm_account *account = &world->teams[i].account;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        const fm_account *account = &world->teams.list[i].account;
         weight_sum += account->agents > 0 ? account->weight : 0;
     }
     t->budget = t->budget < FM_BUDGET_MAX ? t->budget : FM_BUDGET_MAX;
     uint64_t budget = t->budget;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        struct fm_team *team = &world->teams[i];
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        struct fm_team *team = &world->teams.list[i];
         fm_account_open(&team->account, budget, weight_sum);
         // Work on labels was done before the search, in the place of some of the team's. The time
         // that it took belongs to the assign stage: taken from the tick's budget as well, it would
@@ -191,12 +191,12 @@ static void open_round(struct fm_tick *t)
     fm_world *world = t->world;
     fm_claims claims = {.budget = t->budget};
     uint32_t team_count = 0;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        fm_account_claim(&world->teams[i].account, &claims);
-        team_count += world->teams[i].account.searching > 0;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        fm_account_claim(&world->teams.list[i].account, &claims);
+        team_count += world->teams.list[i].account.searching > 0;
     }
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        fm_account *account = &world->teams[i].account;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        fm_account *account = &world->teams.list[i].account;
         if (account->searching == 0) {
             continue;
         }
@@ -238,8 +238,8 @@ static uint32_t deal_grants(struct fm_tick *t)
 {
     fm_world *world = t->world;
     uint32_t teams_left = 0, end = 0;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        teams_left += world->teams[i].account.searching > 0;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        teams_left += world->teams.list[i].account.searching > 0;
     }
     for (; end < world->searching_count && teams_left > 0; end++) {
         struct fm_planner *planner = &world->planners[world->searching[end]];
@@ -256,8 +256,8 @@ static uint32_t deal_grants(struct fm_tick *t)
 
 static void close_accounts(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        fm_account_close(&world->teams[i].account, world->rules.saved_ticks);
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        fm_account_close(&world->teams.list[i].account, world->rules.saved_ticks);
     }
 }
 
@@ -664,7 +664,7 @@ void fm_stage_search(struct fm_tick *t)
     t->report->planners_unfinished = world->searching_count + t->put_off;
     close_accounts(world);
     close_stage(world);
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        fm_knowledge_trim_logs(world->teams[i].knowledge);
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        fm_knowledge_trim_logs(world->teams.list[i].knowledge);
     }
 }

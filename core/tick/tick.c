@@ -20,13 +20,13 @@
 // Where each of 2,000 agents is a team, sensing takes a fifth less time.
 static void fetch_ahead(const fm_world *world, uint32_t next, uint32_t end)
 {
-    if (next < end && world->teams[next].sensing_count > 0) {
-        const struct fm_team *team = &world->teams[next];
+    if (next < end && world->teams.list[next].sensing_count > 0) {
+        const struct fm_team *team = &world->teams.list[next];
         const struct fm_agent *agent = &world->agents.slots[world->sensing[team->first_sensing]];
         fm_knowledge_fetch(team->knowledge, agent->cell);
     }
-    if (next + 1 < end && world->teams[next + 1].sensing_count > 0) {
-        const struct fm_team *team = &world->teams[next + 1];
+    if (next + 1 < end && world->teams.list[next + 1].sensing_count > 0) {
+        const struct fm_team *team = &world->teams.list[next + 1];
         __builtin_prefetch(team->knowledge);
         __builtin_prefetch(&team->knowledge->known);
         __builtin_prefetch(&world->agents.slots[world->sensing[team->first_sensing]]);
@@ -38,7 +38,7 @@ static void sense_teams(uint32_t begin, uint32_t end, uint32_t worker, void *con
     (void)worker;
     fm_world *world = context;
     for (uint32_t i = begin; i < end; i++) {
-        struct fm_team *team = &world->teams[i];
+        struct fm_team *team = &world->teams.list[i];
         fetch_ahead(world, i + 1, end);
         for (uint32_t j = 0; j < team->sensing_count; j++) {
             struct fm_agent *agent = &world->agents.slots[world->sensing[team->first_sensing + j]];
@@ -61,8 +61,8 @@ static void stage_sense(struct fm_tick *t)
     if (!FM_RESERVE(world, world->sensing, world->sensing_capacity, world->agents.slot_count)) {
         return; // they look around in the next tick
     }
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        world->teams[i].sensing_count = 0;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        world->teams.list[i].sensing_count = 0;
     }
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         struct fm_agent *agent = &world->agents.slots[slot];
@@ -72,10 +72,10 @@ static void stage_sense(struct fm_tick *t)
         }
     }
     uint32_t first = 0;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        world->teams[i].first_sensing = first;
-        first += world->teams[i].sensing_count;
-        world->teams[i].sensing_count = 0;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        world->teams.list[i].first_sensing = first;
+        first += world->teams.list[i].sensing_count;
+        world->teams.list[i].sensing_count = 0;
     }
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         struct fm_agent *agent = &world->agents.slots[slot];
@@ -86,8 +86,8 @@ static void stage_sense(struct fm_tick *t)
         }
     }
     world->map_edited = false;
-    uint32_t block = world->team_count > 64 ? 16 : 1;
-    fm_workers_run(t->workers, world->team_count, block, sense_teams, world);
+    uint32_t block = world->teams.count > 64 ? 16 : 1;
+    fm_workers_run(t->workers, world->teams.count, block, sense_teams, world);
     fm_world_use_seen_weights(world);
 }
 
@@ -122,7 +122,7 @@ static void observe_teams(uint32_t begin, uint32_t end, uint32_t worker, void *c
     fm_world *world = context;
     for (uint32_t i = begin; i < end; i++) {
         // Item 0 is everything, item t is team t.
-        struct fm_watch *watch = i == 0 ? world->watch_all : world->teams[i - 1].watch;
+        struct fm_watch *watch = i == 0 ? world->watch_all : world->teams.list[i - 1].watch;
         if (watch != NULL) {
             fm_watch_observe(world, i, watch);
         }
@@ -132,7 +132,7 @@ static void observe_teams(uint32_t begin, uint32_t end, uint32_t worker, void *c
 static void stage_observe(struct fm_tick *t)
 {
     fm_world *world = t->world;
-    fm_workers_run(t->workers, world->team_count + 1, world->team_count > 64 ? 64 : 1,
+    fm_workers_run(t->workers, world->teams.count + 1, world->teams.count > 64 ? 64 : 1,
                    observe_teams, world);
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         world->agents.slots[slot].changed = false;
@@ -171,9 +171,9 @@ uint64_t fm_world_digest(const fm_world *world)
                 fm_digest_mix(digest, agent->order.retry.due_tick << 8 | agent->order.retry.wait);
         }
     }
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        digest = fm_digest_mix(digest, world->teams[i].knowledge->digest);
-        digest = fm_digest_mix(digest, world->teams[i].account.saved);
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        digest = fm_digest_mix(digest, world->teams.list[i].knowledge->digest);
+        digest = fm_digest_mix(digest, world->teams.list[i].account.saved);
     }
     for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
         const struct fm_planner *planner = &world->planners[slot];

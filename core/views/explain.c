@@ -190,7 +190,7 @@ static uint32_t top_agents(const fm_world *world, fm_top_row *rows, uint32_t cap
 static uint32_t top_teams(const fm_world *world, fm_top_row *rows, uint32_t capacity)
 {
     uint32_t count = 0;
-    for (uint32_t team = 1; team <= world->team_count; team++) {
+    for (uint32_t team = 1; team <= world->teams.count; team++) {
         const struct fm_team *entry = fm_team_of(world, team);
         fm_top_row row = {
             .total = entry->account.used_total,

@@ -134,7 +134,7 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
 {
     *counts = world->counts;
     counts->tick = world->tick;
-    counts->teams = world->team_count;
+    counts->teams = world->teams.count;
     counts->agents = world->agents.count;
     counts->planners = world->planner_count;
     counts->orders_given = world->orders.given;
@@ -149,10 +149,10 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
             counts->search_bytes += planner->spec.ops->bytes(planner->self);
         }
     }
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        counts->known_cells += world->teams[i].knowledge->known_count;
-        counts->knowledge_bytes += fm_knowledge_bytes(world->teams[i].knowledge) +
-                                   fm_team_labels_bytes(&world->teams[i].labels);
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        counts->known_cells += world->teams.list[i].knowledge->known_count;
+        counts->knowledge_bytes += fm_knowledge_bytes(world->teams.list[i].knowledge) +
+                                   fm_team_labels_bytes(&world->teams.list[i].labels);
     }
     counts->knowledge_bytes += fm_surveys_bytes(world);
     counts->map_cells = (uint64_t)world->map.grid->width * world->map.grid->height;
@@ -160,9 +160,9 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
 
 uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uint32_t capacity)
 {
-    uint32_t count = world->team_count < capacity ? world->team_count : capacity;
+    uint32_t count = world->teams.count < capacity ? world->teams.count : capacity;
     for (uint32_t i = 0; i < count; i++) {
-        const fm_account *account = &world->teams[i].account;
+        const fm_account *account = &world->teams.list[i].account;
         counts[i] = (fm_team_counts){.team = i + 1,
                                      .weight = account->weight,
                                      .share = account->share,
@@ -177,5 +177,5 @@ uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uin
             counts[agent->team - 1].waiting += agent->state == FM_AGENT_WAITING;
         }
     }
-    return world->team_count;
+    return world->teams.count;
 }

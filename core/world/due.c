@@ -136,16 +136,16 @@ static void sort_by_age(fm_world *world)
 static void open_doors(fm_world *world, uint64_t budget)
 {
     uint32_t asking = 0;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        world->teams[i].account.asking = 0;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        world->teams.list[i].account.asking = 0;
     }
     for (uint32_t i = 0; i < world->told_count; i++) {
         fm_account *account = &fm_team_of(world, world->planners[world->told[i]].team)->account;
         asking += account->asking == 0;
         account->asking = 1;
     }
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        fm_account *account = &world->teams[i].account;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        fm_account *account = &world->teams.list[i].account;
         uint64_t part = asking == 0 ? 0 : budget / asking;
         uint64_t begun = (account->left > part ? account->left : part) / BEGIN_COST;
         begun = begun > BEGUN_LEAST ? begun : BEGUN_LEAST;

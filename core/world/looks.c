@@ -47,7 +47,7 @@ uint32_t fm_world_look_up_block(const fm_world *world, uint32_t team, uint32_t x
         memcpy(looks->cost, world->map.grid->cost + first, count);
         return count;
     }
-    FM_ASSERT(team >= 1 && team <= world->team_count);
+    FM_ASSERT(team >= 1 && team <= world->teams.count);
     const fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
     uint64_t known = fm_bitmap_row(&knowledge->known, (int32_t)y)[x / FM_LOOKS_BLOCK];
     uint64_t stale = knowledge->stale.words == NULL

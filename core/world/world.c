@@ -31,7 +31,7 @@ const fm_world_rules *fm_world_rules_get(const fm_world *world)
 
 bool fm_world_has_team(const fm_world *world, uint32_t team)
 {
-    return team <= world->team_count;
+    return team <= world->teams.count;
 }
 
 const fm_view *fm_world_view(const fm_world *world, uint32_t team)

@@ -21,9 +21,9 @@ void fm_world_begin_interval(fm_world *world)
     world->ended_count = 0;
     world->edited_count = 0;
     world->map.buildings_shown.changed = false;
-    for (uint32_t i = 0; i < world->team_count; i++) {
-        if (world->teams[i].watch != NULL) {
-            fm_knowledge_forget_learned(world->teams[i].knowledge);
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        if (world->teams.list[i].watch != NULL) {
+            fm_knowledge_forget_learned(world->teams.list[i].knowledge);
         }
     }
 }

@@ -171,6 +171,12 @@ struct fm_world_orders {
     uint64_t unit_index_tick;   // assign stage that it was gathered in, counted from 1
 };
 
+// The teams; team t is at t - 1. Whose: core/commands/teams.c.
+struct fm_world_teams {
+    struct fm_team *list;
+    uint32_t count, capacity;
+};
+
 struct fm_world {
     fm_world_rules rules;
     fm_memory memory;
@@ -179,9 +185,7 @@ struct fm_world {
 
     struct fm_world_agents agents;
     struct fm_world_orders orders;
-
-    struct fm_team *teams; // team t at t - 1
-    uint32_t team_count, team_capacity;
+    struct fm_world_teams teams;
 
     struct fm_world_survey *surveys; // in the order in which they were begun
     uint32_t survey_count, survey_capacity;
@@ -269,7 +273,7 @@ static inline fm_agent_id fm_agent_id_of(const fm_world *world, const struct fm_
 
 static inline struct fm_team *fm_team_of(const fm_world *world, uint32_t team)
 {
-    return &world->teams[team - 1];
+    return &world->teams.list[team - 1];
 }
 
 /// The true map as a class sees it.
