@@ -116,15 +116,16 @@ static bool list_searchers(fm_world *world)
 // The surveys that have something to measure.
 static bool list_surveys(fm_world *world)
 {
-    world->surveying_count = 0;
-    if (!FM_RESERVE(world, world->surveying, world->surveying_capacity, world->survey_count)) {
+    world->surveys.running_count = 0;
+    if (!FM_RESERVE(world, world->surveys.running, world->surveys.running_capacity,
+                    world->surveys.count)) {
         return false;
     }
-    for (uint32_t i = 0; i < world->survey_count; i++) {
-        if (fm_survey_is_busy(world->surveys[i].survey)) {
-            world->surveying[world->surveying_count++] = i;
-            fm_team_of(world, world->surveys[i].team)->account.searching += 1;
-            fm_team_of(world, world->surveys[i].team)->account.served += 1;
+    for (uint32_t i = 0; i < world->surveys.count; i++) {
+        if (fm_survey_is_busy(world->surveys.list[i].survey)) {
+            world->surveys.running[world->surveys.running_count++] = i;
+            fm_team_of(world, world->surveys.list[i].team)->account.searching += 1;
+            fm_team_of(world, world->surveys.list[i].team)->account.served += 1;
         }
     }
     return true;
@@ -376,7 +377,7 @@ static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
 
 static void measure_for_survey(struct fm_tick *t, uint32_t number, uint32_t worker)
 {
-    struct fm_world_survey *entry = &t->world->surveys[number];
+    struct fm_world_survey *entry = &t->world->surveys.list[number];
     uint32_t grant = fm_team_of(t->world, entry->team)->account.grant;
     fm_work work = lend(t, worker, grant, entry->cut, entry->round_expansions);
     if (is_turn_skipped(t, entry->cut, entry->round_expansions)) {
@@ -403,7 +404,7 @@ static void search_items(uint32_t begin, uint32_t end, uint32_t worker, void *co
     struct fm_tick *t = context;
     for (uint32_t i = begin; i < end; i++) {
         if (i >= t->turns) {
-            measure_for_survey(t, t->world->surveying[i - t->turns], worker);
+            measure_for_survey(t, t->world->surveys.running[i - t->turns], worker);
         } else if (t->world->planners[t->world->searching[i]].grant > 0) {
             search_planner(t, t->world->searching[i], worker);
         }
@@ -416,8 +417,8 @@ static void apply_recorded_cuts(struct fm_tick *t)
     for (uint32_t i = 0; i < t->turns; i++) {
         t->world->planners[t->world->searching[i]].cut = false;
     }
-    for (uint32_t i = 0; i < t->world->surveying_count; i++) {
-        t->world->surveys[t->world->surveying[i]].cut = false;
+    for (uint32_t i = 0; i < t->world->surveys.running_count; i++) {
+        t->world->surveys.list[t->world->surveys.running[i]].cut = false;
     }
     while (record != NULL && t->recorded_next < record->cut_count &&
            record->cuts[t->recorded_next].round == t->round) {
@@ -426,9 +427,9 @@ static void apply_recorded_cuts(struct fm_tick *t)
             t->world->planners[cut->planner].cut = true;
             t->world->planners[cut->planner].cut_at = cut->expansions;
         } else if (cut->planner >= FM_CUT_SURVEY &&
-                   cut->planner - FM_CUT_SURVEY < t->world->survey_count) {
-            t->world->surveys[cut->planner - FM_CUT_SURVEY].cut = true;
-            t->world->surveys[cut->planner - FM_CUT_SURVEY].round_expansions = cut->expansions;
+                   cut->planner - FM_CUT_SURVEY < t->world->surveys.count) {
+            t->world->surveys.list[cut->planner - FM_CUT_SURVEY].cut = true;
+            t->world->surveys.list[cut->planner - FM_CUT_SURVEY].round_expansions = cut->expansions;
         }
     }
 }
@@ -449,9 +450,9 @@ static uint64_t close_surveys(struct fm_tick *t)
     fm_world *world = t->world;
     uint64_t used = 0;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < world->surveying_count; i++) {
-        uint32_t number = world->surveying[i];
-        const struct fm_world_survey *entry = &world->surveys[number];
+    for (uint32_t i = 0; i < world->surveys.running_count; i++) {
+        uint32_t number = world->surveys.running[i];
+        const struct fm_world_survey *entry = &world->surveys.list[number];
         fm_account *account = &fm_team_of(world, entry->team)->account;
         fm_account_spend(account, entry->round_expansions);
         used += entry->round_expansions;
@@ -460,13 +461,13 @@ static uint64_t close_surveys(struct fm_tick *t)
             note_cut(t, FM_CUT_SURVEY + number, entry->round_expansions);
         }
         if (fm_survey_is_busy(entry->survey)) {
-            world->surveying[kept++] = number;
+            world->surveys.running[kept++] = number;
         } else {
             account->searching -= 1;
             account->served -= 1;
         }
     }
-    world->surveying_count = kept;
+    world->surveys.running_count = kept;
     return used;
 }
 
@@ -642,13 +643,13 @@ void fm_stage_search(struct fm_tick *t)
     t->report->told_expansions = t->report->expansions;
     t->report->planners_searched = world->searching_count;
     for (t->round = 0; t->round < FM_SEARCH_ROUNDS_MAX; t->round++) {
-        if (world->searching_count + world->surveying_count == 0 || t->budget == 0 ||
+        if (world->searching_count + world->surveys.running_count == 0 || t->budget == 0 ||
             t->deadline_met) {
             break;
         }
         open_round(t);
         t->turns = deal_grants(t);
-        uint32_t count = t->turns + world->surveying_count;
+        uint32_t count = t->turns + world->surveys.running_count;
         if (!FM_RESERVE(world, world->cuts, world->cut_capacity, world->cut_count + count)) {
             break;
         }

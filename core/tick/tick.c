@@ -182,8 +182,8 @@ uint64_t fm_world_digest(const fm_world *world)
             digest = fm_digest_mix(digest, planner->expansions << 3 | planner->state);
         }
     }
-    for (uint32_t i = 0; i < world->survey_count; i++) {
-        digest = fm_digest_mix(digest, fm_survey_digest(world->surveys[i].survey));
+    for (uint32_t i = 0; i < world->surveys.count; i++) {
+        digest = fm_digest_mix(digest, fm_survey_digest(world->surveys.list[i].survey));
     }
     return fm_orders_mix_rest(world, digest);
 }

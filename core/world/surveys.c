@@ -23,9 +23,10 @@ static uint32_t first_class_of(const fm_knowledge *knowledge, uint32_t class_ind
 
 static struct fm_world_survey *find(fm_world *world, uint32_t team, uint32_t class_index)
 {
-    for (uint32_t i = 0; i < world->survey_count; i++) {
-        if (world->surveys[i].team == team && world->surveys[i].class_index == class_index) {
-            return &world->surveys[i];
+    for (uint32_t i = 0; i < world->surveys.count; i++) {
+        if (world->surveys.list[i].team == team &&
+            world->surveys.list[i].class_index == class_index) {
+            return &world->surveys.list[i];
         }
     }
     return NULL;
@@ -35,12 +36,13 @@ static struct fm_world_survey *begin(fm_world *world, uint32_t team, uint32_t cl
 {
     fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
     fm_survey *survey;
-    if (!FM_RESERVE(world, world->surveys, world->survey_capacity, world->survey_count + 1) ||
+    if (!FM_RESERVE(world, world->surveys.list, world->surveys.capacity,
+                    world->surveys.count + 1) ||
         fm_survey_create(fm_knowledge_view(knowledge, class_index), world->rules.landmarks,
-                         world->survey_count + 1, &world->memory, &survey) != FM_OK) {
+                         world->surveys.count + 1, &world->memory, &survey) != FM_OK) {
         return NULL;
     }
-    struct fm_world_survey *entry = &world->surveys[world->survey_count++];
+    struct fm_world_survey *entry = &world->surveys.list[world->surveys.count++];
     *entry = (struct fm_world_survey){.survey = survey,
                                       .team = team,
                                       .class_index = class_index,
@@ -68,8 +70,8 @@ void fm_surveys_want(fm_world *world, const struct fm_agent *agent, fm_cell goal
 
 void fm_surveys_follow(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->survey_count; i++) {
-        struct fm_world_survey *entry = &world->surveys[i];
+    for (uint32_t i = 0; i < world->surveys.count; i++) {
+        struct fm_world_survey *entry = &world->surveys.list[i];
         const fm_knowledge *knowledge = fm_team_of(world, entry->team)->knowledge;
         const fm_change_log *log = fm_knowledge_log(knowledge, entry->class_index);
         uint32_t count;
@@ -82,40 +84,40 @@ void fm_surveys_follow(fm_world *world)
 
 void fm_surveys_forget(fm_world *world, uint32_t team)
 {
-    for (uint32_t i = 0; i < world->survey_count; i++) {
-        if (world->surveys[i].team == team) {
-            fm_survey_forget(world->surveys[i].survey);
+    for (uint32_t i = 0; i < world->surveys.count; i++) {
+        if (world->surveys.list[i].team == team) {
+            fm_survey_forget(world->surveys.list[i].survey);
         }
     }
 }
 
 void fm_surveys_settle(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->survey_count; i++) {
-        struct fm_world_survey *entry = &world->surveys[i];
+    for (uint32_t i = 0; i < world->surveys.count; i++) {
+        struct fm_world_survey *entry = &world->surveys.list[i];
         fm_knowledge *knowledge = fm_team_of(world, entry->team)->knowledge;
         fm_knowledge_hang_tables(knowledge, entry->class_index, NULL);
         fm_survey_destroy(entry->survey);
     }
-    world->survey_count = 0;
+    world->surveys.count = 0;
 }
 
 void fm_surveys_destroy(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->survey_count; i++) {
-        fm_survey_destroy(world->surveys[i].survey);
+    for (uint32_t i = 0; i < world->surveys.count; i++) {
+        fm_survey_destroy(world->surveys.list[i].survey);
     }
-    fm_memory_release(&world->memory, world->surveys,
-                      world->survey_capacity * sizeof *world->surveys);
-    fm_memory_release(&world->memory, world->surveying,
-                      world->surveying_capacity * sizeof *world->surveying);
+    fm_memory_release(&world->memory, world->surveys.list,
+                      world->surveys.capacity * sizeof *world->surveys.list);
+    fm_memory_release(&world->memory, world->surveys.running,
+                      world->surveys.running_capacity * sizeof *world->surveys.running);
 }
 
 size_t fm_surveys_bytes(const fm_world *world)
 {
     size_t bytes = 0;
-    for (uint32_t i = 0; i < world->survey_count; i++) {
-        bytes += fm_survey_bytes(world->surveys[i].survey);
+    for (uint32_t i = 0; i < world->surveys.count; i++) {
+        bytes += fm_survey_bytes(world->surveys.list[i].survey);
     }
     return bytes;
 }

@@ -177,6 +177,14 @@ struct fm_world_teams {
     uint32_t count, capacity;
 };
 
+// The surveys, in the order in which they were begun. Whose: surveys.c.
+struct fm_world_surveys {
+    struct fm_world_survey *list;
+    uint32_t count, capacity;
+    uint32_t *running; // indices of those that work in this tick
+    uint32_t running_count, running_capacity;
+};
+
 struct fm_world {
     fm_world_rules rules;
     fm_memory memory;
@@ -186,9 +194,7 @@ struct fm_world {
     struct fm_world_agents agents;
     struct fm_world_orders orders;
     struct fm_world_teams teams;
-
-    struct fm_world_survey *surveys; // in the order in which they were begun
-    uint32_t survey_count, survey_capacity;
+    struct fm_world_surveys surveys;
 
     struct fm_planner *planners; // slots
     uint32_t planner_slots, planner_capacity;
@@ -226,8 +232,6 @@ struct fm_world {
     uint32_t searching_count;
     uint32_t *by_team; // planner slots, then two numbers for each team
     uint32_t by_team_capacity;
-    uint32_t *surveying; // surveys
-    uint32_t surveying_count, surveying_capacity;
     fm_cut *cuts;
     uint32_t cut_count, cut_capacity;
 
