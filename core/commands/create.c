@@ -60,7 +60,7 @@ fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_m
     world->source = *memory;
     world->memory =
         (fm_memory){.allocate = allocate_counted, .release = release_counted, .context = world};
-    world->planner_free = FM_SLOT_NONE;
+    world->planners.free = FM_SLOT_NONE;
     for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
         fm_slab_init(&world->slabs[i], &world->memory);
         fm_scratch_init(&world->scratches[i], &world->memory);
@@ -101,8 +101,8 @@ void fm_world_destroy(fm_world *world)
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         fm_agent_release_queue(world, &world->agents.slots[slot]);
     }
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        if (world->planners[slot].in_use) {
+    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
+        if (world->planners.slots[slot].in_use) {
             fm_planner_end(world, slot);
         }
     }
@@ -127,8 +127,8 @@ void fm_world_destroy(fm_world *world)
 #define RELEASE(array, capacity) fm_memory_release(&memory, array, (capacity) * sizeof *(array))
     RELEASE(world->agents.slots, world->agents.capacity);
     RELEASE(world->teams.list, world->teams.capacity);
-    RELEASE(world->planners, world->planner_capacity);
-    RELEASE(world->planner_table, (size_t)world->planner_table_mask + 1);
+    RELEASE(world->planners.slots, world->planners.capacity);
+    RELEASE(world->planners.table, (size_t)world->planners.table_mask + 1);
     RELEASE(world->placed, world->placed_capacity);
     fm_due_fini(world);
     RELEASE(world->starts, world->starts_capacity);

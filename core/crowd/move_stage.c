@@ -102,7 +102,7 @@ static const struct fm_planner *choose(fm_world *world, struct fm_agent *agent)
     if (agent->planner == FM_SLOT_NONE || agent->order.resting) {
         return NULL;
     }
-    struct fm_planner *planner = &world->planners[agent->planner];
+    struct fm_planner *planner = &world->planners.slots[agent->planner];
     const fm_planner_ops *ops = planner->spec.ops;
     agent->plan_state = (uint8_t)ask(world, agent, planner);
     if (agent->plan_state == FM_PLAN_RUNNING) {

@@ -85,15 +85,15 @@ static void assign_found(fm_world *world)
 // which they set out, when these have not searched yet, all go together.
 static void join_groups(fm_world *world, uint64_t planners_made_before)
 {
-    if (world->planners_made == planners_made_before) {
+    if (world->planners.made == planners_made_before) {
         return;
     }
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->alive && agent->planner != FM_SLOT_NONE &&
-            world->planners[agent->planner].serial > planners_made_before &&
+            world->planners.slots[agent->planner].serial > planners_made_before &&
             fm_planner_belongs_to_group(world, agent)) {
-            fm_cell goal = world->planners[agent->planner].goal;
+            fm_cell goal = world->planners.slots[agent->planner].goal;
             fm_planner_release(world, agent);
             take_planner(world, agent, goal);
         }
@@ -102,7 +102,7 @@ static void join_groups(fm_world *world, uint64_t planners_made_before)
 
 uint64_t fm_orders_assign(fm_world *world, fm_workers *workers, uint64_t budget)
 {
-    uint64_t planners_made_before = world->planners_made;
+    uint64_t planners_made_before = world->planners.made;
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->alive) {

@@ -394,13 +394,13 @@ static void put_agents(struct save *s)
 static void put_planners(struct save *s)
 {
     const fm_world *world = s->world;
-    fm_writer_put_varint(s->writer, world->planner_slots);
+    fm_writer_put_varint(s->writer, world->planners.slot_count);
     uint32_t before = 0;
-    for (uint32_t i = 0; i < world->planner_slots; i++) {
-        uint32_t slot = world->planners[i].first_agent;
-        FM_ASSERT(world->planners[i].in_use && world->agents.slots[slot].planner == i);
+    for (uint32_t i = 0; i < world->planners.slot_count; i++) {
+        uint32_t slot = world->planners.slots[i].first_agent;
+        FM_ASSERT(world->planners.slots[i].in_use && world->agents.slots[slot].planner == i);
         fm_writer_put_signed(s->writer, (int64_t)slot - before);
-        fm_planner_save(&world->planners[i], s->writer);
+        fm_planner_save(&world->planners.slots[i], s->writer);
         before = slot;
     }
 }

@@ -17,7 +17,7 @@
 static void look_ahead(fm_world *world, const struct fm_agent *agent, const fm_change_log *log,
                        uint32_t steps)
 {
-    struct fm_planner *planner = &world->planners[agent->planner];
+    struct fm_planner *planner = &world->planners.slots[agent->planner];
     fm_plan_state state = planner->spec.ops->walk(planner->self, agent->cell, steps);
     if (state == FM_PLAN_FOUND) {
         return;
@@ -56,8 +56,8 @@ static void look_ahead_of_agents(uint32_t begin, uint32_t end, uint32_t worker, 
 // What the view of a planner has become may be better than what it goes by.
 static void wake_for_cheaper(fm_world *world)
 {
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        const struct fm_planner *planner = &world->planners[slot];
+    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
+        const struct fm_planner *planner = &world->planners.slots[slot];
         if (planner->in_use) {
             const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
             if (fm_change_log_has_cheaper(fm_knowledge_log(knowledge, planner->class_index))) {
@@ -74,7 +74,7 @@ void fm_search_notice(struct fm_tick *t)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         any_cheaper |= fm_knowledge_stamp_logs(world->teams.list[i].knowledge);
     }
-    if (world->planner_count == 0) {
+    if (world->planners.count == 0) {
         return;
     }
     fm_workers_run(t->workers, world->agents.slot_count, 512, look_ahead_of_agents, world);

@@ -27,7 +27,7 @@ static bool list_starts(fm_world *world)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->told_count; i++) {
-        struct fm_planner *planner = &world->planners[world->told[i]];
+        struct fm_planner *planner = &world->planners.slots[world->told[i]];
         planner->first_start = count;
         planner->start_count = planner->users;
         count += planner->users;
@@ -36,7 +36,7 @@ static bool list_starts(fm_world *world)
         return false;
     }
     for (uint32_t i = 0; i < world->told_count; i++) {
-        const struct fm_planner *planner = &world->planners[world->told[i]];
+        const struct fm_planner *planner = &world->planners.slots[world->told[i]];
         fm_cell *starts = world->starts + planner->first_start;
         for (uint32_t a = planner->first_agent; a != FM_SLOT_NONE;
              a = world->agents.slots[a].mate_after) {
@@ -52,7 +52,7 @@ static bool list_starts(fm_world *world)
 static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
 {
     for (uint32_t i = 0; i < world->told_count; i++) {
-        const struct fm_planner *planner = &world->planners[world->told[i]];
+        const struct fm_planner *planner = &world->planners.slots[world->told[i]];
         fm_team_of(world, planner->team)->account.searching += 1;
         fm_team_of(world, planner->team)->account.served += planner->start_count;
     }
@@ -63,7 +63,7 @@ static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
     }
     for (uint32_t i = 0; i < world->told_count; i++) {
         uint32_t slot = world->told[i];
-        slots[ends[world->planners[slot].team - 1]++] = slot;
+        slots[ends[world->planners.slots[slot].team - 1]++] = slot;
     }
 }
 
@@ -243,7 +243,7 @@ static uint32_t deal_grants(struct fm_tick *t)
         teams_left += world->teams.list[i].account.searching > 0;
     }
     for (; end < world->searching_count && teams_left > 0; end++) {
-        struct fm_planner *planner = &world->planners[world->searching[end]];
+        struct fm_planner *planner = &world->planners.slots[world->searching[end]];
         fm_account *account = &fm_team_of(world, planner->team)->account;
         planner->grant = grant_of(t, planner, account);
         if (account->in_turns && planner->grant > 0) {
@@ -321,7 +321,7 @@ static fm_work lend(const struct fm_tick *t, uint32_t worker, uint32_t grant, bo
 static void tell_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
 {
     fm_world *world = t->world;
-    struct fm_planner *planner = &world->planners[slot];
+    struct fm_planner *planner = &world->planners.slots[slot];
     const fm_planner_ops *ops = planner->spec.ops;
     fm_work work = lend(t, worker, 0, false, 0);
     bool had_answer = planner->state != FM_PLAN_RUNNING;
@@ -347,7 +347,7 @@ static void tell_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
 
 static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
 {
-    struct fm_planner *planner = &t->world->planners[slot];
+    struct fm_planner *planner = &t->world->planners.slots[slot];
     planner->round_expansions = 0;
     if (is_turn_skipped(t, planner->cut, planner->cut_at)) {
         planner->cut = true;
@@ -405,7 +405,7 @@ static void search_items(uint32_t begin, uint32_t end, uint32_t worker, void *co
     for (uint32_t i = begin; i < end; i++) {
         if (i >= t->turns) {
             measure_for_survey(t, t->world->surveys.running[i - t->turns], worker);
-        } else if (t->world->planners[t->world->searching[i]].grant > 0) {
+        } else if (t->world->planners.slots[t->world->searching[i]].grant > 0) {
             search_planner(t, t->world->searching[i], worker);
         }
     }
@@ -415,7 +415,7 @@ static void apply_recorded_cuts(struct fm_tick *t)
 {
     const fm_tick_record *record = t->recorded;
     for (uint32_t i = 0; i < t->turns; i++) {
-        t->world->planners[t->world->searching[i]].cut = false;
+        t->world->planners.slots[t->world->searching[i]].cut = false;
     }
     for (uint32_t i = 0; i < t->world->surveys.running_count; i++) {
         t->world->surveys.list[t->world->surveys.running[i]].cut = false;
@@ -423,9 +423,9 @@ static void apply_recorded_cuts(struct fm_tick *t)
     while (record != NULL && t->recorded_next < record->cut_count &&
            record->cuts[t->recorded_next].round == t->round) {
         const fm_cut *cut = &record->cuts[t->recorded_next++];
-        if (cut->planner < t->world->planner_slots) {
-            t->world->planners[cut->planner].cut = true;
-            t->world->planners[cut->planner].cut_at = cut->expansions;
+        if (cut->planner < t->world->planners.slot_count) {
+            t->world->planners.slots[cut->planner].cut = true;
+            t->world->planners.slots[cut->planner].cut_at = cut->expansions;
         } else if (cut->planner >= FM_CUT_SURVEY &&
                    cut->planner - FM_CUT_SURVEY < t->world->surveys.count) {
             t->world->surveys.list[cut->planner - FM_CUT_SURVEY].cut = true;
@@ -476,7 +476,7 @@ static uint64_t close_surveys(struct fm_tick *t)
 static bool close_planner(struct fm_tick *t, uint32_t slot, uint64_t *used)
 {
     fm_world *world = t->world;
-    struct fm_planner *planner = &world->planners[slot];
+    struct fm_planner *planner = &world->planners.slots[slot];
     fm_account *account = &fm_team_of(world, planner->team)->account;
     fm_account_spend(account, planner->round_expansions);
     *used += planner->round_expansions;
@@ -505,7 +505,7 @@ static void close_round(struct fm_tick *t)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->turns; i++) {
         uint32_t slot = world->searching[i];
-        if (world->planners[slot].grant == 0 || close_planner(t, slot, &used)) {
+        if (world->planners.slots[slot].grant == 0 || close_planner(t, slot, &used)) {
             world->searching[kept++] = slot;
         }
     }
@@ -521,7 +521,7 @@ static void sort_by_need(fm_world *world)
     uint32_t begin = 0, rest = 0;
     for (uint32_t i = 0; i < world->searching_count; i++) {
         uint32_t slot = world->searching[i];
-        if (world->planners[slot].state == FM_PLAN_RUNNING) {
+        if (world->planners.slots[slot].state == FM_PLAN_RUNNING) {
             world->searching[begin++] = slot;
         } else {
             world->by_team[rest++] = slot;
@@ -590,7 +590,7 @@ static void close_stage(fm_world *world)
     uint64_t replanned = 0;
     for (uint32_t i = 0; i < world->told_count; i++) {
         uint32_t slot = world->told[i];
-        struct fm_planner *planner = &world->planners[slot];
+        struct fm_planner *planner = &world->planners.slots[slot];
         const fm_planner_ops *ops = planner->spec.ops;
         bool found = planner->state == FM_PLAN_FOUND && !planner->wants_search;
         fm_planner_set_walking(world, slot,

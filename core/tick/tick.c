@@ -175,8 +175,8 @@ uint64_t fm_world_digest(const fm_world *world)
         digest = fm_digest_mix(digest, world->teams.list[i].knowledge->digest);
         digest = fm_digest_mix(digest, world->teams.list[i].account.saved);
     }
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        const struct fm_planner *planner = &world->planners[slot];
+    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
+        const struct fm_planner *planner = &world->planners.slots[slot];
         if (planner->in_use) {
             digest = fm_digest_mix(digest, (uint64_t)slot << 32 | planner->goal);
             digest = fm_digest_mix(digest, planner->expansions << 3 | planner->state);

@@ -9,7 +9,7 @@
 
 static const struct fm_planner *planner_of(const fm_world *world, const struct fm_agent *agent)
 {
-    return agent->planner == FM_SLOT_NONE ? NULL : &world->planners[agent->planner];
+    return agent->planner == FM_SLOT_NONE ? NULL : &world->planners.slots[agent->planner];
 }
 
 // The step that its search wants an agent to make that has not moved since.
@@ -146,9 +146,9 @@ static void fill_in(const struct fm_planner *planner, fm_top_row *row)
 static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t capacity)
 {
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        if (world->planners[slot].in_use) {
-            fm_top_row row = row_of_planner(world, &world->planners[slot]);
+    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
+        if (world->planners.slots[slot].in_use) {
+            fm_top_row row = row_of_planner(world, &world->planners.slots[slot]);
             row.tick = slot;
             count = insert(rows, count, capacity, &row);
         }
@@ -156,7 +156,7 @@ static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t c
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = (uint32_t)rows[i].tick;
         rows[i].tick = 0;
-        fill_in(&world->planners[slot], &rows[i]);
+        fill_in(&world->planners.slots[slot], &rows[i]);
         for (uint32_t a = 0; a < world->agents.slot_count; a++) {
             if (world->agents.slots[a].alive && world->agents.slots[a].planner == slot) {
                 rows[i].agent = fm_agent_id_of(world, &world->agents.slots[a]);
@@ -199,8 +199,8 @@ static uint32_t top_teams(const fm_world *world, fm_top_row *rows, uint32_t capa
             .bytes = fm_knowledge_bytes(entry->knowledge),
             .cell = FM_CELL_NONE,
         };
-        for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-            const struct fm_planner *planner = &world->planners[slot];
+        for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
+            const struct fm_planner *planner = &world->planners.slots[slot];
             if (planner->in_use && planner->team == team) {
                 row.cost += fm_planner_recent(planner, world->tick);
                 row.bytes += planner->spec.ops->bytes(planner->self);

@@ -18,7 +18,7 @@ static void count_cell(const fm_inspection *cell, void *context)
 // The planner that leads the agent now: to its goal, or to the substitute.
 static const struct fm_planner *leading_planner(const fm_world *world, const struct fm_agent *agent)
 {
-    return agent->planner == FM_SLOT_NONE ? NULL : &world->planners[agent->planner];
+    return agent->planner == FM_SLOT_NONE ? NULL : &world->planners.slots[agent->planner];
 }
 
 fm_status fm_world_describe(const fm_world *world, fm_agent_id id, fm_agent_report *report)
@@ -136,15 +136,15 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
     counts->tick = world->tick;
     counts->teams = world->teams.count;
     counts->agents = world->agents.count;
-    counts->planners = world->planner_count;
+    counts->planners = world->planners.count;
     counts->orders_given = world->orders.given;
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         if (world->agents.slots[slot].alive) {
             counts->agents_by_state[world->agents.slots[slot].state] += 1;
         }
     }
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        const struct fm_planner *planner = &world->planners[slot];
+    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
+        const struct fm_planner *planner = &world->planners.slots[slot];
         if (planner->in_use) {
             counts->search_bytes += planner->spec.ops->bytes(planner->self);
         }

@@ -17,26 +17,29 @@ static uint32_t words_of(uint32_t slots)
 bool fm_due_reserve(fm_world *world, uint32_t planner_slots)
 {
     uint32_t words = words_of(planner_slots);
-    uint32_t due_before = world->due_capacity, eager_before = world->eager_capacity;
-    if (!FM_RESERVE(world, world->due, world->due_capacity, words)) {
+    uint32_t due_before = world->planners.due_capacity,
+             eager_before = world->planners.eager_capacity;
+    if (!FM_RESERVE(world, world->planners.due, world->planners.due_capacity, words)) {
         return false;
     }
-    if (world->due_capacity > due_before) {
-        memset(world->due + due_before, 0, (world->due_capacity - due_before) * sizeof *world->due);
+    if (world->planners.due_capacity > due_before) {
+        memset(world->planners.due + due_before, 0,
+               (world->planners.due_capacity - due_before) * sizeof *world->planners.due);
     }
-    if (!FM_RESERVE(world, world->eager, world->eager_capacity, words * FM_LOG_TICKS)) {
+    if (!FM_RESERVE(world, world->planners.eager, world->planners.eager_capacity,
+                    words * FM_LOG_TICKS)) {
         return false;
     }
-    if (world->eager_capacity > eager_before) {
-        memset(world->eager + eager_before, 0,
-               (world->eager_capacity - eager_before) * sizeof *world->eager);
+    if (world->planners.eager_capacity > eager_before) {
+        memset(world->planners.eager + eager_before, 0,
+               (world->planners.eager_capacity - eager_before) * sizeof *world->planners.eager);
     }
     return true;
 }
 
 static void strike_eager(fm_world *world, uint32_t slot)
 {
-    uint64_t *turns = &world->eager[(size_t)(slot / 64) * FM_LOG_TICKS];
+    uint64_t *turns = &world->planners.eager[(size_t)(slot / 64) * FM_LOG_TICKS];
     for (uint32_t i = 0; i < FM_LOG_TICKS; i++) {
         turns[i] &= ~((uint64_t)1 << slot % 64);
     }
@@ -52,33 +55,33 @@ void fm_planner_set_walking(fm_world *world, uint32_t slot, bool walks)
 
 void fm_due_strike(fm_world *world, uint32_t slot)
 {
-    world->due[slot / 64] &= ~((uint64_t)1 << slot % 64);
+    world->planners.due[slot / 64] &= ~((uint64_t)1 << slot % 64);
     strike_eager(world, slot);
 }
 
 void fm_due_wake_stale(fm_world *world)
 {
     uint32_t turn = (uint32_t)(world->tick % FM_LOG_TICKS);
-    for (uint32_t i = 0; i < words_of(world->planner_slots); i++) {
-        world->due[i] |= world->eager[(size_t)i * FM_LOG_TICKS + turn];
+    for (uint32_t i = 0; i < words_of(world->planners.slot_count); i++) {
+        world->planners.due[i] |= world->planners.eager[(size_t)i * FM_LOG_TICKS + turn];
     }
 }
 
 bool fm_due_take(fm_world *world)
 {
-    uint32_t words = words_of(world->planner_slots), count = 0;
+    uint32_t words = words_of(world->planners.slot_count), count = 0;
     for (uint32_t i = 0; i < words; i++) {
-        count += (uint32_t)__builtin_popcountll(world->due[i]);
+        count += (uint32_t)__builtin_popcountll(world->planners.due[i]);
     }
     world->told_count = 0;
     if (!FM_RESERVE(world, world->told, world->told_capacity, count)) {
         return false;
     }
     for (uint32_t i = 0; i < words; i++) {
-        for (uint64_t bits = world->due[i]; bits != 0; bits &= bits - 1) {
+        for (uint64_t bits = world->planners.due[i]; bits != 0; bits &= bits - 1) {
             world->told[world->told_count++] = i * 64 + (uint32_t)__builtin_ctzll(bits);
         }
-        world->due[i] = 0;
+        world->planners.due[i] = 0;
     }
     return true;
 }
@@ -120,15 +123,16 @@ static void sort_by_age(fm_world *world)
 {
     uint32_t counts[AGES + 2] = {0}, count = world->told_count;
     for (uint32_t i = 0; i < count; i++) {
-        counts[rank_of(world, &world->planners[world->told[i]]) + 1] += 1;
+        counts[rank_of(world, &world->planners.slots[world->told[i]]) + 1] += 1;
     }
     for (uint32_t rank = 1; rank <= AGES; rank++) {
         counts[rank] += counts[rank - 1];
     }
-    uint32_t first = find_taken(world, (uint32_t)(world->tick * STRIDE % world->planner_slots));
+    uint32_t first =
+        find_taken(world, (uint32_t)(world->tick * STRIDE % world->planners.slot_count));
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = world->told[first + i < count ? first + i : first + i - count];
-        world->aged[counts[rank_of(world, &world->planners[slot])]++] = slot;
+        world->aged[counts[rank_of(world, &world->planners.slots[slot])]++] = slot;
     }
 }
 
@@ -140,7 +144,8 @@ static void open_doors(fm_world *world, uint64_t budget)
         world->teams.list[i].account.asking = 0;
     }
     for (uint32_t i = 0; i < world->told_count; i++) {
-        fm_account *account = &fm_team_of(world, world->planners[world->told[i]].team)->account;
+        fm_account *account =
+            &fm_team_of(world, world->planners.slots[world->told[i]].team)->account;
         asking += account->asking == 0;
         account->asking = 1;
     }
@@ -166,7 +171,7 @@ bool fm_due_admit(fm_world *world, uint64_t budget)
     uint32_t admitted = 0;
     for (uint32_t i = 0; i < world->told_count; i++) {
         uint32_t slot = world->aged[i];
-        const struct fm_planner *planner = &world->planners[slot];
+        const struct fm_planner *planner = &world->planners.slots[slot];
         fm_account *account = &fm_team_of(world, planner->team)->account;
         if (account->asking > 0 || !can_wait(planner)) {
             account->asking -= can_wait(planner);
@@ -181,14 +186,14 @@ bool fm_due_admit(fm_world *world, uint64_t budget)
 
 void fm_due_reset(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->due_capacity; i++) {
-        world->due[i] = 0;
+    for (uint32_t i = 0; i < world->planners.due_capacity; i++) {
+        world->planners.due[i] = 0;
     }
-    for (uint32_t i = 0; i < world->eager_capacity; i++) {
-        world->eager[i] = 0;
+    for (uint32_t i = 0; i < world->planners.eager_capacity; i++) {
+        world->planners.eager[i] = 0;
     }
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        if (world->planners[slot].in_use) {
+    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
+        if (world->planners.slots[slot].in_use) {
             fm_planner_set_walking(world, slot, false);
             fm_planner_wake(world, slot);
         }
@@ -197,8 +202,10 @@ void fm_due_reset(fm_world *world)
 
 void fm_due_fini(fm_world *world)
 {
-    fm_memory_release(&world->memory, world->due, world->due_capacity * sizeof *world->due);
-    fm_memory_release(&world->memory, world->eager, world->eager_capacity * sizeof *world->eager);
+    fm_memory_release(&world->memory, world->planners.due,
+                      world->planners.due_capacity * sizeof *world->planners.due);
+    fm_memory_release(&world->memory, world->planners.eager,
+                      world->planners.eager_capacity * sizeof *world->planners.eager);
     fm_memory_release(&world->memory, world->aged, world->aged_capacity * sizeof *world->aged);
     fm_memory_release(&world->memory, world->told, world->told_capacity * sizeof *world->told);
 }

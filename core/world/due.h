@@ -28,16 +28,16 @@ bool fm_due_reserve(fm_world *world, uint32_t planner_slots);
 /// The next search stage turns to the planner.
 static inline void fm_planner_wake(fm_world *world, uint32_t slot)
 {
-    __atomic_fetch_or(&world->due[slot / 64], (uint64_t)1 << slot % 64, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&world->planners.due[slot / 64], (uint64_t)1 << slot % 64, __ATOMIC_RELAXED);
 }
 
-// The word of fm_world.eager for a planner, of those of its 64 slots: one for each of FM_LOG_TICKS
-// turns. The turn follows from the goal, not from the slot: slots of other teams' planners must not
-// decide when a team's agents see that their paths are blocked.
+// The word of fm_world.planners.eager for a planner, of those of its 64 slots: one for each of
+// FM_LOG_TICKS turns. The turn follows from the goal, not from the slot: slots of other teams'
+// planners must not decide when a team's agents see that their paths are blocked.
 static inline uint64_t *fm_planner_eager_word(const fm_world *world, uint32_t slot)
 {
-    uint64_t turn = fm_mix64(world->planners[slot].goal) % FM_LOG_TICKS;
-    return &world->eager[(size_t)(slot / 64) * FM_LOG_TICKS + turn];
+    uint64_t turn = fm_mix64(world->planners.slots[slot].goal) % FM_LOG_TICKS;
+    return &world->planners.eager[(size_t)(slot / 64) * FM_LOG_TICKS + turn];
 }
 
 /// Whether the planner keeps a path that its agent follows.

@@ -60,10 +60,11 @@ static bool is_alike(const struct fm_planner *planner, uint32_t team, uint32_t c
 static uint32_t *find_link(const fm_world *world, uint32_t team, uint32_t class_index, fm_cell goal,
                            const fm_planner_spec *spec)
 {
-    uint32_t place = hash_of(team, class_index, goal, spec) & world->planner_table_mask;
-    uint32_t *link = &world->planner_table[place];
-    while (*link != 0 && !is_alike(&world->planners[*link - 1], team, class_index, goal, spec)) {
-        link = &world->planners[*link - 1].next;
+    uint32_t place = hash_of(team, class_index, goal, spec) & world->planners.table_mask;
+    uint32_t *link = &world->planners.table[place];
+    while (*link != 0 &&
+           !is_alike(&world->planners.slots[*link - 1], team, class_index, goal, spec)) {
+        link = &world->planners.slots[*link - 1].next;
     }
     return link;
 }
@@ -77,7 +78,7 @@ static uint32_t *find_link_of(const fm_world *world, const struct fm_planner *pl
 static uint32_t find_first(const fm_world *world, const struct fm_agent *agent, fm_cell goal,
                            const fm_planner_spec *spec)
 {
-    if (world->planner_table == NULL) {
+    if (world->planners.table == NULL) {
         return FM_SLOT_NONE;
     }
     uint32_t entry = *find_link(world, agent->team, agent->class_index, goal, spec);
@@ -86,7 +87,7 @@ static uint32_t find_first(const fm_world *world, const struct fm_agent *agent, 
 
 static void enlist(fm_world *world, uint32_t slot)
 {
-    struct fm_planner *planner = &world->planners[slot];
+    struct fm_planner *planner = &world->planners.slots[slot];
     uint32_t *link = find_link_of(world, planner);
     planner->next = 0;
     planner->mate_before = planner->mate_after = slot;
@@ -94,31 +95,31 @@ static void enlist(fm_world *world, uint32_t slot)
         *link = slot + 1;
         return;
     }
-    struct fm_planner *first = &world->planners[*link - 1];
+    struct fm_planner *first = &world->planners.slots[*link - 1];
     planner->mate_before = *link - 1;
     planner->mate_after = first->mate_after;
-    world->planners[first->mate_after].mate_before = slot;
+    world->planners.slots[first->mate_after].mate_before = slot;
     first->mate_after = slot;
 }
 
 static void strike(fm_world *world, uint32_t slot)
 {
-    struct fm_planner *planner = &world->planners[slot];
+    struct fm_planner *planner = &world->planners.slots[slot];
     uint32_t *link = find_link_of(world, planner);
     if (*link == slot + 1) {
         bool alone = planner->mate_after == slot;
         *link = alone ? planner->next : planner->mate_after + 1;
-        world->planners[planner->mate_after].next = planner->next;
+        world->planners.slots[planner->mate_after].next = planner->next;
     }
-    world->planners[planner->mate_before].mate_after = planner->mate_after;
-    world->planners[planner->mate_after].mate_before = planner->mate_before;
+    world->planners.slots[planner->mate_before].mate_after = planner->mate_after;
+    world->planners.slots[planner->mate_after].mate_before = planner->mate_before;
 }
 
 // Keeps the table at most as full as it is large.
 static bool grow_table(fm_world *world)
 {
-    size_t size = world->planner_table == NULL ? 0 : (size_t)world->planner_table_mask + 1;
-    if (world->planner_count < size) {
+    size_t size = world->planners.table == NULL ? 0 : (size_t)world->planners.table_mask + 1;
+    if (world->planners.count < size) {
         return true;
     }
     size_t grown = size == 0 ? 64 : size * 2;
@@ -126,11 +127,11 @@ static bool grow_table(fm_world *world)
     if (table == NULL) {
         return false;
     }
-    fm_memory_release(&world->memory, world->planner_table, size * sizeof *table);
-    world->planner_table = table;
-    world->planner_table_mask = (uint32_t)grown - 1;
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        if (world->planners[slot].in_use && is_listed(world->planners[slot].spec.ops)) {
+    fm_memory_release(&world->memory, world->planners.table, size * sizeof *table);
+    world->planners.table = table;
+    world->planners.table_mask = (uint32_t)grown - 1;
+    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
+        if (world->planners.slots[slot].in_use && is_listed(world->planners.slots[slot].spec.ops)) {
             enlist(world, slot);
         }
     }
@@ -141,10 +142,10 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
                                const fm_planner_spec *spec)
 {
     const fm_planner_ops *ops = spec->ops;
-    bool from_list = world->planner_free != FM_SLOT_NONE;
-    if (!grow_table(world) || !fm_due_reserve(world, world->planner_slots + 1) ||
-        (!from_list &&
-         !FM_RESERVE(world, world->planners, world->planner_capacity, world->planner_slots + 1))) {
+    bool from_list = world->planners.free != FM_SLOT_NONE;
+    if (!grow_table(world) || !fm_due_reserve(world, world->planners.slot_count + 1) ||
+        (!from_list && !FM_RESERVE(world, world->planners.slots, world->planners.capacity,
+                                   world->planners.slot_count + 1))) {
         return FM_SLOT_NONE;
     }
     void *self = fm_memory_allocate_zeroed(&world->memory, 1, ops->size);
@@ -162,28 +163,28 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
         fm_memory_release(&world->memory, self, ops->size);
         return FM_SLOT_NONE;
     }
-    uint32_t slot = world->planner_free;
+    uint32_t slot = world->planners.free;
     if (from_list) {
-        world->planner_free = world->planners[slot].next;
+        world->planners.free = world->planners.slots[slot].next;
     } else {
-        slot = world->planner_slots++;
+        slot = world->planners.slot_count++;
     }
-    world->planners[slot] = (struct fm_planner){.in_use = true,
-                                                .state = FM_PLAN_RUNNING,
-                                                .serial = ++world->planners_made,
-                                                .self = self,
-                                                .spec = *spec,
-                                                .kind = (uint8_t)fm_planner_index(ops),
-                                                .team = agent->team,
-                                                .class_index = agent->class_index,
-                                                .goal = goal,
-                                                .recent_tick = world->tick,
-                                                .asked_tick = world->tick,
-                                                .first_agent = FM_SLOT_NONE};
+    world->planners.slots[slot] = (struct fm_planner){.in_use = true,
+                                                      .state = FM_PLAN_RUNNING,
+                                                      .serial = ++world->planners.made,
+                                                      .self = self,
+                                                      .spec = *spec,
+                                                      .kind = (uint8_t)fm_planner_index(ops),
+                                                      .team = agent->team,
+                                                      .class_index = agent->class_index,
+                                                      .goal = goal,
+                                                      .recent_tick = world->tick,
+                                                      .asked_tick = world->tick,
+                                                      .first_agent = FM_SLOT_NONE};
     fm_planner_set_walking(world, slot, false);
-    world->planners[slot].cursor = fm_knowledge_log(knowledge, agent->class_index)->version;
-    world->planner_count += 1;
-    world->field_count += ops == &fm_goal_field;
+    world->planners.slots[slot].cursor = fm_knowledge_log(knowledge, agent->class_index)->version;
+    world->planners.count += 1;
+    world->planners.field_count += ops == &fm_goal_field;
     if (is_listed(ops)) {
         enlist(world, slot);
     }
@@ -192,7 +193,7 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
 
 void fm_planner_end(fm_world *world, uint32_t slot)
 {
-    struct fm_planner *planner = &world->planners[slot];
+    struct fm_planner *planner = &world->planners.slots[slot];
     const fm_planner_ops *ops = planner->spec.ops;
     if (is_listed(ops)) {
         strike(world, slot);
@@ -201,17 +202,17 @@ void fm_planner_end(fm_world *world, uint32_t slot)
     world->next_slab = (world->next_slab + 1) % world->slab_count;
     ops->fini(planner->self, &world->slabs[world->next_slab]);
     fm_memory_release(&world->memory, planner->self, ops->size);
-    *planner = (struct fm_planner){.next = world->planner_free};
+    *planner = (struct fm_planner){.next = world->planners.free};
     fm_due_strike(world, slot);
-    world->planner_free = slot;
-    world->planner_count -= 1;
-    world->field_count -= ops == &fm_goal_field;
+    world->planners.free = slot;
+    world->planners.count -= 1;
+    world->planners.field_count -= ops == &fm_goal_field;
 }
 
 void fm_planners_forget(fm_world *world, uint32_t team)
 {
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        struct fm_planner *planner = &world->planners[slot];
+    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
+        struct fm_planner *planner = &world->planners.slots[slot];
         if (planner->in_use && planner->team == team) {
             planner->spec.ops->forget(planner->self, &world->slabs[0]);
             fm_planner_set_walking(world, slot, false);
@@ -230,7 +231,7 @@ static const fm_planner_spec *group_spec_of(const fm_world *world, const struct 
     static const fm_planner_spec weighted = {.ops = &fm_dstar_lite};
     const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
     bool is_uniform = fm_knowledge_view(knowledge, agent->class_index)->weights == NULL;
-    return is_uniform && world->field_count < FIELDS_MAX ? &field : &weighted;
+    return is_uniform && world->planners.field_count < FIELDS_MAX ? &field : &weighted;
 }
 
 // How many agents have to set out for a goal to go together. By jump points each goes by itself,
@@ -241,7 +242,7 @@ static uint32_t group_min(const fm_world *world, const struct fm_agent *agent)
     if (!fm_jump_search_applies(fm_knowledge_view(knowledge, agent->class_index))) {
         return GROUP_MIN;
     }
-    return world->field_count < FIELDS_MAX ? FIELD_GROUP_MIN : UINT32_MAX;
+    return world->planners.field_count < FIELDS_MAX ? FIELD_GROUP_MIN : UINT32_MAX;
 }
 
 // The search that a group of auto's agents has for a goal, FM_SLOT_NONE when there is none.
@@ -265,8 +266,8 @@ static bool has_group(const fm_world *world, const struct fm_agent *agent, fm_ce
         return false;
     }
     uint32_t count = 2; // the agent's and the first
-    for (uint32_t mate = world->planners[first].mate_after; count < wanted && mate != first;
-         mate = world->planners[mate].mate_after) {
+    for (uint32_t mate = world->planners.slots[first].mate_after; count < wanted && mate != first;
+         mate = world->planners.slots[mate].mate_after) {
         count += 1;
     }
     return count == wanted;
@@ -274,7 +275,7 @@ static bool has_group(const fm_world *world, const struct fm_agent *agent, fm_ce
 
 bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *agent)
 {
-    const struct fm_planner *planner = &world->planners[agent->planner];
+    const struct fm_planner *planner = &world->planners.slots[agent->planner];
     return planner->spec.ops == &fm_auto && agent->spec.ops == &fm_auto &&
            find_group(world, agent, planner->goal) != FM_SLOT_NONE;
 }
@@ -282,7 +283,7 @@ bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *a
 // The agent is a user of the planner from now on.
 static void join(fm_world *world, struct fm_agent *agent, uint32_t slot)
 {
-    struct fm_planner *planner = &world->planners[slot];
+    struct fm_planner *planner = &world->planners.slots[slot];
     uint32_t self = (uint32_t)(agent - world->agents.slots);
     agent->planner = slot;
     agent->mate_before = FM_SLOT_NONE;
@@ -320,7 +321,7 @@ void fm_planner_release(fm_world *world, struct fm_agent *agent)
     if (slot == FM_SLOT_NONE) {
         return;
     }
-    struct fm_planner *planner = &world->planners[slot];
+    struct fm_planner *planner = &world->planners.slots[slot];
     if (agent->mate_before == FM_SLOT_NONE) {
         planner->first_agent = agent->mate_after;
     } else {
@@ -343,7 +344,7 @@ void fm_planner_redirect(fm_world *world, struct fm_agent *agent, fm_cell goal)
     if (slot == FM_SLOT_NONE) {
         return;
     }
-    struct fm_planner *planner = &world->planners[slot];
+    struct fm_planner *planner = &world->planners.slots[slot];
     if (planner->spec.ops->shared || goal == FM_CELL_NONE) {
         fm_planner_release(world, agent);
         return;
@@ -385,7 +386,7 @@ static fm_cell aim_of(const struct fm_agent *agent)
 // and recent costs included.
 static bool keep(fm_world *world, const struct fm_agent *agent)
 {
-    struct fm_planner *planner = &world->planners[agent->planner];
+    struct fm_planner *planner = &world->planners.slots[agent->planner];
     const fm_planner_ops *ops = planner->spec.ops;
     const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
     bool is_own = !ops->shared && fm_planner_spec_equals(&planner->spec, &agent->spec);
@@ -406,21 +407,21 @@ static bool keep(fm_world *world, const struct fm_agent *agent)
 static void close_ranks(fm_world *world)
 {
     uint32_t kept = 0;
-    for (uint32_t slot = 0; slot < world->planner_slots; slot++) {
-        if (world->planners[slot].in_use) {
-            world->planners[kept] = world->planners[slot];
-            world->agents.slots[world->planners[kept].first_agent].planner = kept;
+    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
+        if (world->planners.slots[slot].in_use) {
+            world->planners.slots[kept] = world->planners.slots[slot];
+            world->agents.slots[world->planners.slots[kept].first_agent].planner = kept;
             kept += 1;
         }
     }
-    world->planner_slots = kept;
-    world->planner_free = FM_SLOT_NONE;
-    if (world->planner_table != NULL) {
-        memset(world->planner_table, 0,
-               ((size_t)world->planner_table_mask + 1) * sizeof *world->planner_table);
+    world->planners.slot_count = kept;
+    world->planners.free = FM_SLOT_NONE;
+    if (world->planners.table != NULL) {
+        memset(world->planners.table, 0,
+               ((size_t)world->planners.table_mask + 1) * sizeof *world->planners.table);
     }
     for (uint32_t slot = 0; slot < kept; slot++) {
-        if (is_listed(world->planners[slot].spec.ops)) {
+        if (is_listed(world->planners.slots[slot].spec.ops)) {
             enlist(world, slot);
         }
     }
@@ -456,7 +457,7 @@ fm_status fm_planner_restore(fm_world *world, struct fm_agent *agent, fm_reader 
     if (slot == FM_SLOT_NONE) {
         return FM_ERR_NO_MEMORY;
     }
-    struct fm_planner *planner = &world->planners[slot];
+    struct fm_planner *planner = &world->planners.slots[slot];
     join(world, agent, slot);
     planner->state = FM_PLAN_FOUND;
     planner->expansions = fm_reader_take_varint(reader);

@@ -185,6 +185,23 @@ struct fm_world_surveys {
     uint32_t running_count, running_capacity;
 };
 
+// The planners. Whose: planner_table.c; the bits are those of due.c.
+struct fm_world_planners {
+    struct fm_planner *slots;
+    uint32_t slot_count, capacity;
+    uint32_t free; // head of the list of free slots
+    uint32_t count;
+    uint32_t field_count; // of these, goal fields
+    uint64_t made;
+    uint32_t *table; // slot + 1 by hash; chains through fm_planner.next
+    uint32_t table_mask;
+
+    // Bits per planner slot; see due.h.
+    uint64_t *due;   // the next search stage turns to it
+    uint64_t *eager; // it must be told of every step of its agents
+    uint32_t due_capacity, eager_capacity;
+};
+
 struct fm_world {
     fm_world_rules rules;
     fm_memory memory;
@@ -195,15 +212,7 @@ struct fm_world {
     struct fm_world_orders orders;
     struct fm_world_teams teams;
     struct fm_world_surveys surveys;
-
-    struct fm_planner *planners; // slots
-    uint32_t planner_slots, planner_capacity;
-    uint32_t planner_free;
-    uint32_t planner_count;
-    uint32_t field_count; // of these, goal fields
-    uint64_t planners_made;
-    uint32_t *planner_table; // slot + 1 by hash; chains through fm_planner.next
-    uint32_t planner_table_mask;
+    struct fm_world_planners planners;
 
     fm_slab slabs[FM_WORKERS_MAX];
     fm_scratch scratches[FM_WORKERS_MAX];
@@ -217,10 +226,6 @@ struct fm_world {
     uint32_t mover_capacity, frame_capacity, turn_capacity;
     fm_cell *placed; // of the agents that a command spawns
     uint32_t placed_capacity;
-
-    uint64_t *due;   // the next search stage turns to it
-    uint64_t *eager; // it must be told of every step of its agents
-    uint32_t due_capacity, eager_capacity;
 
     uint32_t *told;      // planner slots: all that the search stage has turned to
     fm_cell *starts;     // of these
