@@ -62,10 +62,10 @@ fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_m
         (fm_memory){.allocate = allocate_counted, .release = release_counted, .context = world};
     world->planners.free = FM_SLOT_NONE;
     for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
-        fm_slab_init(&world->slabs[i], &world->memory);
-        fm_scratch_init(&world->scratches[i], &world->memory);
+        fm_slab_init(&world->workers.slabs[i], &world->memory);
+        fm_scratch_init(&world->workers.scratches[i], &world->memory);
     }
-    world->slab_count = 1;
+    world->workers.count = 1;
     world->settled = true;
     world->map.grid = grid;
     world->map.truth = fm_view_of_grid(grid, rules->connectivity, rules->steps);
@@ -121,8 +121,8 @@ void fm_world_destroy(fm_world *world)
         fm_labels_destroy(world->map.labels[map]);
     }
     for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
-        fm_scratch_fini(&world->scratches[i]);
-        fm_slab_fini(&world->slabs[i]);
+        fm_scratch_fini(&world->workers.scratches[i]);
+        fm_slab_fini(&world->workers.slabs[i]);
     }
 #define RELEASE(array, capacity) fm_memory_release(&memory, array, (capacity) * sizeof *(array))
     RELEASE(world->agents.slots, world->agents.capacity);

@@ -307,8 +307,8 @@ static bool is_turn_skipped(const struct fm_tick *t, bool cut, uint32_t recorded
 static fm_work lend(const struct fm_tick *t, uint32_t worker, uint32_t grant, bool cut,
                     uint32_t cut_at)
 {
-    fm_work work = {.slab = &t->world->slabs[worker],
-                    .scratch = &t->world->scratches[worker],
+    fm_work work = {.slab = &t->world->workers.slabs[worker],
+                    .scratch = &t->world->workers.scratches[worker],
                     .expansions_max = grant};
     if (t->recorded != NULL) {
         work.cut_at = cut ? cut_at : 0;

@@ -208,7 +208,8 @@ static void run(struct fm_tick *t)
     *t->report = (fm_tick_report){0};
     world->settled = false;
     uint32_t worker_count = fm_workers_count(t->workers);
-    world->slab_count = worker_count > world->slab_count ? worker_count : world->slab_count;
+    world->workers.count =
+        worker_count > world->workers.count ? worker_count : world->workers.count;
     fm_world_begin_interval(world);
     uint32_t ended_before = world->ended_count;
 
@@ -225,7 +226,7 @@ static void run(struct fm_tick *t)
         t->report->stage_ns[i] = stage_end - stage_begin;
         stage_begin = stage_end;
     }
-    fm_slabs_level(world->slabs, world->slab_count);
+    fm_slabs_level(world->workers.slabs, world->workers.count);
     world->tick += 1;
     world->counts.expansions += t->report->expansions;
     t->report->ended_count = world->ended_count - ended_before;

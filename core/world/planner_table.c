@@ -199,8 +199,8 @@ void fm_planner_end(fm_world *world, uint32_t slot)
         strike(world, slot);
     }
     // Pages go round the workers' slabs, so that none of them starves.
-    world->next_slab = (world->next_slab + 1) % world->slab_count;
-    ops->fini(planner->self, &world->slabs[world->next_slab]);
+    world->workers.next_slab = (world->workers.next_slab + 1) % world->workers.count;
+    ops->fini(planner->self, &world->workers.slabs[world->workers.next_slab]);
     fm_memory_release(&world->memory, planner->self, ops->size);
     *planner = (struct fm_planner){.next = world->planners.free};
     fm_due_strike(world, slot);
@@ -214,7 +214,7 @@ void fm_planners_forget(fm_world *world, uint32_t team)
     for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
         struct fm_planner *planner = &world->planners.slots[slot];
         if (planner->in_use && planner->team == team) {
-            planner->spec.ops->forget(planner->self, &world->slabs[0]);
+            planner->spec.ops->forget(planner->self, &world->workers.slabs[0]);
             fm_planner_set_walking(world, slot, false);
             fm_planner_wake(world, slot);
             const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
@@ -353,7 +353,7 @@ void fm_planner_redirect(fm_world *world, struct fm_agent *agent, fm_cell goal)
     if (listed) {
         strike(world, slot);
     }
-    planner->spec.ops->set_goal(planner->self, goal, &world->slabs[0]);
+    planner->spec.ops->set_goal(planner->self, goal, &world->workers.slabs[0]);
     planner->goal = goal;
     planner->state = FM_PLAN_RUNNING;
     planner->asked_tick = world->tick;
@@ -394,7 +394,7 @@ static bool keep(fm_world *world, const struct fm_agent *agent)
     bool walks = fm_planner_walks(world, agent->planner);
     bool has_news = planner->disturbed || log->version != (walks ? log->trimmed : planner->cursor);
     if (ops->settle == NULL || !is_own || has_news || planner->state != FM_PLAN_FOUND ||
-        planner->goal != aim_of(agent) || !ops->settle(planner->self, &world->slabs[0])) {
+        planner->goal != aim_of(agent) || !ops->settle(planner->self, &world->workers.slabs[0])) {
         return false;
     }
     planner->replans = planner->noted_replans = 0;

@@ -202,6 +202,15 @@ struct fm_world_planners {
     uint32_t due_capacity, eager_capacity;
 };
 
+// What each worker has for searches. Whose: the search stage, and planner_table.c, which hands the
+// pages of ended planners back.
+struct fm_world_workers {
+    fm_slab slabs[FM_WORKERS_MAX];
+    fm_scratch scratches[FM_WORKERS_MAX];
+    uint32_t count;     // workers ever seen
+    uint32_t next_slab; // where the next ended planner's pages go
+};
+
 struct fm_world {
     fm_world_rules rules;
     fm_memory memory;
@@ -213,11 +222,7 @@ struct fm_world {
     struct fm_world_teams teams;
     struct fm_world_surveys surveys;
     struct fm_world_planners planners;
-
-    fm_slab slabs[FM_WORKERS_MAX];
-    fm_scratch scratches[FM_WORKERS_MAX];
-    uint32_t slab_count; // workers ever seen
-    uint32_t next_slab;  // where the next ended planner's pages go
+    struct fm_world_workers workers;
 
     fm_occupancy *occupancy; // NULL: any number of units in a cell
     struct fm_mover *movers; // by agent slot
