@@ -78,7 +78,8 @@ fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_m
         status = fm_sight_create(rules->sense, &world->memory, &world->map.sight);
     }
     if (status == FM_OK && rules->occupancy == FM_OCCUPANCY_EXCLUSIVE) {
-        status = fm_occupancy_create(grid->width, grid->height, &world->memory, &world->occupancy);
+        status =
+            fm_occupancy_create(grid->width, grid->height, &world->memory, &world->crowd.occupancy);
     }
     if (status != FM_OK) {
         fm_sight_destroy(world->map.sight);
@@ -129,7 +130,7 @@ void fm_world_destroy(fm_world *world)
     RELEASE(world->teams.list, world->teams.capacity);
     RELEASE(world->planners.slots, world->planners.capacity);
     RELEASE(world->planners.table, (size_t)world->planners.table_mask + 1);
-    RELEASE(world->placed, world->placed_capacity);
+    RELEASE(world->crowd.placed, world->crowd.placed_capacity);
     fm_due_fini(world);
     RELEASE(world->starts, world->starts_capacity);
     RELEASE(world->searching, world->searching_capacity);

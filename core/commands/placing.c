@@ -13,16 +13,16 @@ static uint32_t size_of(const fm_world *world, uint32_t class_index)
 
 void fm_agent_enter(fm_world *world, const struct fm_agent *agent)
 {
-    if (world->occupancy != NULL) {
-        fm_occupancy_enter(world->occupancy, agent->cell, size_of(world, agent->class_index),
+    if (world->crowd.occupancy != NULL) {
+        fm_occupancy_enter(world->crowd.occupancy, agent->cell, size_of(world, agent->class_index),
                            fm_agent_id_of(world, agent).index1);
     }
 }
 
 void fm_agent_leave(fm_world *world, const struct fm_agent *agent)
 {
-    if (world->occupancy != NULL) {
-        fm_occupancy_leave(world->occupancy, agent->cell, size_of(world, agent->class_index),
+    if (world->crowd.occupancy != NULL) {
+        fm_occupancy_leave(world->crowd.occupancy, agent->cell, size_of(world, agent->class_index),
                            fm_agent_id_of(world, agent).index1);
     }
 }
@@ -39,8 +39,9 @@ static fm_cell nearest_free(const fm_world *world, uint32_t class_index, fm_cell
     if (search->from != from) {
         *search = (struct search){.from = from};
     }
-    return fm_occupancy_nearest_free(world->occupancy, fm_world_truth(world, class_index)->blocked,
-                                     from, size_of(world, class_index), &search->ring);
+    return fm_occupancy_nearest_free(world->crowd.occupancy,
+                                     fm_world_truth(world, class_index)->blocked, from,
+                                     size_of(world, class_index), &search->ring);
 }
 
 static fm_status choose_one(fm_world *world, const fm_command *command, fm_cell cell,
@@ -59,32 +60,36 @@ static fm_status choose_one(fm_world *world, const fm_command *command, fm_cell 
         return FM_ERR_BLOCKED_CELL;
     }
     *chosen = cell;
-    return world->occupancy == NULL || fm_occupancy_is_free(world->occupancy, cell, size, 0)
+    return world->crowd.occupancy == NULL ||
+                   fm_occupancy_is_free(world->crowd.occupancy, cell, size, 0)
                ? FM_OK
                : FM_ERR_OCCUPIED_CELL;
 }
 
 fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
-    if (!FM_RESERVE(world, world->placed, world->placed_capacity, command->cell_count)) {
+    if (!FM_RESERVE(world, world->crowd.placed, world->crowd.placed_capacity,
+                    command->cell_count)) {
         return FM_ERR_NO_MEMORY;
     }
     fm_status status = FM_OK;
     uint32_t size = size_of(world, command->class_index), count = 0;
     struct search search = {.from = FM_CELL_NONE};
     while (count < command->cell_count) {
-        status = choose_one(world, command, command->cells[count], &search, &world->placed[count]);
+        status =
+            choose_one(world, command, command->cells[count], &search, &world->crowd.placed[count]);
         if (status != FM_OK) {
             *failed_index = count;
             break;
         }
-        if (world->occupancy != NULL) {
-            fm_occupancy_enter(world->occupancy, world->placed[count], size, UNIT_TO_COME);
+        if (world->crowd.occupancy != NULL) {
+            fm_occupancy_enter(world->crowd.occupancy, world->crowd.placed[count], size,
+                               UNIT_TO_COME);
         }
         count += 1;
     }
-    for (uint32_t i = 0; world->occupancy != NULL && i < count; i++) {
-        fm_occupancy_leave(world->occupancy, world->placed[i], size, UNIT_TO_COME);
+    for (uint32_t i = 0; world->crowd.occupancy != NULL && i < count; i++) {
+        fm_occupancy_leave(world->crowd.occupancy, world->crowd.placed[i], size, UNIT_TO_COME);
     }
     return status;
 }

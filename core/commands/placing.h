@@ -6,7 +6,7 @@
 
 #include "core/world/world_state.h"
 
-/// Chooses a cell for each agent of a spawn command, into world->placed. With
+/// Chooses a cell for each agent of a spawn command, into world->crowd.placed. With
 /// FM_OCCUPANCY_EXCLUSIVE no two agents get the same, and none gets one that is taken.
 ///
 /// @param failed_index  receives which cell of the command was refused

@@ -96,7 +96,7 @@ void fm_spawning_spawn(fm_world *world, const fm_command *command, fm_command_re
         return;
     }
     for (uint32_t i = 0; i < command->cell_count; i++) {
-        fm_agent_id id = spawn_one(world, command, world->placed[i]);
+        fm_agent_id id = spawn_one(world, command, world->crowd.placed[i]);
         if (result->spawned != NULL) {
             result->spawned[i] = id;
         }

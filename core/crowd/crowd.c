@@ -7,19 +7,22 @@
 
 bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
 {
-    return world->occupancy == NULL ||
-           (FM_RESERVE(world, world->movers, world->mover_capacity, agent_count) &&
-            FM_RESERVE(world, world->frames, world->frame_capacity, agent_count) &&
-            FM_RESERVE(world, world->turns, world->turn_capacity, 2 * agent_count));
+    return world->crowd.occupancy == NULL ||
+           (FM_RESERVE(world, world->crowd.movers, world->crowd.mover_capacity, agent_count) &&
+            FM_RESERVE(world, world->crowd.frames, world->crowd.frame_capacity, agent_count) &&
+            FM_RESERVE(world, world->crowd.turns, world->crowd.turn_capacity, 2 * agent_count));
 }
 
 void fm_crowd_fini(fm_world *world)
 {
     const fm_memory *memory = &world->memory;
-    fm_memory_release(memory, world->movers, world->mover_capacity * sizeof *world->movers);
-    fm_memory_release(memory, world->frames, world->frame_capacity * sizeof *world->frames);
-    fm_memory_release(memory, world->turns, world->turn_capacity * sizeof *world->turns);
-    fm_occupancy_destroy(world->occupancy);
+    fm_memory_release(memory, world->crowd.movers,
+                      world->crowd.mover_capacity * sizeof *world->crowd.movers);
+    fm_memory_release(memory, world->crowd.frames,
+                      world->crowd.frame_capacity * sizeof *world->crowd.frames);
+    fm_memory_release(memory, world->crowd.turns,
+                      world->crowd.turn_capacity * sizeof *world->crowd.turns);
+    fm_occupancy_destroy(world->crowd.occupancy);
 }
 
 // ---- turns --------------------------------------------------------------------------------------
@@ -48,9 +51,9 @@ static const uint32_t *list_turns(fm_world *world, uint32_t *count)
     if (world->agents.slot_count == 0) {
         return NULL; // there are no turns to point into
     }
-    uint64_t *keys = world->turns, *sorted = world->turns + world->agents.slot_count;
+    uint64_t *keys = world->crowd.turns, *sorted = world->crowd.turns + world->agents.slot_count;
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        const fm_mover *mover = &world->movers[slot];
+        const fm_mover *mover = &world->crowd.movers[slot];
         if (mover->team != 0 && mover->progress == FM_MOVER_UNDECIDED &&
             (mover->preferences & 15) < FM_PREFERENCE_STAY) {
             keys[(*count)++] = (uint64_t)mover->age << 32 | slot;
@@ -131,8 +134,8 @@ static const fm_mover *find_under(const fm_world *world, const fm_mover *mover, 
     for (uint32_t i = 0; i < (uint32_t)mover->size * mover->size; i++) {
         fm_cell part = cell + fm_cell_at(i % mover->size, i / mover->size);
         uint32_t unit =
-            fm_world_contains(world, part) ? fm_occupancy_at(world->occupancy, part)->now : 0;
-        const fm_mover *other = unit == 0 ? NULL : &world->movers[unit - 1];
+            fm_world_contains(world, part) ? fm_occupancy_at(world->crowd.occupancy, part)->now : 0;
+        const fm_mover *other = unit == 0 ? NULL : &world->crowd.movers[unit - 1];
         if (other != NULL && other != mover && accepts(mover, other)) {
             return other;
         }
@@ -220,11 +223,11 @@ void fm_crowd_move(fm_world *world)
     uint32_t turn_count;
     const uint32_t *turns = list_turns(world, &turn_count);
     world->counts.conflicts[FM_CONFLICT_SWAP] +=
-        fm_pibt_resolve(world->occupancy, world->movers, world->agents.slot_count, turns,
-                        turn_count, world->frames);
-    fm_pibt_apply(world->occupancy, world->movers, world->agents.slot_count);
+        fm_pibt_resolve(world->crowd.occupancy, world->crowd.movers, world->agents.slot_count,
+                        turns, turn_count, world->crowd.frames);
+    fm_pibt_apply(world->crowd.occupancy, world->crowd.movers, world->agents.slot_count);
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        const fm_mover *mover = &world->movers[slot];
+        const fm_mover *mover = &world->crowd.movers[slot];
         struct fm_agent *agent = &world->agents.slots[slot];
         if (mover->team == 0) {
             continue;

@@ -130,8 +130,8 @@ static void choose_agents(uint32_t begin, uint32_t end, uint32_t worker, void *c
         struct fm_agent *agent = &world->agents.slots[slot];
         const struct fm_planner *planner = agent->alive ? choose(world, agent) : NULL;
         agent->is_ready = agent->alive && fm_agent_gain_credit(world, agent);
-        if (world->occupancy != NULL) {
-            fm_crowd_prefer(world, agent, planner, &world->movers[slot]);
+        if (world->crowd.occupancy != NULL) {
+            fm_crowd_prefer(world, agent, planner, &world->crowd.movers[slot]);
         }
     }
 }
@@ -162,7 +162,7 @@ static void move_agent(fm_world *world, struct fm_agent *agent)
 
 void fm_agents_move(fm_world *world)
 {
-    if (world->occupancy != NULL) {
+    if (world->crowd.occupancy != NULL) {
         fm_crowd_move(world);
         return;
     }

@@ -20,7 +20,7 @@ static uint32_t ties_of(const fm_world *world, const struct fm_agent *agent, uin
     uint32_t turn = (d - ahead) % FM_DIRECTION_COUNT; // clockwise
     uint32_t left = turn > 4;
     turn = left ? FM_DIRECTION_COUNT - turn : turn;
-    bool taken = !fm_occupancy_is_free(world->occupancy, fm_cell_step(agent->cell, d),
+    bool taken = !fm_occupancy_is_free(world->crowd.occupancy, fm_cell_step(agent->cell, d),
                                        world->rules.classes[agent->class_index].size,
                                        fm_agent_id_of(world, agent).index1);
     return 16u + ((uint32_t)taken << 4 | turn << 1 | left); // 0 is for staying

@@ -568,8 +568,8 @@ static bool stands(const fm_world *world, const struct fm_agent *agent)
     bool on_map = agent->cell != FM_CELL_NONE &&
                   fm_cell_x(agent->cell) + size <= world->map.grid->width &&
                   fm_cell_y(agent->cell) + size <= world->map.grid->height;
-    return on_map && (world->occupancy == NULL ||
-                      fm_occupancy_is_free(world->occupancy, agent->cell, size, 0));
+    return on_map && (world->crowd.occupancy == NULL ||
+                      fm_occupancy_is_free(world->crowd.occupancy, agent->cell, size, 0));
 }
 
 static void check_agent(struct agents *a, const struct fm_agent *agent)

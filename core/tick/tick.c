@@ -166,7 +166,7 @@ uint64_t fm_world_digest(const fm_world *world)
             digest = agent->speed == 0 && agent->order.speed == 0
                          ? digest
                          : fm_digest_mix(digest, (uint32_t)agent->credit);
-            digest = world->occupancy == NULL ? digest : digest_among_others(digest, agent);
+            digest = world->crowd.occupancy == NULL ? digest : digest_among_others(digest, agent);
             digest =
                 fm_digest_mix(digest, agent->order.retry.due_tick << 8 | agent->order.retry.wait);
         }

@@ -22,10 +22,10 @@ static fm_cell wanted_step(const struct fm_planner *planner, const struct fm_age
 static const struct fm_agent *holder_of(const fm_world *world, const struct fm_agent *agent,
                                         fm_cell cell)
 {
-    if (world->occupancy == NULL || cell == FM_CELL_NONE || cell == agent->cell) {
+    if (world->crowd.occupancy == NULL || cell == FM_CELL_NONE || cell == agent->cell) {
         return NULL;
     }
-    uint32_t unit = fm_occupancy_at(world->occupancy, cell)->now;
+    uint32_t unit = fm_occupancy_at(world->crowd.occupancy, cell)->now;
     return unit == 0 || &world->agents.slots[unit - 1] == agent ? NULL
                                                                 : &world->agents.slots[unit - 1];
 }

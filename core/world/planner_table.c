@@ -158,7 +158,7 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
         !ops->uses_tiles || fm_knowledge_prepare_tiles(knowledge, agent->class_index) == FM_OK;
     fm_surveys_want(world, agent, goal);
     fm_planner_options options = spec->options;
-    options.rejoin = world->occupancy != NULL;
+    options.rejoin = world->crowd.occupancy != NULL;
     if (!has_tiles || ops->init(self, view, &options, &world->memory, goal) != FM_OK) {
         fm_memory_release(&world->memory, self, ops->size);
         return FM_SLOT_NONE;

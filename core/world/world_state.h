@@ -211,6 +211,18 @@ struct fm_world_workers {
     uint32_t next_slab; // where the next ended planner's pages go
 };
 
+// With FM_OCCUPANCY_EXCLUSIVE: who stands where, and room for the move stage to decide who goes
+// where. There is room for all agents. Whose: core/crowd.
+struct fm_world_crowd {
+    fm_occupancy *occupancy; // NULL: any number of units in a cell
+    struct fm_mover *movers; // by agent slot
+    struct fm_pibt_frame *frames;
+    uint64_t *turns; // twice as many: see crowd.c
+    uint32_t mover_capacity, frame_capacity, turn_capacity;
+    fm_cell *placed; // of the agents that a command spawns
+    uint32_t placed_capacity;
+};
+
 struct fm_world {
     fm_world_rules rules;
     fm_memory memory;
@@ -223,14 +235,7 @@ struct fm_world {
     struct fm_world_surveys surveys;
     struct fm_world_planners planners;
     struct fm_world_workers workers;
-
-    fm_occupancy *occupancy; // NULL: any number of units in a cell
-    struct fm_mover *movers; // by agent slot
-    struct fm_pibt_frame *frames;
-    uint64_t *turns; // twice as many: see crowd.c
-    uint32_t mover_capacity, frame_capacity, turn_capacity;
-    fm_cell *placed; // of the agents that a command spawns
-    uint32_t placed_capacity;
+    struct fm_world_crowd crowd;
 
     uint32_t *told;      // planner slots: all that the search stage has turned to
     fm_cell *starts;     // of these
