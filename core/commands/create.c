@@ -132,11 +132,11 @@ void fm_world_destroy(fm_world *world)
     RELEASE(world->planners.table, (size_t)world->planners.table_mask + 1);
     RELEASE(world->crowd.placed, world->crowd.placed_capacity);
     fm_due_fini(world);
-    RELEASE(world->starts, world->starts_capacity);
-    RELEASE(world->searching, world->searching_capacity);
-    RELEASE(world->by_team, world->by_team_capacity);
-    RELEASE(world->sensing, world->sensing_capacity);
-    RELEASE(world->cuts, world->cut_capacity);
+    RELEASE(world->lists.starts, world->lists.starts_capacity);
+    RELEASE(world->lists.searching, world->lists.searching_capacity);
+    RELEASE(world->lists.by_team, world->lists.by_team_capacity);
+    RELEASE(world->lists.sensing, world->lists.sensing_capacity);
+    RELEASE(world->lists.cuts, world->lists.cut_capacity);
     RELEASE(world->removed, world->removed_capacity);
     RELEASE(world->ended, world->ended_capacity);
     RELEASE(world->edited, world->edited_capacity);

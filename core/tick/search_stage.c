@@ -26,23 +26,23 @@
 static bool list_starts(fm_world *world)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < world->told_count; i++) {
-        struct fm_planner *planner = &world->planners.slots[world->told[i]];
+    for (uint32_t i = 0; i < world->lists.told_count; i++) {
+        struct fm_planner *planner = &world->planners.slots[world->lists.told[i]];
         planner->first_start = count;
         planner->start_count = planner->users;
         count += planner->users;
     }
-    if (!FM_RESERVE(world, world->starts, world->starts_capacity, count)) {
+    if (!FM_RESERVE(world, world->lists.starts, world->lists.starts_capacity, count)) {
         return false;
     }
-    for (uint32_t i = 0; i < world->told_count; i++) {
-        const struct fm_planner *planner = &world->planners.slots[world->told[i]];
-        fm_cell *starts = world->starts + planner->first_start;
+    for (uint32_t i = 0; i < world->lists.told_count; i++) {
+        const struct fm_planner *planner = &world->planners.slots[world->lists.told[i]];
+        fm_cell *starts = world->lists.starts + planner->first_start;
         for (uint32_t a = planner->first_agent; a != FM_SLOT_NONE;
              a = world->agents.slots[a].mate_after) {
             *starts++ = world->agents.slots[a].cell;
         }
-        FM_ASSERT(starts == world->starts + planner->first_start + planner->start_count);
+        FM_ASSERT(starts == world->lists.starts + planner->first_start + planner->start_count);
     }
     return true;
 }
@@ -51,8 +51,8 @@ static bool list_starts(fm_world *world)
 // each team's part in `ends`.
 static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
 {
-    for (uint32_t i = 0; i < world->told_count; i++) {
-        const struct fm_planner *planner = &world->planners.slots[world->told[i]];
+    for (uint32_t i = 0; i < world->lists.told_count; i++) {
+        const struct fm_planner *planner = &world->planners.slots[world->lists.told[i]];
         fm_team_of(world, planner->team)->account.searching += 1;
         fm_team_of(world, planner->team)->account.served += planner->start_count;
     }
@@ -61,8 +61,8 @@ static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
         ends[i] = begin;
         begin += world->teams.list[i].account.searching;
     }
-    for (uint32_t i = 0; i < world->told_count; i++) {
-        uint32_t slot = world->told[i];
+    for (uint32_t i = 0; i < world->lists.told_count; i++) {
+        uint32_t slot = world->lists.told[i];
         slots[ends[world->planners.slots[slot].team - 1]++] = slot;
     }
 }
@@ -79,12 +79,13 @@ static void deal_turns(fm_world *world, const uint32_t *slots, const uint32_t *e
             teams[team_count++] = team;
         }
     }
-    world->searching_count = 0;
+    world->lists.searching_count = 0;
     for (uint32_t turn = 0; team_count > 0; turn++) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < team_count; i++) {
             uint32_t team = teams[i], count = world->teams.list[team].account.searching;
-            world->searching[world->searching_count++] = slots[ends[team] - count + turn];
+            world->lists.searching[world->lists.searching_count++] =
+                slots[ends[team] - count + turn];
             if (turn + 1 < count) {
                 teams[kept++] = team;
             }
@@ -95,20 +96,21 @@ static void deal_turns(fm_world *world, const uint32_t *slots, const uint32_t *e
 
 static bool list_searchers(fm_world *world)
 {
-    world->searching_count = 0;
+    world->lists.searching_count = 0;
     for (uint32_t i = 0; i < world->teams.count; i++) {
         world->teams.list[i].account.searching = 0;
         world->teams.list[i].account.served = 0;
     }
-    uint32_t list_count = world->told_count + 2 * world->teams.count;
-    if (!FM_RESERVE(world, world->searching, world->searching_capacity, world->told_count) ||
-        !FM_RESERVE(world, world->by_team, world->by_team_capacity, list_count)) {
+    uint32_t list_count = world->lists.told_count + 2 * world->teams.count;
+    if (!FM_RESERVE(world, world->lists.searching, world->lists.searching_capacity,
+                    world->lists.told_count) ||
+        !FM_RESERVE(world, world->lists.by_team, world->lists.by_team_capacity, list_count)) {
         return false;
     }
-    if (world->told_count > 0) {
-        uint32_t *ends = world->by_team + world->told_count;
-        list_by_team(world, world->by_team, ends);
-        deal_turns(world, world->by_team, ends, ends + world->teams.count);
+    if (world->lists.told_count > 0) {
+        uint32_t *ends = world->lists.by_team + world->lists.told_count;
+        list_by_team(world, world->lists.by_team, ends);
+        deal_turns(world, world->lists.by_team, ends, ends + world->teams.count);
     }
     return true;
 }
@@ -201,7 +203,7 @@ static void open_round(struct fm_tick *t)
         if (account->searching == 0) {
             continue;
         }
-        uint64_t first = first_grant(account, t->budget, world->searching_count, team_count);
+        uint64_t first = first_grant(account, t->budget, world->lists.searching_count, team_count);
         set_grant(account, t->round, fm_account_allowance(account, &claims), first);
     }
 }
@@ -242,8 +244,8 @@ static uint32_t deal_grants(struct fm_tick *t)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         teams_left += world->teams.list[i].account.searching > 0;
     }
-    for (; end < world->searching_count && teams_left > 0; end++) {
-        struct fm_planner *planner = &world->planners.slots[world->searching[end]];
+    for (; end < world->lists.searching_count && teams_left > 0; end++) {
+        struct fm_planner *planner = &world->planners.slots[world->lists.searching[end]];
         fm_account *account = &fm_team_of(world, planner->team)->account;
         planner->grant = grant_of(t, planner, account);
         if (account->in_turns && planner->grant > 0) {
@@ -331,7 +333,8 @@ static void tell_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
     bool changed = tell_changes(planner, log, fm_planner_walks(world, slot), &work);
     planner->disturbed = planner->disturbed || (changed && had_answer);
     planner->edited = planner->disturbed && (planner->edited || edited);
-    ops->set_starts(planner->self, &world->starts[planner->first_start], planner->start_count);
+    ops->set_starts(planner->self, &world->lists.starts[planner->first_start],
+                    planner->start_count);
     planner->round_expansions = work.expansions;
     planner->expansions += work.expansions;
     planner->cut = false;
@@ -339,7 +342,8 @@ static void tell_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
     planner->wants_search = ops->is_done == NULL || !ops->is_done(planner->self);
     planner->asked_tick = had_answer && planner->wants_search ? world->tick : planner->asked_tick;
     if (!planner->wants_search) {
-        planner->state = (uint8_t)ops->state_at(planner->self, world->starts[planner->first_start]);
+        planner->state =
+            (uint8_t)ops->state_at(planner->self, world->lists.starts[planner->first_start]);
         planner->disturbed = false;
         planner->has_answered |= planner->state != FM_PLAN_RUNNING;
     }
@@ -394,7 +398,7 @@ static void tell_items(uint32_t begin, uint32_t end, uint32_t worker, void *cont
 {
     struct fm_tick *t = context;
     for (uint32_t i = begin; i < end; i++) {
-        tell_planner(t, t->world->searching[i], worker);
+        tell_planner(t, t->world->lists.searching[i], worker);
     }
 }
 
@@ -405,8 +409,8 @@ static void search_items(uint32_t begin, uint32_t end, uint32_t worker, void *co
     for (uint32_t i = begin; i < end; i++) {
         if (i >= t->turns) {
             measure_for_survey(t, t->world->surveys.running[i - t->turns], worker);
-        } else if (t->world->planners.slots[t->world->searching[i]].grant > 0) {
-            search_planner(t, t->world->searching[i], worker);
+        } else if (t->world->planners.slots[t->world->lists.searching[i]].grant > 0) {
+            search_planner(t, t->world->lists.searching[i], worker);
         }
     }
 }
@@ -415,7 +419,7 @@ static void apply_recorded_cuts(struct fm_tick *t)
 {
     const fm_tick_record *record = t->recorded;
     for (uint32_t i = 0; i < t->turns; i++) {
-        t->world->planners.slots[t->world->searching[i]].cut = false;
+        t->world->planners.slots[t->world->lists.searching[i]].cut = false;
     }
     for (uint32_t i = 0; i < t->world->surveys.running_count; i++) {
         t->world->surveys.list[t->world->surveys.running[i]].cut = false;
@@ -439,8 +443,8 @@ static void note_cut(struct fm_tick *t, uint32_t slot, uint32_t expansions)
     fm_world *world = t->world;
     t->deadline_met = true;
     // Room for a cut of every searcher in this round was reserved before it.
-    FM_ASSERT(world->cut_count < world->cut_capacity);
-    world->cuts[world->cut_count++] =
+    FM_ASSERT(world->lists.cut_count < world->lists.cut_capacity);
+    world->lists.cuts[world->lists.cut_count++] =
         (fm_cut){.planner = slot, .round = t->round, .expansions = expansions};
 }
 
@@ -504,14 +508,14 @@ static void close_round(struct fm_tick *t)
     uint64_t used = 0;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->turns; i++) {
-        uint32_t slot = world->searching[i];
+        uint32_t slot = world->lists.searching[i];
         if (world->planners.slots[slot].grant == 0 || close_planner(t, slot, &used)) {
-            world->searching[kept++] = slot;
+            world->lists.searching[kept++] = slot;
         }
     }
-    memmove(world->searching + kept, world->searching + t->turns,
-            (world->searching_count - t->turns) * sizeof *world->searching);
-    world->searching_count -= t->turns - kept;
+    memmove(world->lists.searching + kept, world->lists.searching + t->turns,
+            (world->lists.searching_count - t->turns) * sizeof *world->lists.searching);
+    world->lists.searching_count -= t->turns - kept;
     spend(t, used + close_surveys(t));
 }
 
@@ -519,15 +523,16 @@ static void close_round(struct fm_tick *t)
 static void sort_by_need(fm_world *world)
 {
     uint32_t begin = 0, rest = 0;
-    for (uint32_t i = 0; i < world->searching_count; i++) {
-        uint32_t slot = world->searching[i];
+    for (uint32_t i = 0; i < world->lists.searching_count; i++) {
+        uint32_t slot = world->lists.searching[i];
         if (world->planners.slots[slot].state == FM_PLAN_RUNNING) {
-            world->searching[begin++] = slot;
+            world->lists.searching[begin++] = slot;
         } else {
-            world->by_team[rest++] = slot;
+            world->lists.by_team[rest++] = slot;
         }
     }
-    memcpy(world->searching + begin, world->by_team, rest * sizeof *world->searching);
+    memcpy(world->lists.searching + begin, world->lists.by_team,
+           rest * sizeof *world->lists.searching);
 }
 
 // Tells planners what changed and where their agents stand; those that have their answers all the
@@ -537,15 +542,15 @@ static void tell_planners(struct fm_tick *t)
     fm_world *world = t->world;
     uint64_t used = 0;
     uint32_t kept = 0;
-    fm_workers_run(t->workers, world->searching_count, BLOCK_SIZE(world->searching_count),
-                   tell_items, t);
-    for (uint32_t i = 0; i < world->searching_count; i++) {
-        uint32_t slot = world->searching[i];
+    fm_workers_run(t->workers, world->lists.searching_count,
+                   BLOCK_SIZE(world->lists.searching_count), tell_items, t);
+    for (uint32_t i = 0; i < world->lists.searching_count; i++) {
+        uint32_t slot = world->lists.searching[i];
         if (close_planner(t, slot, &used)) {
-            world->searching[kept++] = slot;
+            world->lists.searching[kept++] = slot;
         }
     }
-    world->searching_count = kept;
+    world->lists.searching_count = kept;
     spend(t, used);
 }
 
@@ -588,8 +593,8 @@ static void note_edits(fm_world *world, uint64_t replanned)
 static void close_stage(fm_world *world)
 {
     uint64_t replanned = 0;
-    for (uint32_t i = 0; i < world->told_count; i++) {
-        uint32_t slot = world->told[i];
+    for (uint32_t i = 0; i < world->lists.told_count; i++) {
+        uint32_t slot = world->lists.told[i];
         struct fm_planner *planner = &world->planners.slots[slot];
         const fm_planner_ops *ops = planner->spec.ops;
         bool found = planner->state == FM_PLAN_FOUND && !planner->wants_search;
@@ -610,19 +615,19 @@ static bool list(struct fm_tick *t)
     if (!fm_due_take(world)) {
         return false;
     }
-    uint32_t due_count = world->told_count;
+    uint32_t due_count = world->lists.told_count;
     if (!fm_due_admit(world, t->budget)) {
         for (uint32_t i = 0; i < due_count; i++) {
-            fm_planner_wake(world, world->told[i]);
+            fm_planner_wake(world, world->lists.told[i]);
         }
         return false;
     }
-    t->put_off = due_count - world->told_count;
+    t->put_off = due_count - world->lists.told_count;
     if (list_starts(world) && list_searchers(world) && list_surveys(world)) {
         return true;
     }
-    for (uint32_t i = 0; i < world->told_count; i++) {
-        fm_planner_wake(world, world->told[i]);
+    for (uint32_t i = 0; i < world->lists.told_count; i++) {
+        fm_planner_wake(world, world->lists.told[i]);
     }
     return false;
 }
@@ -630,27 +635,28 @@ static bool list(struct fm_tick *t)
 void fm_stage_search(struct fm_tick *t)
 {
     fm_world *world = t->world;
-    world->cut_count = 0;
+    world->lists.cut_count = 0;
     open_accounts(t);
     fm_surveys_follow(world);
     fm_search_notice(t);
     if (!list(t)) {
         return; // memory is out: nobody searches in this tick
     }
-    t->report->planners_told = world->told_count;
+    t->report->planners_told = world->lists.told_count;
     tell_planners(t);
     uint64_t rounds_begin = fm_tick_now(t);
     t->report->told_expansions = t->report->expansions;
-    t->report->planners_searched = world->searching_count;
+    t->report->planners_searched = world->lists.searching_count;
     for (t->round = 0; t->round < FM_SEARCH_ROUNDS_MAX; t->round++) {
-        if (world->searching_count + world->surveys.running_count == 0 || t->budget == 0 ||
+        if (world->lists.searching_count + world->surveys.running_count == 0 || t->budget == 0 ||
             t->deadline_met) {
             break;
         }
         open_round(t);
         t->turns = deal_grants(t);
         uint32_t count = t->turns + world->surveys.running_count;
-        if (!FM_RESERVE(world, world->cuts, world->cut_capacity, world->cut_count + count)) {
+        if (!FM_RESERVE(world, world->lists.cuts, world->lists.cut_capacity,
+                        world->lists.cut_count + count)) {
             break;
         }
         apply_recorded_cuts(t);
@@ -662,7 +668,7 @@ void fm_stage_search(struct fm_tick *t)
         t->report->record.rounds = t->round + 1;
     }
     t->report->rounds_ns = fm_tick_now(t) - rounds_begin;
-    t->report->planners_unfinished = world->searching_count + t->put_off;
+    t->report->planners_unfinished = world->lists.searching_count + t->put_off;
     close_accounts(world);
     close_stage(world);
     for (uint32_t i = 0; i < world->teams.count; i++) {

@@ -22,14 +22,15 @@ static void fetch_ahead(const fm_world *world, uint32_t next, uint32_t end)
 {
     if (next < end && world->teams.list[next].sensing_count > 0) {
         const struct fm_team *team = &world->teams.list[next];
-        const struct fm_agent *agent = &world->agents.slots[world->sensing[team->first_sensing]];
+        const struct fm_agent *agent =
+            &world->agents.slots[world->lists.sensing[team->first_sensing]];
         fm_knowledge_fetch(team->knowledge, agent->cell);
     }
     if (next + 1 < end && world->teams.list[next + 1].sensing_count > 0) {
         const struct fm_team *team = &world->teams.list[next + 1];
         __builtin_prefetch(team->knowledge);
         __builtin_prefetch(&team->knowledge->known);
-        __builtin_prefetch(&world->agents.slots[world->sensing[team->first_sensing]]);
+        __builtin_prefetch(&world->agents.slots[world->lists.sensing[team->first_sensing]]);
     }
 }
 
@@ -41,7 +42,8 @@ static void sense_teams(uint32_t begin, uint32_t end, uint32_t worker, void *con
         struct fm_team *team = &world->teams.list[i];
         fetch_ahead(world, i + 1, end);
         for (uint32_t j = 0; j < team->sensing_count; j++) {
-            struct fm_agent *agent = &world->agents.slots[world->sensing[team->first_sensing + j]];
+            struct fm_agent *agent =
+                &world->agents.slots[world->lists.sensing[team->first_sensing + j]];
             fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
             uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
             for (uint32_t eye = 0; eye < eye_count; eye++) {
@@ -58,7 +60,8 @@ static void sense_teams(uint32_t begin, uint32_t end, uint32_t worker, void *con
 static void stage_sense(struct fm_tick *t)
 {
     fm_world *world = t->world;
-    if (!FM_RESERVE(world, world->sensing, world->sensing_capacity, world->agents.slot_count)) {
+    if (!FM_RESERVE(world, world->lists.sensing, world->lists.sensing_capacity,
+                    world->agents.slot_count)) {
         return; // they look around in the next tick
     }
     for (uint32_t i = 0; i < world->teams.count; i++) {
@@ -81,7 +84,7 @@ static void stage_sense(struct fm_tick *t)
         struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->must_sense) {
             struct fm_team *team = fm_team_of(world, agent->team);
-            world->sensing[team->first_sensing + team->sensing_count++] = slot;
+            world->lists.sensing[team->first_sensing + team->sensing_count++] = slot;
             agent->must_sense = false;
         }
     }
@@ -232,8 +235,8 @@ static void run(struct fm_tick *t)
     t->report->ended_count = world->ended_count - ended_before;
     t->report->record.tick = world->tick;
     t->report->starved = world->starved;
-    t->report->record.cuts = world->cuts;
-    t->report->record.cut_count = world->cut_count;
+    t->report->record.cuts = world->lists.cuts;
+    t->report->record.cut_count = world->lists.cut_count;
 }
 
 void fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions_budget,

@@ -21,7 +21,7 @@ struct fm_tick {
     uint64_t budget;  // expansions left
     uint32_t put_off; // planners that are due and have to wait for their turn
     uint32_t round;
-    uint32_t turns;    // planners at the head of fm_world.searching that the round looks at
+    uint32_t turns;    // planners at the head of fm_world.lists.searching that the round looks at
     bool deadline_met; // the deadline has stopped somebody
 };
 

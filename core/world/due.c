@@ -73,13 +73,13 @@ bool fm_due_take(fm_world *world)
     for (uint32_t i = 0; i < words; i++) {
         count += (uint32_t)__builtin_popcountll(world->planners.due[i]);
     }
-    world->told_count = 0;
-    if (!FM_RESERVE(world, world->told, world->told_capacity, count)) {
+    world->lists.told_count = 0;
+    if (!FM_RESERVE(world, world->lists.told, world->lists.told_capacity, count)) {
         return false;
     }
     for (uint32_t i = 0; i < words; i++) {
         for (uint64_t bits = world->planners.due[i]; bits != 0; bits &= bits - 1) {
-            world->told[world->told_count++] = i * 64 + (uint32_t)__builtin_ctzll(bits);
+            world->lists.told[world->lists.told_count++] = i * 64 + (uint32_t)__builtin_ctzll(bits);
         }
         world->planners.due[i] = 0;
     }
@@ -106,10 +106,10 @@ static uint32_t rank_of(const fm_world *world, const struct fm_planner *planner)
 // The first that was taken whose slot is not below a number.
 static uint32_t find_taken(const fm_world *world, uint32_t slot)
 {
-    uint32_t begin = 0, end = world->told_count;
+    uint32_t begin = 0, end = world->lists.told_count;
     while (begin < end) {
         uint32_t middle = begin + (end - begin) / 2;
-        if (world->told[middle] < slot) {
+        if (world->lists.told[middle] < slot) {
             begin = middle + 1;
         } else {
             end = middle;
@@ -121,9 +121,9 @@ static uint32_t find_taken(const fm_world *world, uint32_t slot)
 // Among equals the order is that of slots, but it begins somewhere else in every tick.
 static void sort_by_age(fm_world *world)
 {
-    uint32_t counts[AGES + 2] = {0}, count = world->told_count;
+    uint32_t counts[AGES + 2] = {0}, count = world->lists.told_count;
     for (uint32_t i = 0; i < count; i++) {
-        counts[rank_of(world, &world->planners.slots[world->told[i]]) + 1] += 1;
+        counts[rank_of(world, &world->planners.slots[world->lists.told[i]]) + 1] += 1;
     }
     for (uint32_t rank = 1; rank <= AGES; rank++) {
         counts[rank] += counts[rank - 1];
@@ -131,8 +131,8 @@ static void sort_by_age(fm_world *world)
     uint32_t first =
         find_taken(world, (uint32_t)(world->tick * STRIDE % world->planners.slot_count));
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = world->told[first + i < count ? first + i : first + i - count];
-        world->aged[counts[rank_of(world, &world->planners.slots[slot])]++] = slot;
+        uint32_t slot = world->lists.told[first + i < count ? first + i : first + i - count];
+        world->lists.aged[counts[rank_of(world, &world->planners.slots[slot])]++] = slot;
     }
 }
 
@@ -143,9 +143,9 @@ static void open_doors(fm_world *world, uint64_t budget)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         world->teams.list[i].account.asking = 0;
     }
-    for (uint32_t i = 0; i < world->told_count; i++) {
+    for (uint32_t i = 0; i < world->lists.told_count; i++) {
         fm_account *account =
-            &fm_team_of(world, world->planners.slots[world->told[i]].team)->account;
+            &fm_team_of(world, world->planners.slots[world->lists.told[i]].team)->account;
         asking += account->asking == 0;
         account->asking = 1;
     }
@@ -160,27 +160,28 @@ static void open_doors(fm_world *world, uint64_t budget)
 
 bool fm_due_admit(fm_world *world, uint64_t budget)
 {
-    if (!FM_RESERVE(world, world->aged, world->aged_capacity, world->told_count)) {
+    if (!FM_RESERVE(world, world->lists.aged, world->lists.aged_capacity,
+                    world->lists.told_count)) {
         return false;
     }
-    if (world->told_count == 0) {
+    if (world->lists.told_count == 0) {
         return true;
     }
     sort_by_age(world);
     open_doors(world, budget);
     uint32_t admitted = 0;
-    for (uint32_t i = 0; i < world->told_count; i++) {
-        uint32_t slot = world->aged[i];
+    for (uint32_t i = 0; i < world->lists.told_count; i++) {
+        uint32_t slot = world->lists.aged[i];
         const struct fm_planner *planner = &world->planners.slots[slot];
         fm_account *account = &fm_team_of(world, planner->team)->account;
         if (account->asking > 0 || !can_wait(planner)) {
             account->asking -= can_wait(planner);
-            world->told[admitted++] = slot;
+            world->lists.told[admitted++] = slot;
         } else {
             fm_planner_wake(world, slot);
         }
     }
-    world->told_count = admitted;
+    world->lists.told_count = admitted;
     return true;
 }
 
@@ -206,6 +207,8 @@ void fm_due_fini(fm_world *world)
                       world->planners.due_capacity * sizeof *world->planners.due);
     fm_memory_release(&world->memory, world->planners.eager,
                       world->planners.eager_capacity * sizeof *world->planners.eager);
-    fm_memory_release(&world->memory, world->aged, world->aged_capacity * sizeof *world->aged);
-    fm_memory_release(&world->memory, world->told, world->told_capacity * sizeof *world->told);
+    fm_memory_release(&world->memory, world->lists.aged,
+                      world->lists.aged_capacity * sizeof *world->lists.aged);
+    fm_memory_release(&world->memory, world->lists.told,
+                      world->lists.told_capacity * sizeof *world->lists.told);
 }

@@ -94,7 +94,7 @@ struct fm_planner {
     uint32_t cut_at;                   // see fm_cut.expansions
     uint32_t next;                     // planner with the same hash and another key, or free slot
     uint32_t mate_before, mate_after;  // slots in the ring of those with its key
-    uint32_t first_start, start_count; // its part of fm_world.starts
+    uint32_t first_start, start_count; // its part of fm_world.lists.starts
 };
 
 // What every tick looks at comes first, here and in the structs within: with thousands of teams
@@ -102,7 +102,7 @@ struct fm_planner {
 struct fm_team {
     fm_knowledge *knowledge;
     struct fm_watch *watch;                // NULL unless watched
-    uint32_t first_sensing, sensing_count; // its part of fm_world.sensing
+    uint32_t first_sensing, sensing_count; // its part of fm_world.lists.sensing
     fm_account account;
     fm_seekers seekers;
     fm_team_labels labels;
@@ -223,6 +223,22 @@ struct fm_world_crowd {
     uint32_t placed_capacity;
 };
 
+// Lists of one tick, which rebuilds them. Whose: core/tick.
+struct fm_tick_lists {
+    uint32_t *told;      // planner slots: all that the search stage has turned to
+    fm_cell *starts;     // of these
+    uint32_t *aged;      // those that are due, by age
+    uint32_t *searching; // those of them that want to search
+    uint32_t *sensing;   // agent slots, by team
+    uint32_t told_capacity, aged_capacity, starts_capacity, searching_capacity, sensing_capacity;
+    uint32_t told_count;
+    uint32_t searching_count;
+    uint32_t *by_team; // planner slots, then two numbers for each team
+    uint32_t by_team_capacity;
+    fm_cut *cuts;
+    uint32_t cut_count, cut_capacity;
+};
+
 struct fm_world {
     fm_world_rules rules;
     fm_memory memory;
@@ -236,19 +252,7 @@ struct fm_world {
     struct fm_world_planners planners;
     struct fm_world_workers workers;
     struct fm_world_crowd crowd;
-
-    uint32_t *told;      // planner slots: all that the search stage has turned to
-    fm_cell *starts;     // of these
-    uint32_t *aged;      // those that are due, by age
-    uint32_t *searching; // those of them that want to search
-    uint32_t *sensing;   // agent slots, by team
-    uint32_t told_capacity, aged_capacity, starts_capacity, searching_capacity, sensing_capacity;
-    uint32_t told_count;
-    uint32_t searching_count;
-    uint32_t *by_team; // planner slots, then two numbers for each team
-    uint32_t by_team_capacity;
-    fm_cut *cuts;
-    uint32_t cut_count, cut_capacity;
+    struct fm_tick_lists lists;
 
     bool streamed;          // the lists below have been told; the next change begins new ones
     fm_agent_left *removed; // with reason; by order of removal
