@@ -13,11 +13,12 @@ fm_status fm_command_check_agents(fm_world *world, const fm_command *command,
         }
     }
     // One ending for each order there is, and for each that the command gives.
-    uint64_t endings = world->ended_count + world->orders.live + command->agent_count;
+    uint64_t endings = world->interval.ended_count + world->orders.live + command->agent_count;
     return endings <= UINT32_MAX &&
-                   FM_RESERVE(world, world->ended, world->ended_capacity, (uint32_t)endings) &&
-                   FM_RESERVE(world, world->removed, world->removed_capacity,
-                              world->removed_count + command->agent_count)
+                   FM_RESERVE(world, world->interval.ended, world->interval.ended_capacity,
+                              (uint32_t)endings) &&
+                   FM_RESERVE(world, world->interval.removed, world->interval.removed_capacity,
+                              world->interval.removed_count + command->agent_count)
                ? FM_OK
                : FM_ERR_NO_MEMORY;
 }

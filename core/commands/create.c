@@ -117,7 +117,7 @@ void fm_world_destroy(fm_world *world)
         fm_memory_release(&memory, team->members, team->member_capacity * sizeof *team->members);
     }
     fm_history_destroy(&world->history, &memory);
-    fm_watch_destroy(world, world->watch_all);
+    fm_watch_destroy(world, world->interval.watch_all);
     for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
         fm_labels_destroy(world->map.labels[map]);
     }
@@ -137,9 +137,9 @@ void fm_world_destroy(fm_world *world)
     RELEASE(world->lists.by_team, world->lists.by_team_capacity);
     RELEASE(world->lists.sensing, world->lists.sensing_capacity);
     RELEASE(world->lists.cuts, world->lists.cut_capacity);
-    RELEASE(world->removed, world->removed_capacity);
-    RELEASE(world->ended, world->ended_capacity);
-    RELEASE(world->edited, world->edited_capacity);
+    RELEASE(world->interval.removed, world->interval.removed_capacity);
+    RELEASE(world->interval.ended, world->interval.ended_capacity);
+    RELEASE(world->interval.edited, world->interval.edited_capacity);
 #undef RELEASE
     fm_crowd_fini(world);
     fm_world_classes_destroy(world);

@@ -65,8 +65,8 @@ static fm_status check_terrain(fm_world *world, const fm_command *command, uint3
 
 fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_weighted)
 {
-    if (!FM_RESERVE(world, world->edited, world->edited_capacity,
-                    world->edited_count + (uint32_t)cell_count) ||
+    if (!FM_RESERVE(world, world->interval.edited, world->interval.edited_capacity,
+                    world->interval.edited_count + (uint32_t)cell_count) ||
         (becomes_weighted && fm_world_classes_prepare_for_weights(world) != FM_OK)) {
         return FM_ERR_NO_MEMORY;
     }
@@ -94,9 +94,9 @@ bool fm_edits_set_cell(fm_world *world, fm_cell cell, fm_terrain terrain, uint8_
     for (uint32_t t = 0; t < world->teams.count; t++) {
         fm_knowledge_note_edit(world->teams.list[t].knowledge, cell, before);
     }
-    world->edited[world->edited_count++] = cell;
+    world->interval.edited[world->interval.edited_count++] = cell;
     world->counts.cells_edited += 1;
-    world->map_edited = true;
+    world->interval.map_edited = true;
     world->digest = fm_mix64(world->digest ^ ((uint64_t)cell << 16 | terrain << 8 | cost));
     return true;
 }
@@ -176,7 +176,7 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
     if (result->changed_count > 0) {
         fm_history_entry entry = {.tick = world->tick,
                                   .count = result->changed_count,
-                                  .cell = world->edited[world->edited_count - 1],
+                                  .cell = world->interval.edited[world->interval.edited_count - 1],
                                   .kind = FM_HISTORY_EDIT};
         fm_history_add(&world->history, &world->memory, &entry);
     }

@@ -117,11 +117,12 @@ void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_r
         }
         fm_agent_end_all_orders(world, agent, FM_END_DIED);
         fm_agent_release_queue(world, agent);
-        world->removed[world->removed_count++] = (fm_agent_left){.id = command->agents[i],
-                                                                 .name = fm_agent_own_name(agent),
-                                                                 .team = agent->team,
-                                                                 .cell = agent->cell,
-                                                                 .reason = FM_LEAVE_REMOVED};
+        world->interval.removed[world->interval.removed_count++] =
+            (fm_agent_left){.id = command->agents[i],
+                            .name = fm_agent_own_name(agent),
+                            .team = agent->team,
+                            .cell = agent->cell,
+                            .reason = FM_LEAVE_REMOVED};
         fm_agent_leave(world, agent);
         agent->alive = false;
         // A slot goes back to its team, so that the order of a team's slots depends on nothing but

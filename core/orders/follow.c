@@ -39,8 +39,8 @@ static bool is_seen(fm_world *world, uint32_t team, uint32_t other, fm_cell cell
 // become of its slot since: that may be news of what the team cannot see.
 static bool is_death_seen(fm_world *world, uint32_t team, fm_agent_id id)
 {
-    for (uint32_t i = 0; i < world->removed_count; i++) {
-        const fm_agent_left *left = &world->removed[i];
+    for (uint32_t i = 0; i < world->interval.removed_count; i++) {
+        const fm_agent_left *left = &world->interval.removed[i];
         if (left->id.index1 == id.index1 && left->id.generation == id.generation) {
             return is_seen(world, team, left->team, left->cell);
         }

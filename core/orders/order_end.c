@@ -39,8 +39,9 @@ static void end(fm_world *world, const struct fm_agent *agent, struct fm_order *
                             .reason = reason,
                             .cell = agent->cell};
     // Room for one ending per order was reserved when the order was given.
-    FM_ASSERT(world->ended_count < world->ended_capacity && world->orders.live > 0);
-    world->ended[world->ended_count++] = ended;
+    FM_ASSERT(world->interval.ended_count < world->interval.ended_capacity &&
+              world->orders.live > 0);
+    world->interval.ended[world->interval.ended_count++] = ended;
     world->orders.live -= 1;
     world->counts.orders_ended[reason] += 1;
     world->digest = fm_mix64(world->digest ^ (ended.order << 4 | (uint64_t)reason));

@@ -192,11 +192,12 @@ static fm_status fill_removed(fm_world_loader *loader, const struct head *head)
     fm_reader reader = loader->reader;
     loader->reader = head->removed;
     uint32_t count = fm_reader_take_count(&loader->reader, FM_AGENTS_MAX, 6, "agents removed");
-    fm_status status = FM_RESERVE(world, world->removed, world->removed_capacity, count)
-                           ? FM_OK
-                           : FM_ERR_NO_MEMORY;
+    fm_status status =
+        FM_RESERVE(world, world->interval.removed, world->interval.removed_capacity, count)
+            ? FM_OK
+            : FM_ERR_NO_MEMORY;
     for (uint32_t i = 0; i < count && status == FM_OK; i++) {
-        take_removed(loader, &world->removed[world->removed_count++]);
+        take_removed(loader, &world->interval.removed[world->interval.removed_count++]);
     }
     loader->reader = reader;
     return status;
@@ -209,7 +210,7 @@ static fm_status fill_head(fm_world_loader *loader, const struct head *head)
     world->digest = head->digest;
     world->agents.born = head->agents_born;
     world->orders.given = head->orders_given;
-    world->map_edited = head->map_edited;
+    world->interval.map_edited = head->map_edited;
     world->counts = head->counts;
     return fill_removed(loader, head);
 }

@@ -646,9 +646,9 @@ fm_status fm_load_agents(fm_world_loader *loader)
                        world->agents.count, loader->agent_count);
     }
     // Room for the end of each order, as commands leave it.
-    bool reserved =
-        world->orders.live <= UINT32_MAX &&
-        FM_RESERVE(world, world->ended, world->ended_capacity, (uint32_t)world->orders.live);
+    bool reserved = world->orders.live <= UINT32_MAX &&
+                    FM_RESERVE(world, world->interval.ended, world->interval.ended_capacity,
+                               (uint32_t)world->orders.live);
     return status == FM_OK && !reserved ? FM_ERR_NO_MEMORY : status;
 }
 

@@ -87,13 +87,13 @@ static void put_counts(struct save *s)
 static void put_removed(struct save *s)
 {
     const fm_world *world = s->world;
-    uint32_t count = world->streamed ? 0 : world->removed_count;
+    uint32_t count = world->interval.streamed ? 0 : world->interval.removed_count;
     fm_writer_put_varint(s->writer, count);
     for (uint32_t i = 0; i < count; i++) {
-        put_id(s, world->removed[i].id);
-        put_id(s, world->removed[i].name);
-        fm_writer_put_varint(s->writer, world->removed[i].team);
-        put_cell(s, world->removed[i].cell);
+        put_id(s, world->interval.removed[i].id);
+        put_id(s, world->interval.removed[i].name);
+        fm_writer_put_varint(s->writer, world->interval.removed[i].team);
+        put_cell(s, world->interval.removed[i].cell);
     }
 }
 
@@ -109,7 +109,7 @@ static void put_head(struct save *s)
     fm_writer_put_u64(s->writer, world->digest);
     fm_writer_put_varint(s->writer, world->agents.born);
     fm_writer_put_varint(s->writer, world->orders.given);
-    fm_writer_put_varint(s->writer, world->map_edited);
+    fm_writer_put_varint(s->writer, world->interval.map_edited);
     put_counts(s);
     put_removed(s);
 }

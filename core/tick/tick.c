@@ -69,7 +69,7 @@ static void stage_sense(struct fm_tick *t)
     }
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         struct fm_agent *agent = &world->agents.slots[slot];
-        agent->must_sense = agent->alive && (agent->must_sense || world->map_edited);
+        agent->must_sense = agent->alive && (agent->must_sense || world->interval.map_edited);
         if (agent->must_sense) {
             fm_team_of(world, agent->team)->sensing_count += 1;
         }
@@ -88,7 +88,7 @@ static void stage_sense(struct fm_tick *t)
             agent->must_sense = false;
         }
     }
-    world->map_edited = false;
+    world->interval.map_edited = false;
     uint32_t block = world->teams.count > 64 ? 16 : 1;
     fm_workers_run(t->workers, world->teams.count, block, sense_teams, world);
     fm_world_use_seen_weights(world);
@@ -125,7 +125,8 @@ static void observe_teams(uint32_t begin, uint32_t end, uint32_t worker, void *c
     fm_world *world = context;
     for (uint32_t i = begin; i < end; i++) {
         // Item 0 is everything, item t is team t.
-        struct fm_watch *watch = i == 0 ? world->watch_all : world->teams.list[i - 1].watch;
+        struct fm_watch *watch =
+            i == 0 ? world->interval.watch_all : world->teams.list[i - 1].watch;
         if (watch != NULL) {
             fm_watch_observe(world, i, watch);
         }
@@ -140,7 +141,7 @@ static void stage_observe(struct fm_tick *t)
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         world->agents.slots[slot].changed = false;
     }
-    world->streamed = true;
+    world->interval.streamed = true;
 }
 
 // ---- digest -------------------------------------------------------------------------------------
@@ -214,7 +215,7 @@ static void run(struct fm_tick *t)
     world->workers.count =
         worker_count > world->workers.count ? worker_count : world->workers.count;
     fm_world_begin_interval(world);
-    uint32_t ended_before = world->ended_count;
+    uint32_t ended_before = world->interval.ended_count;
 
     uint64_t stage_begin = fm_tick_now(t);
     uint32_t refusals_before = fm_world_refusals(world);
@@ -232,7 +233,7 @@ static void run(struct fm_tick *t)
     fm_slabs_level(world->workers.slabs, world->workers.count);
     world->tick += 1;
     world->counts.expansions += t->report->expansions;
-    t->report->ended_count = world->ended_count - ended_before;
+    t->report->ended_count = world->interval.ended_count - ended_before;
     t->report->record.tick = world->tick;
     t->report->starved = world->starved;
     t->report->record.cuts = world->lists.cuts;

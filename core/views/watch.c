@@ -48,8 +48,8 @@ static bool has_others(const fm_world *world, uint32_t team)
 // Whether agents of others are gone since the last tick.
 static bool others_were_removed(const fm_world *world, uint32_t team, const struct fm_watch *watch)
 {
-    for (uint32_t i = watch->removed_before; i < world->removed_count; i++) {
-        if (world->removed[i].team != team) {
+    for (uint32_t i = watch->removed_before; i < world->interval.removed_count; i++) {
+        if (world->interval.removed[i].team != team) {
             return true;
         }
     }
@@ -113,8 +113,8 @@ static void set_shown(struct fm_watch *watch, uint32_t slot, bool shown)
 // before the watch began were not shown, even where their slot is.
 static void note_removed(const fm_world *world, uint32_t team, struct fm_watch *watch)
 {
-    for (uint32_t i = watch->removed_before; i < world->removed_count; i++) {
-        fm_agent_left left = world->removed[i];
+    for (uint32_t i = watch->removed_before; i < world->interval.removed_count; i++) {
+        fm_agent_left left = world->interval.removed[i];
         uint32_t slot = left.id.index1 - 1;
         if (!is_shown(watch, slot)) {
             continue;
@@ -237,8 +237,9 @@ static void note_agents(const fm_world *world, uint32_t team, struct fm_watch *w
 
 static void note_edits(const fm_world *world, struct fm_watch *watch)
 {
-    for (uint32_t i = 0; i < world->edited_count; i++) {
-        watch->cells[watch->cell_count++] = fm_world_look_up(world, FM_ALL_TEAMS, world->edited[i]);
+    for (uint32_t i = 0; i < world->interval.edited_count; i++) {
+        watch->cells[watch->cell_count++] =
+            fm_world_look_up(world, FM_ALL_TEAMS, world->interval.edited[i]);
     }
 }
 
@@ -253,13 +254,14 @@ static int compare_ended(const void *a, const void *b)
 static void note_endings(const fm_world *world, uint32_t team, struct fm_watch *watch)
 {
     watch->ended_count = 0;
-    watch->ended_lost = !FM_RESERVE(world, watch->ended, watch->ended_capacity, world->ended_count);
+    watch->ended_lost =
+        !FM_RESERVE(world, watch->ended, watch->ended_capacity, world->interval.ended_count);
     if (watch->ended_lost) {
         return;
     }
-    for (uint32_t i = 0; i < world->ended_count; i++) {
-        if (team == FM_ALL_TEAMS || world->ended[i].team == team) {
-            watch->ended[watch->ended_count++] = world->ended[i];
+    for (uint32_t i = 0; i < world->interval.ended_count; i++) {
+        if (team == FM_ALL_TEAMS || world->interval.ended[i].team == team) {
+            watch->ended[watch->ended_count++] = world->interval.ended[i];
         }
     }
     if (team != FM_ALL_TEAMS && watch->ended_count > 1) {
@@ -273,8 +275,9 @@ static bool reserve_lists(const fm_world *world, struct fm_watch *watch)
     return reserve_shown(world, watch) &&
            FM_RESERVE(world, watch->entered, watch->entered_capacity, slots) &&
            FM_RESERVE(world, watch->changed, watch->changed_capacity, slots) &&
-           FM_RESERVE(world, watch->left, watch->left_capacity, slots + world->removed_count) &&
-           FM_RESERVE(world, watch->cells, watch->cell_capacity, world->edited_count);
+           FM_RESERVE(world, watch->left, watch->left_capacity,
+                      slots + world->interval.removed_count) &&
+           FM_RESERVE(world, watch->cells, watch->cell_capacity, world->interval.edited_count);
 }
 
 // Who comes and goes meanwhile is never noticed, and slots change hands. So nobody counts as shown
@@ -336,7 +339,7 @@ void fm_watch_destroy(fm_world *world, struct fm_watch *watch)
 
 static struct fm_watch **watch_of(const fm_world *world, uint32_t team)
 {
-    return team == FM_ALL_TEAMS ? (struct fm_watch **)&world->watch_all
+    return team == FM_ALL_TEAMS ? (struct fm_watch **)&world->interval.watch_all
                                 : &fm_team_of(world, team)->watch;
 }
 
@@ -347,7 +350,7 @@ static fm_status begin_watch(fm_world *world, uint32_t team)
         return FM_ERR_NO_MEMORY;
     }
     fm_sightings_init(&watch->sightings);
-    watch->removed_before = world->streamed ? 0 : world->removed_count;
+    watch->removed_before = world->interval.streamed ? 0 : world->interval.removed_count;
     if (!reserve_lists(world, watch) ||
         (team != FM_ALL_TEAMS &&
          fm_bitmap_init(&watch->visible, world->map.grid->width, world->map.grid->height, false,

@@ -13,13 +13,13 @@ struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id)
 
 void fm_world_begin_interval(fm_world *world)
 {
-    if (!world->streamed) {
+    if (!world->interval.streamed) {
         return;
     }
-    world->streamed = false;
-    world->removed_count = 0;
-    world->ended_count = 0;
-    world->edited_count = 0;
+    world->interval.streamed = false;
+    world->interval.removed_count = 0;
+    world->interval.ended_count = 0;
+    world->interval.edited_count = 0;
     world->map.buildings_shown.changed = false;
     for (uint32_t i = 0; i < world->teams.count; i++) {
         if (world->teams.list[i].watch != NULL) {

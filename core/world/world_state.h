@@ -239,6 +239,20 @@ struct fm_tick_lists {
     uint32_t cut_count, cut_capacity;
 };
 
+// What happened since the last tick was streamed. Whose: fm_world_begin_interval() resets it;
+// commands and orders note what happens, core/views reads it.
+struct fm_world_interval {
+    bool streamed;          // the lists below have been told; the next change begins new ones
+    fm_agent_left *removed; // with reason; by order of removal
+    uint32_t removed_count, removed_capacity;
+    fm_order_ended *ended;
+    uint32_t ended_count, ended_capacity;
+    fm_cell *edited;
+    uint32_t edited_count, edited_capacity;
+    bool map_edited; // some cell changed since the last sense stage
+    struct fm_watch *watch_all;
+};
+
 struct fm_world {
     fm_world_rules rules;
     fm_memory memory;
@@ -253,16 +267,7 @@ struct fm_world {
     struct fm_world_workers workers;
     struct fm_world_crowd crowd;
     struct fm_tick_lists lists;
-
-    bool streamed;          // the lists below have been told; the next change begins new ones
-    fm_agent_left *removed; // with reason; by order of removal
-    uint32_t removed_count, removed_capacity;
-    fm_order_ended *ended;
-    uint32_t ended_count, ended_capacity;
-    fm_cell *edited;
-    uint32_t edited_count, edited_capacity;
-    bool map_edited; // some cell changed since the last sense stage
-    struct fm_watch *watch_all;
+    struct fm_world_interval interval;
 
     bool settled; // loading this world's file would give this very state; see world_file.h
 
