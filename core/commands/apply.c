@@ -39,5 +39,5 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
     }
     commands[command->kind](world, command, result);
     // Also when it is refused: what could be looked up until then, such as labels, stays.
-    world->starved |= fm_world_refusals(world) != refusals;
+    world->allocations.starved |= fm_world_refusals(world) != refusals;
 }

@@ -31,9 +31,9 @@ static bool rules_fit(const fm_world_rules *rules)
 static void *allocate_counted(void *context, size_t size)
 {
     fm_world *world = context;
-    void *block = fm_memory_allocate(&world->source, size);
+    void *block = fm_memory_allocate(&world->allocations.source, size);
     if (block == NULL) {
-        atomic_fetch_add_explicit(&world->refusals, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&world->allocations.refusals, 1, memory_order_relaxed);
     }
     return block;
 }
@@ -41,7 +41,7 @@ static void *allocate_counted(void *context, size_t size)
 static void release_counted(void *context, void *block, size_t size)
 {
     const fm_world *world = context;
-    fm_memory_release(&world->source, block, size);
+    fm_memory_release(&world->allocations.source, block, size);
 }
 
 // ---- making and ending --------------------------------------------------------------------------
@@ -57,7 +57,7 @@ fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_m
         return FM_ERR_NO_MEMORY;
     }
     world->rules = *rules;
-    world->source = *memory;
+    world->allocations.source = *memory;
     world->memory =
         (fm_memory){.allocate = allocate_counted, .release = release_counted, .context = world};
     world->planners.free = FM_SLOT_NONE;

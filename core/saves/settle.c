@@ -18,13 +18,13 @@ bool fm_world_is_settled(const fm_world *world)
 
 bool fm_world_is_starved(const fm_world *world)
 {
-    return world->starved;
+    return world->allocations.starved;
 }
 
 void fm_world_note_saved(fm_world *world)
 {
     FM_ASSERT(world->settled);
-    world->starved = false;
+    world->allocations.starved = false;
 }
 
 // Where memory was out for a team's labels, they are made anew and count their changes from the
@@ -62,6 +62,6 @@ void fm_world_settle(fm_world *world)
         team->seekers.frontier.job = 0; // the wave for the nearest frontier begins anew
     }
     forget_lost_labels(world);
-    world->starved |= fm_world_refusals(world) != refusals;
+    world->allocations.starved |= fm_world_refusals(world) != refusals;
     world->settled = true;
 }

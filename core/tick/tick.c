@@ -220,12 +220,12 @@ static void run(struct fm_tick *t)
     uint64_t stage_begin = fm_tick_now(t);
     uint32_t refusals_before = fm_world_refusals(world);
     fm_orders_carry_on(world); // counts as part of the first stage
-    world->starved |= fm_world_refusals(world) != refusals_before;
+    world->allocations.starved |= fm_world_refusals(world) != refusals_before;
     for (uint32_t i = 0; i < FM_STAGE_COUNT; i++) {
         uint32_t refusals = fm_world_refusals(world);
         stages[i](t);
         // What views are told decides nothing.
-        world->starved |= i != FM_STAGE_OBSERVE && fm_world_refusals(world) != refusals;
+        world->allocations.starved |= i != FM_STAGE_OBSERVE && fm_world_refusals(world) != refusals;
         uint64_t stage_end = fm_tick_now(t);
         t->report->stage_ns[i] = stage_end - stage_begin;
         stage_begin = stage_end;
@@ -235,7 +235,7 @@ static void run(struct fm_tick *t)
     world->counts.expansions += t->report->expansions;
     t->report->ended_count = world->interval.ended_count - ended_before;
     t->report->record.tick = world->tick;
-    t->report->starved = world->starved;
+    t->report->starved = world->allocations.starved;
     t->report->record.cuts = world->lists.cuts;
     t->report->record.cut_count = world->lists.cut_count;
 }

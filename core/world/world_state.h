@@ -253,6 +253,14 @@ struct fm_world_interval {
     struct fm_watch *watch_all;
 };
 
+// Memory that was refused. Whose: world_state.c, whose fm_world.memory counts on behalf of
+// `source`.
+struct fm_world_allocations {
+    fm_memory source;
+    atomic_uint refusals; // allocations that failed, ever
+    bool starved;         // see fm_world_is_starved()
+};
+
 struct fm_world {
     fm_world_rules rules;
     fm_memory memory;
@@ -271,9 +279,7 @@ struct fm_world {
 
     bool settled; // loading this world's file would give this very state; see world_file.h
 
-    fm_memory source;     // behind `memory`, which counts what it refuses
-    atomic_uint refusals; // allocations that failed, ever
-    bool starved;         // see fm_world_is_starved()
+    struct fm_world_allocations allocations;
 
     fm_history history;
     uint64_t digest; // of all events that are not visible in the state
@@ -287,7 +293,7 @@ struct fm_world {
 /// Allocations that failed so far.
 static inline uint32_t fm_world_refusals(const fm_world *world)
 {
-    return atomic_load_explicit(&world->refusals, memory_order_relaxed);
+    return atomic_load_explicit(&world->allocations.refusals, memory_order_relaxed);
 }
 
 /// The living agent behind an id, or NULL.
