@@ -46,7 +46,7 @@ typedef struct fm_account {
 typedef struct fm_claims {
     uint64_t budget; // expansions left in the tick
     uint64_t left;   // of all accounts that search
-    uint64_t weight; // likewise
+    uint64_t weight; // the same
 } fm_claims;
 
 /// A tick begins. `weight_sum` is over the teams that have agents.

@@ -50,7 +50,7 @@ static inline void fm_writer_clear(fm_writer *writer)
 
 /// Room for `size` more bytes, which count as written; the caller fills them in at once.
 ///
-/// @return NULL when memory is out
+/// @return NULL when out of memory
 uint8_t *fm_writer_extend(fm_writer *writer, size_t size);
 
 void fm_writer_put_u8(fm_writer *writer, uint8_t value);

@@ -81,7 +81,7 @@ FM_INLINE void fm_heap_sift_down(fm_heap *heap, uint32_t position, fm_heap_entry
     fm_heap_put(heap, position, entry, place_of, context);
 }
 
-/// Inserts a reference or changes its key, up or down. False when memory is out.
+/// Inserts a reference or changes its key, up or down. False when out of memory.
 FM_INLINE bool fm_heap_set(fm_heap *heap, uint64_t key, uint32_t ref, fm_heap_place_fn *place_of,
                            const void *context)
 {

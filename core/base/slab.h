@@ -35,7 +35,7 @@ void fm_slab_init(fm_slab *slab, const fm_memory *memory);
 void fm_slab_fini(fm_slab *slab);
 
 /// A block of `size` bytes (1..FM_SLAB_BLOCK_MAX, asserted), aligned to 64 bytes, contents
-/// unspecified. NULL when memory is out.
+/// unspecified. NULL when out of memory.
 void *fm_slab_take(fm_slab *slab, size_t size);
 
 /// Gives back a block taken from any slab of the same world, with the size it was taken with.

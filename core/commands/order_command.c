@@ -96,7 +96,7 @@ static fm_status check_order(fm_world *world, const fm_command *command, uint32_
     return status;
 }
 
-// The cells of a command that all of its orders keep. NULL when memory is out.
+// The cells of a command that all of its orders keep. NULL when out of memory.
 static struct fm_route *make_route(fm_world *world, const fm_command *command)
 {
     size_t size = command->cell_count * sizeof(fm_cell);

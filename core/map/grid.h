@@ -40,7 +40,7 @@ typedef struct fm_grid {
     uint32_t height;  // cells
     bool weighted;    // some cell has cost other than FM_COST_FLOOR, or had
     uint8_t *terrain; // width * height, row-major: cell (x, y) at y * width + x
-    uint8_t *cost;    // likewise
+    uint8_t *cost;    // the same
     fm_bitmap blocked;
     fm_bitmap blocked_transposed; // the same with x and y exchanged, for jump points
     uint64_t free_count;          // cells that can be entered

@@ -68,7 +68,7 @@ typedef struct fm_knowledge {
     fm_bitmap blocked_transposed; // x and y exchanged; empty unless the rules are FM_CONNECT_8
     uint8_t *weights;             // as seen, 1 where unknown; NULL while the grid is unweighted
     fm_bitmap stale;              // known, but edited since; empty until the map is first edited
-    uint8_t *seen;                // terrain as last seen, of stale cells; NULL likewise
+    uint8_t *seen;                // terrain as last seen, of stale cells; NULL until then
     fm_view view;                 // of `blocked` and `weights`: what planners get
     fm_tile_map tiles;            // of `view`; empty until somebody wants it
     const fm_memory *memory;

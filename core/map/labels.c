@@ -21,7 +21,7 @@ struct edges {
 
 struct block {
     uint16_t *runs; // part of each run, row by row; NULL with fewer than two parts
-    uint16_t *rows; // first run of each row; NULL likewise
+    uint16_t *rows; // first run of each row; NULL with `runs`
     uint16_t run_count;
     uint16_t part_count;
     bool dirty;        // cells have changed
@@ -259,7 +259,7 @@ static bool is_open(const fm_labels *labels, uint32_t i)
     return bits == UINT64_MAX;
 }
 
-// False when memory is out.
+// False when out of memory.
 static bool build_block(fm_labels *labels, uint32_t i, uint64_t *units)
 {
     struct block *block = &labels->blocks[i];
@@ -340,7 +340,7 @@ static void link_south(const fm_labels *labels, uint32_t i, struct rim *rim)
 
 typedef void link_fn(const fm_labels *labels, uint32_t i, struct rim *rim);
 
-// Finds the edges anew and notes whether they are others. False when memory is out.
+// Finds the edges again and notes whether they are others. False when out of memory.
 static bool relink(fm_labels *labels, uint32_t i, struct edges *edges, link_fn *link)
 {
     struct rim fresh = {.count = 0};

@@ -12,7 +12,7 @@
 
 typedef struct fm_place {
     uint32_t now;   // agent slot + 1 of the unit that stands here, or 0
-    uint32_t claim; // likewise of the unit that will
+    uint32_t claim; // of the unit that will
 } fm_place;
 
 typedef struct fm_occupancy {

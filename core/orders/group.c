@@ -288,7 +288,7 @@ static void exchange(const struct group *group, const struct spot *units, struct
     }
 }
 
-// Deals the goals out anew. Returns false when memory is out.
+// Deals the goals out again. Returns false when out of memory.
 static bool match(const struct group *group, fm_cell *goals)
 {
     const fm_memory *memory = &group->world->memory;

@@ -8,7 +8,7 @@
 //   hold    none; the agent stays where it is                 never by itself
 //   follow  to the target, as follow.h tells                  when the target is lost or dies
 //   explore to frontier after frontier, as seek.h tells       when none can be reached
-//   flee    away from dangers, likewise                       when none is near, or cornered
+//   flee    away from dangers, the same                       when none is near, or cornered
 //   guard   back to the post, as follow.h tells               when the friend it guards dies
 //
 // Any order ends when memory has run out, and as replaced, cancelled or died. A new kind is a row

@@ -8,7 +8,7 @@
 #define BUDGET_SHARE    4u   // one part in so many of the tick's budget is for looking around
 #define CELLS_MIN       64u  // that a team may look at in a tick, whatever the budget
 #define FLEE_CELLS      192u // that one who flees looks at
-#define FLEE_CELLS_LATE (1u + FM_DIRECTION_COUNT) // likewise, when the share is used up
+#define FLEE_CELLS_LATE (1u + FM_DIRECTION_COUNT) // the same, when the share is used up
 #define FLEE_RADIUS     8u                        // cells, when the order names none
 #define FLEE_TICKS      4u                        // between two looks while it is under way
 
@@ -265,7 +265,7 @@ uint64_t fm_seek_run(fm_world *world, fm_workers *workers, uint64_t budget)
     uint64_t used = look_around(world, workers, budget);
     for (uint32_t i = 0; i < world->teams.count; i++) {
         fm_frontier_forget_claims(
-            &world->teams.list[i].seekers.frontier); // made anew in every tick
+            &world->teams.list[i].seekers.frontier); // made again in every tick
     }
     return used;
 }

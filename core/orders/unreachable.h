@@ -20,7 +20,7 @@
 // have changed who reaches whom, which is what blocks its way; on a detour also when the substitute
 // is reached, or cannot be any more. A WALK that has its way is not asked about at all.
 //
-// Labels may be missing: memory is out, or the team has done FM_TEAM_LABELS_UNITS_MAX units of work
+// Labels may be missing: out of memory, or the team has done FM_TEAM_LABELS_UNITS_MAX units of work
 // on them in this tick. Then the planner tries meanwhile, and the order asks again later.
 //
 // Threads: serial stages only.

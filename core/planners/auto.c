@@ -3,7 +3,7 @@
 // and does the grant suffice? How far agents see and how much of the map changes show in the
 // second.
 //
-//   jumps    where they apply, the shortest way is searched anew by repeated-jps whenever it
+//   jumps    where they apply, the shortest way is searched again by repeated-jps whenever it
 //   breaks.
 //            On game maps, rooms and random blocks that is the fastest there is (loadtest/results).
 //   engine   elsewhere an incremental search, which goes on after the agent has moved: dstar-lite,
@@ -14,7 +14,7 @@
 //   guide    tbaa-star moves the agent whenever the search of the one above is not finished within
 //            the grant: at once when the order is new, and always while the engine searches. For
 //            the answer of jumps an agent that has a way behind it waits JUMPS_WAIT ticks first: a
-//            step to anywhere else would make them begin anew.
+//            step to anywhere else would make them restart.
 //
 // Three quarters of a grant are for the search, the rest for the guide; of one that is smaller than
 // JUMPS_GRANT jumps get none, because it would not pay to begin. When a deadline
@@ -85,7 +85,7 @@ struct automatic {
 
 // ---- parts --------------------------------------------------------------------------------------
 
-// Makes a part if it is not there. False when memory is out.
+// Makes a part if it is not there. False when out of memory.
 static bool need(struct automatic *a, struct part *part)
 {
     if (part->self != NULL) {
@@ -195,7 +195,7 @@ static bool advance_part(struct part *part, uint32_t units, fm_work *work)
     return is_answer(state);
 }
 
-// The guide begins anew from where the agent stands, with all the estimates it has learned.
+// The guide restarts from where the agent stands, with all the estimates it has learned.
 static bool wake_guide(struct automatic *a, fm_slab *slab)
 {
     bool is_new = a->guide.self == NULL;

@@ -1,6 +1,6 @@
 // core/planners/dstar_extra_lite.c: D* Extra Lite, an A* search from the goal that is kept alive:
 // where the map breaks an edge of its search tree, it cuts off the branch behind that edge and
-// grows it anew.
+// grows it again.
 //
 // There is no rhs and no underconsistent cell as in D* Lite. A cell is visited or it is not; a
 // visited one has a cost g and a parent, the next cell on the way to the goal. Changes of the map:
@@ -389,7 +389,7 @@ static void begin(struct tree *t, fm_slab *slab)
     open_cell(t, &goal, slab);
 }
 
-// The agents have moved: keys are computed anew from here on.
+// The agents have moved: keys are computed again from here on.
 static void rebase(struct tree *t, fm_slab *slab)
 {
     if (!fm_starts_rebase(&t->starts, t->view)) {

@@ -100,7 +100,7 @@ FM_INLINE const fm_dstar_node *seen(const struct spot *u, uint32_t i)
     return fm_dstar_node_at(u->page->near[step.page], step.position);
 }
 
-// The neighbour in direction i; a page is taken for it if need be. node is NULL when memory is out.
+// The neighbour in direction i; a page is taken for it if need be. node is NULL when out of memory.
 FM_INLINE struct spot neighbour(struct dstar *d, const struct spot *u, uint32_t i, fm_slab *slab)
 {
     fm_page_step step = fm_page_steps[u->position][i];
@@ -194,7 +194,7 @@ FM_INLINE uint32_t reached_through(const struct frame *frame, struct shape shape
     return reached;
 }
 
-// Likewise: whether its rhs is more than that. Bits are shifted in from below, which takes few
+// The same: whether its rhs is more than that. Bits are shifted in from below, which takes few
 // instructions.
 FM_INLINE uint32_t improved_through(const struct frame *frame, struct shape shape,
                                     const struct spot *u, uint32_t g)
@@ -613,7 +613,7 @@ static void begin(struct dstar *d, fm_slab *slab)
     update(d, &frame, d->shape, &goal, slab);
 }
 
-// The agents have moved: keys are computed anew from here on.
+// The agents have moved: keys are computed again from here on.
 static void rebase(struct dstar *d, fm_slab *slab)
 {
     if (!fm_starts_rebase(&d->starts, d->view)) {

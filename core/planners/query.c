@@ -395,7 +395,7 @@ static fm_query_state advance_sweep(fm_query *query, fm_work *work)
     FM_UNREACHABLE();
 }
 
-// Makes the engine that the view's rules allow. False when memory is out.
+// Makes the engine that the view's rules allow. False when out of memory.
 static bool begin(fm_query *query, fm_scratch *scratch)
 {
     if (query->is_sweep) {

@@ -1,4 +1,4 @@
-// core/planners/repeated_jps.c: plans anew, from scratch and by jump points, whenever its path may
+// core/planners/repeated_jps.c: plans again, from scratch and by jump points, whenever its path may
 // no longer be a shortest one; in between it keeps the path and nothing else.
 //
 // A jump-point search takes some microseconds, less than an incremental search often needs to
@@ -22,7 +22,7 @@
 //      └───── no path ─────> NEAREST ── nearest reachable cell known ──> UNREACHABLE
 //
 // In a world nobody tells the planner what changed off its path (fm_planner_ops.walk): it looks at
-// the steps ahead of its agent. A wall that is not near yet makes it search anew only when its
+// the steps ahead of its agent. A wall that is not near yet makes it search again only when its
 // agent has gone REPLAN_STEPS steps since the last search: who explores learns of another wall with
 // every step. The agent goes on along the old path until there is another, or until it is at the
 // wall.

@@ -2,7 +2,7 @@
 // meanwhile toward the best cell of the open list.
 //
 //   tba-star   for terrain that is mostly known (Bjornsson, Bulitko and Sturtevant 2009). One
-//              search from where the agent stood; whatever changes inside it begins it anew.
+//              search from where the agent stood; whatever changes inside it begins it again.
 //   rtba-star  restarts only when the way it wants to walk is broken. A search tree that is out of
 //              date elsewhere costs nothing until the way leads there.
 //   tbaa-star  the same, and every search, even a broken off one, raises the estimates of the next
@@ -27,7 +27,7 @@
 #include "core/planners/catalogue.h"
 #include "core/search/forward_search.h"
 
-// Kept back from each grant for a search that has to begin anew, so that the agent need not pass.
+// Kept back from each grant for a search that has to restart, so that the agent need not pass.
 #define GRACE_EXPANSIONS 16u
 
 // Cells traced for one unit of work; the ratio of the authors of TBA*.

@@ -8,7 +8,7 @@
 
 /// Gives the world, its teams and its agents another planner, where it can work for an agent's
 /// movement class; the others keep theirs. The world is settled (core/saves/world_file.h), and what
-/// its searches found is forgotten, so all begin anew in the next tick.
+/// its searches found is forgotten, so all restart in the next tick.
 ///
 /// @param spec  of a planner that there is
 /// @param kept  receives how many agents keep theirs; may be NULL

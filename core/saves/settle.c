@@ -1,7 +1,7 @@
 // core/saves/settle.c: brings a living world to where loading its file puts it (world_file.h).
 //
 // Three kinds of things are not in a file. What follows from the rest (views of classes, labels) is
-// brought to the one state that it has when it is made anew. What searches hold is given up. And
+// brought to the one state that it has when it is made again. What searches hold is given up. And
 // what belongs to a tick under way is empty between ticks anyway. An order that is carried out in
 // parts goes to all that are left.
 
@@ -27,7 +27,7 @@ void fm_world_note_saved(fm_world *world)
     world->allocations.starved = false;
 }
 
-// Where memory was out for a team's labels, they are made anew and count their changes from the
+// Where memory ran out for a team's labels, they are made again and count their changes from the
 // beginning: a number from before means nothing any more, and a saved order does not hold it.
 static void forget_lost_labels(fm_world *world)
 {
@@ -59,7 +59,7 @@ void fm_world_settle(fm_world *world)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         struct fm_team *team = &world->teams.list[i];
         fm_team_labels_settle(team);
-        team->seekers.frontier.job = 0; // the wave for the nearest frontier begins anew
+        team->seekers.frontier.job = 0; // the wave for the nearest frontier restarts
     }
     forget_lost_labels(world);
     world->allocations.starved |= fm_world_refusals(world) != refusals;

@@ -71,7 +71,7 @@ typedef enum fm_world_section {
     NUMBER(settled, 1)                                                                             \
     CELL(settled_cell)
 
-// Likewise of fm_agent.
+// The same of fm_agent.
 #define FM_AGENT_MEMBER_LIST(NUMBER, CELL)                                                         \
     CELL(cell)                                                                                     \
     NUMBER(must_sense, 1)                                                                          \

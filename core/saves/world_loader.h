@@ -10,7 +10,7 @@ typedef struct fm_world_loader {
     fm_world *world;  // from the section map on
     fm_world_rules rules;
     uint32_t team_count, agent_count, agent_slots; // as the head says
-    uint32_t width, height;                        // likewise
+    uint32_t width, height;                        // the same
     const fm_memory *memory;
 } fm_world_loader;
 

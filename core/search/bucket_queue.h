@@ -83,7 +83,7 @@ void fm_bucket_queue_sweep(fm_bucket_queue *queue, fm_slab *slab,
                            const void *context);
 
 /// For push(): makes a page for `key`, which is about to get its first entry, or room for more
-/// entries. False when memory is out.
+/// entries. False when out of memory.
 bool fm_bucket_queue_grow(fm_bucket_queue *queue, uint32_t key, fm_slab *slab);
 bool fm_bucket_queue_grow_entries(fm_bucket_queue *queue);
 
@@ -91,7 +91,7 @@ bool fm_bucket_queue_grow_entries(fm_bucket_queue *queue);
 void fm_bucket_queue_top_emptied(fm_bucket_queue *queue, fm_slab *slab);
 
 /// The page of a key, marked as holding something under it: the caller adds an entry at once. NULL
-/// when memory is out.
+/// when out of memory.
 FM_INLINE fm_bucket_page *fm_bucket_queue_page_for(fm_bucket_queue *queue, uint32_t key,
                                                    fm_slab *slab)
 {
@@ -107,7 +107,7 @@ FM_INLINE fm_bucket_page *fm_bucket_queue_page_for(fm_bucket_queue *queue, uint3
     return page;
 }
 
-/// Adds an entry. False when memory is out.
+/// Adds an entry. False when out of memory.
 FM_INLINE bool fm_bucket_queue_push(fm_bucket_queue *queue, uint32_t key, uint32_t ref,
                                     fm_slab *slab)
 {
@@ -186,7 +186,7 @@ typedef uint32_t fm_bucket_rekey_fn(const void *context, uint32_t key, uint32_t 
 // What fm_bucket_queue_refresh() did.
 typedef struct fm_bucket_refresh {
     uint32_t moved; // entries that have another key now
-    bool failed;    // memory is out; nothing is lost
+    bool failed;    // out of memory; nothing is lost
 } fm_bucket_refresh;
 
 /// Renews the keys of stale entries of the smallest key, the newest first, up to one that keeps it,

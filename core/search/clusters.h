@@ -29,7 +29,7 @@ typedef struct fm_clusters {
 void fm_clusters_init(fm_clusters *clusters, const fm_view *view, const fm_memory *memory);
 void fm_clusters_fini(fm_clusters *clusters);
 
-/// Begins to make a new table, whatever was being made. When memory is out, nothing begins.
+/// Begins to make a new table, whatever was being made. When out of memory, nothing begins.
 void fm_clusters_begin(fm_clusters *clusters);
 
 /// Gives up what is being made. The table in use stays.

@@ -8,7 +8,7 @@
 // The map may change between two slices as long as steps only become dearer. The field is then not
 // exact for either map, but |cost(u) - cost(v)| <= c(u, v) still holds on every step, because u and
 // v were reached when the step between them cost no more than now. That is all a heuristic needs.
-// When a step becomes cheaper, the field must be begun anew.
+// When a step becomes cheaper, the field must be restarted.
 //
 // Work is charged as expansions: one for each cell settled, one for each FM_FIELD_CELLS_PER_UNIT
 // cells cleared.

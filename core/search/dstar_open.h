@@ -102,7 +102,7 @@ FM_INLINE uint64_t fm_dstar_key(fm_dstar_order order, uint32_t f, const fm_dstar
     FM_UNREACHABLE();
 }
 
-/// Queues a cell under a key, wherever it was before. False when memory is out.
+/// Queues a cell under a key, wherever it was before. False when out of memory.
 FM_INLINE bool fm_dstar_open_put(fm_dstar_open *open, fm_dstar_order order, fm_dstar_node *node,
                                  uint32_t ref, uint64_t key, fm_slab *slab)
 {

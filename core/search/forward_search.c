@@ -400,7 +400,7 @@ static void drop_everything(fm_forward *forward, fm_slab *slab)
     forward->state = FM_PLAN_RUNNING;
 }
 
-// Tables were made anew, or have gone wrong, under the search or under what was learned: estimates
+// Tables were made again, or have gone wrong, under the search or under what was learned: estimates
 // of before and after do not fit together.
 static void follow_tables(fm_forward *forward, fm_slab *slab)
 {

@@ -49,7 +49,7 @@ typedef struct fm_forward_node {
 typedef enum fm_forward_mark {
     FM_FORWARD_REACHED,
     FM_FORWARD_CLOSED,
-    FM_FORWARD_RELEARNED, // closed, and its h has been found anew (LSS-LRTA*)
+    FM_FORWARD_RELEARNED, // closed, and its h has been found again (LSS-LRTA*)
 } fm_forward_mark;
 
 // What a search leaves behind for the nodes it wrote.
@@ -129,7 +129,7 @@ static inline bool fm_forward_is_reached(const fm_forward *forward, const fm_for
 uint32_t fm_forward_estimate(const fm_forward *forward, const fm_forward_node *node, fm_cell cell);
 
 /// Brings the node of a cell into the current search, taking a page where none was.
-/// @return its reference, FM_NODE_NONE when memory is out
+/// @return its reference, FM_NODE_NONE when out of memory
 uint32_t fm_forward_touch(fm_forward *forward, fm_cell cell, fm_slab *slab);
 
 // ---- one search ----
@@ -192,7 +192,7 @@ bool fm_forward_any_cheaper(const fm_change *changes, uint32_t count);
 /// search was given up before.
 void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t count, fm_work *work);
 
-/// After fm_forward_lower(): the cells that were learned anew (FM_FORWARD_RELEARNED) may have come
+/// After fm_forward_lower(): the cells that were learned again (FM_FORWARD_RELEARNED) may have come
 /// out lower than they were, so what is around them may be too high.
 void fm_forward_lower_relearned(fm_forward *forward, fm_slab *slab);
 

@@ -19,7 +19,7 @@
 // path is silently worse than optimal; `allow_stale` says that such tables will do, and then the
 // paths may be longer.
 //
-// Tables change between ticks only. A search that began with others must begin anew:
+// Tables change between ticks only. A search that began with others must restart:
 // fm_heuristic_is_current().
 //
 // Source of the differential heuristic: Goldberg and Harrelson (ALT, 2005); Sturtevant, Felner,

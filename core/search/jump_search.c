@@ -29,7 +29,7 @@
 #include "core/search/jump_search.h"
 
 #define DIAGONAL_MAX   32u   // steps of one diagonal jump
-#define SWEEP_STEPS    16u   // after which a sweep loads its words anew
+#define SWEEP_STEPS    16u   // after which a sweep loads its words again
 #define NODES_AT_FIRST 4096u // places in the table when a search begins, a power of two
 #define NODES_MAX      (1u << 25)
 #define HEAP_AT_FIRST  1024u

@@ -363,7 +363,7 @@ static bool avoid_cell(fm_landmarks *l)
     }
 }
 
-// Likewise, of the one walk of `past-the-goal`.
+// The same, of the one walk of `past-the-goal`.
 static bool past_cell(fm_landmarks *l)
 {
     const fm_distance_field *field = &l->field;

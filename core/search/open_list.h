@@ -56,10 +56,10 @@ void fm_open_init(fm_open_list *list, const fm_memory *memory);
 void fm_open_fini(fm_open_list *list);
 
 /// Empties the list and makes it fit for keys within `span` of the smallest.
-/// @return false when memory is out
+/// @return false when out of memory
 FM_CHECKED bool fm_open_clear(fm_open_list *list, fm_queue_kind kind, uint32_t span);
 
-/// Makes room for `extra` more pushes. @return false when memory is out
+/// Makes room for `extra` more pushes. @return false when out of memory
 FM_CHECKED bool fm_open_reserve(fm_open_list *list, fm_queue_kind kind, uint32_t extra);
 
 /// Bytes held.

@@ -77,7 +77,7 @@ void fm_pages_fini(fm_pages *pages, fm_slab *slab);
 /// The page of a cell, or NULL when it has not been touched.
 fm_page *fm_pages_find(const fm_pages *pages, fm_cell cell);
 
-/// The page of a cell, taken now if it was not there. NULL when memory is out.
+/// The page of a cell, taken now if it was not there. NULL when out of memory.
 fm_page *fm_pages_get(fm_pages *pages, fm_cell cell, fm_slab *slab);
 
 /// The node of a cell, or NULL when its page has not been touched.
@@ -94,7 +94,7 @@ static inline bool fm_pages_may_hold(const fm_pages *pages, fm_cell cell, int32_
 }
 
 /// The page in direction `near` (0..FM_DIRECTION_COUNT - 1) of `page`, taken now if it was not
-/// there. For directions that stay on the map only. NULL when memory is out.
+/// there. For directions that stay on the map only. NULL when out of memory.
 fm_page *fm_pages_get_near(fm_pages *pages, fm_page *page, uint32_t near, fm_slab *slab);
 
 /// Bytes held.

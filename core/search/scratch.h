@@ -28,7 +28,7 @@ void fm_scratch_init(fm_scratch *scratch, const fm_memory *memory);
 /// Releases what is idle.
 void fm_scratch_fini(fm_scratch *scratch);
 
-/// An idle search, or a new one. NULL when memory is out.
+/// An idle search, or a new one. NULL when out of memory.
 fm_jump_search *fm_scratch_take(fm_scratch *scratch);
 
 /// Takes back a search that is over. NULL is allowed.

@@ -1,5 +1,5 @@
 // core/search/survey.h: the tables that heuristics read, for one view: when they are made, when
-// they are out of date, and when they are made anew.
+// they are out of date, and when they are made again.
 //
 // A survey is begun when the first planner on the view wants tables, and lives as long as the view.
 // What was measured stays true in the sense that counts while steps only become dearer: that is all

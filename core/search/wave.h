@@ -2,7 +2,7 @@
 // steps.
 //
 // For looking around on what is believed of the map: the nearest frontier, places to flee to, cells
-// for a group. A wave can be left and gone on with at any cell, and is begun anew in the time that
+// for a group. A wave can be left and gone on with at any cell, and is restarted in the time that
 // the one before took: what it has marked is in its queue.
 //
 // Threads: one at a time.

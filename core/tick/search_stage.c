@@ -173,7 +173,7 @@ static uint64_t first_grant(const fm_account *account, uint64_t budget, uint32_t
 // All the same to everybody, if that is enough to begin with. If not, in round 0 those that can use
 // a little get a little, for a move, and from then on some get enough for a whole search, one after
 // the other: a search costs least when it is done in one go, and those of agents that move on in
-// between even begin anew.
+// between even restart.
 static void set_grant(fm_account *account, uint32_t round, uint64_t allowance, uint64_t first)
 {
     uint64_t grant = allowance / (round == 0 ? account->searching : account->served);
@@ -608,7 +608,7 @@ static void close_stage(fm_world *world)
     note_edits(world, replanned);
 }
 
-// Lists all that the stage turns to. When memory is out they stay due.
+// Lists all that the stage turns to. When out of memory they stay due.
 static bool list(struct fm_tick *t)
 {
     fm_world *world = t->world;
@@ -640,7 +640,7 @@ void fm_stage_search(struct fm_tick *t)
     fm_surveys_follow(world);
     fm_search_notice(t);
     if (!list(t)) {
-        return; // memory is out: nobody searches in this tick
+        return; // out of memory: nobody searches in this tick
     }
     t->report->planners_told = world->lists.told_count;
     tell_planners(t);

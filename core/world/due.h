@@ -22,7 +22,7 @@
 #include "core/base/random.h"
 #include "core/world/world_state.h"
 
-/// Makes room for one planner more. False when memory is out.
+/// Makes room for one planner more. False when out of memory.
 bool fm_due_reserve(fm_world *world, uint32_t planner_slots);
 
 /// The next search stage turns to the planner.
@@ -58,7 +58,7 @@ void fm_due_wake_stale(fm_world *world);
 
 /// Takes all planners that are due, in slot order, and clears their bits.
 ///
-/// @return false when memory is out; then they stay due
+/// @return false when out of memory; then they stay due
 bool fm_due_take(fm_world *world);
 
 /// Puts those that were taken in the order in which they are told: first those that have an answer,
@@ -66,10 +66,10 @@ bool fm_due_take(fm_world *world);
 /// would not do to begin all of its searches, the last ones are put off: they stay due, and nobody
 /// touches them. So whatever is asked for, searches are finished one after the other.
 ///
-/// @return false when memory is out; nothing has changed then
+/// @return false when out of memory; nothing has changed then
 bool fm_due_admit(fm_world *world, uint64_t budget);
 
-/// All planners begin anew as eager and due.
+/// All planners are eager and due again.
 void fm_due_reset(fm_world *world);
 
 void fm_due_fini(fm_world *world);

@@ -3,7 +3,7 @@
 //
 // One ring of entries for a whole world: writing one costs a few nanoseconds and no memory beyond
 // the ring, and who asks looks through all of it. When it is full the oldest entries go. It has no
-// effect on the simulation or its digest; where memory is out, entries are left out.
+// effect on the simulation or its digest; when out of memory, entries are left out.
 //
 // Threads: serial stages and commands only.
 

@@ -403,7 +403,7 @@ static bool keep(fm_world *world, const struct fm_agent *agent)
     return true;
 }
 
-// Moves the planners that are left to the first slots, in order, and lists them anew.
+// Moves the planners that are left to the first slots, in order, and lists them again.
 static void close_ranks(fm_world *world)
 {
     uint32_t kept = 0;

@@ -24,7 +24,7 @@ bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *a
 ///
 /// The agent has none yet.
 ///
-/// @return false when memory is out
+/// @return false when out of memory
 bool fm_planner_take(fm_world *world, struct fm_agent *agent, fm_cell goal);
 
 /// Lets go of an agent's planner, which ends when nobody else uses it. Nothing happens when there

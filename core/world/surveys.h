@@ -10,7 +10,7 @@
 struct fm_agent;
 
 /// An agent is about to get a planner: begins a survey of its view if its spec goes by tables. When
-/// memory is out there will be none, and the default heuristic does.
+/// out of memory there will be none, and the default heuristic does.
 void fm_surveys_want(fm_world *world, const struct fm_agent *agent, fm_cell goal);
 
 /// Once a tick, before the search stage.

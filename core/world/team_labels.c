@@ -43,7 +43,7 @@ void fm_team_labels_follow(struct fm_team *team)
     }
 }
 
-// `followed` is one of the two of the team's map that the class sees. False when memory is out.
+// `followed` is one of the two of the team's map that the class sees. False when out of memory.
 static bool prepare(fm_world *world, struct fm_team *team, uint32_t class_index,
                     fm_followed_labels *followed)
 {

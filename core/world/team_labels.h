@@ -47,7 +47,7 @@ void fm_team_labels_follow(struct fm_team *team);
 
 /// The simulation's labels of a team's map as a class sees it, up to date.
 ///
-/// @return NULL while that takes more work than the team has left in this tick, or memory is out
+/// @return NULL while that takes more work than the team has left in this tick, or out of memory
 fm_labels *fm_team_labels_for_orders(fm_world *world, uint32_t team, uint32_t class_index);
 
 /// Of the cells of a component the one nearest to a goal, by labels that the call above has just
@@ -61,7 +61,7 @@ fm_cell fm_team_labels_nearest(fm_world *world, uint32_t team, fm_labels *labels
 /// it; the class must be ready (fm_knowledge_prepare_class()). They may not be up to date: the
 /// caller sees to that with fm_labels_update(), at its own expense.
 ///
-/// @return NULL when memory is out
+/// @return NULL when out of memory
 fm_labels *fm_team_labels_for_queries(fm_world *world, uint32_t team, uint32_t class_index);
 
 /// A cell of the true map was edited.

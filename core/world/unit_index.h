@@ -1,7 +1,7 @@
 // core/world/unit_index.h: who stands near a cell, and who sees it: the living agents by tile of 16
 // x 16 cells.
 //
-// Made anew when a stage or a command needs it, and good until the next agent moves, is born or
+// Made again when a stage or a command needs it, and good until the next agent moves, is born or
 // dies. Within a tile agents are in slot order.
 //
 // Threads: made on the tick thread; readers may share it.

@@ -241,7 +241,7 @@ typedef enum fm_command_kind {
     FM_COMMAND_TERRAIN,  // cells, rects, terrain, cost
     FM_COMMAND_BUILD,    // team (owner; FM_ALL_TEAMS: nobody), rects (one), on_units
     FM_COMMAND_DEMOLISH, // building, team (its owner, or FM_ALL_TEAMS)
-    FM_COMMAND_PLANNER,  // agents, planner (ops NULL: each its team's): their searches begin anew
+    FM_COMMAND_PLANNER,  // agents, planner (ops NULL: each its team's): their searches restart
 } fm_command_kind;
 
 #define FM_COMMAND_KIND_LAST FM_COMMAND_PLANNER
@@ -278,7 +278,7 @@ typedef struct fm_command {
 
     // FM_COMMAND_ORDER, a move to one cell by agents of one team: goals around it.
     bool spread;            // each agent a goal of its own
-    fm_formation formation; // likewise, in a formation
+    fm_formation formation; // the same, in a formation
     bool common_speed;      // all as fast as the slowest; also without the two above
     uint32_t max_detour;    // move, without the first two: per cent of the first way known that its
                             // way may get, 100..FM_DETOUR_PERCENT_MAX; 0: any length
@@ -299,7 +299,7 @@ typedef struct fm_command_result {
     uint32_t team;         // FM_COMMAND_TEAM: the new team
     uint64_t
         first_order; // FM_COMMAND_ORDER move: id of the first agent's order, the others count on
-    uint64_t first_number; // likewise, as the first agent's team counts its own orders
+    uint64_t first_number; // the same, as the first agent's team counts its own orders
     uint32_t
         changed_count; // agents spawned, removed, ordered or given a planner; cells that changed
     // FM_COMMAND_BUILD: the new building, with changed_count units pushed out; with FM_ERR_BUILDING
@@ -357,7 +357,7 @@ typedef struct fm_changes {
     const fm_building_look *buildings; // all that the view shows now, when `buildings_changed`
     bool buildings_changed;
     bool incomplete; // memory was out, and this is not all: after a later tick, show the whole view
-    bool ended_lost; // likewise, and not even `ended` is all, which no later view makes up for
+    bool ended_lost; // the same, and not even `ended` is all, which no later view makes up for
     uint32_t building_count;
     uint32_t entered_count;
     uint32_t changed_count;

@@ -42,7 +42,7 @@ void fm_world_classes_use_weights(fm_world *world);
 bool fm_world_planner_fits(const fm_world *world, const fm_planner_spec *spec,
                            uint32_t class_index);
 
-/// Likewise for some class of the rules.
+/// The same for some class of the rules.
 bool fm_world_some_class_fits(const fm_world *world, const fm_planner_spec *spec);
 
 /// The cells from which an agent looks around, within the square that it covers.

@@ -85,7 +85,7 @@ struct fm_planner {
     uint64_t recent;                   // expansions per tick x 256, smoothed, as of recent_tick
     uint64_t recent_tick;              // see fm_planner_recent()
     uint64_t noted_expansions;         // as of the last tick's end
-    uint64_t noted_replans;            // likewise
+    uint64_t noted_replans;            // the same
     uint32_t change_count;             // cells in the last changes that it was told
     fm_cell change_cell;               // the first of them
     uint64_t replans;                  // times that changes of knowledge made it search again
