@@ -312,7 +312,7 @@ def within_the_rates():
     """A server that bounds what a client sends in a second gets and gives files all the same."""
     source = random.Random(seed())
     program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
-    with Server("--message-size-max", "1024", "--rate-bytes", "5000") as server, \
+    with Server("--message-size-max", "1024", "--rate-bytes", "3000") as server, \
             tempfile.TemporaryDirectory() as folder:
         client = server.connect()
         world, _ = play(client, source)
@@ -322,7 +322,7 @@ def within_the_rates():
             done = subprocess.run([program, *arguments, "--connect", f"127.0.0.1:{server.port}"],
                                   capture_output=True, timeout=PATIENCE)
             assert done.returncode == 0, done
-        assert os.path.getsize(path) > 2 * 5000, "so little is not refused"
+        assert os.path.getsize(path) > 2 * 3000, "so little is not refused"
         assert client.call("stats")["server"]["rate_refusals"] > 0
 
 
