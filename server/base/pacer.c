@@ -7,8 +7,8 @@
 static const double smoothing = 0.1; // weight of the newest tick
 static const double ns_per_expansion_first = 150.0;
 static const double ns_per_expansion_least = 1.0;
-static const double ns_per_expansion_most = 20e3; // dearer ones took time that was not theirs
-static const double expansions_least = 1000;      // ticks with fewer are too noisy to learn from
+static const double ns_per_expansion_most = 2e3; // dearer ones took time that was not theirs
+static const double expansions_least = 1000;     // ticks with fewer are too noisy to learn from
 static const double expansions_telling = 32; // of each planner: then these are what took the time
 static const double used_up_share = 0.8;     // of the grant, from here on it counts as used up
 static const double cheapen_least = 0.5;     // by how much one tick may change the guess downwards
