@@ -30,7 +30,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WARM_UP = 3  # seconds
-PATIENCE = 60  # likewise, until something is taken to hang
+PATIENCE = 60  # the same, until something is taken to hang
 DISTURBED = 30  # per cent
 OFTEN = 20  # ticks between two keyframes in the run that measures them
 

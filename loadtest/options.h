@@ -20,7 +20,7 @@ typedef struct fm_load_options {
     fm_curve_sizes curve; // count 0: no curve is played
     double seconds_per_try;
     fm_mapf_options mapf;   // map NULL: a scenario is played
-    fm_crash_options crash; // rounds 0: likewise
+    fm_crash_options crash; // rounds 0: none
 } fm_load_options;
 
 /// Reads the command line, and the scenario file that it names. Does what needs no run: --help,

@@ -679,17 +679,17 @@ static void tile_maps_follow_knowledge(void **state)
         }
         edit_mission(&m);
         fm_knowledge_sense(m.knowledge, fm_cell_at(draw(&m, 100), draw(&m, 100)));
-        fm_tile_map anew;
-        assert_int_equal(fm_tile_map_init(&anew, view, &fm_memory_libc), FM_OK);
+        fm_tile_map again;
+        assert_int_equal(fm_tile_map_init(&again, view, &fm_memory_libc), FM_OK);
         for (uint32_t tile = 0; tile < 16; tile++) {
             uint32_t free[FM_TILE_SIDE];
             const fm_tile_look *look = &view->tiles->looks[tile];
             fm_tile_map_read(view->tiles, view, tile, free);
-            assert_memory_equal(look->sides, anew.looks[tile].sides, sizeof look->sides);
+            assert_memory_equal(look->sides, again.looks[tile].sides, sizeof look->sides);
             assert_true(look->version != versions[tile] ||
                         memcmp(free, before[tile], sizeof free) == 0);
         }
-        fm_tile_map_fini(&anew, &fm_memory_libc);
+        fm_tile_map_fini(&again, &fm_memory_libc);
     }
     mission_fini(&m);
 }

@@ -7,7 +7,7 @@
 //
 // Neither side has to look after every call. A writer that finds no memory goes on doing nothing
 // and says so in `failed`. A reader that meets something wrong notes what and where, once, and
-// gives zeros from then on; whoever allocates or loops by what was read looks first.
+// gives zeros from then on; a caller that allocates or loops by what was read looks first.
 //
 // Threads: none of its own; one owner at a time.
 

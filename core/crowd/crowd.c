@@ -83,8 +83,8 @@ static uint32_t steps_since(const struct fm_agent *agent, fm_cell cell)
     return 0;
 }
 
-// A step that was not of the agent's own choice, or back where it came from. Whoever is pushed in a
-// circle has the trail of the place where the circle closed.
+// A step that was not of the agent's own choice, or back where it came from. A unit that is pushed
+// in a circle has the trail of the place where the circle closed.
 static void note_trail(fm_world *world, struct fm_agent *agent, uint32_t d)
 {
     fm_cell next = fm_cell_step(agent->cell, d);

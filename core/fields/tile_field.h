@@ -95,7 +95,7 @@ typedef struct fm_tile_field {
 void fm_tile_field_init(fm_tile_field *field, const fm_view *view, const fm_tile_map *map,
                         const fm_memory *memory, fm_cell goal, uint32_t weight_1024);
 
-/// Forgets all distances, gives their memory to `slab`, and reads the view's rules anew.
+/// Forgets all distances, gives their memory to `slab`, and reads the view's rules again.
 void fm_tile_field_clear(fm_tile_field *field, fm_slab *slab);
 
 /// fm_tile_field_clear(), and gives back the rest.

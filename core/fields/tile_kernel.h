@@ -106,7 +106,7 @@ static inline fm_tile_passage fm_tile_passage_between(uint32_t from, uint32_t in
     return passage;
 }
 
-/// Likewise with costs of 32 bits: blocked cells hold FM_COST_INFINITE, and keep it.
+/// The same with costs of 32 bits: blocked cells hold FM_COST_INFINITE, and keep it.
 ///
 /// @param weights  of the cells; NULL when all are 1. Steps are as a view has them: even where
 ///                 there are weights

@@ -157,7 +157,7 @@ static uint32_t side_key(const fm_tile_field *field, const fm_tile *from, uint32
                                     &field->estimate);
 }
 
-// Likewise to a corner.
+// The same to a corner.
 static uint32_t corner_key(const fm_tile_field *field, const fm_tile *from, uint32_t number,
                            const fm_tile *into, uint32_t direction)
 {

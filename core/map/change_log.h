@@ -1,6 +1,6 @@
 // core/map/change_log.h: what has changed for the searches on one view, in order, as cells.
 //
-// Whoever changes a view appends to its log; each planner on the view reads on from a cursor of its
+// What changes a view appends to its log; each planner on the view reads on from a cursor of its
 // own, which is a version: the number of changes ever made. The log is kept for FM_LOG_TICKS ticks,
 // within which all read it. It keeps FM_CHANGE_LOG_MAX changes at most; a reader that fell behind
 // is told to start over, and so is everybody when the log cannot grow for want of memory.

@@ -606,7 +606,7 @@ static void goal_field_knowledge_changed(void *self, const fm_change *changes, u
                                          fm_work *work)
 {
     struct goal_field *f = self;
-    (void)work; // whoever shares a map is told by its versions
+    (void)work; // those that share a map are told by its versions
     for (uint32_t i = 0; f->own_map.looks != NULL && i < count; i++) {
         fm_tile_map_note(&f->own_map, f->field.view, changes[i].cell, changes[i].cheaper);
     }

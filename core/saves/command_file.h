@@ -1,8 +1,8 @@
 // core/saves/command_file.h: commands and tick records as bytes, for journals. Together with a
 // saved world (world_file.h) they say all that comes after it.
 //
-// One blob holds one command or one record; whoever keeps several puts their sizes beside them. The
-// first byte says what it is, the second in which version of its form:
+// One blob holds one command or one record; a caller that keeps several puts their sizes beside
+// them. The first byte says what it is, the second in which version of its form:
 //
 //     'C' version  kind  varint: which of the fields below are not zero  those fields, in order
 //     'T' version  tick  budget  rounds  cuts (round grown by, slot, expansions)  digest

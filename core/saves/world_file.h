@@ -10,8 +10,8 @@
 //     world ── settle ──> world ─────────── commands, ticks ───────────> same digests
 //                           └─ save ──> bytes ── load ──> world ── the same commands, records ──┘
 //
-// Whoever replays a run from before has to settle at the same places: between the same two ticks,
-// after and before the same commands. A journal therefore notes when a world was settled.
+// A reader that replays a run from before has to settle at the same places: between the same two
+// ticks, after and before the same commands. A journal therefore notes when a world was settled.
 //
 //     "FMWORLD\n"  u32 version
 //     sections, in a fixed order: u8 which, u64 size, bytes, u64 checksum of the bytes
@@ -47,8 +47,8 @@ bool fm_world_is_settled(const fm_world *world);
 FM_CHECKED fm_status fm_world_save(const fm_world *world, fm_writer *writer);
 
 /// Whether memory has run out in a tick, in a command (a refused one, too) or in settling, so that
-/// the world is not any more what its commands and records make of it. Whoever replays them must
-/// take it from a file that was saved later.
+/// the world is not any more what its commands and records make of it. A reader that replays them
+/// must take it from a file that was saved later.
 bool fm_world_is_starved(const fm_world *world);
 
 /// There is such a file: the world, which is settled (asserted), was saved as it is now.

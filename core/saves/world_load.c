@@ -1,7 +1,7 @@
 // core/saves/world_load.c: makes a world from a file that may be anything; see world_file.h.
 //
 // Sizes and checksums of all sections are looked at before anything is made of them: damage by
-// accident ends there. Whoever made a file on purpose gets further, so every number is checked
+// accident ends there. A file made on purpose gets further, so every number is checked
 // against what it is for, at the place where it is read. What cannot be checked (whether a world
 // would ever come to be as the file says) does no harm: the tick takes any state whose parts are in
 // their ranges.

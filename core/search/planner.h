@@ -109,7 +109,7 @@ typedef struct fm_planner_options {
     fm_heuristic_kind heuristic; // of forward searches
     fm_field_options field;      // of goal fields; all zero: the defaults
     // Set by worlds where agents push each other, not by name. One that was pushed off its path may
-    // go back to it straight instead of searching anew (jump points): its way is then some cells
+    // go back to it straight instead of searching again (jump points): its way is then some cells
     // longer than a shortest one.
     bool rejoin;
 } fm_planner_options;

@@ -1,6 +1,6 @@
 // core/world/due.h: which planners the next search stage turns to.
 //
-// A planner is touched only when something has happened to it. Whoever makes that happen sets its
+// A planner is touched only when something has happened to it. What makes that happen sets its
 // bit; the search stage takes all that are set, in slot order, and leaves everybody else alone:
 //
 //   it was made, has a new goal, or another agent     planner_table.c

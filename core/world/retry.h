@@ -7,8 +7,9 @@
 //     │        woken         │   └── refused: RESTING for 2, 4, 8 ... FM_RETRY_WAIT_MAX ticks
 //     └──────────────────────┘
 //
-// What wakes is a number that grows with each change, kept by whoever refuses: asked about another
-// number than last time, a retry is due, and waits begin at 1 again. A zeroed fm_retry is FRESH.
+// What wakes is a number that grows with each change, kept by the one that refuses: asked about
+// another number than last time, a retry is due, and waits begin at 1 again. A zeroed fm_retry is
+// FRESH.
 //
 // Orders use it, see unreachable.h. A unit that only has another one in its way, which moves aside
 // or is pushed, asks in every tick: that is not a refusal.

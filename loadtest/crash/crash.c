@@ -27,7 +27,7 @@
 #define AGENTS_MAX      512u    // of a world
 #define UNDER_WAY_MAX   16u     // commands of a world
 #define ATTACHED_US_MAX 400000u // microseconds from the last check to the kill
-#define STARTING_US_MAX 60000u  // likewise from the start, of those that are killed while starting
+#define STARTING_US_MAX 60000u  // the same from the start, of those that are killed while starting
 #define START_KILLS     4u      // one start in so many is killed
 #define KEYFRAME_TICKS  "25"
 #define PATIENCE_MS     30000

@@ -34,7 +34,7 @@ struct play {
     uint32_t *arrivals;   // see mapf_score.h
     uint32_t still_ticks; // without a move, up to now
     uint32_t *holders;    // by cell: index of the agent there plus one
-    uint32_t *held;       // likewise a tick ago
+    uint32_t *held;       // the same a tick ago
 };
 
 static fm_status fail(struct play *play, fm_status status, const char *what, const char *why)

@@ -338,7 +338,7 @@ static void compare(struct bench *bench, const char *self, const char *map,
     fm_sample ours = {0}, theirs = {0}, ratio = {0};
     struct figures mine, other;
     for (uint32_t round = 0; round < bench->rounds; round++) {
-        // Whoever is first in one round is second in the next.
+        // The one that is first in one round is second in the next.
         bool first = round % 2 == 0;
         if (!ask(bench, first ? self : bench->against, map, contender->name,
                  first ? &mine : &other) ||

@@ -106,7 +106,7 @@ void fm_lab_shuffle(fm_random *random, uint32_t *turns, uint32_t count);
 _Noreturn void fm_lab_usage_error(const fm_lab *lab, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/// Likewise, exit code 1.
+/// The same, exit code 1.
 _Noreturn void fm_lab_die(const fm_lab *lab, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -51,7 +51,7 @@ struct trial {
     uint32_t errand_count;
     fm_lab_errand *shown; // to rules that look at recent orders
     uint32_t *costs;      // of the errands, by octile distance
-    double *expansions;   // likewise
+    double *expansions;   // the same
 };
 
 static const fm_lab_option options[] = {

@@ -99,5 +99,5 @@ uint32_t fm_lab_optimal_cost(const fm_lab_ground *ground, fm_cell start, fm_cell
 /// out.
 fm_cell *fm_lab_component(const fm_grid *grid, fm_cell from, uint32_t *count);
 
-/// Likewise, of the largest component.
+/// The same, of the largest component.
 fm_cell *fm_lab_largest_component(const fm_grid *grid, uint32_t *count);

@@ -26,7 +26,7 @@
 
 // X(enumerator, name)
 #define FM_LOG_LEVEL_LIST(X)                                                                       \
-    X(FM_LOG_DEBUG, "debug")     /* for whoever looks for a bug; may be many */                    \
+    X(FM_LOG_DEBUG, "debug")     /* for people who look for a bug; may be many */                  \
     X(FM_LOG_INFO, "info")       /* worlds, sessions, start and end */                             \
     X(FM_LOG_WARNING, "warning") /* works on, but somebody should look */                          \
     X(FM_LOG_ERROR, "error")     /* something that was asked for did not happen */

@@ -1,7 +1,7 @@
 // server/base/tick_log.h: the newest entries of a kind, each with the tick it belongs to.
 //
-// A ring that grows up to a bound and then forgets its oldest entries. Whoever asks for "everything
-// after tick t" is told whether that is still all there.
+// A ring that grows up to a bound and then forgets its oldest entries. A reader that asks for
+// "everything after tick t" is told whether that is still all there.
 //
 // Threads: the event loop.
 

@@ -64,7 +64,7 @@ bool fm_tokens_start(void);
 FM_CHECKED fm_status fm_grants_parse(fm_grants *grants, const char *text, size_t size,
                                      char separator, char *error, size_t error_size);
 
-/// Likewise, from a file. @return also FM_ERR_IO
+/// The same, from a file. @return also FM_ERR_IO
 FM_CHECKED fm_status fm_grants_read_file(fm_grants *grants, const char *path, char *error,
                                          size_t error_size);
 

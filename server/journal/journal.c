@@ -382,7 +382,7 @@ static void commit(fm_journal *journal)
 }
 
 // The world has ended: what it did last is of interest only to those who keep the file. The journal
-// goes before its batches do, because whoever hears of the last one may release the owner.
+// goes before its batches do, because the one who hears of the last one may release the owner.
 static void end(fm_journal *journal)
 {
     char error[FM_JOURNAL_ERROR_SIZE];

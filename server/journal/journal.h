@@ -27,7 +27,7 @@
 #include <stdatomic.h>
 
 #define FM_JOURNAL_WAITING_MAX       ((size_t)64 << 20) // bytes of one world that are not written yet
-#define FM_JOURNAL_TICKS_WAITING_MAX 64u                // likewise, ticks
+#define FM_JOURNAL_TICKS_WAITING_MAX 64u                // the same, ticks
 #define FM_JOURNAL_RETRY_MS          1000u
 
 typedef struct fm_journals fm_journals;

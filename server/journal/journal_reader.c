@@ -24,7 +24,7 @@ struct fm_journal_reader {
     sqlite3 *db;
     sqlite3_stmt *rows; // of log, from a position on
     uint64_t position;  // of the row that `next` gave last
-    uint64_t tick;      // likewise; ticks never fall
+    uint64_t tick;      // the same; ticks never fall
     uint64_t oldest_position;
     bool at_start; // nothing was given since the last seek
     fm_journal_info info;

@@ -29,7 +29,7 @@
 
 #define FM_JOURNAL_ERROR_SIZE 512u // bytes of an error text, NUL included
 
-/// For whoever reads or writes journals: makes "FILE: ..." of a sentence.
+/// For readers and writers of journals: makes "FILE: ..." of a sentence.
 ///
 /// @param error  receives it; room for FM_JOURNAL_ERROR_SIZE
 /// @return the status

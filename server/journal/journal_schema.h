@@ -12,11 +12,11 @@
 //   keyframes:                                    same position: the world as it was there
 //
 // Positions grow by one and ticks never fall, so a tick is found by halving. Making a keyframe
-// settles the world (core/saves/world_file.h): whoever replays from an older one does the same
-// where the log says KEYFRAME.
+// settles the world (core/saves/world_file.h): a reader that replays from an older one does the
+// same where the log says KEYFRAME.
 //
-// Behind a GAP the world is not what the rows before make of it: whoever replays goes on from the
-// keyframe that follows.
+// Behind a GAP the world is not what the rows before make of it: a reader that replays goes on from
+// the keyframe that follows.
 //
 //   ... TICK 7   GAP 19   KEYFRAME 19 ...                 no bytes: the ticks were not written
 //   ... TICK 7   COMMAND 8   GAP 8   KEYFRAME 8 ...       memory ran out in tick 8, the bytes are
@@ -47,7 +47,7 @@
     X(FM_JOURNAL_COMMAND, 1, "command")   /* tick: in which it took effect; fm_command_pack() */   \
     X(FM_JOURNAL_TICK, 2, "tick")         /* fm_record_pack() */                                   \
     X(FM_JOURNAL_PACE, 3, "pace")         /* tick: the last completed; fm_journal_pace */          \
-    X(FM_JOURNAL_KEYFRAME, 4, "keyframe") /* likewise; the world was settled; no bytes */          \
+    X(FM_JOURNAL_KEYFRAME, 4, "keyframe") /* the same; the world was settled; no bytes */          \
     X(FM_JOURNAL_GAP, 5, "gap")           /* ticks up to this one cannot be replayed, see above */
 
 typedef enum fm_journal_kind {

@@ -28,7 +28,7 @@ struct fm_replay {
     bool in_gap;                         // the next row is behind ticks that were not written
     fm_journal_pace pace;
     fm_command_copy *command; // of the last step
-    fm_record_copy *record;   // likewise
+    fm_record_copy *record;   // the same
     fm_tick_report report;
     fm_agent_id *spawned; // ids of the agents of the last command that spawned some
     uint32_t spawned_capacity;

@@ -25,9 +25,9 @@ typedef struct fm_replay fm_replay;
 typedef struct fm_replay_step {
     fm_journal_row row;           // its bytes are good until the next step
     const fm_command *command;    // FM_JOURNAL_COMMAND; good until the next step
-    fm_command_result result;     // likewise: what the world said to it
+    fm_command_result result;     // the same: what the world said to it
     const fm_tick_report *report; // FM_JOURNAL_TICK; good until the next step
-    uint64_t recorded_digest;     // likewise; report->record.digest is that of the replay
+    uint64_t recorded_digest;     // the same; report->record.digest is that of the replay
     fm_tick_record
         bridged; // FM_JOURNAL_GAP: memory ran out in this tick or behind it, and a keyframe
                  // has taken its place. Without cuts; tick 0: ticks were not written

@@ -21,7 +21,7 @@ struct entry {
     fm_hub *hub;
     enum entry_kind kind;
     fm_grant grant;                 // ENTRY_ADD
-    char token[FM_TOKEN_TEXT_SIZE]; // likewise: the secret
+    char token[FM_TOKEN_TEXT_SIZE]; // the same: the secret
     uint64_t number;                // of the token or world
     uint64_t session, request;      // session 0: nobody waits
     bool is_notification;

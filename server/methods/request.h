@@ -16,7 +16,7 @@
 #include "server/sessions/session.h"
 
 #define FM_AGENTS_PER_REQUEST 65536u // as in proto/protocol.def
-#define FM_CELLS_PER_REQUEST  65536u // likewise; each is two numbers
+#define FM_CELLS_PER_REQUEST  65536u // the same; each is two numbers
 
 /// What `take` returns when something else than the status's own text should be said: the text
 /// goes into `error`, which has room for FM_ERROR_TEXT_SIZE and is empty at first.

@@ -42,7 +42,7 @@ struct connection {
     enum state state;
     bool answered;    // at least once
     bool is_head;     // of the request that waits
-    bool keeps_alive; // likewise
+    bool keeps_alive; // the same
     bool paused;      // not read from: answers wait for the client, or it for one
     uint8_t *input;   // owned, INPUT_MAX; NULL while there is none
     size_t input_size, looked;

@@ -18,7 +18,7 @@
 //
 //   READING ── /metrics ──> WAITING ── they are there ──> READING
 //     ├── /ws ──> UPGRADED
-//     └── last answer, refusal ──> ENDING ── the client hangs up, or is hung up on ──> gone
+//     └── last answer, refusal ──> ENDING ── the client hangs up, or is disconnected ──> gone
 //
 // Browsers may connect from pages of the same host and port, and from the origins that http_origins
 // lists; others get 403.
@@ -27,8 +27,8 @@
 // and rate_connections; a TLS handshake and the head of a request by hello_timeout_s, but 10
 // seconds at most, the latter by 4 KiB too; requests behind one that is not answered by 8 KiB in
 // all; answers that are not read by 64 KiB and the one that exceeds it, then nothing more is read,
-// and after 10 seconds without progress the client is hung up on; a connection between two requests
-// by 30 seconds; a silent WebSocket by pings after 20 seconds and a hang-up after 35.
+// and after 10 seconds without progress the client is disconnected; a connection between two
+// requests by 30 seconds; a silent WebSocket by pings after 20 seconds and a hang-up after 35.
 //
 // Threads: the event loop.
 

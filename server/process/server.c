@@ -647,7 +647,7 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
 {
     fm_methods_check();
     signal(SIGPIPE, SIG_IGN); // a peer that is gone is an error of the write, not the end of all
-    signal(SIGXFSZ, SIG_IGN); // likewise a file that may not grow
+    signal(SIGXFSZ, SIG_IGN); // the same a file that may not grow
     fm_descriptors_reserve(config);
     struct server server;
     if (!server_init(&server, config)) {

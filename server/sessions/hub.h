@@ -26,7 +26,7 @@ typedef struct fm_hub_counts {
     uint64_t turned_away, too_fast; // the latter among the former
     uint64_t wrong_tokens, rate_refusals;
     uint64_t recovery_mismatches;         // ticks of journals at the start that gave another digest
-    uint64_t replay_mismatches;           // likewise, of replays that are closed
+    uint64_t replay_mismatches;           // the same, of replays that are closed
     fm_tally keyframe_sizes, delta_sizes; // by fm_hub_size_edges
     fm_tally delta_ticks;                 // that one delta told of, by fm_hub_tick_edges
 } fm_hub_counts;
@@ -67,7 +67,7 @@ typedef struct fm_hub {
     uint32_t listing_count; // of journals, under way
 
     uint64_t session_last, host_last, serial_last, upload_last; // numbers given out
-    uint64_t download_last;                                     // likewise
+    uint64_t download_last;                                     // the same
     uint32_t saves_waiting;                                     // worlds that are being saved
     size_t uploads_size;                                        // bytes of all uploads and saves
     fm_session *due_first, *due_last;                           // with subscriptions that are due

@@ -36,7 +36,7 @@ typedef struct fm_body {
 
 typedef struct fm_scene_agent {
     uint64_t name; // of the agent seen last in this slot; 0 for none
-    uint64_t id;   // likewise, for those who may know it
+    uint64_t id;   // the same, for those who may know it
     uint32_t team;
     fm_cell cell;
     uint8_t state; // fm_agent_state

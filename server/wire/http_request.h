@@ -27,7 +27,7 @@ typedef struct fm_http_request {
     bool keeps_alive;    // another request may follow
     fm_http_text path;   // of the target, without the query; begins with '/', not decoded
     fm_http_text host;   // size 0: none
-    fm_http_text origin; // likewise; so for all that follow
+    fm_http_text origin; // the same; so for all that follow
     fm_http_text if_none_match;
     bool upgrades;     // it has an Upgrade
     bool is_websocket; // which is for a WebSocket, with the Connection that belongs to it

@@ -11,7 +11,7 @@
 // which all who get the same share. What comes in is one stream of bytes, however the client cuts
 // it into messages and fragments; text messages end the connection. Pings are answered, the last
 // of those that came at once, and not while the client does not read. A client that says nothing
-// is pinged after 20 seconds and hung up on after 35.
+// is pinged after 20 seconds and disconnected after 35.
 //
 // Whoever owns the inner transport passes on what it tells.
 //

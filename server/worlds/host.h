@@ -52,7 +52,7 @@ typedef struct fm_host_watch {
     X(FM_HOST_JOURNAL_GOOD, "good")                                                                \
     X(FM_HOST_JOURNAL_BEHIND, "behind")       /* the world waits for the disk */                   \
     X(FM_HOST_JOURNAL_PAUSED, "paused")       /* it cannot be written: the world stands still */   \
-    X(FM_HOST_JOURNAL_READ_ONLY, "read_only") /* likewise: nothing may be changed */
+    X(FM_HOST_JOURNAL_READ_ONLY, "read_only") /* the same: nothing may be changed */
 
 typedef enum fm_host_journal {
 #define X(enumerator, name) enumerator,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define PATH_CELLS_MAX   4096u  // of debug.inspect
-#define SEARCH_CELLS_MAX 16384u // likewise
+#define SEARCH_CELLS_MAX 16384u // the same
 
 // ---- debug.inspect -----------------------------------------------------------------------------
 

@@ -136,7 +136,7 @@ typedef struct fm_world_stats {
     X(FM_CHANNEL_REPORT, 1u, "report") /* state, order, planner, sizes */                          \
     X(FM_CHANNEL_PATH, 2u, "path")                                                                 \
     X(FM_CHANNEL_SEARCH, 4u, "search")   /* cells in the rectangle */                              \
-    X(FM_CHANNEL_DETAILS, 8u, "details") /* likewise: keys, parents, what was learned */
+    X(FM_CHANNEL_DETAILS, 8u, "details") /* the same: keys, parents, what was learned */
 
 typedef enum fm_channel {
 #define X(enumerator, bit, name) enumerator = bit,

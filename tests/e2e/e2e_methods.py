@@ -363,9 +363,9 @@ def statistics_and_inspection():
         assert "world" not in client.call("stats")
         assert client.refused("stats", world=99) == "no_world"
         client.call("stats", world=world, reset=True)
-        anew = client.call("stats", world=world)["world"]
-        assert anew["tick_ms"]["count"] == 0 and anew["tick"] == 5
-        assert anew["order_to_first_move_ticks"]["count"] == 0
+        again = client.call("stats", world=world)["world"]
+        assert again["tick_ms"]["count"] == 0 and again["tick"] == 5
+        assert again["order_to_first_move_ticks"]["count"] == 0
 
         # What is done between two ticks counts as time of the next one.
         client.call("world.resume", world=world)

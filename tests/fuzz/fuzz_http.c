@@ -2,9 +2,9 @@
 // handshakes, frames, in any pieces, with clients that leave, stall and come back.
 //
 // Every answer has a sound head and the length that it says, every frame of a WebSocket is sound
-// and none follows a close frame, nothing is sent to who was hung up on. When nobody does anything
-// any more, all connections end by themselves in a minute, and nothing is left. What the decoder of
-// frames accepts wslay accepts, with the same bytes of messages.
+// and none follows a close frame, nothing is sent to who was disconnected. When nobody does
+// anything any more, all connections end by themselves in a minute, and nothing is left. What the
+// decoder of frames accepts wslay accepts, with the same bytes of messages.
 //
 // An input is what a client sends, as it is. 0xfe begins a step instead: the byte behind it says
 // what happens (enum step), its upper half how much or to whom. The first byte says how the server

@@ -20,7 +20,7 @@ typedef struct sim_ledger_world {
     uint64_t order_told, order_before;      // the highest id, now and as of the last machine's end
     uint64_t team_told, team_before;        // the highest number
     uint64_t agents[SIM_LEDGER_AGENTS_MAX]; // ids told
-    uint32_t agent_count, agent_before;     // likewise
+    uint32_t agent_count, agent_before;     // the same
     uint64_t digests[SIM_LEDGER_TICKS_MAX]; // by tick % SIM_LEDGER_TICKS_MAX
     uint64_t ticks[SIM_LEDGER_TICKS_MAX];
 } sim_ledger_world;

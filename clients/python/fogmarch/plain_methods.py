@@ -418,7 +418,7 @@ class PlainMethods:
         loop: patrol: from the last waypoint straight to the first, not back by the others; false
         spread: move with goal, agents of one team: a free cell around the goal for each, by one
             shared search; false
-        formation: likewise: keep (as they stand), line or box, across the way; or none; none
+        formation: move with goal: keep (as they stand), line or box, across the way; or none; none
         common_speed: move: all as fast as the slowest of these agents; false
         max_detour: move, without spread and formation: when its way gets longer than so many per
             cent of the first one that was known, it does as with a goal that cannot be reached, and
@@ -451,7 +451,7 @@ class PlainMethods:
         planner: str | None = None,
     ) -> AgentPlanner:
         """Gives agents another planner, all of them or, on an error, none. Their orders stay; their
-        searches begin anew in the next tick. Lowest role: admin.
+        searches start over in the next tick. Lowest role: admin.
 
         world: number of the world
         agents: ids
@@ -762,8 +762,8 @@ class PlainMethods:
         """Counters of the server, and of one world when it is named. Lowest role: observer.
 
         world: number of the world
-        reset: admin: the world's tick_ms, overrun_ms, stages_ms and order_to_first_move_ticks begin
-            anew after this answer; false
+        reset: admin: the world's tick_ms, overrun_ms, stages_ms and order_to_first_move_ticks start
+            over after this answer; false
         teams: with a world: also what each team may search; false
         """
         params: dict[str, Any] = {
