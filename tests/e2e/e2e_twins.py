@@ -115,9 +115,9 @@ def spawn(twin, team, cell):
 
 
 def compare(twins):
-    # The number of a stream is drawn by lot, for each view again, and tells nothing; nor does what is made
+    # The numbers of streams and of the session are drawn by lot and tell nothing; nor does what is made
     # with each server's own key.
-    drawn = re.compile(rb"(\xa6stream)\xcf.{8}|(\xa6resume)\xd9\x6e[A-Za-z0-9_-]{110}", re.DOTALL)
+    drawn = re.compile(rb"(\xa6stream|\xa7session)\xcf.{8}|(\xa6resume)\xd9\x6e[A-Za-z0-9_-]{110}", re.DOTALL)
     a, b = (drawn.sub(rb"\1\2", bytes(twin.player.bytes)) for twin in twins)
     if a != b:
         place = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
