@@ -53,17 +53,17 @@ static fm_cell step_on(const fm_world *world, const struct fm_agent *agent,
     return best;
 }
 
-// Where an agent goes whose search has no answer yet. Agents with auto never wait for a group's.
+// Where an agent goes whose search has no answer yet. Agents that joined a group never wait for it.
 static fm_cell step_meanwhile(const fm_world *world, const struct fm_agent *agent,
                               const struct fm_planner *planner)
 {
-    bool is_group = agent->spec.ops == &fm_auto && planner->spec.ops->shared;
+    bool is_group = agent->spec.ops->joins_groups && planner->spec.ops->shared;
     if (agent->order.marches || (is_group && !planner->has_answered)) {
         return step_ahead(world, agent);
     }
     // A field that has a distance for the cell has a step as well.
-    return is_group && planner->spec.ops != &fm_goal_field ? step_on(world, agent, planner)
-                                                           : FM_CELL_NONE;
+    return is_group && !planner->spec.ops->keeps_field ? step_on(world, agent, planner)
+                                                       : FM_CELL_NONE;
 }
 
 // Asks the planner how it is with the agent's cell. Where it keeps a path, which nobody else goes

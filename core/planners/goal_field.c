@@ -802,6 +802,7 @@ const fm_planner_ops fm_goal_field = {
     .shared = true,
     .real_time = true,
     .uses_tiles = true,
+    .keeps_field = true,
     .takes_weight = true,
     .init = goal_field_init,
     .fini = goal_field_fini,

@@ -177,6 +177,18 @@ struct fm_planner_ops {
     // finds there what has changed: knowledge_changed() tells it nothing.
     bool uses_tiles;
 
+    // Keeps a field of distances: a cell that has a distance has a step as well. How many of these
+    // a world has decides whether groups get more.
+    bool keeps_field;
+
+    // Agents that have it go by one shared search when enough of them have the same goal, and step
+    // ahead while that one has no answer. Not for planners that are shared themselves.
+    bool joins_groups;
+
+    // What it says before its search is over is no better for a few expansions: it waits until it
+    // can be granted more. For planners with real_time.
+    bool waits_for_grant;
+
     // Takes the option `weight`: above 1 paths may be longer than the cheapest.
     bool takes_weight;
 

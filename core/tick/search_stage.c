@@ -213,10 +213,10 @@ static uint32_t smaller(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-// Whether a planner makes use of a few expansions. auto finds better ways when its turn comes.
+// Whether a planner makes use of a few expansions. Others wait for their turn.
 static bool lives_on_moves(const fm_planner_ops *ops)
 {
-    return ops->real_time && ops != &fm_auto;
+    return ops->real_time && !ops->waits_for_grant;
 }
 
 // What a planner may use in the round. A search for many agents may use as much as those of so many

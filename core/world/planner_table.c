@@ -42,10 +42,10 @@ static uint32_t hash_of(uint32_t team, uint32_t class_index, fm_cell goal,
     return (uint32_t)fm_mix64(who ^ fm_mix64(name << 40 ^ options));
 }
 
-// The shared ones, and auto, whose agents are counted.
+// The shared ones, and those whose agents are counted because they may form a group.
 static bool is_listed(const fm_planner_ops *ops)
 {
-    return ops->shared || ops == &fm_auto;
+    return ops->shared || ops->joins_groups;
 }
 
 static bool is_alike(const struct fm_planner *planner, uint32_t team, uint32_t class_index,
@@ -184,7 +184,7 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
     fm_planner_set_walking(world, slot, false);
     world->planners.slots[slot].cursor = fm_knowledge_log(knowledge, agent->class_index)->version;
     world->planners.count += 1;
-    world->planners.field_count += ops == &fm_goal_field;
+    world->planners.field_count += ops->keeps_field;
     if (is_listed(ops)) {
         enlist(world, slot);
     }
@@ -206,7 +206,7 @@ void fm_planner_end(fm_world *world, uint32_t slot)
     fm_due_strike(world, slot);
     world->planners.free = slot;
     world->planners.count -= 1;
-    world->planners.field_count -= ops == &fm_goal_field;
+    world->planners.field_count -= ops->keeps_field;
 }
 
 void fm_planners_forget(fm_world *world, uint32_t team)
@@ -254,7 +254,7 @@ static uint32_t find_group(const fm_world *world, const struct fm_agent *agent, 
 // Whether agents with auto are enough to go together, or some do so already.
 static bool has_group(const fm_world *world, const struct fm_agent *agent, fm_cell goal)
 {
-    uint32_t wanted = agent->spec.ops == &fm_auto ? group_min(world, agent) : UINT32_MAX;
+    uint32_t wanted = agent->spec.ops->joins_groups ? group_min(world, agent) : UINT32_MAX;
     if (wanted == UINT32_MAX) {
         return false;
     }
@@ -276,7 +276,7 @@ static bool has_group(const fm_world *world, const struct fm_agent *agent, fm_ce
 bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *agent)
 {
     const struct fm_planner *planner = &world->planners.slots[agent->planner];
-    return planner->spec.ops == &fm_auto && agent->spec.ops == &fm_auto &&
+    return planner->spec.ops->joins_groups && agent->spec.ops->joins_groups &&
            find_group(world, agent, planner->goal) != FM_SLOT_NONE;
 }
 
