@@ -41,7 +41,7 @@ typedef struct fm_distribution {
 
 void fm_distribution_add(fm_distribution *distribution, uint64_t us);
 
-// The same of other values than times; whoever has one knows its edges. Zeroed is empty.
+// The same of other values than times; its owner knows its edges. Zeroed is empty.
 #define FM_TALLY_EDGES 8u
 
 typedef struct fm_tally {

@@ -18,7 +18,7 @@
 // Every error names the file, the table, and the position and tick where there are some.
 //
 // A reader in the middle of a journal holds on to the file as it was, which keeps the writer from
-// using its write-ahead file again. Whoever goes on later lets go meanwhile: rest.
+// using its write-ahead file again. A reader that goes on later lets go meanwhile: rest.
 //
 // Threads: one at a time for each reader.
 

@@ -268,7 +268,7 @@ static void hand_on_input(struct connection *connection)
     drop_input(connection);
 }
 
-// @return false when memory is out
+// @return false when out of memory
 static bool make_input(struct connection *connection)
 {
     if (connection->input == NULL) {

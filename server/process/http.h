@@ -45,7 +45,7 @@ typedef struct fm_http fm_http;
 /// @param hub     outlives it; its config says where the files are
 /// @param accept  is given each WebSocket connection, as by fm_tcp_listen(), with `hub`; NULL: this
 ///                is the operators' port
-/// @return NULL when memory is out
+/// @return NULL when out of memory
 fm_http *fm_http_create(fm_hub *hub, fm_accept_fn *accept);
 
 /// Listens on a numeric address, with the certificate that the config names, if any. Once.

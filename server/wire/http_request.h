@@ -1,10 +1,10 @@
 // server/wire/http_request.h: the head of an HTTP/1.1 request, from bytes to what was asked for.
 //
-// Strict, because whoever sends something odd is no browser of ours: lines end with CR LF, names
-// are tokens, values have no control characters, no line is continued, the target is a path. What
-// is refused is refused whole, with a status and a sentence. Nothing here is kept from one call to
-// the next but a count of bytes that were looked at, so a head that comes byte by byte is read
-// once.
+// Strict, because a client that sends something odd is no browser of ours: lines end with CR LF,
+// names are tokens, values have no control characters, no line is continued, the target is a path.
+// What is refused is refused whole, with a status and a sentence. Nothing here is kept from one
+// call to the next but a count of bytes that were looked at, so a head that comes byte by byte is
+// read once.
 //
 // Format: RFC 9110 and 9112. A request has no body here.
 //

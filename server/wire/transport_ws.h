@@ -13,7 +13,7 @@
 // of those that came at once, and not while the client does not read. A client that says nothing
 // is pinged after 20 seconds and disconnected after 35.
 //
-// Whoever owns the inner transport passes on what it tells.
+// The owner of the inner transport passes on what it tells.
 //
 // Threads: the event loop.
 
@@ -29,7 +29,7 @@ typedef struct fm_ws fm_ws;
 ///
 /// @param inner           outlives it; stays the caller's
 /// @param frame_size_max  bytes of a client's frame; longer ones end the connection
-/// @return NULL when memory is out
+/// @return NULL when out of memory
 fm_ws *fm_ws_open(fm_transport *inner, uint64_t frame_size_max, fm_accept_fn *accept,
                   void *context);
 

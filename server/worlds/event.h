@@ -18,7 +18,7 @@ typedef struct fm_event {
     fm_event_kind kind;
 } fm_event;
 
-// A queue. Whoever holds it owns its events.
+// A queue. Its holder owns its events.
 typedef struct fm_events {
     fm_event *first, *last; // `last` counts only while there is a first
 } fm_events;

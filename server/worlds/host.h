@@ -145,7 +145,7 @@ typedef struct fm_host_recording {
 typedef struct fm_host_times {
     // Since the world began, or since stats began them again.
     uint64_t stage_ns[FM_STAGE_COUNT]; // sums
-    uint64_t commands_ns;              // of what was done between ticks, likewise
+    uint64_t commands_ns;              // of what was done between ticks, the same
     uint32_t first_moves_before[65];   // what core/ had counted then
     fm_histogram tick_histogram;       // microseconds
     fm_histogram overrun_histogram;    // microseconds
@@ -183,7 +183,7 @@ struct fm_host {
     bool paused;
     fm_events backlog; // taken from the inbox
     fm_job *step;      // world.step that is under way; holds up the backlog
-    fm_job *order;     // agent.order that goes on over ticks; likewise
+    fm_job *order;     // agent.order that goes on over ticks; the same
     uint64_t tick, digest;
     uint64_t timeline;      // see fm_host_summary
     uint32_t agents, teams; // as commands made and removed them; counting them takes long

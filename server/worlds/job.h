@@ -116,7 +116,7 @@ typedef struct fm_world_stats {
     fm_world_counts counts;
     fm_quantiles tick_ms, overrun_ms, order_to_first_move_ticks;
     double stages_ms[FM_STAGE_COUNT]; // mean over the ticks counted
-    double commands_ms;               // before these: what was done between ticks; likewise
+    double commands_ms;               // before these: what was done between ticks; the same
     fm_distribution tick_times, overrun_times, stage_times[FM_STAGE_COUNT], commands_times;
     uint64_t late_ticks, skipped_ticks, degraded_ticks;
     double ns_per_expansion;

@@ -7,7 +7,7 @@
 //      └── play ──> a tick whenever one is due; the end of the journal, or what cannot be read,
 //      ends it
 //
-// A seek that comes while another is under way takes its place, so that whoever drags a slider
+// A seek that comes while another is under way takes its place, so that a user who drags a slider
 // waits for the last of its places only; all that were asked for are answered together.
 //
 // A world is lost when a keyframe cannot be read, and comes back with the next seek that works.
