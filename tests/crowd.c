@@ -5,7 +5,7 @@
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
 #include "core/map/map_file.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "core/world/world_classes.h"
 
 #define SIDE 4096u

@@ -10,7 +10,7 @@
 #include "core/commands/create.h"
 #include "core/tick/tick.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "core/world/world_classes.h"
 #include "tests/support.h"
 

@@ -12,7 +12,7 @@
 #include "core/search/scratch.h"
 #include "core/tick/tick.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "core/world/world_classes.h"
 #include "tests/reference.h"
 #include "tests/support.h"

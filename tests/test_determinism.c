@@ -9,7 +9,7 @@
 
 #include "core/commands/create.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "core/world/team_labels.h"
 #include "core/world/world_classes.h"
 #include "tests/script.h"

@@ -229,7 +229,7 @@ struct mission {
     fm_random random;
     fm_grid *grid;
     fm_view truth;
-    fm_sight *sight;
+    fm_line_of_sight *sight;
     fm_knowledge *knowledge;
     struct group groups[GROUPS_MAX];
     fm_planner_spec spec;
@@ -288,7 +288,7 @@ static void mission_init(struct mission *m, fm_grid *grid, fm_connectivity conne
     m->grid = grid;
     m->truth = fm_view_of_grid(grid, connectivity, steps);
     const fm_sense_rules rules = {.radius = 5, .shape = FM_SENSE_SQUARE};
-    assert_int_equal(fm_sight_create(rules, &fm_memory_libc, &m->sight), FM_OK);
+    assert_int_equal(fm_line_of_sight_create(rules, &fm_memory_libc, &m->sight), FM_OK);
     assert_int_equal(fm_knowledge_create(grid, m->sight, connectivity, steps, false,
                                          &fm_memory_libc, &m->knowledge),
                      FM_OK);
@@ -316,7 +316,7 @@ static void mission_fini(struct mission *m)
         free(m->groups[i].self);
     }
     fm_knowledge_destroy(m->knowledge);
-    fm_sight_destroy(m->sight);
+    fm_line_of_sight_destroy(m->sight);
     fm_grid_destroy(m->grid);
 }
 

@@ -16,7 +16,7 @@
 #include "core/tick/tick.h"
 #include "core/views/explain.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "tests/support.h"
 
 #define UNITS       1000u // at scale 1

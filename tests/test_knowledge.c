@@ -6,7 +6,7 @@
 
 #include "core/generate/generate.h"
 #include "core/map/knowledge.h"
-#include "core/map/sight.h"
+#include "core/map/line_of_sight.h"
 #include "tests/support.h"
 
 #define SIDE_MAX 70u
@@ -45,13 +45,13 @@ static bool is_in_range(fm_sense_rules rules, int32_t dx, int32_t dy)
 
 // With line of sight the model asks the real thing which cells are seen, and checks that they are
 // in range.
-static void model_look(struct model *model, const fm_grid *grid, const fm_sight *sight,
+static void model_look(struct model *model, const fm_grid *grid, const fm_line_of_sight *sight,
                        fm_cell from)
 {
     static fm_cell cells[FM_SIGHT_RAYS_MAX];
     uint32_t count = 0;
     if (sight->rules.line_of_sight) {
-        count = fm_sight_visible(sight, &grid->blocked, from, cells);
+        count = fm_line_of_sight_visible(sight, &grid->blocked, from, cells);
     } else {
         for (uint32_t y = 0; y < grid->height; y++) {
             for (uint32_t x = 0; x < grid->width; x++) {
@@ -104,9 +104,9 @@ static void knows_what_it_has_seen(void **state)
         fm_sense_rules rules = {.radius = 1 + fm_random_below(&random, run % 4 == 0 ? 64 : 9),
                                 .shape = (fm_sense_shape)fm_random_below(&random, 3),
                                 .line_of_sight = fm_random_below(&random, 2) == 0};
-        fm_sight *sight;
+        fm_line_of_sight *sight;
         fm_knowledge *knowledge;
-        assert_int_equal(fm_sight_create(rules, &fm_memory_libc, &sight), FM_OK);
+        assert_int_equal(fm_line_of_sight_create(rules, &fm_memory_libc, &sight), FM_OK);
         assert_int_equal(
             fm_knowledge_create(grid, sight,
                                 rules.shape == FM_SENSE_DIAMOND ? FM_CONNECT_4 : FM_CONNECT_8,
@@ -133,7 +133,7 @@ static void knows_what_it_has_seen(void **state)
         }
         free(model);
         fm_knowledge_destroy(knowledge);
-        fm_sight_destroy(sight);
+        fm_line_of_sight_destroy(sight);
         fm_grid_destroy(grid);
     }
 }
@@ -149,12 +149,12 @@ static void neighbours_are_always_seen(void **state)
                                 .shape =
                                     fm_random_below(&random, 2) ? FM_SENSE_SQUARE : FM_SENSE_DISC,
                                 .line_of_sight = true};
-        fm_sight *sight;
-        assert_int_equal(fm_sight_create(rules, &fm_memory_libc, &sight), FM_OK);
+        fm_line_of_sight *sight;
+        assert_int_equal(fm_line_of_sight_create(rules, &fm_memory_libc, &sight), FM_OK);
         fm_cell from = fm_cell_at(fm_random_below(&random, grid->width),
                                   fm_random_below(&random, grid->height));
         static fm_cell cells[FM_SIGHT_RAYS_MAX];
-        uint32_t count = fm_sight_visible(sight, &grid->blocked, from, cells);
+        uint32_t count = fm_line_of_sight_visible(sight, &grid->blocked, from, cells);
         uint32_t near = 0, expected = 0;
         for (uint32_t i = 0; i < count; i++) {
             near += fm_cell_dx(cells[i], from) <= 1 && fm_cell_dy(cells[i], from) <= 1;
@@ -166,7 +166,7 @@ static void neighbours_are_always_seen(void **state)
             }
         }
         assert_int_equal(near, expected);
-        fm_sight_destroy(sight);
+        fm_line_of_sight_destroy(sight);
         fm_grid_destroy(grid);
     }
 }

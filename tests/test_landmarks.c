@@ -1,4 +1,5 @@
-// tests/test_landmarks.c: the tables that core/search/survey.h makes, against plain measurements.
+// tests/test_landmarks.c: the tables that core/search/heuristic_survey.h makes, against plain
+// measurements.
 //
 //   - On a map at rest each landmark's costs are the true ones, landmarks differ and are free
 //   cells,
@@ -12,7 +13,7 @@
 
 #include "tests/support.h"
 
-#include "core/search/survey.h"
+#include "core/search/heuristic_survey.h"
 #include "tests/fog.h"
 #include "tests/reference.h"
 
@@ -21,7 +22,7 @@
 struct play {
     fog world;
     fm_slab slab;
-    fm_survey *survey;
+    fm_heuristic_survey *survey;
     fm_landmark_rules rules;
 };
 
@@ -31,14 +32,14 @@ static void play_init(struct play *play, uint64_t seed, uint32_t side_max, fm_la
     fog_init(&play->world, seed, 6, side_max, false);
     const fm_memory *memory = &play->world.memory.memory;
     fm_slab_init(&play->slab, memory);
-    assert_int_equal(fm_survey_create(&play->world.view, rules, seed, memory, &play->survey),
-                     FM_OK);
+    assert_int_equal(
+        fm_heuristic_survey_create(&play->world.view, rules, seed, memory, &play->survey), FM_OK);
     play->world.view.tables = &play->survey->tables;
 }
 
 static void play_fini(struct play *play)
 {
-    fm_survey_destroy(play->survey);
+    fm_heuristic_survey_destroy(play->survey);
     fm_slab_fini(&play->slab);
     fog_fini(&play->world);
 }
@@ -46,11 +47,11 @@ static void play_fini(struct play *play)
 static void tick(struct play *play, uint32_t grant)
 {
     fog_settle_changes(&play->world);
-    fm_survey_follow(play->survey, play->world.changes, play->world.change_count, true);
+    fm_heuristic_survey_follow(play->survey, play->world.changes, play->world.change_count, true);
     play->world.change_count = 0;
-    while (grant > 0 && fm_survey_is_busy(play->survey)) {
+    while (grant > 0 && fm_heuristic_survey_is_busy(play->survey)) {
         fm_work work = {.slab = &play->slab, .expansions_max = grant};
-        fm_survey_advance(play->survey, &work);
+        fm_heuristic_survey_advance(play->survey, &work);
         assert_true(work.expansions <= grant);
         grant -= work.expansions > 0 ? work.expansions : grant;
     }
@@ -62,14 +63,15 @@ static void come_to_rest(struct play *play)
     uint32_t idle_ticks = 0;
     for (uint32_t i = 0; i < TICKS_MAX && idle_ticks < 20; i++) {
         tick(play, 1 + fm_random_below(&play->world.random, 500));
-        idle_ticks = fm_survey_is_busy(play->survey) ? 0 : idle_ticks + 1;
+        idle_ticks = fm_heuristic_survey_is_busy(play->survey) ? 0 : idle_ticks + 1;
     }
     assert_int_equal(idle_ticks, 20);
 }
 
 static void want(struct play *play, fm_heuristic_kind kind)
 {
-    fm_survey_want(play->survey, kind, fog_free_cell(&play->world), fog_free_cell(&play->world));
+    fm_heuristic_survey_want(play->survey, kind, fog_free_cell(&play->world),
+                             fog_free_cell(&play->world));
 }
 
 static fm_landmark_rules random_rules(fm_random *random)
@@ -292,7 +294,7 @@ static void test_past_the_goal_is_behind_it(void **state)
     fm_landmarks *landmarks =
         open_ground(&play, (fm_landmark_rules){.count = 1, .placement = FM_PLACE_PAST_THE_GOAL});
     fm_cell start = fm_cell_at(0, 1), goal = fm_cell_at(2, 1);
-    fm_survey_want(play.survey, FM_HEURISTIC_LANDMARKS, start, goal);
+    fm_heuristic_survey_want(play.survey, FM_HEURISTIC_LANDMARKS, start, goal);
     come_to_rest(&play);
     fm_cell behind = landmarks->live[0].cell;
     reference from_start = reference_measure(&play.world.view, start);
@@ -314,12 +316,12 @@ static void test_the_least_used_landmark_moves(void **state)
     struct play play;
     fm_landmarks *landmarks = open_ground(&play, (fm_landmark_rules){.count = 3, .adaptive = true});
     fm_cell start = fm_cell_at(0, 0), goal = fm_cell_at(3, 2);
-    fm_survey_want(play.survey, FM_HEURISTIC_LANDMARKS, start, goal);
+    fm_heuristic_survey_want(play.survey, FM_HEURISTIC_LANDMARKS, start, goal);
     come_to_rest(&play);
     fm_landmark before[3];
     memcpy(before, landmarks->live, sizeof before);
     for (uint32_t i = 0; i < FM_LANDMARK_ERRANDS_MAX; i++) {
-        fm_survey_want(play.survey, FM_HEURISTIC_LANDMARKS, start, goal);
+        fm_heuristic_survey_want(play.survey, FM_HEURISTIC_LANDMARKS, start, goal);
     }
     uint32_t least = 0, at_goal = 0, moved = 0;
     for (uint32_t i = 0; i < 3; i++) {

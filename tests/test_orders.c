@@ -12,7 +12,7 @@
 #include "core/search/frontier.h"
 #include "core/tick/tick.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "tests/support.h"
 
 #include <string.h>

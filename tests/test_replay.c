@@ -14,7 +14,7 @@
 #include "core/saves/experiment.h"
 #include "core/saves/world_file.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "server/journal/journal_file.h"
 #include "server/journal/replay.h"
 #include "tests/script.h"

@@ -22,7 +22,7 @@
 #include "core/planners/query.h"
 #include "core/tick/tick.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "core/world/names.h"
 #include "server/streams/scene.h"
 #include "tests/support.h"

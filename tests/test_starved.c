@@ -12,7 +12,7 @@
 #include "core/saves/experiment.h"
 #include "core/saves/world_file.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "tests/script.h"
 #include "tests/support.h"
 

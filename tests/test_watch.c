@@ -10,8 +10,8 @@
 #include "core/commands/create.h"
 #include "core/tick/tick.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
-#include "core/world/looks.h"
+#include "core/views/view_delta.h"
+#include "core/world/terrain_block.h"
 #include "core/world/world.h"
 #include "tests/support.h"
 
@@ -63,9 +63,9 @@ static uint32_t terrain_at(const fm_world *world, uint32_t team, uint32_t i)
 static void compare_looks(const fm_world *world, uint32_t team)
 {
     for (uint32_t y = 0; y < SIDE; y++) {
-        fm_looks looks;
+        fm_terrain_block looks;
         assert_int_equal(fm_world_look_up_block(world, team, 0, y, &looks), SIDE);
-        for (uint32_t x = 0; x < FM_LOOKS_BLOCK; x++) {
+        for (uint32_t x = 0; x < FM_TERRAIN_BLOCK_CELLS; x++) {
             fm_learned look = {.terrain = FM_TERRAIN_UNKNOWN};
             if (x < SIDE) {
                 look = fm_world_look_up(world, team, fm_cell_at(x, y));

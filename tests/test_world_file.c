@@ -11,7 +11,7 @@
 #include "core/commands/create.h"
 #include "core/saves/world_file.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "tests/script.h"
 #include "tests/support.h"
 

@@ -6,10 +6,10 @@
 #include "core/commands/permit.h"
 #include "core/crowd/crowd.h"
 #include "core/orders/order_end.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "core/world/due.h"
 #include "core/world/planner_table.h"
-#include "core/world/surveys.h"
+#include "core/world/view_surveys.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_state.h"
 
@@ -75,14 +75,14 @@ fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_m
         status = FM_ERR_BAD_VALUE;
     }
     if (status == FM_OK) {
-        status = fm_sight_create(rules->sense, &world->memory, &world->map.sight);
+        status = fm_line_of_sight_create(rules->sense, &world->memory, &world->map.sight);
     }
     if (status == FM_OK && rules->occupancy == FM_OCCUPANCY_EXCLUSIVE) {
         status =
             fm_occupancy_create(grid->width, grid->height, &world->memory, &world->crowd.occupancy);
     }
     if (status != FM_OK) {
-        fm_sight_destroy(world->map.sight);
+        fm_line_of_sight_destroy(world->map.sight);
         fm_world_classes_destroy(world);
         fm_history_destroy(&world->history, &world->memory);
         fm_memory_release(memory, world, sizeof *world);
@@ -107,17 +107,17 @@ void fm_world_destroy(fm_world *world)
             fm_planner_end(world, slot);
         }
     }
-    fm_surveys_destroy(world);
+    fm_view_surveys_destroy(world);
     for (uint32_t i = 0; i < world->teams.count; i++) {
         struct fm_team *team = &world->teams.list[i];
-        fm_watch_destroy(world, team->watch);
+        fm_view_delta_destroy(world, team->delta);
         fm_team_labels_fini(&team->labels);
         fm_knowledge_destroy(team->knowledge);
         fm_seekers_fini(&team->seekers, &memory);
         fm_memory_release(&memory, team->members, team->member_capacity * sizeof *team->members);
     }
     fm_history_destroy(&world->history, &memory);
-    fm_watch_destroy(world, world->interval.watch_all);
+    fm_view_delta_destroy(world, world->interval.delta_all);
     for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
         fm_labels_destroy(world->map.labels[map]);
     }
@@ -146,7 +146,7 @@ void fm_world_destroy(fm_world *world)
     fm_buildings_fini(&world->map.buildings);
     fm_buildings_seen_fini(&world->map.buildings_shown, &memory);
     fm_unit_index_fini(&world->orders.unit_index, &memory);
-    fm_sight_destroy(world->map.sight);
+    fm_line_of_sight_destroy(world->map.sight);
     fm_grid_destroy(world->map.grid);
     fm_memory_release(&memory, world, sizeof *world);
 }

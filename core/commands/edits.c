@@ -5,7 +5,7 @@
 #include "core/base/random.h"
 #include "core/commands/placing.h"
 #include "core/world/planner_table.h"
-#include "core/world/surveys.h"
+#include "core/world/view_surveys.h"
 #include "core/world/world_classes.h"
 
 // A building has to go before what it stands on can change.
@@ -127,7 +127,7 @@ void fm_world_use_seen_weights(fm_world *world)
         if (world->teams.list[i].knowledge->wants_weights) {
             fm_knowledge_use_weights(world->teams.list[i].knowledge);
             fm_planners_forget(world, i + 1);
-            fm_surveys_forget(world, i + 1);
+            fm_view_surveys_forget(world, i + 1);
         }
     }
 }

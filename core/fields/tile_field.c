@@ -282,7 +282,7 @@ static void settle(fm_tile_field *field, fm_tile *tile, const fm_tile_border *se
         return;
     }
     tile->high = highest(&body);
-    tile->version = field->map->looks[tile->number].version;
+    tile->version = field->map->tiles[tile->number].version;
     tile->is_computed = true;
     tile->is_cut = false;
     if (with_body || tile->body != NULL) {

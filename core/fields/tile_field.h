@@ -113,7 +113,7 @@ static inline fm_tile *fm_tile_at(const fm_tile_field *field, fm_cell cell)
 /// Whether a computed tile has changed since.
 static inline bool fm_tile_is_stale(const fm_tile_field *field, const fm_tile *tile)
 {
-    return tile->version != field->map->looks[tile->number].version;
+    return tile->version != field->map->tiles[tile->number].version;
 }
 
 /// The smallest sum of distance and weighted estimate that any cell can still be given;

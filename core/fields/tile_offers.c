@@ -61,7 +61,7 @@ static void cross_weighted(const fm_tile_field *field, const uint32_t *from, uin
                            uint32_t side, uint32_t offers[FM_TILE_SIDE])
 {
     const fm_view *view = field->view;
-    const uint32_t free = field->map->looks[number].sides[side];
+    const uint32_t free = field->map->tiles[number].sides[side];
     for (uint32_t i = 0; i < FM_TILE_SIDE; i++) {
         offers[i] = FM_COST_INFINITE;
         if ((free >> i & 1) == 0) {
@@ -92,8 +92,8 @@ static void cross(const fm_tile_field *field, const fm_tile *from, uint32_t numb
         return;
     }
     fm_tile_passage passage =
-        fm_tile_passage_between(field->map->looks[from->number].sides[out],
-                                field->map->looks[number].sides[side], field->view->connectivity);
+        fm_tile_passage_between(field->map->tiles[from->number].sides[out],
+                                field->map->tiles[number].sides[side], field->view->connectivity);
     field->kernel->cross(costs, &passage, &field->estimate.steps, offers);
 }
 

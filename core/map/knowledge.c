@@ -6,7 +6,7 @@
 #include "core/map/knowledge.h"
 
 #include "core/base/random.h"
-#include "core/map/sight.h"
+#include "core/map/line_of_sight.h"
 
 static void set_blocked(fm_knowledge *knowledge, fm_cell cell, bool blocked);
 
@@ -29,7 +29,7 @@ static void learn_everything(fm_knowledge *knowledge)
     knowledge->known_count = (uint64_t)truth->width * truth->height;
 }
 
-fm_status fm_knowledge_create(const fm_grid *truth, const fm_sight *sight,
+fm_status fm_knowledge_create(const fm_grid *truth, const fm_line_of_sight *sight,
                               fm_connectivity connectivity, fm_step_costs steps, bool omniscient,
                               const fm_memory *memory, fm_knowledge **out)
 {
@@ -267,13 +267,13 @@ static inline bool span_of(const fm_knowledge *knowledge, fm_cell cell, int32_t 
 
 void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell)
 {
-    const fm_sight *sight = knowledge->sight;
+    const fm_line_of_sight *sight = knowledge->sight;
     if (knowledge->omniscient) {
         return;
     }
     if (sight->rules.line_of_sight) {
         fm_cell cells[FM_SIGHT_RAYS_MAX];
-        uint32_t count = fm_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
+        uint32_t count = fm_line_of_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
         for (uint32_t i = 0; i < count; i++) {
             uint32_t x = fm_cell_x(cells[i]);
             learn_word(knowledge, fm_cell_y(cells[i]), x >> 6, (uint64_t)1 << (x & 63));
@@ -322,10 +322,10 @@ void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell)
 
 void fm_knowledge_look(const fm_knowledge *knowledge, fm_cell cell, fm_bitmap *visible)
 {
-    const fm_sight *sight = knowledge->sight;
+    const fm_line_of_sight *sight = knowledge->sight;
     if (sight->rules.line_of_sight) {
         fm_cell cells[FM_SIGHT_RAYS_MAX];
-        uint32_t count = fm_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
+        uint32_t count = fm_line_of_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
         for (uint32_t i = 0; i < count; i++) {
             fm_bitmap_set(visible, cells[i]);
         }

@@ -42,18 +42,19 @@ typedef struct fm_learned {
 } fm_learned;
 
 // What an agent sees from where it stands, as offsets; the same for every knowledge of a world.
-typedef struct fm_sight fm_sight;
+typedef struct fm_line_of_sight fm_line_of_sight;
 
 /// @return FM_OK or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_sight_create(fm_sense_rules rules, const fm_memory *memory, fm_sight **out);
+FM_CHECKED fm_status fm_line_of_sight_create(fm_sense_rules rules, const fm_memory *memory,
+                                             fm_line_of_sight **out);
 
 /// NULL is allowed.
-void fm_sight_destroy(fm_sight *sight);
+void fm_line_of_sight_destroy(fm_line_of_sight *sight);
 
 // What every tick looks at comes first: there may be thousands of them.
 typedef struct fm_knowledge {
     const fm_grid *truth;
-    const fm_sight *sight;
+    const fm_line_of_sight *sight;
     bool omniscient;        // knows everything always
     bool keep_learned;      // somebody wants `learned`
     bool wants_weights;     // has seen a cell of another cost than the floor; see use_weights
@@ -90,7 +91,7 @@ typedef struct fm_knowledge {
 ///
 /// @param truth, sight, memory  outlive it
 /// @return FM_OK or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_knowledge_create(const fm_grid *truth, const fm_sight *sight,
+FM_CHECKED fm_status fm_knowledge_create(const fm_grid *truth, const fm_line_of_sight *sight,
                                          fm_connectivity connectivity, fm_step_costs steps,
                                          bool omniscient, const fm_memory *memory,
                                          fm_knowledge **out);

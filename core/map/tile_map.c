@@ -17,7 +17,7 @@ static void read_sides(fm_tile_map *map, const fm_view *view, uint32_t tile)
         west |= (free[y] & 1) << y;
         east |= (free[y] >> (FM_TILE_SIDE - 1)) << y;
     }
-    uint32_t *sides = map->looks[tile].sides;
+    uint32_t *sides = map->tiles[tile].sides;
     sides[FM_SIDE_NORTH] = free[0];
     sides[FM_SIDE_EAST] = east;
     sides[FM_SIDE_SOUTH] = free[FM_TILE_SIDE - 1];
@@ -28,11 +28,11 @@ fm_status fm_tile_map_init(fm_tile_map *map, const fm_view *view, const fm_memor
 {
     uint32_t columns = (view->width + FM_TILE_SIDE - 1) / FM_TILE_SIDE;
     uint32_t rows = (view->height + FM_TILE_SIDE - 1) / FM_TILE_SIDE;
-    fm_tile_look *looks = fm_memory_allocate_zeroed(memory, (size_t)columns * rows, sizeof *looks);
-    if (looks == NULL) {
+    fm_tile_look *tiles = fm_memory_allocate_zeroed(memory, (size_t)columns * rows, sizeof *tiles);
+    if (tiles == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    *map = (fm_tile_map){.columns = columns, .rows = rows, .looks = looks};
+    *map = (fm_tile_map){.columns = columns, .rows = rows, .tiles = tiles};
     for (uint32_t tile = 0; tile < columns * rows; tile++) {
         read_sides(map, view, tile);
     }
@@ -41,7 +41,7 @@ fm_status fm_tile_map_init(fm_tile_map *map, const fm_view *view, const fm_memor
 
 void fm_tile_map_fini(fm_tile_map *map, const fm_memory *memory)
 {
-    fm_memory_release(memory, map->looks, fm_tile_map_bytes(map));
+    fm_memory_release(memory, map->tiles, fm_tile_map_bytes(map));
     *map = (fm_tile_map){0};
 }
 
@@ -72,8 +72,8 @@ void fm_tile_map_note(fm_tile_map *map, const fm_view *view, fm_cell cell, bool 
     uint32_t x = fm_cell_x(cell) % FM_TILE_SIDE, y = fm_cell_y(cell) % FM_TILE_SIDE;
     map->changes += 1;
     map->freed += cheaper;
-    map->looks[tile].version += 1;
-    note_sides(&map->looks[tile], x, y, !fm_view_is_blocked(view, cell));
+    map->tiles[tile].version += 1;
+    note_sides(&map->tiles[tile], x, y, !fm_view_is_blocked(view, cell));
     bool at_x = x == 0 || x == FM_TILE_SIDE - 1, at_y = y == 0 || y == FM_TILE_SIDE - 1;
     if (!(at_x && at_y) && !((at_x || at_y) && (cheaper || view->weights != NULL))) {
         return;
@@ -86,7 +86,7 @@ void fm_tile_map_note(fm_tile_map *map, const fm_view *view, fm_cell cell, bool 
         uint32_t beside = fm_tile_beside(map, tile, d);
         if (beside != FM_TILE_NONE && leaves_x == (fm_direction_dx[d] != 0) &&
             leaves_y == (fm_direction_dy[d] != 0)) {
-            map->looks[beside].version += 1;
+            map->tiles[beside].version += 1;
         }
     }
 }
@@ -96,7 +96,7 @@ void fm_tile_map_renew(fm_tile_map *map, const fm_view *view)
     map->changes += 1;
     map->freed += 1;
     for (uint32_t tile = 0; tile < map->columns * map->rows; tile++) {
-        map->looks[tile].version += 1;
+        map->tiles[tile].version += 1;
         read_sides(map, view, tile);
     }
 }

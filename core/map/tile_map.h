@@ -35,7 +35,7 @@ typedef struct fm_tile_map {
     uint32_t columns, rows; // tiles
     uint64_t changes;       // ever noted
     uint64_t freed;         // those by which some step has become cheaper or possible
-    fm_tile_look *looks;    // by tile: row * columns + column; owned
+    fm_tile_look *tiles;    // by tile: row * columns + column; owned
 } fm_tile_map;
 
 /// Reads the sides of all tiles.
@@ -62,7 +62,7 @@ void fm_tile_map_read(const fm_tile_map *map, const fm_view *view, uint32_t tile
 /// Bytes held, the fm_tile_map itself left out.
 static inline size_t fm_tile_map_bytes(const fm_tile_map *map)
 {
-    return (size_t)map->columns * map->rows * sizeof *map->looks;
+    return (size_t)map->columns * map->rows * sizeof *map->tiles;
 }
 
 static inline uint32_t fm_tile_of(const fm_tile_map *map, fm_cell cell)

@@ -5,7 +5,7 @@
 #include "core/orders/detour.h"
 #include "core/orders/order_kinds.h"
 #include "core/orders/orders.h"
-#include "core/orders/seek.h"
+#include "core/orders/goal_search.h"
 #include "core/orders/unreachable.h"
 #include "core/world/planner_table.h"
 
@@ -20,7 +20,7 @@ static void assign(fm_world *world, struct fm_agent *agent)
 {
     fm_order_progress(world, agent);
     if (agent->order.id == 0 || agent->order.goal == FM_CELL_NONE || agent->order.resting ||
-        agent->order.seek_state == FM_SEEK_LISTED) {
+        agent->order.seek_state == FM_GOAL_SEARCH_LISTED) {
         return;
     }
     if (agent->cell == agent->order.goal) {
@@ -70,12 +70,12 @@ static void assign_found(fm_world *world)
         uint32_t count = seekers->count;
         for (uint32_t j = 0; j < count; j++) {
             struct fm_agent *agent = &world->agents.slots[seekers->slots[j]];
-            fm_seek_take(world, agent);
+            fm_goal_search_take(world, agent);
             assign_orders(world, agent);
         }
         // Orders whose turn has come just now look in the next tick.
         for (uint32_t j = count; j < seekers->count; j++) {
-            world->agents.slots[seekers->slots[j]].order.seek_state = FM_SEEK_IDLE;
+            world->agents.slots[seekers->slots[j]].order.seek_state = FM_GOAL_SEARCH_IDLE;
         }
         seekers->count = 0;
     }
@@ -109,7 +109,7 @@ uint64_t fm_orders_assign(fm_world *world, fm_workers *workers, uint64_t budget)
             assign_orders(world, agent);
         }
     }
-    uint64_t used = fm_seek_run(world, workers, budget);
+    uint64_t used = fm_goal_search_run(world, workers, budget);
     assign_found(world);
     join_groups(world, planners_made_before);
     return used;

@@ -6,7 +6,7 @@
 #include "core/orders/march.h"
 #include "core/orders/order_end.h"
 #include "core/orders/patrol.h"
-#include "core/orders/seek.h"
+#include "core/orders/goal_search.h"
 
 // One kind of order.
 struct kind {
@@ -78,14 +78,14 @@ static const struct kind kinds[FM_ORDER_KIND_COUNT] = {
                         .progress = fm_follow_progress,
                         .leg_over = fm_follow_leg_over},
     [FM_ORDER_EXPLORE] = {.accepts = takes_any,
-                          .begin = fm_seek_begin,
-                          .progress = fm_seek_progress,
-                          .leg_over = fm_seek_leg_over},
+                          .begin = fm_goal_search_begin,
+                          .progress = fm_goal_search_progress,
+                          .leg_over = fm_goal_search_leg_over},
     [FM_ORDER_FLEE] = {.accepts = takes_dangers,
                        .has_route = true,
-                       .begin = fm_seek_begin,
-                       .progress = fm_seek_progress,
-                       .leg_over = fm_seek_leg_over},
+                       .begin = fm_goal_search_begin,
+                       .progress = fm_goal_search_progress,
+                       .leg_over = fm_goal_search_leg_over},
 };
 
 // ---- what others call ---------------------------------------------------------------------------

@@ -7,7 +7,7 @@
 //                                                             on_unreachable is fail
 //   hold    none; the agent stays where it is                 never by itself
 //   follow  to the target, as follow.h tells                  when the target is lost or dies
-//   explore to frontier after frontier, as seek.h tells       when none can be reached
+//   explore to frontier after frontier, as goal_search.h tells       when none can be reached
 //   flee    away from dangers, the same                       when none is near, or cornered
 //   guard   back to the post, as follow.h tells               when the friend it guards dies
 //

@@ -546,7 +546,7 @@ static void goal_field_set_goal(void *self, fm_cell goal, fm_slab *slab)
 static void goal_field_forget(void *self, fm_slab *slab)
 {
     struct goal_field *f = self;
-    if (f->own_map.looks != NULL) {
+    if (f->own_map.tiles != NULL) {
         fm_tile_map_renew(&f->own_map, f->field.view);
     }
     forget_all(f, slab);
@@ -607,7 +607,7 @@ static void goal_field_knowledge_changed(void *self, const fm_change *changes, u
 {
     struct goal_field *f = self;
     (void)work; // those that share a map are told by its versions
-    for (uint32_t i = 0; f->own_map.looks != NULL && i < count; i++) {
+    for (uint32_t i = 0; f->own_map.tiles != NULL && i < count; i++) {
         fm_tile_map_note(&f->own_map, f->field.view, changes[i].cell, changes[i].cheaper);
     }
 }

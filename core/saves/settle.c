@@ -6,7 +6,7 @@
 // parts goes to all that are left.
 
 #include "core/saves/world_file.h"
-#include "core/world/surveys.h"
+#include "core/world/view_surveys.h"
 
 #include "core/commands/order_command.h"
 #include "core/world/planner_table.h"
@@ -55,7 +55,7 @@ void fm_world_settle(fm_world *world)
         fm_orders_finish(world);
     }
     fm_planners_settle(world);
-    fm_surveys_settle(world); // after the planners that read their tables
+    fm_view_surveys_settle(world); // after the planners that read their tables
     for (uint32_t i = 0; i < world->teams.count; i++) {
         struct fm_team *team = &world->teams.list[i];
         fm_team_labels_settle(team);

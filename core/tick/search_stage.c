@@ -11,7 +11,7 @@
 #include "core/tick/notice.h"
 #include "core/world/due.h"
 #include "core/world/planner_table.h"
-#include "core/world/surveys.h"
+#include "core/world/view_surveys.h"
 
 #define FIRST_GRANT  64u   // expansions of round 0; covers nine repairs in ten
 #define MOVES_SHARE  4u    // of a team that has less than that, this part is for moves
@@ -124,7 +124,7 @@ static bool list_surveys(fm_world *world)
         return false;
     }
     for (uint32_t i = 0; i < world->surveys.count; i++) {
-        if (fm_survey_is_busy(world->surveys.list[i].survey)) {
+        if (fm_heuristic_survey_is_busy(world->surveys.list[i].survey)) {
             world->surveys.running[world->surveys.running_count++] = i;
             fm_team_of(world, world->surveys.list[i].team)->account.searching += 1;
             fm_team_of(world, world->surveys.list[i].team)->account.served += 1;
@@ -389,7 +389,7 @@ static void measure_for_survey(struct fm_tick *t, uint32_t number, uint32_t work
         entry->round_expansions = 0;
         return;
     }
-    fm_survey_advance(entry->survey, &work);
+    fm_heuristic_survey_advance(entry->survey, &work);
     entry->round_expansions = work.expansions;
     entry->cut = work.cut;
 }
@@ -464,7 +464,7 @@ static uint64_t close_surveys(struct fm_tick *t)
         if (entry->cut) {
             note_cut(t, FM_CUT_SURVEY + number, entry->round_expansions);
         }
-        if (fm_survey_is_busy(entry->survey)) {
+        if (fm_heuristic_survey_is_busy(entry->survey)) {
             world->surveys.running[kept++] = number;
         } else {
             account->searching -= 1;
@@ -637,7 +637,7 @@ void fm_stage_search(struct fm_tick *t)
     fm_world *world = t->world;
     world->lists.cut_count = 0;
     open_accounts(t);
-    fm_surveys_follow(world);
+    fm_view_surveys_follow(world);
     fm_search_notice(t);
     if (!list(t)) {
         return; // out of memory: nobody searches in this tick

@@ -10,7 +10,7 @@
 #include "core/orders/orders.h"
 #include "core/tick/search_stage.h"
 #include "core/tick/tick_state.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "core/world/world_classes.h"
 
 // ---- sense --------------------------------------------------------------------------------------
@@ -125,10 +125,10 @@ static void observe_teams(uint32_t begin, uint32_t end, uint32_t worker, void *c
     fm_world *world = context;
     for (uint32_t i = begin; i < end; i++) {
         // Item 0 is everything, item t is team t.
-        struct fm_watch *watch =
-            i == 0 ? world->interval.watch_all : world->teams.list[i - 1].watch;
-        if (watch != NULL) {
-            fm_watch_observe(world, i, watch);
+        struct fm_view_delta *delta =
+            i == 0 ? world->interval.delta_all : world->teams.list[i - 1].delta;
+        if (delta != NULL) {
+            fm_view_delta_observe(world, i, delta);
         }
     }
 }
@@ -187,7 +187,7 @@ uint64_t fm_world_digest(const fm_world *world)
         }
     }
     for (uint32_t i = 0; i < world->surveys.count; i++) {
-        digest = fm_digest_mix(digest, fm_survey_digest(world->surveys.list[i].survey));
+        digest = fm_digest_mix(digest, fm_heuristic_survey_digest(world->surveys.list[i].survey));
     }
     return fm_orders_mix_rest(world, digest);
 }

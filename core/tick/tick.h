@@ -5,7 +5,7 @@
 //   sense    workers      truth                   one team's knowledge each
 //   assign   tick thread  everything              agents, planners made and dropped, orders ended;
 //            workers      knowledge, where all    one team's explorers and fleers each: what they
-//                         agents stand (const)    found (core/orders/seek.h)
+//                         agents stand (const)    found (core/orders/goal_search.h)
 //   search   workers      knowledge (const)       one planner each; in rounds
 //   choose   workers      planners (const)        one agent each: next cell
 //   move     tick thread  everything              agents, orders ended

@@ -3,7 +3,7 @@
 #include "core/views/inspect.h"
 
 #include "core/world/planner_table.h"
-#include "core/world/surveys.h"
+#include "core/world/view_surveys.h"
 #include "core/world/world_state.h"
 
 #include <string.h>
@@ -154,7 +154,7 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
         counts->knowledge_bytes += fm_knowledge_bytes(world->teams.list[i].knowledge) +
                                    fm_team_labels_bytes(&world->teams.list[i].labels);
     }
-    counts->knowledge_bytes += fm_surveys_bytes(world);
+    counts->knowledge_bytes += fm_view_surveys_bytes(world);
     counts->map_cells = (uint64_t)world->map.grid->width * world->map.grid->height;
 }
 

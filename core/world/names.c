@@ -36,10 +36,10 @@ fm_agent_id fm_world_agent_named(const fm_world *world, uint32_t team, fm_agent_
     if (name.index1 % 2 == 1) {
         return own_agent_named(world, own, name);
     }
-    if (own->watch == NULL) {
+    if (own->delta == NULL) {
         return (fm_agent_id){0};
     }
-    uint32_t slot = fm_sightings_find(&own->watch->sightings, name);
+    uint32_t slot = fm_sightings_find(&own->delta->sightings, name);
     return slot != FM_SLOT_NONE && world->agents.slots[slot].alive
                ? fm_agent_id_of(world, &world->agents.slots[slot])
                : (fm_agent_id){0};

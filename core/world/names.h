@@ -14,7 +14,7 @@
 // A name has the shape of an id and is packed like one. Sightings belong to a watched view and are
 // no part of the simulation; several that begin in one tick are numbered by cell, team and birth.
 //
-// Threads: as fm_watch_observe(): one worker per view.
+// Threads: as fm_view_delta_observe(): one worker per view.
 
 #pragma once
 

@@ -51,8 +51,8 @@ struct fm_order {
     fm_cell home;           // where the agent stood when the order's turn came
 
     // ---- explore, flee
-    fm_seek_state seek_state;
-    fm_cell found;        // with FM_SEEK_FOUND
+    fm_goal_search_state seek_state;
+    fm_cell found;        // with FM_GOAL_SEARCH_FOUND
     uint64_t sought_tick; // tick in which it was looked for last
 
     // ---- follow, guard

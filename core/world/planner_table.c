@@ -11,7 +11,7 @@
 #include "core/base/random.h"
 #include "core/search/jump_search.h"
 #include "core/world/due.h"
-#include "core/world/surveys.h"
+#include "core/world/view_surveys.h"
 
 #include <string.h>
 
@@ -156,7 +156,7 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
     const fm_view *view = fm_knowledge_view(knowledge, agent->class_index);
     bool has_tiles =
         !ops->uses_tiles || fm_knowledge_prepare_tiles(knowledge, agent->class_index) == FM_OK;
-    fm_surveys_want(world, agent, goal);
+    fm_view_surveys_want(world, agent, goal);
     fm_planner_options options = spec->options;
     options.rejoin = world->crowd.occupancy != NULL;
     if (!has_tiles || ops->init(self, view, &options, &world->memory, goal) != FM_OK) {

@@ -1,20 +1,21 @@
 // core/world/seekers.h: what a team keeps for its agents whose next leg has to be looked for, who
-// explore or flee. core/orders/seek.h looks.
+// explore or flee. core/orders/goal_search.h looks.
 
 #pragma once
 
 #include "core/search/frontier.h"
 #include "core/world/unit_index.h"
 
-typedef enum fm_seek_state {
-    FM_SEEK_IDLE,
-    FM_SEEK_LISTED,    // waits for its turn in this tick
-    FM_SEEK_FOUND,     // `found` is the next leg's goal
-    FM_SEEK_SAFE,      // flee: there is no danger
-    FM_SEEK_NOWHERE,   // explore: no frontier can be reached; flee: nowhere is better than here
-    FM_SEEK_EXHAUSTED, // memory ran out
-    FM_SEEK_NOT_YET,   // its turn did not come, or its search is not over
-} fm_seek_state;
+typedef enum fm_goal_search_state {
+    FM_GOAL_SEARCH_IDLE,
+    FM_GOAL_SEARCH_LISTED,    // waits for its turn in this tick
+    FM_GOAL_SEARCH_FOUND,     // `found` is the next leg's goal
+    FM_GOAL_SEARCH_SAFE,      // flee: there is no danger
+    FM_GOAL_SEARCH_NOWHERE,   // explore: no frontier can be reached; flee: nowhere is better than
+                              // here
+    FM_GOAL_SEARCH_EXHAUSTED, // memory ran out
+    FM_GOAL_SEARCH_NOT_YET,   // its turn did not come, or its search is not over
+} fm_goal_search_state;
 
 // Of one team. Zeroed: empty.
 typedef struct fm_seekers {

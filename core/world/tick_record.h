@@ -8,8 +8,8 @@
 
 // A planner that the deadline stopped before its grant was used up.
 typedef struct fm_cut {
-    uint32_t planner;    // slot; FM_CUT_SURVEY + number for a survey (core/search/survey.h)
-    uint32_t round;      // 0..FM_SEARCH_ROUNDS_MAX - 1
+    uint32_t planner; // slot; FM_CUT_SURVEY + number for a survey (core/search/heuristic_survey.h)
+    uint32_t round;   // 0..FM_SEARCH_ROUNDS_MAX - 1
     uint32_t expansions; // its fm_work.expansions at that moment; 0: its turn never came
 } fm_cut;
 

@@ -121,7 +121,7 @@ static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_ce
     for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
         const struct fm_agent *agent = &world->agents.slots[unit_index->slots[i]];
         if (agent->team == team && !mark(&marks, agent->cell) &&
-            fm_sight_sees(world->map.sight, &world->map.grid->blocked, agent->cell, cell)) {
+            fm_line_of_sight_sees(world->map.sight, &world->map.grid->blocked, agent->cell, cell)) {
             return true;
         }
     }

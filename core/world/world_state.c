@@ -22,7 +22,7 @@ void fm_world_begin_interval(fm_world *world)
     world->interval.edited_count = 0;
     world->map.buildings_shown.changed = false;
     for (uint32_t i = 0; i < world->teams.count; i++) {
-        if (world->teams.list[i].watch != NULL) {
+        if (world->teams.list[i].delta != NULL) {
             fm_knowledge_forget_learned(world->teams.list[i].knowledge);
         }
     }

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "core/map/occupancy.h"
-#include "core/map/sight.h"
+#include "core/map/line_of_sight.h"
 #include "core/search/reach.h"
 #include "core/search/scratch.h"
-#include "core/search/survey.h"
+#include "core/search/heuristic_survey.h"
 #include "core/world/history.h"
 #include "core/world/names.h"
 #include "core/world/order.h"
@@ -101,7 +101,7 @@ struct fm_planner {
 // each line of cache counts.
 struct fm_team {
     fm_knowledge *knowledge;
-    struct fm_watch *watch;                // NULL unless watched
+    struct fm_view_delta *delta;           // NULL unless watched
     uint32_t first_sensing, sensing_count; // its part of fm_world.lists.sensing
     fm_account account;
     fm_seekers seekers;
@@ -113,9 +113,9 @@ struct fm_team {
     uint64_t orders_given;
 };
 
-// The survey of one view (core/world/surveys.c).
+// The survey of one view (core/world/view_surveys.c).
 struct fm_world_survey {
-    fm_survey *survey;
+    fm_heuristic_survey *survey;
     uint32_t team;
     uint32_t class_index; // the first of those that share the view
     uint64_t cursor;      // version of the view that it has read up to
@@ -124,7 +124,7 @@ struct fm_world_survey {
 };
 
 // What a view was shown, and what it is to be told.
-struct fm_watch {
+struct fm_view_delta {
     fm_bitmap visible; // cells seen now; empty for FM_ALL_TEAMS
     uint64_t *shown;   // bit per agent slot: in view as of the last tick
     uint32_t shown_words;
@@ -145,7 +145,7 @@ struct fm_watch {
 // The true map. Whose: core/commands, which builds and edits it between ticks; stages read it.
 struct fm_world_map {
     fm_grid *grid;
-    fm_sight *sight;
+    fm_line_of_sight *sight;
     fm_view truth; // of the whole map
     fm_buildings buildings;
     fm_buildings_seen buildings_shown;         // to the view of everything
@@ -177,7 +177,7 @@ struct fm_world_teams {
     uint32_t count, capacity;
 };
 
-// The surveys, in the order in which they were begun. Whose: surveys.c.
+// The surveys, in the order in which they were begun. Whose: view_surveys.c.
 struct fm_world_surveys {
     struct fm_world_survey *list;
     uint32_t count, capacity;
@@ -250,7 +250,7 @@ struct fm_world_interval {
     fm_cell *edited;
     uint32_t edited_count, edited_capacity;
     bool map_edited; // some cell changed since the last sense stage
-    struct fm_watch *watch_all;
+    struct fm_view_delta *delta_all;
 };
 
 // Memory that was refused. Whose: world_state.c, whose fm_world.memory counts on behalf of

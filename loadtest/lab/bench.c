@@ -221,14 +221,15 @@ static void play_place(struct bench *bench, const struct place *place)
     struct total totals[FM_LAB_CONTENDERS_MAX] = {0};
     fm_generate_options generate = fm_generate_options_default();
     fm_grid *map;
-    fm_sight *sight;
+    fm_line_of_sight *sight;
     uint32_t cell_count;
     generate.generator = place->generator;
     generate.width = generate.height = place->side;
     generate.seed = bench->lab->seed;
     fm_lab_check(bench->lab, fm_generate(&generate, &fm_memory_libc, &map, NULL, NULL, 0),
                  place->name);
-    fm_lab_check(bench->lab, fm_sight_create(place->sense, &fm_memory_libc, &sight), "sight");
+    fm_lab_check(bench->lab, fm_line_of_sight_create(place->sense, &fm_memory_libc, &sight),
+                 "sight");
     fm_cell *cells = fm_lab_need(bench->lab, fm_lab_largest_component(map, &cell_count));
     fm_bitmap known = {0};
     if (place->known) {
@@ -260,7 +261,7 @@ static void play_place(struct bench *bench, const struct place *place)
     }
     fm_bitmap_fini(&known, &fm_memory_libc);
     free(cells);
-    fm_sight_destroy(sight);
+    fm_line_of_sight_destroy(sight);
     fm_grid_destroy(map);
 }
 

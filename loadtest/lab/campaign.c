@@ -12,14 +12,14 @@ void fm_lab_campaign_init(fm_lab_campaign *campaign, fm_lab *lab, const char *pl
     campaign->count = fm_lab_contenders(lab, "planners", planners_default, campaign->contenders);
     fm_lab_worker_init(&campaign->worker);
     fm_lab_check(lab,
-                 fm_sight_create((fm_sense_rules){.radius = 1, .shape = FM_SENSE_SQUARE},
-                                 &fm_memory_libc, &campaign->sight),
+                 fm_line_of_sight_create((fm_sense_rules){.radius = 1, .shape = FM_SENSE_SQUARE},
+                                         &fm_memory_libc, &campaign->sight),
                  "sight");
 }
 
 void fm_lab_campaign_fini(fm_lab_campaign *campaign)
 {
-    fm_sight_destroy(campaign->sight);
+    fm_line_of_sight_destroy(campaign->sight);
     fm_lab_worker_fini(&campaign->worker);
 }
 

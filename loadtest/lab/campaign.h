@@ -19,7 +19,7 @@ typedef struct fm_lab_campaign {
     fm_lab_contender contenders[FM_LAB_CONTENDERS_MAX];
     uint32_t count; // of contenders
     fm_lab_worker worker;
-    fm_sight *sight;
+    fm_line_of_sight *sight;
     uint64_t done, total; // missions, each once for every pass
 } fm_lab_campaign;
 

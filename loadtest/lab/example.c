@@ -270,7 +270,7 @@ static unsigned play(const fm_lab *lab, bool adaptive, fm_table *table)
 static void play_planner(const fm_lab *lab, const fm_planner_ops *ops, fm_table *table)
 {
     fm_grid *grid;
-    fm_sight *sight;
+    fm_line_of_sight *sight;
     fm_lab_worker worker;
     fm_lab_mission mission;
     fm_lab_check(lab, fm_grid_create(SIDE, SIDE, &fm_memory_libc, &grid), "maze");
@@ -280,8 +280,8 @@ static void play_planner(const fm_lab *lab, const fm_planner_ops *ops, fm_table 
         }
     }
     fm_lab_check(lab,
-                 fm_sight_create((fm_sense_rules){.radius = 1, .shape = FM_SENSE_DIAMOND},
-                                 &fm_memory_libc, &sight),
+                 fm_line_of_sight_create((fm_sense_rules){.radius = 1, .shape = FM_SENSE_DIAMOND},
+                                         &fm_memory_libc, &sight),
                  "sight");
     fm_lab_worker_init(&worker);
     const fm_planner_spec spec = {.ops = ops};
@@ -293,7 +293,7 @@ static void play_planner(const fm_lab *lab, const fm_planner_ops *ops, fm_table 
                  ops->name);
     add_total(table, ops->name, (double)mission.expansions);
     fm_lab_worker_fini(&worker);
-    fm_sight_destroy(sight);
+    fm_line_of_sight_destroy(sight);
     fm_grid_destroy(grid);
 }
 

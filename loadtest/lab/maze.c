@@ -77,7 +77,7 @@ struct experiment {
     struct variant variants[FM_LAB_CONTENDERS_MAX];
     uint32_t variant_count;
     fm_lab_worker worker;
-    fm_sight *sight;
+    fm_line_of_sight *sight;
 };
 
 static const fm_lab_option options[] = {
@@ -242,8 +242,8 @@ static int run(fm_lab *lab, const struct setup *setup)
     read_variants(experiment);
     fm_lab_worker_init(&experiment->worker);
     fm_lab_check(lab,
-                 fm_sight_create((fm_sense_rules){.radius = 1, .shape = FM_SENSE_DIAMOND},
-                                 &fm_memory_libc, &experiment->sight),
+                 fm_line_of_sight_create((fm_sense_rules){.radius = 1, .shape = FM_SENSE_DIAMOND},
+                                         &fm_memory_libc, &experiment->sight),
                  "sight");
     for (uint32_t i = 0; i < experiment->runs; i++) {
         fm_lab_progress(lab, i, experiment->runs);
@@ -251,7 +251,7 @@ static int run(fm_lab *lab, const struct setup *setup)
     }
     fm_lab_progress(lab, 1, 1);
     report(experiment);
-    fm_sight_destroy(experiment->sight);
+    fm_line_of_sight_destroy(experiment->sight);
     fm_lab_worker_fini(&experiment->worker);
     free(experiment);
     return FM_LAB_OK;

@@ -37,7 +37,7 @@ void fm_lab_worker_fini(fm_lab_worker *worker);
 // The ground and the rules of a mission.
 typedef struct fm_lab_ground {
     const fm_grid *truth;
-    const fm_sight *sight;
+    const fm_line_of_sight *sight;
     fm_connectivity connectivity;
     fm_step_costs steps;
     const fm_bitmap *remembered;  // cells known from the start; NULL: none

@@ -50,7 +50,7 @@ struct experiment {
     uint32_t count; // of both
     fm_random random;
     fm_lab_worker worker;
-    fm_sight *sight;
+    fm_line_of_sight *sight;
     fm_table table;
 };
 
@@ -233,7 +233,7 @@ static int run(fm_lab *lab)
     const fm_sense_rules rules = {.radius = experiment->radius,
                                   .shape = FM_SENSE_SQUARE,
                                   .line_of_sight = fm_lab_value(lab, "line-of-sight") != NULL};
-    fm_lab_check(lab, fm_sight_create(rules, &fm_memory_libc, &experiment->sight), "sight");
+    fm_lab_check(lab, fm_line_of_sight_create(rules, &fm_memory_libc, &experiment->sight), "sight");
 
     const char *maps = fm_lab_value(lab, "map");
     char name[FM_TABLE_TEXT_SIZE];
@@ -249,7 +249,7 @@ static int run(fm_lab *lab)
     fm_lab_report(lab, &experiment->table, facts, FM_COUNT_OF(facts));
     plot(experiment);
     fm_table_fini(&experiment->table);
-    fm_sight_destroy(experiment->sight);
+    fm_line_of_sight_destroy(experiment->sight);
     fm_lab_worker_fini(&experiment->worker);
     free(experiment);
     return FM_LAB_OK;

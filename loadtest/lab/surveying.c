@@ -10,8 +10,9 @@ fm_lab_survey fm_lab_survey_begin(const fm_lab *lab, fm_view *view, fm_landmark_
                                   fm_lab_worker *worker)
 {
     fm_lab_survey made = {.view = view, .worker = worker};
-    fm_lab_check(lab, fm_survey_create(view, rules, lab->seed + 1, &fm_memory_libc, &made.survey),
-                 "survey");
+    fm_lab_check(
+        lab, fm_heuristic_survey_create(view, rules, lab->seed + 1, &fm_memory_libc, &made.survey),
+        "survey");
     view->tables = &made.survey->tables;
     return made;
 }
@@ -19,7 +20,7 @@ fm_lab_survey fm_lab_survey_begin(const fm_lab *lab, fm_view *view, fm_landmark_
 void fm_lab_survey_end(fm_lab_survey *survey)
 {
     survey->view->tables = NULL;
-    fm_survey_destroy(survey->survey);
+    fm_heuristic_survey_destroy(survey->survey);
 }
 
 // As many ticks as it takes, each with all that a tick allows.
@@ -27,10 +28,10 @@ static void come_to_rest(fm_lab_survey *survey)
 {
     uint32_t idle_ticks = 0;
     while (idle_ticks < QUIET_TICKS) {
-        fm_survey_follow(survey->survey, NULL, 0, true);
-        idle_ticks = fm_survey_is_busy(survey->survey) ? 0 : idle_ticks + 1;
+        fm_heuristic_survey_follow(survey->survey, NULL, 0, true);
+        idle_ticks = fm_heuristic_survey_is_busy(survey->survey) ? 0 : idle_ticks + 1;
         fm_work work = {.slab = &survey->worker->slab, .expansions_max = UINT32_MAX};
-        fm_survey_advance(survey->survey, &work);
+        fm_heuristic_survey_advance(survey->survey, &work);
     }
 }
 
@@ -40,7 +41,7 @@ void fm_lab_survey_make(fm_lab_survey *survey, fm_heuristic_kind kind, const fm_
     uint64_t begun = fm_lab_ticks();
     bool adaptive = survey->survey->landmarks.rules.adaptive;
     for (uint32_t i = 0; i < errand_count; i++) {
-        fm_survey_want(survey->survey, kind, errands[i].start, errands[i].goal);
+        fm_heuristic_survey_want(survey->survey, kind, errands[i].start, errands[i].goal);
         if (adaptive && i % 4 == 0) {
             come_to_rest(survey);
         }

@@ -1,5 +1,5 @@
-// loadtest/lab/surveying.h: the tables that heuristics read (core/search/survey.h), made to the end
-// before an experiment goes on, as a server makes them in the background of many ticks.
+// loadtest/lab/surveying.h: the tables that heuristics read (core/search/heuristic_survey.h), made
+// to the end before an experiment goes on, as a server makes them in the background of many ticks.
 
 #pragma once
 
@@ -7,11 +7,11 @@
 #include "loadtest/lab/maps.h"
 #include "loadtest/lab/mission.h"
 
-#include "core/search/survey.h"
+#include "core/search/heuristic_survey.h"
 
 // A survey and what it took to make.
 typedef struct fm_lab_survey {
-    fm_survey *survey;
+    fm_heuristic_survey *survey;
     fm_view *view;
     fm_lab_worker *worker;
     uint64_t expansions;

@@ -2,10 +2,10 @@
 
 #include "server/worlds/publish.h"
 
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "server/worlds/outbox.h"
 
-#include "core/world/looks.h"
+#include "core/world/terrain_block.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,9 +98,9 @@ static bool take_looks(const fm_host *host, fm_publication *block)
     return block->looks != NULL;
 }
 
-static void pack_looks(const fm_looks *from, uint16_t to[FM_LOOKS_BLOCK])
+static void pack_block(const fm_terrain_block *from, uint16_t to[FM_TERRAIN_BLOCK_CELLS])
 {
-    for (uint32_t i = 0; i < FM_LOOKS_BLOCK; i++) {
+    for (uint32_t i = 0; i < FM_TERRAIN_BLOCK_CELLS; i++) {
         to[i] = (uint16_t)fm_look_pack(
             (fm_learned){.terrain = from->terrain[i], .cost = from->cost[i]});
     }
@@ -109,11 +109,11 @@ static void pack_looks(const fm_looks *from, uint16_t to[FM_LOOKS_BLOCK])
 static void copy_looks(const fm_host *host, uint32_t team, uint16_t *looks)
 {
     for (uint32_t y = 0; y < host->height; y++) {
-        for (uint32_t x = 0; x < host->width; x += FM_LOOKS_BLOCK) {
-            fm_looks block;
-            uint16_t packed[FM_LOOKS_BLOCK];
+        for (uint32_t x = 0; x < host->width; x += FM_TERRAIN_BLOCK_CELLS) {
+            fm_terrain_block block;
+            uint16_t packed[FM_TERRAIN_BLOCK_CELLS];
             uint32_t count = fm_world_look_up_block(host->world, team, x, y, &block);
-            pack_looks(&block, packed);
+            pack_block(&block, packed);
             memcpy(looks, packed, count * sizeof *looks);
             looks += count;
         }

@@ -15,7 +15,7 @@
 #include "core/saves/experiment.h"
 #include "core/saves/world_file.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "core/world/words.h"
 #include "server/base/pacer.h"
 

@@ -9,7 +9,7 @@
 #include "core/saves/experiment.h"
 #include "core/saves/world_file.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "core/world/words.h"
 
 #include <stdio.h>

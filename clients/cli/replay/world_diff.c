@@ -6,7 +6,7 @@
 
 #include "core/saves/experiment.h"
 #include "core/views/inspect.h"
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 #include "core/world/words.h"
 
 #include <inttypes.h>

@@ -1,11 +1,11 @@
-// core/map/sight.c: which cells an agent sees around it.
+// core/map/line_of_sight.c: which cells an agent sees around it.
 //
 // Plain sight is a shape: for each row, how far it reaches to either side, so that a whole row is
 // looked at with one mask per 64 cells. With line of sight every cell of the shape has a parent,
 // the cell before it on the straight line from the agent; it is seen when the parent is seen and
 // does not block. Parents come first in the list, so one pass decides all.
 
-#include "core/map/sight.h"
+#include "core/map/line_of_sight.h"
 
 static uint32_t half_width_of(fm_sense_rules rules, uint32_t dy)
 {
@@ -33,7 +33,7 @@ static int32_t divide_rounded(int32_t a, int32_t b)
 }
 
 // Lists the cells of the shape ring by ring, each with its parent's place in the list.
-static void list_rays(fm_sight *sight)
+static void list_rays(fm_line_of_sight *sight)
 {
     int32_t radius = (int32_t)sight->rules.radius;
     uint32_t side = 2 * sight->rules.radius + 1;
@@ -60,10 +60,11 @@ static void list_rays(fm_sight *sight)
     sight->ray_count = count;
 }
 
-fm_status fm_sight_create(fm_sense_rules rules, const fm_memory *memory, fm_sight **out)
+fm_status fm_line_of_sight_create(fm_sense_rules rules, const fm_memory *memory,
+                                  fm_line_of_sight **out)
 {
     FM_ASSERT(rules.radius >= 1 && rules.radius <= FM_SENSE_RADIUS_MAX);
-    fm_sight *sight = fm_memory_allocate_zeroed(memory, 1, sizeof *sight);
+    fm_line_of_sight *sight = fm_memory_allocate_zeroed(memory, 1, sizeof *sight);
     if (sight == NULL) {
         return FM_ERR_NO_MEMORY;
     }
@@ -77,15 +78,15 @@ fm_status fm_sight_create(fm_sense_rules rules, const fm_memory *memory, fm_sigh
     return FM_OK;
 }
 
-void fm_sight_destroy(fm_sight *sight)
+void fm_line_of_sight_destroy(fm_line_of_sight *sight)
 {
     if (sight != NULL) {
         fm_memory_release(sight->memory, sight, sizeof *sight);
     }
 }
 
-uint32_t fm_sight_visible(const fm_sight *sight, const fm_bitmap *blocked, fm_cell from,
-                          fm_cell *cells)
+uint32_t fm_line_of_sight_visible(const fm_line_of_sight *sight, const fm_bitmap *blocked,
+                                  fm_cell from, fm_cell *cells)
 {
     bool passes[FM_SIGHT_RAYS_MAX]; // seen, and one can look past it
     int32_t x = (int32_t)fm_cell_x(from), y = (int32_t)fm_cell_y(from);
@@ -106,7 +107,8 @@ uint32_t fm_sight_visible(const fm_sight *sight, const fm_bitmap *blocked, fm_ce
     return count;
 }
 
-bool fm_sight_sees(const fm_sight *sight, const fm_bitmap *blocked, fm_cell from, fm_cell cell)
+bool fm_line_of_sight_sees(const fm_line_of_sight *sight, const fm_bitmap *blocked, fm_cell from,
+                           fm_cell cell)
 {
     uint32_t radius = sight->rules.radius;
     uint32_t dx = fm_cell_dx(from, cell), dy = fm_cell_dy(from, cell);

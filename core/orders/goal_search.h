@@ -1,4 +1,4 @@
-// core/orders/seek.h: orders whose next leg has to be looked for: explore and flee.
+// core/orders/goal_search.h: orders whose next leg has to be looked for: explore and flee.
 //
 // In the assign stage such agents are listed by team. Then the teams look in parallel, each for its
 // own agents one after the other, in an order that rotates; what they look at is charged like
@@ -26,20 +26,20 @@
 #define FM_DANGERS_MAX 16u // that an agent looks at, the nearest ones
 
 /// Sets the radius of an order whose turn has come.
-void fm_seek_begin(fm_world *world, struct fm_agent *agent);
+void fm_goal_search_begin(fm_world *world, struct fm_agent *agent);
 
 /// Once a tick: lists the agent if its order needs another leg. Serial.
-void fm_seek_progress(fm_world *world, struct fm_agent *agent);
+void fm_goal_search_progress(fm_world *world, struct fm_agent *agent);
 
 /// As fm_order_leg_over(), for explore and flee.
-void fm_seek_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
+void fm_goal_search_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
 
 /// Looks for all agents that are listed. Serial, runs teams in parallel. Afterwards their orders'
 /// seek_state says what came of it.
 ///
 /// @param budget  expansions of the tick
 /// @return how many of them this took
-uint64_t fm_seek_run(fm_world *world, fm_workers *workers, uint64_t budget);
+uint64_t fm_goal_search_run(fm_world *world, fm_workers *workers, uint64_t budget);
 
 /// Gives an agent what was found: sets its leg, or ends its order.
-void fm_seek_take(fm_world *world, struct fm_agent *agent);
+void fm_goal_search_take(fm_world *world, struct fm_agent *agent);

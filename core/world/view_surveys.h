@@ -1,5 +1,5 @@
-// core/world/surveys.h: the surveys of a world (core/search/survey.h): one for each view on which
-// some planner goes by tables.
+// core/world/view_surveys.h: the surveys of a world (core/search/heuristic_survey.h): one for each
+// view on which some planner goes by tables.
 //
 // Threads: serial stages and commands only.
 
@@ -11,19 +11,19 @@ struct fm_agent;
 
 /// An agent is about to get a planner: begins a survey of its view if its spec goes by tables. When
 /// out of memory there will be none, and the default heuristic does.
-void fm_surveys_want(fm_world *world, const struct fm_agent *agent, fm_cell goal);
+void fm_view_surveys_want(fm_world *world, const struct fm_agent *agent, fm_cell goal);
 
 /// Once a tick, before the search stage.
-void fm_surveys_follow(fm_world *world);
+void fm_view_surveys_follow(fm_world *world);
 
 /// Costs have changed scale for a team.
-void fm_surveys_forget(fm_world *world, uint32_t team);
+void fm_view_surveys_forget(fm_world *world, uint32_t team);
 
 /// Ends all surveys while their knowledge goes on; the next planner that wants one begins it.
-void fm_surveys_settle(fm_world *world);
+void fm_view_surveys_settle(fm_world *world);
 
 /// Before the knowledge ends that the surveys are of.
-void fm_surveys_destroy(fm_world *world);
+void fm_view_surveys_destroy(fm_world *world);
 
 /// Bytes held by all surveys.
-size_t fm_surveys_bytes(const fm_world *world);
+size_t fm_view_surveys_bytes(const fm_world *world);

@@ -1,14 +1,14 @@
-// core/search/survey.c: see survey.h.
+// core/search/heuristic_survey.c: see heuristic_survey.h.
 
-#include "core/search/survey.h"
+#include "core/search/heuristic_survey.h"
 
 #define QUIET_TICKS_MIN  8u   // without a cheaper step before tables are made again
 #define DEARER_COUNT_MIN 256u // changes that make it worth while to make them again
 
-fm_status fm_survey_create(const fm_view *view, fm_landmark_rules rules, uint64_t seed,
-                           const fm_memory *memory, fm_survey **out)
+fm_status fm_heuristic_survey_create(const fm_view *view, fm_landmark_rules rules, uint64_t seed,
+                                     const fm_memory *memory, fm_heuristic_survey **out)
 {
-    fm_survey *survey = fm_memory_allocate_zeroed(memory, 1, sizeof *survey);
+    fm_heuristic_survey *survey = fm_memory_allocate_zeroed(memory, 1, sizeof *survey);
     if (survey == NULL) {
         return FM_ERR_NO_MEMORY;
     }
@@ -20,7 +20,7 @@ fm_status fm_survey_create(const fm_view *view, fm_landmark_rules rules, uint64_
     return FM_OK;
 }
 
-void fm_survey_destroy(fm_survey *survey)
+void fm_heuristic_survey_destroy(fm_heuristic_survey *survey)
 {
     if (survey != NULL) {
         const fm_memory *memory = survey->landmarks.memory;
@@ -30,7 +30,8 @@ void fm_survey_destroy(fm_survey *survey)
     }
 }
 
-void fm_survey_want(fm_survey *survey, fm_heuristic_kind kind, fm_cell start, fm_cell goal)
+void fm_heuristic_survey_want(fm_heuristic_survey *survey, fm_heuristic_kind kind, fm_cell start,
+                              fm_cell goal)
 {
     survey->wants_landmarks = survey->wants_landmarks || kind == FM_HEURISTIC_LANDMARKS;
     survey->wants_clusters = survey->wants_clusters || kind == FM_HEURISTIC_CLUSTER;
@@ -42,7 +43,7 @@ void fm_survey_want(fm_survey *survey, fm_heuristic_kind kind, fm_cell start, fm
 // ---- changes ------------------------------------------------------------------------------------
 
 // Searches that began before must not go on with the same tables as if nothing had happened.
-static void grow_stale(fm_survey *survey)
+static void grow_stale(fm_heuristic_survey *survey)
 {
     fm_heuristic_tables *tables = &survey->tables;
     fm_landmarks_abandon(&survey->landmarks);
@@ -60,12 +61,12 @@ static void grow_stale(fm_survey *survey)
 }
 
 // Whether a table that was begun when `begun_at` changes had made steps dearer has become weak.
-static bool is_weak(const fm_survey *survey, uint64_t begun_at)
+static bool is_weak(const fm_heuristic_survey *survey, uint64_t begun_at)
 {
     return survey->dearer_count - begun_at >= DEARER_COUNT_MIN + begun_at / 2;
 }
 
-static void begin_what_is_due(fm_survey *survey)
+static void begin_what_is_due(fm_heuristic_survey *survey)
 {
     bool quiet = survey->quiet_ticks >= QUIET_TICKS_MIN;
     bool idle = !fm_landmarks_are_busy(&survey->landmarks) && !survey->clusters.busy;
@@ -87,7 +88,8 @@ static void begin_what_is_due(fm_survey *survey)
     }
 }
 
-void fm_survey_follow(fm_survey *survey, const fm_change *changes, uint32_t count, bool complete)
+void fm_heuristic_survey_follow(fm_heuristic_survey *survey, const fm_change *changes,
+                                uint32_t count, bool complete)
 {
     bool cheaper = !complete;
     for (uint32_t i = 0; i < count; i++) {
@@ -105,7 +107,7 @@ void fm_survey_follow(fm_survey *survey, const fm_change *changes, uint32_t coun
     begin_what_is_due(survey);
 }
 
-void fm_survey_forget(fm_survey *survey)
+void fm_heuristic_survey_forget(fm_heuristic_survey *survey)
 {
     grow_stale(survey);
     survey->tables.landmarks.count = 0;
@@ -114,13 +116,13 @@ void fm_survey_forget(fm_survey *survey)
 
 // ---- measuring ----------------------------------------------------------------------------------
 
-bool fm_survey_is_busy(const fm_survey *survey)
+bool fm_heuristic_survey_is_busy(const fm_heuristic_survey *survey)
 {
     return survey->tick_expansions < FM_SURVEY_EXPANSIONS_MAX &&
            (fm_landmarks_are_busy(&survey->landmarks) || survey->clusters.busy);
 }
 
-void fm_survey_advance(fm_survey *survey, fm_work *work)
+void fm_heuristic_survey_advance(fm_heuristic_survey *survey, fm_work *work)
 {
     uint32_t expansions_at_start = work->expansions, granted = work->expansions_max;
     uint32_t left = FM_SURVEY_EXPANSIONS_MAX - survey->tick_expansions;
@@ -135,7 +137,7 @@ void fm_survey_advance(fm_survey *survey, fm_work *work)
     survey->expansions += work->expansions - expansions_at_start;
 }
 
-uint64_t fm_survey_digest(const fm_survey *survey)
+uint64_t fm_heuristic_survey_digest(const fm_heuristic_survey *survey)
 {
     const fm_heuristic_tables *tables = &survey->tables;
     uint64_t digest = fm_mix64(survey->expansions ^ (uint64_t)tables->landmarks.generation << 32);
@@ -147,7 +149,7 @@ uint64_t fm_survey_digest(const fm_survey *survey)
     return digest;
 }
 
-size_t fm_survey_bytes(const fm_survey *survey)
+size_t fm_heuristic_survey_bytes(const fm_heuristic_survey *survey)
 {
     return sizeof *survey + fm_landmarks_bytes(&survey->landmarks) +
            fm_clusters_bytes(&survey->clusters);

@@ -1,16 +1,16 @@
-// core/views/watch.h: what a watched view is told after each tick.
+// core/views/view_delta.h: what a watched view is told after each tick.
 //
-// Threads: between ticks on the tick thread, but for fm_watch_observe(): one worker per view.
+// Threads: between ticks on the tick thread, but for fm_view_delta_observe(): one worker per view.
 
 #pragma once
 
 #include "core/world/world.h"
 
-struct fm_watch;
+struct fm_view_delta;
 
 /// The observe stage, for one view.
-void fm_watch_observe(const fm_world *world, uint32_t team, struct fm_watch *watch);
-void fm_watch_destroy(fm_world *world, struct fm_watch *watch);
+void fm_view_delta_observe(const fm_world *world, uint32_t team, struct fm_view_delta *delta);
+void fm_view_delta_destroy(fm_world *world, struct fm_view_delta *delta);
 
 /// Says whether anybody wants fm_world_changes() for a team (or FM_ALL_TEAMS). Has no effect on the
 /// simulation or its digest. A view starts with what fm_world_snapshot_*() say at this moment.

@@ -1,5 +1,5 @@
-// core/map/sight.h: which cells an agent sees; the inside of fm_sight, for knowledge.c and its
-// tests.
+// core/map/line_of_sight.h: which cells an agent sees; the inside of fm_line_of_sight, for
+// knowledge.c and its tests.
 
 #pragma once
 
@@ -13,7 +13,7 @@ struct fm_ray {
     uint16_t parent; // ray of the cell before it on the line
 };
 
-struct fm_sight {
+struct fm_line_of_sight {
     fm_sense_rules rules;
     const fm_memory *memory;
     uint32_t half_width[FM_SENSE_RADIUS_MAX + 1]; // cells to either side, by |dy|
@@ -26,9 +26,10 @@ struct fm_sight {
 ///
 /// @param cells  room for FM_SIGHT_RAYS_MAX
 /// @return how many
-uint32_t fm_sight_visible(const fm_sight *sight, const fm_bitmap *blocked, fm_cell from,
-                          fm_cell *cells);
+uint32_t fm_line_of_sight_visible(const fm_line_of_sight *sight, const fm_bitmap *blocked,
+                                  fm_cell from, fm_cell *cells);
 
 /// Whether one who stands on `from` sees `cell`. The same as looking for it in what
 /// fm_knowledge_look() marks.
-bool fm_sight_sees(const fm_sight *sight, const fm_bitmap *blocked, fm_cell from, fm_cell cell);
+bool fm_line_of_sight_sees(const fm_line_of_sight *sight, const fm_bitmap *blocked, fm_cell from,
+                           fm_cell cell);

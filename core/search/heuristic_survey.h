@@ -1,5 +1,5 @@
-// core/search/survey.h: the tables that heuristics read, for one view: when they are made, when
-// they are out of date, and when they are made again.
+// core/search/heuristic_survey.h: the tables that heuristics read, for one view: when they are
+// made, when they are out of date, and when they are made again.
 //
 // A survey is begun when the first planner on the view wants tables, and lives as long as the view.
 // What was measured stays true in the sense that counts while steps only become dearer: that is all
@@ -12,7 +12,7 @@
 //
 // Each search of the tick reads the tables as they were when its search stage began.
 //
-// Threads: fm_survey_advance() on one worker; the rest in serial stages.
+// Threads: fm_heuristic_survey_advance() on one worker; the rest in serial stages.
 
 #pragma once
 
@@ -21,7 +21,7 @@
 
 #define FM_SURVEY_EXPANSIONS_MAX 16384u // of one survey in one tick
 
-typedef struct fm_survey {
+typedef struct fm_heuristic_survey {
     fm_heuristic_tables tables; // what hangs on the view
     fm_landmarks landmarks;
     fm_clusters clusters;
@@ -32,37 +32,40 @@ typedef struct fm_survey {
     bool landmarks_begun, clusters_begun; // for the map as it is, dearer steps left out
     uint64_t expansions;                  // done ever
     uint32_t tick_expansions;             // in this tick
-} fm_survey;
+} fm_heuristic_survey;
 
 /// Makes a survey of a view; nothing is measured before somebody wants it.
 /// @param seed  of random placements
 /// @return FM_OK or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_survey_create(const fm_view *view, fm_landmark_rules rules, uint64_t seed,
-                                      const fm_memory *memory, fm_survey **out);
+FM_CHECKED fm_status fm_heuristic_survey_create(const fm_view *view, fm_landmark_rules rules,
+                                                uint64_t seed, const fm_memory *memory,
+                                                fm_heuristic_survey **out);
 
 /// NULL is allowed.
-void fm_survey_destroy(fm_survey *survey);
+void fm_heuristic_survey_destroy(fm_heuristic_survey *survey);
 
 /// Somebody goes by a heuristic on the view, from start to goal.
-void fm_survey_want(fm_survey *survey, fm_heuristic_kind kind, fm_cell start, fm_cell goal);
+void fm_heuristic_survey_want(fm_heuristic_survey *survey, fm_heuristic_kind kind, fm_cell start,
+                              fm_cell goal);
 
 /// Once a tick, before anybody searches: what has changed on the view, which tables are ready, what
 /// to make next.
 ///
 /// @param complete  false: the changes are not all there
-void fm_survey_follow(fm_survey *survey, const fm_change *changes, uint32_t count, bool complete);
+void fm_heuristic_survey_follow(fm_heuristic_survey *survey, const fm_change *changes,
+                                uint32_t count, bool complete);
 
 /// The costs on the view are of another scale: all that was measured is void.
-void fm_survey_forget(fm_survey *survey);
+void fm_heuristic_survey_forget(fm_heuristic_survey *survey);
 
 /// Whether there is something to measure in this tick.
-bool fm_survey_is_busy(const fm_survey *survey);
+bool fm_heuristic_survey_is_busy(const fm_heuristic_survey *survey);
 
 /// Measures on within the grant, and within FM_SURVEY_EXPANSIONS_MAX for the tick.
-void fm_survey_advance(fm_survey *survey, fm_work *work);
+void fm_heuristic_survey_advance(fm_heuristic_survey *survey, fm_work *work);
 
 /// A number that stands for its state, for digests.
-uint64_t fm_survey_digest(const fm_survey *survey);
+uint64_t fm_heuristic_survey_digest(const fm_heuristic_survey *survey);
 
 /// Bytes held.
-size_t fm_survey_bytes(const fm_survey *survey);
+size_t fm_heuristic_survey_bytes(const fm_heuristic_survey *survey);

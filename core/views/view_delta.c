@@ -1,4 +1,4 @@
-// core/views/watch.c: what a watched view is told after each tick.
+// core/views/view_delta.c: what a watched view is told after each tick.
 //
 // A view remembers one bit per agent slot: whether the agent was in view after the last tick.
 // Comparing it with what is in view now gives enter, change and leave. Nothing in here is part of
@@ -7,7 +7,7 @@
 // What a team is told must depend on what it owns and sees alone, down to the order of the entries;
 // so nothing here walks a team's view in the order of all agents' slots. See names.h.
 
-#include "core/views/watch.h"
+#include "core/views/view_delta.h"
 
 #include "core/world/names.h"
 #include "core/world/world_classes.h"
@@ -15,21 +15,21 @@
 
 #include <stdlib.h>
 
-static bool is_shown(const struct fm_watch *watch, uint32_t slot)
+static bool is_shown(const struct fm_view_delta *delta, uint32_t slot)
 {
-    return slot / 64 < watch->shown_words && watch->shown[slot / 64] >> slot % 64 & 1;
+    return slot / 64 < delta->shown_words && delta->shown[slot / 64] >> slot % 64 & 1;
 }
 
-static bool reserve_shown(const fm_world *world, struct fm_watch *watch)
+static bool reserve_shown(const fm_world *world, struct fm_view_delta *delta)
 {
     uint32_t words = (world->agents.slot_count + 63) / 64;
-    uint32_t before = watch->shown_words;
-    if (!fm_reserve(&world->memory, (void **)&watch->shown, &watch->shown_words, words,
-                    sizeof *watch->shown)) {
+    uint32_t before = delta->shown_words;
+    if (!fm_reserve(&world->memory, (void **)&delta->shown, &delta->shown_words, words,
+                    sizeof *delta->shown)) {
         return false;
     }
-    if (watch->shown_words > before) {
-        memset(watch->shown + before, 0, (watch->shown_words - before) * sizeof *watch->shown);
+    if (delta->shown_words > before) {
+        memset(delta->shown + before, 0, (delta->shown_words - before) * sizeof *delta->shown);
     }
     return true;
 }
@@ -46,9 +46,10 @@ static bool has_others(const fm_world *world, uint32_t team)
 }
 
 // Whether agents of others are gone since the last tick.
-static bool others_were_removed(const fm_world *world, uint32_t team, const struct fm_watch *watch)
+static bool others_were_removed(const fm_world *world, uint32_t team,
+                                const struct fm_view_delta *delta)
 {
-    for (uint32_t i = watch->removed_before; i < world->interval.removed_count; i++) {
+    for (uint32_t i = delta->removed_before; i < world->interval.removed_count; i++) {
         if (world->interval.removed[i].team != team) {
             return true;
         }
@@ -58,114 +59,115 @@ static bool others_were_removed(const fm_world *world, uint32_t team, const stru
 
 // Returns whether there is anybody to be seen, and looks only then: of the 0.3 ms that it takes to
 // compare a view with 5,000 agents of its own, 0.2 would go into this.
-static bool look_around(const fm_world *world, uint32_t team, struct fm_watch *watch)
+static bool look_around(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
     if (team == FM_ALL_TEAMS ||
-        (!has_others(world, team) && !others_were_removed(world, team, watch))) {
+        (!has_others(world, team) && !others_were_removed(world, team, delta))) {
         return false;
     }
     const struct fm_team *own = fm_team_of(world, team);
     const fm_knowledge *knowledge = own->knowledge;
-    fm_bitmap_clear(&watch->visible);
+    fm_bitmap_clear(&delta->visible);
     for (uint32_t i = 0; i < own->member_count; i++) {
         const struct fm_agent *agent = &world->agents.slots[own->members[i]];
         if (agent->alive) {
             fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
             uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
             for (uint32_t eye = 0; eye < eye_count; eye++) {
-                fm_knowledge_look(knowledge, eyes[eye], &watch->visible);
+                fm_knowledge_look(knowledge, eyes[eye], &delta->visible);
             }
         }
     }
     return true;
 }
 
-static bool is_in_view(const fm_world *world, uint32_t team, const struct fm_watch *watch,
+static bool is_in_view(const fm_world *world, uint32_t team, const struct fm_view_delta *delta,
                        const struct fm_agent *agent)
 {
     return team == FM_ALL_TEAMS || agent->team == team ||
-           fm_agent_touches(world, agent, &watch->visible);
+           fm_agent_touches(world, agent, &delta->visible);
 }
 
-static fm_agent_look look_of(const fm_world *world, uint32_t team, const struct fm_watch *watch,
-                             const struct fm_agent *agent)
+static fm_agent_look look_of(const fm_world *world, uint32_t team,
+                             const struct fm_view_delta *delta, const struct fm_agent *agent)
 {
     bool own = team == FM_ALL_TEAMS || agent->team == team;
     fm_agent_id id = fm_agent_id_of(world, agent);
     return (fm_agent_look){.id = id,
                            .name = team == FM_ALL_TEAMS ? id
                                    : own                ? fm_agent_own_name(agent)
-                                         : fm_sightings_name(&watch->sightings, id.index1 - 1),
+                                         : fm_sightings_name(&delta->sightings, id.index1 - 1),
                            .team = agent->team,
                            .cell = agent->cell,
                            .class_index = agent->class_index,
                            .state = own ? (fm_agent_state)agent->state : FM_AGENT_IDLE};
 }
 
-static void set_shown(struct fm_watch *watch, uint32_t slot, bool shown)
+static void set_shown(struct fm_view_delta *delta, uint32_t slot, bool shown)
 {
     uint64_t bit = (uint64_t)1 << slot % 64;
-    uint64_t *word = &watch->shown[slot / 64];
+    uint64_t *word = &delta->shown[slot / 64];
     *word = shown ? *word | bit : *word & ~bit;
 }
 
 // Agents that were removed may have left their slot to new ones, so they go first. Those who went
-// before the watch began were not shown, even where their slot is.
-static void note_removed(const fm_world *world, uint32_t team, struct fm_watch *watch)
+// before the subscription began were not shown, even where their slot is.
+static void note_removed(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
-    for (uint32_t i = watch->removed_before; i < world->interval.removed_count; i++) {
+    for (uint32_t i = delta->removed_before; i < world->interval.removed_count; i++) {
         fm_agent_left left = world->interval.removed[i];
         uint32_t slot = left.id.index1 - 1;
-        if (!is_shown(watch, slot)) {
+        if (!is_shown(delta, slot)) {
             continue;
         }
-        set_shown(watch, slot, false);
+        set_shown(delta, slot, false);
         if (team == FM_ALL_TEAMS) {
             left.name = left.id;
         } else if (left.team != team) {
-            left.name = fm_sightings_end(&watch->sightings, slot);
-            if (!fm_bitmap_get(&watch->visible, left.cell)) {
+            left.name = fm_sightings_end(&delta->sightings, slot);
+            if (!fm_bitmap_get(&delta->visible, left.cell)) {
                 left.reason = FM_LEAVE_FOG; // nobody is there to tell its death from its going away
                 left.cell = 0;
             }
         }
-        watch->left[watch->left_count++] = left;
+        delta->left[delta->left_count++] = left;
     }
 }
 
 // An agent that everybody who looks here may see at any time.
-static void note_open(const fm_world *world, uint32_t team, struct fm_watch *watch, uint32_t slot)
+static void note_open(const fm_world *world, uint32_t team, struct fm_view_delta *delta,
+                      uint32_t slot)
 {
     const struct fm_agent *agent = &world->agents.slots[slot];
     if (!agent->alive) {
         return;
     }
-    if (!is_shown(watch, slot)) {
-        watch->entered[watch->entered_count++] = look_of(world, team, watch, agent);
-        set_shown(watch, slot, true);
+    if (!is_shown(delta, slot)) {
+        delta->entered[delta->entered_count++] = look_of(world, team, delta, agent);
+        set_shown(delta, slot, true);
     } else if (agent->changed) {
-        watch->changed[watch->changed_count++] = look_of(world, team, watch, agent);
+        delta->changed[delta->changed_count++] = look_of(world, team, delta, agent);
     }
 }
 
 // Agents of others that were in view: still there, or gone into the fog.
-static void note_sighted(const fm_world *world, uint32_t team, struct fm_watch *watch)
+static void note_sighted(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
-    fm_sightings *sightings = &watch->sightings;
+    fm_sightings *sightings = &delta->sightings;
     for (uint32_t i = 0; i < sightings->count; i++) {
         if (!sightings->list[i].taken) {
             continue;
         }
         uint32_t slot = sightings->list[i].slot;
         const struct fm_agent *agent = &world->agents.slots[slot];
-        if (is_in_view(world, team, watch, agent)) {
+        if (is_in_view(world, team, delta, agent)) {
             if (agent->changed) {
-                watch->changed[watch->changed_count++] = look_of(world, team, watch, agent);
+                delta->changed[delta->changed_count++] = look_of(world, team, delta, agent);
             }
             continue;
         }
-        set_shown(watch, slot, false);
-        watch->left[watch->left_count++] =
+        set_shown(delta, slot, false);
+        delta->left[delta->left_count++] =
             (fm_agent_left){.id = fm_agent_id_of(world, agent),
                             .name = fm_sightings_end(sightings, slot),
                             .team = agent->team,
@@ -189,56 +191,57 @@ static int compare_fresh(const void *a, const void *b, void *context)
 }
 
 // Agents of others that came into view. Without memory for their names they come in a later tick.
-static void note_fresh(const fm_world *world, uint32_t team, struct fm_watch *watch)
+static void note_fresh(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         const struct fm_agent *agent = &world->agents.slots[slot];
-        if (agent->alive && agent->team != team && !is_shown(watch, slot) &&
-            is_in_view(world, team, watch, agent)) {
-            if (!FM_RESERVE(world, watch->fresh, watch->fresh_capacity, count + 1)) {
+        if (agent->alive && agent->team != team && !is_shown(delta, slot) &&
+            is_in_view(world, team, delta, agent)) {
+            if (!FM_RESERVE(world, delta->fresh, delta->fresh_capacity, count + 1)) {
                 return;
             }
-            watch->fresh[count++] = slot;
+            delta->fresh[count++] = slot;
         }
     }
     if (count == 0 ||
-        !fm_sightings_reserve(&watch->sightings, count, world->agents.slot_count, &world->memory)) {
+        !fm_sightings_reserve(&delta->sightings, count, world->agents.slot_count, &world->memory)) {
         return;
     }
-    qsort_r(watch->fresh, count, sizeof *watch->fresh, compare_fresh, (void *)world);
+    qsort_r(delta->fresh, count, sizeof *delta->fresh, compare_fresh, (void *)world);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = watch->fresh[i];
-        fm_sightings_begin(&watch->sightings, slot);
-        set_shown(watch, slot, true);
-        watch->entered[watch->entered_count++] =
-            look_of(world, team, watch, &world->agents.slots[slot]);
+        uint32_t slot = delta->fresh[i];
+        fm_sightings_begin(&delta->sightings, slot);
+        set_shown(delta, slot, true);
+        delta->entered[delta->entered_count++] =
+            look_of(world, team, delta, &world->agents.slots[slot]);
     }
 }
 
 // @param others  there is somebody that the team does not own
-static void note_agents(const fm_world *world, uint32_t team, struct fm_watch *watch, bool others)
+static void note_agents(const fm_world *world, uint32_t team, struct fm_view_delta *delta,
+                        bool others)
 {
     if (team == FM_ALL_TEAMS) {
         for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-            note_open(world, team, watch, slot);
+            note_open(world, team, delta, slot);
         }
         return;
     }
     const struct fm_team *own = fm_team_of(world, team);
     for (uint32_t i = 0; i < own->member_count; i++) {
-        note_open(world, team, watch, own->members[i]);
+        note_open(world, team, delta, own->members[i]);
     }
     if (others) {
-        note_sighted(world, team, watch);
-        note_fresh(world, team, watch);
+        note_sighted(world, team, delta);
+        note_fresh(world, team, delta);
     }
 }
 
-static void note_edits(const fm_world *world, struct fm_watch *watch)
+static void note_edits(const fm_world *world, struct fm_view_delta *delta)
 {
     for (uint32_t i = 0; i < world->interval.edited_count; i++) {
-        watch->cells[watch->cell_count++] =
+        delta->cells[delta->cell_count++] =
             fm_world_look_up(world, FM_ALL_TEAMS, world->interval.edited[i]);
     }
 }
@@ -251,43 +254,43 @@ static int compare_ended(const void *a, const void *b)
 
 // Also when there is no memory for the rest: what a view shows can be shown again, but an order
 // ends once.
-static void note_endings(const fm_world *world, uint32_t team, struct fm_watch *watch)
+static void note_endings(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
-    watch->ended_count = 0;
-    watch->ended_lost =
-        !FM_RESERVE(world, watch->ended, watch->ended_capacity, world->interval.ended_count);
-    if (watch->ended_lost) {
+    delta->ended_count = 0;
+    delta->ended_lost =
+        !FM_RESERVE(world, delta->ended, delta->ended_capacity, world->interval.ended_count);
+    if (delta->ended_lost) {
         return;
     }
     for (uint32_t i = 0; i < world->interval.ended_count; i++) {
         if (team == FM_ALL_TEAMS || world->interval.ended[i].team == team) {
-            watch->ended[watch->ended_count++] = world->interval.ended[i];
+            delta->ended[delta->ended_count++] = world->interval.ended[i];
         }
     }
-    if (team != FM_ALL_TEAMS && watch->ended_count > 1) {
-        qsort(watch->ended, watch->ended_count, sizeof *watch->ended, compare_ended);
+    if (team != FM_ALL_TEAMS && delta->ended_count > 1) {
+        qsort(delta->ended, delta->ended_count, sizeof *delta->ended, compare_ended);
     }
 }
 
-static bool reserve_lists(const fm_world *world, struct fm_watch *watch)
+static bool reserve_lists(const fm_world *world, struct fm_view_delta *delta)
 {
     uint32_t slots = world->agents.slot_count;
-    return reserve_shown(world, watch) &&
-           FM_RESERVE(world, watch->entered, watch->entered_capacity, slots) &&
-           FM_RESERVE(world, watch->changed, watch->changed_capacity, slots) &&
-           FM_RESERVE(world, watch->left, watch->left_capacity,
+    return reserve_shown(world, delta) &&
+           FM_RESERVE(world, delta->entered, delta->entered_capacity, slots) &&
+           FM_RESERVE(world, delta->changed, delta->changed_capacity, slots) &&
+           FM_RESERVE(world, delta->left, delta->left_capacity,
                       slots + world->interval.removed_count) &&
-           FM_RESERVE(world, watch->cells, watch->cell_capacity, world->interval.edited_count);
+           FM_RESERVE(world, delta->cells, delta->cell_capacity, world->interval.edited_count);
 }
 
 // Who comes and goes meanwhile is never noticed, and slots change hands. So nobody counts as shown
 // any more, by whatever name, and in the next tick that can be compared everybody enters.
-static void forget_shown(struct fm_watch *watch)
+static void forget_shown(struct fm_view_delta *delta)
 {
-    for (uint32_t i = 0; i < watch->shown_words; i++) {
-        watch->shown[i] = 0;
+    for (uint32_t i = 0; i < delta->shown_words; i++) {
+        delta->shown[i] = 0;
     }
-    fm_sightings *sightings = &watch->sightings;
+    fm_sightings *sightings = &delta->sightings;
     for (uint32_t i = 0; i < sightings->count; i++) {
         if (sightings->list[i].taken) {
             (void)fm_sightings_end(sightings, sightings->list[i].slot);
@@ -295,73 +298,73 @@ static void forget_shown(struct fm_watch *watch)
     }
 }
 
-void fm_watch_observe(const fm_world *world, uint32_t team, struct fm_watch *watch)
+void fm_view_delta_observe(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
-    watch->entered_count = 0;
-    watch->changed_count = 0;
-    watch->left_count = 0;
-    watch->cell_count = 0;
-    note_endings(world, team, watch);
-    watch->incomplete = !reserve_lists(world, watch) || watch->ended_lost;
-    if (watch->incomplete) {
-        forget_shown(watch);
-        watch->removed_before = 0;
+    delta->entered_count = 0;
+    delta->changed_count = 0;
+    delta->left_count = 0;
+    delta->cell_count = 0;
+    note_endings(world, team, delta);
+    delta->incomplete = !reserve_lists(world, delta) || delta->ended_lost;
+    if (delta->incomplete) {
+        forget_shown(delta);
+        delta->removed_before = 0;
         return;
     }
-    bool others = look_around(world, team, watch);
-    note_removed(world, team, watch);
-    watch->removed_before = 0;
-    note_agents(world, team, watch, others);
+    bool others = look_around(world, team, delta);
+    note_removed(world, team, delta);
+    delta->removed_before = 0;
+    note_agents(world, team, delta, others);
     if (team == FM_ALL_TEAMS) {
-        note_edits(world, watch);
+        note_edits(world, delta);
     }
 }
 
-void fm_watch_destroy(fm_world *world, struct fm_watch *watch)
+void fm_view_delta_destroy(fm_world *world, struct fm_view_delta *delta)
 {
-    if (watch == NULL) {
+    if (delta == NULL) {
         return;
     }
     const fm_memory *memory = &world->memory;
 #define RELEASE(array, capacity) fm_memory_release(memory, array, (capacity) * sizeof *(array))
-    RELEASE(watch->shown, watch->shown_words);
-    RELEASE(watch->entered, watch->entered_capacity);
-    RELEASE(watch->changed, watch->changed_capacity);
-    RELEASE(watch->left, watch->left_capacity);
-    RELEASE(watch->cells, watch->cell_capacity);
-    RELEASE(watch->ended, watch->ended_capacity);
-    RELEASE(watch->fresh, watch->fresh_capacity);
+    RELEASE(delta->shown, delta->shown_words);
+    RELEASE(delta->entered, delta->entered_capacity);
+    RELEASE(delta->changed, delta->changed_capacity);
+    RELEASE(delta->left, delta->left_capacity);
+    RELEASE(delta->cells, delta->cell_capacity);
+    RELEASE(delta->ended, delta->ended_capacity);
+    RELEASE(delta->fresh, delta->fresh_capacity);
 #undef RELEASE
-    fm_sightings_fini(&watch->sightings, memory);
-    fm_bitmap_fini(&watch->visible, memory);
-    fm_memory_release(memory, watch, sizeof *watch);
+    fm_sightings_fini(&delta->sightings, memory);
+    fm_bitmap_fini(&delta->visible, memory);
+    fm_memory_release(memory, delta, sizeof *delta);
 }
 
-static struct fm_watch **watch_of(const fm_world *world, uint32_t team)
+static struct fm_view_delta **delta_of(const fm_world *world, uint32_t team)
 {
-    return team == FM_ALL_TEAMS ? (struct fm_watch **)&world->interval.watch_all
-                                : &fm_team_of(world, team)->watch;
+    return team == FM_ALL_TEAMS ? (struct fm_view_delta **)&world->interval.delta_all
+                                : &fm_team_of(world, team)->delta;
 }
 
 static fm_status begin_watch(fm_world *world, uint32_t team)
 {
-    struct fm_watch *watch = fm_memory_allocate_zeroed(&world->memory, 1, sizeof *watch);
-    if (watch == NULL) {
+    struct fm_view_delta *delta = fm_memory_allocate_zeroed(&world->memory, 1, sizeof *delta);
+    if (delta == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    fm_sightings_init(&watch->sightings);
-    watch->removed_before = world->interval.streamed ? 0 : world->interval.removed_count;
-    if (!reserve_lists(world, watch) ||
+    fm_sightings_init(&delta->sightings);
+    delta->removed_before = world->interval.streamed ? 0 : world->interval.removed_count;
+    if (!reserve_lists(world, delta) ||
         (team != FM_ALL_TEAMS &&
-         fm_bitmap_init(&watch->visible, world->map.grid->width, world->map.grid->height, false,
+         fm_bitmap_init(&delta->visible, world->map.grid->width, world->map.grid->height, false,
                         &world->memory) != FM_OK)) {
-        fm_watch_destroy(world, watch);
+        fm_view_delta_destroy(world, delta);
         return FM_ERR_NO_MEMORY;
     }
-    note_agents(world, team, watch, look_around(world, team, watch));
-    watch->entered_count = 0; // the snapshot shows them
-    watch->changed_count = 0;
-    *watch_of(world, team) = watch;
+    note_agents(world, team, delta, look_around(world, team, delta));
+    delta->entered_count = 0; // the snapshot shows them
+    delta->changed_count = 0;
+    *delta_of(world, team) = delta;
     return FM_OK;
 }
 
@@ -370,8 +373,8 @@ fm_status fm_world_watch(fm_world *world, uint32_t team, bool wanted)
     if (!fm_world_has_team(world, team)) {
         return FM_ERR_NO_TEAM;
     }
-    struct fm_watch **watch = watch_of(world, team);
-    if (wanted && *watch != NULL) {
+    struct fm_view_delta **delta = delta_of(world, team);
+    if (wanted && *delta != NULL) {
         return FM_OK;
     }
     if (team != FM_ALL_TEAMS) {
@@ -381,8 +384,8 @@ fm_status fm_world_watch(fm_world *world, uint32_t team, bool wanted)
     if (wanted) {
         return begin_watch(world, team);
     }
-    fm_watch_destroy(world, *watch);
-    *watch = NULL;
+    fm_view_delta_destroy(world, *delta);
+    *delta = NULL;
     return FM_OK;
 }
 
@@ -394,23 +397,23 @@ static const fm_buildings_seen *buildings_of(const fm_world *world, uint32_t tea
 
 fm_changes fm_world_changes(const fm_world *world, uint32_t team)
 {
-    const struct fm_watch *watch = *watch_of(world, team);
-    if (watch == NULL) {
+    const struct fm_view_delta *delta = *delta_of(world, team);
+    if (delta == NULL) {
         return (fm_changes){0};
     }
     fm_changes changes = {
-        .entered = watch->entered,
-        .changed = watch->changed,
-        .left = watch->left,
-        .cells = watch->cells,
-        .ended = watch->ended,
-        .entered_count = watch->entered_count,
-        .changed_count = watch->changed_count,
-        .left_count = watch->left_count,
-        .cell_count = watch->cell_count,
-        .ended_count = watch->ended_count,
-        .incomplete = watch->incomplete,
-        .ended_lost = watch->ended_lost,
+        .entered = delta->entered,
+        .changed = delta->changed,
+        .left = delta->left,
+        .cells = delta->cells,
+        .ended = delta->ended,
+        .entered_count = delta->entered_count,
+        .changed_count = delta->changed_count,
+        .left_count = delta->left_count,
+        .cell_count = delta->cell_count,
+        .ended_count = delta->ended_count,
+        .incomplete = delta->incomplete,
+        .ended_lost = delta->ended_lost,
     };
     if (team != FM_ALL_TEAMS) {
         const fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
@@ -451,13 +454,13 @@ struct listing {
 
 static void list_agent(const fm_world *world, uint32_t team, uint32_t slot, struct listing *listing)
 {
-    const struct fm_watch *watch = *watch_of(world, team);
+    const struct fm_view_delta *delta = *delta_of(world, team);
     const struct fm_agent *agent = &world->agents.slots[slot];
-    if (!agent->alive || !is_shown(watch, slot)) {
+    if (!agent->alive || !is_shown(delta, slot)) {
         return;
     }
     if (listing->count < listing->capacity) {
-        listing->looks[listing->count] = look_of(world, team, watch, agent);
+        listing->looks[listing->count] = look_of(world, team, delta, agent);
     }
     listing->count += 1;
 }
@@ -466,8 +469,8 @@ uint32_t fm_world_agents_in_view(const fm_world *world, uint32_t team, fm_agent_
                                  uint32_t capacity)
 {
     struct listing listing = {.looks = agents, .capacity = capacity};
-    const struct fm_watch *watch = *watch_of(world, team);
-    if (watch == NULL) {
+    const struct fm_view_delta *delta = *delta_of(world, team);
+    if (delta == NULL) {
         return 0;
     }
     if (team == FM_ALL_TEAMS) {
@@ -480,9 +483,9 @@ uint32_t fm_world_agents_in_view(const fm_world *world, uint32_t team, fm_agent_
     for (uint32_t i = 0; i < own->member_count; i++) {
         list_agent(world, team, own->members[i], &listing);
     }
-    for (uint32_t i = 0; i < watch->sightings.count; i++) {
-        if (watch->sightings.list[i].taken) {
-            list_agent(world, team, watch->sightings.list[i].slot, &listing);
+    for (uint32_t i = 0; i < delta->sightings.count; i++) {
+        if (delta->sightings.list[i].taken) {
+            list_agent(world, team, delta->sightings.list[i].slot, &listing);
         }
     }
     return listing.count;

@@ -1,6 +1,6 @@
-// core/orders/seek.c: see seek.h.
+// core/orders/goal_search.c: see goal_search.h.
 
-#include "core/orders/seek.h"
+#include "core/orders/goal_search.h"
 
 #include "core/orders/leg.h"
 #include "core/orders/order_end.h"
@@ -24,7 +24,7 @@ static void list(fm_world *world, struct fm_agent *agent)
     fm_seekers *seekers = &fm_team_of(world, agent->team)->seekers;
     if (FM_RESERVE(world, seekers->slots, seekers->capacity, seekers->count + 1)) {
         seekers->slots[seekers->count++] = (uint32_t)(agent - world->agents.slots);
-        agent->order.seek_state = FM_SEEK_LISTED;
+        agent->order.seek_state = FM_GOAL_SEARCH_LISTED;
     }
 }
 
@@ -49,16 +49,17 @@ static bool fleer_needs_a_look(const fm_world *world, const struct fm_agent *age
            turn % FLEE_TICKS == 0;
 }
 
-void fm_seek_begin(fm_world *world, struct fm_agent *agent)
+void fm_goal_search_begin(fm_world *world, struct fm_agent *agent)
 {
     (void)world;
     agent->order.radius = agent->order.radius == 0 ? FLEE_RADIUS : agent->order.radius;
 }
 
-void fm_seek_progress(fm_world *world, struct fm_agent *agent)
+void fm_goal_search_progress(fm_world *world, struct fm_agent *agent)
 {
     world->orders.seeks = true;
-    if (agent->order.sought_tick == world->tick + 1 || agent->order.seek_state == FM_SEEK_LISTED) {
+    if (agent->order.sought_tick == world->tick + 1 ||
+        agent->order.seek_state == FM_GOAL_SEARCH_LISTED) {
         return; // comes from looking, or is about to
     }
     bool wanted = agent->order.kind == FM_ORDER_EXPLORE ? explorer_needs_a_leg(world, agent)
@@ -84,14 +85,14 @@ static void explore(const fm_world *world, fm_seekers *seekers, struct fm_agent 
                                agent->cell, left, &seekers->cells_used, &cell, &world->memory)) {
     case FM_FRONTIER_FOUND:
         fm_frontier_claim(frontier, view, cell, &world->memory);
-        order->seek_state = FM_SEEK_FOUND;
+        order->seek_state = FM_GOAL_SEARCH_FOUND;
         order->found = cell;
         return;
     case FM_FRONTIER_EXPLORED:
-        order->seek_state = FM_SEEK_NOWHERE;
+        order->seek_state = FM_GOAL_SEARCH_NOWHERE;
         return;
     case FM_FRONTIER_EXHAUSTED:
-        order->seek_state = FM_SEEK_EXHAUSTED;
+        order->seek_state = FM_GOAL_SEARCH_EXHAUSTED;
         return;
     case FM_FRONTIER_RUNNING:
         return;
@@ -140,17 +141,17 @@ static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *ag
 {
     struct fm_order *order = &agent->order;
     if (fm_enemies_refresh(world, agent->team, &seekers->enemies) != FM_OK) {
-        order->seek_state = FM_SEEK_EXHAUSTED;
+        order->seek_state = FM_GOAL_SEARCH_EXHAUSTED;
         return;
     }
     struct dangers dangers = find_dangers(world, &seekers->enemies, agent);
     fm_wave *wave = &seekers->nearby;
     if (dangers.count == 0) {
-        order->seek_state = FM_SEEK_SAFE;
+        order->seek_state = FM_GOAL_SEARCH_SAFE;
         return;
     }
     if (fm_wave_begin(wave, dangers.view, agent->cell, &world->memory) != FM_OK) {
-        order->seek_state = FM_SEEK_EXHAUSTED;
+        order->seek_state = FM_GOAL_SEARCH_EXHAUSTED;
         return;
     }
     // Distance beyond the radius is worth no steps.
@@ -176,7 +177,8 @@ static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *ag
         }
         fm_wave_spread(wave, cell, &world->memory);
     }
-    order->seek_state = order->found == FM_CELL_NONE ? FM_SEEK_NOWHERE : FM_SEEK_FOUND;
+    order->seek_state =
+        order->found == FM_CELL_NONE ? FM_GOAL_SEARCH_NOWHERE : FM_GOAL_SEARCH_FOUND;
 }
 
 // ---- first moves --------------------------------------------------------------------------------
@@ -193,7 +195,7 @@ static void set_out(const fm_world *world, fm_seekers *seekers, struct fm_agent 
     if (order->kind == FM_ORDER_FLEE) {
         flee(world, seekers, agent, FLEE_CELLS_LATE);
     } else if (seekers->frontier.job != 0 && wave->head > 1) {
-        order->seek_state = FM_SEEK_FOUND;
+        order->seek_state = FM_GOAL_SEARCH_FOUND;
         order->found = wave->queue[wave->head - 1];
     }
 }
@@ -214,13 +216,13 @@ static void seek_for_team(const fm_world *world, struct fm_team *team)
         uint32_t at = first + i < seekers->count ? first + i : first + i - seekers->count;
         struct fm_agent *agent = &world->agents.slots[seekers->slots[at]];
         bool may = seekers->cells_used < seekers->cells_max;
-        agent->order.seek_state = FM_SEEK_NOT_YET;
+        agent->order.seek_state = FM_GOAL_SEARCH_NOT_YET;
         if (may && agent->order.kind == FM_ORDER_EXPLORE) {
             explore(world, seekers, agent);
         } else if (may) {
             flee(world, seekers, agent, FLEE_CELLS);
         }
-        if (agent->order.seek_state == FM_SEEK_NOT_YET) {
+        if (agent->order.seek_state == FM_GOAL_SEARCH_NOT_YET) {
             set_out(world, seekers, agent);
         }
     }
@@ -256,7 +258,7 @@ static uint64_t look_around(fm_world *world, fm_workers *workers, uint64_t budge
     return used;
 }
 
-uint64_t fm_seek_run(fm_world *world, fm_workers *workers, uint64_t budget)
+uint64_t fm_goal_search_run(fm_world *world, fm_workers *workers, uint64_t budget)
 {
     if (!world->orders.seeks) {
         return 0;
@@ -291,43 +293,43 @@ static void face_corner(fm_world *world, struct fm_agent *agent)
     FM_UNREACHABLE();
 }
 
-void fm_seek_take(fm_world *world, struct fm_agent *agent)
+void fm_goal_search_take(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;
     bool explores = order->kind == FM_ORDER_EXPLORE;
-    fm_seek_state state = order->seek_state;
-    order->seek_state = FM_SEEK_IDLE;
+    fm_goal_search_state state = order->seek_state;
+    order->seek_state = FM_GOAL_SEARCH_IDLE;
     order->sought_tick = world->tick + 1;
     switch (state) {
-    case FM_SEEK_FOUND:
+    case FM_GOAL_SEARCH_FOUND:
         fm_order_set_goal(world, agent, order->found);
         return;
-    case FM_SEEK_SAFE:
+    case FM_GOAL_SEARCH_SAFE:
         fm_agent_end_order(world, agent, FM_END_ARRIVED);
         return;
-    case FM_SEEK_NOWHERE:
+    case FM_GOAL_SEARCH_NOWHERE:
         if (explores) {
             fm_agent_end_order(world, agent, FM_END_EXPLORED);
         } else {
             face_corner(world, agent);
         }
         return;
-    case FM_SEEK_EXHAUSTED:
+    case FM_GOAL_SEARCH_EXHAUSTED:
         fm_agent_end_order(world, agent, FM_END_EXHAUSTED);
         return;
-    case FM_SEEK_NOT_YET:
+    case FM_GOAL_SEARCH_NOT_YET:
         if (order->goal == FM_CELL_NONE) {
             fm_agent_set_state(agent, FM_AGENT_WAITING);
         }
         return;
-    case FM_SEEK_IDLE:
-    case FM_SEEK_LISTED:
+    case FM_GOAL_SEARCH_IDLE:
+    case FM_GOAL_SEARCH_LISTED:
         break;
     }
     FM_UNREACHABLE();
 }
 
-void fm_seek_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how)
+void fm_goal_search_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how)
 {
     if (how == FM_END_EXHAUSTED) {
         fm_agent_end_order(world, agent, how);
