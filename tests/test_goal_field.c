@@ -675,7 +675,7 @@ static void tile_maps_follow_knowledge(void **state)
         uint32_t before[16][FM_TILE_SIDE], versions[16];
         for (uint32_t tile = 0; tile < 16; tile++) {
             fm_tile_map_read(view->tiles, view, tile, before[tile]);
-            versions[tile] = view->tiles->looks[tile].version;
+            versions[tile] = view->tiles->tiles[tile].version;
         }
         edit_mission(&m);
         fm_knowledge_sense(m.knowledge, fm_cell_at(draw(&m, 100), draw(&m, 100)));
