@@ -683,7 +683,7 @@ static void tile_maps_follow_knowledge(void **state)
         assert_int_equal(fm_tile_map_init(&again, view, &fm_memory_libc), FM_OK);
         for (uint32_t tile = 0; tile < 16; tile++) {
             uint32_t free[FM_TILE_SIDE];
-            const fm_tile_look *look = &view->tiles->looks[tile];
+            const fm_tile_look *look = &view->tiles->tiles[tile];
             fm_tile_map_read(view->tiles, view, tile, free);
             assert_memory_equal(look->sides, again.looks[tile].sides, sizeof look->sides);
             assert_true(look->version != versions[tile] ||
