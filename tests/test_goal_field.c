@@ -685,7 +685,7 @@ static void tile_maps_follow_knowledge(void **state)
             uint32_t free[FM_TILE_SIDE];
             const fm_tile_look *look = &view->tiles->tiles[tile];
             fm_tile_map_read(view->tiles, view, tile, free);
-            assert_memory_equal(look->sides, again.looks[tile].sides, sizeof look->sides);
+            assert_memory_equal(look->sides, again.tiles[tile].sides, sizeof look->sides);
             assert_true(look->version != versions[tile] ||
                         memcmp(free, before[tile], sizeof free) == 0);
         }
