@@ -14,7 +14,7 @@
 // same: each new beginning takes such a change, so after n of them n + 1 searches were made at
 // most. Grants smaller than a search, on a map that is edited within its reach in every tick, do
 // put the answer off for as long as that goes on; planner auto then moves by tbaa-star.
-// tests/test_progress.c.
+// tests/core/planners/test_progress.c.
 //
 //   SEARCH ── path found ──> FOUND ── walk() sees a wall some steps ahead ──> PARTIAL
 //      │                       ^                                               │

@@ -17,7 +17,7 @@
 //
 // Why it is deterministic: time comes in as a number of expansions and as the record of which
 // planners the deadline cut short; serial stages walk agents in slot order; parallel stages leave
-// nothing behind that depends on who ran them. tests/test_determinism.c holds this to the bit.
+// nothing behind that depends on who ran them. Proof: tests/core/tick/test_determinism.c.
 //
 // Grants: the budget is shared among teams first, who may save what they do not use (account.h),
 // and then equally among the planners of each. First every planner is told what changed and where

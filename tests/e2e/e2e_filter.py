@@ -4,7 +4,7 @@ Goal    under `syscall_filter` the server does all that it does without: journal
         a new certificate, pages and WebSockets, replays, saved worlds, queries, its end; all of its
         threads are under it; a call that it does not need is refused and reported, or ends it.
 Method  one busy life of a server that any call outside the list would kill; `gdb`, where it is, makes
-        the server try one; /proc tells of the threads. tests/test_syscall_filter.c tries many calls.
+        the server try one; /proc tells of the threads. tests/server/process/test_syscall_filter.c tries many calls.
 """
 
 import os

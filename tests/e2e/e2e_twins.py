@@ -4,7 +4,7 @@ Goal    two servers whose worlds differ only out of a player's sight send that p
 Method  the same random commands go to both; in the part that nobody of the open part can see, each
         server has walls, agents, orders and buildings of its own. All that comes in on the player's
         connection is compared byte by byte: keyframes, deltas, results and errors. Ticks go by
-        world.step, with a budget that no search uses up. (tests/test_sight.c does the same inside
+        world.step, with a budget that no search uses up. (tests/server/streams/test_sight.c does the same inside
         the server, much more often.)
 """
 

@@ -18,7 +18,7 @@
 // takes long is not what can go wrong.
 
 #include "tests/fuzz/live.h"
-#include "tests/params.h"
+#include "tests/support/params.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 //
 //   make_scanner_seeds FOLDER
 
-#include "tests/params.h"
+#include "tests/support/params.h"
 
 #include <errno.h>
 #include <stdio.h>

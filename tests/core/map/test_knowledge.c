@@ -1,0 +1,181 @@
+// test_knowledge.c: a team knows what it has seen, and nothing else.
+//
+// Method: a plain model beside the real thing. Agents stand at random cells of random maps and
+// look; after each look every cell of the map is compared: seen ones look as they did when last
+// seen, the others are unknown and count as free. In between, the true map is edited.
+
+#include "core/generate/generate.h"
+#include "core/map/knowledge.h"
+#include "core/map/line_of_sight.h"
+#include "tests/support/support.h"
+
+#define SIDE_MAX 70u
+
+struct model {
+    bool known[SIDE_MAX][SIDE_MAX];
+    uint8_t terrain[SIDE_MAX][SIDE_MAX];
+};
+
+static fm_grid *random_grid(fm_random *random)
+{
+    fm_generate_options options = fm_generate_options_default();
+    options.generator = FM_GENERATOR_RANDOM;
+    options.width = 3 + fm_random_below(random, SIDE_MAX - 3);
+    options.height = 3 + fm_random_below(random, SIDE_MAX - 3);
+    options.blocked_permille = fm_random_below(random, 500);
+    options.seed = fm_random_next(random);
+    fm_grid *grid;
+    assert_int_equal(fm_generate(&options, &fm_memory_libc, &grid, NULL, NULL, 0), FM_OK);
+    return grid;
+}
+
+static bool is_in_range(fm_sense_rules rules, int32_t dx, int32_t dy)
+{
+    int32_t radius = (int32_t)rules.radius;
+    switch (rules.shape) {
+    case FM_SENSE_SQUARE:
+        return abs(dx) <= radius && abs(dy) <= radius;
+    case FM_SENSE_DIAMOND:
+        return abs(dx) + abs(dy) <= radius;
+    case FM_SENSE_DISC:
+        return dx * dx + dy * dy <= radius * (radius + 1);
+    }
+    FM_UNREACHABLE();
+}
+
+// With line of sight the model asks the real thing which cells are seen, and checks that they are
+// in range.
+static void model_look(struct model *model, const fm_grid *grid, const fm_line_of_sight *sight,
+                       fm_cell from)
+{
+    static fm_cell cells[FM_SIGHT_RAYS_MAX];
+    uint32_t count = 0;
+    if (sight->rules.line_of_sight) {
+        count = fm_line_of_sight_visible(sight, &grid->blocked, from, cells);
+    } else {
+        for (uint32_t y = 0; y < grid->height; y++) {
+            for (uint32_t x = 0; x < grid->width; x++) {
+                if (is_in_range(sight->rules, (int32_t)x - (int32_t)fm_cell_x(from),
+                                (int32_t)y - (int32_t)fm_cell_y(from))) {
+                    cells[count++] = fm_cell_at(x, y);
+                }
+            }
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t x = fm_cell_x(cells[i]), y = fm_cell_y(cells[i]);
+        assert_true(is_in_range(sight->rules, (int32_t)x - (int32_t)fm_cell_x(from),
+                                (int32_t)y - (int32_t)fm_cell_y(from)));
+        model->known[y][x] = true;
+        model->terrain[y][x] = grid->terrain[y * grid->width + x];
+    }
+}
+
+static void compare(const struct model *model, const fm_knowledge *knowledge)
+{
+    uint64_t known = 0;
+    for (uint32_t y = 0; y < knowledge->truth->height; y++) {
+        for (uint32_t x = 0; x < knowledge->truth->width; x++) {
+            fm_learned look = fm_knowledge_look_up(knowledge, fm_cell_at(x, y));
+            bool blocked = fm_view_is_blocked(&knowledge->view, fm_cell_at(x, y));
+            known += model->known[y][x];
+            if (!model->known[y][x]) {
+                assert_int_equal(look.terrain, FM_TERRAIN_UNKNOWN);
+                assert_false(blocked);
+                continue;
+            }
+            assert_int_equal(look.terrain, model->terrain[y][x]);
+            assert_int_equal(blocked, model->terrain[y][x] != FM_TERRAIN_GROUND);
+            if (knowledge->blocked_transposed.words != NULL) {
+                assert_int_equal(blocked,
+                                 fm_bitmap_get(&knowledge->blocked_transposed, fm_cell_at(y, x)));
+            }
+        }
+    }
+    assert_int_equal(knowledge->known_count, known);
+}
+
+static void knows_what_it_has_seen(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (uint32_t run = 0; run < 60; run++) {
+        fm_grid *grid = random_grid(&random);
+        fm_sense_rules rules = {.radius = 1 + fm_random_below(&random, run % 4 == 0 ? 64 : 9),
+                                .shape = (fm_sense_shape)fm_random_below(&random, 3),
+                                .line_of_sight = fm_random_below(&random, 2) == 0};
+        fm_line_of_sight *sight;
+        fm_knowledge *knowledge;
+        assert_int_equal(fm_line_of_sight_create(rules, &fm_memory_libc, &sight), FM_OK);
+        assert_int_equal(
+            fm_knowledge_create(grid, sight,
+                                rules.shape == FM_SENSE_DIAMOND ? FM_CONNECT_4 : FM_CONNECT_8,
+                                rules.shape == FM_SENSE_DIAMOND ? FM_STEPS_1 : FM_STEPS_10_14,
+                                false, &fm_memory_libc, &knowledge),
+            FM_OK);
+        assert_int_equal(fm_knowledge_prepare_for_edits(knowledge), FM_OK);
+        struct model *model = calloc(1, sizeof *model);
+        for (uint32_t step = 0; step < 40; step++) {
+            uint32_t x = fm_random_below(&random, grid->width);
+            uint32_t y = fm_random_below(&random, grid->height);
+            if (fm_random_below(&random, 3) == 0) {
+                fm_terrain before = (fm_terrain)grid->terrain[y * grid->width + x];
+                fm_terrain after =
+                    fm_random_below(&random, 2) ? FM_TERRAIN_WALL : FM_TERRAIN_GROUND;
+                if (fm_grid_set(grid, fm_cell_at(x, y), after, 1)) {
+                    fm_knowledge_note_edit(knowledge, fm_cell_at(x, y), before);
+                }
+            } else {
+                fm_knowledge_sense(knowledge, fm_cell_at(x, y));
+                model_look(model, grid, sight, fm_cell_at(x, y));
+            }
+            compare(model, knowledge);
+        }
+        free(model);
+        fm_knowledge_destroy(knowledge);
+        fm_line_of_sight_destroy(sight);
+        fm_grid_destroy(grid);
+    }
+}
+
+// The neighbours of an agent can never be hidden from it, or it would walk into what it cannot see.
+static void neighbours_are_always_seen(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (uint32_t run = 0; run < 200; run++) {
+        fm_grid *grid = random_grid(&random);
+        fm_sense_rules rules = {.radius = 1 + fm_random_below(&random, 5),
+                                .shape =
+                                    fm_random_below(&random, 2) ? FM_SENSE_SQUARE : FM_SENSE_DISC,
+                                .line_of_sight = true};
+        fm_line_of_sight *sight;
+        assert_int_equal(fm_line_of_sight_create(rules, &fm_memory_libc, &sight), FM_OK);
+        fm_cell from = fm_cell_at(fm_random_below(&random, grid->width),
+                                  fm_random_below(&random, grid->height));
+        static fm_cell cells[FM_SIGHT_RAYS_MAX];
+        uint32_t count = fm_line_of_sight_visible(sight, &grid->blocked, from, cells);
+        uint32_t near = 0, expected = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            near += fm_cell_dx(cells[i], from) <= 1 && fm_cell_dy(cells[i], from) <= 1;
+        }
+        for (int32_t dy = -1; dy <= 1; dy++) {
+            for (int32_t dx = -1; dx <= 1; dx++) {
+                expected += fm_grid_contains(grid, (int64_t)fm_cell_x(from) + dx,
+                                             (int64_t)fm_cell_y(from) + dy);
+            }
+        }
+        assert_int_equal(near, expected);
+        fm_line_of_sight_destroy(sight);
+        fm_grid_destroy(grid);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(knows_what_it_has_seen),
+        cmocka_unit_test(neighbours_are_always_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

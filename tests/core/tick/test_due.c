@@ -1,0 +1,235 @@
+// test_due.c: the search stage turns to planners that something has happened to, and to no
+// others; nobody is forgotten all the same.
+
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
+#include "core/generate/generate.h"
+#include "core/map/view.h"
+#include "core/tick/tick.h"
+#include "core/views/inspect.h"
+#include "tests/support/support.h"
+
+#include "core/base/random.h"
+
+#define SIDE   128u
+#define UNITS  200u
+#define BUDGET 1000000u
+
+#define LOAD_UNITS  200u // whose orders are about what the budget does
+#define LOAD_MOST   10u  // times as many
+#define LOAD_TICKS  80u
+#define LOAD_BUDGET 1500u
+#define ORDER_TICKS 10u // between two orders of a unit
+
+static fm_agent_id units[LOAD_UNITS * LOAD_MOST];
+static uint32_t unit_count = UNITS;
+
+static fm_cell free_cell(fm_random *random, const fm_world *world)
+{
+    const fm_grid *grid = fm_world_grid(world);
+    for (;;) {
+        fm_cell cell = fm_cell_at(fm_random_below(random, SIDE), fm_random_below(random, SIDE));
+        if (!fm_grid_is_blocked(grid, cell)) {
+            return cell;
+        }
+    }
+}
+
+static void apply(fm_world *world, fm_command command, fm_command_result *result)
+{
+    fm_world_apply(world, &command, result);
+    assert_int_equal(result->status, FM_OK);
+}
+
+static fm_world *make_world(fm_random *random, const fm_planner_ops *ops, bool omniscient)
+{
+    fm_generate_options options = fm_generate_options_default();
+    options.generator = FM_GENERATOR_RANDOM;
+    options.width = options.height = SIDE;
+    options.blocked_permille = 150;
+    options.seed = fm_random_next(random);
+    fm_grid *grid;
+    fm_world *world;
+    assert_int_equal(fm_generate(&options, &fm_memory_libc, &grid, NULL, NULL, 0), FM_OK);
+    fm_world_rules rules = fm_world_rules_default();
+    rules.planner.ops = ops;
+    rules.omniscient = omniscient;
+    assert_int_equal(fm_world_create(&rules, grid, &fm_memory_libc, &world), FM_OK);
+    fm_command_result result = {0};
+    apply(world, (fm_command){.kind = FM_COMMAND_TEAM}, &result);
+    for (uint32_t i = 0; i < unit_count; i++) {
+        fm_cell cell = free_cell(random, world);
+        result.spawned = &units[i];
+        apply(world,
+              (fm_command){.kind = FM_COMMAND_SPAWN, .team = 1, .cells = &cell, .cell_count = 1},
+              &result);
+    }
+    return world;
+}
+
+static void send(fm_world *world, fm_random *random)
+{
+    static fm_cell goals[UNITS];
+    for (uint32_t i = 0; i < UNITS; i++) {
+        goals[i] = free_cell(random, world);
+    }
+    fm_command_result result = {0};
+    apply(world,
+          (fm_command){.kind = FM_COMMAND_ORDER,
+                       .order = FM_ORDER_MOVE,
+                       .agents = units,
+                       .agent_count = UNITS,
+                       .cells = goals,
+                       .cell_count = UNITS},
+          &result);
+}
+
+// On a map that is known a walk costs nothing: after the first tick no planner is touched.
+static void a_walk_costs_nothing(void **state)
+{
+    (void)state;
+    static const fm_planner_ops *const planners[] = {&fm_auto, &fm_repeated_jps};
+    for (uint32_t i = 0; i < FM_COUNT_OF(planners); i++) {
+        fm_random random = fm_random_seed(fm_test_seed() + i);
+        fm_world *world = make_world(&random, planners[i], true);
+        send(world, &random);
+        fm_tick_report report;
+        fm_tick_run(world, NULL, BUDGET, NULL, &report);
+        assert_true(report.planners_told > UNITS / 2);
+        uint32_t moved = 0;
+        for (uint32_t tick = 0; tick < 40; tick++) {
+            fm_tick_run(world, NULL, BUDGET, NULL, &report);
+            assert_int_equal(report.planners_told, 0);
+            assert_int_equal(report.expansions, 0);
+            moved += report.moved_count;
+        }
+        assert_true(moved > 10 * UNITS);
+        fm_world_destroy(world);
+    }
+}
+
+// A cell that is blocked on somebody's way wakes those whose way it is on, within the tick; one
+// that is freed wakes all.
+static void edits_wake(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    fm_world *world = make_world(&random, &fm_auto, true);
+    send(world, &random);
+    fm_tick_report report;
+    fm_tick_run(world, NULL, BUDGET, NULL, &report);
+    fm_cell path[SIDE * SIDE];
+    uint32_t length = 0, unit = 0;
+    while (length < 30) {
+        length = fm_world_agent_path(world, units[unit++], path, SIDE * SIDE);
+    }
+    fm_rect site = {fm_cell_x(path[20]), fm_cell_y(path[20]), 1, 1};
+    fm_command_result result = {0};
+    apply(world,
+          (fm_command){.kind = FM_COMMAND_TERRAIN,
+                       .rects = &site,
+                       .rect_count = 1,
+                       .terrain = FM_TERRAIN_WALL},
+          &result);
+    fm_tick_run(world, NULL, BUDGET, NULL, &report);
+    assert_in_range(report.planners_told, 1, UNITS / 4);
+    assert_int_equal(report.planners_unfinished, 0);
+    length = fm_world_agent_path(world, units[unit - 1], path, SIDE * SIDE);
+    for (uint32_t i = 0; i < length; i++) {
+        assert_true(path[i] != fm_cell_at(site.x, site.y));
+    }
+    apply(world,
+          (fm_command){.kind = FM_COMMAND_TERRAIN,
+                       .rects = &site,
+                       .rect_count = 1,
+                       .terrain = FM_TERRAIN_GROUND},
+          &result);
+    fm_tick_run(world, NULL, BUDGET, NULL, &report);
+    assert_true(report.planners_told > UNITS / 2);
+    fm_world_destroy(world);
+}
+
+// In fog most steps tell something new. Everybody arrives, by whatever planner.
+static void everybody_arrives_in_fog(void **state)
+{
+    (void)state;
+    static const fm_planner_ops *const planners[] = {&fm_auto, &fm_repeated_jps, &fm_dstar_lite,
+                                                     &fm_adaptive_astar};
+    for (uint32_t i = 0; i < FM_COUNT_OF(planners); i++) {
+        fm_random random = fm_random_seed(fm_test_seed() + i);
+        fm_world *world = make_world(&random, planners[i], false);
+        send(world, &random);
+        fm_tick_report report;
+        for (uint32_t tick = 0; tick < 3 * SIDE; tick++) {
+            fm_tick_run(world, NULL, BUDGET, NULL, &report);
+        }
+        fm_world_counts counts;
+        fm_world_counts_get(world, &counts);
+        assert_int_equal(counts.agents_by_state[FM_AGENT_IDLE], UNITS);
+        assert_int_equal(counts.planners, 0);
+        assert_int_equal(report.planners_told, 0);
+        fm_world_destroy(world);
+    }
+}
+
+// How many searches were finished for units that get new orders all the time: an order whose unit
+// has moved is one.
+static uint64_t finished_of(const fm_planner_ops *ops, uint32_t times, uint64_t *used)
+{
+    fm_random random = fm_random_seed(fm_test_seed());
+    unit_count = LOAD_UNITS * times;
+    fm_world *world = make_world(&random, ops, true);
+    unit_count = UNITS;
+    *used = 0;
+    for (uint32_t tick = 0; tick < LOAD_TICKS; tick++) {
+        for (uint32_t i = tick % ORDER_TICKS; i < LOAD_UNITS * times; i += ORDER_TICKS) {
+            fm_cell goal = free_cell(&random, world);
+            fm_command_result result = {0};
+            apply(world,
+                  (fm_command){.kind = FM_COMMAND_ORDER,
+                               .order = FM_ORDER_MOVE,
+                               .agents = &units[i],
+                               .agent_count = 1,
+                               .cells = &goal,
+                               .cell_count = 1},
+                  &result);
+        }
+        fm_tick_report report;
+        fm_tick_run(world, NULL, LOAD_BUDGET, NULL, &report);
+        *used += report.expansions;
+    }
+    fm_world_counts counts;
+    fm_world_counts_get(world, &counts);
+    fm_world_destroy(world);
+    return counts.first_move_count;
+}
+
+// However much is asked for, as many searches are finished as ever.
+static void overload_finishes_as_much(void **state)
+{
+    (void)state;
+    static const fm_planner_ops *const planners[] = {&fm_auto, &fm_repeated_jps};
+    for (uint32_t i = 0; i < FM_COUNT_OF(planners); i++) {
+        uint64_t best = 0, last = 0, used = 0;
+        for (uint32_t times = 1; times <= LOAD_MOST; times += 3) {
+            last = finished_of(planners[i], times, &used);
+            best = last > best ? last : best;
+            print_message("%s, load %u: %llu finished, %llu expansions\n", planners[i]->name, times,
+                          (unsigned long long)last, (unsigned long long)used);
+            assert_true(used <= (uint64_t)LOAD_BUDGET * LOAD_TICKS * 11 / 10);
+        }
+        assert_true(last * 100 >= best * 85);
+        assert_true(used * 10 >= (uint64_t)LOAD_BUDGET * LOAD_TICKS * 9); // there was too little
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_walk_costs_nothing),
+        cmocka_unit_test(edits_wake),
+        cmocka_unit_test(everybody_arrives_in_fog),
+        cmocka_unit_test(overload_finishes_as_much),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,632 @@
+// test_growth.c: what anybody may ask for costs in proportion to what it names.
+//
+// Every kind of command, the tick after it, and everything that reads a world is done with 1, 2 and
+// 4 times as many agents, cells or teams. The work must not grow much faster than the number: what
+// is quadratic stops all worlds of a server for seconds, long before a limit says no.
+//
+// Work is counted, not timed: the core is compiled once more with a call in every basic block
+// (-fsanitize-coverage=trace-pc), which counts, and memory that is set or copied in bulk counts by
+// its size. The same run gives the same count on any machine.
+
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
+#include "core/commands/order_command.h"
+#include "core/orders/orders.h"
+#include "core/saves/world_file.h"
+#include "core/tick/tick.h"
+#include "core/views/explain.h"
+#include "core/views/inspect.h"
+#include "core/views/view_delta.h"
+#include "tests/support/support.h"
+
+#define UNITS       1000u // at scale 1
+#define SIDE        256u
+#define SCALE_MOST  4u
+#define UNITS_MOST  (UNITS * SCALE_MOST)
+#define BULK_BYTES  32u // that count like a basic block
+#define TEAMS       64u // at scale 1, where teams are counted
+#define TICK_BUDGET 1000u
+
+// Four times as many may cost 4 times as much, or a little more where something is sorted.
+#define GROWTH_MOST 5.0
+
+// ---- counting -----------------------------------------------------------------------------------
+
+static uint64_t work;
+
+void __sanitizer_cov_trace_pc(void);
+void *__wrap_memset(void *to, int value, size_t size);
+void *__wrap_memcpy(void *to, const void *from, size_t size);
+void *__wrap_memmove(void *to, const void *from, size_t size);
+void *__real_memset(void *to, int value, size_t size);
+void *__real_memcpy(void *to, const void *from, size_t size);
+void *__real_memmove(void *to, const void *from, size_t size);
+
+void __sanitizer_cov_trace_pc(void)
+{
+    work += 1;
+}
+
+void *__wrap_memset(void *to, int value, size_t size)
+{
+    work += size / BULK_BYTES;
+    return __real_memset(to, value, size);
+}
+
+void *__wrap_memcpy(void *to, const void *from, size_t size)
+{
+    work += size / BULK_BYTES;
+    return __real_memcpy(to, from, size);
+}
+
+void *__wrap_memmove(void *to, const void *from, size_t size)
+{
+    work += size / BULK_BYTES;
+    return __real_memmove(to, from, size);
+}
+
+// ---- a world ------------------------------------------------------------------------------------
+
+struct scene {
+    uint32_t scale;
+    fm_world *world;
+    uint32_t count; // agents
+    fm_agent_id agents[UNITS_MOST];
+    fm_cell homes[UNITS_MOST];
+    fm_cell goals[UNITS_MOST];
+};
+
+static struct scene scene;
+
+static fm_command_result apply(fm_command command)
+{
+    fm_command_result result = {.spawned = NULL};
+    if (command.kind == FM_COMMAND_SPAWN) {
+        result.spawned = scene.agents + scene.count;
+    }
+    fm_world_apply(scene.world, &command, &result);
+    if (result.status != FM_OK) {
+        fail_msg("command %d: status %d at %u", (int)command.kind, (int)result.status,
+                 result.failed_index);
+    }
+    return result;
+}
+
+static void tick(void)
+{
+    fm_tick_report report;
+    fm_tick_run(scene.world, NULL, TICK_BUDGET, NULL, &report);
+}
+
+// Units stand in rows of 64, every other cell.
+static fm_cell home(uint32_t i)
+{
+    return fm_cell_at(8 + 2 * (i % 64), 8 + 2 * (i / 64));
+}
+
+static void add_team(void)
+{
+    apply((fm_command){.kind = FM_COMMAND_TEAM});
+}
+
+static void spawn(uint32_t team, uint32_t count)
+{
+    apply((fm_command){.kind = FM_COMMAND_SPAWN,
+                       .team = team,
+                       .cells = scene.homes + scene.count,
+                       .cell_count = count});
+    scene.count += count;
+}
+
+// An open map, but for one walled-in cell in its south-east, and a team.
+static void make_world(fm_world_rules rules)
+{
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(SIDE, SIDE, &fm_memory_libc, &grid), FM_OK);
+    for (uint32_t y = 239; y <= 241; y++) {
+        for (uint32_t x = 239; x <= 241; x++) {
+            if (x != 240 || y != 240) {
+                (void)fm_grid_set(grid, fm_cell_at(x, y), FM_TERRAIN_WALL, 1);
+            }
+        }
+    }
+    assert_int_equal(fm_world_create(&rules, grid, &fm_memory_libc, &scene.world), FM_OK);
+    scene.count = 0;
+    for (uint32_t i = 0; i < UNITS_MOST; i++) {
+        scene.homes[i] = home(i);
+        scene.goals[i] = fm_cell_at(200 - i % 64, 200 - i / 64);
+    }
+    add_team();
+}
+
+static fm_world_rules rules_with(const char *planner)
+{
+    fm_world_rules rules = fm_world_rules_default();
+    char error[160];
+    assert_int_equal(fm_planner_spec_parse(planner, &rules.planner, error, sizeof error), FM_OK);
+    rules.omniscient = true;
+    return rules;
+}
+
+static void order(fm_order_kind kind, const fm_cell *cells, uint32_t cell_count)
+{
+    apply((fm_command){.kind = FM_COMMAND_ORDER,
+                       .order = kind,
+                       .agents = scene.agents,
+                       .agent_count = scene.count,
+                       .cells = cells,
+                       .cell_count = cell_count});
+}
+
+#define GOAL       fm_cell_at(220, 220)
+#define OTHER_GOAL fm_cell_at(220, 30)
+#define WALLED_IN  fm_cell_at(240, 240)
+
+static void go_to(fm_cell goal)
+{
+    order(FM_ORDER_MOVE, &goal, 1);
+}
+
+// ---- what is done -------------------------------------------------------------------------------
+
+// A world of scale * UNITS units that stand still.
+static void units_with(const char *planner)
+{
+    make_world(rules_with(planner));
+    spawn(1, UNITS * scene.scale);
+    tick();
+}
+
+static void units(void)
+{
+    units_with("auto");
+}
+
+static void units_one_per_cell(void)
+{
+    fm_world_rules rules = rules_with("auto");
+    rules.occupancy = FM_OCCUPANCY_EXCLUSIVE;
+    make_world(rules);
+    spawn(1, UNITS * scene.scale);
+    tick();
+}
+
+// The same, on the way.
+static void units_on_the_way_with(const char *planner)
+{
+    units_with(planner);
+    go_to(GOAL);
+    tick();
+}
+
+static void jps_on_the_way(void)
+{
+    units_on_the_way_with("repeated-jps");
+}
+
+static void auto_on_the_way(void)
+{
+    units_on_the_way_with("auto");
+}
+
+static void astar_on_the_way(void)
+{
+    units_on_the_way_with("repeated-forward-astar");
+}
+
+static void dstar_on_the_way(void)
+{
+    units_on_the_way_with("dstar-lite");
+}
+
+// Where jump points do not apply, auto goes in groups.
+static void groups_on_the_way(void)
+{
+    fm_world_rules rules = rules_with("auto");
+    rules.connectivity = FM_CONNECT_4;
+    rules.steps = FM_STEPS_1;
+    make_world(rules);
+    spawn(1, UNITS * scene.scale);
+    go_to(GOAL);
+    tick();
+}
+
+static void units_each_its_own_way(void)
+{
+    units();
+    order(FM_ORDER_MOVE, scene.goals, scene.count);
+    tick();
+}
+
+static void units_with_full_queues(void)
+{
+    units();
+    for (uint32_t i = 0; i < FM_ORDER_QUEUE_MAX; i++) {
+        apply((fm_command){.kind = FM_COMMAND_ORDER,
+                           .order = FM_ORDER_HOLD,
+                           .agents = scene.agents,
+                           .agent_count = scene.count,
+                           .queue = true});
+    }
+}
+
+static void nobody(void)
+{
+    make_world(rules_with("auto"));
+}
+
+static void many_teams(void)
+{
+    make_world(rules_with("auto"));
+    for (uint32_t i = 1; i < TEAMS * scene.scale; i++) {
+        add_team();
+    }
+    for (uint32_t team = 1; team <= TEAMS * scene.scale; team++) {
+        spawn(team, 4);
+    }
+    tick();
+}
+
+static void send_elsewhere(void)
+{
+    go_to(OTHER_GOAL);
+}
+
+static void send_elsewhere_and_tick(void)
+{
+    go_to(OTHER_GOAL);
+    tick();
+}
+
+// Without the ticks in between.
+static void send_elsewhere_in_parts(void)
+{
+    fm_cell goal = OTHER_GOAL;
+    apply((fm_command){.kind = FM_COMMAND_ORDER,
+                       .order = FM_ORDER_MOVE,
+                       .agents = scene.agents,
+                       .agent_count = scene.count,
+                       .cells = &goal,
+                       .cell_count = 1,
+                       .agents_a_tick = UNITS / 10});
+    while (fm_world_left_to_do(scene.world) > 0) {
+        fm_orders_carry_on(scene.world);
+    }
+}
+
+static void send_to_where_nobody_comes(void)
+{
+    go_to(WALLED_IN);
+    tick();
+    tick();
+}
+
+static void send_each(void)
+{
+    order(FM_ORDER_MOVE, scene.goals, scene.count);
+    tick();
+}
+
+static void order_without_cells(fm_order_kind kind)
+{
+    order(kind, NULL, 0);
+    tick();
+}
+
+static void stop(void)
+{
+    order_without_cells(FM_ORDER_STOP);
+}
+
+static void hold(void)
+{
+    order_without_cells(FM_ORDER_HOLD);
+}
+
+static void explore(void)
+{
+    order_without_cells(FM_ORDER_EXPLORE);
+}
+
+static void flee(void)
+{
+    fm_cell danger = fm_cell_at(0, 0);
+    order(FM_ORDER_FLEE, &danger, 1);
+    tick();
+}
+
+static void patrol(void)
+{
+    fm_cell cells[] = {GOAL, OTHER_GOAL};
+    order(FM_ORDER_PATROL, cells, 2);
+    tick();
+}
+
+static void guard_a_cell(void)
+{
+    fm_cell cell = GOAL;
+    order(FM_ORDER_GUARD, &cell, 1);
+    tick();
+}
+
+static void follow_one(void)
+{
+    apply((fm_command){.kind = FM_COMMAND_ORDER,
+                       .order = FM_ORDER_FOLLOW,
+                       .agents = scene.agents + 1,
+                       .agent_count = scene.count - 1,
+                       .target = scene.agents[0]});
+    tick();
+}
+
+static void append_to_queues(void)
+{
+    fm_cell goal = GOAL;
+    apply((fm_command){.kind = FM_COMMAND_ORDER,
+                       .order = FM_ORDER_MOVE,
+                       .agents = scene.agents,
+                       .agent_count = scene.count,
+                       .cells = &goal,
+                       .cell_count = 1,
+                       .queue = true});
+    tick();
+}
+
+static void send_as_group(fm_formation formation)
+{
+    fm_cell goal = fm_cell_at(128, 128);
+    apply((fm_command){.kind = FM_COMMAND_ORDER,
+                       .order = FM_ORDER_MOVE,
+                       .agents = scene.agents,
+                       .agent_count = scene.count,
+                       .cells = &goal,
+                       .cell_count = 1,
+                       .spread = formation == FM_FORMATION_NONE,
+                       .formation = formation,
+                       .common_speed = true});
+    tick();
+}
+
+static void spread(void)
+{
+    send_as_group(FM_FORMATION_NONE);
+}
+
+static void go_in_a_box(void)
+{
+    send_as_group(FM_FORMATION_BOX);
+}
+
+static void go_in_formation(void)
+{
+    send_as_group(FM_FORMATION_KEEP);
+}
+
+static void put_down(void)
+{
+    spawn(1, UNITS * scene.scale);
+    tick();
+}
+
+static void nobody_one_per_cell(void)
+{
+    fm_world_rules rules = rules_with("auto");
+    rules.occupancy = FM_OCCUPANCY_EXCLUSIVE;
+    make_world(rules);
+}
+
+static void remove_all(void)
+{
+    apply((fm_command){
+        .kind = FM_COMMAND_REMOVE, .agents = scene.agents, .agent_count = scene.count});
+    tick();
+}
+
+static void change_planners(void)
+{
+    fm_planner_spec spec;
+    char error[160];
+    assert_int_equal(fm_planner_spec_parse("repeated-forward-astar", &spec, error, sizeof error),
+                     FM_OK);
+    apply((fm_command){.kind = FM_COMMAND_PLANNER,
+                       .agents = scene.agents,
+                       .agent_count = scene.count,
+                       .planner = spec});
+    tick();
+}
+
+static void change_cells(void)
+{
+    apply((fm_command){.kind = FM_COMMAND_TERRAIN,
+                       .cells = scene.goals,
+                       .cell_count = scene.scale * UNITS,
+                       .terrain = FM_TERRAIN_WATER});
+    tick();
+}
+
+static void change_rectangles(void)
+{
+    static fm_rect rects[FM_RECTS_MAX];
+    for (uint32_t i = 0; i < scene.scale * UNITS; i++) {
+        rects[i] = (fm_rect){.x = 80 + i % 64, .y = 80 + i / 64, .width = 4, .height = 4};
+    }
+    apply((fm_command){.kind = FM_COMMAND_TERRAIN,
+                       .rects = rects,
+                       .rect_count = scene.scale * UNITS,
+                       .terrain = FM_TERRAIN_WATER});
+    tick();
+}
+
+static void change_one_cell(void)
+{
+    apply((fm_command){.kind = FM_COMMAND_TERRAIN,
+                       .cells = scene.goals,
+                       .cell_count = 1,
+                       .terrain = FM_TERRAIN_WATER});
+    tick();
+}
+
+static void build(uint32_t i)
+{
+    fm_rect rect = {.x = 8 + 6 * (i % 32), .y = 180 + 4 * (i / 32), .width = 3, .height = 3};
+    apply((fm_command){.kind = FM_COMMAND_BUILD, .team = 1, .rects = &rect, .rect_count = 1});
+}
+
+static void many_buildings(void)
+{
+    nobody();
+    for (uint32_t i = 0; i < scene.scale * TEAMS; i++) {
+        build(i);
+    }
+    tick();
+}
+
+static void build_one(void)
+{
+    build(scene.scale * TEAMS);
+    tick();
+}
+
+static void make_teams(void)
+{
+    for (uint32_t i = 0; i < TEAMS * scene.scale; i++) {
+        add_team();
+    }
+    tick();
+}
+
+static void run_tick(void)
+{
+    tick();
+}
+
+static void watch_everything(void)
+{
+    assert_int_equal(fm_world_watch(scene.world, FM_ALL_TEAMS, true), FM_OK);
+    assert_int_equal(fm_world_watch(scene.world, 1, true), FM_OK);
+    tick();
+}
+
+static void watch_one_team(void)
+{
+    assert_int_equal(fm_world_watch(scene.world, 1, true), FM_OK);
+    tick();
+}
+
+static void ask_for_numbers(void)
+{
+    static fm_team_counts teams[TEAMS * SCALE_MOST];
+    static fm_top_row rows[16];
+    fm_world_counts counts;
+    fm_world_counts_get(scene.world, &counts);
+    (void)fm_world_team_counts(scene.world, teams, TEAMS * SCALE_MOST);
+    (void)fm_world_top(scene.world, FM_TOP_PLANNERS, rows, 16);
+}
+
+static void look_at_each(void)
+{
+    fm_agent_report report;
+    for (uint32_t i = 0; i < scene.count; i++) {
+        assert_int_equal(fm_world_inspect(scene.world, scene.agents[i], &report), FM_OK);
+    }
+}
+
+static void save_and_load(void)
+{
+    fm_writer writer = fm_writer_init(&fm_memory_libc);
+    fm_world *copy;
+    fm_bytes_error error;
+    fm_world_settle(scene.world);
+    assert_int_equal(fm_world_save(scene.world, &writer), FM_OK);
+    assert_int_equal(fm_world_load(writer.data, writer.size, &fm_memory_libc, &copy, &error),
+                     FM_OK);
+    fm_writer_fini(&writer);
+    fm_world_destroy(copy);
+}
+
+struct deed {
+    const char *name;
+    void (*prepare)(void); // makes the world; not counted
+    void (*act)(void);
+};
+
+static const struct deed deeds[] = {
+    {"agent.order move to one goal, jps", jps_on_the_way, send_elsewhere},
+    {"agent.order move to one goal, auto", auto_on_the_way, send_elsewhere},
+    {"agent.order move to one goal, auto, in parts", auto_on_the_way, send_elsewhere_in_parts},
+    {"agent.order move to one goal, A*", astar_on_the_way, send_elsewhere},
+    {"agent.order move to one goal, dstar-lite", dstar_on_the_way, send_elsewhere},
+    {"agent.order move to one goal, auto in groups", groups_on_the_way, send_elsewhere},
+    {"agent.order move to one goal and a tick", auto_on_the_way, send_elsewhere_and_tick},
+    {"agent.order move to a walled-in goal", auto_on_the_way, send_to_where_nobody_comes},
+    {"agent.order move to goals of their own", units_each_its_own_way, send_each},
+    {"agent.order stop", auto_on_the_way, stop},
+    {"agent.order stop, full queues", units_with_full_queues, stop},
+    {"agent.order hold", auto_on_the_way, hold},
+    {"agent.order explore", units, explore},
+    {"agent.order flee", units, flee},
+    {"agent.order patrol", auto_on_the_way, patrol},
+    {"agent.order guard", auto_on_the_way, guard_a_cell},
+    {"agent.order follow", auto_on_the_way, follow_one},
+    {"agent.order queued", auto_on_the_way, append_to_queues},
+    {"agent.order spread", auto_on_the_way, spread},
+    {"agent.order formation box", auto_on_the_way, go_in_a_box},
+    {"agent.order formation keep", auto_on_the_way, go_in_formation},
+    {"agent.order one unit per cell", units_one_per_cell, send_elsewhere_and_tick},
+    {"agent.order spread, one unit per cell", units_one_per_cell, spread},
+    {"agent.spawn", nobody, put_down},
+    {"agent.spawn one unit per cell", nobody_one_per_cell, put_down},
+    {"agent.remove", auto_on_the_way, remove_all},
+    {"agent.set_planner", auto_on_the_way, change_planners},
+    {"terrain.set cells", nobody, change_cells},
+    {"terrain.set one cell", auto_on_the_way, change_one_cell},
+    {"terrain.set rectangles", nobody, change_rectangles},
+    {"building.place", many_buildings, build_one},
+    {"building.place among units", auto_on_the_way, build_one},
+    {"team.create", nobody, make_teams},
+    {"tick of units on the way", auto_on_the_way, run_tick},
+    {"tick of units in groups", groups_on_the_way, run_tick},
+    {"tick of many teams", many_teams, run_tick},
+    {"subscribe", auto_on_the_way, watch_everything},
+    {"subscribe team by team", many_teams, watch_one_team},
+    {"stats", auto_on_the_way, ask_for_numbers},
+    {"debug.inspect", jps_on_the_way, look_at_each},
+    {"world.save and world.load", auto_on_the_way, save_and_load},
+};
+
+static uint64_t count(const struct deed *deed, uint32_t scale)
+{
+    scene.scale = scale;
+    deed->prepare();
+    uint64_t before = work;
+    deed->act();
+    uint64_t spent = work - before;
+    fm_world_destroy(scene.world);
+    return spent;
+}
+
+static void everything_grows_with_what_it_names(void **state)
+{
+    (void)state;
+    uint32_t failures = 0;
+    for (uint32_t i = 0; i < FM_COUNT_OF(deeds); i++) {
+        uint64_t once = count(&deeds[i], 1);
+        uint64_t twice = count(&deeds[i], 2);
+        uint64_t four_times = count(&deeds[i], SCALE_MOST);
+        double growth = (double)four_times / (double)once;
+        bool failed = growth > GROWTH_MOST;
+        print_message("%-48s %10llu %10llu %10llu  x%.2f%s\n", deeds[i].name,
+                      (unsigned long long)once, (unsigned long long)twice,
+                      (unsigned long long)four_times, growth, failed ? "  TOO MUCH" : "");
+        failures += failed;
+    }
+    assert_int_equal(failures, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_grows_with_what_it_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

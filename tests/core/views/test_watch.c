@@ -1,0 +1,362 @@
+// test_watch.c: watched views when memory runs out in some ticks.
+//
+// Method: small worlds in fog, born again and again, in which agents are spawned, removed and moved
+// and cells edited at random. In one tick in three there is no memory. Somebody who is told all
+// changes, and shown the whole view after those that were incomplete, must always know what the
+// world knows. How orders ended, which is told once, is told in those ticks too, or said to be
+// lost.
+
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
+#include "core/tick/tick.h"
+#include "core/views/inspect.h"
+#include "core/views/view_delta.h"
+#include "core/world/terrain_block.h"
+#include "core/world/world.h"
+#include "tests/support/support.h"
+
+#define SIDE        24u
+#define TEAMS       2u
+#define AGENTS_MAX  1024u
+#define ROUNDS      200u
+#define TICKS       16u
+#define SPAWNED_MAX 20u
+
+// What somebody knows who was told of all changes of a view.
+struct mirror {
+    fm_agent_look agents[AGENTS_MAX];
+    uint32_t count;
+    uint32_t terrains[SIDE * SIDE];
+    bool incomplete;
+    uint32_t caught_up_count;
+    uint64_t ended_count, ended_incomplete_count; // orders, the latter in incomplete ticks
+    bool ended_lost;
+};
+
+struct scene {
+    fm_test_memory memory;
+    fm_random random;
+    fm_world *world;
+    fm_agent_id agents[AGENTS_MAX];
+    uint32_t agent_count;
+    struct mirror mirrors[TEAMS + 1];
+};
+
+// ---- mirrors ------------------------------------------------------------------------------------
+
+static uint32_t find(const struct mirror *mirror, fm_agent_id name)
+{
+    for (uint32_t i = 0; i < mirror->count; i++) {
+        if (fm_agent_id_pack(mirror->agents[i].name) == fm_agent_id_pack(name)) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static uint32_t terrain_at(const fm_world *world, uint32_t team, uint32_t i)
+{
+    return fm_world_look_up(world, team, fm_cell_at(i % SIDE, i / SIDE)).terrain;
+}
+
+// A block of looks says the same as cell after cell.
+static void compare_looks(const fm_world *world, uint32_t team)
+{
+    for (uint32_t y = 0; y < SIDE; y++) {
+        fm_terrain_block looks;
+        assert_int_equal(fm_world_look_up_block(world, team, 0, y, &looks), SIDE);
+        for (uint32_t x = 0; x < FM_TERRAIN_BLOCK_CELLS; x++) {
+            fm_learned look = {.terrain = FM_TERRAIN_UNKNOWN};
+            if (x < SIDE) {
+                look = fm_world_look_up(world, team, fm_cell_at(x, y));
+            }
+            assert_int_equal(looks.terrain[x], look.terrain);
+            assert_true(look.terrain == FM_TERRAIN_UNKNOWN || looks.cost[x] == look.cost);
+        }
+    }
+}
+
+static void show_whole(struct mirror *mirror, const fm_world *world, uint32_t team)
+{
+    compare_looks(world, team);
+    mirror->count = fm_world_agents_in_view(world, team, mirror->agents, AGENTS_MAX);
+    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
+        mirror->terrains[i] = terrain_at(world, team, i);
+    }
+}
+
+static void tell_changes(struct mirror *mirror, const fm_changes *changes)
+{
+    for (uint32_t i = 0; i < changes->left_count; i++) {
+        uint32_t at = find(mirror, changes->left[i].name);
+        assert_int_not_equal(at, UINT32_MAX);
+        mirror->agents[at] = mirror->agents[--mirror->count];
+    }
+    for (uint32_t i = 0; i < changes->entered_count; i++) {
+        assert_int_equal(find(mirror, changes->entered[i].name), UINT32_MAX);
+        assert_true(mirror->count < AGENTS_MAX);
+        mirror->agents[mirror->count++] = changes->entered[i];
+    }
+    for (uint32_t i = 0; i < changes->changed_count; i++) {
+        uint32_t at = find(mirror, changes->changed[i].name);
+        assert_int_not_equal(at, UINT32_MAX);
+        mirror->agents[at] = changes->changed[i];
+    }
+    for (uint32_t i = 0; i < changes->cell_count; i++) {
+        fm_cell cell = changes->cells[i].cell;
+        mirror->terrains[fm_cell_y(cell) * SIDE + fm_cell_x(cell)] = changes->cells[i].terrain;
+    }
+}
+
+static void check(const struct mirror *mirror, const fm_world *world, uint32_t team)
+{
+    static fm_agent_look agents[AGENTS_MAX];
+    uint32_t count = fm_world_agents_in_view(world, team, agents, AGENTS_MAX);
+    assert_int_equal(count, mirror->count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = find(mirror, agents[i].name);
+        assert_int_not_equal(at, UINT32_MAX);
+        assert_int_equal(mirror->agents[at].cell, agents[i].cell);
+        fm_agent_report report;
+        assert_int_equal(fm_world_inspect(world, agents[i].id, &report), FM_OK);
+        assert_int_equal(mirror->agents[at].cell, report.cell);
+    }
+    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
+        assert_int_equal(mirror->terrains[i], terrain_at(world, team, i));
+    }
+    fm_world_counts counts;
+    fm_world_counts_get(world, &counts);
+    assert_true(team != FM_ALL_TEAMS || count == counts.agents);
+}
+
+static void tell_endings(struct mirror *mirror, const fm_changes *changes)
+{
+    mirror->ended_count += changes->ended_count;
+    mirror->ended_incomplete_count += changes->incomplete ? changes->ended_count : 0;
+    mirror->ended_lost |= changes->ended_lost;
+    assert_true(changes->incomplete || !changes->ended_lost);
+}
+
+// All orders that ended were told to the view of everything, and to the teams, of which each has
+// its own.
+static void check_endings(const struct scene *scene)
+{
+    fm_world_counts counts;
+    uint64_t ended = 0, told = 0;
+    bool lost = false;
+    fm_world_counts_get(scene->world, &counts);
+    for (uint32_t i = 0; i < FM_END_COUNT; i++) {
+        ended += counts.orders_ended[i];
+    }
+    for (uint32_t team = 1; team <= TEAMS; team++) {
+        told += scene->mirrors[team].ended_count;
+        lost |= scene->mirrors[team].ended_lost;
+    }
+    assert_true(scene->mirrors[0].ended_lost || scene->mirrors[0].ended_count == ended);
+    assert_true(lost || told == ended);
+}
+
+static void tell(struct mirror *mirror, const fm_world *world, uint32_t team)
+{
+    fm_changes changes = fm_world_changes(world, team);
+    tell_endings(mirror, &changes);
+    if (changes.incomplete) {
+        mirror->incomplete = true;
+        return;
+    }
+    if (mirror->incomplete) {
+        mirror->incomplete = false;
+        mirror->caught_up_count++;
+        show_whole(mirror, world, team);
+    } else {
+        tell_changes(mirror, &changes);
+    }
+    check(mirror, world, team);
+}
+
+// ---- the world ----------------------------------------------------------------------------------
+
+// In the half of the map that has no walls.
+static fm_cell random_cell(struct scene *scene)
+{
+    return fm_cell_at(fm_random_below(&scene->random, SIDE / 2),
+                      fm_random_below(&scene->random, SIDE));
+}
+
+static void spawn(struct scene *scene)
+{
+    fm_cell cells[SPAWNED_MAX];
+    uint32_t count = 1 + fm_random_below(&scene->random, SPAWNED_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        cells[i] = random_cell(scene);
+    }
+    assert_true(scene->agent_count + count <= AGENTS_MAX);
+    fm_command command = {.kind = FM_COMMAND_SPAWN,
+                          .team = 1 + fm_random_below(&scene->random, TEAMS),
+                          .cells = cells,
+                          .cell_count = count};
+    fm_command_result result = {.spawned = &scene->agents[scene->agent_count]};
+    fm_world_apply(scene->world, &command, &result);
+    scene->agent_count += result.status == FM_OK ? count : 0;
+}
+
+static void order_or_remove(struct scene *scene, bool removes)
+{
+    fm_agent_id agents[8];
+    uint32_t count = 0;
+    while (count < FM_COUNT_OF(agents) && scene->agent_count > 0) {
+        uint32_t at = fm_random_below(&scene->random, scene->agent_count);
+        agents[count++] = scene->agents[at];
+        scene->agents[at] = scene->agents[--scene->agent_count];
+    }
+    fm_cell goal = random_cell(scene);
+    fm_command command = {.kind = removes ? FM_COMMAND_REMOVE : FM_COMMAND_ORDER,
+                          .agents = agents,
+                          .agent_count = count,
+                          .cells = removes ? NULL : &goal,
+                          .cell_count = removes ? 0 : 1,
+                          .order = FM_ORDER_MOVE};
+    fm_command_result result = {0};
+    fm_world_apply(scene->world, &command, &result);
+    for (uint32_t i = 0; !removes && i < count; i++) {
+        scene->agents[scene->agent_count++] = agents[i];
+    }
+}
+
+static void edit(struct scene *scene)
+{
+    fm_cell cell = random_cell(scene) + SIDE / 2;
+    fm_command command = {.kind = FM_COMMAND_TERRAIN,
+                          .cells = &cell,
+                          .cell_count = 1,
+                          .terrain = fm_random_below(&scene->random, 2) == 0 ? FM_TERRAIN_WALL
+                                                                             : FM_TERRAIN_GROUND};
+    fm_command_result result = {0};
+    fm_world_apply(scene->world, &command, &result);
+}
+
+static void do_something(struct scene *scene)
+{
+    for (uint32_t i = fm_random_below(&scene->random, 4); i > 0; i--) {
+        switch (fm_random_below(&scene->random, 4)) {
+        case 0:
+            spawn(scene);
+            break;
+        case 1:
+            edit(scene);
+            break;
+        case 2:
+            order_or_remove(scene, true);
+            break;
+        default:
+            order_or_remove(scene, false);
+            break;
+        }
+    }
+}
+
+static void make_world(struct scene *scene)
+{
+    fm_grid *grid;
+    fm_test_memory_init(&scene->memory, UINT64_MAX);
+    assert_int_equal(fm_grid_create(SIDE, SIDE, &scene->memory.memory, &grid), FM_OK);
+    fm_world_rules rules = fm_world_rules_default();
+    rules.sense.radius = 3;
+    assert_int_equal(fm_world_create(&rules, grid, &scene->memory.memory, &scene->world), FM_OK);
+    scene->agent_count = 0;
+    for (uint32_t team = 0; team <= TEAMS; team++) {
+        fm_command command = {.kind = FM_COMMAND_TEAM};
+        fm_command_result result = {0};
+        if (team > 0) {
+            fm_world_apply(scene->world, &command, &result);
+        }
+        assert_int_equal(fm_world_watch(scene->world, team, true), FM_OK);
+        show_whole(&scene->mirrors[team], scene->world, team);
+        scene->mirrors[team].incomplete = false;
+        scene->mirrors[team].ended_count = 0;
+        scene->mirrors[team].ended_lost = false;
+    }
+}
+
+static void views_catch_up_after_memory_was_out(void **state)
+{
+    (void)state;
+    static struct scene scene;
+    scene.random = fm_random_seed(fm_test_seed());
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        make_world(&scene);
+        for (uint32_t i = 0; i < TICKS; i++) {
+            do_something(&scene);
+            scene.memory.left = fm_random_below(&scene.random, 3) == 0 ? 0 : UINT64_MAX;
+            fm_tick_report report;
+            fm_tick_run(scene.world, NULL, 1000, NULL, &report);
+            scene.memory.left = UINT64_MAX;
+            for (uint32_t team = 0; team <= TEAMS; team++) {
+                tell(&scene.mirrors[team], scene.world, team);
+            }
+        }
+        check_endings(&scene);
+        fm_world_destroy(scene.world);
+        assert_int_equal(scene.memory.held, 0);
+    }
+    for (uint32_t team = 0; team <= TEAMS; team++) {
+        assert_true(scene.mirrors[team].caught_up_count > ROUNDS / 10);
+        assert_true(scene.mirrors[team].ended_incomplete_count > 0);
+    }
+}
+
+// An enemy that dies is gone; who saw it learns why only while somebody sees where it stood.
+static fm_leave_reason reason_of_death(bool observer_dies_too)
+{
+    static struct scene scene;
+    scene.random = fm_random_seed(1);
+    make_world(&scene);
+    fm_agent_id agents[2];
+    for (uint32_t team = 1; team <= 2; team++) {
+        fm_cell cell = fm_cell_at(3, 2 + team);
+        fm_command command = {
+            .kind = FM_COMMAND_SPAWN, .team = team, .cells = &cell, .cell_count = 1};
+        fm_command_result result = {.spawned = &agents[team - 1]};
+        fm_world_apply(scene.world, &command, &result);
+        assert_int_equal(result.status, FM_OK);
+    }
+    fm_tick_report report;
+    fm_tick_run(scene.world, NULL, 1000, NULL, &report);
+    assert_int_equal(fm_world_changes(scene.world, 1).entered_count, 2);
+    fm_command command = {.kind = FM_COMMAND_REMOVE,
+                          .agents = observer_dies_too ? agents : agents + 1,
+                          .agent_count = observer_dies_too ? 2 : 1};
+    fm_command_result result = {0};
+    fm_world_apply(scene.world, &command, &result);
+    assert_int_equal(result.status, FM_OK);
+    fm_tick_run(scene.world, NULL, 1000, NULL, &report);
+    fm_changes changes = fm_world_changes(scene.world, 1);
+    fm_leave_reason reason = FM_LEAVE_FOG;
+    uint32_t enemies = 0;
+    for (uint32_t i = 0; i < changes.left_count; i++) {
+        if (changes.left[i].team == 2) {
+            reason = changes.left[i].reason;
+            enemies += 1;
+        }
+    }
+    assert_int_equal(enemies, 1);
+    fm_world_destroy(scene.world);
+    assert_int_equal(scene.memory.held, 0);
+    return reason;
+}
+
+static void a_death_is_told_to_those_who_see_it(void **state)
+{
+    (void)state;
+    assert_int_equal(reason_of_death(false), FM_LEAVE_REMOVED);
+    assert_int_equal(reason_of_death(true), FM_LEAVE_FOG);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_death_is_told_to_those_who_see_it),
+        cmocka_unit_test(views_catch_up_after_memory_was_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,54 @@
+// crowd.h: a world where a cell holds one unit, with a witness that looks at every
+// tick: no two units in a cell, nobody exchanged places, nobody crossed.
+
+#pragma once
+
+#include "core/tick/tick.h"
+#include "tests/support/support.h"
+
+#define CROWD_UNITS_MAX 4096u
+
+typedef struct crowd {
+    fm_world *world;
+    const fm_grid *grid;
+    fm_agent_id units[CROWD_UNITS_MAX];
+    uint32_t unit_count;
+    fm_agent_look looks[CROWD_UNITS_MAX]; // after the last tick
+    uint32_t look_count;
+    uint32_t *holders;               // by cell: slot + 1
+    uint32_t *cells;                 // by slot: cell after the last tick, FM_CELL_NONE: not there
+    uint32_t sizes[CROWD_UNITS_MAX]; // by slot, of those that were ever there
+    uint32_t ended[FM_END_EXHAUSTED + 1];
+    uint32_t ended_count;
+    uint32_t collisions, swaps, crossings; // seen
+    uint64_t moves;
+} crowd;
+
+/// Rules for a world where everybody knows everything and a cell holds one unit.
+fm_world_rules crowd_rules(void);
+
+/// A world from rows of letters as in a .map file. `height` rows of equal length.
+void crowd_init_rows(crowd *c, const fm_world_rules *rules, const char *const *rows,
+                     uint32_t height);
+
+/// A world on a grid, which it takes over.
+void crowd_init(crowd *c, const fm_world_rules *rules, fm_grid *grid);
+void crowd_fini(crowd *c);
+
+uint32_t crowd_team(crowd *c);
+
+/// Spawns units; notes them in `units`. Returns the index of the first.
+uint32_t crowd_spawn(crowd *c, fm_command command);
+uint32_t crowd_spawn_at(crowd *c, uint32_t team, fm_cell cell);
+
+/// Orders unit `index` to a cell.
+void crowd_order(crowd *c, uint32_t index, fm_cell goal, fm_on_unreachable on_unreachable);
+
+/// A tick, and the witness's look at it.
+void crowd_tick(crowd *c, fm_workers *workers);
+
+/// Ticks until `wanted` orders have ended, at most ticks_max. Returns how many it took.
+uint32_t crowd_run(crowd *c, uint32_t wanted, uint32_t ticks_max);
+
+/// Where unit `index` stands.
+fm_cell crowd_cell(const crowd *c, uint32_t index);

@@ -1,0 +1,21 @@
+// failing_disk.h: a disk that refuses to write, in the place of the real one. It is a
+// VFS of SQLite over SQLite's own, so everything that the server's journals write goes through it.
+//
+// Threads: the settings may be changed while others write.
+
+#pragma once
+
+#include <stdint.h>
+
+/// Makes it SQLite's default. Once; it lets everything pass at first.
+void fm_failing_disk_install(void);
+
+/// From now on, `writes` more writes and syncs succeed, and then all fail as a full disk does;
+/// UINT64_MAX: none fails.
+void fm_failing_disk_set(uint64_t writes);
+
+/// The same, for syncs alone: the data were written, but nobody can be sure.
+void fm_failing_disk_set_syncs(uint64_t syncs);
+
+/// Writes and syncs that were asked for so far.
+uint64_t fm_failing_disk_count(void);

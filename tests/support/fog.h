@@ -1,0 +1,96 @@
+// fog.h: what a planner sees of a world, made up: a map of blocked cells, weights, a
+// list of changes, memory that counts and can run out, and one planner on top of it all.
+//
+// There is no team and no sensing: a test changes the map as it likes, and the planner is told the
+// way the tick would tell it. Changes are told duplicated or merged, and cells may have toggled
+// twice in between.
+
+#pragma once
+
+#include "core/base/random.h"
+#include "core/planners/catalogue.h"
+
+#define FOG_CHANGES_MAX 256u
+#define FOG_STARTS_MAX  6u
+
+typedef struct fog_memory {
+    fm_memory memory;
+    size_t held;   // bytes out at the moment
+    uint64_t left; // allocations until there is no more
+} fog_memory;
+
+typedef struct fog {
+    fm_random random;
+    uint32_t width, height;
+    fm_bitmap blocked;
+    fm_bitmap blocked_transposed;
+    uint8_t *weights; // NULL when all are 1
+    fm_view view;
+    fm_change changes[FOG_CHANGES_MAX]; // not told yet
+    uint32_t change_count;
+    fog_memory memory;
+} fog;
+
+// A planner with what it needs, as one agent or group of agents has it.
+typedef struct fog_planner {
+    fog *world;
+    const fm_planner_ops *ops;
+    void *self;
+    fm_slab slab;
+    fm_work work;
+    fm_cell goal;
+    fm_cell starts[FOG_STARTS_MAX];
+    uint32_t start_count;
+} fog_planner;
+
+/// Memory that counts what is out and checks the sizes that come back.
+void fog_memory_init(fog_memory *memory);
+
+/// A random world with sides in side_min..side_max. Uniform: all weights 1, 8 neighbours.
+void fog_init(fog *world, uint64_t seed, uint32_t side_min, uint32_t side_max, bool uniform);
+void fog_fini(fog *world);
+
+/// A random cell, free if there is a free one.
+fm_cell fog_free_cell(fog *world);
+
+/// Blocks, frees or reweighs a cell and notes the change.
+void fog_toggle(fog *world, fm_cell cell);
+void fog_weigh(fog *world, fm_cell cell, uint8_t weight);
+
+/// 1 to 4 random changes. Spares `spared` most of the time.
+void fog_edit(fog *world, fm_cell spared);
+
+/// Brings the noted changes into the form in which a planner may be told: what is blocked is what
+/// is blocked now, and some are merged.
+void fog_settle_changes(fog *world);
+
+// What heuristic tables point to.
+typedef struct fog_tables {
+    uint32_t *landmarks[FM_LANDMARKS_MAX];
+    uint32_t *clusters;
+} fog_tables;
+
+/// Measures the tables that a heuristic reads, plainly: landmarks in random free cells, or the
+/// least costs between tiles. For small worlds.
+void fog_tables_make(fog_tables *made, fog *world, fm_heuristic_kind kind,
+                     fm_heuristic_tables *tables);
+
+/// Measures the costs between tiles whose sides and columns the table gives.
+void fog_tables_measure_clusters(fog_tables *made, fog *world, fm_cluster_table *table);
+void fog_tables_fini(fog_tables *made);
+
+/// Marks the tables as stale if some noted change made a step cheaper.
+void fog_tables_follow(const fog *world, fm_heuristic_tables *tables);
+
+/// A planner with its goal, standing on random free cells.
+void fog_planner_init(fog_planner *planner, fog *world, const fm_planner_ops *ops,
+                      const fm_planner_options *options);
+
+/// Ends a planner and checks that all its memory came back.
+void fog_planner_fini(fog_planner *planner);
+
+/// Tells the noted changes (the caller empties the list), then where the starts are.
+void fog_planner_tell(fog_planner *planner);
+
+/// advance() with a grant. The deadline strikes at each look with a chance of `strikes` in 256.
+fm_plan_state fog_planner_advance(fog_planner *planner, uint32_t expansions_max, uint32_t strikes);

@@ -1,0 +1,35 @@
+// reference.h: searches so plain that one sees they are right, to compare planners
+// with.
+//
+// Dense arrays over the whole map; a cell whose cost fell waits in a ring until its neighbours have
+// been looked at, until nothing falls any more (Bellman and Ford). No heuristic, no pages, no
+// priorities, and whether a move is legal is decided from the rules themselves, not from the
+// tables that planners read.
+
+#pragma once
+
+#include "core/map/view.h"
+
+// Cost of a cheapest way from every cell to one target; FM_COST_INFINITE where there is none.
+typedef struct reference {
+    uint32_t width, height;
+    fm_cell target;
+    uint32_t *cost; // row-major
+} reference;
+
+/// Whether a step from `from` to `to` is legal by the rules of the view. Any two cells inside the
+/// map.
+bool reference_is_legal(const fm_view *view, fm_cell from, fm_cell to);
+
+/// Cost of a legal step.
+uint32_t reference_step_cost(const fm_view *view, fm_cell from, fm_cell to);
+
+/// Measures the way from every cell to `target` on the view. The caller calls reference_fini().
+reference reference_measure(const fm_view *view, fm_cell target);
+
+void reference_fini(reference *costs);
+
+static inline uint32_t reference_cost(const reference *costs, fm_cell cell)
+{
+    return costs->cost[(size_t)fm_cell_y(cell) * costs->width + fm_cell_x(cell)];
+}
