@@ -501,7 +501,7 @@ def large_keyframe():
         assert views[0]["cells"] == views[1]["cells"] and len(views[0]["cells"]) > 100000
 
 
-def origins():
+def handshakes():
     with WebServer("--http-origins", "https://example.org, http://localhost:5173") as server:
         own = f"http://127.0.0.1:{server.http_port}"
         for origin in (None, own, "https://example.org", "http://localhost:5173"):
@@ -514,6 +514,11 @@ def origins():
                 assert refused.status == 403, refused
             else:
                 raise AssertionError(f"{origin} was let in")
+        web = server.open()
+        web.send_frame(TEXT, b"[0, 1, \"ping\", []]")
+        reason = b"messages are MessagePack in binary frames, not text"
+        assert web.receive_frame() == (CLOSE, True, (1003).to_bytes(2, "big") + reason)
+        until(lambda: server.log().count(reason.decode()) == 1, server.log)
         # Where everybody is admin a page may not come under a name that its owner has lead here.
         name = f"evil.example:{server.http_port}"
         try:
@@ -532,7 +537,7 @@ def origins():
             raise AssertionError("another subprotocol was let in")
         server.open(protocol=None).close()  # there is only one
         server.open(protocol="soap, fogmarch").close()
-        assert "WebSocket without the subprotocol fogmarch" in server.log()
+        assert server.log().count("WebSocket without the subprotocol fogmarch") == 1
         assert "origin is not allowed" in server.log()
     with WebServer(environment={"FOGMARCH_TOKEN": "a-token-for-this-test"}) as server:
         name = f"game.example:{server.http_port}"
@@ -639,5 +644,5 @@ def slow_reader():
 if __name__ == "__main__":
     run([health, health_and_metrics_on_a_port_of_their_own, refusals, requests_in_a_row, the_request_that_hung_the_server, the_upgrade_that_killed_the_server,
          wrong_frames, health_while_going_down, metrics, metrics_of_searches, metrics_of_wrong_digests,
-         many_scrapes_at_once, the_protocol_over_websocket, messages_cut_anywhere, large_keyframe, origins, files,
+         many_scrapes_at_once, the_protocol_over_websocket, messages_cut_anywhere, large_keyframe, handshakes, files,
          rude_clients, slow_reader])
