@@ -3,7 +3,8 @@
 // Both readers take one line at a time through next_line(), which hides LF and CRLF and counts
 // lines, and report every damage through refuse(), which is the only place that fills a
 // fm_text_error. Every text is walked twice: once to check it, once to fill what was allocated for
-// it. The second walk cannot fail, so nothing has to be undone half way.
+// it. The second walk cannot fail, so nothing has to be undone half way. Costs are walked as runs,
+// so that a short text costs little.
 
 #include "core/map/map_file.h"
 
@@ -154,9 +155,22 @@ static fm_status read_side(struct reader *reader, const char *name, uint32_t *ou
     return FM_OK;
 }
 
+// How many directions there are is a rule of the world, so `tile` maps are read as `octile` ones.
+static fm_status read_type(struct reader *reader)
+{
+    next_line(reader);
+    if (line_is(reader, "type octile") || line_is(reader, "type tile") ||
+        line_is(reader, "type weighted")) {
+        return FM_OK;
+    }
+    return refuse(reader, 1, FM_ERR_BAD_FORMAT,
+                  "This line must read \"type octile\", \"type tile\" or \"type weighted\"; "
+                  "'fogmarch map convert' makes such a map of other files.");
+}
+
 static fm_status read_header(struct reader *reader, uint32_t *width, uint32_t *height)
 {
-    fm_status status = read_literal(reader, "type octile");
+    fm_status status = read_type(reader);
     if (status == FM_OK) {
         status = read_side(reader, "height", height);
     }
@@ -169,40 +183,52 @@ static fm_status read_header(struct reader *reader, uint32_t *width, uint32_t *h
     return status;
 }
 
-// FM_TERRAIN_UNKNOWN, which is 0, for every byte that is no terrain in a file.
-static fm_terrain terrain_of(char letter)
+#define LETTER(letter, kind) .terrain[letter] = kind, .cost[letter] = FM_COST_FLOOR
+
+// Buildings are never in a file.
+const fm_map_letters fm_map_letters_default = {
+    LETTER('.', FM_TERRAIN_GROUND), LETTER('G', FM_TERRAIN_GROUND), LETTER('@', FM_TERRAIN_OUT),
+    LETTER('T', FM_TERRAIN_TREES),  LETTER('S', FM_TERRAIN_SWAMP),  LETTER('W', FM_TERRAIN_WATER),
+    LETTER('O', FM_TERRAIN_WALL),
+};
+_Static_assert(FM_TERRAIN_UNKNOWN == 0, "bytes that are no terrain must read as unknown");
+
+// Those that can be printed, as many as there is room for.
+static void list_letters(const fm_map_letters *letters, char *text, size_t size)
 {
-    static const uint8_t terrains[256] = {
-#define X(enumerator, terrain_letter, name) [terrain_letter] = enumerator,
-        FM_TERRAIN_LIST(X)
-#undef X
-            ['G'] = FM_TERRAIN_GROUND,
-    };
-    _Static_assert(FM_TERRAIN_UNKNOWN == 0, "bytes that are no terrain must read as unknown");
-    fm_terrain terrain = (fm_terrain)terrains[(uint8_t)letter];
-    return terrain == FM_TERRAIN_BUILDING ? FM_TERRAIN_UNKNOWN : terrain;
+    size_t length = 0;
+    for (int letter = '!'; letter <= '~' && length + 6 < size; letter++) {
+        if (letters->terrain[letter] != FM_TERRAIN_UNKNOWN) {
+            text[length++] = ' ';
+            text[length++] = (char)letter;
+        }
+    }
+    text[length] = '\0';
 }
 
-static fm_status check_letter(const struct reader *reader, size_t x)
+static fm_status check_letter(const struct reader *reader, const fm_map_letters *letters, size_t x)
 {
-    char letter = reader->line[x];
-    if (terrain_of(letter) != FM_TERRAIN_UNKNOWN) {
+    uint8_t letter = (uint8_t)reader->line[x];
+    if (letters->terrain[letter] != FM_TERRAIN_UNKNOWN) {
         return FM_OK;
     }
-    if (letter > ' ' && letter <= '~') {
-        return refuse(reader, x + 1, FM_ERR_BAD_FORMAT,
-                      "'%c' is no terrain; the letters are . G @ O T S W.", letter);
+    char known[100];
+    list_letters(letters, known, sizeof known);
+    if (letter >= ' ' && letter <= '~') {
+        return refuse(reader, x + 1, FM_ERR_BAD_FORMAT, "'%c' is no terrain; the letters are%s.",
+                      letter, known);
     }
-    return refuse(reader, x + 1, FM_ERR_BAD_FORMAT,
-                  "Byte 0x%02x is no terrain; the letters are . G @ O T S W.", (uint8_t)letter);
+    return refuse(reader, x + 1, FM_ERR_BAD_FORMAT, "Byte 0x%02x is no terrain; the letters are%s.",
+                  letter, known);
 }
 
 // The leftmost damage of a row is the one to report.
-static fm_status check_row(const struct reader *reader, uint32_t y, uint32_t width)
+static fm_status check_row(const struct reader *reader, const fm_map_letters *letters, uint32_t y,
+                           uint32_t width)
 {
     size_t letter_count = reader->line_size < width ? reader->line_size : width;
     for (size_t x = 0; x < letter_count; x++) {
-        fm_status status = check_letter(reader, x);
+        fm_status status = check_letter(reader, letters, x);
         if (status != FM_OK) {
             return status;
         }
@@ -224,7 +250,8 @@ static bool rest_is_blank(struct reader reader)
     return false;
 }
 
-static fm_status check_rows(struct reader *reader, uint32_t width, uint32_t height)
+static fm_status check_rows(struct reader *reader, const fm_map_letters *letters, uint32_t width,
+                            uint32_t height)
 {
     for (uint32_t y = 0; y < height; y++) {
         next_line(reader);
@@ -232,32 +259,118 @@ static fm_status check_rows(struct reader *reader, uint32_t width, uint32_t heig
             return refuse(reader, 1, FM_ERR_BAD_FORMAT,
                           "The map ends after %u rows, but the height is %u.", y, height);
         }
-        fm_status status = check_row(reader, y, width);
+        fm_status status = check_row(reader, letters, y, width);
         if (status != FM_OK) {
             return status;
-        }
-    }
-    while (next_line(reader)) {
-        if (!line_is_blank(reader)) {
-            return refuse(reader, skip_blanks(reader, 0) + 1, FM_ERR_BAD_FORMAT,
-                          "The map must end after its %u rows, but text follows.", height);
         }
     }
     return FM_OK;
 }
 
-static void fill_row(const struct reader *reader, uint32_t y, fm_grid *grid)
+// ---- costs --------------------------------------------------------------------------------------
+
+// Takes the next run of a line of costs, "4" or "12x4". False at the end of the line; then, or when
+// the run is damaged, `count` is 0.
+static bool take_run(const struct reader *reader, size_t *at, uint32_t *count, uint32_t *cost)
 {
-    for (uint32_t x = 0; x < grid->width; x++) {
-        fm_terrain terrain = terrain_of(reader->line[x]);
-        if (terrain != FM_TERRAIN_GROUND) {
-            fm_grid_set(grid, fm_cell_at(x, y), terrain, FM_COST_FLOOR);
+    size_t from = skip_blanks(reader, *at);
+    size_t to = skip_field(reader, from);
+    const char *field = reader->line + from;
+    const char *times = memchr(field, 'x', to - from);
+    size_t count_size = times != NULL ? (size_t)(times - field) + 1 : 0;
+    *at = from;
+    *count = 0;
+    if (from == to) {
+        return false;
+    }
+    uint32_t number = 1;
+    if ((times == NULL || parse_number(field, count_size - 1, &number)) && number > 0 &&
+        parse_number(field + count_size, to - from - count_size, cost) && *cost >= 1 &&
+        *cost <= FM_COST_MAX) {
+        *count = number;
+        *at = to;
+    }
+    return true;
+}
+
+static fm_status check_line_of_costs(const struct reader *reader, uint32_t y, uint32_t width)
+{
+    uint32_t x = 0, count, cost;
+    size_t at = 0, begin = 0;
+    for (; take_run(reader, &at, &count, &cost); begin = at) {
+        if (count == 0) {
+            return refuse(reader, at + 1, FM_ERR_BAD_FORMAT,
+                          "A cost must be 1..%u, or a count, an x and a cost, such as 12x4.",
+                          FM_COST_MAX);
+        }
+        if (count > width - x) {
+            return refuse(reader, skip_blanks(reader, begin) + 1, FM_ERR_BAD_FORMAT,
+                          "Row %u has costs for more cells than the width of %u.", y, width);
+        }
+        x += count;
+    }
+    if (x != width) {
+        return refuse(reader, reader->line_size + 1, FM_ERR_BAD_FORMAT,
+                      "Row %u has costs for %u cells, but the width is %u.", y, x, width);
+    }
+    return FM_OK;
+}
+
+// Reads what may follow the rows.
+static fm_status check_rest(struct reader *reader, uint32_t width, uint32_t height)
+{
+    bool more = next_line(reader);
+    if (more && line_is(reader, "costs")) {
+        for (uint32_t y = 0; y < height; y++) {
+            next_line(reader);
+            fm_status status = check_line_of_costs(reader, y, width);
+            if (status != FM_OK) {
+                return status;
+            }
+        }
+        more = next_line(reader);
+    }
+    for (; more; more = next_line(reader)) {
+        if (!line_is_blank(reader)) {
+            return refuse(reader, skip_blanks(reader, 0) + 1, FM_ERR_BAD_FORMAT,
+                          "The map must end after its %u rows, or \"costs\" and as many rows of "
+                          "them, but text follows.",
+                          height);
+        }
+    }
+    return FM_OK;
+}
+
+static void fill_costs(struct reader *reader, fm_grid *grid)
+{
+    for (uint32_t y = 0; y < grid->height; y++) {
+        next_line(reader);
+        uint32_t x = 0, count, cost;
+        size_t at = 0;
+        while (take_run(reader, &at, &count, &cost)) {
+            for (; count > 0; count--, x++) {
+                fm_cell cell = fm_cell_at(x, y);
+                fm_terrain terrain = (fm_terrain)grid->terrain[fm_grid_index(grid, cell)];
+                fm_grid_set(grid, cell, terrain, (uint8_t)cost);
+            }
         }
     }
 }
 
-fm_status fm_map_read(const char *text, size_t size, const fm_memory *memory, fm_grid **out,
-                      fm_text_error *error)
+static void fill_row(const struct reader *reader, const fm_map_letters *letters, uint32_t y,
+                     fm_grid *grid)
+{
+    for (uint32_t x = 0; x < grid->width; x++) {
+        uint8_t letter = (uint8_t)reader->line[x];
+        if (letters->terrain[letter] != FM_TERRAIN_GROUND || letters->cost[letter] != 1) {
+            fm_grid_set(grid, fm_cell_at(x, y), (fm_terrain)letters->terrain[letter],
+                        letters->cost[letter]);
+        }
+    }
+}
+
+fm_status fm_map_read_letters(const char *text, size_t size, const fm_map_letters *letters,
+                              const fm_memory *memory, fm_grid **out, fm_text_error *error)
 {
     struct reader reader;
     uint32_t width, height;
@@ -269,7 +382,10 @@ fm_status fm_map_read(const char *text, size_t size, const fm_memory *memory, fm
         return status;
     }
     struct reader rows = reader;
-    status = check_rows(&reader, width, height);
+    status = check_rows(&reader, letters, width, height);
+    if (status == FM_OK) {
+        status = check_rest(&reader, width, height);
+    }
     if (status != FM_OK) {
         return status;
     }
@@ -279,38 +395,106 @@ fm_status fm_map_read(const char *text, size_t size, const fm_memory *memory, fm
     }
     for (uint32_t y = 0; y < height; y++) {
         next_line(&rows);
-        fill_row(&rows, y, grid);
+        fill_row(&rows, letters, y, grid);
+    }
+    if (next_line(&rows) && line_is(&rows, "costs")) {
+        fill_costs(&rows, grid);
     }
     *out = grid;
     return FM_OK;
 }
 
-#define MAP_HEADER "type octile\nheight %u\nwidth %u\nmap\n"
-
-size_t fm_map_written_size(const fm_grid *grid)
+fm_status fm_map_read(const char *text, size_t size, const fm_memory *memory, fm_grid **out,
+                      fm_text_error *error)
 {
-    int header_size = snprintf(NULL, 0, MAP_HEADER, grid->height, grid->width);
-    return (size_t)header_size + (size_t)grid->height * (grid->width + 1);
+    return fm_map_read_letters(text, size, &fm_map_letters_default, memory, out, error);
 }
 
-void fm_map_write(const fm_grid *grid, char *text)
-{
-    char header[80];
-    int header_size = snprintf(header, sizeof header, MAP_HEADER, grid->height, grid->width);
-    memcpy(text, header, (size_t)header_size);
-    text += header_size;
+// ---- writing ------------------------------------------------------------------------------------
 
+#define MAP_HEADER "type octile\nheight %u\nwidth %u\nmap\n"
+
+// What was written so far; without `text` it is only counted.
+struct writer {
+    char *text;
+    size_t size;
+};
+
+static void write_bytes(struct writer *writer, const char *bytes, size_t size)
+{
+    if (writer->text != NULL) {
+        memcpy(writer->text + writer->size, bytes, size);
+    }
+    writer->size += size;
+}
+
+static void write_rows(struct writer *writer, const fm_grid *grid)
+{
     const uint8_t *terrain = grid->terrain;
     for (uint32_t y = 0; y < grid->height; y++) {
         for (uint32_t x = 0; x < grid->width; x++) {
             fm_terrain written =
                 *terrain == FM_TERRAIN_BUILDING ? FM_TERRAIN_WALL : (fm_terrain)*terrain;
-            *text++ = fm_terrain_letter(written);
+            const char letter = fm_terrain_letter(written);
+            write_bytes(writer, &letter, 1);
             terrain++;
         }
-        *text++ = '\n';
+        write_bytes(writer, "\n", 1);
     }
 }
+
+static bool has_costs(const fm_grid *grid)
+{
+    size_t cell_count = (size_t)grid->width * grid->height;
+    for (size_t i = 0; grid->weighted && i < cell_count; i++) {
+        if (grid->cost[i] != FM_COST_FLOOR) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_line_of_costs(struct writer *writer, const uint8_t *costs, uint32_t width)
+{
+    for (uint32_t x = 0, count; x < width; x += count) {
+        for (count = 1; x + count < width && costs[x + count] == costs[x]; count++) {
+        }
+        char run[24];
+        int size = count == 1
+                       ? snprintf(run, sizeof run, "%s%u", x == 0 ? "" : " ", costs[x])
+                       : snprintf(run, sizeof run, "%s%ux%u", x == 0 ? "" : " ", count, costs[x]);
+        write_bytes(writer, run, (size_t)size);
+    }
+    write_bytes(writer, "\n", 1);
+}
+
+static size_t write_map(const fm_grid *grid, char *text)
+{
+    struct writer writer = {.text = text};
+    char header[80];
+    int header_size = snprintf(header, sizeof header, MAP_HEADER, grid->height, grid->width);
+    write_bytes(&writer, header, (size_t)header_size);
+    write_rows(&writer, grid);
+    if (has_costs(grid)) {
+        write_bytes(&writer, "costs\n", 6);
+        for (uint32_t y = 0; y < grid->height; y++) {
+            write_line_of_costs(&writer, grid->cost + (size_t)y * grid->width, grid->width);
+        }
+    }
+    return writer.size;
+}
+
+size_t fm_map_written_size(const fm_grid *grid)
+{
+    return write_map(grid, NULL);
+}
+
+void fm_map_write(const fm_grid *grid, char *text)
+{
+    write_map(grid, text);
+}
+
+// ---- problems -----------------------------------------------------------------------------------
 
 // Takes the next field of the current line.
 //

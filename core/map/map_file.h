@@ -5,18 +5,24 @@
 //     width W
 //     map
 //     H rows of W letters
+//     costs                  these lines only where some cost is not 1
+//     H rows of costs
 //
-// Letters read: . G ground, @ out of bounds, O wall, T trees, S swamp, W water. Lines may end in LF
-// or CRLF, the last one in neither; only blank lines may follow the last row. Written:
-// fm_terrain_letter() and LF. Costs other than 1 have no letter and are not written; a building
-// is written as a wall.
-// Source: N. Sturtevant, "Benchmarks for Grid-Based Pathfinding", IEEE TCIAIG 2012.
+// Letters read: . G ground, @ out of bounds, O wall, T trees, S swamp, W water. `type tile` and
+// `type weighted` are read as well. A row of costs gives those of its cells from left to right, as
+// numbers in 1..FM_COST_MAX between blanks, or as runs: 12x4 is twelve cells that cost 4. Readers
+// that do not know of costs stop before them, so the file is a map for them too.
+//
+// Lines may end in LF or CRLF, the last one in neither; only blank lines may follow the last row.
+// Written: fm_terrain_letter(), runs and LF; a building is written as a wall.
+// Source: N. Sturtevant, "Benchmarks for Grid-Based Pathfinding", IEEE TCIAIG 2012; the costs are
+// our own.
 
 #pragma once
 
 #include "core/map/grid.h"
 
-// Longer texts are refused unread. The largest map needs 17 MB.
+// Longer texts are refused unread. The largest map needs 17 MB, with costs 84 MB.
 #define FM_TEXT_SIZE_MAX ((size_t)256 << 20)
 
 // Where a text stopped following its format.
@@ -35,6 +41,20 @@ typedef struct fm_text_error {
 /// @return FM_OK, FM_ERR_BAD_FORMAT, FM_ERR_BAD_SIZE, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_map_read(const char *text, size_t size, const fm_memory *memory,
                                  fm_grid **out, fm_text_error *error);
+
+// What each byte of a row means.
+typedef struct fm_map_letters {
+    uint8_t terrain[256]; // fm_terrain; FM_TERRAIN_UNKNOWN: no row may hold this byte
+    uint8_t cost[256];    // 1..FM_COST_MAX where there is a terrain
+} fm_map_letters;
+
+// Those of the format.
+extern const fm_map_letters fm_map_letters_default;
+
+/// fm_map_read() for a map with letters of its own. Parameters and statuses as there.
+FM_CHECKED fm_status fm_map_read_letters(const char *text, size_t size,
+                                         const fm_map_letters *letters, const fm_memory *memory,
+                                         fm_grid **out, fm_text_error *error);
 
 /// Bytes that fm_map_write() needs.
 size_t fm_map_written_size(const fm_grid *grid);

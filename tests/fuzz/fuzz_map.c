@@ -19,6 +19,7 @@ static void check_again(const fm_grid *grid)
     FM_ASSERT(fm_map_read(text, size, &fm_memory_libc, &again, &error) == FM_OK);
     FM_ASSERT(again->width == grid->width && again->height == grid->height);
     FM_ASSERT(memcmp(again->terrain, grid->terrain, (size_t)grid->width * grid->height) == 0);
+    FM_ASSERT(memcmp(again->cost, grid->cost, (size_t)grid->width * grid->height) == 0);
     FM_ASSERT(again->free_count == grid->free_count);
     fm_grid_destroy(again);
     free(text);

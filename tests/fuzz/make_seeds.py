@@ -90,6 +90,9 @@ def write_maps():
     write("map", "short-row", "type octile\nheight 2\nwidth 3\nmap\n...\n..\n")
     write("map", "long-row", "type octile\nheight 1\nwidth 1\nmap\n...\n")
     write("map", "wrong-letter", "type octile\nheight 1\nwidth 3\nmap\n.x.\n")
+    write("map", "tile", "type tile\nheight 1\nwidth 2\nmap\n.W\n")
+    write("map", "costs", "type weighted\nheight 2\nwidth 3\nmap\n...\n.S.\ncosts\n3x1\n1 2x250\n")
+    write("map", "costs-too-many", "type octile\nheight 1\nwidth 2\nmap\n..\ncosts\n4294967295x1 1\n")
     write("map", "zero", "type octile\nheight 0\nwidth 0\nmap\n")
 
 

@@ -84,6 +84,67 @@ static void every_letter_is_read_and_written(void **state)
     fm_grid_destroy(grid);
 }
 
+static void other_types_are_read(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"type tile\nheight 1\nwidth 3\nmap\n.@.\n",
+                                        "type weighted\nheight 1\nwidth 3\nmap\n.@.\n"};
+    for (size_t i = 0; i < FM_COUNT_OF(texts); i++) {
+        fm_grid *grid;
+        assert_int_equal(read_map(texts[i], strlen(texts[i]), &grid, NULL), FM_OK);
+        assert_terrain(grid, ".@.");
+        fm_grid_destroy(grid);
+    }
+}
+
+static void costs_are_read_and_written(void **state)
+{
+    (void)state;
+    const char *text = "type octile\nheight 3\nwidth 4\nmap\n....\n.T..\n....\n"
+                       "costs\n 1 1 1 250\r\n4x7\n1x2 2\t2x1  \n\n";
+    static const uint8_t costs[] = {1, 1, 1, 250, 7, 7, 7, 7, 2, 2, 1, 1};
+    fm_grid *grid;
+    fm_text_error error = {.message = ""};
+    assert_int_equal(read_map(text, strlen(text), &grid, &error), FM_OK);
+    assert_true(grid->weighted);
+    assert_memory_equal(grid->cost, costs, sizeof costs);
+    assert_terrain(grid, ".....T......");
+
+    size_t size;
+    char *written = write_map(grid, &size);
+    const char *expected = "type octile\nheight 3\nwidth 4\nmap\n....\n.T..\n....\n"
+                           "costs\n3x1 250\n4x7\n2x2 2x1\n";
+    assert_int_equal(size, strlen(expected));
+    assert_memory_equal(written, expected, size);
+    free(written);
+    fm_grid_destroy(grid);
+}
+
+static void a_map_may_have_letters_of_its_own(void **state)
+{
+    (void)state;
+    fm_map_letters letters = {.terrain = {['.'] = FM_TERRAIN_GROUND,
+                                          ['a'] = FM_TERRAIN_GROUND,
+                                          [' '] = FM_TERRAIN_OUT,
+                                          ['%'] = FM_TERRAIN_SWAMP},
+                              .cost = {['.'] = 1, ['a'] = 9, [' '] = 1, ['%'] = 3}};
+    static const uint8_t costs[] = {1, 9, 1, 3};
+    const char *text = "type octile\nheight 1\nwidth 4\nmap\n.a %\n";
+    fm_grid *grid;
+    fm_text_error error;
+    assert_int_equal(
+        fm_map_read_letters(text, strlen(text), &letters, &fm_memory_libc, &grid, &error), FM_OK);
+    assert_terrain(grid, "..@S");
+    assert_memory_equal(grid->cost, costs, sizeof costs);
+    fm_grid_destroy(grid);
+
+    text = "type octile\nheight 1\nwidth 2\nmap\n.T\n";
+    assert_int_equal(
+        fm_map_read_letters(text, strlen(text), &letters, &fm_memory_libc, &grid, &error),
+        FM_ERR_BAD_FORMAT);
+    assert_string_equal(error.message, "'T' is no terrain; the letters are % . a.");
+}
+
 static void line_ends_and_blank_lines_at_the_end_do_not_matter(void **state)
 {
     (void)state;
@@ -111,7 +172,25 @@ static void a_damaged_map_is_refused_where_it_is_damaged(void **state)
         // header
         {"", FM_ERR_BAD_FORMAT, 1, 1, "\"type octile\""},
         {"\ntype octile\n", FM_ERR_BAD_FORMAT, 1, 1, "\"type octile\""},
-        {"type tile\nheight 1\n", FM_ERR_BAD_FORMAT, 1, 1, "\"type octile\""},
+        {"type tiles\nheight 1\n", FM_ERR_BAD_FORMAT, 1, 1, "\"type octile\""},
+        {"\x89PNG\r\n", FM_ERR_BAD_FORMAT, 1, 1, "'fogmarch map convert'"},
+        // costs
+        {"type octile\nheight 1\nwidth 2\nmap\n..\ncosts\n", FM_ERR_BAD_FORMAT, 7, 1,
+         "costs for 0 cells"},
+        {"type octile\nheight 1\nwidth 2\nmap\n..\ncosts\n1\n", FM_ERR_BAD_FORMAT, 7, 2,
+         "costs for 1 cells"},
+        {"type octile\nheight 1\nwidth 2\nmap\n..\ncosts\n1 2x1\n", FM_ERR_BAD_FORMAT, 7, 3,
+         "more cells than the width"},
+        {"type octile\nheight 1\nwidth 2\nmap\n..\ncosts\n1 0\n", FM_ERR_BAD_FORMAT, 7, 3,
+         "must be 1..250"},
+        {"type octile\nheight 1\nwidth 2\nmap\n..\ncosts\n2x251\n", FM_ERR_BAD_FORMAT, 7, 1,
+         "must be 1..250"},
+        {"type octile\nheight 1\nwidth 2\nmap\n..\ncosts\n0x1 2x1\n", FM_ERR_BAD_FORMAT, 7, 1,
+         "must be 1..250"},
+        {"type octile\nheight 1\nwidth 2\nmap\n..\ncosts\nx1 1\n", FM_ERR_BAD_FORMAT, 7, 1,
+         "must be 1..250"},
+        {"type octile\nheight 1\nwidth 2\nmap\n..\ncosts\n1 1\n1 1\n", FM_ERR_BAD_FORMAT, 8, 1,
+         "text follows"},
         {"type octile \nheight 1\n", FM_ERR_BAD_FORMAT, 1, 1, "\"type octile\""},
         {"\xef\xbb\xbftype octile\n", FM_ERR_BAD_FORMAT, 1, 1, "\"type octile\""},
         {"type octile", FM_ERR_BAD_FORMAT, 2, 1, "\"height\" and a number"},
@@ -310,15 +389,19 @@ static void a_damaged_problem_file_is_refused_where_it_is_damaged(void **state)
     }
 }
 
-static fm_grid *random_grid(fm_random *random)
+static fm_grid *random_grid(fm_random *random, uint32_t cost_max)
 {
     uint32_t width = 1 + fm_random_below(random, 80), height = 1 + fm_random_below(random, 40);
     fm_grid *grid;
     assert_int_equal(fm_grid_create(width, height, &fm_memory_libc, &grid), FM_OK);
+    uint8_t cost = FM_COST_FLOOR;
     for (uint32_t y = 0; y < height; y++) {
         for (uint32_t x = 0; x < width; x++) {
             fm_terrain terrain = 1 + fm_random_below(random, FM_TERRAIN_BUILDING - 1);
-            fm_grid_set(grid, fm_cell_at(x, y), terrain, FM_COST_FLOOR);
+            if (fm_random_below(random, 4) == 0) { // runs
+                cost = (uint8_t)(1 + fm_random_below(random, cost_max));
+            }
+            fm_grid_set(grid, fm_cell_at(x, y), terrain, cost);
         }
     }
     return grid;
@@ -329,7 +412,7 @@ static void what_is_written_is_read_back(void **state)
     (void)state;
     fm_random random = fm_random_seed(fm_test_seed());
     for (int round = 0; round < 200; round++) {
-        fm_grid *grid = random_grid(&random), *again;
+        fm_grid *grid = random_grid(&random, round % 2 == 0 ? FM_COST_FLOOR : FM_COST_MAX), *again;
         size_t size;
         char *text = write_map(grid, &size);
         assert_int_equal(read_map(text, size, &again, NULL), FM_OK);
@@ -337,6 +420,7 @@ static void what_is_written_is_read_back(void **state)
         assert_int_equal(again->height, grid->height);
         assert_int_equal(again->free_count, grid->free_count);
         assert_memory_equal(again->terrain, grid->terrain, (size_t)grid->width * grid->height);
+        assert_memory_equal(again->cost, grid->cost, (size_t)grid->width * grid->height);
         assert_memory_equal(again->blocked.words, grid->blocked.words, grid->blocked.size);
         fm_grid_destroy(again);
         fm_grid_destroy(grid);
@@ -361,7 +445,7 @@ static void a_spoilt_row_is_located(void **state)
     (void)state;
     fm_random random = fm_random_seed(fm_test_seed());
     for (int round = 0; round < 500; round++) {
-        fm_grid *grid = random_grid(&random), *again;
+        fm_grid *grid = random_grid(&random, FM_COST_FLOOR), *again;
         size_t size;
         char *text = write_map(grid, &size);
         size_t rows = size - (size_t)grid->height * (grid->width + 1);
@@ -462,6 +546,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_letter_is_read_and_written),
+        cmocka_unit_test(other_types_are_read),
+        cmocka_unit_test(costs_are_read_and_written),
+        cmocka_unit_test(a_map_may_have_letters_of_its_own),
         cmocka_unit_test(line_ends_and_blank_lines_at_the_end_do_not_matter),
         cmocka_unit_test(a_damaged_map_is_refused_where_it_is_damaged),
         cmocka_unit_test(a_nul_is_an_ordinary_wrong_letter),
