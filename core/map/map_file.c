@@ -214,7 +214,7 @@ static fm_status check_letter(const struct reader *reader, const fm_map_letters 
     }
     char known[100];
     list_letters(letters, known, sizeof known);
-    if (letter >= ' ' && letter <= '~') {
+    if (letter > ' ' && letter <= '~') {
         return refuse(reader, x + 1, FM_ERR_BAD_FORMAT, "'%c' is no terrain; the letters are%s.",
                       letter, known);
     }
