@@ -627,8 +627,8 @@ fm_status fm_journal_create(fm_journals *journals, const fm_journal_head *head,
     return FM_OK;
 }
 
-fm_status fm_journal_open(fm_journals *journals, const char *path, void *owner, fm_journal **out,
-                          char *error)
+fm_status fm_journal_open(fm_journals *journals, const char *path, const fm_journal_tail *tail,
+                          void *owner, fm_journal **out, char *error)
 {
     fm_journal *journal = journal_init(journals, owner);
     if (journal == NULL) {
@@ -636,10 +636,13 @@ fm_status fm_journal_open(fm_journals *journals, const char *path, void *owner, 
         return FM_ERR_NO_MEMORY;
     }
     fm_status status =
-        fm_journal_file_open(path, journals->options.durability, &journal->file, error);
+        fm_journal_file_open(path, journals->options.durability, tail, &journal->file, error);
     if (status != FM_OK) {
         free(journal);
         return status;
+    }
+    if (!fm_journal_file_is_open(journal->file)) {
+        fail(journal, error);
     }
     *out = journal;
     return FM_OK;

@@ -107,10 +107,14 @@ FM_CHECKED fm_status fm_journal_create(fm_journals *journals, const fm_journal_h
                                        const fm_journal_world *world, void *owner, fm_journal **out,
                                        char *error);
 
-/// Goes on with the file of a world that was brought back. Likewise.
+/// Goes on with the file of a world that was brought back. Likewise. Where the disk is full it has
+/// failed already (fm_journal_has_failed()), and is tried again with what is submitted.
+///
+/// @param tail  as fm_journal_reader_tail()
 /// @return as fm_journal_file_open()
-FM_CHECKED fm_status fm_journal_open(fm_journals *journals, const char *path, void *owner,
-                                     fm_journal **out, char *error);
+FM_CHECKED fm_status fm_journal_open(fm_journals *journals, const char *path,
+                                     const fm_journal_tail *tail, void *owner, fm_journal **out,
+                                     char *error);
 
 /// Closes a journal of which nothing is queued: one that was never used, or whose writer has
 /// stopped. The file stays where it is. A journal whose world ends (`is_last`) is released by the

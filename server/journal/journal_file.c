@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -20,21 +21,30 @@
 static const char schema[] =
     "CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, value NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE log (position INTEGER PRIMARY KEY, tick INTEGER NOT NULL, kind INTEGER NOT NULL,"
-    " bytes BLOB NOT NULL, checksum INTEGER NOT NULL);"
+    " bytes BLOB NOT NULL, checksum INTEGER NOT NULL, link BLOB);"
     "CREATE TABLE keyframes (position INTEGER PRIMARY KEY, tick INTEGER NOT NULL,"
     " digest INTEGER NOT NULL, paused INTEGER NOT NULL, tick_hz REAL NOT NULL, budget_ms REAL NOT "
     "NULL,"
-    " size INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL);";
+    " size INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL, seal BLOB);";
+
+// Positions of rows without a link end at what linked_from says.
+static const char from_format_1[] =
+    "ALTER TABLE log ADD COLUMN link BLOB; ALTER TABLE keyframes ADD COLUMN seal BLOB;"
+    "INSERT OR REPLACE INTO meta SELECT 'linked_from', max(position) FROM log;";
 
 struct fm_journal_file {
     char path[PATH_SIZE];
     fm_durability durability;
     sqlite3 *db; // NULL: given up, to be opened again
     sqlite3_stmt *insert_row, *insert_keyframe;
-    uint64_t position;      // of the last row that was committed
-    fm_journal_added added; // since; after a commit, by it
-    ZSTD_CCtx *compressor;  // owned
-    uint8_t *packed;        // owned; room for a keyframe
+    fm_journal_mark end;       // the last row that was committed
+    fm_journal_mark next;      // the last row of the transaction under way
+    fm_journal_tail tail;      // where it goes on, until it does
+    bool goes_on;              // the file is as this program writes it
+    fm_journal_added added;    // since; after a commit, by it
+    fm_journal_marker *marker; // owned; NULL: not open yet
+    ZSTD_CCtx *compressor;     // owned
+    uint8_t *packed;           // owned; room for a keyframe
     size_t packed_capacity;
 };
 
@@ -134,16 +144,76 @@ static fm_status set_up(fm_journal_file *file, char *error)
 static fm_status prepare_inserts(fm_journal_file *file, char *error)
 {
     fm_status status = prepare(file,
-                               "INSERT OR REPLACE INTO log (position, tick, kind, bytes, checksum)"
-                               " VALUES (?, ?, ?, ?, ?)",
+                               "INSERT OR REPLACE INTO log"
+                               " (position, tick, kind, bytes, checksum, link)"
+                               " VALUES (?, ?, ?, ?, ?, ?)",
                                &file->insert_row, error);
     if (status == FM_OK) {
         status = prepare(file,
                          "INSERT OR REPLACE INTO keyframes (position, tick, paused, tick_hz,"
-                         " budget_ms, size, checksum, bytes, digest)"
-                         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                         " budget_ms, size, checksum, bytes, digest, seal)"
+                         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                          &file->insert_keyframe, error);
     }
+    return status;
+}
+
+// A file is there for good when its folder is synced. File systems that cannot do that do not need
+// it.
+static void sync_folder(const char *path)
+{
+    char folder[PATH_SIZE];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL) {
+        snprintf(folder, sizeof folder, ".");
+    } else {
+        slash[slash == folder] = '\0';
+    }
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+}
+
+// Where the last durability was another than tick, ticks that somebody has seen may be lost.
+static fm_status adopt(fm_journal_file *file, char *error)
+{
+    bool may_lack = !file->tail.was_synced, is_old = file->tail.format < FM_JOURNAL_FORMAT;
+    bool synced = file->durability == FM_DURABILITY_TICK;
+    char sql[768];
+    if (!may_lack && !is_old && synced) {
+        return FM_OK; // nothing is to be written, which a full disk would refuse
+    }
+    snprintf(sql, sizeof sql,
+             "BEGIN IMMEDIATE; %s UPDATE meta SET value = value + %d WHERE key = 'timeline';"
+             " UPDATE meta SET value = %d WHERE key = 'durability'; PRAGMA user_version=%d; COMMIT",
+             is_old ? from_format_1 : "", may_lack, file->durability, FM_JOURNAL_FORMAT);
+    fm_status status = run(file, sql, "writing", error);
+    if (status != FM_OK) {
+        sqlite3_exec(file->db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return status;
+}
+
+// What is done once before it is written again. The mark goes first: a journal of this format
+// without one is as good as damaged.
+static fm_status go_on(fm_journal_file *file, char *error)
+{
+    fm_status status = FM_OK;
+    bool synced = file->durability != FM_DURABILITY_NONE;
+    if (file->marker == NULL) {
+        status =
+            file->tail.has_mark
+                ? fm_journal_marker_open(file->path, synced, &file->marker, error)
+                : fm_journal_marker_create(file->path, synced, &file->end, &file->marker, error);
+        sync_folder(file->path);
+    }
+    if (status == FM_OK) {
+        status = adopt(file, error);
+    }
+    file->goes_on = status == FM_OK;
     return status;
 }
 
@@ -152,6 +222,9 @@ static fm_status open_again(fm_journal_file *file, char *error)
     fm_status status = open_database(file, 0, error);
     if (status == FM_OK) {
         status = set_up(file, error);
+    }
+    if (status == FM_OK && !file->goes_on) {
+        status = go_on(file, error);
     }
     if (status == FM_OK) {
         status = prepare_inserts(file, error);
@@ -182,6 +255,7 @@ fm_status fm_journal_file_begin(fm_journal_file *file, char *error)
         }
     }
     file->added = (fm_journal_added){0};
+    file->next = file->end;
     return run(file, "BEGIN IMMEDIATE", "writing", error);
 }
 
@@ -193,15 +267,19 @@ fm_status fm_journal_file_add(fm_journal_file *file, fm_journal_kind kind, uint6
                                    "a %s of tick %llu has %zu bytes", fm_journal_kind_name(kind),
                                    (unsigned long long)tick, size);
     }
-    uint64_t position = file->position + ++file->added.rows;
+    uint64_t position = file->end.position + ++file->added.rows;
     file->added.bytes += size;
     uint64_t checksum = fm_journal_checksum(position, tick, kind, bytes, size);
+    file->next.position = position;
+    file->next.tick = fm_journal_ticks_at(kind, tick);
+    file->next.link = fm_journal_link_next(&file->next.link, position, tick, kind, bytes, size);
     sqlite3_stmt *row = file->insert_row;
     sqlite3_bind_int64(row, 1, (sqlite3_int64)position);
     sqlite3_bind_int64(row, 2, (sqlite3_int64)tick);
     sqlite3_bind_int64(row, 3, kind);
     sqlite3_bind_blob64(row, 4, size == 0 ? "" : bytes, size, SQLITE_STATIC);
     sqlite3_bind_int64(row, 5, (sqlite3_int64)checksum);
+    sqlite3_bind_blob(row, 6, file->next.link.bytes, sizeof file->next.link.bytes, SQLITE_STATIC);
     return insert(file, row, error);
 }
 
@@ -249,10 +327,12 @@ fm_status fm_journal_file_add_keyframe(fm_journal_file *file, const fm_journal_w
     if (status != FM_OK) {
         return status;
     }
-    uint64_t position = file->position + file->added.rows;
+    uint64_t position = file->next.position;
     file->added.bytes += size;
     uint64_t checksum =
         fm_journal_checksum(position, world->tick, FM_JOURNAL_KEYFRAME, file->packed, size);
+    fm_journal_link seal =
+        fm_journal_seal(&file->next.link, world->digest, &world->pace, world->size, checksum);
     sqlite3_stmt *row = file->insert_keyframe;
     sqlite3_bind_int64(row, 1, (sqlite3_int64)position);
     sqlite3_bind_int64(row, 2, (sqlite3_int64)world->tick);
@@ -263,6 +343,7 @@ fm_status fm_journal_file_add_keyframe(fm_journal_file *file, const fm_journal_w
     sqlite3_bind_int64(row, 7, (sqlite3_int64)checksum);
     sqlite3_bind_blob64(row, 8, file->packed, size, SQLITE_STATIC);
     sqlite3_bind_int64(row, 9, (sqlite3_int64)world->digest);
+    sqlite3_bind_blob(row, 10, seal.bytes, sizeof seal.bytes, SQLITE_STATIC);
     return insert(file, row, error);
 }
 
@@ -275,7 +356,10 @@ fm_status fm_journal_file_commit(fm_journal_file *file, char *error)
 {
     fm_status status = run(file, "COMMIT", "committing", error);
     if (status == FM_OK) {
-        file->position += file->added.rows;
+        status = fm_journal_marker_write(file->marker, &file->next, error);
+    }
+    if (status == FM_OK) {
+        file->end = file->next;
     }
     return status;
 }
@@ -347,6 +431,7 @@ static fm_status file_init(const char *path, fm_durability durability, fm_journa
     }
     memcpy(file->path, path, strlen(path) + 1);
     file->durability = durability;
+    file->end.boot = fm_journal_boot();
     *out = file;
     return FM_OK;
 }
@@ -354,6 +439,7 @@ static fm_status file_init(const char *path, fm_durability durability, fm_journa
 static void file_destroy(fm_journal_file *file)
 {
     close_database(file);
+    fm_journal_marker_close(file->marker);
     ZSTD_freeCCtx(file->compressor);
     free(file->packed);
     free(file);
@@ -449,27 +535,8 @@ static fm_status write_beginning(fm_journal_file *file, const fm_journal_head *h
     return status == FM_OK ? fm_journal_file_commit(file, error) : status;
 }
 
-// A file is there for good when its folder is synced. File systems that cannot do that do not need
-// it.
-static void sync_folder(const char *path)
-{
-    char folder[PATH_SIZE];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash == NULL) {
-        snprintf(folder, sizeof folder, ".");
-    } else {
-        slash[slash == folder] = '\0';
-    }
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)fsync(fd);
-        close(fd);
-    }
-}
-
 // The database, and what SQLite keeps beside it.
-static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
+static const char *const suffixes[] = {"-wal", "-shm", "-journal", FM_JOURNAL_MARK_SUFFIX, ""};
 
 static void remove_files(const char *path)
 {
@@ -478,6 +545,26 @@ static void remove_files(const char *path)
         snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
         unlink(name);
     }
+}
+
+// They are made here and not by SQLite, so that nobody else can ever read them, and the mark is
+// there for good before the journal is.
+static fm_status make_files(fm_journal_file *file, const fm_journal_head *head, char *error)
+{
+    file->goes_on = true;
+    file->end.link = file->next.link = fm_journal_link_first(head->name, head->number);
+    fm_status status = fm_journal_marker_create(file->path, file->durability != FM_DURABILITY_NONE,
+                                                &file->end, &file->marker, error);
+    if (status != FM_OK) {
+        return status;
+    }
+    sync_folder(file->path);
+    int fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return fm_journal_complain(file->path, error, FM_ERR_IO, "opening: %m");
+    }
+    close(fd);
+    return FM_OK;
 }
 
 fm_status fm_journal_file_create(const char *path, const fm_journal_head *head,
@@ -494,7 +581,10 @@ fm_status fm_journal_file_create(const char *path, const fm_journal_head *head,
         file_destroy(file);
         return status;
     }
-    status = open_database(file, SQLITE_OPEN_CREATE, error);
+    status = make_files(file, head, error);
+    if (status == FM_OK) {
+        status = open_database(file, 0, error);
+    }
     if (status == FM_OK) {
         status = set_up(file, error);
     }
@@ -511,37 +601,31 @@ fm_status fm_journal_file_create(const char *path, const fm_journal_head *head,
     return FM_OK;
 }
 
-static fm_status note_durability(fm_journal_file *file, char *error)
-{
-    char sql[256];
-    snprintf(sql, sizeof sql,
-             "BEGIN IMMEDIATE;"
-             " UPDATE meta SET value = value + 1 WHERE key = 'timeline' AND"
-             " (SELECT value FROM meta WHERE key = 'durability') <> %d;"
-             " UPDATE meta SET value = %d WHERE key = 'durability'; COMMIT",
-             FM_DURABILITY_TICK, file->durability);
-    return run(file, sql, "writing", error);
-}
-
-fm_status fm_journal_file_open(const char *path, fm_durability durability, fm_journal_file **out,
-                               char *error)
+fm_status fm_journal_file_open(const char *path, fm_durability durability,
+                               const fm_journal_tail *tail, fm_journal_file **out, char *error)
 {
     fm_journal_file *file;
     fm_status status = file_init(path, durability, &file, error);
     if (status != FM_OK) {
         return status;
     }
+    file->tail = *tail;
+    file->end.position = tail->position;
+    file->end.tick = tail->tick;
+    file->end.link = tail->link;
+    (void)chmod(path, 0600); // older programs made files that everybody could read
     status = open_again(file, error);
-    if (status == FM_OK) {
-        status = note_durability(file, error);
-    }
-    if (status != FM_OK) {
+    if (status != FM_OK && status != FM_ERR_IO) {
         file_destroy(file);
         return status;
     }
-    file->position = number_of(file, "SELECT max(position) FROM log");
     *out = file;
     return FM_OK;
+}
+
+bool fm_journal_file_is_open(const fm_journal_file *file)
+{
+    return file->db != NULL;
 }
 
 // ---- the end -----------------------------------------------------------------------------------

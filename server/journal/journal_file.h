@@ -48,11 +48,17 @@ FM_CHECKED fm_status fm_journal_file_create(const char *path, const fm_journal_h
 
 /// Opens one to go on with it, which a reader has found good up to its end. Where the last
 /// durability was another than tick, ticks that somebody has seen may be lost: then another
-/// timeline begins.
+/// timeline begins. A file of an older format becomes one of the present format.
 ///
-/// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
+/// Where the disk is full or fails it is not open yet, and `error` says why; begin tries again.
+///
+/// @param tail  as of the reader
+/// @return FM_OK, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_journal_file_open(const char *path, fm_durability durability,
-                                          fm_journal_file **out, char *error);
+                                          const fm_journal_tail *tail, fm_journal_file **out,
+                                          char *error);
+
+bool fm_journal_file_is_open(const fm_journal_file *file);
 
 /// Closes it; what was committed stays. NULL is allowed.
 void fm_journal_file_close(fm_journal_file *file);
@@ -74,7 +80,8 @@ FM_CHECKED fm_status fm_journal_file_add_keyframe(fm_journal_file *file,
 /// Notes that ticks which clients have seen were lost.
 FM_CHECKED fm_status fm_journal_file_next_timeline(fm_journal_file *file, char *error);
 
-/// Ends the transaction. With durabilities tick and interval it is on the disk when this returns.
+/// Ends the transaction, and notes the end in the mark. With durabilities tick and interval it is
+/// on the disk when this returns.
 FM_CHECKED fm_status fm_journal_file_commit(fm_journal_file *file, char *error);
 
 // What the transaction has added.

@@ -5,7 +5,6 @@
 #include "server/journal/journal_reader.h"
 
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +21,17 @@
 struct fm_journal_reader {
     char path[PATH_SIZE];
     sqlite3 *db;
-    sqlite3_stmt *rows; // of log, from a position on
-    uint64_t position;  // of the row that `next` gave last
-    uint64_t tick;      // the same; ticks never fall
+    sqlite3_stmt *rows;       // of log, from a position on
+    uint64_t position;        // of the row that `next` gave last
+    uint64_t tick;            // the same; ticks never fall
+    uint64_t ticks_completed; // as of that row
     uint64_t oldest_position;
-    bool at_start; // nothing was given since the last seek
+    bool at_start;        // nothing was given since the last seek
+    fm_journal_link link; // of that row, unless its link is not known yet
+    bool link_known;
+    uint64_t linked_from; // rows up to this position have no link: they are of format 1
+    bool has_mark;
+    bool may_lag; // the file was never synced: a mark of another start of the system may be ahead
     fm_journal_info info;
     fm_journal_keyframe *keyframes; // owned
     uint32_t keyframe_count, keyframe_capacity;
@@ -45,17 +50,6 @@ const char *fm_journal_kind_name(fm_journal_kind kind)
 }
 
 // ---- errors ------------------------------------------------------------------------------------
-
-fm_status fm_journal_complain(const char *path, char *error, fm_status status, const char *format,
-                              ...)
-{
-    int size = snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: ", path);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error + size, FM_JOURNAL_ERROR_SIZE - (size_t)size, format, arguments);
-    va_end(arguments);
-    return status;
-}
 
 static fm_status status_of(int code)
 {
@@ -236,6 +230,7 @@ static fm_status check_format(fm_journal_reader *reader, char *error)
             "is a journal of format %llu; this program reads formats up to %d",
             (unsigned long long)format, FM_JOURNAL_FORMAT);
     }
+    reader->info.format = (uint32_t)format;
     return status;
 }
 
@@ -307,7 +302,11 @@ static fm_status take_meta(fm_journal_reader *reader, sqlite3_stmt *row, char *e
         uint64_t durability = 0;
         fm_status status = take_number(reader, row, key, 2, &durability, error);
         info->was_synced = durability == 0;
+        reader->may_lag = durability == 2;
         return status;
+    }
+    if (strcmp(key, "linked_from") == 0) {
+        return take_number(reader, row, key, INT64_MAX, &reader->linked_from, error);
     }
     if (strcmp(key, "overload") == 0) {
         uint64_t overload = 0;
@@ -371,6 +370,16 @@ static bool keyframe_is_after(const fm_journal_reader *reader, const fm_journal_
     }
     const fm_journal_keyframe *last = &reader->keyframes[reader->keyframe_count - 1];
     return keyframe->position > last->position && keyframe->tick >= last->tick;
+}
+
+static bool take_link(sqlite3_stmt *row, int column, fm_journal_link *link)
+{
+    const void *bytes = sqlite3_column_blob(row, column);
+    if (bytes == NULL || sqlite3_column_bytes(row, column) != (int)sizeof link->bytes) {
+        return false;
+    }
+    memcpy(link->bytes, bytes, sizeof link->bytes);
+    return true;
 }
 
 static bool reserve_keyframe(fm_journal_reader *reader)
@@ -468,6 +477,52 @@ static fm_status unpack_world(const fm_journal_reader *reader, const fm_journal_
     return FM_OK;
 }
 
+// The link of the row at a position. Rows of format 1 have none: the chain begins behind them.
+static fm_status read_link(fm_journal_reader *reader, uint64_t position, fm_journal_link *link,
+                           bool *found, char *error)
+{
+    *found = position <= reader->linked_from;
+    if (*found) {
+        *link = fm_journal_link_first(reader->info.name, reader->info.number);
+        return FM_OK;
+    }
+    sqlite3_stmt *row;
+    fm_status status =
+        prepare(reader, "SELECT link FROM log WHERE position = ?", &row, "table log", error);
+    if (status != FM_OK) {
+        return status;
+    }
+    sqlite3_bind_int64(row, 1, (sqlite3_int64)position);
+    int code = sqlite3_step(row);
+    *found = code == SQLITE_ROW && take_link(row, 0, link);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        status = complain_sqlite(reader, error, "table log");
+    }
+    sqlite3_finalize(row);
+    return status;
+}
+
+// Format 1 has no seals.
+static fm_status check_seal(fm_journal_reader *reader, const fm_journal_keyframe *keyframe,
+                            sqlite3_stmt *row, uint64_t checksum, char *error)
+{
+    fm_journal_link link, seal, found_seal;
+    bool found;
+    if (keyframe->position <= reader->linked_from) {
+        return FM_OK;
+    }
+    fm_status status = read_link(reader, keyframe->position, &link, &found, error);
+    if (status != FM_OK) {
+        return status;
+    }
+    seal = fm_journal_seal(&link, keyframe->digest, &keyframe->pace, keyframe->size, checksum);
+    bool good =
+        found && take_link(row, 2, &found_seal) && fm_journal_link_equal(&seal, &found_seal);
+    return good ? FM_OK
+                : complain_keyframe(reader, keyframe, error, FM_ERR_BAD_FORMAT,
+                                    "does not belong to the log: its seal is another");
+}
+
 static fm_status load_row(fm_journal_reader *reader, const fm_journal_keyframe *keyframe,
                           sqlite3_stmt *row, uint8_t **bytes, char *error)
 {
@@ -488,15 +543,20 @@ static fm_status load_row(fm_journal_reader *reader, const fm_journal_keyframe *
         return complain_keyframe(reader, keyframe, error, FM_ERR_BAD_FORMAT,
                                  "the bytes are damaged: their checksum is another");
     }
-    return unpack_world(reader, keyframe, stored, stored_size, bytes, error);
+    fm_status status = check_seal(reader, keyframe, row, checksum, error);
+    return status == FM_OK ? unpack_world(reader, keyframe, stored, stored_size, bytes, error)
+                           : status;
 }
 
 fm_status fm_journal_reader_load(fm_journal_reader *reader, const fm_journal_keyframe *keyframe,
                                  uint8_t **bytes, size_t *size, char *error)
 {
     sqlite3_stmt *row;
-    fm_status status = prepare(reader, "SELECT bytes, checksum FROM keyframes WHERE position = ?",
-                               &row, "table keyframes", error);
+    fm_status status = prepare(
+        reader,
+        reader->info.format == 1 ? "SELECT bytes, checksum FROM keyframes WHERE position = ?"
+                                 : "SELECT bytes, checksum, seal FROM keyframes WHERE position = ?",
+        &row, "table keyframes", error);
     if (status != FM_OK) {
         return status;
     }
@@ -529,6 +589,30 @@ static bool is_kind(sqlite3_int64 kind)
     return kind >= FM_JOURNAL_COMMAND && kind <= FM_JOURNAL_GAP;
 }
 
+// Whether a row follows the one before it. The first one that is left of a journal that was
+// shortened has nothing to be compared with.
+static fm_status check_link(fm_journal_reader *reader, const fm_journal_row *row, char *error)
+{
+    fm_journal_link link;
+    if (row->position <= reader->linked_from) {
+        return FM_OK;
+    }
+    if (!take_link(reader->rows, 5, &link)) {
+        return complain_row(reader, row->position, row->tick, error, "the row has no link");
+    }
+    if (reader->link_known && row->position == reader->position + 1) {
+        fm_journal_link wanted = fm_journal_link_next(&reader->link, row->position, row->tick,
+                                                      row->kind, row->bytes, row->size);
+        if (!fm_journal_link_equal(&wanted, &link)) {
+            return complain_row(reader, row->position, row->tick, error,
+                                "the row does not follow the one before it: its link is another");
+        }
+    }
+    reader->link = link;
+    reader->link_known = true;
+    return FM_OK;
+}
+
 static fm_status take_row(fm_journal_reader *reader, fm_journal_row *row, char *error)
 {
     sqlite3_stmt *rows = reader->rows;
@@ -555,15 +639,19 @@ static fm_status take_row(fm_journal_reader *reader, fm_journal_row *row, char *
     if (!reader->at_start && row->tick < reader->tick && row->kind == FM_JOURNAL_TICK) {
         return complain_row(reader, row->position, row->tick, error, "ticks are out of order");
     }
-    return row->kind == FM_JOURNAL_PACE ? take_pace(reader, row, error) : FM_OK;
+    fm_status status = row->kind == FM_JOURNAL_PACE ? take_pace(reader, row, error) : FM_OK;
+    return status == FM_OK ? check_link(reader, row, error) : status;
 }
 
 fm_status fm_journal_reader_seek(fm_journal_reader *reader, uint64_t position, char *error)
 {
     if (reader->rows == NULL) {
         fm_status status = prepare(reader,
-                                   "SELECT position, tick, kind, bytes, checksum FROM log"
-                                   " WHERE position > ? ORDER BY position",
+                                   reader->info.format == 1
+                                       ? "SELECT position, tick, kind, bytes, checksum FROM log"
+                                         " WHERE position > ? ORDER BY position"
+                                       : "SELECT position, tick, kind, bytes, checksum, link"
+                                         " FROM log WHERE position > ? ORDER BY position",
                                    &reader->rows, "table log", error);
         if (status != FM_OK) {
             return status;
@@ -575,7 +663,7 @@ fm_status fm_journal_reader_seek(fm_journal_reader *reader, uint64_t position, c
     reader->at_start = position < reader->oldest_position;
     reader->position = position;
     reader->tick = 0;
-    return FM_OK;
+    return read_link(reader, position, &reader->link, &reader->link_known, error);
 }
 
 void fm_journal_reader_rest(fm_journal_reader *reader)
@@ -591,7 +679,10 @@ fm_status fm_journal_reader_next(fm_journal_reader *reader, fm_journal_row *row,
     *more = false;
     if (code == SQLITE_DONE) {
         fm_journal_reader_rest(reader); // begins behind the last row, should the writer add some
-        return FM_OK;
+        return reader->position >= reader->info.last_position
+                   ? FM_OK
+                   : complain_row(reader, reader->position, reader->tick, error,
+                                  "rows behind it are missing");
     }
     if (code != SQLITE_ROW) {
         return complain_sqlite(reader, error, "table log");
@@ -602,6 +693,7 @@ fm_status fm_journal_reader_next(fm_journal_reader *reader, fm_journal_row *row,
         reader->at_start = false;
         reader->position = row->position;
         reader->tick = row->kind == FM_JOURNAL_TICK ? row->tick : reader->tick;
+        reader->ticks_completed = fm_journal_ticks_at(row->kind, row->tick);
     }
     return status;
 }
@@ -692,8 +784,78 @@ static fm_status read_pace(fm_journal_reader *reader, char *error)
     return status;
 }
 
+// Compares the end with the mark, which was read before the database: of a journal that is being
+// written the database may be further, but not less far.
+static fm_status compare_end(fm_journal_reader *reader, char *error)
+{
+    fm_journal_info *info = &reader->info;
+    bool went_down = reader->has_mark && info->mark.boot != fm_journal_boot();
+    if (info->format == 1 || (reader->may_lag && (went_down || !reader->has_mark))) {
+        return FM_OK;
+    }
+    if (!reader->has_mark) {
+        info->end = FM_JOURNAL_END_UNKNOWN;
+        return FM_OK;
+    }
+    if (info->last_position < info->mark.position) {
+        info->end = FM_JOURNAL_END_SHORTER;
+        return FM_OK;
+    }
+    fm_journal_link link;
+    bool found;
+    fm_status status = read_link(reader, info->mark.position, &link, &found, error);
+    if (status == FM_OK && !(found && fm_journal_link_equal(&link, &info->mark.link))) {
+        info->end = FM_JOURNAL_END_OTHER;
+    }
+    return status;
+}
+
+void fm_journal_reader_doubt(const fm_journal_reader *reader, char *error)
+{
+    const fm_journal_info *info = &reader->info;
+    unsigned long long last = info->last_tick, marked = info->mark.tick;
+    switch (info->end) {
+    case FM_JOURNAL_END_KNOWN:
+        fm_journal_complain(reader->path, error, FM_OK, "ends where it was written to");
+        return;
+    case FM_JOURNAL_END_UNKNOWN:
+        fm_journal_complain(reader->path, error, FM_OK,
+                            "ends at tick %llu; whether it was written further nobody can tell: its"
+                            " second file, " FM_JOURNAL_MARK_SUFFIX ", is missing or damaged",
+                            last);
+        return;
+    case FM_JOURNAL_END_SHORTER:
+        fm_journal_complain(
+            reader->path, error, FM_OK,
+            "ends at tick %llu, but was written up to tick %llu: %llu ticks and %llu"
+            " rows are lost; it is an older state of itself, or damaged",
+            last, marked, marked > last ? marked - last : 0,
+            (unsigned long long)(info->mark.position - info->last_position));
+        return;
+    case FM_JOURNAL_END_OTHER:
+        fm_journal_complain(reader->path, error, FM_OK,
+                            "at tick %llu, position %llu, is not what was written: it is of another"
+                            " time, or damaged",
+                            marked, (unsigned long long)info->mark.position);
+        return;
+    }
+}
+
+fm_journal_tail fm_journal_reader_tail(const fm_journal_reader *reader)
+{
+    return (fm_journal_tail){
+        .position = reader->position,
+        .tick = reader->ticks_completed,
+        .link = reader->link,
+        .format = reader->info.format,
+        .has_mark = reader->info.format > 1 && reader->has_mark,
+        .was_synced = reader->info.was_synced,
+    };
+}
+
 static fm_status read_head(fm_journal_reader *reader, char *error)
 {
+    reader->has_mark = fm_journal_mark_read(reader->path, &reader->info.mark);
     fm_status status = open_file(reader, error);
     if (status == FM_OK) {
         status = check_format(reader, error);
@@ -706,6 +868,12 @@ static fm_status read_head(fm_journal_reader *reader, char *error)
     }
     if (status == FM_OK) {
         status = read_end(reader, error);
+    }
+    if (status == FM_OK && reader->info.format == 1) {
+        reader->linked_from = UINT64_MAX;
+    }
+    if (status == FM_OK) {
+        status = compare_end(reader, error);
     }
     if (status == FM_OK) {
         status = read_pace(reader, error);

@@ -24,21 +24,21 @@
 
 #pragma once
 
-#include "core/base/status.h"
-#include "server/journal/journal_schema.h"
+#include "server/journal/journal_error.h"
+#include "server/journal/journal_mark.h"
 
-#define FM_JOURNAL_ERROR_SIZE 512u // bytes of an error text, NUL included
-
-/// For readers and writers of journals: makes "FILE: ..." of a sentence.
-///
-/// @param error  receives it; room for FM_JOURNAL_ERROR_SIZE
-/// @return the status
-fm_status fm_journal_complain(const char *path, char *error, fm_status status, const char *format,
-                              ...) __attribute__((format(printf, 4, 5)));
 #define FM_JOURNAL_NAME_MAX  64u // bytes of a world's name
 #define FM_JOURNAL_BASES_MAX 8u  // starting places
 
 typedef struct fm_journal_reader fm_journal_reader;
+
+// Whether a journal ends where it was written to (server/journal/journal_mark.h).
+typedef enum fm_journal_end {
+    FM_JOURNAL_END_KNOWN,   // it does, or goes on behind that; or it is of format 1, without a mark
+    FM_JOURNAL_END_UNKNOWN, // its mark is missing or damaged
+    FM_JOURNAL_END_SHORTER, // rows that were written are not there: it is an older state
+    FM_JOURNAL_END_OTHER,   // another row stands in the place of the last one
+} fm_journal_end;
 
 // What a journal says of itself.
 typedef struct fm_journal_info {
@@ -54,6 +54,9 @@ typedef struct fm_journal_info {
     uint64_t first_tick;  // of the oldest keyframe: ticks completed
     uint64_t last_tick;   // ticks completed at the end
     uint64_t last_position;
+    uint32_t format;      // FM_JOURNAL_FORMAT, or an older one
+    fm_journal_end end;   // whether that is the end that was written
+    fm_journal_mark mark; // its mark, but for FM_JOURNAL_END_UNKNOWN and format 1
 } fm_journal_info;
 
 typedef struct fm_journal_keyframe {
@@ -85,6 +88,23 @@ FM_CHECKED fm_status fm_journal_reader_open(const char *path, fm_journal_reader 
 
 /// NULL is allowed.
 void fm_journal_reader_close(fm_journal_reader *reader);
+
+// Where whoever goes on writing begins.
+typedef struct fm_journal_tail {
+    uint64_t position, tick; // of the last row: ticks completed
+    fm_journal_link link;
+    uint32_t format;
+    bool has_mark;   // else there is none to go on with
+    bool was_synced; // after every tick
+} fm_journal_tail;
+
+/// As of the row that was read last, which must be the end.
+fm_journal_tail fm_journal_reader_tail(const fm_journal_reader *reader);
+
+/// What an end that is not KNOWN means for whoever goes on with it, as a sentence with what is
+/// lost.
+/// @param error  receives it; room for FM_JOURNAL_ERROR_SIZE
+void fm_journal_reader_doubt(const fm_journal_reader *reader, char *error);
 
 /// As of when it was opened.
 const fm_journal_info *fm_journal_reader_info(const fm_journal_reader *reader);

@@ -4,7 +4,7 @@
 // and what came after it, so three tables are all:
 //
 //   meta       key, value                                   name, number, pace at the beginning
-//   log        position, tick, kind, bytes, checksum        all that happened, in order
+//   log        position, tick, kind, bytes, checksum, link  all that happened, in order
 //   keyframes  position, tick, digest, pace, bytes ...      the whole world, now and then
 //
 //   log:   TICK 7   COMMAND 8   COMMAND 8   TICK 8   KEYFRAME 8   COMMAND 9   TICK 9 ...
@@ -25,8 +25,13 @@
 //   ... TICK 8   GAP 8   KEYFRAME 8 ...                   likewise, between two ticks: a record
 //                                                         without grants
 //
-// Rows carry a checksum of their own, because SQLite keeps none: a flipped bit
-// is found where it is read.
+// Rows carry a checksum of their own, because SQLite keeps none: a flipped bit is found where it is
+// read. And each carries a link, a hash of it and of the link before: rows of another time in their
+// place are found as well, and a file beside the database says which is the last one
+// (journal_mark.h). A keyframe has a seal, a hash of its row's link and of all that it says.
+//
+// Format 1 had neither. Whoever goes on writing one turns it into format 2: its old rows have no
+// link, and `linked_from` in meta is the position of the last of them.
 //
 // Commands that were refused changed nothing and are not here. Secrets are not here either.
 
@@ -35,7 +40,7 @@
 #include "core/base/bytes.h"
 
 #define FM_JOURNAL_APPLICATION 0x464d4a4e // "FMJN": PRAGMA application_id
-#define FM_JOURNAL_FORMAT      1 // PRAGMA user_version; an older program refuses a newer one
+#define FM_JOURNAL_FORMAT      2 // PRAGMA user_version; an older program refuses a newer one
 #define FM_JOURNAL_SUFFIX      ".journal"
 #define FM_JOURNAL_PACE_SIZE   17u // bytes: paused, then the bits of tick_hz and of budget_ms
 
@@ -56,11 +61,22 @@ typedef enum fm_journal_kind {
 #undef X
 } fm_journal_kind;
 
+// Binds a row to all before it.
+typedef struct fm_journal_link {
+    uint8_t bytes[16];
+} fm_journal_link;
+
 // How fast a world goes.
 typedef struct fm_journal_pace {
     bool paused;
     double tick_hz, budget_ms;
 } fm_journal_pace;
+
+/// Ticks that were completed when a row was written.
+static inline uint64_t fm_journal_ticks_at(fm_journal_kind kind, uint64_t tick)
+{
+    return kind == FM_JOURNAL_COMMAND && tick > 0 ? tick - 1 : tick;
+}
 
 /// Sum over a row, its place included, so that a row in the wrong place is noticed as well.
 static inline uint64_t fm_journal_checksum(uint64_t position, uint64_t tick, unsigned kind,

@@ -33,6 +33,10 @@ struct recovery {
     uint64_t progress_ns;  // when the log was last told
     uint64_t tick_count;   // replayed
     uint64_t number, tick; // of the world that was brought back last
+    fm_journal_tail tail;  // where its journal goes on
+    bool is_broken;        // the rows could be read up to here and no further
+    bool is_doubtful;      // ticks that were written are lost: somebody has to accept that
+    char doubt[FM_JOURNAL_ERROR_SIZE]; // what is lost
 };
 
 // ---- the folder --------------------------------------------------------------------------------
@@ -179,6 +183,7 @@ static fm_status replay(struct recovery *recovery, const fm_journal_keyframe *ke
     fm_memory_arena_limit(recovery->host->arena, SIZE_MAX);
     while (status == FM_OK && more) {
         status = fm_journal_reader_next(recovery->reader, &row, &more, recovery->error);
+        recovery->is_broken = status == FM_ERR_BAD_FORMAT;
         if (status == FM_OK && more) {
             status = replay_row(recovery, &row);
             tell_progress(recovery);
@@ -288,29 +293,10 @@ static fm_status hand_over(struct recovery *recovery)
     return FM_OK;
 }
 
-static fm_status bring_back(struct recovery *recovery)
-{
-    fm_status status = fm_journal_reader_open(recovery->path, &recovery->reader, recovery->error);
-    if (status == FM_OK) {
-        status = check_names(recovery);
-    }
-    if (status == FM_OK) {
-        status = bring_to_the_end(recovery);
-    }
-    fm_journal_reader_close(recovery->reader); // before anybody writes
-    recovery->reader = NULL;
-    if (status == FM_OK) {
-        finish_host(recovery->host);
-        status = fm_recording_go_on(fm_conductor_journals(recovery->hub->conductor), recovery->host,
-                                    recovery->path, recovery->error);
-    }
-    return status == FM_OK ? hand_over(recovery) : status;
-}
-
 // @param to  receives the name, of PATH_SIZE + 16 bytes
 static bool rename_files(const struct recovery *recovery, const char *ending, char *to)
 {
-    static const char *const suffixes[] = {"-wal", "-shm", ""};
+    static const char *const suffixes[] = {"-wal", "-shm", FM_JOURNAL_MARK_SUFFIX, ""};
     bool renamed = true;
     char from[PATH_SIZE + 16];
     for (size_t i = 0; renamed && i < FM_COUNT_OF(suffixes); i++) {
@@ -319,6 +305,96 @@ static bool rename_files(const struct recovery *recovery, const char *ending, ch
         renamed = rename(from, to) == 0 || (errno == ENOENT && suffixes[i][0] != '\0');
     }
     return renamed;
+}
+
+// ---- journals that went back -------------------------------------------------------------------
+
+// Somebody has seen ticks that are not there. Whether it goes on without them is not for the server
+// to decide.
+static fm_status doubt(struct recovery *recovery)
+{
+    recovery->is_doubtful = true;
+    if (recovery->hub->config->accept_rollback) {
+        return FM_OK;
+    }
+    snprintf(recovery->error, sizeof recovery->error,
+             "%.380s. To bring it back as it is, start once with --accept-rollback",
+             recovery->doubt);
+    return FM_ERR_IO; // the file stays where it is
+}
+
+static fm_status check_end(struct recovery *recovery)
+{
+    if (fm_journal_reader_info(recovery->reader)->end == FM_JOURNAL_END_KNOWN) {
+        return FM_OK;
+    }
+    fm_journal_reader_doubt(recovery->reader, recovery->doubt);
+    return doubt(recovery);
+}
+
+// The rows end before the journal does.
+static fm_status note_break(struct recovery *recovery)
+{
+    unsigned long long tick = recovery->host->tick;
+    unsigned long long last = fm_journal_reader_info(recovery->reader)->last_tick;
+    snprintf(recovery->doubt, sizeof recovery->doubt,
+             "%.300s. It can be read up to tick %llu: %llu ticks are lost", recovery->error, tick,
+             last > tick ? last - tick : 0);
+    return doubt(recovery);
+}
+
+// The world goes on in a file of its own, so that nothing is built on what is damaged.
+static fm_status begin_again(struct recovery *recovery)
+{
+    char to[PATH_SIZE + 16];
+    fm_host *host = recovery->host;
+    if (!rename_files(recovery, ".damaged", to)) {
+        return refuse(recovery, FM_ERR_IO, host->tick, "cannot be renamed to .damaged: %m");
+    }
+    host->timeline++;
+    host->shared.summary.timeline = host->timeline;
+    fm_log(FM_LOG_WARNING, "rollback accepted", fm_log_text("reason", recovery->doubt),
+           fm_log_uint("world", host->number), fm_log_uint("tick", host->tick),
+           fm_log_text("file", to));
+    return fm_recording_begin(fm_conductor_journals(recovery->hub->conductor), host,
+                              recovery->error);
+}
+
+static fm_status record(struct recovery *recovery)
+{
+    if (recovery->is_doubtful) {
+        return begin_again(recovery);
+    }
+    return fm_recording_go_on(fm_conductor_journals(recovery->hub->conductor), recovery->host,
+                              recovery->path, &recovery->tail, recovery->error);
+}
+
+static fm_status bring_back(struct recovery *recovery)
+{
+    recovery->is_broken = recovery->is_doubtful = false;
+    fm_status status = fm_journal_reader_open(recovery->path, &recovery->reader, recovery->error);
+    if (status == FM_OK) {
+        status = check_names(recovery);
+    }
+    if (status == FM_OK) {
+        status = check_end(recovery);
+    }
+    if (status == FM_OK) {
+        status = bring_to_the_end(recovery);
+    }
+    if (status == FM_ERR_BAD_FORMAT && recovery->is_broken) {
+        status = note_break(recovery);
+    }
+    if (status == FM_OK) {
+        recovery->tail = fm_journal_reader_tail(recovery->reader);
+    }
+    fm_journal_reader_close(recovery->reader); // before anybody writes
+    recovery->reader = NULL;
+    if (status == FM_OK) {
+        finish_host(recovery->host);
+        status = record(recovery);
+    }
+    return status == FM_OK ? hand_over(recovery) : status;
 }
 
 // Damaged files get another name, so that the next start does not trip over them again. Whatever
@@ -347,6 +423,21 @@ static void try_file(struct recovery *recovery)
            fm_log_text("file", recovery->path), fm_log_uint("tick", recovery->tick),
            fm_log_uint("ticks_replayed", recovery->tick_count),
            fm_log_real("ms", (double)(fm_clock_now_ns() - begun_ns) / (double)FM_NS_PER_MS));
+}
+
+bool fm_recovery_has_file(const char *folder, uint64_t world)
+{
+    struct dirent **entries;
+    bool found = false;
+    int count = scandir(folder, &entries, is_journal, alphasort);
+    for (int i = 0; i < count; i++) {
+        found = found || strtoull(entries[i]->d_name, NULL, 10) == world;
+        free(entries[i]);
+    }
+    if (count >= 0) {
+        free(entries);
+    }
+    return found;
 }
 
 static const char *name_of(const struct dirent *entry)
@@ -389,6 +480,9 @@ fm_status fm_recovery_run(fm_hub *hub)
     for (int i = 0; i < count; i++) {
         snprintf(recovery.path, sizeof recovery.path, "%s/%s", hub->config->journal_dir,
                  entries[i]->d_name);
+        // Whatever becomes of it, no other world gets its number.
+        uint64_t number = strtoull(entries[i]->d_name, NULL, 10);
+        hub->host_last = number > hub->host_last && number < INT64_MAX ? number : hub->host_last;
         if (status == FM_OK && is_replaced(entries, i, count)) {
             end_file(&recovery);
         } else if (status == FM_OK) {

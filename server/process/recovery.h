@@ -8,6 +8,11 @@
 // A world that cannot be brought to where its journal ends is not brought back at all: its file is
 // set aside as FILE.damaged, as it is, with a line in the log, and the others go on.
 //
+// A journal may also be sound and yet older than what was written (server/journal/journal_mark.h),
+// or sound up to some row. Then ticks that somebody has seen are lost. Its file stays where it is
+// until somebody starts the server with accept_rollback: then it is set aside, and the world goes
+// on in a new one from what could be read.
+//
 // Threads: the event loop's, before the loop runs; the replay uses workers of its own.
 
 #pragma once
@@ -21,6 +26,10 @@
 /// @param error  receives on failure a sentence; room for FM_JOURNAL_ERROR_SIZE
 /// @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_recovery_lock(const char *folder, int *lock, char *error);
+
+/// Whether the folder holds the journal of a world of that number, also one that could not be
+/// brought back.
+bool fm_recovery_has_file(const char *folder, uint64_t world);
 
 /// Brings back all worlds, puts them into the hub and hands them over to the conductor. Takes its
 /// time.

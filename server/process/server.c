@@ -597,7 +597,8 @@ static void forget_seats(fm_hub *hub)
     char error[FM_LEDGER_ERROR_SIZE];
     for (uint32_t i = hub->tokens.created_count; i-- > 0;) {
         uint64_t world = hub->tokens.created[i].seat.number;
-        if (world != 0 && fm_hub_find_host(hub, world) == NULL) {
+        if (world != 0 && fm_hub_find_host(hub, world) == NULL &&
+            !fm_recovery_has_file(hub->config->journal_dir, world)) {
             if (fm_ledger_remove_world(hub->ledger, world, error) != FM_OK) {
                 fm_log(FM_LOG_ERROR, "token not struck out", fm_log_text("reason", error));
             }

@@ -552,11 +552,27 @@ fm_status fm_recording_begin(fm_journals *journals, fm_host *host, char *error)
     return status;
 }
 
-fm_status fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path, char *error)
+// A disk that was full at the start is tried again as long as something waits to be written.
+static void add_something(fm_host *host)
+{
+    if (fm_journal_has_failed(host->recording.journal)) {
+        if (fm_recording_reserve(host) == FM_OK) {
+            fm_recording_add_pace(host);
+        } else {
+            lose_track(host);
+        }
+    }
+}
+
+fm_status fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
+                             const fm_journal_tail *tail, char *error)
 {
     fm_status status = prepare(journals, host, error);
     if (status == FM_OK) {
-        status = fm_journal_open(journals, path, host, &host->recording.journal, error);
+        status = fm_journal_open(journals, path, tail, host, &host->recording.journal, error);
+    }
+    if (status == FM_OK) {
+        add_something(host);
     }
     return status;
 }

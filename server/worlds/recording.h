@@ -34,7 +34,7 @@ FM_CHECKED fm_status fm_recording_begin(fm_journals *journals, fm_host *host, ch
 /// Goes on with a journal from which the world was brought back. Likewise.
 /// @return as fm_journal_open()
 FM_CHECKED fm_status fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
-                                        char *error);
+                                        const fm_journal_tail *tail, char *error);
 
 /// Releases the journal of a world that could not begin, and removes its file.
 void fm_recording_discard(fm_host *host);

@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 
-from e2e_replay import checksum
+from e2e_replay import chain_again, checksum
 from fogmarch_server import PATIENCE, msgpack, REQUEST, Server, run, until
 from websocket import BINARY, CLOSE, PING, PONG, Refused, TEXT, WebSocketClient
 
@@ -401,6 +401,7 @@ def alter_digest(path, tick):
         db.execute("UPDATE log SET bytes = ?, checksum = ? WHERE position = ?",
                    (row, checksum(row, position, tick, 2), position))
     db.close()
+    chain_again(path)
 
 
 def metrics_of_wrong_digests():

@@ -242,7 +242,7 @@ def destroyed_worlds_do_not_come_back():
                 admin = server.connect()
                 world = populate(admin, tick_hz=100)
                 admin.call("world.destroy", world=world)
-                left = [f"{world}-w.journal.ended"] if keep else []
+                left = [f"{world}-w.journal.ended", f"{world}-w.journal.ended-mark"] if keep else []
                 assert folder.files() == left, folder.files()
                 server.kill()
             with JournalServer(folder) as server:
@@ -302,6 +302,63 @@ def damaged_files():
                 with open(path + ".damaged", "rb") as file:
                     assert file.read() == data, "it was touched"
                 assert populate(admin, "bad") > good
+
+
+def checked(path):
+    """Exit status of `fogmarch replay check`, and what it says."""
+    done = subprocess.run([os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch"), "replay",
+                           "check", path, "--json"], capture_output=True, timeout=PATIENCE)
+    return done.returncode, json.loads(done.stdout)
+
+
+def journals_that_went_back():
+    """An older copy of a journal is sound in itself. Its world does not come back before somebody has
+    accepted what is lost; then it goes on from there, in a file of its own."""
+    with Folder() as folder:
+        with JournalServer(folder) as server:
+            admin = server.connect()
+            world = populate(admin, "w", tick_hz=100)
+            wait_for_tick(admin, world, 5)
+            before, digest = settled(admin, world)
+            team = admin.call("team.create", world=world)["team"]
+            seat = admin.call("token.create", role="player", world=world, team=team)["token"]
+        path = folder.journal(world, "w")
+        with open(path, "rb") as file:
+            older = file.read()
+        with JournalServer(folder) as server:
+            admin = server.connect()
+            good = populate(admin, "good", tick_hz=100)
+            admin.call("world.step", world=world, ticks=17)
+        assert checked(path)[0] == 0, checked(path)
+        with open(path, "wb") as file:
+            file.write(older)
+        code, told = checked(path)
+        assert code == 1 and told["end"] == "shorter" and "17 ticks" in told["doubt"], told
+        with JournalServer(folder) as server:
+            admin = server.connect()
+            assert [entry["name"] for entry in admin.call("world.list")["worlds"]] == ["good"]
+            log = server.log()
+            assert "world not brought back" in log and "17 ticks" in log and "--accept-rollback" in log, log
+            assert admin.call("world.create", name="x", generator="open", width=8, height=8)["world"] > good
+            with open(path, "rb") as file:
+                assert file.read() == older, "it was touched"
+        with JournalServer(folder, "--accept-rollback") as server:
+            admin = server.connect()
+            info = admin.call("world.info", world=world)
+            assert info["tick"] == before and info["digest"] == digest, info
+            assert "rollback accepted" in server.log() and os.path.exists(path + ".damaged")
+            admin.call("world.step", world=world, ticks=3)
+            player = server.connect(hello=False)
+            assert player.call("hello", protocol=1, token=seat)["team"] == team, "its tokens are good"
+        assert checked(path)[0] == 0, checked(path)
+        with JournalServer(folder) as server:
+            assert server.connect().call("world.info", world=world)["tick"] == before + 3
+            server.kill()
+        os.remove(path + "-mark")
+        code, told = checked(path)
+        assert code == 1 and told["end"] == "unknown", told
+        with JournalServer(folder) as server:
+            assert "-mark, is missing" in server.log(), server.log()
 
 
 class SmallDisk:
@@ -528,5 +585,6 @@ def one_of_two_fails():
 
 if __name__ == "__main__":
     run([killed_and_back, nothing_seen_is_lost, memory_that_runs_out, without_syncing, ended_in_order,
-         destroyed_worlds_do_not_come_back, folders_that_will_not_do, damaged_files, full_disk,
+         destroyed_worlds_do_not_come_back, folders_that_will_not_do, damaged_files,
+         journals_that_went_back, full_disk,
          files_that_may_not_grow, ended_with_a_full_disk, read_only_disk, one_of_two_fails])

@@ -6,10 +6,12 @@ Goal    the digests of a recorded run are the same with 1, 2, 3 and 8 workers; a
 Method  a small war is recorded once, with queries, edits and late orders, and again with one order less.
 """
 
+import hashlib
 import json
 import os
 import shutil
 import sqlite3
+import struct
 import subprocess
 import tempfile
 import xml.etree.ElementTree
@@ -97,6 +99,36 @@ def checksum(data, position, tick, kind):
     return total - 2**64 if total >= 2**63 else total
 
 
+def chained(before, numbers, data=b""):
+    """As in server/journal/journal_mark.c."""
+    head = before + b"".join(number.to_bytes(8, "little") for number in numbers)
+    return hashlib.blake2b(head + data, digest_size=16).digest()
+
+
+def chain_again(path):
+    """Rows and keyframes of a journal follow each other again, and its mark, if it has one, says so."""
+    with sqlite3.connect(path) as db:
+        meta = dict(db.execute("SELECT key, value FROM meta"))
+        key = meta["number"].to_bytes(8, "little") + bytes(24)
+        link, links, position, tick = hashlib.blake2b(meta["name"].encode(), key=key, digest_size=16).digest(), {}, 0, 0
+        for position, tick, kind, data in db.execute("SELECT position, tick, kind, bytes FROM log ORDER BY position"):
+            link = links[position] = chained(link, (position, tick, kind, len(data)), data)
+        db.executemany("UPDATE log SET link = ? WHERE position = ?", [(links[at], at) for at in links])
+        frames = "SELECT position, digest, paused, tick_hz, budget_ms, size, checksum FROM keyframes"
+        for at, digest, paused, tick_hz, budget_ms, size, total in db.execute(frames).fetchall():
+            data = struct.pack("<ddQ", tick_hz, budget_ms, size)
+            seal = chained(links[at], (digest & MASK, total & MASK, paused, len(data)), data)
+            db.execute("UPDATE keyframes SET seal = ? WHERE position = ?", (seal, at))
+    db.close()
+    if os.path.exists(path + "-mark"):
+        with open(path + "-mark", "r+b") as file:
+            slots = file.read()
+            boot = slots[64 * 1 + 40:64 * 1 + 48]  # any slot that was written has it
+            body = struct.pack("<QQQ", 2**40, position, tick) + link + boot
+            file.seek(0)
+            file.write(body + struct.pack("<q", checksum(body, 0, 0, 0)) + bytes(8))
+
+
 def tamper(path, other):
     """The late order leads somewhere else, with a checksum that is right."""
     shutil.copy(path, other)
@@ -109,6 +141,9 @@ def tamper(path, other):
         db.execute("UPDATE log SET bytes = ?, checksum = ? WHERE position = ?",
                    (new, checksum(new, position, tick, 1), position))
     db.close()
+    told_status = replay("check", other, status=1)
+    assert "its link is another" in told_status.stdout, told_status
+    chain_again(other)
 
 
 # ---- the tests -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import sqlite3
 import tempfile
 import time
 
-from e2e_replay import checksum
+from e2e_replay import chain_again, checksum
 from fogmarch_server import RequestError, Server, run, seed, until
 from mirror import Mirror
 
@@ -289,6 +289,7 @@ def damage_is_said(client, folder, war):
         source.backup(cut)
     for database in (source, hurt, cut):
         database.close()
+    chain_again(os.path.join(folder, hurt_name))
     os.truncate(os.path.join(folder, cut_name), 6000)
     name, message = error_of(client, "replay.open", file=cut_name)
     assert (name, message) == ("bad_format", f"{cut_name}: opening: the file is damaged or was cut off")
@@ -342,7 +343,7 @@ def a_war_again():
             replay = client.call("replay.open", file=war.file)["world"]
             client.send("replay.seek", world=replay, tick=LAST)
             client.call("replay.list")
-        assert sorted(name for name in os.listdir(folder) if name.startswith(war.file)) == [war.file]
+        assert sorted(name for name in os.listdir(folder) if name.startswith(war.file)) == [war.file, war.file + "-mark"]
 
 
 def a_world_that_runs():

@@ -57,6 +57,7 @@ struct maker {
     size_t size, at;
     const struct database *database;
     uint64_t position, tick;
+    fm_journal_link link; // of the last row
 };
 
 static uint8_t next(struct maker *maker)
@@ -131,7 +132,7 @@ static void add_meta(struct maker *maker)
 }
 
 // Bits of the first byte: 0 position jumps, 1 tick jumps, 2 kind is anything, 3 checksum is wrong,
-// 4 some column is anything; else the tick grows with a row of kind 2.
+// 4 some column is anything, 5 link is wrong; else the tick grows with a row of kind 2.
 static void add_row(struct maker *maker)
 {
     uint8_t how = next(maker), kind = (uint8_t)(next(maker) % 5 + 1);
@@ -147,13 +148,17 @@ static void add_row(struct maker *maker)
     sqlite3_bind_int64(row, 3, kind);
     sqlite3_bind_blob(row, 4, bytes, (int)size, SQLITE_TRANSIENT);
     sqlite3_bind_int64(row, 5, (sqlite3_int64)((how & 8) != 0 ? sum + 1 : sum));
+    maker->link =
+        fm_journal_link_next(&maker->link, maker->position, maker->tick, kind, bytes, size);
+    maker->link.bytes[0] ^= (how & 32) != 0;
+    sqlite3_bind_blob(row, 6, maker->link.bytes, sizeof maker->link.bytes, SQLITE_TRANSIENT);
     if ((how & 16) != 0) {
         bind_any(maker, row, 2 + next(maker) % 4);
     }
     insert(row);
 }
 
-// Bits: 0 the size is anything, 1 the bytes are not packed, 3 and 4 as above.
+// Bits: 0 the size is anything, 1 the bytes are not packed, 3 and 4 as above, 5 the seal is wrong.
 static void add_keyframe(struct maker *maker)
 {
     uint8_t how = next(maker);
@@ -171,6 +176,10 @@ static void add_keyframe(struct maker *maker)
     sqlite3_bind_int64(row, 2, (sqlite3_int64)maker->tick);
     sqlite3_bind_int64(row, 3, (how & 1) != 0 ? next_number(maker) : (sqlite3_int64)size);
     sqlite3_bind_int64(row, 4, (sqlite3_int64)((how & 8) != 0 ? sum + 1 : sum));
+    const fm_journal_pace pace = {.tick_hz = 10, .budget_ms = 50};
+    fm_journal_link seal = fm_journal_seal(&maker->link, 0, &pace, size, sum);
+    seal.bytes[0] ^= (how & 32) != 0;
+    sqlite3_bind_blob(row, 6, seal.bytes, sizeof seal.bytes, SQLITE_TRANSIENT);
     sqlite3_bind_blob(row, 5, stored, (int)stored_size, SQLITE_TRANSIENT);
     if ((how & 16) != 0) {
         bind_any(maker, row, 2 + next(maker) % 4);
@@ -203,22 +212,26 @@ static const struct database *the_database(void)
     run(made.db, "PRAGMA page_size=512");
     run(made.db, application);
     run(made.db, "CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;"
-                 "CREATE TABLE log (position INTEGER PRIMARY KEY, tick, kind, bytes, checksum);"
+                 "CREATE TABLE log (position INTEGER PRIMARY KEY, tick, kind, bytes, checksum,"
+                 " link);"
                  "CREATE TABLE keyframes (position INTEGER PRIMARY KEY, tick, paused, tick_hz,"
-                 " budget_ms, size, checksum, bytes);"
+                 " budget_ms, size, checksum, bytes, digest, seal);"
                  "INSERT INTO meta VALUES ('name', 'arena'), ('number', 1)");
     made.meta = prepare(made.db, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
-    made.row = prepare(made.db, "INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?, ?)");
-    made.keyframe =
-        prepare(made.db, "INSERT OR REPLACE INTO keyframes VALUES (?, ?, 0, 10.0, 50.0, ?, ?, ?)");
+    made.row = prepare(made.db, "INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?, ?, ?)");
+    made.keyframe = prepare(
+        made.db, "INSERT OR REPLACE INTO keyframes VALUES (?, ?, 0, 10.0, 50.0, ?, ?, ?, 0, ?)");
     return &made;
 }
 
 static void set_format(struct maker *maker)
 {
     char format[64];
+    uint8_t drawn = next(maker);
     snprintf(format, sizeof format, "PRAGMA user_version=%u",
-             FM_JOURNAL_FORMAT + next(maker) / 128);
+             drawn < 96    ? FM_JOURNAL_FORMAT
+             : drawn < 192 ? FM_JOURNAL_FORMAT - 1
+                           : FM_JOURNAL_FORMAT + 1);
     run(maker->database->db, format);
 }
 
@@ -241,7 +254,10 @@ static void add_rows(struct maker *maker)
 
 static void make_journal(const uint8_t *bytes, size_t size)
 {
-    struct maker maker = {.bytes = bytes, .size = size, .database = the_database()};
+    struct maker maker = {.bytes = bytes,
+                          .size = size,
+                          .database = the_database(),
+                          .link = fm_journal_link_first("arena", 1)};
     sqlite3_int64 file_size;
     run(maker.database->db, "BEGIN");
     set_format(&maker);

@@ -30,11 +30,13 @@ void __wrap_fm_recording_add_tick(fm_host *host, const fm_config *config,
 bool __real_fm_recording_hold(fm_host *host, fm_event *event);
 bool __wrap_fm_recording_hold(fm_host *host, fm_event *event);
 fm_status __real_fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
-                                    char *error);
+                                    const fm_journal_tail *tail, char *error);
 fm_status __wrap_fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
-                                    char *error);
+                                    const fm_journal_tail *tail, char *error);
 void __wrap_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions,
                         const fm_tick_clock *clock, fm_tick_report *report);
+
+uint64_t __wrap_fm_journal_boot(void);
 
 void (*sim_on_exit)(int code);
 
@@ -48,6 +50,12 @@ uint64_t sim_tick_late_max_ns(void)
 uint64_t sim_tick_count(void)
 {
     return tick_count;
+}
+
+// The machine is a new one after a power failure.
+uint64_t __wrap_fm_journal_boot(void)
+{
+    return 1 + sim_told->power_failures;
 }
 
 // The server writes nothing but its log.
@@ -126,9 +134,9 @@ bool __wrap_fm_recording_hold(fm_host *host, fm_event *event)
 
 // A world has come back.
 fm_status __wrap_fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
-                                    char *error)
+                                    const fm_journal_tail *tail, char *error)
 {
     sim_trace("world %" PRIu64 " is back at tick %" PRIu64, host->number, host->tick);
     sim_ledger_compare(host->number, host->tick, host->digest);
-    return __real_fm_recording_go_on(journals, host, path, error);
+    return __real_fm_recording_go_on(journals, host, path, tail, error);
 }

@@ -29,7 +29,8 @@ typedef struct sim_ledger {
     uint32_t life; // how many machines there were before
     uint64_t kept_world;
     bool keeps_promises; // whatever was told is on the disk
-    sim_book book;       // as of the last machine's end
+    uint32_t power_failures;
+    sim_book book; // as of the last machine's end
     sim_ledger_world worlds[SIM_LEDGER_WORLDS_MAX];
 } sim_ledger;
 

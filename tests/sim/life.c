@@ -169,6 +169,7 @@ static void crash(void)
     sim_note_fault(dark ? SIM_FAULT_POWER_LOST : SIM_FAULT_KILLED);
     sim_trace("%s", dark ? "the power fails" : "the server is killed");
     if (dark) {
+        sim_told->power_failures++;
         sim_disk_lose_power();
     }
     sim_ledger_close(keeps_promises());

@@ -13,6 +13,7 @@ static const struct action {
     const char *options;
     int (*run)(fm_cli *cli);
 } actions[] = {
+    {"check", "check FILE", 1, " ", fm_replay_check},
     {"verify", "verify FILE", 1, " workers from to ", fm_replay_verify},
     {"seek", "seek FILE TICK", 2, " workers agents team picture save ", fm_replay_show},
     {"diff", "diff FILE FILE", 2, " workers ", fm_replay_diff},
@@ -47,7 +48,8 @@ static int run_replay(fm_cli *cli)
         check_options(cli, action);
         return action->run(cli);
     }
-    fm_cli_usage_error(cli, "there is no action '%s'; wanted: verify, seek, diff, export or fork",
+    fm_cli_usage_error(cli,
+                       "there is no action '%s'; wanted: check, verify, seek, diff, export or fork",
                        cli->arguments[0]);
 }
 
@@ -74,6 +76,10 @@ const fm_cli_command fm_cli_replay = {
         "Replays journals, the files FOLDER/NUMBER-NAME.journal of a server with journal_dir,\n"
         "also that of a world that is running. No server is needed.\n"
         "\n"
+        "check FILE      reads all and says whether it is whole: each row follows the one before,\n"
+        "                and it ends where it was written to; exit status 1 when not, with what "
+        "is\n"
+        "                lost\n"
         "verify FILE     replays all ticks and compares the digests; exit status 1 when one\n"
         "                differs, with the first such tick, and agents and fields as far as a\n"
         "                keyframe tells\n"

@@ -9,6 +9,7 @@
 extern const fm_cli_command fm_cli_replay;
 
 // The actions, each at the bottom of its file. They return the exit code.
+int fm_replay_check(fm_cli *cli);  // check.c
 int fm_replay_verify(fm_cli *cli); // verify.c
 int fm_replay_diff(fm_cli *cli);   // diff.c
 int fm_replay_show(fm_cli *cli);   // show.c: `seek`

@@ -12,6 +12,8 @@
 #include "tests/support/failing_disk.h"
 
 #include <ftw.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ROWS_MAX 4096u
@@ -350,7 +352,7 @@ static void test_a_file_that_cannot_be_made_leaves_nothing(void **state)
             fm_journal_create(fixture->journals, &head, &world, fixture, &fixture->journal, error);
         fm_failing_disk_set(UINT64_MAX);
         if (status != FM_OK) {
-            assert_non_null(strstr(error, "/7-test.journal: "));
+            assert_non_null(strstr(error, "/7-test.journal"));
             assert_int_equal(rmdir(fixture->folder), 0); // empty
         }
         fixture_destroy(fixture);
@@ -487,6 +489,331 @@ static void test_files_overwritten(void **state)
     fixture_destroy(fixture);
 }
 
+// ---- journals that go back ---------------------------------------------------------------------
+
+// Reads as whoever brings a world back does: from the newest good keyframe to the end. Returns
+// whether that was all that was written; false: something was said.
+static bool is_whole(struct fixture *fixture)
+{
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    fm_journal_reader *reader = NULL;
+    uint32_t i = 0, count = 0;
+    fm_status status = fm_journal_reader_open(fixture->path, &reader, error);
+    bool good = status == FM_OK && fm_journal_reader_info(reader)->end == FM_JOURNAL_END_KNOWN;
+    if (good) {
+        const fm_journal_keyframe *keyframes = fm_journal_reader_keyframes(reader, &i);
+        for (status = FM_ERR_BAD_FORMAT; status != FM_OK && i > 0;) {
+            uint8_t *world;
+            size_t size;
+            status = fm_journal_reader_load(reader, &keyframes[--i], &world, &size, error);
+            if (status == FM_OK) {
+                free(world);
+            }
+        }
+        uint32_t first = (uint32_t)keyframes[i].position;
+        if (status == FM_OK) {
+            status = fm_journal_reader_seek(reader, first, error);
+        }
+        if (status == FM_OK) {
+            count = first + compare_rows(fixture, reader, first, &status, error);
+        }
+        good = status == FM_OK;
+    }
+    if (good) {
+        assert_int_equal(count, fixture->row_count); // went back, and nobody said so
+    } else if (status != FM_OK) {
+        assert_non_null(strstr(error, fixture->path));
+    }
+    fm_journal_reader_close(reader);
+    return good;
+}
+
+static void stop_writing(struct fixture *fixture)
+{
+    fm_journals_stop(fixture->journals);
+    fm_journal_destroy(fixture->journal);
+    fm_journals_destroy(fixture->journals);
+    fixture->journal = NULL;
+    fixture->journals = NULL;
+}
+
+// Reads to the end and goes on with it, as a server that starts does.
+static void start_again(struct fixture *fixture, const fm_journal_options *options)
+{
+    char error[FM_JOURNAL_ERROR_SIZE];
+    fm_status status;
+    fm_journal_reader *reader = open_reader(fixture);
+    assert_int_equal(fm_journal_reader_info(reader)->end, FM_JOURNAL_END_KNOWN);
+    assert_int_equal(compare_rows(fixture, reader, 0, &status, error), fixture->row_count);
+    fm_journal_tail tail = fm_journal_reader_tail(reader);
+    assert_int_equal(tail.position, fixture->row_count);
+    assert_int_equal(tail.tick, fixture->tick);
+    fm_journal_reader_close(reader);
+    assert_int_equal(fm_journals_create(options, &fixture->journals), FM_OK);
+    status =
+        fm_journal_open(fixture->journals, fixture->path, &tail, fixture, &fixture->journal, error);
+    if (status != FM_OK) {
+        fail_msg("%s", error);
+    }
+}
+
+static void write_ticks(struct fixture *fixture, uint32_t count, uint32_t keyframe_every)
+{
+    for (uint32_t i = 1; i <= count; i++) {
+        submit_tick(fixture, i % keyframe_every == 0);
+        fm_journals_turn(fixture->journals);
+    }
+}
+
+enum {
+    PAGE = 4096,
+    AGES = 6
+};
+
+struct aged {
+    char *bytes;
+    size_t size;
+};
+
+// A journal as it was at several times.
+static struct fixture *make_aged(struct aged ages[AGES])
+{
+    struct fixture *fixture = fixture_create();
+    const fm_journal_options options = options_of(fixture);
+    start(fixture, &options);
+    for (uint32_t age = 0; age < AGES; age++) {
+        write_ticks(fixture, 1 + fm_random_below(&fixture->random, age == AGES - 1 ? 3 : 50), 40);
+        stop_writing(fixture);
+        ages[age].bytes = fm_test_read_file(fixture->path, &ages[age].size);
+        start_again(fixture, &options);
+    }
+    stop_writing(fixture);
+    return fixture;
+}
+
+static void damage_pages(struct fixture *fixture, const struct aged ages[AGES], char *bytes,
+                         size_t size)
+{
+    uint32_t pages = (uint32_t)(size / PAGE), what = fm_random_below(&fixture->random, 3);
+    for (uint32_t i = 1 + fm_random_below(&fixture->random, 3); i > 0; i--) {
+        char *page = bytes + (size_t)PAGE * fm_random_below(&fixture->random, pages);
+        const struct aged *old = &ages[fm_random_below(&fixture->random, AGES - 1)];
+        size_t other = (size_t)PAGE * fm_random_below(&fixture->random, pages);
+        if (what == 0) { // of an older state
+            size_t at = (size_t)(page - bytes);
+            if (at + PAGE <= old->size) {
+                memcpy(page, old->bytes + at, PAGE);
+            }
+        } else if (what == 1) { // in the place of another
+            memmove(page, bytes + other, PAGE);
+        } else {
+            memset(page, 0, PAGE);
+        }
+    }
+}
+
+// Pages of an older state, swapped and zeroed ones, files that were cut off, old copies: whoever
+// reads on has all that was written, or is told.
+static void test_no_journal_goes_back_silently(void **state)
+{
+    (void)state;
+    uint32_t noticed = 0, tried = 0;
+    for (uint32_t round = 0; round < 4; round++) {
+        struct aged ages[AGES];
+        struct fixture *fixture = make_aged(ages);
+        const struct aged *now = &ages[AGES - 1];
+        char *damaged = malloc(now->size);
+        assert_non_null(damaged);
+        assert_true(is_whole(fixture));
+        for (uint32_t age = 0; age + 1 < AGES; age++) {
+            copy_damaged(fixture, ages[age].bytes, ages[age].size);
+            assert_false(is_whole(fixture));
+        }
+        for (uint32_t i = 0; i < 120; i++, tried++) {
+            size_t size =
+                i % 10 == 0 ? PAGE * fm_random_below(&fixture->random, (uint32_t)(now->size / PAGE))
+                            : now->size;
+            memcpy(damaged, now->bytes, now->size);
+            if (i % 10 != 0) {
+                damage_pages(fixture, ages, damaged, size);
+            }
+            copy_damaged(fixture, damaged, size);
+            noticed += !is_whole(fixture);
+        }
+        free(damaged);
+        for (uint32_t age = 0; age < AGES; age++) {
+            free(ages[age].bytes);
+        }
+        fixture_destroy(fixture);
+    }
+    assert_true(tried >= 300 && noticed > tried / 3); // the rest lay before the newest keyframe
+}
+
+static void test_a_missing_mark_is_told(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t size;
+    char mark[300], error[FM_JOURNAL_ERROR_SIZE];
+    struct fixture *fixture = make_file(&bytes, &size);
+    snprintf(mark, sizeof mark, "%s" FM_JOURNAL_MARK_SUFFIX, fixture->path);
+    assert_true(is_whole(fixture));
+    assert_int_equal(unlink(mark), 0);
+    fm_journal_reader *reader = open_reader(fixture);
+    assert_int_equal(fm_journal_reader_info(reader)->end, FM_JOURNAL_END_UNKNOWN);
+    fm_journal_reader_doubt(reader, error);
+    assert_non_null(strstr(error, "nobody can tell"));
+    fm_journal_reader_close(reader);
+    free(bytes);
+    fixture_destroy(fixture);
+}
+
+// What is said names the ticks that are lost.
+static void test_what_is_lost_is_told(void **state)
+{
+    (void)state;
+    struct fixture *fixture = fixture_create();
+    const fm_journal_options options = options_of(fixture);
+    char error[FM_JOURNAL_ERROR_SIZE];
+    size_t size;
+    start(fixture, &options);
+    write_ticks(fixture, 100, 40);
+    stop_writing(fixture);
+    char *old = fm_test_read_file(fixture->path, &size);
+    start_again(fixture, &options);
+    write_ticks(fixture, 23, 40);
+    stop_writing(fixture);
+    copy_damaged(fixture, old, size);
+    fm_journal_reader *reader = open_reader(fixture);
+    assert_int_equal(fm_journal_reader_info(reader)->end, FM_JOURNAL_END_SHORTER);
+    fm_journal_reader_doubt(reader, error);
+    assert_non_null(strstr(error, "ends at tick 100, but was written up to tick 123: 23 ticks"));
+    fm_journal_reader_close(reader);
+    free(old);
+    fixture_destroy(fixture);
+}
+
+// ---- older formats, permissions, full disks ----------------------------------------------------
+
+static void change(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    char *error = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &error) != SQLITE_OK) {
+        fail_msg("%s", error);
+    }
+    sqlite3_close(db);
+}
+
+// Makes of a journal what programs before format 2 wrote.
+static void make_format_1(struct fixture *fixture)
+{
+    char mark[300];
+    snprintf(mark, sizeof mark, "%s" FM_JOURNAL_MARK_SUFFIX, fixture->path);
+    change(fixture->path,
+           "ALTER TABLE log DROP COLUMN link; ALTER TABLE keyframes DROP COLUMN seal;"
+           "PRAGMA user_version=1");
+    assert_int_equal(unlink(mark), 0);
+    assert_int_equal(chmod(fixture->path, 0644), 0);
+}
+
+static uint32_t mode_of(const struct fixture *fixture, const char *suffix)
+{
+    char path[300];
+    struct stat about;
+    snprintf(path, sizeof path, "%s%s", fixture->path, suffix);
+    assert_int_equal(stat(path, &about), 0);
+    return about.st_mode & 0777;
+}
+
+static void test_format_1_is_read_and_migrated(void **state)
+{
+    (void)state;
+    struct fixture *fixture = fixture_create();
+    const fm_journal_options options = options_of(fixture);
+    start(fixture, &options);
+    write_ticks(fixture, 90, 40);
+    stop_writing(fixture);
+    make_format_1(fixture);
+    fm_journal_reader *reader = open_reader(fixture);
+    assert_int_equal(fm_journal_reader_info(reader)->format, 1);
+    fm_journal_reader_close(reader);
+    check_rows(fixture, fixture->row_count);
+
+    start_again(fixture, &options);
+    assert_int_equal(mode_of(fixture, ""), 0600);
+    write_ticks(fixture, 50, 40);
+    stop_writing(fixture);
+    check_rows(fixture, fixture->row_count);
+    assert_true(is_whole(fixture));
+    reader = open_reader(fixture);
+    assert_int_equal(fm_journal_reader_info(reader)->format, FM_JOURNAL_FORMAT);
+    fm_journal_reader_close(reader);
+
+    size_t size;
+    char *old = fm_test_read_file(fixture->path, &size);
+    start_again(fixture, &options);
+    write_ticks(fixture, 1, 40);
+    stop_writing(fixture);
+    assert_true(is_whole(fixture));
+    copy_damaged(fixture, old, size);
+    assert_false(is_whole(fixture));
+    free(old);
+    fixture_destroy(fixture);
+}
+
+static void test_only_their_owner_may_read_them(void **state)
+{
+    (void)state;
+    mode_t before = umask(0);
+    struct fixture *fixture = fixture_create();
+    const fm_journal_options options = options_of(fixture);
+    start(fixture, &options);
+    write_ticks(fixture, 3, 2);
+    assert_int_equal(mode_of(fixture, ""), 0600);
+    assert_int_equal(mode_of(fixture, "-wal"), 0600);
+    assert_int_equal(mode_of(fixture, "-shm"), 0600);
+    assert_int_equal(mode_of(fixture, FM_JOURNAL_MARK_SUFFIX), 0600);
+    umask(before);
+    fixture_destroy(fixture);
+}
+
+// A server that starts on a full disk has its worlds, and goes on writing once there is room, of
+// either format and whatever the durability was.
+static void test_it_goes_on_from_a_full_disk(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        struct fixture *fixture = fixture_create();
+        fm_journal_options options = options_of(fixture);
+        options.durability = i % 2 == 0 ? FM_DURABILITY_TICK : FM_DURABILITY_INTERVAL;
+        start(fixture, &options);
+        write_ticks(fixture, 30, 20);
+        fm_journals_flush(fixture->journals);
+        stop_writing(fixture);
+        if (i >= 2) {
+            make_format_1(fixture);
+        }
+        fm_failing_disk_set(0);
+        start_again(fixture, &options);
+        uint32_t released = fixture->released;
+        submit_tick(fixture, false);
+        fm_journals_flush(fixture->journals);
+        assert_true(fm_journal_has_failed(fixture->journal));
+        assert_int_equal(fixture->released, released);
+        fm_failing_disk_set(UINT64_MAX);
+        usleep(21000);
+        fm_journals_flush(fixture->journals);
+        assert_false(fm_journal_has_failed(fixture->journal));
+        assert_int_equal(fixture->released, released + 1);
+        stop_writing(fixture);
+        check_rows(fixture, fixture->row_count);
+        assert_true(is_whole(fixture));
+        fixture_destroy(fixture);
+    }
+}
+
 static void test_other_files_are_refused(void **state)
 {
     (void)state;
@@ -562,6 +889,12 @@ int main(void)
         cmocka_unit_test(test_the_file_is_bounded),
         cmocka_unit_test(test_files_cut_off),
         cmocka_unit_test(test_files_overwritten),
+        cmocka_unit_test(test_no_journal_goes_back_silently),
+        cmocka_unit_test(test_a_missing_mark_is_told),
+        cmocka_unit_test(test_what_is_lost_is_told),
+        cmocka_unit_test(test_format_1_is_read_and_migrated),
+        cmocka_unit_test(test_only_their_owner_may_read_them),
+        cmocka_unit_test(test_it_goes_on_from_a_full_disk),
         cmocka_unit_test(test_other_files_are_refused),
         cmocka_unit_test(test_the_thread_writes),
         cmocka_unit_test(test_a_world_that_ends),
