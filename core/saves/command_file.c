@@ -8,28 +8,36 @@
 #define COMMAND_MARK 'C'
 #define RECORD_MARK  'T'
 
-// X(member of fm_command, largest value, what it is called in errors). Bools have no value behind
-// the mask. Entries are only ever added, at the end.
+// Kinds of command, as a set: those that share a struct in the union of fm_command.
+#define OF(kind) (1u << FM_COMMAND_##kind)
+#define ANY      UINT32_MAX
+#define PLANS    (OF(TEAM) | OF(SPAWN) | OF(PLANNER))
+#define ORDERS   OF(ORDER)
+#define AREAS    (OF(TERRAIN) | OF(BUILD))
+#define REMOVES  OF(DEMOLISH)
+
+// X(kinds that have it, member of fm_command, largest value, what it is called in errors). Bools
+// have no value behind the mask. Entries are only ever added, at the end.
 #define NUMBER_LIST(X)                                                                             \
-    X(team, UINT32_MAX, "team")                                                                    \
-    X(order, FM_ORDER_KIND_COUNT - 1, "order")                                                     \
-    X(on_unreachable, FM_UNREACHABLE_WAIT, "on_unreachable")                                       \
-    X(terrain, FM_TERRAIN_COUNT - 1, "terrain")                                                    \
-    X(cost, UINT8_MAX, "cost")                                                                     \
-    X(class_index, UINT32_MAX, "class")                                                            \
-    X(on_units, FM_UNITS_REFUSE, "on_units")                                                       \
-    X(building, UINT32_MAX, "building")                                                            \
-    X(queue, 1, "queue")                                                                           \
-    X(radius, UINT32_MAX, "radius")                                                                \
-    X(loop, 1, "loop")                                                                             \
-    X(spread, 1, "spread")                                                                         \
-    X(formation, FM_FORMATION_BOX, "formation")                                                    \
-    X(common_speed, 1, "common_speed")                                                             \
-    X(max_detour, UINT32_MAX, "max_detour")                                                        \
-    X(placing, FM_PLACE_NEAREST, "placing")                                                        \
-    X(speed, UINT32_MAX, "speed")                                                                  \
-    X(weight, UINT32_MAX, "weight")                                                                \
-    X(agents_a_tick, UINT32_MAX, "agents_a_tick")
+    X(ANY, team, UINT32_MAX, "team")                                                               \
+    X(ORDERS, order, FM_ORDER_KIND_COUNT - 1, "order")                                             \
+    X(ORDERS, on_unreachable, FM_UNREACHABLE_WAIT, "on_unreachable")                               \
+    X(AREAS, terrain, FM_TERRAIN_COUNT - 1, "terrain")                                             \
+    X(AREAS, cost, UINT8_MAX, "cost")                                                              \
+    X(PLANS, class_index, UINT32_MAX, "class")                                                     \
+    X(AREAS, on_units, FM_UNITS_REFUSE, "on_units")                                                \
+    X(REMOVES, building, UINT32_MAX, "building")                                                   \
+    X(ORDERS, queue, 1, "queue")                                                                   \
+    X(ORDERS, radius, UINT32_MAX, "radius")                                                        \
+    X(ORDERS, loop, 1, "loop")                                                                     \
+    X(ORDERS, spread, 1, "spread")                                                                 \
+    X(ORDERS, formation, FM_FORMATION_BOX, "formation")                                            \
+    X(ORDERS, common_speed, 1, "common_speed")                                                     \
+    X(ORDERS, max_detour, UINT32_MAX, "max_detour")                                                \
+    X(PLANS, placing, FM_PLACE_NEAREST, "placing")                                                 \
+    X(PLANS, speed, UINT32_MAX, "speed")                                                           \
+    X(PLANS, weight, UINT32_MAX, "weight")                                                         \
+    X(ORDERS, agents_a_tick, UINT32_MAX, "agents_a_tick")
 
 // Bits of the mask of fields that are set.
 enum field {
@@ -38,7 +46,7 @@ enum field {
     FIELD_RECTS,
     FIELD_PLANNER,
     FIELD_TARGET,
-#define X(member, limit, what) FIELD_##member,
+#define X(kinds, member, limit, what) FIELD_##member,
     NUMBER_LIST(X)
 #undef X
     FIELD_COUNT,
@@ -84,14 +92,29 @@ static uint32_t take_next(fm_reader *reader, uint32_t before, const char *what)
 
 // ---- commands: writing --------------------------------------------------------------------------
 
+// Which fields a kind of command can have.
+static uint64_t fields_of(fm_command_kind kind)
+{
+    uint32_t is = 1u << kind;
+    uint64_t fields = bit(FIELD_AGENTS) | bit(FIELD_CELLS) | (is & AREAS ? bit(FIELD_RECTS) : 0) |
+                      (is & PLANS ? bit(FIELD_PLANNER) : 0) | (is & ORDERS ? bit(FIELD_TARGET) : 0);
+#define X(kinds, member, limit, what) fields |= is & (kinds) ? bit(FIELD_##member) : 0;
+    NUMBER_LIST(X)
+#undef X
+    return fields;
+}
+
+// Which fields are set, of those that the kind can have: the union holds nothing else.
 static uint64_t mask_of(const fm_command *command)
 {
+    uint32_t is = 1u << command->kind;
     uint64_t mask = (command->agent_count > 0 ? bit(FIELD_AGENTS) : 0) |
-                    (command->cell_count > 0 ? bit(FIELD_CELLS) : 0) |
-                    (command->rect_count > 0 ? bit(FIELD_RECTS) : 0) |
-                    (command->planner.ops != NULL ? bit(FIELD_PLANNER) : 0);
-    mask |= fm_agent_id_pack(command->target) != 0 ? bit(FIELD_TARGET) : 0;
-#define X(member, limit, what) mask |= command->member != 0 ? bit(FIELD_##member) : 0;
+                    (command->cell_count > 0 ? bit(FIELD_CELLS) : 0);
+    mask |= is & AREAS && command->rect_count > 0 ? bit(FIELD_RECTS) : 0;
+    mask |= is & PLANS && command->planner.ops != NULL ? bit(FIELD_PLANNER) : 0;
+    mask |= is & ORDERS && fm_agent_id_pack(command->target) != 0 ? bit(FIELD_TARGET) : 0;
+#define X(kinds, member, limit, what)                                                              \
+    mask |= is & (kinds) && command->member != 0 ? bit(FIELD_##member) : 0;
     NUMBER_LIST(X)
 #undef X
     return mask;
@@ -156,7 +179,7 @@ fm_status fm_command_pack(const fm_command *command, fm_writer *writer)
         fm_writer_put_varint(writer, command->target.index1);
         fm_writer_put_varint(writer, command->target.generation);
     }
-#define X(member, limit, what)                                                                     \
+#define X(kinds, member, limit, what)                                                              \
     if ((mask & bit(FIELD_##member)) && (limit) > 1) {                                             \
         fm_writer_put_varint(writer, (uint64_t)command->member);                                   \
     }
@@ -248,6 +271,10 @@ static void take_command(fm_reader *reader, struct draft *draft)
     command->kind =
         (fm_command_kind)fm_reader_take_bounded(reader, FM_COMMAND_KIND_LAST, "kind of command");
     uint64_t mask = fm_reader_take_bounded(reader, bit(FIELD_COUNT) - 1, "fields of the command");
+    if (mask & ~fields_of(command->kind)) {
+        fm_reader_fail(reader, "The command has a field that its kind does not have.");
+        return;
+    }
     if (mask & bit(FIELD_AGENTS)) {
         draft_agents(reader, draft);
     }
@@ -264,7 +291,7 @@ static void take_command(fm_reader *reader, struct draft *draft)
         take_target(reader, &command->target);
     }
     // A cast to the type of the member: some are enums, some bytes.
-#define X(member, limit, what)                                                                     \
+#define X(kinds, member, limit, what)                                                              \
     if (mask & bit(FIELD_##member)) {                                                              \
         command->member = (__typeof__(command->member))take_number(reader, limit, what);           \
     }
@@ -275,6 +302,11 @@ static void take_command(fm_reader *reader, struct draft *draft)
     }
 }
 
+static uint32_t rect_count_of(const fm_command *command)
+{
+    return 1u << command->kind & AREAS ? command->rect_count : 0;
+}
+
 // The arrays lie behind the command: ids, rectangles, cells, each aligned as the next smaller one.
 static void fill(fm_command_copy *copy, struct draft *draft)
 {
@@ -282,13 +314,14 @@ static void fill(fm_command_copy *copy, struct draft *draft)
     *command = draft->command;
     fm_agent_id *agents = (fm_agent_id *)(copy + 1);
     fm_rect *rects = (fm_rect *)(agents + command->agent_count);
-    fm_cell *cells = (fm_cell *)(rects + command->rect_count);
+    uint32_t rect_count = rect_count_of(command);
+    fm_cell *cells = (fm_cell *)(rects + rect_count);
     uint32_t before = 0;
     for (uint32_t i = 0; i < command->agent_count; i++) {
         agents[i] = take_agent(&draft->agents, before);
         before = agents[i].index1;
     }
-    for (uint32_t i = 0; i < command->rect_count; i++) {
+    for (uint32_t i = 0; i < rect_count; i++) {
         rects[i] = take_rect(&draft->rects);
     }
     before = 0;
@@ -296,8 +329,10 @@ static void fill(fm_command_copy *copy, struct draft *draft)
         before = cells[i] = take_next(&draft->cells, before, "cells");
     }
     command->agents = command->agent_count > 0 ? agents : NULL;
-    command->rects = command->rect_count > 0 ? rects : NULL;
     command->cells = command->cell_count > 0 ? cells : NULL;
+    if (rect_count > 0) {
+        command->rects = rects;
+    }
 }
 
 fm_status fm_command_unpack(const void *bytes, size_t size, const fm_memory *memory,
@@ -311,7 +346,7 @@ fm_status fm_command_unpack(const void *bytes, size_t size, const fm_memory *mem
         return status;
     }
     size_t block_size = sizeof(fm_command_copy) + draft.command.agent_count * sizeof(fm_agent_id) +
-                        draft.command.rect_count * sizeof(fm_rect) +
+                        rect_count_of(&draft.command) * sizeof(fm_rect) +
                         draft.command.cell_count * sizeof(fm_cell);
     fm_command_copy *copy = fm_memory_allocate(memory, block_size);
     if (copy == NULL) {

@@ -23,8 +23,8 @@
 #define FM_COMMAND_VERSION 1u
 #define FM_RECORD_VERSION  1u
 
-/// Appends a command. All fields that are set are written, whatever its kind; a planner whose `ops`
-/// is NULL comes back as NULL.
+/// Appends a command: the fields of its kind that are set. A planner whose `ops` is NULL comes back
+/// as NULL.
 ///
 /// @param command  of a kind that there is (asserted); fm_world_apply() has accepted it, or may
 /// @return FM_OK or FM_ERR_NO_MEMORY; then the writer has failed, too

@@ -250,46 +250,55 @@ typedef enum fm_command_kind {
 // from a client: fm_world_apply() checks them all before it changes anything.
 typedef struct fm_command {
     fm_command_kind kind;
-    uint32_t team;
-    const fm_agent_id *agents;
-    uint32_t agent_count;
-    const fm_cell *cells;
-    uint32_t cell_count;
-    const fm_rect *rects;
-    uint32_t rect_count;
-    fm_order_kind order;
-    fm_on_unreachable on_unreachable;
-    fm_terrain terrain; // FM_COMMAND_TERRAIN: 0 (FM_TERRAIN_UNKNOWN) keeps each cell's terrain
-    uint8_t cost;       // FM_COMMAND_TERRAIN: 0 keeps each cell's cost
-    fm_planner_spec planner;
-    uint32_t class_index; // FM_COMMAND_SPAWN: movement class of the new agents
+    uint32_t team; // SPAWN: of the new agents; BUILD, DEMOLISH: the owner; with agents: theirs, or
+                   // FM_ALL_TEAMS, any
+    const fm_agent_id *agents; // REMOVE, ORDER, PLANNER
+    const fm_cell *cells;      // SPAWN, ORDER, TERRAIN
+    uint32_t agent_count, cell_count;
 
-    fm_on_units on_units; // FM_COMMAND_BUILD
-    uint32_t building;    // FM_COMMAND_DEMOLISH: id
+    // By kind. Only members of the command's own kind may be read or set.
+    union {
+        struct { // FM_COMMAND_TEAM, FM_COMMAND_SPAWN, FM_COMMAND_PLANNER
+            fm_planner_spec planner;
+            uint32_t weight;      // TEAM: of its share of the search, 1..FM_TEAM_WEIGHT_MAX; 0: 1
+            uint32_t class_index; // SPAWN: movement class of the new agents
+            fm_placing placing;   // SPAWN
+            uint32_t speed;       // SPAWN: cells in 1000 s; 0: a cell a tick. At most one step a
+                                  // tick is made, so that is the limit, for diagonal steps
+        };
+        struct { // FM_COMMAND_ORDER
+            // What `cells` are: a move's goals, one for all agents or one each; a patrol's
+            // waypoints (1..FM_WAYPOINTS_MAX; from one the way back leads to where the agent stood
+            // when its turn came); the cell to guard, unless there is a target; for flee cells to
+            // flee from, besides seen enemies (0..FM_WAYPOINTS_MAX).
+            fm_order_kind order;
+            fm_on_unreachable on_unreachable;
+            fm_agent_id target; // follow: of the agents' own team, or seen by it; guard: of the own
+                                // team
+            uint32_t radius;    // follow, guard, flee: cells, 1..FM_ORDER_RADIUS_MAX; 0: 2, 4, 8
+            uint32_t agents_a_tick; // the order goes to so many agents at once, then to as many
+                                    // more at the beginning of each tick; 0: to all at once. See
+                                    // fm_world_left_to_do()
+            bool queue; // after the orders that the agents have, not in their place; not with stop
+            bool loop;  // patrol: from the last waypoint straight to the first, not back by the
+                        // others
 
-    // FM_COMMAND_ORDER. What `cells` are: a move's goals, one for all agents or one each; a
-    // patrol's waypoints (1..FM_WAYPOINTS_MAX; from one the way back leads to where the agent stood
-    // when its turn came); the cell to guard, unless there is a target; for flee cells to flee
-    // from, besides seen enemies (0..FM_WAYPOINTS_MAX).
-    bool queue;         // after the orders that the agents have, not in their place; not with stop
-    fm_agent_id target; // follow: of the agents' own team, or seen by it; guard: of the own team
-    uint32_t radius;    // follow, guard, flee: cells, 1..FM_ORDER_RADIUS_MAX; 0: 2, 4, 8
-    bool loop; // patrol: from the last waypoint straight to the first, not back by the others
-
-    // FM_COMMAND_ORDER, a move to one cell by agents of one team: goals around it.
-    bool spread;            // each agent a goal of its own
-    fm_formation formation; // the same, in a formation
-    bool common_speed;      // all as fast as the slowest; also without the two above
-    uint32_t max_detour;    // move, without the first two: per cent of the first way known that its
-                            // way may get, 100..FM_DETOUR_PERCENT_MAX; 0: any length
-
-    uint32_t agents_a_tick; // the order goes to so many agents at once, then to as many more at the
-                            // beginning of each tick; 0: to all at once. See fm_world_left_to_do()
-
-    fm_placing placing; // FM_COMMAND_SPAWN
-    uint32_t speed;     // FM_COMMAND_SPAWN: cells in 1000 s; 0: a cell a tick. At most one step a
-                        // tick is made, so that is the limit, for diagonal steps
-    uint32_t weight;    // FM_COMMAND_TEAM: of its share of the search, 1..FM_TEAM_WEIGHT_MAX; 0: 1
+            // A move to one cell by agents of one team: goals around it.
+            bool spread;            // each agent a goal of its own
+            bool common_speed;      // all as fast as the slowest; also without the two beside it
+            fm_formation formation; // the same as `spread`, in a formation
+            uint32_t max_detour;    // move without spread and formation: per cent of the first path
+                                    // known that it may get, 100..FM_DETOUR_PERCENT_MAX; 0: any
+        };
+        struct { // FM_COMMAND_TERRAIN, FM_COMMAND_BUILD
+            const fm_rect *rects;
+            uint32_t rect_count;
+            fm_terrain terrain;   // TERRAIN: 0 (FM_TERRAIN_UNKNOWN) keeps each cell's terrain
+            uint8_t cost;         // TERRAIN: 0 keeps each cell's cost
+            fm_on_units on_units; // BUILD
+        };
+        uint32_t building; // FM_COMMAND_DEMOLISH: id
+    };
 } fm_command;
 
 // What a command did. On failure nothing was changed.

@@ -104,7 +104,7 @@ static fm_status resolve_names(const fm_host *host, fm_job_command *command)
     for (uint32_t i = 0; i < command->command.agent_count; i++) {
         command->agents[i] = agent_named(host, team, command->agents[i]);
     }
-    if (command->command.target.index1 != 0) {
+    if (command->command.kind == FM_COMMAND_ORDER && command->command.target.index1 != 0) {
         command->command.target = agent_named(host, team, command->command.target);
     }
     return FM_OK;
@@ -132,18 +132,18 @@ static fm_status check_permit(const fm_host *host, fm_job_command *command)
 }
 
 // A paused world has no ticks that an order could be spread over, and none that it could make late.
-static uint32_t agents_a_tick(const fm_config *config, const fm_host *host,
-                              const fm_command *command)
+static void spread_order(const fm_config *config, const fm_host *host, fm_command *command)
 {
-    bool is_long = command->kind == FM_COMMAND_ORDER && !host->paused &&
-                   command->agent_count > config->order_agents_per_tick;
-    return is_long ? (uint32_t)config->order_agents_per_tick : 0;
+    if (command->kind == FM_COMMAND_ORDER) {
+        bool is_long = !host->paused && command->agent_count > config->order_agents_per_tick;
+        command->agents_a_tick = is_long ? (uint32_t)config->order_agents_per_tick : 0;
+    }
 }
 
 static fm_status apply(const fm_config *config, fm_host *host, fm_job *job)
 {
     fm_job_command *command = &job->command;
-    command->command.agents_a_tick = agents_a_tick(config, host, &command->command);
+    spread_order(config, host, &command->command);
     fm_status status = command->by_name ? resolve_names(host, command) : FM_OK;
     if (status == FM_OK && command->by_name) {
         status = check_permit(host, command);

@@ -142,7 +142,7 @@ static void put_world(FILE *file, uint32_t number)
 }
 
 static void write_seed(const char *folder, const char *name, uint32_t number,
-                       void (*put)(FILE *file, uint32_t number))
+                       void (*fill)(FILE *file, uint32_t number))
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s-%u", folder, name, number);
@@ -151,7 +151,7 @@ static void write_seed(const char *folder, const char *name, uint32_t number,
         fprintf(stderr, "make_command_seeds: %s: %s\n", path, strerror(errno));
         exit(1);
     }
-    put(file, number);
+    fill(file, number);
     if (fclose(file) != 0) {
         exit(1);
     }

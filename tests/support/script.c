@@ -419,9 +419,12 @@ void fm_script_destroy(fm_script *script)
 {
     for (uint32_t i = 0; i < FM_SCRIPT_TICKS; i++) {
         for (uint32_t j = 0; j < script->steps[i].command_count; j++) {
-            free((void *)script->steps[i].commands[j].agents);
-            free((void *)script->steps[i].commands[j].cells);
-            free((void *)script->steps[i].commands[j].rects);
+            const fm_command *command = &script->steps[i].commands[j];
+            free((void *)command->agents);
+            free((void *)command->cells);
+            if (command->kind == FM_COMMAND_TERRAIN || command->kind == FM_COMMAND_BUILD) {
+                free((void *)command->rects);
+            }
         }
         free(script->steps[i].cuts);
     }
