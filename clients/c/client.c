@@ -1,4 +1,4 @@
-// clients/c/client.c: requests out, answers and notifications in. See fogmarch.h.
+// clients/c/client.c: requests out, answers and notifications in. See fogmarch/connection.h.
 //
 // Requests in flight lie in a ring: request `id` at slot id % capacity. Ids count up, so the ring
 // is a window from the oldest request without an answer to the newest; answers may come in any
@@ -12,7 +12,8 @@
 
 #include "clients/c/connect.h"
 #include "clients/c/link.h"
-#include "clients/c/object.h"
+
+#include <fogmarch/object.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -323,13 +324,13 @@ static bool pack(fm_client *client, uint32_t id, fm_method method, const fm_para
     params = params == NULL ? &none : params;
     return !params->failed && fm_pack_request(&client->packer, id, method) &&
            msgpack_pack_map(&client->packer, params->count) == 0 &&
-           (params->entries.size == 0 ||
-            msgpack_sbuffer_write(&client->out, params->entries.data, params->entries.size) == 0);
+           (params->size == 0 ||
+            msgpack_sbuffer_write(&client->out, params->bytes, params->size) == 0);
 }
 
 static bool is_full(const fm_client *client, const fm_params *params)
 {
-    size_t size = params == NULL ? 0 : params->entries.size;
+    size_t size = params == NULL ? 0 : params->size;
     return client->next_id - client->oldest_id >= client->options.requests_max ||
            unsent_size(client) + size > client->options.unsent_max;
 }

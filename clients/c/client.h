@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "clients/c/fogmarch.h"
+#include <fogmarch/connection.h>
 
 /// Where fm_client_error_last() looks.
 fm_client_error *fm_client_error_of(fm_client *client);

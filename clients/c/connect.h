@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "clients/c/fogmarch.h"
+#include <fogmarch/connection.h>
 
 /// Tries each address of the host in turn, for timeout_ms milliseconds each.
 ///

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "clients/c/fogmarch.h"
+#include <fogmarch/connection.h>
 
 #include <sys/types.h>
 

@@ -3,7 +3,9 @@
 // A delta is applied in the order leave, enter, moved, cells, ended, so that a slot whose agent
 // died and whose next one was born in the same (merged) delta ends up with the new one.
 
-#include "clients/c/mirror.h"
+#include <fogmarch/mirror.h>
+
+#include "proto/protocol.h"
 
 #include <stdlib.h>
 #include <string.h>

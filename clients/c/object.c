@@ -1,7 +1,10 @@
 // clients/c/object.c: see object.h.
 
-#include "clients/c/object.h"
+#include <fogmarch/object.h>
 
+#include "core/base/base.h"
+
+#include <msgpack.h>
 #include <string.h>
 
 const msgpack_object *fm_object_get(const msgpack_object *map, const char *name)
@@ -64,6 +67,24 @@ bool fm_object_text(const msgpack_object *map, const char *name, char *text, siz
     memcpy(text, value->via.str.ptr, length);
     text[length] = '\0';
     return true;
+}
+
+uint32_t fm_object_count(const msgpack_object *array)
+{
+    return array != NULL && array->type == MSGPACK_OBJECT_ARRAY ? array->via.array.size : 0;
+}
+
+const msgpack_object *fm_object_at(const msgpack_object *array, uint32_t index)
+{
+    return index < fm_object_count(array) ? &array->via.array.ptr[index] : NULL;
+}
+
+const void *fm_object_bytes(const msgpack_object *map, const char *name, size_t *size)
+{
+    const msgpack_object *value = fm_object_get(map, name);
+    bool is_there = value != NULL && value->type == MSGPACK_OBJECT_BIN;
+    *size = is_there ? value->via.bin.size : 0;
+    return is_there ? value->via.bin.ptr : NULL;
 }
 
 fm_numbers fm_object_numbers(const msgpack_object *map, const char *name)

@@ -1,4 +1,4 @@
-// clients/c/transfer.c: files that go in pieces: maps and saved worlds. See fogmarch.h.
+// clients/c/transfer.c: files that go in pieces: maps and saved worlds. See fogmarch/connection.h.
 //
 // Pieces are small against what the server lets a client send, so that it does something else
 // between two of them. Where it bounds what a client may send in a second, pieces are refused with
@@ -6,7 +6,8 @@
 
 #include "clients/c/client.h"
 #include "clients/c/connect.h"
-#include "clients/c/object.h"
+
+#include <fogmarch/object.h>
 
 #include <stdlib.h>
 #include <string.h>

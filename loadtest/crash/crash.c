@@ -2,8 +2,8 @@
 
 #include "loadtest/crash/crash.h"
 
-#include "clients/c/fogmarch.h"
-#include "clients/c/mirror.h"
+#include <fogmarch/connection.h>
+#include <fogmarch/mirror.h>
 #include "core/base/random.h"
 #include "loadtest/crash/crash_book.h"
 #include "loadtest/drive/server_process.h"

@@ -2,7 +2,7 @@
 
 #include "loadtest/drive/counters.h"
 
-#include "clients/c/object.h"
+#include <fogmarch/object.h>
 
 static fm_quantiles read_quantiles(const msgpack_object *world, const char *name)
 {

@@ -2,8 +2,8 @@
 
 #include "loadtest/drive/mapf.h"
 
-#include "clients/c/fogmarch.h"
-#include "clients/c/mirror.h"
+#include <fogmarch/connection.h>
+#include <fogmarch/mirror.h>
 #include "core/map/map_file.h"
 #include "loadtest/drive/server_process.h"
 

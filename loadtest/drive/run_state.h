@@ -12,8 +12,8 @@
 
 #pragma once
 
-#include "clients/c/fogmarch.h"
-#include "clients/c/object.h"
+#include <fogmarch/connection.h>
+#include <fogmarch/object.h>
 #include "loadtest/drive/counters.h"
 #include "loadtest/drive/groups.h"
 #include "loadtest/drive/run.h"

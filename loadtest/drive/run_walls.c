@@ -9,7 +9,7 @@
 
 #include "loadtest/drive/run_walls.h"
 
-#include "clients/c/mirror.h"
+#include <fogmarch/mirror.h>
 
 #include <stdlib.h>
 

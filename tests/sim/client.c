@@ -431,7 +431,7 @@ void sim_client_ask(sim_client *client, fm_method method, uint64_t world, uint64
     msgpack_packer_init(&packer, &buffer, msgpack_sbuffer_write);
     pack_head(client, &packer, method, silent);
     msgpack_pack_map(&packer, client->params.count);
-    msgpack_sbuffer_write(&buffer, client->params.entries.data, client->params.entries.size);
+    msgpack_sbuffer_write(&buffer, client->params.bytes, client->params.size);
     fm_params_clear(&client->params);
     if (!silent) {
         client->requests[client->request_count++] = (sim_request){

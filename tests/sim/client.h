@@ -12,8 +12,8 @@
 
 #include "tests/sim/websocket.h"
 
-#include "clients/c/mirror.h"
-#include "clients/c/params.h"
+#include <fogmarch/mirror.h>
+#include <fogmarch/params.h>
 #include "proto/scanner.h"
 
 #define SIM_REQUESTS_MAX 4096u // in flight, of one client

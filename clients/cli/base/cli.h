@@ -11,8 +11,8 @@
 
 #pragma once
 
-#include "clients/c/fogmarch.h"
-#include "clients/c/object.h"
+#include <fogmarch/connection.h>
+#include <fogmarch/object.h>
 
 #define FM_EXIT_FAILED        1
 #define FM_EXIT_USAGE         2

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "clients/c/object.h"
+#include <fogmarch/object.h>
 
 /// One line per entry: name, value. Maps inside are told with "outer.inner" names, lists of
 /// numbers on one line.

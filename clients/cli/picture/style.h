@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "clients/c/mirror.h"
+#include <fogmarch/mirror.h>
 
 #define FM_PICTURE_BACKGROUND 0x14161au // what is unknown, 0xRRGGBB
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "clients/c/mirror.h"
+#include <fogmarch/mirror.h>
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "clients/c/mirror.h"
+#include <fogmarch/mirror.h>
 
 #define FM_PULSE_TICKS 128u // tick times kept
 

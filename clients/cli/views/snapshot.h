@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "clients/c/mirror.h"
+#include <fogmarch/mirror.h>
 #include "clients/cli/base/cli.h"
 #include "clients/cli/base/parse.h"
 

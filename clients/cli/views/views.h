@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "clients/c/mirror.h"
+#include <fogmarch/mirror.h>
 #include "clients/cli/base/cli.h"
 
 #define FM_VIEWS_MAX 10u // everything, eight teams, and one to change to

@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "clients/c/mirror.h"
+#include <fogmarch/mirror.h>
 #include "clients/cli/base/canvas.h"
 #include "clients/cli/watch/viewport.h"
 

@@ -7,8 +7,8 @@
 
 #include "tests/support/support.h"
 
-#include "clients/c/fogmarch.h"
-#include "clients/c/object.h"
+#include <fogmarch/connection.h>
+#include <fogmarch/object.h>
 #include "core/base/random.h"
 
 #include <arpa/inet.h>

@@ -7,7 +7,7 @@
 
 #include "tests/support/support.h"
 
-#include "clients/c/mirror.h"
+#include <fogmarch/mirror.h>
 #include "core/base/random.h"
 
 #include <msgpack.h>

@@ -1,4 +1,4 @@
-// clients/c/fogmarch.h: a connection to a fogmarch server.
+// fogmarch/connection.h: a connection to a fogmarch server.
 //
 //   CONNECTED ── fm_client_destroy ──> gone
 //       └── hang-up, bad bytes, queue full ──> BROKEN ── fm_client_destroy ──> gone
@@ -15,8 +15,7 @@
 // by the end of the connection. A BROKEN connection stays so; every further call says why.
 //
 // Ownership  the client owns its socket and buffers. What callbacks and replies point to lives
-// until
-//            the callback returns, or until the next call on the client, as each says.
+//            until the callback returns, or until the next call on the client, as each says.
 // Threads    one thread at a time per client; different clients know nothing of each other.
 // Callbacks  run inside the functions that read (fm_client_call, _wait, _on_readable) or give up
 //            (_expire, _destroy). They may send requests; they must not call, wait, read or
@@ -26,23 +25,24 @@
 
 #pragma once
 
-#include "clients/c/params.h"
-#include "proto/protocol.h"
-#include "proto/scanner.h"
-
-#include <msgpack.h>
+#include <fogmarch/object.h>
+#include <fogmarch/params.h>
+#include <fogmarch/words.h>
 
 #define FM_CLIENT_ADDRESS     "127.0.0.1:7421" // where a server listens unless told otherwise
 #define FM_CLIENT_RESUME_SIZE 129u // of what hello tells to come back with, NUL included
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct fm_client fm_client;
 
 // Why something failed.
 typedef struct fm_client_error {
-    fm_status
-        status; // FM_OK: nothing failed; FM_ERR_IO: the connection; FM_ERR_BUSY: see fm_client_send
-    uint64_t code; // as the server sent it; may be newer than this list of statuses
-    char name[32]; // on the wire, such as "off_grid"; "timeout" when no answer came in time
+    fm_status status; // FM_OK: nothing failed; FM_ERR_IO: the connection
+    uint64_t code;    // as the server sent it; may be newer than this list of statuses
+    char name[32];    // on the wire, such as "off_grid"; "timeout" when no answer came in time
     char message[FM_ERROR_TEXT_SIZE]; // a sentence
 } fm_client_error;
 
@@ -197,8 +197,13 @@ FM_CHECKED fm_status fm_client_upload(fm_client *client, const char *bytes, size
 
 /// Fetches the file of a world.save piece by piece and waits.
 ///
-/// @param save, total  what world.save answered
+/// @param save         what world.save answered
+/// @param total        the same
 /// @param bytes        receives `total` bytes, to be released with free(); left alone on failure
 /// @return as fm_client_call()
 FM_CHECKED fm_status fm_client_download(fm_client *client, uint64_t save, size_t total,
                                         char **bytes);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,4 +1,4 @@
-// clients/c/params.h: builds the parameters of a request, one field at a time.
+// fogmarch/params.h: builds the parameters of a request, one field at a time.
 //
 // The entries are packed as they come; their number goes in front when the request is sent. An
 // error (memory) is remembered and reported by the call that sends. One fm_params can be used for
@@ -7,19 +7,21 @@
 
 #pragma once
 
-#include "core/map/cell.h"
-#include "proto/protocol.h"
+#include <fogmarch/words.h>
 
-#include <msgpack.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 
+// For fm_params_*() only.
 typedef struct fm_params {
-    msgpack_sbuffer entries; // packed keys and values
-    msgpack_packer packer;   // into `entries`
-    uint32_t count;          // of entries
-    bool failed;             // memory ran out
+    char *bytes; // packed keys and values; owned
+    size_t size, capacity;
+    uint32_t count; // of entries
+    bool failed;    // memory ran out
 } fm_params;
 
-/// To be released with fm_params_fini(). Must not be moved in memory afterwards.
+/// To be released with fm_params_fini().
 void fm_params_init(fm_params *params);
 
 void fm_params_fini(fm_params *params);
@@ -43,3 +45,7 @@ void fm_params_uints(fm_params *params, fm_field field, const uint64_t *numbers,
 
 /// Cells as x, y, x, y ...
 void fm_params_cells(fm_params *params, fm_field field, const fm_cell *cells, uint32_t count);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,18 +1,21 @@
-// clients/c/mirror.h: a copy of a subscribed view, kept up to date by keyframes and deltas.
+// fogmarch/mirror.h: a copy of a subscribed view, kept up to date by keyframes and deltas.
 //
 // A mirror belongs to one subscription. fm_mirror_apply() takes each notification as it comes; what
 // the mirror holds between two of them is the view as of `tick`. A delta that does not fit what the
 // mirror holds (an agent that moves but never came in) is refused as FM_ERR_BAD_MESSAGE: the two
 // sides are out of step, and the only cure is a keyframe, that is, a new subscription.
 //
-// Memory   two bytes per cell of the rectangle, 20 to 30 per agent; bounded by the protocol's
-// limits. Threads  one at a time.
+// Memory   two bytes per cell of the rectangle, 20 to 30 per agent; within the protocol's limits.
+// Threads  one at a time.
 
 #pragma once
 
-#include "clients/c/object.h"
-#include "core/world/world.h"
-#include "proto/protocol.h"
+#include <fogmarch/object.h>
+#include <fogmarch/words.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 // An agent as the view shows it.
 typedef struct fm_mirror_agent {
@@ -134,3 +137,7 @@ static inline bool fm_look_is_free(uint32_t look)
 
 /// @return NULL when no such agent is in view; good until the next fm_mirror_apply()
 const fm_mirror_agent *fm_mirror_find(const fm_mirror *mirror, uint64_t id);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,126 @@
+"""The C library as a game meets it: installed, or taken into its build, by what clients/c/README.md says.
+
+Goal    The example compiles without a warning in C and in C++, links with the library alone, and works: through
+        pkg-config (shared and static), find_package, add_subdirectory and FetchContent. Nothing is exported but
+        what the headers declare.
+Method  The component is installed into an empty folder; programs and CMakeLists.txt are cut out of the page. A
+        real server has the world that the page speaks of. Each way's program follows a unit to its goal.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
+from fogmarch_server import Server  # noqa: E402
+from support import SOURCE, examples, run, write  # noqa: E402
+
+PAGE = "clients/c/README.md"
+BUILD = sys.argv[1]
+WARN = ["-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"]
+
+
+class Tries:
+    def __init__(self, folder, server):
+        self.folder, self.server, self.count = folder, server, 0
+        self.prefix = os.path.join(folder, "prefix")
+        for component in ("runtime", "development"):
+            run("cmake", "--install", BUILD, "--prefix", self.prefix, "--component", component)
+        [self.program] = examples(PAGE, "c")
+        found = subprocess.run(["find", self.prefix, "-name", "pkgconfig"], stdout=subprocess.PIPE, text=True)
+        self.pkgconfig = found.stdout.strip()
+        self.libraries = os.path.dirname(self.pkgconfig)
+
+    def project(self, name):
+        """An empty folder with the program, as C and as C++."""
+        folder = os.path.join(self.folder, name)
+        write(os.path.join(folder, "march.c"), self.program)
+        write(os.path.join(folder, "march.cc"), self.program)
+        return folder
+
+    def marches(self, program, **environment):
+        """The unit goes from where it is to the goal; before the next time it is sent back."""
+        with contextlib.closing(self.server.connect()) as client:
+            client.call("agent.order", world=1, agents=[1, 2, 3], kind="move", goal=[68, 97])
+        said = run(program, f"127.0.0.1:{self.server.port}", environment=environment)
+        assert re.search(r"^tick \d+: agent 1 is at 77,101$", said, re.M), said
+        self.count += 1
+
+    def pkg_config(self):
+        folder = self.project("pkg-config")
+        lines = [line for block in examples(PAGE, "sh") for line in block.splitlines()]
+        assert len(lines) == 3, lines
+        for line in lines:
+            compiler, rest = line.split(" ", 1)
+            run("bash", "-c", " ".join([compiler, *WARN, rest, f"-L{self.libraries}"]), cwd=folder,
+                environment={"PKG_CONFIG_PATH": self.pkgconfig})
+        self.marches(os.path.join(folder, "march"), LD_LIBRARY_PATH=self.libraries)
+        self.marches(os.path.join(folder, "march-cc"), LD_LIBRARY_PATH=self.libraries)
+        self.marches(os.path.join(folder, "march-static"))
+
+    def cmake(self, name, text, language, source, *options):
+        folder = self.project(name)
+        text = text.replace("march C)", f"march {language})").replace("march march.c)", f"march {source})")
+        write(os.path.join(folder, "CMakeLists.txt"), text)
+        if not os.path.exists(os.path.join(folder, "fogmarch")):
+            os.symlink(SOURCE, os.path.join(folder, "fogmarch"))
+        flags = " ".join(WARN)
+        build = os.path.join(folder, f"build-{source}")
+        run("cmake", "-S", folder, "-B", build, "-G", "Ninja", f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}",
+            *options)
+        run("cmake", "--build", build, "--", "-j2")
+        self.marches(os.path.join(build, "march"))
+
+    def cmake_ways(self):
+        installed, subdirectory, fetched = examples(PAGE, "cmake")
+        prefix = f"-DCMAKE_PREFIX_PATH={self.prefix}"
+        self.cmake("installed", installed, "C", "march.c", prefix)
+        self.cmake("installed", installed, "CXX", "march.cc", prefix, "-DBUILD_SHARED_LIBS=OFF")
+        self.cmake("subdirectory", subdirectory, "C", "march.c")
+        self.cmake("subdirectory", subdirectory, "CXX", "march.cc", "-DBUILD_SHARED_LIBS=OFF")
+        alone = subdirectory.replace("add_subdirectory(fogmarch)", "add_subdirectory(fogmarch/clients/c)")
+        self.cmake("alone", alone, "C", "march.c")
+        self.cmake("fetched", fetched, "C", "march.c")
+
+    def exports(self):
+        """Names that a program could clash with: those of the headers alone, in both libraries."""
+        headers = ""
+        for root, _, names in os.walk(os.path.join(self.prefix, "include")):
+            for name in names:
+                with open(os.path.join(root, name), encoding="utf-8") as file:
+                    headers += file.read()
+        for library, options in (("libfogmarch.so", ["-D"]), ("libfogmarch.a", ["-g"])):
+            said = run("nm", *options, "--defined-only", os.path.join(self.libraries, library))
+            names = {name.split("@")[0] for name in re.findall(r"^[0-9a-f]+ [TDBRW] (\S+)", said, re.M)}
+            assert len(names) > 40, names
+            for name in names:
+                assert re.search(r"\b%s\(" % name, headers), f"{library} exports {name}, which no header declares"
+            undefined = run("nm", *options, "--undefined-only", os.path.join(self.libraries, library))
+            assert not re.search(r" U fm_", undefined), undefined
+        soname = run("readelf", "-d", os.path.join(self.libraries, "libfogmarch.so"))
+        assert re.search(r"SONAME.*\[libfogmarch\.so\.\d+\.\d+\]", soname), soname
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="fogmarch-package-")
+    try:
+        with Server() as server:
+            with contextlib.closing(server.connect()) as client:
+                client.call("world.create", name="arena", generator="skirmish", players=2, seed=7)
+                client.call("team.create", world=1)
+                base = client.call("world.info", world=1)["bases"][:2]
+                client.call("agent.spawn", world=1, team=1, cells=base * 3)
+            tries = Tries(folder, server)
+            tries.exports()
+            tries.pkg_config()
+            tries.cmake_ways()
+            print(f"{tries.count} programs marched")
+    finally:
+        shutil.rmtree(folder)
+
+
+main()
