@@ -1,0 +1,535 @@
+// Client.cs: a session with a server, for a game loop.
+//
+//   CONNECTING ── connected, hello sent, and answered ──> OPEN ── Close(), the server, an error ──> CLOSED
+//        └── no server, a wrong token ─────────────────────────────────────────────────────────────────^
+//
+// There is no thread of its own: Update(), called once a frame, sends what waits, reads what has come and
+// calls the events, all on the caller's thread. It never waits. When nothing but keyframes, deltas
+// and answers without a closure goes by, it makes no garbage.
+//
+// Threads: one, whichever it is.
+
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+
+namespace Fogmarch
+{
+    /// <summary>Where a client stands.</summary>
+    public enum ClientState
+    {
+        /// <summary>On the way; requests wait until it is open.</summary>
+        Connecting,
+
+        /// <summary>The server said hello.</summary>
+        Open,
+
+        /// <summary>Over; Client.Reason says why.</summary>
+        Closed,
+    }
+
+    /// <summary>A session with a server.</summary>
+    public sealed partial class Client : IDisposable
+    {
+        private const int RequestType = 0, ResponseType = 1, NotificationType = 2;
+
+        private struct Waiting
+        {
+            public string Method;
+            public Action<Answer> Then; // or null
+            public View View;           // whose subscribe this is, or null
+        }
+
+        private readonly Link link;
+        private readonly PackWriter draft = new PackWriter();  // of the request that is being written
+        private readonly PackWriter early = new PackWriter();  // requests that wait for hello's answer
+        private readonly Dictionary<uint, Waiting> waiting = new Dictionary<uint, Waiting>();
+        private readonly Dictionary<long, View> views = new Dictionary<long, View>();
+        private readonly Queue<View> toSubscribe = new Queue<View>(); // the first of them is being answered
+        private readonly Answer answer = new Answer();
+        private uint last; // id
+        private string draftMethod;
+        private int draftMap; // where its map of parameters begins
+        private int draftCount;
+        private bool updating;
+        private uint awaited; // by Wait(); 0: none
+        private Answer kept;  // what that was answered
+        private Action<Answer> keep;
+        private readonly Action<Answer> subscribed, unsubscribed;
+
+        /// <summary>Where it stands.</summary>
+        public ClientState State { get; private set; }
+
+        /// <summary>Why it is closed; null while it is not.</summary>
+        public string Reason { get; private set; }
+
+        /// <summary>What hello was answered: role, world and team of the seat, and so on. See PROTOCOL.md.</summary>
+        public Fields Welcome { get; private set; }
+
+        /// <summary>The server said hello.</summary>
+        public event Action<Client> Opened;
+
+        /// <summary>The connection is over; the text says why. Comes once.</summary>
+        public event Action<Client, string> Closed;
+
+        /// <summary>A request without a function of its own was refused.</summary>
+        public event Action<Answer> Refused;
+
+        /// <summary>The server ends in so many milliseconds, and says why.</summary>
+        public event Action<long, string> GoingDown;
+
+        /// <summary>A notification that belongs to no view: its name, and what it says.</summary>
+        public event Action<string, Fields> Notified;
+
+        /// <summary>Begins to connect, over TCP without TLS; Update() goes on with it.</summary>
+        /// <param name="host">name or address</param>
+        /// <param name="port">as in fogmarchd --listen</param>
+        /// <param name="name">of the program, for the server's log</param>
+        /// <param name="token">decides the role; null where the server wants none</param>
+        /// <param name="resume">Welcome.Text("resume") of an earlier session whose connection broke, or null</param>
+        public Client(string host = "127.0.0.1", int port = 7421, string token = null,
+                      string name = "fogmarch-csharp", string resume = null)
+        {
+            subscribed = OnSubscribed;
+            unsubscribed = OnUnsubscribed;
+            link = new Link(host, port);
+            Begin("hello").Set("protocol", Protocol.Number).Set("client", name).Set("token", token)
+                .Set("resume", resume).Send(OnHello);
+        }
+
+        /// <summary>Disconnects. Views keep what they show.</summary>
+        public void Close()
+        {
+            End("closed by this program");
+        }
+
+        /// <summary>As Close().</summary>
+        public void Dispose()
+        {
+            Close();
+        }
+
+        private void End(string reason)
+        {
+            if (State == ClientState.Closed)
+            {
+                return;
+            }
+            State = ClientState.Closed;
+            Reason = reason;
+            link.Close();
+            if (Closed != null)
+            {
+                Closed(this, reason);
+            }
+        }
+
+        // ---- requests --------------------------------------------------------------------------
+
+        /// <summary>Begins a request by the name of its method; Methods.cs has functions for all of them.</summary>
+        public Request Begin(string method)
+        {
+            draft.Size = 0;
+            draft.BeginArray(4);
+            draft.PutUInt(RequestType);
+            draft.PutUInt(++last);
+            draft.PutText(method);
+            draft.BeginArray(1);
+            draftMap = draft.BeginMap();
+            draftMethod = method;
+            draftCount = 0;
+            return new Request(this, last);
+        }
+
+        private readonly long[] cell = new long[2];
+
+        /// <summary>x, y as a list, good for one parameter of one request, so that it costs no garbage.</summary>
+        public long[] Cell(long x, long y)
+        {
+            cell[0] = x;
+            cell[1] = y;
+            return cell;
+        }
+
+        internal PackWriter DraftOf(uint id)
+        {
+            if (id != last || draftMethod == null)
+            {
+                throw new InvalidOperationException("another request has been begun, or this one is sent");
+            }
+            draftCount++;
+            return draft;
+        }
+
+        internal void Send(uint id, Action<Answer> then, View view)
+        {
+            if (id != last || draftMethod == null)
+            {
+                throw new InvalidOperationException("another request has been begun, or this one is sent");
+            }
+            if (State == ClientState.Closed)
+            {
+                throw new ConnectionException(Reason);
+            }
+            draft.EndMap(draftMap, draftCount);
+            waiting.Add(id, new Waiting { Method = draftMethod, Then = then, View = view });
+            draftMethod = null;
+            if (State == ClientState.Open || id == 1)
+            {
+                link.Put(draft);
+            }
+            else
+            {
+                early.Put(draft);
+            }
+        }
+
+        internal Fields Wait(uint id, int timeoutMs)
+        {
+            if (updating)
+            {
+                throw new InvalidOperationException("an event may not wait");
+            }
+            keep = keep ?? Keep;
+            Send(id, keep, null);
+            awaited = id;
+            kept = null;
+            Stopwatch clock = Stopwatch.StartNew();
+            while (kept == null && State != ClientState.Closed && clock.ElapsedMilliseconds < timeoutMs)
+            {
+                Update(10);
+            }
+            awaited = 0;
+            if (kept == null)
+            {
+                if (State == ClientState.Closed)
+                {
+                    throw new ConnectionException(Reason);
+                }
+                throw new TimeoutException("the server has not answered yet");
+            }
+            if (!kept.Ok)
+            {
+                throw new RequestException(kept.Method, kept.Status, kept.Message);
+            }
+            return kept.Result;
+        }
+
+        private void Keep(Answer given)
+        {
+            if (awaited == answerId) // otherwise it comes after its time
+            {
+                kept = new Answer { Method = given.Method, Ok = given.Ok, Result = given.Result.Copy(),
+                                    Error = given.Error.Copy() };
+            }
+        }
+
+        private void OnHello(Answer given)
+        {
+            if (!given.Ok)
+            {
+                End(given.Message);
+                return;
+            }
+            State = ClientState.Open;
+            Welcome = given.Result.Copy();
+            link.Put(early);
+            early.Size = 0;
+            if (Opened != null)
+            {
+                Opened(this);
+            }
+        }
+
+        // ---- views -----------------------------------------------------------------------------
+
+        /// <summary>
+        /// Subscribes to what a team sees; 0: a player's own team, for others everything. The view is filled by
+        /// the first keyframe; its events tell.
+        /// </summary>
+        /// <param name="world">number of the world</param>
+        /// <param name="team">number of the team, or 0</param>
+        /// <param name="rect">x, y, width, height of the part that is wanted; null: all</param>
+        /// <param name="every">at most one delta in so many ticks</param>
+        public View Subscribe(long world, long team = 0, long[] rect = null, long every = 1)
+        {
+            return Subscribe(new View(this, world, team, rect, every), false);
+        }
+
+        /// <summary>
+        /// Goes on with a view of a session whose connection broke: with what it missed, or, where the server has
+        /// forgotten, with a keyframe. The view is this client's from now on.
+        /// </summary>
+        public View Resume(View view)
+        {
+            view.Client.views.Remove(view.Subscription);
+            view.Client = this;
+            return Subscribe(view, view.Stream != 0);
+        }
+
+        private View Subscribe(View view, bool resumes)
+        {
+            view.Resumes = resumes;
+            view.State = ViewState.Waiting;
+            view.Subscription = 0;
+            toSubscribe.Enqueue(view);
+            if (toSubscribe.Count == 1)
+            {
+                SendSubscribe(view);
+            }
+            return view;
+        }
+
+        // One at a time: a keyframe may come before the answer, and names only its subscription.
+        private void SendSubscribe(View view)
+        {
+            Request request = Begin("subscribe").Set("world", view.World).Set("rect", view.Asked)
+                .Set("every", view.Every);
+            if (view.Team != 0)
+            {
+                request.Set("team", view.Team);
+            }
+            if (view.Resumes)
+            {
+                request.Set("stream", view.Stream).Set("since", view.Tick);
+            }
+            Send(last, subscribed, view);
+        }
+
+        private void OnSubscribed(Answer given)
+        {
+            View view = toSubscribe.Dequeue();
+            if (given.Ok)
+            {
+                view.Stream = given.Result.UInt("stream");
+                view.Resumed = given.Result.Bool("resumed");
+                Adopt(view, given.Result.UInt("subscription"));
+            }
+            else
+            {
+                view.State = ViewState.Ended;
+            }
+            if (toSubscribe.Count > 0)
+            {
+                SendSubscribe(toSubscribe.Peek());
+            }
+            if (!given.Ok)
+            {
+                view.TellEnd(given.Message);
+            }
+        }
+
+        private void Adopt(View view, long subscription)
+        {
+            view.Subscription = subscription;
+            views[subscription] = view;
+            view.State = view.Resumed ? ViewState.Live : view.State;
+        }
+
+        internal void Unsubscribe(View view)
+        {
+            if (view.Subscription == 0 || view.Client != this)
+            {
+                throw new InvalidOperationException("the server has not answered the subscribe");
+            }
+            Begin("unsubscribe").Set("subscription", view.Subscription);
+            Send(last, unsubscribed, view);
+            view.State = ViewState.Ended; // what still comes is dropped
+        }
+
+        private void OnUnsubscribed(Answer given)
+        {
+            views.Remove(answerView.Subscription);
+        }
+
+        private View ViewOf(long subscription)
+        {
+            View view;
+            if (!views.TryGetValue(subscription, out view) && toSubscribe.Count > 0)
+            {
+                view = toSubscribe.Peek();
+                Adopt(view, subscription);
+            }
+            return view;
+        }
+
+        // ---- what comes in ---------------------------------------------------------------------
+
+        /// <summary>
+        /// Sends what waits, reads what has come, calls the events. Once a frame. An exception of an event ends
+        /// this call and nothing else: the next goes on behind it.
+        /// </summary>
+        /// <param name="waitMs">how long to wait for something to come, where there is nothing else to do</param>
+        public void Update(int waitMs = 0)
+        {
+            if (updating)
+            {
+                throw new InvalidOperationException("Update() inside of an event");
+            }
+            if (State == ClientState.Closed)
+            {
+                return;
+            }
+            updating = true;
+            try
+            {
+                UpdateLink(waitMs);
+            }
+            catch (ConnectionException error)
+            {
+                End(error.Message);
+            }
+            catch (ProtocolException error)
+            {
+                End(error.Message);
+            }
+            finally
+            {
+                updating = false;
+            }
+        }
+
+        private void UpdateLink(int waitMs)
+        {
+            if (!link.IsConnected(waitMs))
+            {
+                return;
+            }
+            link.Flush();
+            if (!TakeMessages() && waitMs > 0) // what an exception of an event left
+            {
+                link.Wait(waitMs);
+            }
+            while (State != ClientState.Closed && link.Read())
+            {
+                TakeMessages();
+            }
+            if (State != ClientState.Closed)
+            {
+                link.Flush();
+            }
+        }
+
+        private bool TakeMessages()
+        {
+            PackReader message;
+            bool any = false;
+            while (State != ClientState.Closed && link.NextMessage(out message))
+            {
+                Take(message);
+                any = true;
+            }
+            return any;
+        }
+
+        private void Take(PackReader message)
+        {
+            message.TakeArray();
+            long type = message.TakeUInt();
+            if (type == ResponseType)
+            {
+                TakeAnswer(message);
+            }
+            else if (type == NotificationType)
+            {
+                TakeNotification(message);
+            }
+        }
+
+        private uint answerId; // of the answer that is being told
+        private View answerView;
+
+        private void TakeAnswer(PackReader message)
+        {
+            Waiting wanted;
+            answerId = (uint)message.TakeUInt();
+            if (!waiting.TryGetValue(answerId, out wanted))
+            {
+                return;
+            }
+            waiting.Remove(answerId);
+            answerView = wanted.View;
+            answer.Method = wanted.Method;
+            answer.Error = new Fields(message.Bytes, message.At);
+            answer.Ok = message.TakeNil();
+            if (!answer.Ok)
+            {
+                message.Skip();
+            }
+            answer.Result = answer.Ok ? new Fields(message.Bytes, message.At) : default(Fields);
+            Action<Answer> then = wanted.Then ?? (answer.Ok ? null : Refused);
+            if (then != null)
+            {
+                then(answer);
+            }
+        }
+
+        private void TakeNotification(PackReader message)
+        {
+            PackReader name = message;
+            message.Skip();
+            message.TakeArray();
+            var fields = new Fields(message.Bytes, message.At);
+            if (Is(name, "keyframe") || Is(name, "delta"))
+            {
+                View view = ViewOf(fields.UInt("subscription"));
+                if (view != null && view.State != ViewState.Ended)
+                {
+                    view.Take(message, Is(name, "keyframe"));
+                }
+            }
+            else
+            {
+                TakeRare(name, fields);
+            }
+        }
+
+        private static bool Is(PackReader reader, string name)
+        {
+            return reader.TakeName(name);
+        }
+
+        private void TakeRare(PackReader reader, Fields fields)
+        {
+            string name = reader.TakeText();
+            if (name == "idle") // the server asks whether anybody is there
+            {
+                SayPing(fields.UInt("time"));
+            }
+            else if (name == "world_ended")
+            {
+                View view;
+                if (views.TryGetValue(fields.UInt("subscription"), out view))
+                {
+                    views.Remove(view.Subscription);
+                    view.State = ViewState.Ended;
+                    view.TellEnd("the world has ended");
+                }
+            }
+            else if (name == "going_down" && GoingDown != null)
+            {
+                GoingDown(fields.UInt("in_ms"), fields.Text("reason"));
+            }
+            else if (Notified != null)
+            {
+                Notified(name, fields);
+            }
+        }
+
+        private readonly PackWriter ping = new PackWriter();
+
+        private void SayPing(long time)
+        {
+            ping.Size = 0;
+            ping.BeginArray(3);
+            ping.PutUInt(NotificationType);
+            ping.PutText("ping");
+            ping.BeginArray(1);
+            int map = ping.BeginMap();
+            ping.PutText("time");
+            ping.PutUInt(time);
+            ping.EndMap(map, 1);
+            link.Put(ping);
+        }
+    }
+}

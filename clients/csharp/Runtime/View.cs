@@ -1,0 +1,659 @@
+// View.cs: what a team sees, kept up to date by the server's keyframes and deltas (PROTOCOL.md, Views).
+//
+// A message is read in two passes: the first brings the view up to date, the second tells the events, so
+// that these find all of it as of its tick, and one that throws leaves nothing half done. Both read
+// the bytes where they lie. What is held is arrays that are kept from message to message: no garbage.
+
+using System;
+using System.Collections.Generic;
+
+namespace Fogmarch
+{
+    /// <summary>Where a view stands.</summary>
+    public enum ViewState
+    {
+        /// <summary>The keyframe is on its way.</summary>
+        Waiting,
+
+        /// <summary>It shows the world as of View.Tick.</summary>
+        Live,
+
+        /// <summary>It stays as it is: unsubscribed, refused, or its world has ended.</summary>
+        Ended,
+    }
+
+    /// <summary>Why an agent is no longer shown.</summary>
+    public enum LeaveReason
+    {
+        /// <summary>Nobody of the team sees it.</summary>
+        Fog,
+
+        /// <summary>It is dead, or was taken out of the world.</summary>
+        Removed,
+
+        /// <summary>It is outside of the rectangle; or not in a keyframe, which gives no reason.</summary>
+        Outside,
+    }
+
+    /// <summary>An agent in view.</summary>
+    public struct Agent
+    {
+        /// <summary>Its id, never 0.</summary>
+        public long Id;
+
+        /// <summary>Its team, from 1.</summary>
+        public int Team;
+
+        /// <summary>Column of its cell, of a larger agent of its north-west cell; grows eastward.</summary>
+        public int X;
+
+        /// <summary>Row of that cell; grows southward.</summary>
+        public int Y;
+
+        /// <summary>What it does; of other teams always Idle.</summary>
+        public AgentState State;
+
+        /// <summary>Its movement class, from 0, in the order of world.create.</summary>
+        public int Class;
+    }
+
+    /// <summary>A building that the view believes in.</summary>
+    public struct Building
+    {
+        /// <summary>Its number.</summary>
+        public long Number;
+
+        /// <summary>Its owner; 0: nobody.</summary>
+        public int Team;
+
+        /// <summary>Its north-west cell.</summary>
+        public int X;
+
+        /// <summary>As X.</summary>
+        public int Y;
+
+        /// <summary>Cells from west to east.</summary>
+        public int Width;
+
+        /// <summary>Cells from north to south.</summary>
+        public int Height;
+    }
+
+    /// <summary>An order that ended.</summary>
+    public struct OrderEnded
+    {
+        /// <summary>Its id.</summary>
+        public long Order;
+
+        /// <summary>Whose it was.</summary>
+        public long Agent;
+
+        /// <summary>Why.</summary>
+        public OrderEnd Reason;
+
+        /// <summary>Where the agent stood then.</summary>
+        public int X;
+
+        /// <summary>As X.</summary>
+        public int Y;
+    }
+
+    /// <summary>A view. Client.Subscribe() makes it.</summary>
+    public sealed class View
+    {
+        private const int CellsMax = 4096 * 4096;
+
+        // The entries of a message that are lists or rectangles; the others come by themselves.
+        private enum Entry { Rect, Cells, Agents, Enter, Moved, Leave, Buildings, Classes, Ended, Count }
+
+        private static readonly string[] names =
+        {
+            "rect", "cells", "agents", "enter", "moved", "leave", "buildings", "classes", "ended",
+        };
+
+        private struct Gone
+        {
+            public long Id;
+            public LeaveReason Reason;
+        }
+
+        private ushort[] looks = new ushort[0], looksBefore = new ushort[0];
+        private Agent[] agents = new Agent[16];
+        private int[] stamps = new int[16]; // of the message that an agent was last told by
+        private int stamp;
+        private Building[] buildings = new Building[0];
+        private readonly Dictionary<long, int> places = new Dictionary<long, int>(); // of ids, in `agents`
+        private readonly List<Gone> gone = new List<Gone>();
+        private readonly List<long> come = new List<long>();
+        private readonly int[] at = new int[(int)Entry.Count]; // of entries in the message; 0: not there
+        private byte[] message;
+
+        internal Client Client;
+        internal readonly long[] Asked; // rect, or null
+        internal readonly long Every;
+        internal long Subscription, Stream;
+        internal bool Resumes;
+
+        internal View(Client client, long world, long team, long[] rect, long every)
+        {
+            Client = client;
+            World = world;
+            Team = team;
+            Asked = rect;
+            Every = every;
+        }
+
+        // ---- what it shows ---------------------------------------------------------------------
+
+        /// <summary>Its world.</summary>
+        public long World { get; private set; }
+
+        /// <summary>The team that was asked for.</summary>
+        public long Team { get; private set; }
+
+        /// <summary>Where it stands.</summary>
+        public ViewState State { get; internal set; }
+
+        /// <summary>Whether the server went on where a lost connection ended.</summary>
+        public bool Resumed { get; internal set; }
+
+        /// <summary>Ticks completed.</summary>
+        public long Tick { get; private set; }
+
+        /// <summary>The part of the world that is shown.</summary>
+        public int X { get; private set; }
+
+        /// <summary>As X.</summary>
+        public int Y { get; private set; }
+
+        /// <summary>As X, in cells.</summary>
+        public int Width { get; private set; }
+
+        /// <summary>As X, in cells.</summary>
+        public int Height { get; private set; }
+
+        /// <summary>How many agents it shows.</summary>
+        public int AgentCount { get; private set; }
+
+        /// <summary>How many buildings it believes in.</summary>
+        public int BuildingCount { get; private set; }
+
+        /// <summary>One of them, from 0; their order means nothing and changes.</summary>
+        public Agent AgentAt(int index)
+        {
+            if (index >= AgentCount)
+            {
+                throw new ArgumentOutOfRangeException("index");
+            }
+            return agents[index];
+        }
+
+        /// <summary>One of them, from 0.</summary>
+        public Building BuildingAt(int index)
+        {
+            if (index >= BuildingCount)
+            {
+                throw new ArgumentOutOfRangeException("index");
+            }
+            return buildings[index];
+        }
+
+        /// <returns>whether the agent is in view</returns>
+        public bool TryGetAgent(long id, out Agent agent)
+        {
+            int place;
+            bool isThere = places.TryGetValue(id, out place);
+            agent = isThere ? agents[place] : default(Agent);
+            return isThere;
+        }
+
+        /// <summary>Terrain and cost of a cell in one number, as in PROTOCOL.md; 0: unknown, or not in view.</summary>
+        public int Look(int x, int y)
+        {
+            bool isInside = x >= X && y >= Y && x - X < Width && y - Y < Height;
+            return isInside ? looks[(y - Y) * Width + (x - X)] : 0;
+        }
+
+        /// <summary>What a cell is.</summary>
+        public Terrain TerrainAt(int x, int y)
+        {
+            return (Terrain)(Look(x, y) & 15);
+        }
+
+        /// <summary>How many times as dear as open floor a known cell is, from 1.</summary>
+        public int CostAt(int x, int y)
+        {
+            return (Look(x, y) >> 4) + 1;
+        }
+
+        /// <summary>Ends the subscription; the view stays as it is.</summary>
+        public void Unsubscribe()
+        {
+            Client.Unsubscribe(this);
+        }
+
+        // ---- events ----------------------------------------------------------------------------
+        // For each message in this order. Of agents and orders they tell one after the other.
+
+        /// <summary>Everything may be different: the first keyframe, a later one, another rectangle. Then all cells
+        /// are to be drawn anew; agents are told of as ever.</summary>
+        public event Action<View> Replaced;
+
+        /// <summary>So many cells from x, y eastward have another look.</summary>
+        public event Action<View, int, int, int> CellsChanged;
+
+        /// <summary>An agent is no longer shown.</summary>
+        public event Action<View, long, LeaveReason> Left;
+
+        /// <summary>An agent came into view.</summary>
+        public event Action<View, Agent> Entered;
+
+        /// <summary>An agent moved or changed its state.</summary>
+        public event Action<View, Agent> Moved;
+
+        /// <summary>Buildings came or went.</summary>
+        public event Action<View> BuildingsChanged;
+
+        /// <summary>An order ended; each does exactly once.</summary>
+        public event Action<View, OrderEnded> OrderEnded;
+
+        /// <summary>All of the message is told.</summary>
+        public event Action<View> Changed;
+
+        /// <summary>The subscription is over, or was refused: why.</summary>
+        public event Action<View, string> Ended;
+
+        internal void TellEnd(string reason)
+        {
+            if (Ended != null)
+            {
+                Ended(this, reason);
+            }
+        }
+
+        // ---- messages --------------------------------------------------------------------------
+
+        internal void Take(PackReader reader, bool isKeyframe)
+        {
+            Index(reader);
+            stamp++;
+            come.Clear();
+            gone.Clear();
+            if (isKeyframe)
+            {
+                Replace();
+            }
+            else
+            {
+                Change();
+            }
+            State = ViewState.Live;
+            Tell(isKeyframe);
+        }
+
+        // Where the message's entries lie.
+        private void Index(PackReader reader)
+        {
+            Array.Clear(at, 0, at.Length);
+            message = reader.Bytes;
+            int count = reader.TakeMap();
+            for (int i = 0; i < count; i++)
+            {
+                PackReader key = reader;
+                int entry = 0;
+                while (entry < names.Length && !IsKey(key, names[entry]))
+                {
+                    entry++;
+                }
+                bool isTick = IsKey(key, "tick");
+                reader.Skip();
+                if (isTick)
+                {
+                    PackReader tick = reader;
+                    Tick = tick.TakeUInt();
+                }
+                else if (entry < names.Length)
+                {
+                    at[entry] = reader.At;
+                }
+                reader.Skip();
+            }
+        }
+
+        private static bool IsKey(PackReader reader, string name)
+        {
+            return reader.TakeName(name);
+        }
+
+        private bool Has(Entry entry)
+        {
+            return at[(int)entry] != 0;
+        }
+
+        // The numbers of an entry, none where it is not there.
+        private PackReader Open(Entry entry, int width, out int rows)
+        {
+            var reader = new PackReader(message, at[(int)entry]);
+            int count = Has(entry) ? reader.TakeArray() : 0;
+            if (count % width != 0)
+            {
+                throw new ProtocolException("a list that is cut short: " + names[(int)entry]);
+            }
+            rows = count / width;
+            return reader;
+        }
+
+        private void Replace()
+        {
+            SetRect();
+            FillCells();
+            Enter(Entry.Agents);
+            for (int i = AgentCount - 1; i >= 0; i--)
+            {
+                if (stamps[i] != stamp)
+                {
+                    gone.Add(new Gone { Id = agents[i].Id, Reason = LeaveReason.Outside });
+                    Remove(i);
+                }
+            }
+            Classify();
+            Build();
+        }
+
+        private void Change()
+        {
+            Leave();
+            if (Has(Entry.Rect))
+            {
+                MoveRect();
+            }
+            Enter(Entry.Enter);
+            Classify();
+            if (Has(Entry.Buildings))
+            {
+                Build();
+            }
+            Move();
+            SetCells();
+        }
+
+        // ---- cells -----------------------------------------------------------------------------
+
+        private void SetRect()
+        {
+            int rows;
+            PackReader reader = Open(Entry.Rect, 4, out rows);
+            if (rows != 1)
+            {
+                throw new ProtocolException("a view without a rectangle");
+            }
+            X = reader.TakeInt();
+            Y = reader.TakeInt();
+            Width = reader.TakeInt();
+            Height = reader.TakeInt();
+            if ((long)Width * Height > CellsMax)
+            {
+                throw new ProtocolException("a rectangle that is too large");
+            }
+            if (looks.Length < Width * Height)
+            {
+                looks = new ushort[Width * Height];
+            }
+        }
+
+        private void FillCells()
+        {
+            int rows, place = 0;
+            PackReader reader = Open(Entry.Cells, 2, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                int count = reader.TakeInt();
+                ushort look = (ushort)reader.TakeInt();
+                if (count > Width * Height - place)
+                {
+                    throw new ProtocolException("more cells than the rectangle has");
+                }
+                for (int end = place + count; place < end; place++)
+                {
+                    looks[place] = look;
+                }
+            }
+            Array.Clear(looks, place, Width * Height - place);
+        }
+
+        // The rectangle has moved: what it did not show before is unknown.
+        private void MoveRect()
+        {
+            int left = X, top = Y, width = Width, height = Height;
+            ushort[] before = looks;
+            looks = looksBefore;
+            looksBefore = before;
+            SetRect();
+            Array.Clear(looks, 0, Width * Height);
+            int first = Math.Max(X, left), end = Math.Min(X + Width, left + width);
+            for (int y = Math.Max(Y, top); y < Math.Min(Y + Height, top + height) && first < end; y++)
+            {
+                Array.Copy(before, (y - top) * width + (first - left), looks, (y - Y) * Width + (first - X),
+                           end - first);
+            }
+        }
+
+        private void SetCells()
+        {
+            int rows;
+            PackReader reader = Open(Entry.Cells, 4, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                int x = reader.TakeInt() - X, y = reader.TakeInt() - Y, count = reader.TakeInt();
+                ushort look = (ushort)reader.TakeInt();
+                if (x < 0 || y < 0 || y >= Height || count > Width - x)
+                {
+                    throw new ProtocolException("cells outside of the rectangle");
+                }
+                int place = y * Width + x;
+                for (int end = place + count; place < end; place++)
+                {
+                    looks[place] = look;
+                }
+            }
+        }
+
+        // ---- agents ----------------------------------------------------------------------------
+
+        private void Enter(Entry entry)
+        {
+            int rows;
+            PackReader reader = Open(entry, 5, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                long id = reader.TakeUInt();
+                int place = PlaceOf(id);
+                agents[place] = new Agent
+                {
+                    Id = id, Team = reader.TakeInt(), X = reader.TakeInt(), Y = reader.TakeInt(),
+                    State = (AgentState)reader.TakeInt(),
+                };
+                stamps[place] = stamp;
+            }
+        }
+
+        private int PlaceOf(long id)
+        {
+            int place;
+            if (places.TryGetValue(id, out place))
+            {
+                return place;
+            }
+            if (AgentCount == agents.Length)
+            {
+                Array.Resize(ref agents, 2 * AgentCount);
+                Array.Resize(ref stamps, 2 * AgentCount);
+            }
+            places.Add(id, AgentCount);
+            come.Add(id);
+            return AgentCount++;
+        }
+
+        // The last takes its place.
+        private void Remove(int place)
+        {
+            places.Remove(agents[place].Id);
+            AgentCount--;
+            if (place < AgentCount)
+            {
+                agents[place] = agents[AgentCount];
+                stamps[place] = stamps[AgentCount];
+                places[agents[place].Id] = place;
+            }
+        }
+
+        private void Leave()
+        {
+            int rows, place;
+            PackReader reader = Open(Entry.Leave, 2, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                var one = new Gone { Id = reader.TakeUInt(), Reason = (LeaveReason)reader.TakeInt() };
+                if (places.TryGetValue(one.Id, out place))
+                {
+                    Remove(place);
+                    gone.Add(one);
+                }
+            }
+        }
+
+        private void Classify()
+        {
+            int rows, place;
+            PackReader reader = Open(Entry.Classes, 2, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                long id = reader.TakeUInt();
+                int number = reader.TakeInt();
+                if (places.TryGetValue(id, out place))
+                {
+                    agents[place].Class = number;
+                }
+            }
+        }
+
+        private void Move()
+        {
+            int rows, place;
+            PackReader reader = Open(Entry.Moved, 4, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                long id = reader.TakeUInt();
+                int x = reader.TakeInt(), y = reader.TakeInt(), state = reader.TakeInt();
+                if (places.TryGetValue(id, out place))
+                {
+                    agents[place].X = x;
+                    agents[place].Y = y;
+                    agents[place].State = (AgentState)state;
+                }
+            }
+        }
+
+        private void Build()
+        {
+            int rows;
+            PackReader reader = Open(Entry.Buildings, 6, out rows);
+            if (buildings.Length < rows)
+            {
+                buildings = new Building[rows];
+            }
+            for (int i = 0; i < rows; i++)
+            {
+                buildings[i] = new Building
+                {
+                    Number = reader.TakeUInt(), Team = reader.TakeInt(), X = reader.TakeInt(),
+                    Y = reader.TakeInt(), Width = reader.TakeInt(), Height = reader.TakeInt(),
+                };
+            }
+            BuildingCount = rows;
+        }
+
+        // ---- telling ---------------------------------------------------------------------------
+
+        private void Tell(bool isKeyframe)
+        {
+            bool isReplaced = isKeyframe || Has(Entry.Rect);
+            if (isReplaced && Replaced != null)
+            {
+                Replaced(this);
+            }
+            if (!isReplaced && CellsChanged != null)
+            {
+                TellCells();
+            }
+            for (int i = 0; i < gone.Count && Left != null; i++)
+            {
+                Left(this, gone[i].Id, gone[i].Reason);
+            }
+            for (int i = 0; i < come.Count && Entered != null; i++)
+            {
+                Entered(this, agents[places[come[i]]]);
+            }
+            if (Moved != null)
+            {
+                TellMoves(isKeyframe ? Entry.Agents : Entry.Moved, isKeyframe ? 5 : 4);
+            }
+            if ((isKeyframe || Has(Entry.Buildings)) && BuildingsChanged != null)
+            {
+                BuildingsChanged(this);
+            }
+            if (OrderEnded != null)
+            {
+                TellEnds();
+            }
+            if (Changed != null)
+            {
+                Changed(this);
+            }
+        }
+
+        private void TellCells()
+        {
+            int rows;
+            PackReader reader = Open(Entry.Cells, 4, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                int x = reader.TakeInt(), y = reader.TakeInt();
+                CellsChanged(this, x, y, reader.TakeInt());
+                reader.Skip();
+            }
+        }
+
+        // Of a keyframe also those that stand where they stood: who missed some deltas does not know.
+        private void TellMoves(Entry entry, int width)
+        {
+            int rows, place;
+            PackReader reader = Open(entry, width, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                if (places.TryGetValue(reader.TakeUInt(), out place))
+                {
+                    Moved(this, agents[place]);
+                }
+                for (int skipped = 1; skipped < width; skipped++)
+                {
+                    reader.Skip();
+                }
+            }
+        }
+
+        private void TellEnds()
+        {
+            int rows;
+            PackReader reader = Open(Entry.Ended, 5, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                OrderEnded(this, new OrderEnded
+                {
+                    Order = reader.TakeUInt(), Agent = reader.TakeUInt(),
+                    Reason = (OrderEnd)reader.TakeInt(), X = reader.TakeInt(), Y = reader.TakeInt(),
+                });
+            }
+        }
+    }
+}

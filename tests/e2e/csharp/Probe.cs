@@ -1,0 +1,264 @@
+// Probe.cs: what the C# client shows, for e2e_csharp.py, which compares it with what the bytes say.
+//
+//   Probe PORT WORLD TEAM
+//
+// Commands come on standard input, one to a line; each is answered by one line of JSON:
+//
+//   until TICK       follows the view to this tick; answers all that it shows
+//   rect X Y W H     moves the view's rectangle
+//   garbage COUNT    follows it for so many messages, with an order in each; answers what was allocated
+//   leak COUNT       the same, with an object allocated in each
+//   resume           ends the connection without a word, and goes on in a new session; answers `resumed`
+//   hold             does nothing until the world has gone on without it
+//
+// A second model is kept from the events alone; `agree` is whether it is the same as the view.
+
+using System;
+using System.Collections.Generic;
+using System.Text;
+using Fogmarch;
+
+static class Probe
+{
+    static int port;
+    static Client client;
+    static View view;
+    static readonly Dictionary<long, Agent> agents = new Dictionary<long, Agent>();
+    static int[] looks = new int[0];
+    static readonly StringBuilder ended = new StringBuilder();
+    static string end;
+    static int messages, ends;
+    static bool isMeasuring; // then it allocates nothing itself
+
+    static void Main(string[] words)
+    {
+        port = int.Parse(words[0]);
+        client = new Client("127.0.0.1", port, name: "probe");
+        Follow(client.Subscribe(long.Parse(words[1]), long.Parse(words[2])));
+        string line;
+        while ((line = Console.ReadLine()) != null)
+        {
+            string[] parts = line.Split(' ');
+            Console.WriteLine(Answer(parts));
+            Console.Out.Flush();
+        }
+    }
+
+    static string Answer(string[] parts)
+    {
+        switch (parts[0])
+        {
+        case "until":
+            Until(long.Parse(parts[1]));
+            return Shown();
+        case "rect":
+            long[] rect = Array.ConvertAll(string.Join(" ", parts, 1, 4).Split(' '), long.Parse);
+            client.SubscriptionMove(long.Parse(parts[5]), rect).Wait();
+            return "{}";
+        case "garbage":
+            return Garbage(int.Parse(parts[1]), 0);
+        case "leak":
+            return Garbage(int.Parse(parts[1]), 1 << 10);
+        case "resume":
+            return Resume();
+        default:
+            return Refused();
+        }
+    }
+
+    static void Until(long tick)
+    {
+        while ((view.Tick < tick || view.State == ViewState.Waiting) && end == null && client.State != ClientState.Closed)
+        {
+            client.Update(10);
+        }
+    }
+
+    // ---- the model that comes from events -------------------------------------------------------
+
+    static void Follow(View one)
+    {
+        view = one;
+        view.Replaced += v => CopyLooks(0, v.Width * v.Height, true);
+        view.CellsChanged += (v, x, y, count) => CopyLooks((y - v.Y) * v.Width + x - v.X, count, false);
+        view.Left += (v, id, reason) => Check(agents.Remove(id), "an agent leaves that was not there");
+        view.Entered += (v, agent) => agents.Add(agent.Id, agent);
+        view.Moved += (v, agent) => agents[agent.Id] = agent;
+        view.OrderEnded += OnOrderEnded;
+        view.Ended += (v, reason) => end = reason;
+        view.Changed += v => messages++;
+    }
+
+    static void OnOrderEnded(View one, OrderEnded order)
+    {
+        ends++;
+        if (!isMeasuring)
+        {
+            ended.AppendFormat("{0}[{1},{2},{3},{4},{5}]", ended.Length == 0 ? "" : ",", order.Order, order.Agent,
+                               (int)order.Reason, order.X, order.Y);
+        }
+    }
+
+    static void CopyLooks(int at, int count, bool isNew)
+    {
+        if (isNew)
+        {
+            looks = new int[count];
+        }
+        for (int i = at; i < at + count; i++)
+        {
+            looks[i] = view.Look(view.X + i % view.Width, view.Y + i / view.Width);
+        }
+    }
+
+    static void Check(bool condition, string text)
+    {
+        if (!condition)
+        {
+            throw new Exception(text);
+        }
+    }
+
+    static bool Agree()
+    {
+        bool isSame = agents.Count == view.AgentCount && looks.Length == view.Width * view.Height;
+        for (int i = 0; i < view.AgentCount && isSame; i++)
+        {
+            isSame = agents[view.AgentAt(i).Id].Equals(view.AgentAt(i));
+        }
+        for (int i = 0; i < looks.Length && isSame; i++)
+        {
+            isSame = looks[i] == view.Look(view.X + i % view.Width, view.Y + i / view.Width);
+        }
+        return isSame;
+    }
+
+    // ---- answers --------------------------------------------------------------------------------
+
+    static string Shown()
+    {
+        var text = new StringBuilder("{");
+        text.AppendFormat("\"tick\":{0},\"rect\":[{1},{2},{3},{4}],\"agree\":{5},\"end\":\"{6}\",\"looks\":[",
+                          view.Tick, view.X, view.Y, view.Width, view.Height, Agree() ? "true" : "false",
+                          end ?? client.Reason);
+        for (int i = 0; i < view.Width * view.Height; i++)
+        {
+            text.AppendFormat("{0}{1}", i == 0 ? "" : ",", view.Look(view.X + i % view.Width, view.Y + i / view.Width));
+        }
+        text.Append("],\"agents\":[");
+        for (int i = 0; i < view.AgentCount; i++)
+        {
+            Agent a = view.AgentAt(i);
+            Agent found;
+            Check(view.TryGetAgent(a.Id, out found) && found.Equals(a), "an agent is not found by its id");
+            text.AppendFormat("{0}[{1},{2},{3},{4},{5},{6}]", i == 0 ? "" : ",", a.Id, a.Team, a.X, a.Y, (int)a.State,
+                              a.Class);
+        }
+        text.Append("],\"buildings\":[");
+        for (int i = 0; i < view.BuildingCount; i++)
+        {
+            Building b = view.BuildingAt(i);
+            text.AppendFormat("{0}[{1},{2},{3},{4},{5},{6}]", i == 0 ? "" : ",", b.Number, b.Team, b.X, b.Y, b.Width,
+                              b.Height);
+        }
+        text.AppendFormat("],\"ended\":[{0}]}}", ended);
+        return text.ToString();
+    }
+
+    static long Allocated()
+    {
+        return GC.GetAllocatedBytesForCurrentThread();
+    }
+
+    static object kept;
+    static int refused, given;
+
+    static void OnAnswer(Answer answer)
+    {
+        given += answer.Ok ? 1 : 0;
+        refused += answer.Ok ? 0 : 1;
+    }
+
+    // Messages, each followed by an order, with the same arrays and the same delegate.
+    static string Garbage(int count, int leak)
+    {
+        Action<Answer> then = OnAnswer;
+        var chosen = new List<long>();
+        for (int i = 0; i < view.AgentCount && i < 50; i++)
+        {
+            chosen.Add(view.AgentAt(i).Id);
+        }
+        string text = "";
+        isMeasuring = true;
+        for (int round = 0; round < 2; round++) // buffers grow in the first
+        {
+            GC.Collect();
+            int collections = GC.CollectionCount(0), begin = messages, last = messages;
+            long bytes = Allocated();
+            while (messages - begin < count && client.State != ClientState.Closed)
+            {
+                client.Update(10);
+                if (messages != last)
+                {
+                    last = messages;
+                    kept = leak > 0 ? new byte[leak] : kept;
+                    client.AgentOrder(view.World, chosen, "move", goal: client.Cell(3 + last % 40, 5)).Send(then);
+                }
+            }
+            bytes = Allocated() - bytes;
+            text = string.Format("{{\"messages\":{0},\"bytes\":{1},\"collections\":{2},\"given\":{3},\"refused\":{4},\"ends\":{5}}}",
+                                 messages - begin, bytes, GC.CollectionCount(0) - collections, given, refused, ends);
+        }
+        isMeasuring = false;
+        return text;
+    }
+
+    static string Resume()
+    {
+        string secret = client.Welcome.Text("resume");
+        Client before = client;
+        before.Close();
+        client = new Client("127.0.0.1", port, name: "probe", resume: secret);
+        client.Resume(view);
+        Until(0);
+        return string.Format("{{\"session\":{0},\"view\":{1}}}", client.Welcome.Bool("resumed") ? "true" : "false",
+                             view.Resumed ? "true" : "false");
+    }
+
+    // Errors as they come to whoever waits, to callbacks, and to nobody; no server at all.
+    static string Refused()
+    {
+        string waited = "", heard = "", unheard = "", none = "", inside = "";
+        try
+        {
+            client.WorldInfo(world: 77).Wait();
+        }
+        catch (RequestException error)
+        {
+            waited = error.Status;
+        }
+        client.Refused += answer => unheard = answer.Method;
+        client.WorldInfo(world: 78).Send(answer => heard = answer.Status);
+        client.AgentOrder(view.World, new long[] { 999999 }, "stop").Send();
+        client.Ping().Send(answer =>
+        {
+            try
+            {
+                client.Ping().Wait();
+            }
+            catch (InvalidOperationException error)
+            {
+                inside = error.Message;
+            }
+        });
+        client.Ping().Wait();
+        var other = new Client("127.0.0.1", 1);
+        other.Closed += (c, reason) => none = reason;
+        while (other.State != ClientState.Closed)
+        {
+            other.Update(10);
+        }
+        return string.Format("{{\"waited\":\"{0}\",\"heard\":\"{1}\",\"unheard\":\"{2}\",\"inside\":\"{3}\",\"none\":\"{4}\"}}",
+                             waited, heard, unheard, inside, none);
+    }
+}

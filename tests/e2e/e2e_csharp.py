@@ -1,0 +1,218 @@
+"""The C# client, compiled with Mono, against a real server.
+
+Goal    its view shows what the bytes say, cell by cell and agent by agent, and what the server says of each
+        agent; its events tell the same story; nothing is allocated per tick; errors and ends are told; the example
+        runs as the page says.
+Method  csharp/Probe.cs follows a view and prints it; the tests' own mirror, which shares no code with it, is
+        beside it. Allocations are counted by Mono, which must notice the ones that a test makes on purpose.
+
+Mono comes from Debian: mono-mcs and mono-runtime, 25 MB.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from fogmarch_server import PATIENCE, Server, run
+from mirror import Mirror
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CSHARP = os.path.join(HERE, "../../clients/csharp")
+COMPILE = ["mcs", "-langversion:7", "-warn:4", "-warnaserror", "-r:System.dll"]
+
+if not shutil.which("mcs") or not shutil.which("mono"):
+    print("[ SKIPPED  ] install the Debian packages mono-mcs and mono-runtime")
+    sys.exit(77)
+
+FOLDER = tempfile.TemporaryDirectory(prefix="fogmarch-csharp-")
+
+
+def compiled(name, *sources):
+    program = os.path.join(FOLDER.name, name)
+    if not os.path.exists(program):
+        done = subprocess.run([*COMPILE, f"-out:{program}", os.path.join(CSHARP, "Runtime", "*.cs"), *sources],
+                              capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return program
+
+
+class Probe:
+    def __init__(self, port, world, team):
+        program = compiled("probe.exe", os.path.join(HERE, "csharp/Probe.cs"))
+        self.process = subprocess.Popen(["mono", program, str(port), str(world), str(team)], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ask(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        assert line, "the probe is gone"
+        return json.loads(line)
+
+    def shown(self, tick):
+        """What it shows, in the form of the tests' own mirror, and the rest."""
+        said = self.ask("until", tick)
+        assert said["agree"], "the events do not tell what the view shows"
+        x, y, width, height = said["rect"]
+        looks = {(x + i % width, y + i // width): look for i, look in enumerate(said["looks"])}
+        agents = {one[0]: tuple(one[1:5]) for one in said["agents"]}
+        classes = {one[0]: one[5] for one in said["agents"] if one[5]}
+        buildings = {one[0]: tuple(one[1:]) for one in said["buildings"]}
+        return (tuple(said["rect"]), looks, agents, classes, buildings), said
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+
+def make_world(client, **options):
+    made = client.call("world.create", name="arena", generator="skirmish", width=96, height=96, players=2, seed=3,
+                       **options)
+    teams = [client.call("team.create", world=made["world"])["team"] for _ in range(2)]
+    return made["world"], teams, [made["bases"][:2], made["bases"][2:4]]
+
+
+def around(base, count):
+    return [place for i in range(count) for place in (base[0] - 2 + i % 5, base[1] - 2 + i // 5 % 5)]
+
+
+def mirror_until(client, mirrors, tick):
+    while any(mirror.tick is None or mirror.tick < tick for mirror in mirrors.values()):
+        name, params = client.notification("keyframe", "delta")
+        mirrors[params["subscription"]].apply(name, params)
+
+
+def the_view_shows_what_the_bytes_say():
+    with Server() as server:
+        client = server.connect()
+        world, (team, other), (base, far) = make_world(client, paused=True, classes="ground;tank:size=2,ground=1")
+        agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 20))["agents"]
+        tanks = client.call("agent.spawn", world=world, team=team, cells=[base[0] + 6, base[1]], **{"class": "tank"})
+        client.call("agent.spawn", world=world, team=other, cells=around(far, 3))
+        with Probe(server.port, world, team) as probe, Probe(server.port, world, 0) as everything:
+            mirrors = {client.call("subscribe", world=world, team=team)["subscription"]: Mirror(),
+                       client.call("subscribe", world=world)["subscription"]: Mirror()}
+            probes = dict(zip(mirrors, (probe, everything)))
+            for one in probes.values():
+                assert one.shown(0)[1]["tick"] == 0
+            for tick in range(1, 60):  # something changes in each
+                if tick == 1:
+                    client.call("agent.order", world=world, agents=agents, kind="move", goal=far, spread=True)
+                    client.call("agent.order", world=world, agents=tanks["agents"], kind="move", goal=far)
+                if tick == 20:
+                    client.call("agent.remove", world=world, agents=agents[:3])
+                    client.call("building.place", world=world, team=team, on_units="push",
+                                rect=[base[0] + 6, base[1] + 6, 2, 3])
+                    client.call("terrain.set", world=world, set="swamp", cost=5, rects=[base[0], base[1], 4, 1])
+                client.call("world.step", world=world, ticks=1)
+                mirror_until(client, mirrors, tick)
+                if tick in (1, 2, 19, 20, 21, 40, 59):
+                    for number, mirror in mirrors.items():
+                        state, said = probes[number].shown(tick)
+                        assert state == mirror.state(), (tick, number)
+                        assert [tuple(one) for one in said["ended"]] == mirror.ended
+            state, said = everything.shown(59)
+            assert len(state[2]) == 21 and state[3] and state[4] and said["ended"]
+            for agent, (whose, x, y, _) in state[2].items():
+                truth = client.call("debug.inspect", world=world, agent=agent)
+                assert (truth["team"], truth["cell"]) == (whose, [x, y]), agent
+            client.call("world.destroy", world=world)
+            assert probe.shown(60)[1]["end"] == "the world has ended"
+
+
+def a_view_that_moves_and_one_that_goes_on():
+    with Server() as server:
+        client = server.connect()
+        world, (team, _), (base, far) = make_world(client, paused=True)
+        agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 11))["agents"]
+        with Probe(server.port, world, 0) as probe:
+            probe.shown(0)
+            number = client.call("subscribe", world=world)["subscription"]
+            mirrors = {number: Mirror()}
+            subscription = 1  # the first of its session
+            client.call("agent.order", world=world, agents=agents[1:], kind="move", goal=far)
+            client.call("agent.order", world=world, agents=agents[:1], kind="patrol", goal=far)  # all the time
+            for tick, rect in enumerate(([0, 0, 40, 40], [5, 3, 40, 40], [20, 30, 50, 60], [0, 0, 96, 96]), 1):
+                probe.ask("rect", *rect, subscription)
+                client.call("subscription.move", subscription=number, rect=rect)
+                client.call("terrain.set", world=world, set=("swamp", "water")[tick % 2], cells=[30, 35])
+                client.call("world.step", world=world, ticks=1)
+                mirror_until(client, mirrors, tick)
+                assert probe.shown(tick)[0] == mirrors[number].state(), tick
+            client.call("world.step", world=world, ticks=1)
+            assert probe.ask("resume") == {"session": True, "view": True}
+            client.call("world.step", world=world, ticks=200)
+            mirror_until(client, mirrors, 205)
+            state, said = probe.shown(205)
+            assert state == mirrors[number].state()
+            assert [tuple(one) for one in said["ended"]] == mirrors[number].ended and len(said["ended"]) == 10
+
+
+def nothing_is_allocated_per_tick():
+    with Server() as server:
+        client = server.connect()
+        world, (team, other), (base, far) = make_world(client, tick_hz=200)
+        for one, place, there in (team, base, far), (other, far, base):
+            agents = client.call("agent.spawn", world=world, team=one, cells=around(place, 200))["agents"]
+            client.call("agent.order", world=world, agents=agents, kind="patrol", goals=there)
+        with Probe(server.port, world, 0) as probe:
+            probe.shown(2)
+            rounds = []
+            while not any(one["bytes"] == 0 for one in rounds):  # a buffer may grow once more
+                rounds.append(probe.ask("garbage", 100))
+                assert len(rounds) <= 5, rounds
+            said = rounds[-1]
+            assert said["messages"] >= 100 and said["collections"] == 0, said
+            assert said["given"] > 100 and said["ends"] > 100 and said["refused"] == 0, said
+            wasted = probe.ask("leak", 100)
+            assert wasted["bytes"] >= 100 << 10, ("the test is blind", wasted)
+
+
+def errors_and_ends():
+    with Server() as server:
+        client = server.connect()
+        world, (team, _), _ = make_world(client, paused=True)
+        with Probe(server.port, world, team) as probe:
+            said = probe.ask("errors")
+            assert said["waited"] == said["heard"] == "no_world" and said["unheard"] == "agent.order", said
+            assert "may not wait" in said["inside"] and "no server at 127.0.0.1:1" in said["none"], said
+            server.terminate()
+            assert "server" in probe.ask("until", 9)["end"]
+        assert server.wait() == 0
+    with Server(environment={"FOGMARCH_TOKEN": "correct-horse-battery"}) as server:
+        with Probe(server.port, 1, 1) as probe:
+            assert probe.ask("until", 1)["end"]
+
+
+def the_example():
+    """By the commands of README.md, in a folder that has the clients as a checkout has them."""
+    with open(os.path.join(CSHARP, "README.md"), encoding="utf-8") as page:
+        commands = [line.strip() for line in page if line.startswith(("    mcs ", "    mono "))]
+    assert len(commands) == 2, commands
+    os.symlink(os.path.join(HERE, "../../clients"), os.path.join(FOLDER.name, "clients"))
+    with Server() as server:
+        done = subprocess.run(f"{commands[0]} && {commands[1]} {server.port}", shell=True, cwd=FOLDER.name,
+                              capture_output=True, text=True, timeout=PATIENCE)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout.count("Arrived at") == 10 and "sees 10 agents" in done.stdout, done.stdout
+
+
+def the_sample_for_unity():
+    """Unity is not here: the sample is held against the names that it uses, so that it compiles at least."""
+    compiled("units.dll", "-target:library", os.path.join(HERE, "csharp/UnityNames.cs"),
+             os.path.join(CSHARP, "Samples~/Units/Units.cs"))
+
+
+run([the_view_shows_what_the_bytes_say, a_view_that_moves_and_one_that_goes_on, nothing_is_allocated_per_tick,
+     errors_and_ends, the_example, the_sample_for_unity])
