@@ -162,24 +162,24 @@ static struct fm_order make_order(fm_world *world, const fm_command *command, ui
         .goal = FM_CELL_NONE,
         .substitute = FM_CELL_NONE,
         .route = common->route,
-        .own_goal = FM_CELL_NONE,
-        .speed = common->speed,
-        .max_detour = command->max_detour,
         .loop = command->loop,
-        .target = command->target,
         .radius = command->radius,
-        .post = FM_CELL_NONE,
     };
-    if (command->order == FM_ORDER_GUARD && command->cell_count == 1) {
-        order.post = command->cells[0];
+    if (fm_order_follows(&order)) {
+        bool has_post = command->order == FM_ORDER_GUARD && command->cell_count == 1;
+        order.follow.target = command->target;
+        order.follow.post = has_post ? command->cells[0] : FM_CELL_NONE;
     }
     if (command->order == FM_ORDER_MOVE) {
         order.goal = command->cells[command->cell_count == 1 ? 0 : i];
+        order.move.own_goal = FM_CELL_NONE;
+        order.move.speed = common->speed;
+        order.move.max_detour = command->max_detour;
     }
-    if (common->goals != NULL) {
-        order.marches = true;
+    if (common->goals != NULL) { // of a move
+        order.move.marches = true;
         order.goal = common->meeting;
-        order.own_goal = common->goals[i];
+        order.move.own_goal = common->goals[i];
     }
     if (common->route != NULL) {
         common->route->users += 1;

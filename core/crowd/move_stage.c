@@ -58,7 +58,7 @@ static fm_cell step_meanwhile(const fm_world *world, const struct fm_agent *agen
                               const struct fm_planner *planner)
 {
     bool is_group = agent->spec.ops->joins_groups && planner->spec.ops->shared;
-    if (agent->order.marches || (is_group && !planner->has_answered)) {
+    if (fm_order_marches(&agent->order) || (is_group && !planner->has_answered)) {
         return step_ahead(world, agent);
     }
     // A field that has a distance for the cell has a step as well.
@@ -115,7 +115,7 @@ static const struct fm_planner *choose(fm_world *world, struct fm_agent *agent)
             fm_planner_wake(world, agent->planner);
         }
     }
-    if (agent->order.max_detour != 0 && agent->plan_state == FM_PLAN_FOUND &&
+    if (fm_order_max_detour(&agent->order) != 0 && agent->plan_state == FM_PLAN_FOUND &&
         agent->order.substitute == FM_CELL_NONE) {
         fm_detour_measure(planner, agent);
     }

@@ -8,7 +8,8 @@
 // In a group with a common speed the slowest one's counts. 0: a step a tick.
 static uint32_t speed_of(const struct fm_agent *agent)
 {
-    return agent->order.speed != 0 ? agent->order.speed : agent->speed;
+    uint32_t common = fm_order_speed(&agent->order);
+    return common != 0 ? common : agent->speed;
 }
 
 bool fm_agent_gain_credit(const fm_world *world, struct fm_agent *agent)

@@ -20,7 +20,7 @@ static void assign(fm_world *world, struct fm_agent *agent)
 {
     fm_order_progress(world, agent);
     if (agent->order.id == 0 || agent->order.goal == FM_CELL_NONE || agent->order.resting ||
-        agent->order.seek_state == FM_GOAL_SEARCH_LISTED) {
+        fm_order_is_listed(&agent->order)) {
         return;
     }
     if (agent->cell == agent->order.goal) {
@@ -30,7 +30,7 @@ static void assign(fm_world *world, struct fm_agent *agent)
     if (!fm_unreachable_attend(world, agent)) {
         return;
     }
-    if (agent->order.is_too_long) {
+    if (fm_order_is_too_long(&agent->order)) {
         fm_detour_face(world, agent);
         if (agent->order.id == 0) {
             return;
@@ -75,7 +75,9 @@ static void assign_found(fm_world *world)
         }
         // Orders whose turn has come just now look in the next tick.
         for (uint32_t j = count; j < seekers->count; j++) {
-            world->agents.slots[seekers->slots[j]].order.seek_state = FM_GOAL_SEARCH_IDLE;
+            struct fm_order *order = &world->agents.slots[seekers->slots[j]].order;
+            FM_ASSERT(fm_order_searches(order));
+            order->search.state = FM_GOAL_SEARCH_IDLE;
         }
         seekers->count = 0;
     }

@@ -64,18 +64,18 @@ bool fm_follow_may_target(fm_world *world, uint32_t team, fm_order_kind kind, fm
 static bool look_for_target(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;
-    const struct fm_agent *target = fm_world_find(world, order->target);
+    const struct fm_agent *target = fm_world_find(world, order->follow.target);
     // A friend to guard is never out of sight, so it has died even if that was before its turn.
-    if (target == NULL &&
-        (order->kind == FM_ORDER_GUARD || is_death_seen(world, agent->team, order->target))) {
+    if (target == NULL && (order->kind == FM_ORDER_GUARD ||
+                           is_death_seen(world, agent->team, order->follow.target))) {
         fm_agent_end_order(world, agent, FM_END_TARGET_DIED);
         return false;
     }
     bool seen = target != NULL && is_seen(world, agent->team, target->team, target->cell);
     if (seen) {
-        order->post = target->cell;
+        order->follow.post = target->cell;
     } else {
-        order->target = (fm_agent_id){0};
+        order->follow.target = (fm_agent_id){0};
     }
     return true;
 }
@@ -110,7 +110,7 @@ static bool is_within(const fm_view *view, fm_cell from, fm_cell to, uint32_t ra
 static void rest(fm_world *world, struct fm_agent *agent)
 {
     agent->order.resting = true;
-    agent->order.rest_begin = world->tick;
+    agent->order.follow.rest_begin = world->tick;
     fm_agent_set_state(agent, FM_AGENT_HOLDING);
 }
 
@@ -121,18 +121,19 @@ static void stay_near(fm_world *world, struct fm_agent *agent)
     // One who guards comes back further than it need, or it would be on its way all the time.
     uint32_t near = order->kind == FM_ORDER_GUARD ? order->radius / 2 : order->radius;
     bool going = order->goal != FM_CELL_NONE && !order->resting;
-    if (is_within(view, agent->cell, order->post, going ? near : order->radius)) {
+    if (is_within(view, agent->cell, order->follow.post, going ? near : order->radius)) {
         if (going || agent->state != FM_AGENT_HOLDING) {
             rest(world, agent);
-        } else if (order->goal != FM_CELL_NONE && world->tick - order->rest_begin > PLANNER_TICKS) {
+        } else if (order->goal != FM_CELL_NONE &&
+                   world->tick - order->follow.rest_begin > PLANNER_TICKS) {
             fm_order_set_goal(world, agent, FM_CELL_NONE);
         }
     } else if (!going) {
-        fm_order_set_goal(world, agent, order->post);
+        fm_order_set_goal(world, agent, order->follow.post);
         fm_agent_set_state(agent, FM_AGENT_WAITING);
-    } else if (4 * fm_view_distance(view, order->goal, order->post) >
+    } else if (4 * fm_view_distance(view, order->goal, order->follow.post) >
                fm_view_distance(view, agent->cell, order->goal)) {
-        fm_order_set_goal(world, agent, order->post);
+        fm_order_set_goal(world, agent, order->follow.post);
     }
 }
 
@@ -145,46 +146,47 @@ void fm_follow_begin(fm_world *world, struct fm_agent *agent)
     if (order->radius == 0) {
         order->radius = order->kind == FM_ORDER_GUARD ? GUARD_RADIUS : FOLLOW_RADIUS;
     }
-    if (order->post == FM_CELL_NONE) {
-        order->post = agent->cell; // until the target has been looked for
+    if (order->follow.post == FM_CELL_NONE) {
+        order->follow.post = agent->cell; // until the target has been looked for
     }
 }
 
 void fm_follow_progress(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;
-    if (!is_none(order->target) && !look_for_target(world, agent)) {
+    if (!is_none(order->follow.target) && !look_for_target(world, agent)) {
         return;
     }
-    if (order->kind == FM_ORDER_FOLLOW && is_none(order->target)) {
-        if (agent->cell == order->post) {
+    if (order->kind == FM_ORDER_FOLLOW && is_none(order->follow.target)) {
+        if (agent->cell == order->follow.post) {
             fm_agent_end_order(world, agent, FM_END_TARGET_LOST);
-        } else if (order->goal != order->post || order->resting) {
-            fm_order_set_goal(world, agent, order->post);
+        } else if (order->goal != order->follow.post || order->resting) {
+            fm_order_set_goal(world, agent, order->follow.post);
         }
         return;
     }
-    if (order->settled && order->settled_cell == agent->cell &&
-        order->settled_version == version_of(world, agent) && order->post == order->goal) {
+    if (order->follow.settled && order->follow.settled_cell == agent->cell &&
+        order->follow.settled_version == version_of(world, agent) &&
+        order->follow.post == order->goal) {
         return;
     }
-    order->settled = false;
+    order->follow.settled = false;
     stay_near(world, agent);
 }
 
 void fm_follow_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how)
 {
     struct fm_order *order = &agent->order;
-    bool lost = order->kind == FM_ORDER_FOLLOW && is_none(order->target);
+    bool lost = order->kind == FM_ORDER_FOLLOW && is_none(order->follow.target);
     if (how != FM_END_ARRIVED && how != FM_END_NEAREST) {
         bool no_way = how == FM_END_UNREACHABLE;
         fm_agent_end_order(world, agent, lost && no_way ? FM_END_TARGET_LOST : how);
     } else if (lost) {
         fm_agent_end_order(world, agent, FM_END_TARGET_LOST);
     } else {
-        order->settled = how == FM_END_NEAREST;
-        order->settled_cell = agent->cell;
-        order->settled_version = version_of(world, agent);
+        order->follow.settled = how == FM_END_NEAREST;
+        order->follow.settled_cell = agent->cell;
+        order->follow.settled_version = version_of(world, agent);
         rest(world, agent);
     }
 }

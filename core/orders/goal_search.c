@@ -24,7 +24,7 @@ static void list(fm_world *world, struct fm_agent *agent)
     fm_seekers *seekers = &fm_team_of(world, agent->team)->seekers;
     if (FM_RESERVE(world, seekers->slots, seekers->capacity, seekers->count + 1)) {
         seekers->slots[seekers->count++] = (uint32_t)(agent - world->agents.slots);
-        agent->order.seek_state = FM_GOAL_SEARCH_LISTED;
+        agent->order.search.state = FM_GOAL_SEARCH_LISTED;
     }
 }
 
@@ -58,8 +58,7 @@ void fm_goal_search_begin(fm_world *world, struct fm_agent *agent)
 void fm_goal_search_progress(fm_world *world, struct fm_agent *agent)
 {
     world->orders.seeks = true;
-    if (agent->order.sought_tick == world->tick + 1 ||
-        agent->order.seek_state == FM_GOAL_SEARCH_LISTED) {
+    if (agent->order.search.tick == world->tick + 1 || fm_order_is_listed(&agent->order)) {
         return; // comes from looking, or is about to
     }
     bool wanted = agent->order.kind == FM_ORDER_EXPLORE ? explorer_needs_a_leg(world, agent)
@@ -85,14 +84,14 @@ static void explore(const fm_world *world, fm_seekers *seekers, struct fm_agent 
                                agent->cell, left, &seekers->cells_used, &cell, &world->memory)) {
     case FM_FRONTIER_FOUND:
         fm_frontier_claim(frontier, view, cell, &world->memory);
-        order->seek_state = FM_GOAL_SEARCH_FOUND;
-        order->found = cell;
+        order->search.state = FM_GOAL_SEARCH_FOUND;
+        order->search.found = cell;
         return;
     case FM_FRONTIER_EXPLORED:
-        order->seek_state = FM_GOAL_SEARCH_NOWHERE;
+        order->search.state = FM_GOAL_SEARCH_NOWHERE;
         return;
     case FM_FRONTIER_EXHAUSTED:
-        order->seek_state = FM_GOAL_SEARCH_EXHAUSTED;
+        order->search.state = FM_GOAL_SEARCH_EXHAUSTED;
         return;
     case FM_FRONTIER_RUNNING:
         return;
@@ -141,24 +140,24 @@ static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *ag
 {
     struct fm_order *order = &agent->order;
     if (fm_enemies_refresh(world, agent->team, &seekers->enemies) != FM_OK) {
-        order->seek_state = FM_GOAL_SEARCH_EXHAUSTED;
+        order->search.state = FM_GOAL_SEARCH_EXHAUSTED;
         return;
     }
     struct dangers dangers = find_dangers(world, &seekers->enemies, agent);
     fm_wave *wave = &seekers->nearby;
     if (dangers.count == 0) {
-        order->seek_state = FM_GOAL_SEARCH_SAFE;
+        order->search.state = FM_GOAL_SEARCH_SAFE;
         return;
     }
     if (fm_wave_begin(wave, dangers.view, agent->cell, &world->memory) != FM_OK) {
-        order->seek_state = FM_GOAL_SEARCH_EXHAUSTED;
+        order->search.state = FM_GOAL_SEARCH_EXHAUSTED;
         return;
     }
     // Distance beyond the radius is worth no steps.
     uint32_t step = dangers.view->step[0], enough = (order->radius + 1) * step;
     uint32_t here = nearest_danger(&dangers, agent->cell);
     int64_t best = 2 * (int64_t)here;
-    order->found = FM_CELL_NONE;
+    order->search.found = FM_CELL_NONE;
     for (uint32_t i = 0; i < cells_max; i++) {
         fm_cell cell = fm_wave_take(wave);
         if (cell == FM_CELL_NONE) {
@@ -173,12 +172,12 @@ static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *ag
             2 * (int64_t)(distance < enough ? distance : enough) - (int64_t)wave->depth * step;
         if (score > best) {
             best = score;
-            order->found = cell;
+            order->search.found = cell;
         }
         fm_wave_spread(wave, cell, &world->memory);
     }
-    order->seek_state =
-        order->found == FM_CELL_NONE ? FM_GOAL_SEARCH_NOWHERE : FM_GOAL_SEARCH_FOUND;
+    order->search.state =
+        order->search.found == FM_CELL_NONE ? FM_GOAL_SEARCH_NOWHERE : FM_GOAL_SEARCH_FOUND;
 }
 
 // ---- first moves --------------------------------------------------------------------------------
@@ -195,8 +194,8 @@ static void set_out(const fm_world *world, fm_seekers *seekers, struct fm_agent 
     if (order->kind == FM_ORDER_FLEE) {
         flee(world, seekers, agent, FLEE_CELLS_LATE);
     } else if (seekers->frontier.job != 0 && wave->head > 1) {
-        order->seek_state = FM_GOAL_SEARCH_FOUND;
-        order->found = wave->queue[wave->head - 1];
+        order->search.state = FM_GOAL_SEARCH_FOUND;
+        order->search.found = wave->queue[wave->head - 1];
     }
 }
 
@@ -216,13 +215,13 @@ static void seek_for_team(const fm_world *world, struct fm_team *team)
         uint32_t at = first + i < seekers->count ? first + i : first + i - seekers->count;
         struct fm_agent *agent = &world->agents.slots[seekers->slots[at]];
         bool may = seekers->cells_used < seekers->cells_max;
-        agent->order.seek_state = FM_GOAL_SEARCH_NOT_YET;
+        agent->order.search.state = FM_GOAL_SEARCH_NOT_YET;
         if (may && agent->order.kind == FM_ORDER_EXPLORE) {
             explore(world, seekers, agent);
         } else if (may) {
             flee(world, seekers, agent, FLEE_CELLS);
         }
-        if (agent->order.seek_state == FM_GOAL_SEARCH_NOT_YET) {
+        if (agent->order.search.state == FM_GOAL_SEARCH_NOT_YET) {
             set_out(world, seekers, agent);
         }
     }
@@ -297,12 +296,12 @@ void fm_goal_search_take(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;
     bool explores = order->kind == FM_ORDER_EXPLORE;
-    fm_goal_search_state state = order->seek_state;
-    order->seek_state = FM_GOAL_SEARCH_IDLE;
-    order->sought_tick = world->tick + 1;
+    fm_goal_search_state state = order->search.state;
+    order->search.state = FM_GOAL_SEARCH_IDLE;
+    order->search.tick = world->tick + 1;
     switch (state) {
     case FM_GOAL_SEARCH_FOUND:
-        fm_order_set_goal(world, agent, order->found);
+        fm_order_set_goal(world, agent, order->search.found);
         return;
     case FM_GOAL_SEARCH_SAFE:
         fm_agent_end_order(world, agent, FM_END_ARRIVED);

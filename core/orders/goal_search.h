@@ -35,7 +35,7 @@ void fm_goal_search_progress(fm_world *world, struct fm_agent *agent);
 void fm_goal_search_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
 
 /// Looks for all agents that are listed. Serial, runs teams in parallel. Afterwards their orders'
-/// seek_state says what came of it.
+/// search.state says what came of it.
 ///
 /// @param budget  expansions of the tick
 /// @return how many of them this took

@@ -64,18 +64,21 @@ uint64_t fm_agent_mix_orders(const struct fm_agent *agent, uint64_t digest)
         digest = fm_digest_mix(digest, order->pause_end);
     }
     if (order->kind == FM_ORDER_MOVE) {
-        digest = fm_digest_mix(digest, (uint64_t)order->own_goal << 32 | order->speed << 1 |
-                                           order->marches);
+        digest = fm_digest_mix(digest, (uint64_t)order->move.own_goal << 32 |
+                                           order->move.speed << 1 | order->move.marches);
     }
-    if (order->kind == FM_ORDER_FOLLOW || order->kind == FM_ORDER_GUARD) {
-        digest = fm_digest_mix(digest, (uint64_t)order->post << 32 | order->target.index1);
+    if (fm_order_follows(order)) {
+        digest =
+            fm_digest_mix(digest, (uint64_t)order->follow.post << 32 | order->follow.target.index1);
     }
-    if (order->max_detour != 0) {
-        digest = fm_digest_mix(digest, (uint64_t)order->first_steps << 1 | order->is_too_long);
+    if (fm_order_max_detour(order) != 0) {
+        digest =
+            fm_digest_mix(digest, (uint64_t)order->move.first_steps << 1 | order->move.is_too_long);
     }
     if (order->route != NULL) {
-        digest = fm_digest_mix(digest, (uint64_t)order->home << 32 | order->waypoint << 1 |
-                                           order->backwards);
+        bool patrols = order->kind == FM_ORDER_PATROL;
+        uint32_t waypoint = patrols ? order->patrol.waypoint << 1 | order->patrol.backwards : 0;
+        digest = fm_digest_mix(digest, (uint64_t)order->home << 32 | waypoint);
     }
     for (uint32_t i = 0; i < agent->queue_count; i++) {
         digest = fm_digest_mix(digest, agent->queue[i].id);

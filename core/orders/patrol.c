@@ -16,9 +16,9 @@ static uint32_t waypoint_count(const struct fm_order *order)
 static fm_cell waypoint_cell(const struct fm_order *order)
 {
     if (order->route->count == 1) {
-        return order->waypoint == 0 ? order->home : order->route->cells[0];
+        return order->patrol.waypoint == 0 ? order->home : order->route->cells[0];
     }
-    return order->route->cells[order->waypoint];
+    return order->route->cells[order->patrol.waypoint];
 }
 
 static void go_to_next_waypoint(fm_world *world, struct fm_agent *agent, fm_order_end how)
@@ -26,10 +26,12 @@ static void go_to_next_waypoint(fm_world *world, struct fm_agent *agent, fm_orde
     struct fm_order *order = &agent->order;
     uint32_t last = waypoint_count(order) - 1;
     if (order->loop) {
-        order->waypoint = order->waypoint == last ? 0 : order->waypoint + 1;
+        order->patrol.waypoint = order->patrol.waypoint == last ? 0 : order->patrol.waypoint + 1;
     } else {
-        order->backwards = order->backwards ? order->waypoint > 0 : order->waypoint == last;
-        order->waypoint = order->backwards ? order->waypoint - 1 : order->waypoint + 1;
+        order->patrol.backwards =
+            order->patrol.backwards ? order->patrol.waypoint > 0 : order->patrol.waypoint == last;
+        order->patrol.waypoint =
+            order->patrol.backwards ? order->patrol.waypoint - 1 : order->patrol.waypoint + 1;
     }
     // Where nothing can be reached, no search is made in every tick.
     if (how == FM_END_NEAREST && order->leg_moves == agent->moves) {
@@ -41,7 +43,7 @@ static void go_to_next_waypoint(fm_world *world, struct fm_agent *agent, fm_orde
 void fm_patrol_begin(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;
-    order->waypoint = order->route->count == 1 ? 1 : 0;
+    order->patrol.waypoint = order->route->count == 1 ? 1 : 0;
     fm_order_set_goal(world, agent, waypoint_cell(order));
 }
 

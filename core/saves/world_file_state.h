@@ -37,39 +37,45 @@ typedef enum fm_world_section {
 #define FM_SECTION_HEAD_SIZE 9u
 #define FM_SECTION_TAIL_SIZE 8u
 
+// Kinds of order, as a set.
+#define FM_ALL_KINDS UINT32_MAX
+#define FM_MOVES     (1u << FM_ORDER_MOVE)
+#define FM_PATROLS   (1u << FM_ORDER_PATROL)
+#define FM_FOLLOWS   (1u << FM_ORDER_FOLLOW | 1u << FM_ORDER_GUARD)
+
 // Members of fm_order that are numbers or cells and are written as they are. A mask says first
-// which are not 0, or FM_CELL_NONE; only these follow. NUMBER(member, largest value), CELL(member):
-// on the map, or FM_CELL_NONE
+// which are not 0, or FM_CELL_NONE; only these follow. NUMBER(kinds that have it, member, largest
+// value), CELL(kinds, member): on the map, or FM_CELL_NONE. `kind` comes before what depends on it.
 #define FM_ORDER_MEMBER_LIST(NUMBER, CELL)                                                         \
-    NUMBER(number, UINT64_MAX)                                                                     \
-    NUMBER(kind, FM_ORDER_KIND_COUNT - 1)                                                          \
-    NUMBER(on_unreachable, FM_UNREACHABLE_WAIT)                                                    \
-    NUMBER(given_tick, UINT64_MAX)                                                                 \
-    NUMBER(has_moved, 1)                                                                           \
-    NUMBER(radius, FM_ORDER_RADIUS_MAX)                                                            \
-    CELL(goal)                                                                                     \
-    NUMBER(resting, 1)                                                                             \
-    CELL(substitute)                                                                               \
-    NUMBER(retry.due_tick, UINT64_MAX)                                                             \
-    NUMBER(retry.wait, FM_RETRY_WAIT_MAX)                                                          \
-    NUMBER(leg_moves, UINT64_MAX)                                                                  \
-    NUMBER(pause_end, UINT64_MAX)                                                                  \
-    NUMBER(marches, 1)                                                                             \
-    CELL(own_goal)                                                                                 \
-    NUMBER(max_detour, UINT32_MAX)                                                                 \
-    NUMBER(first_steps, UINT32_MAX)                                                                \
-    NUMBER(is_too_long, 1)                                                                         \
-    NUMBER(speed, UINT32_MAX)                                                                      \
-    NUMBER(waypoint, FM_WAYPOINTS_MAX)                                                             \
-    NUMBER(loop, 1)                                                                                \
-    NUMBER(backwards, 1)                                                                           \
-    CELL(home)                                                                                     \
-    NUMBER(target.index1, UINT32_MAX)                                                              \
-    NUMBER(target.generation, UINT32_MAX)                                                          \
-    CELL(post)                                                                                     \
-    NUMBER(rest_begin, UINT64_MAX)                                                                 \
-    NUMBER(settled, 1)                                                                             \
-    CELL(settled_cell)
+    NUMBER(FM_ALL_KINDS, number, UINT64_MAX)                                                       \
+    NUMBER(FM_ALL_KINDS, kind, FM_ORDER_KIND_COUNT - 1)                                            \
+    NUMBER(FM_ALL_KINDS, on_unreachable, FM_UNREACHABLE_WAIT)                                      \
+    NUMBER(FM_ALL_KINDS, given_tick, UINT64_MAX)                                                   \
+    NUMBER(FM_ALL_KINDS, has_moved, 1)                                                             \
+    NUMBER(FM_ALL_KINDS, radius, FM_ORDER_RADIUS_MAX)                                              \
+    CELL(FM_ALL_KINDS, goal)                                                                       \
+    NUMBER(FM_ALL_KINDS, resting, 1)                                                               \
+    CELL(FM_ALL_KINDS, substitute)                                                                 \
+    NUMBER(FM_ALL_KINDS, retry.due_tick, UINT64_MAX)                                               \
+    NUMBER(FM_ALL_KINDS, retry.wait, FM_RETRY_WAIT_MAX)                                            \
+    NUMBER(FM_ALL_KINDS, leg_moves, UINT64_MAX)                                                    \
+    NUMBER(FM_ALL_KINDS, pause_end, UINT64_MAX)                                                    \
+    NUMBER(FM_MOVES, move.marches, 1)                                                              \
+    CELL(FM_MOVES, move.own_goal)                                                                  \
+    NUMBER(FM_MOVES, move.max_detour, UINT32_MAX)                                                  \
+    NUMBER(FM_MOVES, move.first_steps, UINT32_MAX)                                                 \
+    NUMBER(FM_MOVES, move.is_too_long, 1)                                                          \
+    NUMBER(FM_MOVES, move.speed, UINT32_MAX)                                                       \
+    NUMBER(FM_PATROLS, patrol.waypoint, FM_WAYPOINTS_MAX)                                          \
+    NUMBER(FM_ALL_KINDS, loop, 1)                                                                  \
+    NUMBER(FM_PATROLS, patrol.backwards, 1)                                                        \
+    CELL(FM_ALL_KINDS, home)                                                                       \
+    NUMBER(FM_FOLLOWS, follow.target.index1, UINT32_MAX)                                           \
+    NUMBER(FM_FOLLOWS, follow.target.generation, UINT32_MAX)                                       \
+    CELL(FM_FOLLOWS, follow.post)                                                                  \
+    NUMBER(FM_FOLLOWS, follow.rest_begin, UINT64_MAX)                                              \
+    NUMBER(FM_FOLLOWS, follow.settled, 1)                                                          \
+    CELL(FM_FOLLOWS, follow.settled_cell)
 
 // The same of fm_agent.
 #define FM_AGENT_MEMBER_LIST(NUMBER, CELL)                                                         \

@@ -319,10 +319,9 @@ fm_status fm_load_teams(fm_world_loader *loader)
 // ---- orders -------------------------------------------------------------------------------------
 
 // Members that are numbers or cells, by a mask of those that are there.
-#define COUNT_NUMBER(member, limit) +1
-#define COUNT_CELL(member)          +1
-#define ORDER_MEMBERS               (0 FM_ORDER_MEMBER_LIST(COUNT_NUMBER, COUNT_CELL))
-#define AGENT_MEMBERS               (0 FM_AGENT_MEMBER_LIST(COUNT_NUMBER, COUNT_CELL))
+#define COUNT(...)    +1
+#define ORDER_MEMBERS (0 FM_ORDER_MEMBER_LIST(COUNT, COUNT))
+#define AGENT_MEMBERS (0 FM_AGENT_MEMBER_LIST(COUNT, COUNT))
 
 _Static_assert(ORDER_MEMBERS < 64 && AGENT_MEMBERS < 64, "a mask holds no more");
 
@@ -336,18 +335,27 @@ static uint64_t take_number(fm_reader *reader, uint64_t limit, const char *what)
     return value;
 }
 
+// Files of older programs may have members that the order's kind does not use: they are left out.
 static void take_order_members(fm_world_loader *loader, struct fm_order *order)
 {
     fm_reader *reader = &loader->reader;
     uint64_t mask =
         fm_reader_take_bounded(reader, ((uint64_t)1 << ORDER_MEMBERS) - 1, "members of an order");
     uint32_t count = 0;
-#define NUMBER(member, limit)                                                                      \
-    if (mask >> count++ & 1) {                                                                     \
-        order->member = (__typeof__(order->member))take_number(reader, limit, #member);            \
+#define NUMBER(kinds, member, limit)                                                               \
+    {                                                                                              \
+        uint64_t number = mask >> count++ & 1 ? take_number(reader, limit, #member) : 0;           \
+        if (1u << order->kind & (kinds)) {                                                         \
+            order->member = (__typeof__(order->member))number;                                     \
+        }                                                                                          \
     }
-#define CELL(member)                                                                               \
-    order->member = mask >> count++ & 1 ? fm_loader_take_cell(loader, #member) : FM_CELL_NONE;
+#define CELL(kinds, member)                                                                        \
+    {                                                                                              \
+        fm_cell cell = mask >> count++ & 1 ? fm_loader_take_cell(loader, #member) : FM_CELL_NONE;  \
+        if (1u << order->kind & (kinds)) {                                                         \
+            order->member = cell;                                                                  \
+        }                                                                                          \
+    }
     FM_ORDER_MEMBER_LIST(NUMBER, CELL)
 #undef NUMBER
 #undef CELL
@@ -424,14 +432,17 @@ static bool speed_fits(const fm_world *world, uint32_t speed)
            (uint64_t)world->rules.tick_millihertz * FM_SPEED_DIAGONAL;
 }
 
-// Only a move of its own has a bound for its way, and only with that is there something to measure.
+// Only a move without a group has a bound for its path, and only with that is there something to
+// measure.
 static bool detour_fits(const struct fm_order *order)
 {
-    if (order->max_detour == 0) {
-        return order->first_steps == 0 && !order->is_too_long;
+    if (order->kind != FM_ORDER_MOVE) {
+        return true;
     }
-    return order->kind == FM_ORDER_MOVE && !order->marches &&
-           order->max_detour <= FM_DETOUR_PERCENT_MAX;
+    if (order->move.max_detour == 0) {
+        return order->move.first_steps == 0 && !order->move.is_too_long;
+    }
+    return !order->move.marches && order->move.max_detour <= FM_DETOUR_PERCENT_MAX;
 }
 
 static bool patrol_has_its_cells(const struct fm_order *order, bool is_queued)
@@ -440,7 +451,7 @@ static bool patrol_has_its_cells(const struct fm_order *order, bool is_queued)
         return false;
     }
     bool comes_home = order->route->count == 1;
-    return order->waypoint < (comes_home ? 2 : order->route->count) &&
+    return order->patrol.waypoint < (comes_home ? 2 : order->route->count) &&
            (is_queued || !comes_home || order->home != FM_CELL_NONE);
 }
 
@@ -452,10 +463,10 @@ static bool has_its_cells(const struct fm_order *order, bool is_queued)
         return patrol_has_its_cells(order, is_queued);
     case FM_ORDER_MOVE:
         return route == NULL && order->goal != FM_CELL_NONE &&
-               (!order->marches || order->own_goal != FM_CELL_NONE);
+               (!order->move.marches || order->move.own_goal != FM_CELL_NONE);
     case FM_ORDER_FOLLOW:
     case FM_ORDER_GUARD:
-        return route == NULL && (is_queued || order->post != FM_CELL_NONE);
+        return route == NULL && (is_queued || order->follow.post != FM_CELL_NONE);
     case FM_ORDER_FLEE:
         return true;
     case FM_ORDER_HOLD:
@@ -479,7 +490,7 @@ static void check_order(struct agents *a, const struct fm_agent *agent,
     } else if (!has_its_cells(order, is_queued)) {
         fm_reader_fail(reader, "Order %llu has not the cells that its kind needs.",
                        (unsigned long long)order->id);
-    } else if (!speed_fits(world, order->speed) || !detour_fits(order)) {
+    } else if (!speed_fits(world, fm_order_speed(order)) || !detour_fits(order)) {
         fm_reader_fail(reader, "Order %llu has a speed or detour out of range.",
                        (unsigned long long)order->id);
     }

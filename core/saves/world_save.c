@@ -298,8 +298,9 @@ static bool is_settled_still(const fm_world *world, const struct fm_agent *agent
                              const struct fm_order *order)
 {
     const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
-    return order->settled &&
-           order->settled_version == fm_knowledge_log(knowledge, agent->class_index)->version;
+    return fm_order_follows(order) && order->follow.settled &&
+           order->follow.settled_version ==
+               fm_knowledge_log(knowledge, agent->class_index)->version;
 }
 
 static void put_order(struct save *s, const struct fm_agent *agent, const struct fm_order *given)
@@ -310,22 +311,29 @@ static void put_order(struct save *s, const struct fm_agent *agent, const struct
     }
     struct fm_order copy = *given;
     const struct fm_order *order = &copy;
-    copy.settled = is_settled_still(s->world, agent, given);
-    copy.settled_cell = copy.settled ? copy.settled_cell : FM_CELL_NONE;
+    if (fm_order_follows(order)) {
+        bool settled = is_settled_still(s->world, agent, given);
+        copy.follow.settled = settled;
+        copy.follow.settled_cell = settled ? copy.follow.settled_cell : FM_CELL_NONE;
+    }
+    uint32_t is = 1u << order->kind;
     uint64_t mask = 0;
     uint32_t count = 0;
-#define NUMBER(member, limit) mask |= (uint64_t)(order->member != 0) << count++;
-#define CELL(member)          mask |= (uint64_t)(order->member != FM_CELL_NONE) << count++;
+#define NUMBER(kinds, member, limit)                                                               \
+    mask |= (uint64_t)(is & (kinds) && order->member != 0) << count++;
+#define CELL(kinds, member)                                                                        \
+    mask |= (uint64_t)(is & (kinds) && order->member != FM_CELL_NONE) << count++;
     FM_ORDER_MEMBER_LIST(NUMBER, CELL)
 #undef NUMBER
 #undef CELL
     fm_writer_put_varint(s->writer, mask);
-#define NUMBER(member, limit)                                                                      \
-    if (order->member != 0) {                                                                      \
+    count = 0;
+#define NUMBER(kinds, member, limit)                                                               \
+    if (mask >> count++ & 1) {                                                                     \
         fm_writer_put_varint(s->writer, (uint64_t)order->member);                                  \
     }
-#define CELL(member)                                                                               \
-    if (order->member != FM_CELL_NONE) {                                                           \
+#define CELL(kinds, member)                                                                        \
+    if (mask >> count++ & 1) {                                                                     \
         put_cell(s, order->member);                                                                \
     }
     FM_ORDER_MEMBER_LIST(NUMBER, CELL)

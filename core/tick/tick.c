@@ -167,7 +167,7 @@ uint64_t fm_world_digest(const fm_world *world)
                                                (uint64_t)agent->generation << 32 |
                                                agent->order.substitute);
             digest = fm_agent_mix_orders(agent, digest);
-            digest = agent->speed == 0 && agent->order.speed == 0
+            digest = agent->speed == 0 && fm_order_speed(&agent->order) == 0
                          ? digest
                          : fm_digest_mix(digest, (uint32_t)agent->credit);
             digest = world->crowd.occupancy == NULL ? digest : digest_among_others(digest, agent);

@@ -37,11 +37,11 @@ fm_status fm_world_describe(const fm_world *world, fm_agent_id id, fm_agent_repo
         .has_order = agent->order.id != 0,
         .order = agent->order.id,
         .order_kind = agent->order.kind,
-        .target = agent->order.target,
+        .target = fm_order_follows(&agent->order) ? agent->order.follow.target : (fm_agent_id){0},
         .queue_count = agent->queue_count,
-        .goal = agent->order.id == 0   ? FM_CELL_NONE
-                : agent->order.marches ? agent->order.own_goal
-                                       : agent->order.goal,
+        .goal = agent->order.id == 0              ? FM_CELL_NONE
+                : fm_order_marches(&agent->order) ? agent->order.move.own_goal
+                                                  : agent->order.goal,
         .goal_substitute = agent->order.substitute,
         .on_unreachable = agent->order.on_unreachable,
         .plan_state = (fm_plan_state)agent->plan_state,

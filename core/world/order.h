@@ -3,7 +3,7 @@
 //
 // An order leads its agent over legs. A leg is one cell to go to, `goal`, and is all that planners
 // ever hear of. A move has one leg, a patrol one after the other; a follow moves the goal of its
-// leg. What comes after a leg is decided in legs.c, by kind.
+// leg. What comes after a leg is decided in core/orders/order_kinds.c, by kind.
 
 #pragma once
 
@@ -19,47 +19,90 @@ struct fm_route {
 };
 
 struct fm_order {
-    uint64_t id;     // 0: none
-    uint64_t number; // among the team's own, from 1
+    uint64_t id;         // 0: none
+    uint64_t number;     // among the team's own, from 1
+    uint64_t given_tick; // ticks completed when its turn came
     fm_order_kind kind;
     fm_on_unreachable on_unreachable;
-    uint64_t given_tick; // ticks completed when its turn came
-    bool has_moved;      // the agent has made a move under it
-    uint32_t radius;     // cells, as the kind of order means it
+    struct fm_route *route; // patrol, flee; NULL without
+    fm_cell home;           // where the agent stood when the order's turn came
+    uint32_t radius;        // cells, as the kind of order means it
+    bool loop;              // patrol: from the last waypoint to the first
+    bool has_moved;         // the agent has made a move under it
 
     // ---- the leg under way
-    fm_cell goal;       // where it leads; FM_CELL_NONE: nowhere, the agent stays
     bool resting;       // the agent stays although there is a goal
+    fm_cell goal;       // where it leads; FM_CELL_NONE: nowhere, the agent stays
     fm_cell substitute; // reachable cell it goes to instead, FM_CELL_NONE
     fm_retry retry;     // of asking whether the goal can be reached
     uint64_t leg_moves; // the agent's moves when the leg began
     uint64_t pause_end; // stays where it is until so many ticks are completed
 
-    // ---- move
-    bool marches;         // `goal` is the group's meeting cell, see group.h
-    fm_cell own_goal;     // where it leads in the end
-    uint32_t max_detour;  // per cent of the first way known; 0: any. See detour.h
-    uint32_t first_steps; // of that way; 0: none is known yet
-    bool is_too_long;     // the way is, as of the last choose stage
-    uint32_t speed;       // cells in 1000 s, that of the group's slowest; 0: the agent's own
-
-    // ---- patrol, flee
-    struct fm_route *route; // NULL without
-    uint32_t waypoint;      // patrol: where the leg leads, see legs.c
-    bool loop;              // patrol: from the last waypoint to the first
-    bool backwards;         // patrol: on the way back
-    fm_cell home;           // where the agent stood when the order's turn came
-
-    // ---- explore, flee
-    fm_goal_search_state seek_state;
-    fm_cell found;        // with FM_GOAL_SEARCH_FOUND
-    uint64_t sought_tick; // tick in which it was looked for last
-
-    // ---- follow, guard
-    fm_agent_id target;       // all zero: none, or lost from sight
-    fm_cell post;             // where the target was seen last; the cell that is guarded
-    uint64_t rest_begin;      // tick in which `resting` began
-    bool settled;             // stands on the reachable cell nearest to `post`,
-    fm_cell settled_cell;     // which is this one,
-    uint64_t settled_version; // as of this version of the knowledge
+    // By kind. Whoever does not know the kind asks one of the functions below. The largest comes
+    // first: `{0}` makes all of it zero.
+    union {
+        struct {                      // follow, guard
+            fm_agent_id target;       // all zero: none, or lost from sight
+            fm_cell post;             // where the target was seen last; the cell that is guarded
+            fm_cell settled_cell;     // with `settled`
+            uint64_t settled_version; // the same: version of the knowledge
+            uint64_t rest_begin;      // tick in which `resting` began
+            bool settled;             // stands on the reachable cell nearest to `post`
+        } follow;
+        struct {
+            fm_cell own_goal;     // where it leads in the end
+            uint32_t max_detour;  // per cent of the first path known; 0: any. See detour.h
+            uint32_t first_steps; // of that path; 0: none is known yet
+            uint32_t speed;       // cells in 1000 s, of the group's slowest; 0: the agent's own
+            bool marches;         // `goal` is the group's meeting cell, see group.h
+            bool is_too_long;     // the path is, as of the last choose stage
+        } move;
+        struct {
+            uint32_t waypoint; // where the leg leads, see patrol.c
+            bool backwards;    // on the way back
+        } patrol;
+        struct {           // explore, flee
+            uint64_t tick; // tick in which a goal was looked for last
+            fm_goal_search_state state;
+            fm_cell found; // with FM_GOAL_SEARCH_FOUND
+        } search;
+    };
 };
+
+static inline bool fm_order_marches(const struct fm_order *order)
+{
+    return order->kind == FM_ORDER_MOVE && order->move.marches;
+}
+
+static inline uint32_t fm_order_speed(const struct fm_order *order)
+{
+    return order->kind == FM_ORDER_MOVE ? order->move.speed : 0;
+}
+
+static inline uint32_t fm_order_max_detour(const struct fm_order *order)
+{
+    return order->kind == FM_ORDER_MOVE ? order->move.max_detour : 0;
+}
+
+static inline bool fm_order_is_too_long(const struct fm_order *order)
+{
+    return order->kind == FM_ORDER_MOVE && order->move.is_too_long;
+}
+
+/// Whether the order's goal is looked for: explore and flee.
+static inline bool fm_order_searches(const struct fm_order *order)
+{
+    return order->kind == FM_ORDER_EXPLORE || order->kind == FM_ORDER_FLEE;
+}
+
+/// Whether its agent waits for its turn to look for a goal in this tick.
+static inline bool fm_order_is_listed(const struct fm_order *order)
+{
+    return fm_order_searches(order) && order->search.state == FM_GOAL_SEARCH_LISTED;
+}
+
+/// Whether the order has a target or a post: follow and guard.
+static inline bool fm_order_follows(const struct fm_order *order)
+{
+    return order->kind == FM_ORDER_FOLLOW || order->kind == FM_ORDER_GUARD;
+}

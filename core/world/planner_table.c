@@ -299,7 +299,7 @@ static void join(fm_world *world, struct fm_agent *agent, uint32_t slot)
 bool fm_planner_take(fm_world *world, struct fm_agent *agent, fm_cell goal)
 {
     uint32_t slot = FM_SLOT_NONE;
-    bool marches = agent->order.marches && !agent->spec.ops->shared;
+    bool marches = fm_order_marches(&agent->order) && !agent->spec.ops->shared;
     bool in_group = marches || has_group(world, agent, goal);
     const fm_planner_spec *spec = in_group ? group_spec_of(world, agent) : &agent->spec;
     if (spec->ops->shared) {

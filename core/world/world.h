@@ -256,7 +256,8 @@ typedef struct fm_command {
     const fm_cell *cells;      // SPAWN, ORDER, TERRAIN
     uint32_t agent_count, cell_count;
 
-    // By kind. Only members of the command's own kind may be read or set.
+    // By kind. Only members of the command's own kind may be read or set. The largest comes first:
+    // `{0}` makes all of it zero.
     union {
         struct { // FM_COMMAND_TEAM, FM_COMMAND_SPAWN, FM_COMMAND_PLANNER
             fm_planner_spec planner;
