@@ -1,0 +1,181 @@
+# view.gd: what a team sees, kept up to date by keyframes and deltas (proto/PROTOCOL.md, Views). A client makes
+# it: client.subscribe(world, team). Signals tell what changed, when all of a message is applied.
+
+# Everything may be different: the first keyframe, a later one, another rectangle. All cells are to be drawn anew;
+# agents are told of as ever.
+signal replaced(view)
+# So many cells from x, y eastward have another look.
+signal cells_changed(view, x, y, count)
+# An agent left the view: reason 0 fog, 1 removed, 2 outside of the rectangle.
+signal left(view, id, reason)
+# An agent came into view, moved, or changed its state.
+signal entered(view, agent)
+signal moved(view, agent)
+signal buildings_changed(view)
+# An order ended: {order, agent, reason, x, y}; REASONS[reason] says why.
+signal order_ended(view, order)
+# All of a message is told.
+signal changed(view)
+# The subscription is over, or was refused.
+signal ended(view, why)
+
+const TERRAINS = ["unknown", "ground", "out_of_bounds", "trees", "swamp", "water", "wall", "building"]
+const STATES = ["idle", "moving", "waiting", "blocked", "holding"]
+const REASONS = ["arrived", "nearest_reached", "unreachable", "replaced", "cancelled", "died", "out_of_memory",
+	"target_lost", "target_died", "explored"]
+
+var world = 0
+var team = 0
+var subscription = 0 # 0: not answered yet
+var stream = 0
+var resumed = false # the server went on where a lost connection ended
+var is_over = false
+var tick = -1
+var x = 0 # the rectangle that is shown
+var y = 0
+var width = 0
+var height = 0
+var agents = {} # id: {id, team, x, y, state, movement_class}
+var buildings = {} # number: {number, team, x, y, width, height}
+
+var _looks = []
+
+
+# Terrain and cost of a cell in one number; 0: unknown, or not in view.
+func look(at_x, at_y):
+	if at_x < x or at_y < y or at_x >= x + width or at_y >= y + height:
+		return 0
+	return _looks[(at_y - y) * width + at_x - x]
+
+
+# A place in TERRAINS.
+func terrain(at_x, at_y):
+	return look(at_x, at_y) & 15
+
+
+# How many times as dear as open floor a known cell is.
+func cost(at_x, at_y):
+	return (look(at_x, at_y) >> 4) + 1
+
+
+# ---- messages ------------------------------------------------------------------------------------
+
+func apply(is_keyframe, message):
+	var gone = []
+	var come = []
+	tick = message["tick"]
+	if is_keyframe:
+		_replace(message, gone, come)
+	else:
+		_change(message, gone, come)
+	_tell(is_keyframe, message, gone, come)
+
+
+func _replace(message, gone, come):
+	_set_rect(message["rect"])
+	_looks = []
+	_looks.resize(width * height)
+	var place = 0
+	var runs = message["cells"]
+	for i in range(0, runs.size(), 2):
+		for _j in range(runs[i]):
+			_looks[place] = runs[i + 1]
+			place += 1
+	var before = agents
+	agents = {}
+	_enter(message["agents"], come, before)
+	for id in before:
+		if not agents.has(id):
+			gone.push_back([id, 2])
+	_classify(message)
+	_build(message.get("buildings", []))
+
+
+func _change(message, gone, come):
+	var leave = message.get("leave", [])
+	for i in range(0, leave.size(), 2):
+		if agents.erase(leave[i]):
+			gone.push_back([leave[i], leave[i + 1]])
+	if message.has("rect"):
+		_move_rect(message["rect"])
+	_enter(message.get("enter", []), come, {})
+	_classify(message)
+	if message.has("buildings"):
+		_build(message["buildings"])
+	var moves = message.get("moved", [])
+	for i in range(0, moves.size(), 4):
+		var agent = agents.get(moves[i])
+		if agent != null:
+			agent["x"] = moves[i + 1]
+			agent["y"] = moves[i + 2]
+			agent["state"] = moves[i + 3]
+	var cells = message.get("cells", [])
+	for i in range(0, cells.size(), 4):
+		var at = (cells[i + 1] - y) * width + cells[i] - x
+		for j in range(at, at + cells[i + 2]):
+			_looks[j] = cells[i + 3]
+
+
+func _set_rect(rect):
+	x = rect[0]
+	y = rect[1]
+	width = rect[2]
+	height = rect[3]
+
+
+# The rectangle has moved: what it did not show before is unknown.
+func _move_rect(rect):
+	var looks = []
+	looks.resize(rect[2] * rect[3])
+	var at = 0
+	for j in range(rect[1], rect[1] + rect[3]):
+		for i in range(rect[0], rect[0] + rect[2]):
+			looks[at] = look(i, j)
+			at += 1
+	_looks = looks
+	_set_rect(rect)
+
+
+func _enter(list, come, before):
+	for i in range(0, list.size(), 5):
+		agents[list[i]] = {"id": list[i], "team": list[i + 1], "x": list[i + 2], "y": list[i + 3],
+			"state": list[i + 4], "movement_class": 0}
+		if not before.has(list[i]):
+			come.push_back(list[i])
+
+
+func _classify(message):
+	var classes = message.get("classes", [])
+	for i in range(0, classes.size(), 2):
+		agents[classes[i]]["movement_class"] = classes[i + 1]
+
+
+func _build(list):
+	buildings = {}
+	for i in range(0, list.size(), 6):
+		buildings[list[i]] = {"number": list[i], "team": list[i + 1], "x": list[i + 2], "y": list[i + 3],
+			"width": list[i + 4], "height": list[i + 5]}
+
+
+func _tell(is_keyframe, message, gone, come):
+	if is_keyframe or message.has("rect"):
+		emit_signal("replaced", self)
+	else:
+		var cells = message.get("cells", [])
+		for i in range(0, cells.size(), 4):
+			emit_signal("cells_changed", self, cells[i], cells[i + 1], cells[i + 2])
+	for one in gone:
+		emit_signal("left", self, one[0], one[1])
+	for id in come:
+		emit_signal("entered", self, agents[id])
+	var moves = message["agents"] if is_keyframe else message.get("moved", [])
+	for i in range(0, moves.size(), 5 if is_keyframe else 4):
+		if agents.has(moves[i]):
+			emit_signal("moved", self, agents[moves[i]])
+	if is_keyframe or message.has("buildings"):
+		emit_signal("buildings_changed", self)
+	var ends = message.get("ended", [])
+	for i in range(0, ends.size(), 5):
+		emit_signal("order_ended", self, {"order": ends[i], "agent": ends[i + 1], "reason": ends[i + 2],
+			"x": ends[i + 3], "y": ends[i + 4]})
+	emit_signal("changed", self)

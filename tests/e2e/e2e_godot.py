@@ -1,0 +1,230 @@
+"""The add-on for Godot, headless with the Godot 3 of Debian, against a real server.
+
+Goal    its view shows what the bytes say, cell by cell and agent by agent, and what the server says of each agent;
+        its signals tell the same story; a view goes on after its connection broke; errors and ends are told; the
+        example scene draws its view on the TileMap, and a click sends its units, which arrive.
+Method  godot/probe.gd follows a view and prints it; the tests' own mirror, which shares no code with it, is beside
+        it. godot/scene.gd holds the example scene to its view.
+
+Godot comes from Debian: godot3-server, 70 MB. The file for Godot 4 cannot be tried here.
+"""
+
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from fogmarch_server import PATIENCE, Server, run, until as wait_for
+from mirror import Mirror
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GODOT = shutil.which("godot3-server") or shutil.which("godot3-headless")
+
+if GODOT is None:
+    print("[ SKIPPED  ] install the Debian package godot3-server")
+    sys.exit(77)
+
+FOLDER = tempfile.TemporaryDirectory(prefix="fogmarch-godot-")
+PROJECT = os.path.join(FOLDER.name, "project")
+shutil.copytree(os.path.join(HERE, "../../clients/godot"), PROJECT)
+for name in ("probe.gd", "scene.gd", "page.gd"):
+    shutil.copy(os.path.join(HERE, "godot", name), PROJECT)
+
+
+def begin(script, **environment):
+    return subprocess.Popen([GODOT, "--path", PROJECT, "-s", f"res://{script}"], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            env={**os.environ, "HOME": FOLDER.name, "XDG_DATA_HOME": FOLDER.name, **environment})
+
+
+class Probe:
+    def __init__(self, port, world, team, ticks, rects=None, resume_at=-1):
+        task = {"port": port, "world": world, "team": team, "ticks": ticks, "rects": rects or {},
+                "resume_at": resume_at}
+        self.process = begin("probe.gd", FOGMARCH_PROBE=json.dumps(task))
+
+    def said(self):
+        lines = []
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                return json.loads(line)
+            lines.append(line)
+            if "SCRIPT ERROR" in line:
+                self.process.kill()
+        raise AssertionError("the probe is gone:\n" + "".join(lines))
+
+    def shown(self):
+        """What it shows next, in the form of the tests' own mirror, and the rest."""
+        said = self.said()
+        assert said.get("agree"), ("the signals do not tell what the view shows", said)
+        x, y, width, height = said["rect"]
+        looks = {(x + i % width, y + i // width): look for i, look in enumerate(said["looks"])}
+        agents = {one[0]: tuple(one[1:5]) for one in said["agents"]}
+        classes = {one[0]: one[5] for one in said["agents"] if one[5]}
+        buildings = {one[0]: tuple(one[1:]) for one in said["buildings"]}
+        return (tuple(said["rect"]), looks, agents, classes, buildings), said
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if error[0] is not None:
+            self.process.kill()
+        rest = self.process.stdout.read()
+        self.process.stdout.close()
+        assert self.process.wait(PATIENCE) == 0 or error[0] is not None, rest
+        assert "SCRIPT ERROR" not in rest, rest
+
+
+def make_world(client, **options):
+    made = client.call("world.create", name="arena", generator="skirmish", width=96, height=96, players=2, seed=3,
+                       **options)
+    teams = [client.call("team.create", world=made["world"])["team"] for _ in range(2)]
+    return made["world"], teams, [made["bases"][:2], made["bases"][2:4]]
+
+
+def around(base, count):
+    return [place for i in range(count) for place in (base[0] - 2 + i % 5, base[1] - 2 + i // 5 % 5)]
+
+
+def until(client, mirror, tick):
+    while mirror.tick is None or mirror.tick < tick:
+        mirror.apply(*client.notification("keyframe", "delta"))
+
+
+def the_view_shows_what_the_bytes_say():
+    with Server() as server:
+        client = server.connect()
+        world, (team, other), (base, far) = make_world(client, paused=True, classes="ground;tank:size=2,ground=1")
+        agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 20))["agents"]
+        tanks = client.call("agent.spawn", world=world, team=team, cells=[base[0] + 6, base[1]], **{"class": "tank"})
+        client.call("agent.spawn", world=world, team=other, cells=around(far, 3))
+        mirror = Mirror()
+        client.call("subscribe", world=world, team=team)
+        with Probe(server.port, world, team, [0, 1, 20, 21, 50]) as probe:
+            state, said = probe.shown()
+            until(client, mirror, 0)
+            assert state == mirror.state()
+            assert said["refusals"] == [["world.info", "no_world"]] and said["heard"] == "no_world", said
+            client.call("agent.order", world=world, agents=agents, kind="move", goal=far, spread=True)
+            client.call("agent.order", world=world, agents=tanks["agents"], kind="move", goal=far)
+            for tick in range(1, 51):
+                if tick == 20:
+                    client.call("agent.remove", world=world, agents=agents[:3])
+                    client.call("building.place", world=world, team=team, on_units="push",
+                                rect=[base[0] + 6, base[1] + 6, 2, 3])
+                    client.call("terrain.set", world=world, set="swamp", cost=5, rects=[base[0], base[1], 4, 1])
+                client.call("world.step", world=world, ticks=1)
+                until(client, mirror, tick)
+                if tick in (1, 20, 21, 50):
+                    state, said = probe.shown()
+                    assert said["tick"] == tick and state == mirror.state(), tick
+                    assert [tuple(one) for one in said["orders"]] == mirror.ended
+            assert len(state[2]) == 18 and state[3] and state[4]
+            for agent, (whose, x, y, _) in state[2].items():
+                truth = client.call("debug.inspect", world=world, agent=agent)
+                assert (truth["team"], truth["cell"]) == (whose, [x, y]), agent
+
+
+def a_view_that_moves_and_one_that_goes_on():
+    with Server() as server:
+        client = server.connect()
+        world, (team, _), (base, far) = make_world(client, paused=True)
+        agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 10))["agents"]
+        number = client.call("subscribe", world=world)["subscription"]
+        mirror = Mirror()
+        rects = {0: [5, 3, 60, 50], 2: [20, 30, 50, 60], 3: [0, 0, 96, 96]}
+        with Probe(server.port, world, 0, [0, 2, 3, 4, 6, 7], rects, resume_at=6) as probe:
+            for tick in range(8):
+                if tick > 0:
+                    client.call("terrain.set", world=world, set=("swamp", "water")[tick % 2], cells=[30, 35])
+                    client.call("agent.order", world=world, agents=agents, kind="move", goal=far)
+                    client.call("world.step", world=world, ticks=1)
+                until(client, mirror, tick)
+                if tick in (0, 2, 3, 4, 6, 7):
+                    state, said = probe.shown()
+                    while said["tick"] < tick:  # a keyframe of the view that has moved
+                        state, said = probe.shown()
+                    assert state[2:] == mirror.state()[2:], tick
+                    for cell, look in state[1].items():
+                        assert mirror.looks.get(cell, look) == look
+                if tick in rects:
+                    client.call("subscription.move", subscription=number, rect=rects[tick])
+                if tick == 6:
+                    assert probe.said() == {"resumed": True}
+            assert said["resumed"] and state == mirror.state()
+            assert [tuple(one) for one in said["orders"]] == mirror.ended
+
+
+def ends():
+    with Server() as server:
+        client = server.connect()
+        world, (team, _), _ = make_world(client, paused=True)
+        with Probe(server.port, world, team, [0, 99]) as probe, Probe(server.port, world, 0, [0, 99]) as other:
+            probe.shown()
+            client.call("world.destroy", world=world)
+            assert probe.said() == {"ended": "the world has ended"}
+            other.shown()
+            assert other.said() == {"ended": "the world has ended"}
+        with Probe(1, 1, 1, [0]) as probe:
+            assert "no server" in probe.said()["closed"]
+    with Server(environment={"FOGMARCH_TOKEN": "correct-horse-battery"}) as server:
+        with Probe(server.port, 1, 1, [0]) as probe:
+            assert probe.said()["closed"]
+
+
+def the_example_scene():
+    with Server() as server:
+        scene = begin("scene.gd", FOGMARCH_PORT=str(server.port))
+        try:
+            client = server.connect()
+            worlds = wait_for(lambda: client.call("world.list")["worlds"], "a world")
+            client.call("world.resume", world=worlds[0]["world"], tick_hz=60)  # its author has more time
+            said, _ = scene.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            scene.kill()
+            said, _ = scene.communicate()
+            raise AssertionError(said + server.log())
+        assert scene.returncode == 0 and "20 units arrived" in said and "SCRIPT ERROR" not in said, said
+
+
+def the_script_of_the_page():
+    with open(os.path.join(PROJECT, "README.md"), encoding="utf-8") as page:
+        script = re.search(r"```gdscript\n(.*?)```", page.read(), re.DOTALL).group(1)
+    with Server() as server:
+        client = server.connect()
+        world, (team, _), (base, _) = make_world(client)
+        assert (world, team) == (1, 1)
+        client.call("agent.spawn", world=world, team=team, cells=around(base, 3))
+        with open(os.path.join(PROJECT, "page_node.gd"), "w", encoding="utf-8") as file:
+            file.write(script.replace("7421", str(server.port)).replace("77, 101", "70, 70"))
+        said, _ = (page := begin("page.gd")).communicate(timeout=PATIENCE)
+        assert page.returncode == 0 and re.search(r"^tick \d+: agent 1 is at", said, re.MULTILINE), said
+
+
+def what_differs_in_godot_4_is_in_one_file():
+    """Godot 4 is not here. The two files have the same functions, and the others none of what it has renamed."""
+    def functions(name):
+        with open(os.path.join(PROJECT, name), encoding="utf-8") as file:
+            return sorted(re.findall(r"^static func (\w+)\(", file.read(), re.MULTILINE))
+    three = [name for name in functions("addons/fogmarch/engine.gd") if not name.startswith("_")]
+    assert three == functions("godot4/engine.gd") and len(three) > 5
+    renamed = re.compile(r"Pool\w+Array|\byield\b|\bexport\b|\bonready\b|\bsetget\b|^tool\b|\bOS\.|\.connect\(|"
+                         r"\.instance\(|\bReference\b|\.empty\(|\bBUTTON_|\bTYPE_R\w+|\bupdate\(\)$|parse_json|to_json",
+                         re.MULTILINE)
+    shared = [name for folder in ("addons/fogmarch", "example") for name in glob.glob(os.path.join(PROJECT, folder, "*.gd"))
+              if not name.endswith("/engine.gd")]
+    assert len(shared) == 5, shared
+    for name in shared:
+        with open(name, encoding="utf-8") as file:
+            text = re.sub(r"#.*", "", file.read())
+        found = [word for word in renamed.findall(text) if not (name.endswith("client.gd") and word == "update()")]
+        assert found == [], (name, found)
+
+
+run([the_view_shows_what_the_bytes_say, a_view_that_moves_and_one_that_goes_on, ends, the_example_scene, the_script_of_the_page,
+     what_differs_in_godot_4_is_in_one_file])

@@ -1,0 +1,144 @@
+# probe.gd: what a view of the add-on shows, for e2e_godot.py, which compares it with what the bytes say.
+#
+# FOGMARCH_PROBE is JSON: port, world, team, ticks (those at which the view is printed; after the last it ends),
+# rects (tick: rectangle to move to after it), resume_at (the tick after which the connection is broken). A second
+# model is kept from the signals alone; "agree" is whether it is the same as the view.
+
+extends SceneTree
+
+const Client = preload("res://addons/fogmarch/client.gd")
+
+var task
+var client
+var view
+var agents = {}
+var looks = {}
+var ends = []
+var refusals = []
+var heard = ""
+
+
+func _init():
+	task = parse_json(OS.get_environment("FOGMARCH_PROBE"))
+	client = Client.new()
+	client.connect("refused", self, "_on_refused")
+	client.connect("closed", self, "_on_closed")
+	client.open("127.0.0.1", int(task["port"]))
+	client.request("world.info", {"world": 78})
+	client.request("world.info", {"world": 77}, self, "_on_info")
+	view = client.subscribe(int(task["world"]), int(task["team"]))
+	for name in ["replaced", "cells_changed", "left", "entered", "moved", "order_ended", "changed", "ended"]:
+		view.connect(name, self, "_on_" + name)
+
+
+func _idle(_delta):
+	client.update()
+	return false
+
+
+func _iteration(_delta):
+	return false
+
+
+func _on_refused(method, error):
+	refusals.push_back([method, error["name"]])
+
+
+func _on_info(answer):
+	heard = answer["error"]["name"]
+
+
+func _on_closed(_client, why):
+	if client.why != "closed by this program":
+		print(to_json({"closed": why}))
+		quit(0)
+
+
+# ---- the model that comes from signals ------------------------------------------------------------
+
+func _on_replaced(_view):
+	looks = {}
+	for y in range(view.y, view.y + view.height):
+		_on_cells_changed(view, view.x, y, view.width)
+
+
+func _on_cells_changed(_view, x, y, count):
+	for i in range(x, x + count):
+		looks[[i, y]] = view.look(i, y)
+
+
+func _on_left(_view, id, _reason):
+	if not agents.erase(id):
+		print("an agent leaves that was not there")
+		quit(1)
+
+
+func _on_entered(_view, agent):
+	agents[agent["id"]] = agent.duplicate()
+
+
+func _on_moved(_view, agent):
+	agents[agent["id"]] = agent.duplicate()
+
+
+func _on_order_ended(_view, order):
+	ends.push_back([order["order"], order["agent"], order["reason"], order["x"], order["y"]])
+
+
+func _on_ended(_view, why):
+	print(to_json({"ended": why}))
+	quit(0)
+
+
+# ---- what is shown --------------------------------------------------------------------------------
+
+func _on_changed(_view):
+	if task["ticks"].has(float(view.tick)):
+		_print()
+	var tick = str(view.tick)
+	if task["rects"].has(tick):
+		var rect = []
+		for number in task["rects"][tick]:
+			rect.push_back(int(number))
+		client.request("subscription.move", {"subscription": view.subscription, "rect": rect})
+		task["rects"].erase(tick)
+	if task["resume_at"] == view.tick:
+		task["resume_at"] = -1
+		call_deferred("_resume")
+
+
+func _resume():
+	var secret = client.welcome["resume"]
+	client.close()
+	client = Client.new()
+	client.connect("closed", self, "_on_closed")
+	client.open("127.0.0.1", int(task["port"]), "", secret)
+	client.resume(view)
+	client.connect("opened", self, "_on_opened")
+
+
+func _on_opened(_client):
+	print(to_json({"resumed": client.welcome["resumed"]}))
+
+
+func _print():
+	var all = []
+	var agree = agents.size() == view.agents.size() and looks.size() == view.width * view.height
+	for y in range(view.y, view.y + view.height):
+		for x in range(view.x, view.x + view.width):
+			all.push_back(view.look(x, y))
+			agree = agree and looks.get([x, y]) == view.look(x, y)
+	var shown = []
+	for id in view.agents:
+		var a = view.agents[id]
+		agree = agree and agents.has(id) and agents[id].hash() == a.hash()
+		shown.push_back([id, a["team"], a["x"], a["y"], a["state"], a["movement_class"]])
+	var built = []
+	for number in view.buildings:
+		var b = view.buildings[number]
+		built.push_back([number, b["team"], b["x"], b["y"], b["width"], b["height"]])
+	print(to_json({"tick": view.tick, "rect": [view.x, view.y, view.width, view.height], "looks": all,
+		"agents": shown, "buildings": built, "orders": ends, "agree": agree, "resumed": view.resumed,
+		"refusals": refusals, "heard": heard}))
+	if task["ticks"].back() == view.tick:
+		quit(0)
