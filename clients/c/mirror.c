@@ -7,6 +7,8 @@
 
 #include "proto/protocol.h"
 
+#include "proto/dense.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,6 +171,18 @@ static fm_status remove_agents(fm_mirror *mirror, fm_numbers numbers)
     return FM_OK;
 }
 
+static void move_agent(fm_mirror *mirror, fm_mirror_agent *agent, fm_cell cell,
+                       fm_agent_state state)
+{
+    fm_cell from = agent->cell;
+    agent->cell = cell;
+    agent->state = state;
+    mirror->moves += cell != from;
+    if (mirror->ops != NULL && mirror->ops->moved != NULL) {
+        mirror->ops->moved(mirror->context, agent, from);
+    }
+}
+
 static fm_status move_agents(fm_mirror *mirror, fm_numbers numbers)
 {
     if (numbers.count % MOVED_SIZE != 0) {
@@ -181,13 +195,36 @@ static fm_status move_agents(fm_mirror *mirror, fm_numbers numbers)
         if (agent == NULL || state >= FM_AGENT_STATE_COUNT || !read_place(numbers, i + 1, &cell)) {
             return FM_ERR_BAD_MESSAGE;
         }
-        fm_cell from = agent->cell;
-        agent->cell = cell;
-        agent->state = (fm_agent_state)state;
-        mirror->moves += cell != from;
-        if (mirror->ops != NULL && mirror->ops->moved != NULL) {
-            mirror->ops->moved(mirror->context, agent, from);
+        move_agent(mirror, agent, cell, (fm_agent_state)state);
+    }
+    return FM_OK;
+}
+
+// The steps of a dense delta: see proto/dense.h.
+static fm_status take_steps(fm_mirror *mirror, const msgpack_object *params)
+{
+    size_t size = 0;
+    const uint8_t *at = fm_object_bytes(params, "steps", &size);
+    const uint8_t *end = at == NULL ? NULL : at + size;
+    for (fm_dense_step step = {0}; at != end;) {
+        at = fm_dense_get_step(at, end, &step);
+        if (at == NULL || step.place >= mirror->slot_capacity || mirror->slots[step.place] == 0 ||
+            (step.has_state && step.state >= FM_AGENT_STATE_COUNT)) {
+            return FM_ERR_BAD_MESSAGE;
         }
+        fm_mirror_agent *agent = &mirror->agents[mirror->slots[step.place] - 1];
+        fm_cell from = agent->cell;
+        uint32_t x = step.x, y = step.y;
+        if (step.direction != FM_DENSE_ELSEWHERE) {
+            x = fm_cell_x(from);
+            y = fm_cell_y(from);
+            fm_dense_move(step.direction, &x, &y);
+        }
+        if (x >= FM_SIDE_MAX || y >= FM_SIDE_MAX) {
+            return FM_ERR_BAD_MESSAGE;
+        }
+        fm_agent_state state = step.has_state ? (fm_agent_state)step.state : agent->state;
+        move_agent(mirror, agent, fm_cell_at(x, y), state);
     }
     return FM_OK;
 }
@@ -238,6 +275,33 @@ static bool is_look(uint64_t look)
     return look <= UINT16_MAX && (look & 15) < FM_TERRAIN_COUNT;
 }
 
+static void set_looks(fm_mirror *mirror, uint64_t begin, uint64_t count, uint32_t look)
+{
+    uint16_t *looks = mirror->looks + begin;
+    for (uint64_t i = 0; i < count; i++) {
+        mirror->known_count += (uint64_t)(look != 0) - (uint64_t)(looks[i] != 0);
+        looks[i] = (uint16_t)look;
+    }
+}
+
+// The runs of a dense delta: see proto/dense.h.
+static fm_status take_runs(fm_mirror *mirror, const msgpack_object *params)
+{
+    uint64_t cells = (uint64_t)mirror->rect.width * mirror->rect.height;
+    size_t size = 0;
+    const uint8_t *at = fm_object_bytes(params, "runs", &size);
+    const uint8_t *end = at == NULL ? NULL : at + size;
+    for (fm_dense_run run = {0}; at != end;) {
+        at = fm_dense_get_run(at, end, &run);
+        if (at == NULL || run.begin > cells || run.count > cells - run.begin ||
+            !is_look(run.look)) {
+            return FM_ERR_BAD_MESSAGE;
+        }
+        set_looks(mirror, run.begin, run.count, run.look);
+    }
+    return FM_OK;
+}
+
 // x, y, count, look ... each within one row of the rectangle
 static fm_status change_cells(fm_mirror *mirror, fm_numbers numbers)
 {
@@ -253,11 +317,7 @@ static fm_status change_cells(fm_mirror *mirror, fm_numbers numbers)
             !is_look(look)) {
             return FM_ERR_BAD_MESSAGE;
         }
-        uint16_t *looks = mirror->looks + row * rect->width + column;
-        for (uint64_t k = 0; k < count; k++) {
-            mirror->known_count += (uint64_t)(look != 0) - (uint64_t)(looks[k] != 0);
-            looks[k] = (uint16_t)look;
-        }
+        set_looks(mirror, row * rect->width + column, count, (uint32_t)look);
     }
     return FM_OK;
 }
@@ -413,7 +473,6 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
     } entries[] = {
         {"leave", remove_agents}, {"rect", move_rect},    {"enter", add_agents},
         {"classes", set_classes}, {"moved", move_agents}, {"cells", change_cells},
-        {"ended", end_orders},
     };
     if (mirror->looks == NULL) {
         return FM_ERR_BAD_MESSAGE; // there was no keyframe
@@ -429,6 +488,16 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
         if (status != FM_OK) {
             return status;
         }
+    }
+    fm_status status = take_steps(mirror, params);
+    if (status == FM_OK) {
+        status = take_runs(mirror, params);
+    }
+    if (status == FM_OK) {
+        status = end_orders(mirror, fm_object_numbers(params, "ended"));
+    }
+    if (status != FM_OK) {
+        return status;
     }
     read_load(mirror, fm_object_numbers(params, "load"));
     // Left out when none has come or gone; empty when the last has gone.

@@ -65,6 +65,7 @@ static void subscribe(fm_run_state *run, fm_client *client, uint32_t team, uint6
     fm_params_uint(&run->params, FM_FIELD_WORLD, run->world);
     fm_params_uint(&run->params, FM_FIELD_TEAM, team);
     fm_params_uint(&run->params, FM_FIELD_EVERY, every);
+    fm_params_text(&run->params, FM_FIELD_ENCODING, run->scenario->encoding);
     if (fm_client_call(client, FM_METHOD_SUBSCRIBE, &run->params, NULL) != FM_OK) {
         fm_run_fail(run, "subscribe: %s", fm_client_error_last(client)->message);
     }

@@ -8,6 +8,7 @@
 #include "loadtest/drive/run_watch.h"
 
 #include "loadtest/drive/run_orders.h"
+#include "proto/dense.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #define SAMPLE_S      0.5
 #define AGENT_NUMBERS 5u // of a keyframe's agent: id, team, x, y, state
+#define MOVED_NUMBERS 4u // of `moved`: id, x, y, state
 #define ENDED_NUMBERS 5u // of an order that ended: order, agent, reason, x, y
 
 // ---- the view -----------------------------------------------------------------------------------
@@ -26,6 +28,20 @@ static void rest_if_done(fm_run_state *run, uint32_t group, uint64_t now_ns)
     }
 }
 
+// Agents that a delta moves. A plain one does not tell them from those that only changed state.
+static uint64_t moves_of(const msgpack_object *delta)
+{
+    size_t size = 0;
+    uint64_t moves = fm_object_numbers(delta, "moved").count / MOVED_NUMBERS;
+    const uint8_t *at = fm_object_bytes(delta, "steps", &size);
+    const uint8_t *end = at == NULL ? NULL : at + size;
+    for (fm_dense_step step = {0}; at != NULL && at != end;) {
+        at = fm_dense_get_step(at, end, &step);
+        moves += step.direction != FM_DENSE_STAYS;
+    }
+    return moves;
+}
+
 static void take_delta(fm_run_state *run, const msgpack_object *delta, uint64_t now_ns)
 {
     fm_numbers ended = fm_object_numbers(delta, "ended");
@@ -33,6 +49,7 @@ static void take_delta(fm_run_state *run, const msgpack_object *delta, uint64_t 
         uint64_t order = fm_numbers_at(ended, i), agent = fm_numbers_at(ended, i + 1);
         rest_if_done(run, fm_groups_ended(&run->groups, agent, order), now_ns);
     }
+    run->moves_shown += run->measuring ? moves_of(delta) : 0;
     fm_numbers load = fm_object_numbers(delta, "load");
     if (load.count > 0) {
         uint64_t tick_us = fm_numbers_at(load, 0);
@@ -110,6 +127,7 @@ static void begin_measuring(fm_run_state *run, uint64_t now_ns)
     run->measuring = true;
     run->begin = run->last;
     run->measure_ns = now_ns;
+    run->moves_shown = 0;
     run->reply_us = (fm_histogram){0};
     run->late_us = (fm_histogram){0};
     run->stream_tick_us = (fm_histogram){0};
@@ -148,6 +166,7 @@ static void end_measuring(fm_run_state *run, uint64_t now_ns)
         (double)(fm_client_traffic_get(run->watch).bytes_in - run->watch_bytes_begin);
     double agent_ticks = (double)result->ticks * (double)result->agents;
     result->bytes_per_agent = agent_ticks > 0 ? watch_bytes / agent_ticks : 0;
+    result->bytes_per_move = run->moves_shown > 0 ? watch_bytes / (double)run->moves_shown : 0;
     uint64_t audience_bytes = audience_bytes_of(run);
     audience_bytes -=
         run->audience_bytes_begin < audience_bytes ? run->audience_bytes_begin : audience_bytes;

@@ -33,6 +33,18 @@ static fm_status take_resumption(const fm_request *request, fm_stream_request *w
     return FM_OK;
 }
 
+static fm_status take_encoding(const fm_request *request, bool *dense, char *error)
+{
+    const fm_value *value = &request->values[FM_FIELD_ENCODING];
+    *dense = value->present && fm_value_is(value, "dense");
+    if (value->present && !*dense && !fm_value_is(value, "plain")) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "encoding is plain or dense, not \"%.*s\"",
+                 (int)value->size, (const char *)value->bytes);
+        return FM_ERR_BAD_VALUE;
+    }
+    return FM_OK;
+}
+
 fm_status fm_take_subscribe(fm_session *session, const fm_request *request, char *error)
 {
     fm_stream_request wanted = {
@@ -58,7 +70,10 @@ fm_status fm_take_subscribe(fm_session *session, const fm_request *request, char
     if (request->values[FM_FIELD_EVERY].present) {
         wanted.every = (uint32_t)request->values[FM_FIELD_EVERY].number;
     }
-    status = take_resumption(request, &wanted, error);
+    status = take_encoding(request, &wanted.dense, error);
+    if (status == FM_OK) {
+        status = take_resumption(request, &wanted, error);
+    }
     return status == FM_OK ? fm_stream_subscribe(session, &wanted) : status;
 }
 

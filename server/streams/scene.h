@@ -28,6 +28,12 @@
 
 typedef struct fm_subscription fm_subscription;
 
+// How a reader wants its answers.
+typedef struct fm_form {
+    bool veiled; // with names for numbers: a player
+    bool dense;  // deltas with steps and runs (proto/dense.h)
+} fm_form;
+
 // What follows the subscription's number in a keyframe or delta.
 typedef struct fm_body {
     fm_frame *frame;  // NULL: nothing to say or, with entries, no memory to say it
@@ -50,7 +56,7 @@ typedef struct fm_scene_agent {
 
 typedef struct fm_cached_body {
     bool is_keyframe;
-    bool veiled;
+    fm_form form;
     uint64_t since; // of a delta
     fm_rect rect;
     fm_body body;
@@ -98,22 +104,22 @@ FM_CHECKED fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication
 bool fm_scene_reaches(const fm_scene *scene, uint64_t since);
 
 /// The rest of a keyframe. The scene keeps the frame; hold it to keep it longer.
-fm_body fm_scene_keyframe(fm_scene *scene, const fm_rect *rect, bool veiled);
+fm_body fm_scene_keyframe(fm_scene *scene, const fm_rect *rect, fm_form form);
 
 /// The rest of a delta. Empty when nothing in the rectangle is different.
-fm_body fm_scene_delta(fm_scene *scene, const fm_rect *rect, uint64_t since, bool veiled);
+fm_body fm_scene_delta(fm_scene *scene, const fm_rect *rect, uint64_t since, fm_form form);
 
 /// The rest of a delta for a reader whose view has moved from one rectangle to another. The caller
 /// owns the frame.
 fm_body fm_scene_shift(fm_scene *scene, const fm_rect *from, const fm_rect *to, uint64_t since,
-                       bool veiled);
+                       fm_form form);
 
 /// The agent in view with an id, or of that name with `veiled`. NULL when there is none
 const fm_scene_agent *fm_scene_find(const fm_scene *scene, uint64_t number, bool veiled);
 
 /// A delta with nothing but the orders that ended since that tick, as far as they are remembered:
 /// what a keyframe does not tell. The caller owns the frame.
-fm_body fm_scene_ended(fm_scene *scene, uint64_t since, bool veiled);
+fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form);
 
 /// The entry `load` alone.
 fm_body fm_scene_load(fm_scene *scene);

@@ -3,6 +3,8 @@
 
 #include "server/streams/scene_pack.h"
 
+#include "proto/dense.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +22,12 @@ struct body_packer {
     msgpack_sbuffer buffer;
     msgpack_packer packer;
     uint32_t entries;
-    bool veiled; // names instead of ids
+    fm_form form;
 };
 
-static void body_init(struct body_packer *body, bool veiled)
+static void body_init(struct body_packer *body, fm_form form)
 {
-    body->veiled = veiled;
+    body->form = form;
     msgpack_sbuffer_init(&body->buffer);
     msgpack_packer_init(&body->packer, &body->buffer, fm_frame_write);
     body->entries = 0;
@@ -88,8 +90,9 @@ static const fm_cached_body *find_cached(const fm_scene *scene, const fm_cached_
 {
     for (uint32_t i = 0; i < cache_size(scene); i++) {
         const fm_cached_body *cached = &scene->cache[i];
-        if (cached->is_keyframe == wanted->is_keyframe && cached->veiled == wanted->veiled &&
-            cached->since == wanted->since &&
+        if (cached->is_keyframe == wanted->is_keyframe &&
+            cached->form.veiled == wanted->form.veiled &&
+            cached->form.dense == wanted->form.dense && cached->since == wanted->since &&
             memcmp(&cached->rect, &wanted->rect, sizeof wanted->rect) == 0) {
             return cached;
         }
@@ -205,7 +208,7 @@ static bool is_shown(const fm_scene_agent *agent, const fm_rect *rect)
 
 static void pack_agent(struct body_packer *body, const fm_scene_agent *agent)
 {
-    pack_uint(body, body->veiled ? agent->name : agent->id);
+    pack_uint(body, body->form.veiled ? agent->name : agent->id);
     pack_uint(body, agent->team);
     pack_xy(body, agent->cell);
     pack_uint(body, agent->state);
@@ -213,7 +216,7 @@ static void pack_agent(struct body_packer *body, const fm_scene_agent *agent)
 
 static void pack_class(struct body_packer *body, const fm_scene_agent *agent)
 {
-    pack_uint(body, body->veiled ? agent->name : agent->id);
+    pack_uint(body, body->form.veiled ? agent->name : agent->id);
     pack_uint(body, agent->class_index);
 }
 
@@ -254,7 +257,7 @@ static void pack_buildings(struct body_packer *body, const fm_scene *scene, cons
     for (uint32_t i = 0; i < scene->building_count; i++) {
         const fm_building_look *building = &scene->buildings[i];
         if (touches(rect, building)) {
-            pack_uint(body, body->veiled ? building->name : building->id);
+            pack_uint(body, body->form.veiled ? building->name : building->id);
             pack_uint(body, building->team);
             pack_uint(body, building->rect.x);
             pack_uint(body, building->rect.y);
@@ -294,10 +297,10 @@ static void pack_rect(struct body_packer *body, const fm_rect *rect)
     pack_uint(body, rect->height);
 }
 
-static fm_body make_keyframe(const fm_scene *scene, const fm_rect *rect, bool veiled)
+static fm_body make_keyframe(const fm_scene *scene, const fm_rect *rect, fm_form form)
 {
     struct body_packer body;
-    body_init(&body, veiled);
+    body_init(&body, form);
     pack_number(&body, "world", scene->host->number);
     pack_number(&body, "team", scene->team);
     pack_number(&body, "tick", scene->tick);
@@ -315,7 +318,13 @@ static fm_body make_keyframe(const fm_scene *scene, const fm_rect *rect, bool ve
 
 // What became of the agents that changed, as slots or log entries. Arrays are parts of one block.
 struct agent_lists {
-    uint32_t *moved, *entered;
+    struct moved_agent {
+        uint32_t place; // in the numbers that the reader knows, for dense steps
+        uint32_t slot;
+        fm_cell from;
+        bool has_state; // another one than before
+    } * moved;
+    uint32_t *entered;
     struct left_agent {
         uint64_t name, id;
     } * left;
@@ -333,8 +342,8 @@ static bool lists_init(struct agent_lists *lists, size_t changes)
         return false;
     }
     lists->left = (struct left_agent *)block;
-    lists->moved = (uint32_t *)(lists->left + changes);
-    lists->entered = lists->moved + changes;
+    lists->moved = (struct moved_agent *)(lists->left + changes);
+    lists->entered = (uint32_t *)(lists->moved + changes);
     lists->left_reasons = (uint8_t *)(lists->entered + changes);
     return true;
 }
@@ -378,7 +387,8 @@ static void sort_agent(const fm_scene *scene, const struct frames *frames,
         lists->left[lists->left_count++] =
             (struct left_agent){.name = before->name, .id = before->id};
     } else if (shown && (agent->cell != before->cell || agent->state != before->state)) {
-        lists->moved[lists->moved_count++] = slot;
+        lists->moved[lists->moved_count++] = (struct moved_agent){
+            .slot = slot, .from = before->cell, .has_state = agent->state != before->state};
     }
 }
 
@@ -419,17 +429,103 @@ static void sort_agents(fm_scene *scene, const struct frames *frames, uint64_t f
     }
 }
 
-static void pack_agent_lists(struct body_packer *body, const fm_scene *scene,
-                             const struct agent_lists *lists)
+static void pack_moved(struct body_packer *body, const fm_scene *scene,
+                       const struct agent_lists *lists)
 {
-    if (lists->moved_count > 0) {
-        pack_array(body, "moved", (size_t)lists->moved_count * 4);
-    }
+    pack_array(body, "moved", (size_t)lists->moved_count * 4);
     for (uint32_t i = 0; i < lists->moved_count; i++) {
-        const fm_scene_agent *agent = &scene->agents[lists->moved[i]];
-        pack_uint(body, body->veiled ? agent->name : agent->id);
+        const fm_scene_agent *agent = &scene->agents[lists->moved[i].slot];
+        pack_uint(body, body->form.veiled ? agent->name : agent->id);
         pack_xy(body, agent->cell);
         pack_uint(body, agent->state);
+    }
+}
+
+// Places are mostly in order already. If not: radix sort, a byte at a time.
+static bool sort_by_place(struct moved_agent *moved, uint32_t count)
+{
+    uint32_t ordered = 1, highest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        ordered += i > 0 && moved[i - 1].place < moved[i].place;
+        highest |= moved[i].place;
+    }
+    if (ordered >= count) {
+        return true;
+    }
+    struct moved_agent *other = malloc(count * sizeof *other);
+    if (other == NULL) {
+        return false;
+    }
+    for (uint32_t shift = 0; shift < 32 && highest >> shift != 0; shift += 8) {
+        uint32_t begins[257] = {0};
+        for (uint32_t i = 0; i < count; i++) {
+            begins[(moved[i].place >> shift & 255) + 1]++;
+        }
+        for (uint32_t i = 1; i < 257; i++) {
+            begins[i] += begins[i - 1];
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            other[begins[moved[i].place >> shift & 255]++] = moved[i];
+        }
+        memcpy(moved, other, count * sizeof *moved);
+    }
+    free(other);
+    return true;
+}
+
+static fm_dense_step step_of(const fm_scene_agent *agent, const struct moved_agent *moved)
+{
+    uint32_t x = fm_cell_x(agent->cell), y = fm_cell_y(agent->cell);
+    return (fm_dense_step){
+        .place = moved->place,
+        .direction = fm_dense_direction(fm_cell_x(moved->from), fm_cell_y(moved->from), x, y),
+        .x = x,
+        .y = y,
+        .has_state = moved->has_state,
+        .state = agent->state,
+    };
+}
+
+static void pack_bytes(struct body_packer *body, const char *name, const uint8_t *bytes,
+                       size_t size)
+{
+    pack_entry(body, name);
+    msgpack_pack_bin(&body->packer, size);
+    msgpack_pack_bin_body(&body->packer, bytes, size);
+}
+
+static bool pack_steps(struct body_packer *body, const fm_scene *scene, struct agent_lists *lists)
+{
+    uint32_t count = lists->moved_count, before = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const fm_scene_agent *agent = &scene->agents[lists->moved[i].slot];
+        lists->moved[i].place =
+            fm_agent_id_unpack(body->form.veiled ? agent->name : agent->id).index1;
+    }
+    uint8_t *bytes = malloc((size_t)count * FM_DENSE_STEP_SIZE_MAX);
+    if (bytes == NULL || !sort_by_place(lists->moved, count)) {
+        free(bytes);
+        return false;
+    }
+    uint8_t *at = bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        fm_dense_step step = step_of(&scene->agents[lists->moved[i].slot], &lists->moved[i]);
+        at = fm_dense_put_step(at, &step, before);
+        before = step.place;
+    }
+    pack_bytes(body, "steps", bytes, (size_t)(at - bytes));
+    free(bytes);
+    return true;
+}
+
+static bool pack_agent_lists(struct body_packer *body, const fm_scene *scene,
+                             struct agent_lists *lists)
+{
+    if (lists->moved_count > 0 && body->form.dense && !pack_steps(body, scene, lists)) {
+        return false;
+    }
+    if (lists->moved_count > 0 && !body->form.dense) {
+        pack_moved(body, scene, lists);
     }
     if (lists->entered_count > 0) {
         pack_array(body, "enter", (size_t)lists->entered_count * 5);
@@ -441,9 +537,10 @@ static void pack_agent_lists(struct body_packer *body, const fm_scene *scene,
         pack_array(body, "leave", (size_t)lists->left_count * 2);
     }
     for (uint32_t i = 0; i < lists->left_count; i++) {
-        pack_uint(body, body->veiled ? lists->left[i].name : lists->left[i].id);
+        pack_uint(body, body->form.veiled ? lists->left[i].name : lists->left[i].id);
         pack_uint(body, lists->left_reasons[i]);
     }
+    return true;
 }
 
 static void pack_entered_classes(struct body_packer *body, const fm_scene *scene,
@@ -473,10 +570,10 @@ static bool pack_agents_since(struct body_packer *body, fm_scene *scene,
         return false;
     }
     sort_agents(scene, frames, first, &lists);
-    pack_agent_lists(body, scene, &lists);
+    bool packed = pack_agent_lists(body, scene, &lists);
     pack_entered_classes(body, scene, &lists);
     lists_fini(&lists);
-    return true;
+    return packed;
 }
 
 static int compare_cells(const void *a, const void *b)
@@ -538,6 +635,30 @@ static void pack_cell_runs(struct body_packer *body, const fm_scene *scene, cons
     }
 }
 
+static bool pack_dense_runs(struct body_packer *body, const fm_scene *scene, const fm_rect *rect,
+                            const fm_cell *cells, uint32_t count)
+{
+    uint8_t *bytes = malloc((size_t)count * FM_DENSE_RUN_SIZE_MAX);
+    if (bytes == NULL) {
+        return false;
+    }
+    uint8_t *at = bytes;
+    fm_dense_run before = {0};
+    for (uint32_t i = 0; i < count; i += before.count) {
+        uint32_t x = fm_cell_x(cells[i]), y = fm_cell_y(cells[i]);
+        fm_dense_run run = {
+            .begin = (uint64_t)(y - rect->y) * rect->width + (x - rect->x),
+            .count = run_length(scene, &cells[i], count - i),
+            .look = look_at(scene, x, y),
+        };
+        at = fm_dense_put_run(at, &run, &before);
+        before = run;
+    }
+    pack_bytes(body, "runs", bytes, (size_t)(at - bytes));
+    free(bytes);
+    return true;
+}
+
 // The cells that a view has come upon by moving. What a reader did not show is unknown to it.
 static uint32_t list_uncovered(const fm_scene *scene, const struct frames *frames, fm_cell *cells)
 {
@@ -570,11 +691,14 @@ static bool pack_cells_since(struct body_packer *body, const fm_scene *scene,
     }
     uint32_t uncovered = list_uncovered(scene, frames, cells);
     uint32_t count = list_cells(scene, frames->to, first, cells, uncovered);
-    if (count > 0) {
+    bool packed = true;
+    if (count > 0 && body->form.dense) {
+        packed = pack_dense_runs(body, scene, frames->to, cells, count);
+    } else if (count > 0) {
         pack_cell_runs(body, scene, cells, count);
     }
     free(cells);
-    return true;
+    return packed;
 }
 
 static void pack_ended_since(struct body_packer *body, const fm_scene *scene, uint64_t since)
@@ -587,16 +711,16 @@ static void pack_ended_since(struct body_packer *body, const fm_scene *scene, ui
     pack_array(body, "ended", (size_t)(log->end - first) * 5);
     for (uint64_t i = first; i < log->end; i++) {
         const fm_order_ended *ended = fm_tick_log_at(log, i);
-        pack_uint(body, body->veiled ? ended->number : ended->order);
-        pack_uint(body, fm_agent_id_pack(body->veiled ? ended->name : ended->agent));
+        pack_uint(body, body->form.veiled ? ended->number : ended->order);
+        pack_uint(body, fm_agent_id_pack(body->form.veiled ? ended->name : ended->agent));
         pack_uint(body, ended->reason);
         pack_xy(body, ended->cell);
     }
 }
 
-static void begin_delta(struct body_packer *body, const fm_scene *scene, bool veiled)
+static void begin_delta(struct body_packer *body, const fm_scene *scene, fm_form form)
 {
-    body_init(body, veiled);
+    body_init(body, form);
     pack_number(body, "world", scene->host->number);
     pack_number(body, "tick", scene->tick);
 }
@@ -611,10 +735,11 @@ static fm_body finish_delta(struct body_packer *body, bool complete)
     return body_take(body);
 }
 
-static fm_body make_delta(fm_scene *scene, const struct frames *frames, uint64_t since, bool veiled)
+static fm_body make_delta(fm_scene *scene, const struct frames *frames, uint64_t since,
+                          fm_form form)
 {
     struct body_packer body;
-    begin_delta(&body, scene, veiled);
+    begin_delta(&body, scene, form);
     if (has_moved(frames)) {
         pack_rect(&body, frames->to);
     }
@@ -636,36 +761,36 @@ static fm_body cached_or_made(fm_scene *scene, fm_cached_body wanted)
         return cached->body;
     }
     wanted.body = wanted.is_keyframe
-                      ? make_keyframe(scene, &wanted.rect, wanted.veiled)
+                      ? make_keyframe(scene, &wanted.rect, wanted.form)
                       : make_delta(scene, &(struct frames){&wanted.rect, &wanted.rect},
-                                   wanted.since, wanted.veiled);
+                                   wanted.since, wanted.form);
     if (wanted.body.frame != NULL || wanted.body.entries == 0) {
         keep_cached(scene, &wanted); // else out of memory; there may be some the next time
     }
     return wanted.body;
 }
 
-fm_body fm_scene_keyframe(fm_scene *scene, const fm_rect *rect, bool veiled)
+fm_body fm_scene_keyframe(fm_scene *scene, const fm_rect *rect, fm_form form)
 {
     return cached_or_made(scene,
-                          (fm_cached_body){.is_keyframe = true, .veiled = veiled, .rect = *rect});
+                          (fm_cached_body){.is_keyframe = true, .form = form, .rect = *rect});
 }
 
-fm_body fm_scene_delta(fm_scene *scene, const fm_rect *rect, uint64_t since, bool veiled)
+fm_body fm_scene_delta(fm_scene *scene, const fm_rect *rect, uint64_t since, fm_form form)
 {
-    return cached_or_made(scene, (fm_cached_body){.veiled = veiled, .since = since, .rect = *rect});
+    return cached_or_made(scene, (fm_cached_body){.form = form, .since = since, .rect = *rect});
 }
 
 fm_body fm_scene_shift(fm_scene *scene, const fm_rect *from, const fm_rect *to, uint64_t since,
-                       bool veiled)
+                       fm_form form)
 {
-    return make_delta(scene, &(struct frames){from, to}, since, veiled);
+    return make_delta(scene, &(struct frames){from, to}, since, form);
 }
 
-fm_body fm_scene_ended(fm_scene *scene, uint64_t since, bool veiled)
+fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form)
 {
     struct body_packer body;
-    begin_delta(&body, scene, veiled);
+    begin_delta(&body, scene, form);
     pack_ended_since(&body, scene, since);
     return finish_delta(&body, true);
 }
@@ -674,7 +799,7 @@ fm_body fm_scene_load(fm_scene *scene)
 {
     if (scene->load_body.frame == NULL) {
         struct body_packer body;
-        body_init(&body, false);
+        body_init(&body, (fm_form){0});
         pack_array(&body, "load", 5);
         pack_uint(&body, scene->load.tick_us);
         pack_uint(&body, scene->load.search_us);

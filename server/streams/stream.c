@@ -30,6 +30,7 @@ struct fm_subscription {
     fm_rect told_rect; // that the client shows
     uint64_t follow;   // agent to keep in the middle, by name or id; 0: none
     uint32_t every;
+    bool dense;           // its deltas have steps and runs
     bool opening;         // its request is not answered yet
     bool is_notification; // nor will be
     uint64_t request;
@@ -208,19 +209,24 @@ static bool is_veiled(const fm_subscription *subscription)
     return subscription->session->role == FM_ROLE_PLAYER;
 }
 
+static fm_form form_of(const fm_subscription *subscription)
+{
+    return (fm_form){.veiled = is_veiled(subscription), .dense = subscription->dense};
+}
+
 // A keyframe replaces all that the client has, but orders end only once, so those that it has not
 // heard of follow.
 static void send_keyframe(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
-    fm_body body = fm_scene_keyframe(scene, &subscription->rect, is_veiled(subscription));
+    fm_body body = fm_scene_keyframe(scene, &subscription->rect, form_of(subscription));
     if (!send_body(subscription, FM_NOTIFY_KEYFRAME, body, (fm_body){0})) {
         subscription->behind = true; // memory is short: again when the client has read
         return;
     }
     if (subscription->told) {
         subscription->session->hub->counts.keyframes_forced++;
-        fm_body ended = fm_scene_ended(scene, subscription->tick, is_veiled(subscription));
+        fm_body ended = fm_scene_ended(scene, subscription->tick, form_of(subscription));
         bool sent =
             ended.entries == 0 || send_body(subscription, FM_NOTIFY_DELTA, ended, (fm_body){0});
         fm_frame_drop(ended.frame);
@@ -248,10 +254,11 @@ static bool is_jump(const fm_subscription *subscription)
 static void send_delta(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
-    bool moved = has_moved(subscription), veiled = is_veiled(subscription);
+    bool moved = has_moved(subscription);
+    fm_form form = form_of(subscription);
     fm_body body = moved ? fm_scene_shift(scene, &subscription->told_rect, &subscription->rect,
-                                          subscription->tick, veiled)
-                         : fm_scene_delta(scene, &subscription->rect, subscription->tick, veiled);
+                                          subscription->tick, form)
+                         : fm_scene_delta(scene, &subscription->rect, subscription->tick, form);
     fm_session *session = subscription->session;
     bool sees_load = session->role >= FM_ROLE_OBSERVER;
     fm_body load = sees_load && body.frame != NULL ? fm_scene_load(scene) : (fm_body){0};
@@ -602,6 +609,7 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
         .number = ++session->subscription_last,
         .rect = request->rect,
         .every = request->every,
+        .dense = request->dense,
         .follow = request->follow,
         .opening = true,
         .is_notification = request->is_notification,

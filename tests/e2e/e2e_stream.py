@@ -45,6 +45,52 @@ def deltas_add_up():
                 watcher.check()
 
 
+def both_encodings_say_the_same():
+    """Plain and dense views of the same, compared after each tick, with all that a view can do."""
+    source = random.Random(seed())
+    for rules in (dict(sense_radius=3), dict(sense_radius=4, line_of_sight=True), dict(omniscient=True)):
+        with Server() as server:
+            play = Play(server, source, 40, 3, **rules)
+            play.spawn(60)
+            rect = play.rect()
+            token = play.client.call("token.create", role="player", world=play.world,
+                                     team=play.teams[0])["token"]
+            views = (dict(), dict(team=play.teams[1]), dict(rect=rect), dict(team=play.teams[0], every=3),
+                     dict(rect=rect), dict(rect=[0, 0, 9, 9], follow=play.agents[0]))
+            pairs = [[Watcher(server, play.world, encoding=encoding, **view)
+                      for encoding in ("plain", "dense")] for view in views]
+            pairs.append([Watcher(server, play.world, encoding=encoding, token=token)
+                          for encoding in ("plain", "dense")])
+            size = {"moved": 0, "cells": 0, "steps": 0, "runs": 0}
+            for round_number in range(50):
+                play.act()
+                play.order(10)
+                if round_number % 9 == 8:
+                    to = play.rect()
+                    for watcher in pairs[4]:
+                        watcher.client.call("subscription.move", subscription=watcher.subscription,
+                                            rect=to)
+                play.step(source.randrange(1, 3))
+                for plain, dense in pairs:
+                    plain.take_all()
+                    dense.take_all()
+                    if plain.params.get("every"):
+                        continue  # what is owed comes when it comes; compared below
+                    assert plain.mirror.tick == dense.mirror.tick
+                    assert plain.mirror.state() == dense.mirror.state(), plain.difference(dense.mirror)
+                    assert plain.mirror.ended == dense.mirror.ended
+                    for name in size:
+                        size[name] += (plain.mirror.sizes | dense.mirror.sizes).get(name, 0)
+            for plain, dense in pairs[3:4]:
+                plain.check()
+                dense.check()
+                assert plain.mirror.state() == dense.mirror.state()
+            assert plain.mirror.keyframes == 1
+            assert size["moved"] > 3 * size["steps"] > 0, size
+            assert rules.get("omniscient") or size["cells"] > size["runs"] > 0, size
+            assert play.client.refused("subscribe", world=play.world, encoding="dens") == "bad_value"
+
+
 def slow_readers_catch_up():
     source = random.Random(seed())
     with Server("--session-unsent-max", "65536") as server:
@@ -52,8 +98,10 @@ def slow_readers_catch_up():
         for _ in range(60):
             play.spawn(50)
         rect = [10, 0, 50, 60]
+        # Dense deltas are so short that a reader of them is hardly ever slow.
         slow = [Watcher(server, play.world, receive_buffer=4096, **params) for params in
-                (dict(), dict(team=play.teams[0]), dict(rect=rect), dict(rect=rect, every=3))]
+                (dict(encoding="plain"), dict(encoding="dense"), dict(team=play.teams[0], encoding="plain"),
+                 dict(rect=rect), dict(rect=rect, every=3))]
         quick = Watcher(server, play.world)
         rounds = 0
         # More than once, so that not only the last delta of one was late.
@@ -103,7 +151,8 @@ def late_joiners_see_the_same():
         play.client.call("world.pause", world=play.world)
         for watcher in first + late:
             watcher.check()  # a view in which the last tick has changed nothing hears nothing of it
-            there = first[views.index({key: watcher.params[key] for key in watcher.params if key != "world"})]
+            there = first[views.index({key: watcher.params[key] for key in watcher.params
+                                       if key not in ("world", "encoding")})]
             assert watcher.mirror.keyframes == 1, "a keyframe in the middle"
             assert watcher.mirror.state() == there.mirror.state(), watcher.difference(there.mirror)
 
@@ -213,5 +262,6 @@ def quiet_worlds_owe_nothing():
         watcher.check()
 
 
-run([deltas_add_up, slow_readers_catch_up, late_joiners_see_the_same, every_order_ends_once, late_joiners_and_leavers,
-     a_reader_that_never_reads, slow_readers_are_hung_up_on, quiet_worlds_owe_nothing])
+run([deltas_add_up, both_encodings_say_the_same, slow_readers_catch_up, late_joiners_see_the_same,
+     every_order_ends_once, late_joiners_and_leavers, a_reader_that_never_reads, slow_readers_are_hung_up_on,
+     quiet_worlds_owe_nothing])

@@ -1,8 +1,30 @@
 """What a client holds of a subscribed view, built from keyframes and deltas."""
 
 
+import msgpack
+
+
+def numbers_of(data):
+    """The LEB128 numbers and single bytes of a dense delta: a generator that is sent "byte" or "number"."""
+    at = 0
+    wanted = yield None
+    while at < len(data):
+        if wanted == "byte":
+            value, at = data[at], at + 1
+        else:
+            value = shift = 0
+            while True:
+                byte, at = data[at], at + 1
+                value |= (byte & 127) << shift
+                shift += 7
+                if byte < 128:
+                    break
+        wanted = yield value, at < len(data)
+
+
 class Mirror:
     def __init__(self):
+        self.sizes = {}  # bytes of the last delta's entries
         self.tick = None
         self.rect = None
         self.looks = {}
@@ -44,6 +66,9 @@ class Mirror:
         self.tick = params["tick"]
         for name in ("moved", "enter", "leave", "cells", "ended", "classes"):
             assert params.get(name) != [], f"{name} is empty"
+        for name in ("steps", "runs"):
+            assert params.get(name) != b"", f"{name} is empty"
+        self.sizes = {name: len(msgpack.packb(value)) for name, value in params.items()}
         leave = params.get("leave", [])
         for i in range(0, len(leave), 2):
             assert leave[i] in self.agents, "an agent leaves that was not there"
@@ -66,6 +91,10 @@ class Mirror:
         for i in range(0, len(moved), 4):
             team = self.agents[moved[i]][0]
             self.agents[moved[i]] = (team, *moved[i + 1:i + 4])
+        if "steps" in params:
+            self._step(params["steps"])
+        if "runs" in params:
+            self._fill(params["runs"])
         cells = params.get("cells", [])
         for i in range(0, len(cells), 4):
             x, y, count, look = cells[i:i + 4]
@@ -74,6 +103,48 @@ class Mirror:
                 self.looks[(x + offset, y)] = look
         ended = params.get("ended", [])
         self.ended += [tuple(ended[i:i + 5]) for i in range(0, len(ended), 5)]
+
+    def _step(self, steps):
+        ids = {number % 2**32: number for number in self.agents}
+        assert len(ids) == len(self.agents), "two agents of one place"
+        source, place, more = numbers_of(steps), 0, True
+        next(source)
+        while more:
+            head, more = source.send("byte")
+            gap, direction = head >> 5, head & 15
+            if gap == 7:
+                rest, more = source.send("number")
+                gap += rest
+            place += gap + 1
+            team, x, y, state = self.agents[ids[place]]
+            if direction == 9:
+                x, more = source.send("number")
+                y, more = source.send("number")
+            else:
+                x += {7: 1, 0: 1, 1: 1, 3: -1, 4: -1, 5: -1}.get(direction, 0)
+                y += {1: 1, 2: 1, 3: 1, 5: -1, 6: -1, 7: -1}.get(direction, 0)
+                assert direction <= 8
+            if head & 16:
+                before = state
+                state, more = source.send("byte")
+                assert state != before, "a state that is none of news"
+            assert direction != 8 or head & 16, "an entry that says nothing"
+            self.agents[ids[place]] = (team, x, y, state)
+
+    def _fill(self, runs):
+        left, top, width, height = self.rect
+        source, at, look, more = numbers_of(runs), 0, None, True
+        next(source)
+        while more:
+            gap, more = source.send("number")
+            length, more = source.send("number")
+            if length % 2 == 0:
+                look, more = source.send("number")
+            at += gap
+            for _ in range(length // 2 + 1):
+                assert at < width * height, "a cell outside the rectangle"
+                self.looks[(left + at % width, top + at // width)] = look
+                at += 1
 
     def _set_classes(self, params):
         classes = params.get("classes", [])

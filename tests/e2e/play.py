@@ -76,11 +76,17 @@ class Play:
 
 
 class Watcher:
-    """A client with one subscription and what it holds of it."""
+    """A client with one subscription and what it holds of it. Every other one reads dense deltas."""
 
-    def __init__(self, server, world, receive_buffer=None, **params):
-        self.client = server.connect(receive_buffer=receive_buffer)
-        self.params = dict(world=world, **params)
+    count = 0
+
+    def __init__(self, server, world, receive_buffer=None, token=None, **params):
+        Watcher.count += 1
+        self.client = server.connect(hello=token is None, receive_buffer=receive_buffer)
+        if token is not None:
+            self.client.call("hello", protocol=1, client="player", token=token)
+        self.params = dict(world=world, encoding=("plain", "dense")[Watcher.count % 2])
+        self.params.update(params)
         self.subscription = self.client.call("subscribe", **self.params)["subscription"]
         self.mirror = Mirror()
 

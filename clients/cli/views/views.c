@@ -63,6 +63,7 @@ fm_status fm_views_try(fm_cli *cli, fm_views *views, uint64_t world, uint64_t te
         fm_params_uints(&cli->params, FM_FIELD_RECT, sides, 4);
     }
     fm_params_uint(&cli->params, FM_FIELD_EVERY, every);
+    fm_params_text(&cli->params, FM_FIELD_ENCODING, "dense");
     const msgpack_object *result;
     fm_status status = fm_client_call(cli->client, FM_METHOD_SUBSCRIBE, &cli->params, &result);
     fm_params_clear(&cli->params);

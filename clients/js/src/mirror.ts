@@ -28,6 +28,44 @@ export interface Building {
   height: number;
 }
 
+// Directions of dense deltas: east, south-east and so on, clockwise.
+const COLUMNS = [1, 1, 0, -1, -1, -1, 0, 1];
+const ROWS = [0, 1, 1, 1, 0, -1, -1, -1];
+
+/** Reads the numbers of a dense delta one by one. */
+class Numbers {
+  private at = 0;
+
+  constructor(private readonly bytes: Uint8Array) {}
+
+  get isAtEnd(): boolean {
+    return this.at >= this.bytes.length;
+  }
+
+  byte(): number {
+    return this.bytes[this.at++]!;
+  }
+
+  /** LEB128, below 2^32. */
+  number(): number {
+    let sum = 0;
+    let unit = 1;
+    for (;;) {
+      const byte = this.byte();
+      sum += (byte & 0x7f) * unit;
+      if (byte < 0x80 || this.isAtEnd) {
+        return sum;
+      }
+      unit *= 128;
+    }
+  }
+}
+
+/** The low 32 bits of an id. */
+function slotOf(id: number): number {
+  return id % 0x100000000;
+}
+
 export class Mirror {
   tick = 0;
   /** x, y, width, height of the part that is shown. */
@@ -50,6 +88,8 @@ export class Mirror {
   /** `load` of the last delta: see PROTOCOL.md; empty for players. */
   load: readonly number[] = [];
   private readonly places = new Map<number, number>();
+  /** By the low 32 bits of the id: place + 1, 0 for none. Dense deltas count in these. */
+  private slots = new Uint32Array(1024);
 
   /** Called after each message. `rows` are those of cells that changed: first, behind the last. */
   onChange: (change: { keyframe: boolean; rows: [number, number]; ended: Ended[] }) => void =
@@ -77,6 +117,7 @@ export class Mirror {
       at = end;
     }
     this.places.clear();
+    this.slots.fill(0);
     this.agentCount = 0;
     for (let i = 0; i + 4 < keyframe.agents.length; i += 5) {
       this.enter(keyframe.agents, i);
@@ -112,13 +153,16 @@ export class Mirror {
         this.states[place] = moved[i + 3]!;
       }
     }
+    if (delta.steps !== undefined) {
+      this.applySteps(delta.steps);
+    }
     this.load = delta.load ?? this.load;
     const endedList: Ended[] = [];
     for (let i = 0; i + 4 < ended.length; i += 5) {
       endedList.push({ order: ended[i]!, agent: ended[i + 1]!, reason: ended[i + 2]!,
                        x: ended[i + 3]!, y: ended[i + 4]! });
     }
-    const rows = this.applyCells(cells);
+    const rows = delta.runs !== undefined ? this.applyRuns(delta.runs) : this.applyCells(cells);
     const isMoved = delta.rect !== undefined;
     this.onChange({ keyframe: isMoved, rows: isMoved ? [0, this.rect[3]] : rows, ended: endedList });
   }
@@ -150,19 +194,71 @@ export class Mirror {
     return first < end ? [first, end] : [0, 0];
   }
 
+  /** The steps of a dense delta: see PROTOCOL.md, Dense deltas. */
+  private applySteps(steps: Uint8Array): void {
+    const reader = new Numbers(steps);
+    let slot = 0;
+    while (!reader.isAtEnd) {
+      const head = reader.byte();
+      slot += 1 + (head >> 5) + (head >= 0xe0 ? reader.number() : 0);
+      const place = this.slots[slot]! - 1;
+      const direction = head & 15;
+      if (direction < 8) {
+        this.xs[place]! += COLUMNS[direction]!;
+        this.ys[place]! += ROWS[direction]!;
+      } else if (direction === 9) {
+        this.xs[place] = reader.number();
+        this.ys[place] = reader.number();
+      }
+      if ((head & 16) !== 0) {
+        this.states[place] = reader.byte();
+      }
+    }
+  }
+
+  /** The runs of a dense delta; returns the rows that they change. */
+  private applyRuns(runs: Uint8Array): [number, number] {
+    const width = this.rect[2];
+    const reader = new Numbers(runs);
+    let first = -1;
+    let at = 0;
+    let look = 0;
+    while (!reader.isAtEnd) {
+      at += reader.number();
+      const length = reader.number();
+      look = (length & 1) !== 0 ? look : reader.number();
+      first = first < 0 ? Math.floor(at / width) : first;
+      const end = at + (length >> 1) + 1;
+      this.looks.fill(look, at, end);
+      at = end;
+    }
+    return first < 0 ? [0, 0] : [first, Math.ceil(at / width)];
+  }
+
   private enter(list: readonly number[], at: number): void {
     const id = list[at]!;
     const place = this.places.get(id) ?? this.agentCount++;
     if (place >= this.ids.length) {
       this.grow();
     }
-    this.places.set(id, place);
+    this.setPlace(id, place);
     this.ids[place] = id;
     this.teams[place] = list[at + 1]!;
     this.xs[place] = this.previousXs[place] = list[at + 2]!;
     this.ys[place] = this.previousYs[place] = list[at + 3]!;
     this.states[place] = list[at + 4]!;
     this.classes[place] = 0;
+  }
+
+  private setPlace(id: number, place: number): void {
+    this.places.set(id, place);
+    const slot = slotOf(id);
+    if (slot >= this.slots.length) {
+      const slots = new Uint32Array(2 * Math.max(slot, this.slots.length));
+      slots.set(this.slots);
+      this.slots = slots;
+    }
+    this.slots[slot] = place + 1;
   }
 
   private classify(classes: readonly number[]): void {
@@ -190,13 +286,14 @@ export class Mirror {
       return;
     }
     this.places.delete(id);
+    this.slots[slotOf(id)] = 0;
     const last = --this.agentCount;
     if (place !== last) {
       for (const array of [this.ids, this.teams, this.xs, this.ys, this.previousXs,
                            this.previousYs, this.states, this.classes]) {
         array[place] = array[last]!;
       }
-      this.places.set(this.ids[place]!, place);
+      this.setPlace(this.ids[place]!, place);
     }
   }
 
@@ -283,7 +380,7 @@ async function begin(client: Client, view: View, mirror: Mirror,
   const stop = (): void => ends.forEach((end) => end());
   let answer: Results["subscribe"];
   try {
-    answer = await client.call("subscribe", { ...view, ...place } as never);
+    answer = await client.call("subscribe", { encoding: "dense", ...view, ...place } as never);
     number = answer.subscription;
   } catch (error) {
     stop();

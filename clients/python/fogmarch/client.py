@@ -89,10 +89,12 @@ class Client(Methods):
         """Subscribes to a view and waits for its first keyframe."""
         self._subscribing += 1
         try:
-            answer = await self.subscribe(world=world, team=team, rect=rect, every=every)
+            answer = await self.subscribe(world=world, team=team, rect=rect, every=every,
+                                          encoding="dense")
         finally:
             self._subscribing -= 1
-        subscription = Subscription(self, {"world": world, "team": team, "every": every})
+        subscription = Subscription(self, {"world": world, "team": team, "every": every,
+                                           "encoding": "dense"})
         self._begin(subscription, answer)
         await subscription.next()
         return subscription

@@ -584,6 +584,10 @@ Delta = TypedDict('Delta', {
     'leave': list[int],
     # cells learned or changed, as runs in a row: x, y, count, look
     'cells': list[int],
+    # encoding dense, in place of `moved`: see *Dense deltas*
+    'steps': bytes,
+    # encoding dense, in place of `cells`: see *Dense deltas*
+    'runs': bytes,
     # orders that ended; of each: order, agent, reason (see below), x, y
     'ended': list[int],
     # observer and above: microseconds of the tick, microseconds of its search stage, expansions,
@@ -1307,6 +1311,7 @@ class Methods:
         follow: int | None = None,
         stream: int | None = None,
         since: int | None = None,
+        encoding: str | None = None,
     ) -> Subscribe:
         """Streams a view: a keyframe at once, then a delta each tick in which something changed.
         Lowest role: player.
@@ -1320,6 +1325,7 @@ class Methods:
         stream: of an earlier subscription to the same view, perhaps of another session, that showed
             the same rectangle last
         since: with stream: the last tick that its client was told of
+        encoding: of deltas: plain, or dense (see *Dense deltas*); plain
         """
         params: dict[str, Any] = {
             'world': world,
@@ -1329,6 +1335,7 @@ class Methods:
             'follow': follow,
             'stream': stream,
             'since': since,
+            'encoding': encoding,
         }
         return cast(Subscribe, await self.call('subscribe', params))
 

@@ -12,6 +12,20 @@ from .methods import AGENT_STATES, ORDER_ENDS, TERRAINS
 UNKNOWN = 0
 GROUND = TERRAINS.index("ground")
 
+# Directions of dense deltas: east, south-east and so on, clockwise.
+_COLUMNS = (1, 1, 0, -1, -1, -1, 0, 1)
+_ROWS = (0, 1, 1, 1, 0, -1, -1, -1)
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A LEB128 number, and where it ends."""
+    number = shift = 0
+    while data[at] >= 0x80:
+        number |= (data[at] & 0x7f) << shift
+        shift += 7
+        at += 1
+    return number | data[at] << shift, at + 1
+
 
 @dataclass(slots=True)
 class Agent:
@@ -52,6 +66,7 @@ class Mirror:
     """`agents` by id; `ended` and `left` are those of the last message alone."""
 
     def __init__(self) -> None:
+        self._places: dict[int, Agent] = {}  # by the low 32 bits of the id
         self.tick = 0
         self.rect: tuple[int, int, int, int] = (0, 0, 0, 0)
         self.agents: dict[int, Agent] = {}
@@ -102,6 +117,7 @@ class Mirror:
         for i in range(0, len(runs), 2):
             self._looks.extend(array("H", [runs[i + 1]]) * runs[i])
         self.agents = {}
+        self._places = {}
         self._enter(message["agents"])
         self._classify(message)
         self._build(message.get("buildings", ()))
@@ -111,12 +127,15 @@ class Mirror:
         for i in range(0, len(leave), 2):
             self.agents.pop(leave[i], None)
             self.left.append(leave[i])
+            self._places.pop(leave[i] & 0xffffffff, None)
         if "rect" in message:
             self._move(message["rect"])
         self._enter(message.get("enter", ()))
         self._classify(message)
         if "buildings" in message:
             self._build(message["buildings"])
+        if "steps" in message:
+            self._step(message["steps"])
         moved = message.get("moved", ())
         for i in range(0, len(moved), 4):
             agent = self.agents.get(moved[i])
@@ -129,10 +148,46 @@ class Mirror:
             x, y, count, look = cells[i:i + 4]
             at = (y - top) * width + (x - left)
             self._looks[at:at + count] = array("H", [look]) * count
+        if "runs" in message:
+            self._fill(message["runs"])
         ended = message.get("ended", ())
         for i in range(0, len(ended), 5):
             order, agent_id, reason, x, y = ended[i:i + 5]
             self.ended.append(Ended(order, agent_id, ORDER_ENDS[reason], x, y))
+
+    def _step(self, steps: bytes) -> None:
+        """The steps of a dense delta: see proto/PROTOCOL.md, Dense deltas."""
+        places, states, at, place = self._places, AGENT_STATES, 0, 0
+        while at < len(steps):
+            head = steps[at]
+            at += 1
+            place += 1 + (head >> 5)
+            if head >= 0xe0:
+                gap, at = _number(steps, at)
+                place += gap
+            agent, direction = places[place], head & 15
+            if direction < 8:
+                agent.x += _COLUMNS[direction]
+                agent.y += _ROWS[direction]
+            elif direction == 9:
+                agent.x, at = _number(steps, at)
+                agent.y, at = _number(steps, at)
+            if head & 16:
+                agent.state = states[steps[at]]
+                at += 1
+
+    def _fill(self, runs: bytes) -> None:
+        """The runs of a dense delta."""
+        at = begin = look = 0
+        while at < len(runs):
+            gap, at = _number(runs, at)
+            length, at = _number(runs, at)
+            if not length & 1:
+                look, at = _number(runs, at)
+            begin += gap
+            count = (length >> 1) + 1
+            self._looks[begin:begin + count] = array("H", [look]) * count
+            begin += count
 
     def _move(self, rect: Sequence[int]) -> None:
         """The view has moved: what it did not show before is unknown."""
@@ -151,7 +206,8 @@ class Mirror:
     def _enter(self, numbers: Sequence[int]) -> None:
         for i in range(0, len(numbers), 5):
             number, team, x, y, state = numbers[i:i + 5]
-            self.agents[number] = Agent(number, team, x, y, AGENT_STATES[state])
+            agent = Agent(number, team, x, y, AGENT_STATES[state])
+            self.agents[number] = self._places[number & 0xffffffff] = agent
 
     def _classify(self, message: dict[str, Any]) -> None:
         classes = message.get("classes", ())

@@ -77,7 +77,7 @@ class PlainClient(PlainMethods):
         """Subscribes to a view and waits for its first keyframe."""
         self._subscribing = True
         try:
-            answer = self.subscribe(world=world, team=team, rect=rect, every=every)
+            answer = self.subscribe(world=world, team=team, rect=rect, every=every, encoding="dense")
         finally:
             self._subscribing = False
         view = PlainView(self, answer["subscription"])

@@ -697,6 +697,7 @@ class PlainMethods:
         follow: int | None = None,
         stream: int | None = None,
         since: int | None = None,
+        encoding: str | None = None,
     ) -> Subscribe:
         """Streams a view: a keyframe at once, then a delta each tick in which something changed.
         Lowest role: player.
@@ -710,6 +711,7 @@ class PlainMethods:
         stream: of an earlier subscription to the same view, perhaps of another session, that showed
             the same rectangle last
         since: with stream: the last tick that its client was told of
+        encoding: of deltas: plain, or dense (see *Dense deltas*); plain
         """
         params: dict[str, Any] = {
             'world': world,
@@ -719,6 +721,7 @@ class PlainMethods:
             'follow': follow,
             'stream': stream,
             'since': since,
+            'encoding': encoding,
         }
         return cast(Subscribe, self.call('subscribe', params))
 

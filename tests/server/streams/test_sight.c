@@ -468,6 +468,11 @@ static void expect_equal_bodies(struct pair *pair, fm_body a, fm_body b)
     }
 }
 
+static fm_form draw_form(struct pair *pair)
+{
+    return (fm_form){.veiled = true, .dense = fm_random_below(&pair->random, 2) == 0};
+}
+
 // A reader whose rectangle is put elsewhere.
 static void move_reader(struct pair *pair, uint32_t reader)
 {
@@ -475,9 +480,10 @@ static void move_reader(struct pair *pair, uint32_t reader)
     fm_rect to = *from;
     to.x = fm_random_below(&pair->random, WIDTH - to.width + 1);
     to.y = fm_random_below(&pair->random, HEIGHT - to.height + 1);
+    fm_form form = draw_form(pair);
     fm_body bodies[2];
     for (uint32_t i = 0; i < 2; i++) {
-        bodies[i] = fm_scene_shift(pair->sides[i].scene, from, &to, pair->told[reader], true);
+        bodies[i] = fm_scene_shift(pair->sides[i].scene, from, &to, pair->told[reader], form);
     }
     expect_equal_bodies(pair, bodies[0], bodies[1]);
     fm_frame_drop(bodies[0].frame);
@@ -498,12 +504,13 @@ static void compare_views(struct pair *pair)
         if (i % 2 == 1 && fm_random_below(&pair->random, 3) == 0) {
             move_reader(pair, i);
         }
-        expect_equal_bodies(pair, fm_scene_delta(a, rect, pair->told[i], true),
-                            fm_scene_delta(b, rect, pair->told[i], true));
+        fm_form form = draw_form(pair);
+        expect_equal_bodies(pair, fm_scene_delta(a, rect, pair->told[i], form),
+                            fm_scene_delta(b, rect, pair->told[i], form));
         pair->told[i] = a->tick;
         if (fm_random_below(&pair->random, 20) == 0) {
-            expect_equal_bodies(pair, fm_scene_keyframe(a, rect, true),
-                                fm_scene_keyframe(b, rect, true));
+            expect_equal_bodies(pair, fm_scene_keyframe(a, rect, form),
+                                fm_scene_keyframe(b, rect, form));
         }
     }
 }

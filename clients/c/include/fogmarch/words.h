@@ -294,6 +294,7 @@ typedef enum fm_field {
     FM_FIELD_SINCE, // "since"
     FM_FIELD_FILE, // "file"
     FM_FIELD_TICK, // "tick"
+    FM_FIELD_ENCODING, // "encoding"
     FM_FIELD_COUNT,
 } fm_field;
 
