@@ -3,6 +3,11 @@
 
 #include "core/fields/tile_kernel.h"
 
+#include "core/fields/tile_kernel_avx2.h"
+#include "core/fields/tile_kernel_avx512.h"
+#include "core/fields/tile_kernel_plain.h"
+#include "core/fields/tile_kernel_sse2.h"
+
 const fm_tile_kernel *const fm_tile_kernels[] = {
 #ifdef __x86_64__
     &fm_tile_kernel_avx512, &fm_tile_kernel_avx2,

@@ -112,10 +112,3 @@ static inline fm_tile_passage fm_tile_passage_between(uint32_t from, uint32_t in
 ///                 there are weights
 void fm_tile_sweep_wide(const uint32_t free[FM_TILE_SIDE], const uint8_t (*weights)[FM_TILE_SIDE],
                         const fm_tile_steps *steps, uint32_t (*distances)[FM_TILE_SIDE]);
-
-extern const fm_tile_kernel fm_tile_kernel_plain;
-#ifdef __x86_64__
-extern const fm_tile_kernel fm_tile_kernel_sse2;
-extern const fm_tile_kernel fm_tile_kernel_avx2;
-extern const fm_tile_kernel fm_tile_kernel_avx512;
-#endif

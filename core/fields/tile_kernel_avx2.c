@@ -1,7 +1,7 @@
 // core/fields/tile_kernel_avx2.c: the tile kernel for AVX2: a row is two registers. Compiled with
 // -mavx2, so nothing here may run before kernel_is_supported() has said yes. See tile_kernel.h.
 
-#include "core/fields/tile_kernel.h"
+#include "core/fields/tile_kernel_avx2.h"
 
 #ifdef __x86_64__
 

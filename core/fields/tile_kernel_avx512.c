@@ -2,7 +2,7 @@
 // are what the free cells are. Compiled with -mavx512bw, so nothing here may run before
 // kernel_is_supported() has said yes. See tile_kernel.h.
 
-#include "core/fields/tile_kernel.h"
+#include "core/fields/tile_kernel_avx512.h"
 
 #ifdef __x86_64__
 

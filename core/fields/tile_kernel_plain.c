@@ -1,7 +1,7 @@
 // core/fields/tile_kernel_plain.c: the tile kernel in plain C, for every processor; see
 // tile_kernel.h.
 
-#include "core/fields/tile_kernel.h"
+#include "core/fields/tile_kernel_plain.h"
 
 typedef struct row {
     uint16_t lanes[FM_TILE_SIDE];

@@ -1,7 +1,7 @@
 // core/fields/tile_kernel_sse2.c: the tile kernel for x86-64 as it began: a row is four registers.
 // See tile_kernel.h.
 
-#include "core/fields/tile_kernel.h"
+#include "core/fields/tile_kernel_sse2.h"
 
 #ifdef __x86_64__
 

@@ -40,7 +40,12 @@
 // goal's side, the other the agent's. A complete path of the guide is as good as one of the search,
 // which then uses the grant to catch up.
 
-#include "core/planners/catalogue.h"
+#include "core/planners/auto.h"
+
+#include "core/planners/dstar_extra_lite.h"
+#include "core/planners/dstar_lite.h"
+#include "core/planners/repeated_jps.h"
+#include "core/planners/time_bounded.h"
 
 #include "core/search/jump_search.h"
 

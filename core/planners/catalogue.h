@@ -1,7 +1,17 @@
-// core/planners/catalogue.h: every planner there is, and how users name them.
+// core/planners/catalogue.h: every planner there is, and how users name them. Each planner has a
+// header of its own, beside its source; this one includes them all.
 
 #pragma once
 
+#include "core/planners/auto.h"
+#include "core/planners/dstar_extra_lite.h"
+#include "core/planners/dstar_lite.h"
+#include "core/planners/forward_astar.h"
+#include "core/planners/goal_field.h"
+#include "core/planners/one_shot.h"
+#include "core/planners/real_time.h"
+#include "core/planners/repeated_jps.h"
+#include "core/planners/time_bounded.h"
 #include "core/search/planner.h"
 
 // Every planner there is, NULL-terminated.
@@ -24,27 +34,3 @@ const fm_planner_ops *fm_planner_by_name(const char *name);
 /// @return FM_OK, FM_ERR_NO_PLANNER or FM_ERR_BAD_VALUE; *spec is left alone on failure
 FM_CHECKED fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *spec, char *error,
                                            size_t error_size);
-
-extern const fm_planner_ops fm_dstar_lite;              // core/planners/dstar_lite.c
-extern const fm_planner_ops fm_dstar_extra_lite;        // core/planners/dstar_extra_lite.c
-extern const fm_planner_ops fm_repeated_forward_astar;  // core/planners/forward_astar.c
-extern const fm_planner_ops fm_repeated_backward_astar; // core/planners/forward_astar.c
-extern const fm_planner_ops fm_adaptive_astar;          // core/planners/forward_astar.c
-extern const fm_planner_ops fm_mpgaa_star;              // core/planners/forward_astar.c
-extern const fm_planner_ops fm_repeated_jps;            // core/planners/repeated_jps.c
-extern const fm_planner_ops fm_tba_star;                // core/planners/time_bounded.c
-extern const fm_planner_ops fm_rtba_star;               // core/planners/time_bounded.c
-extern const fm_planner_ops fm_tbaa_star;               // core/planners/time_bounded.c
-extern const fm_planner_ops fm_rtaa_star;               // core/planners/real_time.c
-extern const fm_planner_ops fm_artaa_star;              // core/planners/real_time.c
-extern const fm_planner_ops fm_dartaa_star;             // core/planners/real_time.c
-extern const fm_planner_ops fm_lss_lrta_star;           // core/planners/real_time.c
-extern const fm_planner_ops fm_alss_lrta_star;          // core/planners/real_time.c
-extern const fm_planner_ops fm_dalss_lrta_star;         // core/planners/real_time.c
-extern const fm_planner_ops fm_breadth_first;           // core/planners/one_shot.c
-extern const fm_planner_ops fm_depth_first;             // core/planners/one_shot.c
-extern const fm_planner_ops fm_greedy_best_first;       // core/planners/one_shot.c
-extern const fm_planner_ops fm_dijkstra;                // core/planners/one_shot.c
-extern const fm_planner_ops fm_astar;                   // core/planners/one_shot.c
-extern const fm_planner_ops fm_auto;                    // core/planners/auto.c
-extern const fm_planner_ops fm_goal_field;              // core/planners/goal_field.c

@@ -31,7 +31,8 @@
 // Source: M. Przybylski, B. Putz, "D* Extra Lite: a Dynamic A* with Search-Tree Cutting and
 // Frontier-Gap Repairing", 2017.
 
-#include "core/planners/catalogue.h"
+#include "core/planners/dstar_extra_lite.h"
+
 #include "core/search/planner.h"
 
 #include "core/search/bucket_queue.h"

@@ -22,7 +22,8 @@
 // Sources: S. Koenig, M. Likhachev, "D* Lite", AAAI 2002; "Fast Replanning for Navigation in
 // Unknown Terrain", IEEE TRO 2005 (the optimized version, which updates rhs incrementally).
 
-#include "core/planners/catalogue.h"
+#include "core/planners/dstar_lite.h"
+
 #include "core/search/planner.h"
 
 #include "core/search/dstar_open.h"

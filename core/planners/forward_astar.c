@@ -14,7 +14,8 @@
 // step anywhere is cheaper. Dearer steps elsewhere only make other paths longer. A search that is
 // suspended asks the same of what it has done so far (fm_forward_tree_survives).
 
-#include "core/planners/catalogue.h"
+#include "core/planners/forward_astar.h"
+
 #include "core/search/forward_search.h"
 
 static const fm_forward_rules forward_rules = {.any_heuristic = true};

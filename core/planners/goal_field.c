@@ -31,7 +31,7 @@
 // nearer by the cost of a step, and integers end at 0.
 
 #include "core/fields/tile_field.h"
-#include "core/planners/catalogue.h"
+#include "core/planners/goal_field.h"
 
 #define TILE_UNITS     16u // work charged for a tile that is computed or refreshed, or gets a body
 #define LOOKS_PER_UNIT 8u  // at records or starts

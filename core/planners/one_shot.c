@@ -15,7 +15,8 @@
 // which people look for them; dijkstra is A* that knows nothing of the goal. The other three are
 // below.
 
-#include "core/planners/catalogue.h"
+#include "core/planners/one_shot.h"
+
 #include "core/search/forward_search.h"
 
 typedef enum frontier {

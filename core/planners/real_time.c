@@ -18,7 +18,8 @@
 //
 // That there is no way they notice only when the look-ahead covers all that the agent can reach.
 
-#include "core/planners/catalogue.h"
+#include "core/planners/real_time.h"
+
 #include "core/search/forward_search.h"
 
 typedef enum avoidance {

@@ -27,7 +27,8 @@
 // every step. The agent goes on along the old path until there is another, or until it is at the
 // wall.
 
-#include "core/planners/catalogue.h"
+#include "core/planners/repeated_jps.h"
+
 #include "core/search/planner.h"
 
 #include "core/search/nearest.h"

@@ -24,7 +24,8 @@
 // search paid for them is a shortest one if it leads to the goal. Each step is looked at when it is
 // marked, and again when something around it changes.
 
-#include "core/planners/catalogue.h"
+#include "core/planners/time_bounded.h"
+
 #include "core/search/forward_search.h"
 
 // Kept back from each grant for a search that has to restart, so that the agent need not pass.

@@ -2,7 +2,7 @@
 
 #include "core/saves/experiment.h"
 
-#include "core/saves/world_file.h"
+#include "core/saves/settle.h"
 #include "core/world/planner_table.h"
 #include "core/world/world_classes.h"
 

@@ -5,7 +5,8 @@
 // what belongs to a tick under way is empty between ticks anyway. An order that is carried out in
 // parts goes to all that are left.
 
-#include "core/saves/world_file.h"
+#include "core/saves/settle.h"
+
 #include "core/world/view_surveys.h"
 
 #include "core/commands/order_command.h"

@@ -1,5 +1,5 @@
 // core/saves/world_file_state.h: what writing and reading a saved world have in common. Nobody else
-// includes it: world_file.h is what there is to know.
+// includes it: world_file.h, world_save.h and world_load.h are what there is to know.
 //
 //   world_save.c         writes all sections
 //   world_load.c         the file as a whole, the head, rules, map, buildings

@@ -6,6 +6,8 @@
 // would ever come to be as the file says) does no harm: the tick takes any state whose parts are in
 // their ranges.
 
+#include "core/saves/world_load.h"
+
 #include "core/commands/create.h"
 #include "core/commands/permit.h"
 #include "core/saves/world_file_state.h"

@@ -5,6 +5,8 @@
 // do not: version numbers of logs and labels, capacities, free room, what only views and people who
 // debug are told. So equal futures have equal bytes.
 
+#include "core/saves/world_save.h"
+
 #include "core/saves/world_file_state.h"
 #include "core/saves/world_rows.h"
 #include "core/world/planner_table.h"

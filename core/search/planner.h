@@ -25,8 +25,9 @@
 // number of advance, then next_step / state_at / path / inspect, which change nothing.
 //
 // Adding a planner: write core/planners/<name>.c with one `const fm_planner_ops`, declare it in
-// core/planners/catalogue.h and list it in catalogue.c. tests/core/planners/test_planners.c then
-// checks it against a reference search, like all the others.
+// <name>.h beside it, include that in catalogue.h and list it in catalogue.c.
+// tests/core/planners/test_planners.c then checks it against a reference search, like all the
+// others.
 
 #pragma once
 

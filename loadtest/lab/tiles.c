@@ -6,6 +6,7 @@
 // the best of all rounds counts: what else the machine did is not theirs.
 
 #include "core/fields/tile_kernel.h"
+#include "core/fields/tile_kernel_plain.h"
 #include "loadtest/lab/lab.h"
 #include "loadtest/lab/report.h"
 #include "loadtest/lab/stopwatch.h"

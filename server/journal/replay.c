@@ -4,7 +4,8 @@
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
-#include "core/saves/world_file.h"
+#include "core/saves/settle.h"
+#include "core/saves/world_load.h"
 #include "core/views/inspect.h"
 
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 
 #include "core/commands/apply.h"
 #include "core/saves/command_file.h"
-#include "core/saves/world_file.h"
+#include "core/saves/settle.h"
 #include "core/views/inspect.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"

@@ -4,7 +4,7 @@
 
 #include "core/commands/create.h"
 #include "core/map/map_file.h"
-#include "core/saves/world_file.h"
+#include "core/saves/world_load.h"
 #include "core/views/inspect.h"
 #include "server/base/clock.h"
 #include "server/worlds/save_file.h"

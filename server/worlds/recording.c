@@ -3,7 +3,8 @@
 #include "server/worlds/recording.h"
 
 #include "core/saves/command_file.h"
-#include "core/saves/world_file.h"
+#include "core/saves/settle.h"
+#include "core/saves/world_save.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
 

@@ -2,6 +2,8 @@
 
 #include "server/worlds/save_file.h"
 
+#include "core/saves/world_save.h"
+
 #include <ctype.h>
 
 #define MAGIC         "FMSAVED\n"

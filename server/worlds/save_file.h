@@ -15,7 +15,6 @@
 
 #pragma once
 
-#include "core/saves/world_file.h"
 #include "server/worlds/host.h"
 
 #define FM_SAVE_VERSION 1u

@@ -9,7 +9,8 @@
 #include "core/commands/create.h"
 #include "tests/fuzz/fuzz.h"
 
-#include "core/saves/world_file.h"
+#include "core/saves/world_load.h"
+#include "core/saves/world_save.h"
 #include "core/tick/tick.h"
 
 #include <stdlib.h>

@@ -6,7 +6,8 @@
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
 #include "core/saves/command_file.h"
-#include "core/saves/world_file.h"
+#include "core/saves/settle.h"
+#include "core/saves/world_save.h"
 
 #include <errno.h>
 #include <stdio.h>

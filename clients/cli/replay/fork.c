@@ -13,7 +13,7 @@
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
 #include "core/saves/experiment.h"
-#include "core/saves/world_file.h"
+#include "core/saves/settle.h"
 #include "core/views/inspect.h"
 #include "core/views/view_delta.h"
 #include "core/world/words.h"

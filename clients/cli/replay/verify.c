@@ -11,7 +11,8 @@
 #include "clients/cli/replay/replay.h"
 #include "clients/cli/views/pulse.h"
 #include "core/commands/create.h"
-#include "core/saves/world_file.h"
+#include "core/saves/world_load.h"
+#include "core/saves/world_save.h"
 
 #include <stdio.h>
 #include <stdlib.h>

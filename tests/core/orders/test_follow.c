@@ -3,7 +3,6 @@
 // Method: small worlds drawn as text, or open ones, in which the target walks, hides or dies; one
 // tick at a time, looking at where agents stand.
 
-#include "core/saves/world_file.h"
 #include "tests/support/order_scene.h"
 #include "tests/support/support.h"
 

@@ -4,7 +4,7 @@
 // stand. The last test is a property: random commands of every kind, edits, births and deaths, and
 // a plain account of all order ids; each ends once, with a reason that its kind can have.
 
-#include "core/saves/world_file.h"
+#include "core/saves/settle.h"
 #include "core/views/view_delta.h"
 #include "tests/support/order_scene.h"
 #include "tests/support/support.h"

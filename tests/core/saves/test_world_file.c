@@ -9,7 +9,9 @@
 // played.
 
 #include "core/commands/create.h"
-#include "core/saves/world_file.h"
+#include "core/saves/settle.h"
+#include "core/saves/world_load.h"
+#include "core/saves/world_save.h"
 #include "core/views/inspect.h"
 #include "core/views/view_delta.h"
 #include "tests/support/script.h"

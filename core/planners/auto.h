@@ -1,0 +1,7 @@
+// core/planners/auto.h: the planner that chooses among others. auto.c tells how.
+
+#pragma once
+
+#include "core/search/planner.h"
+
+extern const fm_planner_ops fm_auto;

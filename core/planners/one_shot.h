@@ -1,0 +1,12 @@
+// core/planners/one_shot.h: the plain searches, once per goal, for terrain that is known.
+// one_shot.c tells how.
+
+#pragma once
+
+#include "core/search/planner.h"
+
+extern const fm_planner_ops fm_breadth_first;
+extern const fm_planner_ops fm_depth_first;
+extern const fm_planner_ops fm_greedy_best_first;
+extern const fm_planner_ops fm_dijkstra;
+extern const fm_planner_ops fm_astar;
