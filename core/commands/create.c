@@ -126,7 +126,7 @@ void fm_world_destroy(fm_world *world)
         fm_slab_fini(&world->workers.slabs[i]);
     }
 #define RELEASE(array, capacity) fm_memory_release(&memory, array, (capacity) * sizeof *(array))
-    RELEASE(world->agents.slots, world->agents.capacity);
+    fm_agents_fini(world);
     RELEASE(world->teams.list, world->teams.capacity);
     RELEASE(world->planners.slots, world->planners.capacity);
     RELEASE(world->planners.table, (size_t)world->planners.table_mask + 1);

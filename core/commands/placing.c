@@ -108,8 +108,10 @@ void fm_placing_push_out(fm_world *world)
             fm_agent_leave(world, agent);
             agent->cell = cell;
             fm_agent_enter(world, agent);
-            agent->must_sense = true;
-            agent->changed = true;
+            fm_agent_mark_set(world, agent, FM_MARK_LOOK);
+            fm_agent_mark_set(world, agent, FM_MARK_CHANGED);
+            fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+            fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
             agent->trail_count = 0;
             if (agent->planner != FM_SLOT_NONE) {
                 fm_planner_wake(world, agent->planner);

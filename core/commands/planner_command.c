@@ -38,6 +38,7 @@ void fm_planner_command(fm_world *world, const fm_command *command, fm_command_r
         agent->spec =
             command->planner.ops != NULL ? command->planner : fm_team_of(world, agent->team)->spec;
         fm_planner_release(world, agent);
+        fm_agent_mark_set(world, agent, FM_MARK_ATTEND); // also who had none
         agent->plan_state = FM_PLAN_RUNNING;
     }
     result->changed_count = command->agent_count;

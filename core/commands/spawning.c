@@ -41,8 +41,7 @@ static fm_status check_spawn(fm_world *world, const fm_command *command, uint32_
     if (command->cell_count > FM_AGENTS_MAX - world->agents.slot_count) {
         return FM_ERR_LIMIT;
     }
-    if (!FM_RESERVE(world, world->agents.slots, world->agents.capacity,
-                    world->agents.slot_count + command->cell_count) ||
+    if (!fm_agents_reserve(world, world->agents.slot_count + command->cell_count) ||
         !FM_RESERVE(world, team->members, team->member_capacity,
                     team->member_count + command->cell_count) ||
         !fm_crowd_reserve(world, world->agents.slot_count + command->cell_count)) {
@@ -68,8 +67,6 @@ static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell
     *agent = (struct fm_agent){
         .generation = generation,
         .alive = true,
-        .must_sense = true,
-        .changed = true,
         .class_index = (uint8_t)command->class_index,
         .team = command->team,
         .cell = cell,
@@ -83,6 +80,7 @@ static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell
         .credit = (int32_t)world->rules.tick_millihertz,
         .heading = FM_DIRECTION_COUNT,
     };
+    fm_agent_be_born(world, agent);
     fm_agent_enter(world, agent);
     world->agents.count += 1;
     owner->account.agents += 1;
@@ -125,6 +123,7 @@ void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_r
                             .reason = FM_LEAVE_REMOVED};
         fm_agent_leave(world, agent);
         agent->alive = false;
+        fm_agent_be_gone(world, agent);
         // A slot goes back to its team, so that the order of a team's slots depends on nothing but
         // the team's own births and deaths. One whose generations are used up is never given out
         // again: ids stay below 2^53.

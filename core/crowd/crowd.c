@@ -120,7 +120,9 @@ static void move_to(fm_world *world, struct fm_agent *agent, const fm_mover *mov
     if (agent->order.id == 0) {
         note_trail(world, agent, d);
     }
-    fm_agent_step(world, agent, d);
+    if (fm_agent_step(world, agent, d)) {
+        fm_order_leg_over(world, agent, FM_END_ARRIVED);
+    }
 }
 
 // A unit that `mover` would meet in `cell`, and that `accepts` says is of the kind that is looked
@@ -206,7 +208,7 @@ static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
     }
     world->counts.conflicts[FM_CONFLICT_WAITED] += (mover->preferences & 15) < FM_PREFERENCE_STAY;
     if (agent->state == FM_AGENT_MOVING) {
-        fm_agent_set_state(agent, FM_AGENT_WAITING);
+        fm_agent_set_state(world, agent, FM_AGENT_WAITING);
     }
     if (is_at_the_crowd(world, mover)) {
         fm_order_leg_over(world, agent, FM_END_NEAREST);

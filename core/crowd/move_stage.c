@@ -9,6 +9,9 @@
 #include "core/orders/order_kinds.h"
 #include "core/world/due.h"
 
+#define WORDS_A_TURN 4u // of marks, 64 agents each, that a worker takes at a time
+#define FETCH_AHEAD  4u // agents
+
 // ---- choose -------------------------------------------------------------------------------------
 
 // While a group's search is not over, its units go straight ahead (those of auto while it never
@@ -118,33 +121,83 @@ static const struct fm_planner *choose(fm_world *world, struct fm_agent *agent)
     if (fm_order_max_detour(&agent->order) != 0 && agent->plan_state == FM_PLAN_FOUND &&
         agent->order.substitute == FM_CELL_NONE) {
         fm_detour_measure(planner, agent);
+        fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
+        fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+    }
+    if (agent->plan_state != FM_PLAN_FOUND) {
+        fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
     }
     return agent->next == FM_CELL_NONE ? NULL : planner;
+}
+
+// Visits the agents of some words that have a mark, each fetched while others have their turn.
+typedef void visit_fn(fm_world *world, uint32_t slot);
+
+static inline void visit_marked(fm_world *world, uint32_t begin, uint32_t end, fm_agent_mark mark,
+                                visit_fn *visit)
+{
+    for (uint32_t i = begin; i < end; i++) {
+        uint64_t bits = world->agents.marks[i].of[mark], ahead = bits;
+        for (uint32_t j = 0; j < FETCH_AHEAD && ahead != 0; j++, ahead &= ahead - 1) {
+            fm_agent_fetch(world, i * 64 + (uint32_t)__builtin_ctzll(ahead));
+        }
+        for (; bits != 0; bits &= bits - 1, ahead &= ahead - 1) {
+            if (ahead != 0) {
+                fm_agent_fetch(world, i * 64 + (uint32_t)__builtin_ctzll(ahead));
+            }
+            visit(world, i * 64 + (uint32_t)__builtin_ctzll(bits));
+        }
+    }
+}
+
+static const struct fm_planner *choose_agent(fm_world *world, struct fm_agent *agent)
+{
+    const struct fm_planner *planner = choose(world, agent);
+    int32_t credit = agent->credit;
+    agent->is_ready = fm_agent_gain_credit(world, agent);
+    if (agent->credit != credit) {
+        fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+    } else if (agent->planner == FM_SLOT_NONE && agent->state != FM_AGENT_MOVING) {
+        fm_agent_mark_clear(world, agent, FM_MARK_UNDER_WAY);
+    }
+    return planner;
+}
+
+static void choose_alone(fm_world *world, uint32_t slot)
+{
+    choose_agent(world, &world->agents.slots[slot]);
 }
 
 static void choose_agents(uint32_t begin, uint32_t end, uint32_t worker, void *context)
 {
     (void)worker;
+    visit_marked(context, begin, end, FM_MARK_UNDER_WAY, choose_alone);
+}
+
+// Where a cell holds one, everybody is asked: whoever stands may be pushed.
+static void choose_among_others(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
     fm_world *world = context;
-    for (uint32_t slot = begin; slot < end; slot++) {
+    uint32_t slot_end = end * 64 < world->agents.slot_count ? end * 64 : world->agents.slot_count;
+    for (uint32_t slot = begin * 64; slot < slot_end; slot++) {
         struct fm_agent *agent = &world->agents.slots[slot];
-        const struct fm_planner *planner = agent->alive ? choose(world, agent) : NULL;
-        agent->is_ready = agent->alive && fm_agent_gain_credit(world, agent);
-        if (world->crowd.occupancy != NULL) {
-            fm_crowd_prefer(world, agent, planner, &world->crowd.movers[slot]);
-        }
+        const struct fm_planner *planner = agent->alive ? choose_agent(world, agent) : NULL;
+        fm_crowd_prefer(world, agent, planner, &world->crowd.movers[slot]);
     }
 }
 
 void fm_agents_choose(fm_world *world, fm_workers *workers)
 {
-    fm_workers_run(workers, world->agents.slot_count, 256, choose_agents, world);
+    fm_workers_run(workers, fm_mark_words(world), WORDS_A_TURN,
+                   world->crowd.occupancy != NULL ? choose_among_others : choose_agents, world);
 }
 
 // ---- move ---------------------------------------------------------------------------------------
 
-static void move_agent(fm_world *world, struct fm_agent *agent)
+static void move_agent(fm_world *world, uint32_t slot)
 {
+    struct fm_agent *agent = &world->agents.slots[slot];
     if (agent->order.id == 0 || !agent->is_ready) {
         return;
     }
@@ -152,23 +205,58 @@ static void move_agent(fm_world *world, struct fm_agent *agent)
     fm_cell next = agent->next;
     uint32_t d = next == FM_CELL_NONE ? FM_DIRECTION_COUNT : fm_cell_direction(agent->cell, next);
     if (d < FM_DIRECTION_COUNT && fm_view_moves(truth, agent->cell) >> d & 1) {
-        fm_agent_step(world, agent, d);
+        if (fm_agent_step(world, agent, d)) {
+            fm_agent_mark_set(world, agent, FM_MARK_ARRIVED);
+        }
         return;
     }
     if (agent->state == FM_AGENT_MOVING) {
-        fm_agent_set_state(agent, FM_AGENT_WAITING);
+        fm_agent_set_state(world, agent, FM_AGENT_WAITING);
     }
 }
 
-void fm_agents_move(fm_world *world)
+static void move_agents(uint32_t begin, uint32_t end, uint32_t worker, void *context)
 {
-    if (world->crowd.occupancy != NULL) {
-        fm_crowd_move(world);
-        return;
-    }
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        if (world->agents.slots[slot].alive) {
-            move_agent(world, &world->agents.slots[slot]);
+    (void)worker;
+    visit_marked(context, begin, end, FM_MARK_UNDER_WAY, move_agent);
+}
+
+// Ends the legs of those who have arrived, in slot order.
+static void note_arrivals(fm_world *world)
+{
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        uint64_t bits = world->agents.marks[i].of[FM_MARK_ARRIVED];
+        world->agents.marks[i].of[FM_MARK_ARRIVED] = 0;
+        for (; bits != 0; bits &= bits - 1) {
+            uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(bits);
+            fm_order_leg_over(world, &world->agents.slots[slot], FM_END_ARRIVED);
         }
     }
+}
+
+// What follows for others from a step.
+static void note_steps(fm_world *world)
+{
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        struct fm_agent_marks *marks = &world->agents.marks[i];
+        uint64_t stepped = marks->of[FM_MARK_STEPPED];
+        marks->of[FM_MARK_LOOK] |= stepped;
+        marks->of[FM_MARK_CHANGED] |= stepped;
+        world->counts.moves += (uint64_t)__builtin_popcountll(stepped);
+    }
+}
+
+void fm_agents_move(fm_world *world, fm_workers *workers)
+{
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        world->agents.marks[i].of[FM_MARK_STEPPED] = 0;
+    }
+    if (world->crowd.occupancy != NULL) {
+        fm_crowd_move(world);
+        fm_agents_mark_all(world, FM_MARK_REHASH); // trails and waits change without a step
+    } else {
+        fm_workers_run(workers, fm_mark_words(world), WORDS_A_TURN, move_agents, world);
+        note_arrivals(world);
+    }
+    note_steps(world);
 }

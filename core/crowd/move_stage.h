@@ -8,5 +8,6 @@
 /// The choose stage: sets every agent's next cell. Runs agents in parallel.
 void fm_agents_choose(fm_world *world, fm_workers *workers);
 
-/// The move stage: steps everybody who may step. Serial.
-void fm_agents_move(fm_world *world);
+/// The move stage: steps everybody who may step, in parallel where any number of units stands in a
+/// cell. What follows from that for orders is serial, in slot order.
+void fm_agents_move(fm_world *world, fm_workers *workers);

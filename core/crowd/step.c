@@ -24,13 +24,19 @@ bool fm_agent_gain_credit(const fm_world *world, struct fm_agent *agent)
     return agent->credit >= straight;
 }
 
+static void add(uint64_t *count, uint64_t more)
+{
+    __atomic_fetch_add(count, more, __ATOMIC_RELAXED);
+}
+
 static void note_first_move(fm_world *world, struct fm_agent *agent)
 {
     uint64_t ticks = world->tick + 1 - agent->order.given_tick;
     agent->order.has_moved = true;
-    world->counts.first_move_ticks_sum += ticks;
-    world->counts.first_move_count += 1;
-    world->counts.first_move_histogram[ticks < 64 ? ticks : 64] += 1;
+    add(&world->counts.first_move_ticks_sum, ticks);
+    add(&world->counts.first_move_count, 1);
+    __atomic_fetch_add(&world->counts.first_move_histogram[ticks < 64 ? ticks : 64], 1,
+                       __ATOMIC_RELAXED);
 }
 
 static void pay_for_step(const fm_world *world, struct fm_agent *agent, uint32_t d)
@@ -42,28 +48,26 @@ static void pay_for_step(const fm_world *world, struct fm_agent *agent, uint32_t
     }
 }
 
-void fm_agent_step(fm_world *world, struct fm_agent *agent, uint32_t d)
+bool fm_agent_step(fm_world *world, struct fm_agent *agent, uint32_t d)
 {
     pay_for_step(world, agent, d);
     agent->cell = fm_cell_step(agent->cell, d);
+    bool as_chosen = agent->cell == agent->next;
     if (agent->planner != FM_SLOT_NONE &&
-        (agent->cell != agent->next || !fm_planner_walks(world, agent->planner))) {
+        (!as_chosen || !fm_planner_walks(world, agent->planner))) {
         fm_planner_wake(world, agent->planner);
     }
     agent->heading = (uint8_t)d;
     agent->moves += 1;
     agent->stepped_tick = world->tick + 1;
-    agent->must_sense = true;
-    agent->changed = true;
-    world->counts.moves += 1;
+    fm_agent_mark_set(world, agent, FM_MARK_STEPPED);
     if (agent->order.id == 0 || agent->next == FM_CELL_NONE) {
-        return; // pushed
+        fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
+        return false; // pushed
     }
-    fm_agent_set_state(agent, FM_AGENT_MOVING);
+    fm_agent_set_state(world, agent, FM_AGENT_MOVING);
     if (!agent->order.has_moved) {
         note_first_move(world, agent);
     }
-    if (agent->cell == agent->order.goal) {
-        fm_order_leg_over(world, agent, FM_END_ARRIVED);
-    }
+    return agent->cell == agent->order.goal;
 }

@@ -15,6 +15,8 @@
 /// @return whether the agent may step
 bool fm_agent_gain_credit(const fm_world *world, struct fm_agent *agent);
 
-/// Moves an agent one step in direction d, which is legal: its credit, its counts, its order if it
-/// has arrived. Serial.
-void fm_agent_step(fm_world *world, struct fm_agent *agent, uint32_t d);
+/// Moves an agent one step in direction d, which is legal: its credit and its counts. Writes this
+/// agent and its marks, and adds to counts of the world in any order, so workers may call it.
+///
+/// @return whether it stands on its goal now, having gone there: then its leg is over
+bool fm_agent_step(fm_world *world, struct fm_agent *agent, uint32_t d);

@@ -292,6 +292,33 @@ void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell)
     }
 }
 
+static inline bool has_news_in(const fm_knowledge *knowledge, uint32_t y, uint32_t word,
+                               uint64_t mask)
+{
+    uint64_t news = mask & ~fm_bitmap_row(&knowledge->known, (int32_t)y)[word];
+    if (knowledge->stale.words != NULL) {
+        news |= mask & fm_bitmap_row(&knowledge->stale, (int32_t)y)[word];
+    }
+    return news != 0;
+}
+
+bool fm_knowledge_has_news(const fm_knowledge *knowledge, fm_cell cell)
+{
+    int32_t radius = (int32_t)knowledge->sight->rules.radius;
+    for (int32_t dy = -radius; !knowledge->omniscient && dy <= radius; dy++) {
+        struct span span;
+        if (!span_of(knowledge, cell, dy, &span)) {
+            continue;
+        }
+        for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
+            if (has_news_in(knowledge, span.y, word, span_mask(word, span.x_first, span.x_last))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void fm_knowledge_fetch(const fm_knowledge *knowledge, fm_cell cell)
 {
     int32_t radius = (int32_t)knowledge->sight->rules.radius;

@@ -99,6 +99,10 @@ FM_CHECKED fm_status fm_knowledge_create(const fm_grid *truth, const fm_line_of_
 /// Releases it. NULL is allowed.
 void fm_knowledge_destroy(fm_knowledge *knowledge);
 
+/// Whether fm_knowledge_sense() may learn something there: there is a cell within reach that is not
+/// known, or was edited since. Never false when it would.
+bool fm_knowledge_has_news(const fm_knowledge *knowledge, fm_cell cell);
+
 /// Someone of the team stands on `cell` and looks around. When a list cannot grow for want of
 /// memory, what was seen is known all the same, and planners of the team start over.
 void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell);

@@ -62,6 +62,49 @@ static void assign_orders(fm_world *world, struct fm_agent *agent)
     }
 }
 
+// Whether nothing becomes of another look at an agent's order until something marks it again: see
+// what fm_order_progress() and fm_unreachable_attend() do in each tick.
+static bool is_quiet(const fm_world *world, const struct fm_agent *agent)
+{
+    const struct fm_order *order = &agent->order;
+    if (order->id == 0) {
+        return agent->queue_count == 0;
+    }
+    switch (order->kind) {
+    case FM_ORDER_HOLD:
+        return true;
+    case FM_ORDER_MOVE:
+        break;
+    case FM_ORDER_PATROL:
+        if (order->resting || world->tick < order->pause_end) {
+            return false;
+        }
+        break;
+    case FM_ORDER_STOP:
+    case FM_ORDER_FOLLOW:
+    case FM_ORDER_GUARD:
+    case FM_ORDER_EXPLORE:
+    case FM_ORDER_FLEE:
+    case FM_ORDER_KIND_COUNT:
+        return false;
+    }
+    return agent->planner != FM_SLOT_NONE && agent->plan_state == FM_PLAN_FOUND &&
+           order->substitute == FM_CELL_NONE && order->retry.wait == 0 &&
+           order->retry.due_tick == 0 && agent->state != FM_AGENT_BLOCKED &&
+           !fm_order_marches(order) && !fm_order_is_too_long(order) && agent->cell != order->goal;
+}
+
+static void attend(fm_world *world, uint32_t slot)
+{
+    struct fm_agent *agent = &world->agents.slots[slot];
+    fm_agent_mark_set(world, agent, FM_MARK_ATTENDED);
+    fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+    assign_orders(world, agent);
+    if (is_quiet(world, agent)) {
+        fm_agent_mark_clear(world, agent, FM_MARK_ATTEND);
+    }
+}
+
 // Agents whose next leg had to be looked for get it, and their planners.
 static void assign_found(fm_world *world)
 {
@@ -69,9 +112,8 @@ static void assign_found(fm_world *world)
         fm_seekers *seekers = &world->teams.list[i].seekers;
         uint32_t count = seekers->count;
         for (uint32_t j = 0; j < count; j++) {
-            struct fm_agent *agent = &world->agents.slots[seekers->slots[j]];
-            fm_goal_search_take(world, agent);
-            assign_orders(world, agent);
+            fm_goal_search_take(world, &world->agents.slots[seekers->slots[j]]);
+            attend(world, seekers->slots[j]);
         }
         // Orders whose turn has come just now look in the next tick.
         for (uint32_t j = count; j < seekers->count; j++) {
@@ -85,19 +127,26 @@ static void assign_found(fm_world *world)
 
 // Those of a group that came before it was one had planners made for themselves; in the tick in
 // which they set out, when these have not searched yet, all go together.
+static void join_group(fm_world *world, uint32_t slot, uint64_t planners_made_before)
+{
+    struct fm_agent *agent = &world->agents.slots[slot];
+    if (agent->planner != FM_SLOT_NONE &&
+        world->planners.slots[agent->planner].serial > planners_made_before &&
+        fm_planner_belongs_to_group(world, agent)) {
+        fm_cell goal = world->planners.slots[agent->planner].goal;
+        fm_planner_release(world, agent);
+        take_planner(world, agent, goal);
+    }
+}
+
 static void join_groups(fm_world *world, uint64_t planners_made_before)
 {
-    if (world->planners.made == planners_made_before) {
-        return;
-    }
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        struct fm_agent *agent = &world->agents.slots[slot];
-        if (agent->alive && agent->planner != FM_SLOT_NONE &&
-            world->planners.slots[agent->planner].serial > planners_made_before &&
-            fm_planner_belongs_to_group(world, agent)) {
-            fm_cell goal = world->planners.slots[agent->planner].goal;
-            fm_planner_release(world, agent);
-            take_planner(world, agent, goal);
+    bool any_made = world->planners.made != planners_made_before;
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        uint64_t bits = world->agents.marks[i].of[FM_MARK_ATTENDED];
+        world->agents.marks[i].of[FM_MARK_ATTENDED] = 0;
+        for (; any_made && bits != 0; bits &= bits - 1) {
+            join_group(world, i * 64 + (uint32_t)__builtin_ctzll(bits), planners_made_before);
         }
     }
 }
@@ -105,10 +154,10 @@ static void join_groups(fm_world *world, uint64_t planners_made_before)
 uint64_t fm_orders_assign(fm_world *world, fm_workers *workers, uint64_t budget)
 {
     uint64_t planners_made_before = world->planners.made;
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        struct fm_agent *agent = &world->agents.slots[slot];
-        if (agent->alive) {
-            assign_orders(world, agent);
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        for (uint64_t bits = world->agents.marks[i].of[FM_MARK_ATTEND]; bits != 0;
+             bits &= bits - 1) {
+            attend(world, i * 64 + (uint32_t)__builtin_ctzll(bits));
         }
     }
     uint64_t used = fm_goal_search_run(world, workers, budget);

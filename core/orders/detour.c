@@ -30,7 +30,7 @@ void fm_detour_face(fm_world *world, struct fm_agent *agent)
         fm_order_leg_over(world, agent, FM_END_UNREACHABLE);
         return;
     case FM_UNREACHABLE_WAIT:
-        fm_agent_set_state(agent, FM_AGENT_BLOCKED);
+        fm_agent_set_state(world, agent, FM_AGENT_BLOCKED);
         return;
     }
     FM_UNREACHABLE();

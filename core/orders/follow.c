@@ -111,7 +111,7 @@ static void rest(fm_world *world, struct fm_agent *agent)
 {
     agent->order.resting = true;
     agent->order.follow.rest_begin = world->tick;
-    fm_agent_set_state(agent, FM_AGENT_HOLDING);
+    fm_agent_set_state(world, agent, FM_AGENT_HOLDING);
 }
 
 static void stay_near(fm_world *world, struct fm_agent *agent)
@@ -130,7 +130,7 @@ static void stay_near(fm_world *world, struct fm_agent *agent)
         }
     } else if (!going) {
         fm_order_set_goal(world, agent, order->follow.post);
-        fm_agent_set_state(agent, FM_AGENT_WAITING);
+        fm_agent_set_state(world, agent, FM_AGENT_WAITING);
     } else if (4 * fm_view_distance(view, order->goal, order->follow.post) >
                fm_view_distance(view, agent->cell, order->goal)) {
         fm_order_set_goal(world, agent, order->follow.post);

@@ -285,7 +285,7 @@ static void face_corner(fm_world *world, struct fm_agent *agent)
         return;
     case FM_UNREACHABLE_WAIT:
         fm_order_set_goal(world, agent, FM_CELL_NONE);
-        fm_agent_set_state(agent, FM_AGENT_HOLDING);
+        fm_agent_set_state(world, agent, FM_AGENT_HOLDING);
         agent->order.pause_end = world->tick + FLEE_TICKS;
         return;
     }
@@ -318,7 +318,7 @@ void fm_goal_search_take(fm_world *world, struct fm_agent *agent)
         return;
     case FM_GOAL_SEARCH_NOT_YET:
         if (order->goal == FM_CELL_NONE) {
-            fm_agent_set_state(agent, FM_AGENT_WAITING);
+            fm_agent_set_state(world, agent, FM_AGENT_WAITING);
         }
         return;
     case FM_GOAL_SEARCH_IDLE:

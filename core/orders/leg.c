@@ -7,6 +7,8 @@
 void fm_order_set_goal(fm_world *world, struct fm_agent *agent, fm_cell goal)
 {
     struct fm_order *order = &agent->order;
+    fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
+    fm_agent_mark_set(world, agent, FM_MARK_REHASH);
     if (goal != order->goal || order->substitute != FM_CELL_NONE) {
         fm_planner_redirect(world, agent, goal);
     }

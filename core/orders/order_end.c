@@ -66,11 +66,14 @@ void fm_agent_end_order(fm_world *world, struct fm_agent *agent, fm_order_end re
     if (agent->order.id == 0) {
         return;
     }
+    fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
+    fm_agent_mark_set(world, agent, FM_MARK_UNDER_WAY); // its speed may be another
+    fm_agent_mark_set(world, agent, FM_MARK_REHASH);
     settle(agent, reason);
     end(world, agent, &agent->order, reason);
     agent->next = FM_CELL_NONE;
     fm_planner_release(world, agent);
-    fm_agent_set_state(agent, agent->queue_count == 0 ? FM_AGENT_IDLE : FM_AGENT_WAITING);
+    fm_agent_set_state(world, agent, agent->queue_count == 0 ? FM_AGENT_IDLE : FM_AGENT_WAITING);
 }
 
 void fm_agent_end_all_orders(fm_world *world, struct fm_agent *agent, fm_order_end reason)
@@ -79,8 +82,11 @@ void fm_agent_end_all_orders(fm_world *world, struct fm_agent *agent, fm_order_e
     for (uint32_t i = 0; i < agent->queue_count; i++) {
         end(world, agent, &agent->queue[i], reason);
     }
+    if (agent->queue_count > 0) {
+        fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+    }
     agent->queue_count = 0;
-    fm_agent_set_state(agent, FM_AGENT_IDLE);
+    fm_agent_set_state(world, agent, FM_AGENT_IDLE);
 }
 
 void fm_agent_release_queue(fm_world *world, struct fm_agent *agent)

@@ -55,7 +55,7 @@ static bool takes_any(const fm_command *command)
 static void hold(fm_world *world, struct fm_agent *agent)
 {
     (void)world;
-    fm_agent_set_state(agent, FM_AGENT_HOLDING);
+    fm_agent_set_state(world, agent, FM_AGENT_HOLDING);
 }
 
 static const struct kind kinds[FM_ORDER_KIND_COUNT] = {

@@ -24,7 +24,10 @@ static void begin(fm_world *world, struct fm_agent *agent, struct fm_order order
     fm_order_note(world, agent, &order, FM_HISTORY_BEGUN, (uint8_t)order.kind);
     agent->plan_state = FM_PLAN_RUNNING;
     set_out(world, agent);
-    fm_agent_set_state(agent, FM_AGENT_WAITING);
+    fm_agent_set_state(world, agent, FM_AGENT_WAITING);
+    fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
+    fm_agent_mark_set(world, agent, FM_MARK_UNDER_WAY); // its speed may be another
+    fm_agent_mark_set(world, agent, FM_MARK_REHASH);
     fm_order_begin_legs(world, agent);
 }
 
@@ -50,6 +53,8 @@ void fm_agent_give_order(fm_world *world, struct fm_agent *agent, struct fm_orde
         begin(world, agent, order);
     } else {
         agent->queue[agent->queue_count++] = order;
+        fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
+        fm_agent_mark_set(world, agent, FM_MARK_REHASH);
     }
 }
 

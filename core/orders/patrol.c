@@ -53,7 +53,7 @@ void fm_patrol_progress(fm_world *world, struct fm_agent *agent)
     bool paused = world->tick < order->pause_end;
     if (paused != order->resting) {
         order->resting = paused;
-        fm_agent_set_state(agent, FM_AGENT_WAITING);
+        fm_agent_set_state(world, agent, FM_AGENT_WAITING);
     }
 }
 

@@ -43,7 +43,7 @@ static bool walk(fm_world *world, struct fm_agent *agent)
 {
     aim(world, agent, FM_CELL_NONE);
     agent->order.retry = (fm_retry){0};
-    fm_agent_set_state(agent, FM_AGENT_WAITING);
+    fm_agent_set_state(world, agent, FM_AGENT_WAITING);
     return true;
 }
 
@@ -53,7 +53,7 @@ static bool hold(fm_world *world, struct fm_agent *agent, const struct question 
     aim(world, agent, agent->order.substitute);
     rest(world, agent, q);
     if (agent->state == FM_AGENT_MOVING) {
-        fm_agent_set_state(agent, FM_AGENT_WAITING);
+        fm_agent_set_state(world, agent, FM_AGENT_WAITING);
     }
     return false;
 }
@@ -107,7 +107,7 @@ static bool face_unreachable(fm_world *world, struct fm_agent *agent, const stru
         aim(world, agent, FM_CELL_NONE);
         agent->plan_state = FM_PLAN_UNREACHABLE;
         rest(world, agent, q);
-        fm_agent_set_state(agent, FM_AGENT_BLOCKED);
+        fm_agent_set_state(world, agent, FM_AGENT_BLOCKED);
         return false;
     case FM_UNREACHABLE_NEAREST:
         return go_to_nearest(world, agent, q);

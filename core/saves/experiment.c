@@ -22,6 +22,7 @@ fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uin
         count += agent->alive && !fits;
         if (agent->alive && fits) {
             fm_planner_release(world, agent);
+            fm_agent_mark_set(world, agent, FM_MARK_ATTEND); // also who had none
             agent->plan_state = FM_PLAN_RUNNING;
             agent->spec = *spec;
         }

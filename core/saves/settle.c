@@ -63,6 +63,9 @@ void fm_world_settle(fm_world *world)
         team->seekers.frontier.job = 0; // the wave for the nearest frontier restarts
     }
     forget_lost_labels(world);
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        world->agents.slots[slot].must_sense = fm_agent_is_marked(world, slot, FM_MARK_LOOK);
+    }
     world->allocations.starved |= fm_world_refusals(world) != refusals;
     world->settled = true;
 }

@@ -278,8 +278,7 @@ static fm_status reserve_slots(fm_world_loader *loader)
 {
     fm_world *world = loader->world;
     uint32_t count = loader->agent_slots;
-    if (!FM_RESERVE(world, world->agents.slots, world->agents.capacity, count) ||
-        !fm_crowd_reserve(world, count)) {
+    if (!fm_agents_reserve(world, count) || !fm_crowd_reserve(world, count)) {
         return FM_ERR_NO_MEMORY;
     }
     for (uint32_t slot = 0; slot < count; slot++) {
@@ -612,6 +611,11 @@ static fm_status load_agent(struct agents *a, struct fm_agent *agent)
         return FM_OK;
     }
     agent->alive = true;
+    fm_agent_be_born(world, agent);
+    fm_agent_mark_clear(world, agent, FM_MARK_CHANGED); // whoever watches from now on sees it
+    if (!agent->must_sense) {
+        fm_agent_mark_clear(world, agent, FM_MARK_LOOK);
+    }
     world->agents.count += 1;
     fm_team_of(world, agent->team)->account.agents += 1;
     fm_agent_enter(world, agent);

@@ -32,23 +32,30 @@ static void look_ahead(fm_world *world, const struct fm_agent *agent, const fm_c
     fm_planner_wake(world, agent->planner);
 }
 
+static void look_ahead_of(fm_world *world, uint32_t slot)
+{
+    const struct fm_agent *agent = &world->agents.slots[slot];
+    if (agent->planner == FM_SLOT_NONE || !fm_planner_walks(world, agent->planner)) {
+        return;
+    }
+    const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+    const fm_change_log *log = fm_knowledge_log(knowledge, agent->class_index);
+    // By its number in its team: slots tell how many agents others have.
+    bool in_full =
+        (agent->member + world->tick) % FULL_LOOK_TICKS == 0 || log->edited > log->trimmed;
+    if (in_full || fm_change_log_is_fresh(log, agent->cell)) {
+        look_ahead(world, agent, log, in_full ? FM_STEPS_ALL : STEPS_AHEAD);
+    }
+}
+
 static void look_ahead_of_agents(uint32_t begin, uint32_t end, uint32_t worker, void *context)
 {
     (void)worker;
     fm_world *world = context;
-    for (uint32_t slot = begin; slot < end; slot++) {
-        const struct fm_agent *agent = &world->agents.slots[slot];
-        if (!agent->alive || agent->planner == FM_SLOT_NONE ||
-            !fm_planner_walks(world, agent->planner)) {
-            continue;
-        }
-        const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
-        const fm_change_log *log = fm_knowledge_log(knowledge, agent->class_index);
-        // By its number in its team: slots tell how many agents others have.
-        bool in_full =
-            (agent->member + world->tick) % FULL_LOOK_TICKS == 0 || log->edited > log->trimmed;
-        if (in_full || fm_change_log_is_fresh(log, agent->cell)) {
-            look_ahead(world, agent, log, in_full ? FM_STEPS_ALL : STEPS_AHEAD);
+    for (uint32_t i = begin; i < end; i++) {
+        for (uint64_t bits = world->agents.marks[i].of[FM_MARK_UNDER_WAY]; bits != 0;
+             bits &= bits - 1) {
+            look_ahead_of(world, i * 64 + (uint32_t)__builtin_ctzll(bits));
         }
     }
 }
@@ -77,7 +84,7 @@ void fm_search_notice(struct fm_tick *t)
     if (world->planners.count == 0) {
         return;
     }
-    fm_workers_run(t->workers, world->agents.slot_count, 512, look_ahead_of_agents, world);
+    fm_workers_run(t->workers, fm_mark_words(world), 8, look_ahead_of_agents, world);
     if (any_cheaper) {
         wake_for_cheaper(world);
     }

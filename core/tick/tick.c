@@ -2,35 +2,76 @@
 
 #include "core/tick/tick.h"
 
-#include "core/base/random.h"
 #include "core/commands/edits.h"
 #include "core/commands/order_command.h"
 #include "core/crowd/move_stage.h"
 #include "core/orders/assign.h"
-#include "core/orders/orders.h"
+#include "core/tick/digest.h"
 #include "core/tick/search_stage.h"
 #include "core/tick/tick_state.h"
 #include "core/views/view_delta.h"
 #include "core/world/world_classes.h"
 
+#define MANY_TEAMS 64u // from which on what they know is scattered over the memory
+
 // ---- sense --------------------------------------------------------------------------------------
 
 // With thousands of teams what each of them knows is far from the processor: the rows that the next
-// team's first agent will see, and what names the rows of the one after it, are asked for ahead.
-// Where each of 2,000 agents is a team, sensing takes a fifth less time.
-static void fetch_ahead(const fm_world *world, uint32_t next, uint32_t end)
+// agent's team has seen, and what names the rows of the one after it, are asked for ahead. Where
+// each of 2,000 agents is a team, sensing takes a fifth less time.
+static void fetch_ahead(const fm_world *world, uint32_t word, uint64_t bits)
 {
-    if (next < end && world->teams.list[next].sensing_count > 0) {
-        const struct fm_team *team = &world->teams.list[next];
-        const struct fm_agent *agent =
-            &world->agents.slots[world->lists.sensing[team->first_sensing]];
-        fm_knowledge_fetch(team->knowledge, agent->cell);
+    if (bits == 0) {
+        return;
     }
-    if (next + 1 < end && world->teams.list[next + 1].sensing_count > 0) {
-        const struct fm_team *team = &world->teams.list[next + 1];
-        __builtin_prefetch(team->knowledge);
-        __builtin_prefetch(&team->knowledge->known);
-        __builtin_prefetch(&world->agents.slots[world->lists.sensing[team->first_sensing]]);
+    const struct fm_agent *next = &world->agents.slots[word * 64 + (uint32_t)__builtin_ctzll(bits)];
+    fm_knowledge_fetch(fm_team_of(world, next->team)->knowledge, next->cell);
+    bits &= bits - 1;
+    if (bits != 0) {
+        const struct fm_agent *then =
+            &world->agents.slots[word * 64 + (uint32_t)__builtin_ctzll(bits)];
+        const fm_knowledge *knowledge = fm_team_of(world, then->team)->knowledge;
+        __builtin_prefetch(knowledge);
+        __builtin_prefetch(&knowledge->known);
+    }
+    bits &= bits - 1;
+    if (bits != 0) {
+        fm_agent_fetch(world, word * 64 + (uint32_t)__builtin_ctzll(bits));
+    }
+}
+
+static bool has_news(const fm_world *world, const struct fm_agent *agent)
+{
+    const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+    fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
+    uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
+    for (uint32_t eye = 0; eye < eye_count; eye++) {
+        if (fm_knowledge_has_news(knowledge, eyes[eye])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Nearly everybody walks where the team has been. Who sees nothing new is sorted out first, in
+// parallel whatever the teams are: nobody learns anything meanwhile.
+static void find_news(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    fm_world *world = context;
+    bool many_teams = world->teams.count > MANY_TEAMS;
+    for (uint32_t i = begin; i < end; i++) {
+        struct fm_agent_marks *marks = &world->agents.marks[i];
+        uint64_t news = 0;
+        for (uint64_t bits = marks->of[FM_MARK_LOOK]; bits != 0; bits &= bits - 1) {
+            if (many_teams) {
+                fetch_ahead(world, i, bits & (bits - 1));
+            }
+            uint32_t bit = (uint32_t)__builtin_ctzll(bits);
+            news |= (uint64_t)has_news(world, &world->agents.slots[i * 64 + bit]) << bit;
+        }
+        marks->of[FM_MARK_LOOK] = 0;
+        marks->of[FM_MARK_NEWS] = news;
     }
 }
 
@@ -40,9 +81,8 @@ static void sense_teams(uint32_t begin, uint32_t end, uint32_t worker, void *con
     fm_world *world = context;
     for (uint32_t i = begin; i < end; i++) {
         struct fm_team *team = &world->teams.list[i];
-        fetch_ahead(world, i + 1, end);
         for (uint32_t j = 0; j < team->sensing_count; j++) {
-            struct fm_agent *agent =
+            const struct fm_agent *agent =
                 &world->agents.slots[world->lists.sensing[team->first_sensing + j]];
             fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
             uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
@@ -56,7 +96,31 @@ static void sense_teams(uint32_t begin, uint32_t end, uint32_t worker, void *con
     }
 }
 
-// Lists the agents that must look around by team, in slot order within each.
+// Calls a function for each agent with news, in slot order.
+typedef void with_news_fn(fm_world *world, struct fm_team *team, uint32_t slot);
+
+static void for_all_with_news(fm_world *world, with_news_fn *fn)
+{
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        for (uint64_t bits = world->agents.marks[i].of[FM_MARK_NEWS]; bits != 0; bits &= bits - 1) {
+            uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(bits);
+            fn(world, fm_team_of(world, world->agents.slots[slot].team), slot);
+        }
+    }
+}
+
+static void count_sensing(fm_world *world, struct fm_team *team, uint32_t slot)
+{
+    (void)world, (void)slot;
+    team->sensing_count += 1;
+}
+
+static void list_sensing(fm_world *world, struct fm_team *team, uint32_t slot)
+{
+    world->lists.sensing[team->first_sensing + team->sensing_count++] = slot;
+}
+
+// Lists the agents that learn something by team, in slot order within each.
 static void stage_sense(struct fm_tick *t)
 {
     fm_world *world = t->world;
@@ -64,32 +128,23 @@ static void stage_sense(struct fm_tick *t)
                     world->agents.slot_count)) {
         return; // they look around in the next tick
     }
+    if (world->interval.map_edited) {
+        fm_agents_mark_all(world, FM_MARK_LOOK);
+        world->interval.map_edited = false;
+    }
+    fm_workers_run(t->workers, fm_mark_words(world), 4, find_news, world);
     for (uint32_t i = 0; i < world->teams.count; i++) {
         world->teams.list[i].sensing_count = 0;
     }
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        struct fm_agent *agent = &world->agents.slots[slot];
-        agent->must_sense = agent->alive && (agent->must_sense || world->interval.map_edited);
-        if (agent->must_sense) {
-            fm_team_of(world, agent->team)->sensing_count += 1;
-        }
-    }
+    for_all_with_news(world, count_sensing);
     uint32_t first = 0;
     for (uint32_t i = 0; i < world->teams.count; i++) {
         world->teams.list[i].first_sensing = first;
         first += world->teams.list[i].sensing_count;
         world->teams.list[i].sensing_count = 0;
     }
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        struct fm_agent *agent = &world->agents.slots[slot];
-        if (agent->must_sense) {
-            struct fm_team *team = fm_team_of(world, agent->team);
-            world->lists.sensing[team->first_sensing + team->sensing_count++] = slot;
-            agent->must_sense = false;
-        }
-    }
-    world->interval.map_edited = false;
-    uint32_t block = world->teams.count > 64 ? 16 : 1;
+    for_all_with_news(world, list_sensing);
+    uint32_t block = world->teams.count > MANY_TEAMS ? 16 : 1;
     fm_workers_run(t->workers, world->teams.count, block, sense_teams, world);
     fm_world_use_seen_weights(world);
 }
@@ -113,7 +168,7 @@ static void stage_choose(struct fm_tick *t)
 static void stage_move(struct fm_tick *t)
 {
     uint64_t before = t->world->counts.moves;
-    fm_agents_move(t->world);
+    fm_agents_move(t->world, t->workers);
     t->report->moved_count = (uint32_t)(t->world->counts.moves - before);
 }
 
@@ -138,63 +193,17 @@ static void stage_observe(struct fm_tick *t)
     fm_world *world = t->world;
     fm_workers_run(t->workers, world->teams.count + 1, world->teams.count > 64 ? 64 : 1,
                    observe_teams, world);
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        world->agents.slots[slot].changed = false;
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        world->agents.marks[i].of[FM_MARK_CHANGED] = 0;
     }
     world->interval.streamed = true;
 }
 
 // ---- digest -------------------------------------------------------------------------------------
 
-static uint64_t digest_among_others(uint64_t digest, const struct fm_agent *agent)
-{
-    digest = fm_digest_mix(digest, agent->asking_since << 8 | agent->heading);
-    digest = fm_digest_mix(digest, agent->pushed_tick << 24 | (uint64_t)agent->stalled_ticks << 8 |
-                                       agent->trail_count);
-    digest = fm_digest_mix(digest, agent->trail);
-    return agent->settled ? fm_digest_mix(digest, agent->settled_aim) : digest;
-}
-
-uint64_t fm_world_digest(const fm_world *world)
-{
-    uint64_t digest = fm_digest_mix(world->digest, world->tick);
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        const struct fm_agent *agent = &world->agents.slots[slot];
-        if (agent->alive) {
-            digest = fm_digest_mix(digest, (uint64_t)slot << 32 | agent->cell);
-            digest = fm_digest_mix(digest, agent->order.id << 3 | agent->state);
-            digest = fm_digest_mix(digest, (uint64_t)agent->class_index << 56 |
-                                               (uint64_t)agent->generation << 32 |
-                                               agent->order.substitute);
-            digest = fm_agent_mix_orders(agent, digest);
-            digest = agent->speed == 0 && fm_order_speed(&agent->order) == 0
-                         ? digest
-                         : fm_digest_mix(digest, (uint32_t)agent->credit);
-            digest = world->crowd.occupancy == NULL ? digest : digest_among_others(digest, agent);
-            digest =
-                fm_digest_mix(digest, agent->order.retry.due_tick << 8 | agent->order.retry.wait);
-        }
-    }
-    for (uint32_t i = 0; i < world->teams.count; i++) {
-        digest = fm_digest_mix(digest, world->teams.list[i].knowledge->digest);
-        digest = fm_digest_mix(digest, world->teams.list[i].account.saved);
-    }
-    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
-        const struct fm_planner *planner = &world->planners.slots[slot];
-        if (planner->in_use) {
-            digest = fm_digest_mix(digest, (uint64_t)slot << 32 | planner->goal);
-            digest = fm_digest_mix(digest, planner->expansions << 3 | planner->state);
-        }
-    }
-    for (uint32_t i = 0; i < world->surveys.count; i++) {
-        digest = fm_digest_mix(digest, fm_heuristic_survey_digest(world->surveys.list[i].survey));
-    }
-    return fm_orders_mix_rest(world, digest);
-}
-
 static void stage_digest(struct fm_tick *t)
 {
-    t->report->record.digest = fm_world_digest(t->world);
+    t->report->record.digest = fm_digest_follow(t->world, t->workers);
 }
 
 // ---- the row ------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ void fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions_budge
 void fm_tick_replay(fm_world *world, fm_workers *workers, const fm_tick_record *record,
                     fm_tick_report *report);
 
-/// One number for the whole state, as the last stage makes it. Between ticks as well.
+/// One number for the whole state, computed from scratch. After a tick it is the one of its record.
 uint64_t fm_world_digest(const fm_world *world);
 
 /// Name of a stage, for logs and metrics.

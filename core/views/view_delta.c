@@ -145,7 +145,7 @@ static void note_open(const fm_world *world, uint32_t team, struct fm_view_delta
     if (!is_shown(delta, slot)) {
         delta->entered[delta->entered_count++] = look_of(world, team, delta, agent);
         set_shown(delta, slot, true);
-    } else if (agent->changed) {
+    } else if (fm_agent_is_marked(world, slot, FM_MARK_CHANGED)) {
         delta->changed[delta->changed_count++] = look_of(world, team, delta, agent);
     }
 }
@@ -161,7 +161,7 @@ static void note_sighted(const fm_world *world, uint32_t team, struct fm_view_de
         uint32_t slot = sightings->list[i].slot;
         const struct fm_agent *agent = &world->agents.slots[slot];
         if (is_in_view(world, team, delta, agent)) {
-            if (agent->changed) {
+            if (fm_agent_is_marked(world, slot, FM_MARK_CHANGED)) {
                 delta->changed[delta->changed_count++] = look_of(world, team, delta, agent);
             }
             continue;

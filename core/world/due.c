@@ -14,27 +14,24 @@ static uint32_t words_of(uint32_t slots)
     return slots / 64 + (slots % 64 != 0);
 }
 
+// Makes room for so many words, the new ones 0.
+static bool reserve_words(fm_world *world, uint64_t **words, uint32_t *capacity, uint32_t wanted)
+{
+    uint32_t before = *capacity;
+    if (!FM_RESERVE(world, *words, *capacity, wanted)) {
+        return false;
+    }
+    memset(*words + before, 0, (*capacity - before) * sizeof **words);
+    return true;
+}
+
 bool fm_due_reserve(fm_world *world, uint32_t planner_slots)
 {
+    struct fm_world_planners *planners = &world->planners;
     uint32_t words = words_of(planner_slots);
-    uint32_t due_before = world->planners.due_capacity,
-             eager_before = world->planners.eager_capacity;
-    if (!FM_RESERVE(world, world->planners.due, world->planners.due_capacity, words)) {
-        return false;
-    }
-    if (world->planners.due_capacity > due_before) {
-        memset(world->planners.due + due_before, 0,
-               (world->planners.due_capacity - due_before) * sizeof *world->planners.due);
-    }
-    if (!FM_RESERVE(world, world->planners.eager, world->planners.eager_capacity,
-                    words * FM_LOG_TICKS)) {
-        return false;
-    }
-    if (world->planners.eager_capacity > eager_before) {
-        memset(world->planners.eager + eager_before, 0,
-               (world->planners.eager_capacity - eager_before) * sizeof *world->planners.eager);
-    }
-    return true;
+    return reserve_words(world, &planners->due, &planners->due_capacity, words) &&
+           reserve_words(world, &planners->walking, &planners->walking_capacity, words) &&
+           reserve_words(world, &planners->eager, &planners->eager_capacity, words * FM_LOG_TICKS);
 }
 
 static void strike_eager(fm_world *world, uint32_t slot)
@@ -48,6 +45,9 @@ static void strike_eager(fm_world *world, uint32_t slot)
 void fm_planner_set_walking(fm_world *world, uint32_t slot, bool walks)
 {
     strike_eager(world, slot);
+    uint64_t bit = (uint64_t)1 << slot % 64;
+    uint64_t *word = &world->planners.walking[slot / 64];
+    *word = walks ? *word | bit : *word & ~bit;
     if (!walks) {
         *fm_planner_eager_word(world, slot) |= (uint64_t)1 << slot % 64;
     }
@@ -56,6 +56,7 @@ void fm_planner_set_walking(fm_world *world, uint32_t slot, bool walks)
 void fm_due_strike(fm_world *world, uint32_t slot)
 {
     world->planners.due[slot / 64] &= ~((uint64_t)1 << slot % 64);
+    world->planners.walking[slot / 64] &= ~((uint64_t)1 << slot % 64);
     strike_eager(world, slot);
 }
 
@@ -190,6 +191,9 @@ void fm_due_reset(fm_world *world)
     for (uint32_t i = 0; i < world->planners.due_capacity; i++) {
         world->planners.due[i] = 0;
     }
+    for (uint32_t i = 0; i < world->planners.walking_capacity; i++) {
+        world->planners.walking[i] = 0;
+    }
     for (uint32_t i = 0; i < world->planners.eager_capacity; i++) {
         world->planners.eager[i] = 0;
     }
@@ -205,6 +209,8 @@ void fm_due_fini(fm_world *world)
 {
     fm_memory_release(&world->memory, world->planners.due,
                       world->planners.due_capacity * sizeof *world->planners.due);
+    fm_memory_release(&world->memory, world->planners.walking,
+                      world->planners.walking_capacity * sizeof *world->planners.walking);
     fm_memory_release(&world->memory, world->planners.eager,
                       world->planners.eager_capacity * sizeof *world->planners.eager);
     fm_memory_release(&world->memory, world->lists.aged,

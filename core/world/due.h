@@ -43,7 +43,7 @@ static inline uint64_t *fm_planner_eager_word(const fm_world *world, uint32_t sl
 /// Whether the planner keeps a path that its agent follows.
 static inline bool fm_planner_walks(const fm_world *world, uint32_t slot)
 {
-    return !(*fm_planner_eager_word(world, slot) >> slot % 64 & 1);
+    return world->planners.walking[slot / 64] >> slot % 64 & 1;
 }
 
 /// Says which kind it is from now on. Also after the planner got another goal.

@@ -19,24 +19,23 @@ struct fm_route {
 };
 
 struct fm_order {
-    uint64_t id;         // 0: none
-    uint64_t number;     // among the team's own, from 1
-    uint64_t given_tick; // ticks completed when its turn came
+    uint64_t id; // 0: none
+    // What a walk reads comes first: one line of cache.
+    fm_cell goal;       // of the leg under way; FM_CELL_NONE: it leads nowhere, the agent stays
+    fm_cell substitute; // reachable cell it goes to instead, FM_CELL_NONE
     fm_order_kind kind;
     fm_on_unreachable on_unreachable;
+    bool resting;           // the agent stays although there is a goal
+    bool has_moved;         // it has made a move under the order
+    bool loop;              // patrol: from the last waypoint to the first
+    uint32_t radius;        // cells, as the kind of order means it
+    fm_retry retry;         // of asking whether the goal can be reached
+    uint64_t given_tick;    // ticks completed when its turn came
+    uint64_t number;        // among the team's own, from 1
     struct fm_route *route; // patrol, flee; NULL without
     fm_cell home;           // where the agent stood when the order's turn came
-    uint32_t radius;        // cells, as the kind of order means it
-    bool loop;              // patrol: from the last waypoint to the first
-    bool has_moved;         // the agent has made a move under it
-
-    // ---- the leg under way
-    bool resting;       // the agent stays although there is a goal
-    fm_cell goal;       // where it leads; FM_CELL_NONE: nowhere, the agent stays
-    fm_cell substitute; // reachable cell it goes to instead, FM_CELL_NONE
-    fm_retry retry;     // of asking whether the goal can be reached
-    uint64_t leg_moves; // the agent's moves when the leg began
-    uint64_t pause_end; // stays where it is until so many ticks are completed
+    uint64_t leg_moves;     // the agent's moves when the leg began
+    uint64_t pause_end;     // stays where it is until so many ticks are completed
 
     // By kind. Whoever does not know the kind asks one of the functions below. The largest comes
     // first: `{0}` makes all of it zero.

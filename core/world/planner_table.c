@@ -202,6 +202,7 @@ void fm_planner_end(fm_world *world, uint32_t slot)
     world->workers.next_slab = (world->workers.next_slab + 1) % world->workers.count;
     ops->fini(planner->self, &world->workers.slabs[world->workers.next_slab]);
     fm_memory_release(&world->memory, planner->self, ops->size);
+    world->planners.hash_sum -= planner->hash;
     *planner = (struct fm_planner){.next = world->planners.free};
     fm_due_strike(world, slot);
     world->planners.free = slot;
@@ -285,6 +286,7 @@ static void join(fm_world *world, struct fm_agent *agent, uint32_t slot)
 {
     struct fm_planner *planner = &world->planners.slots[slot];
     uint32_t self = (uint32_t)(agent - world->agents.slots);
+    fm_agent_mark_set(world, agent, FM_MARK_UNDER_WAY);
     agent->planner = slot;
     agent->mate_before = FM_SLOT_NONE;
     agent->mate_after = planner->first_agent;
@@ -331,6 +333,7 @@ void fm_planner_release(fm_world *world, struct fm_agent *agent)
         world->agents.slots[agent->mate_after].mate_before = agent->mate_before;
     }
     agent->planner = FM_SLOT_NONE;
+    fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
     if (--planner->users == 0) {
         fm_planner_end(world, slot);
     } else {

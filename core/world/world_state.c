@@ -28,10 +28,13 @@ void fm_world_begin_interval(fm_world *world)
     }
 }
 
-void fm_agent_set_state(struct fm_agent *agent, fm_agent_state state)
+void fm_agent_set_state(fm_world *world, struct fm_agent *agent, fm_agent_state state)
 {
     if (agent->state != state) {
         agent->state = (uint8_t)state;
-        agent->changed = true;
+        fm_agent_mark_set(world, agent, FM_MARK_CHANGED);
+        fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+        fm_agent_mark_set(world, agent,
+                          state == FM_AGENT_MOVING ? FM_MARK_UNDER_WAY : FM_MARK_ATTEND);
     }
 }

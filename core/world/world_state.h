@@ -8,6 +8,7 @@
 #include "core/search/reach.h"
 #include "core/search/scratch.h"
 #include "core/search/heuristic_survey.h"
+#include "core/world/agent_marks.h"
 #include "core/world/history.h"
 #include "core/world/names.h"
 #include "core/world/order.h"
@@ -20,34 +21,34 @@
 
 #define FM_SLOT_NONE UINT32_MAX
 
+// What every tick looks at comes first, the order next: two lines of cache for a walk. What stages
+// have to visit is marked in agent_marks.h.
 struct fm_agent {
+    fm_cell cell;
+    fm_cell next;     // chosen for this tick; FM_CELL_NONE: stay
+    uint32_t planner; // slot, for the order's goal or substitute
+    uint32_t team;
     uint32_t generation;
+    uint32_t member; // index in its team's list of slots
     bool alive;
-    bool must_sense;     // stands somewhere new, or the map around was edited
-    bool changed;        // moved or changed state since the last tick's end
     bool is_ready;       // has credit for a step in this tick
     uint8_t state;       // fm_agent_state
     uint8_t plan_state;  // fm_plan_state of `planner` for its cell, as of the choose stage
     uint8_t class_index; // movement class, in the rules
-    uint32_t team;
-    fm_cell cell;
-    fm_cell next;                     // chosen for this tick; FM_CELL_NONE: stay
-    uint32_t planner;                 // slot, for the order's goal or substitute
+    uint8_t heading;     // direction of its last move, FM_DIRECTION_COUNT before the first
+    bool must_sense;     // in settled worlds: FM_MARK_LOOK, as saved
+    // How fast it goes; see step.h.
+    uint32_t speed; // cells in 1000 s of game time; 0: a cell a tick
+    int32_t credit; // towards its next step; a straight one takes rules.tick_millihertz
+    uint64_t moves;
+    uint64_t stepped_tick;            // ticks completed with its last step, or pushed
     uint32_t mate_before, mate_after; // slots of agents with the same planner; FM_SLOT_NONE: none
-    fm_planner_spec spec;
     struct fm_order order;
+    fm_planner_spec spec;
     struct fm_order *queue; // orders whose turn comes later, first to last; owned
     uint32_t queue_count, queue_capacity;
     uint32_t queue_wanted; // during a command: orders that it appends
-    uint64_t moves;
-    uint64_t stepped_tick; // ticks completed with its last step, or pushed
-    uint32_t member;       // index in its team's list of slots
     uint64_t born;         // agents of the world spawned before it
-
-    // How fast it goes; see move_stage.c.
-    uint32_t speed;  // cells in 1000 s of game time; 0: a cell a tick
-    int32_t credit;  // towards its next step; a straight one takes rules.tick_millihertz
-    uint8_t heading; // direction of its last move, FM_DIRECTION_COUNT before the first
 
     // Among others, where a cell holds one unit; see crowd.h.
     bool settled;           // stands where its last order ended, or was pushed from there
@@ -95,6 +96,7 @@ struct fm_planner {
     uint32_t next;                     // planner with the same hash and another key, or free slot
     uint32_t mate_before, mate_after;  // slots in the ring of those with its key
     uint32_t first_start, start_count; // its part of fm_world.lists.starts
+    uint64_t hash;                     // what the digest counts of it, as of the last one
 };
 
 // What every tick looks at comes first, here and in the structs within: with thousands of teams
@@ -159,6 +161,11 @@ struct fm_world_agents {
     uint32_t slot_count, capacity;
     uint32_t count; // alive
     uint64_t born;
+    struct fm_agent_marks *marks; // by slot / 64
+    uint32_t mark_capacity;
+    uint32_t hash_capacity;
+    struct fm_agent_hash *hashes; // by slot
+    uint64_t hash_sum;            // of `whole`
 };
 
 // What orders share. Whose: core/orders; unit_index.c gathers the index.
@@ -193,13 +200,15 @@ struct fm_world_planners {
     uint32_t count;
     uint32_t field_count; // of these, goal fields
     uint64_t made;
-    uint32_t *table; // slot + 1 by hash; chains through fm_planner.next
+    uint64_t hash_sum; // of fm_planner.hash
+    uint32_t *table;   // slot + 1 by hash; chains through fm_planner.next
     uint32_t table_mask;
 
     // Bits per planner slot; see due.h.
-    uint64_t *due;   // the next search stage turns to it
-    uint64_t *eager; // it must be told of every step of its agents
-    uint32_t due_capacity, eager_capacity;
+    uint64_t *due;     // the next search stage turns to it
+    uint64_t *walking; // its agent follows a path, and is on its own
+    uint64_t *eager;   // the others: it must be told of every step of its agents
+    uint32_t due_capacity, walking_capacity, eager_capacity;
 };
 
 // What each worker has for searches. Whose: the search stage, and planner_table.c, which hands the
@@ -325,4 +334,55 @@ static inline bool fm_world_contains(const fm_world *world, fm_cell cell)
 /// Forgets what the last tick's views were told, before anything new is noted.
 void fm_world_begin_interval(fm_world *world);
 
-void fm_agent_set_state(struct fm_agent *agent, fm_agent_state state);
+static inline uint32_t fm_mark_words_for(uint32_t slots)
+{
+    return slots / 64 + (slots % 64 != 0);
+}
+
+static inline uint32_t fm_mark_words(const fm_world *world)
+{
+    return fm_mark_words_for(world->agents.slot_count);
+}
+
+static inline void fm_agent_mark_set(fm_world *world, const struct fm_agent *agent,
+                                     fm_agent_mark mark)
+{
+    uint32_t slot = (uint32_t)(agent - world->agents.slots);
+    world->agents.marks[slot / 64].of[mark] |= (uint64_t)1 << slot % 64;
+}
+
+static inline void fm_agent_mark_clear(fm_world *world, const struct fm_agent *agent,
+                                       fm_agent_mark mark)
+{
+    uint32_t slot = (uint32_t)(agent - world->agents.slots);
+    world->agents.marks[slot / 64].of[mark] &= ~((uint64_t)1 << slot % 64);
+}
+
+static inline bool fm_agent_is_marked(const fm_world *world, uint32_t slot, fm_agent_mark mark)
+{
+    return world->agents.marks[slot / 64].of[mark] >> slot % 64 & 1;
+}
+
+/// Asks the memory for what a walk needs of an agent, ahead of its turn.
+static inline void fm_agent_fetch(const fm_world *world, uint32_t slot)
+{
+    __builtin_prefetch(&world->agents.slots[slot]);
+    __builtin_prefetch(&world->agents.slots[slot].order);
+}
+
+/// Makes room for so many slots, and what goes with them. False when out of memory.
+FM_CHECKED bool fm_agents_reserve(fm_world *world, uint32_t slots);
+
+/// Releases that. The world's agents hold nothing any more.
+void fm_agents_fini(fm_world *world);
+
+/// Marks all that live.
+void fm_agents_mark_all(fm_world *world, fm_agent_mark mark);
+
+/// An agent is in its slot now: everybody looks at it in the next tick.
+void fm_agent_be_born(fm_world *world, const struct fm_agent *agent);
+
+/// It is not there any more, for stages and for the digest.
+void fm_agent_be_gone(fm_world *world, const struct fm_agent *agent);
+
+void fm_agent_set_state(fm_world *world, struct fm_agent *agent, fm_agent_state state);

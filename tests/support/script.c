@@ -321,6 +321,7 @@ void fm_script_replay(const fm_script *script, fm_world *world, fm_workers *work
         fail_msg("%s: tick %u differs with %u workers, %s", planner, i + 1,
                  fm_workers_count(workers), what);
     }
+    assert_int_equal(fm_world_digest(world), record->digest);
     assert_int_equal(report.record.cut_count, record->cut_count);
     assert_int_equal(report.record.rounds, record->rounds);
 }

@@ -58,7 +58,8 @@ void fm_script_apply(fm_script *script, fm_world *world, uint32_t step, bool is_
 /// Runs a step's tick in the original run, with a random budget, and keeps its record.
 void fm_script_run(fm_script *script, fm_world *world, fm_random *random, uint32_t step);
 
-/// Runs a step's tick again and fails the test if its digest or record is another. `what` says
+/// Runs a step's tick again and fails the test if its digest, also computed from scratch, or record
+/// is another. `what` says
 /// which run this is.
 void fm_script_replay(const fm_script *script, fm_world *world, fm_workers *workers, uint32_t step,
                       const char *what);

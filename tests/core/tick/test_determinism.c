@@ -5,6 +5,7 @@
 // births, deaths and edits all the time. One run is the original: one worker, and a deadline that
 // strikes at random moments, as a real clock would. Its records are then replayed with 1, 2, 3 and
 // 8 workers, and every tick must give the same digest; one replay is asked about ways all the time.
+// The digest that ticks carry along must be the one that is computed from scratch.
 // Along the way, every order must end exactly once, and nobody may ever stand on a blocked cell.
 
 #include "core/commands/create.h"

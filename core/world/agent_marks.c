@@ -1,0 +1,60 @@
+// core/world/agent_marks.c: see agent_marks.h.
+
+#include "core/world/world_state.h"
+
+static bool grow(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
+                 size_t size)
+{
+    uint32_t before = *capacity;
+    if (!fm_reserve(memory, array, capacity, wanted, size)) {
+        return false;
+    }
+    memset((char *)*array + before * size, 0, (*capacity - before) * size);
+    return true;
+}
+
+bool fm_agents_reserve(fm_world *world, uint32_t slots)
+{
+    struct fm_world_agents *agents = &world->agents;
+    return FM_RESERVE(world, agents->slots, agents->capacity, slots) &&
+           grow(&world->memory, (void **)&agents->marks, &agents->mark_capacity,
+                fm_mark_words_for(slots), sizeof *agents->marks) &&
+           grow(&world->memory, (void **)&agents->hashes, &agents->hash_capacity, slots,
+                sizeof *agents->hashes);
+}
+
+void fm_agents_mark_all(fm_world *world, fm_agent_mark mark)
+{
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        world->agents.marks[i].of[mark] |= world->agents.marks[i].of[FM_MARK_LIVE];
+    }
+}
+
+void fm_agent_be_born(fm_world *world, const struct fm_agent *agent)
+{
+    static const fm_agent_mark marks[] = {FM_MARK_LIVE,      FM_MARK_LOOK,    FM_MARK_ATTEND,
+                                          FM_MARK_UNDER_WAY, FM_MARK_CHANGED, FM_MARK_REHASH};
+    for (uint32_t i = 0; i < FM_COUNT_OF(marks); i++) {
+        fm_agent_mark_set(world, agent, marks[i]);
+    }
+}
+
+void fm_agent_be_gone(fm_world *world, const struct fm_agent *agent)
+{
+    uint32_t slot = (uint32_t)(agent - world->agents.slots);
+    struct fm_agent_marks *marks = &world->agents.marks[slot / 64];
+    for (uint32_t i = 0; i < FM_MARK_COUNT; i++) {
+        marks->of[i] &= ~((uint64_t)1 << slot % 64);
+    }
+    world->agents.hash_sum -= world->agents.hashes[slot].whole;
+    world->agents.hashes[slot] = (struct fm_agent_hash){0};
+}
+
+void fm_agents_fini(fm_world *world)
+{
+    struct fm_world_agents *agents = &world->agents;
+    fm_memory_release(&world->memory, agents->slots, agents->capacity * sizeof *agents->slots);
+    fm_memory_release(&world->memory, agents->marks, agents->mark_capacity * sizeof *agents->marks);
+    fm_memory_release(&world->memory, agents->hashes,
+                      agents->hash_capacity * sizeof *agents->hashes);
+}

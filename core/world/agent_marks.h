@@ -1,0 +1,50 @@
+// core/world/agent_marks.h: which agents a stage has to look at: bits by slot, so that a tick costs
+// what happens in it, not what exists. Part of world_state.h.
+//
+// A stage walks words, 64 slots at a time, and visits the agents whose bits are set, in slot order.
+//
+//   mark        set by                                         taken by
+//   ----------  ---------------------------------------------  ------------------------------------
+//   LIVE        spawning, loading                              who asks for everybody
+//   LOOK        born, moved; all after an edit                 sense, which clears it
+//   NEWS        sense: there is something that it would learn  sense
+//   ATTEND      orders that began, ended, or got another leg;  assign, which keeps it while the
+//               no planner, or one that has not FOUND          order needs a look in every tick
+//   ATTENDED    assign: visited in this tick                   assign
+//   UNDER_WAY   a planner taken, MOVING, credit to be gained   choose and move, which clear it when
+//                                                              none of these is left
+//   STEPPED     a step in this tick                            move, observe
+//   ARRIVED     move: stands on its goal since this tick       move
+//   CHANGED     moved, or another state                        observe, which clears it
+//   REHASH      something that the digest counts has changed   digest, which clears it
+//
+// Threads: serial stages set any; in a parallel stage a worker has whole words to itself.
+
+#pragma once
+
+#include "core/base/base.h"
+
+typedef enum fm_agent_mark {
+    FM_MARK_LIVE,
+    FM_MARK_LOOK,
+    FM_MARK_NEWS,
+    FM_MARK_ATTEND,
+    FM_MARK_ATTENDED,
+    FM_MARK_UNDER_WAY,
+    FM_MARK_STEPPED,
+    FM_MARK_ARRIVED,
+    FM_MARK_CHANGED,
+    FM_MARK_REHASH,
+    FM_MARK_COUNT,
+} fm_agent_mark;
+
+// The marks of 64 slots.
+struct fm_agent_marks {
+    uint64_t of[FM_MARK_COUNT];
+};
+
+// What the digest counts of an agent, as of the last one.
+struct fm_agent_hash {
+    uint64_t whole;  // 0: the slot is free
+    uint64_t orders; // the part of it that stays while the agent walks
+};
