@@ -9,7 +9,6 @@ Method  csharp/Probe.cs follows a view and prints it; the tests' own mirror, whi
 Mono comes from Debian: mono-mcs and mono-runtime, 25 MB.
 """
 
-import json
 import os
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ import tempfile
 
 from fogmarch_server import PATIENCE, Server, run
 from mirror import Mirror
+from probe import Probe, around, make_world, mirror_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CSHARP = os.path.join(HERE, "../../clients/csharp")
@@ -39,58 +39,8 @@ def compiled(name, *sources):
     return program
 
 
-class Probe:
-    def __init__(self, port, world, team):
-        program = compiled("probe.exe", os.path.join(HERE, "csharp/Probe.cs"))
-        self.process = subprocess.Popen(["mono", program, str(port), str(world), str(team)], text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def ask(self, *words):
-        self.process.stdin.write(" ".join(map(str, words)) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        assert line, "the probe is gone"
-        return json.loads(line)
-
-    def shown(self, tick):
-        """What it shows, in the form of the tests' own mirror, and the rest."""
-        said = self.ask("until", tick)
-        assert said["agree"], "the events do not tell what the view shows"
-        x, y, width, height = said["rect"]
-        looks = {(x + i % width, y + i // width): look for i, look in enumerate(said["looks"])}
-        agents = {one[0]: tuple(one[1:5]) for one in said["agents"]}
-        classes = {one[0]: one[5] for one in said["agents"] if one[5]}
-        buildings = {one[0]: tuple(one[1:]) for one in said["buildings"]}
-        return (tuple(said["rect"]), looks, agents, classes, buildings), said
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.process.stdin.close()
-        self.process.stdout.close()
-        try:
-            self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise
-
-
-def make_world(client, **options):
-    made = client.call("world.create", name="arena", generator="skirmish", width=96, height=96, players=2, seed=3,
-                       **options)
-    teams = [client.call("team.create", world=made["world"])["team"] for _ in range(2)]
-    return made["world"], teams, [made["bases"][:2], made["bases"][2:4]]
-
-
-def around(base, count):
-    return [place for i in range(count) for place in (base[0] - 2 + i % 5, base[1] - 2 + i // 5 % 5)]
-
-
-def mirror_until(client, mirrors, tick):
-    while any(mirror.tick is None or mirror.tick < tick for mirror in mirrors.values()):
-        name, params = client.notification("keyframe", "delta")
-        mirrors[params["subscription"]].apply(name, params)
+def probe_of(port, world, team):
+    return Probe("mono", compiled("probe.exe", os.path.join(HERE, "csharp/Probe.cs")), port, world, team)
 
 
 def the_view_shows_what_the_bytes_say():
@@ -100,7 +50,7 @@ def the_view_shows_what_the_bytes_say():
         agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 20))["agents"]
         tanks = client.call("agent.spawn", world=world, team=team, cells=[base[0] + 6, base[1]], **{"class": "tank"})
         client.call("agent.spawn", world=world, team=other, cells=around(far, 3))
-        with Probe(server.port, world, team) as probe, Probe(server.port, world, 0) as everything:
+        with probe_of(server.port, world, team) as probe, probe_of(server.port, world, 0) as everything:
             mirrors = {client.call("subscribe", world=world, team=team)["subscription"]: Mirror(),
                        client.call("subscribe", world=world)["subscription"]: Mirror()}
             probes = dict(zip(mirrors, (probe, everything)))
@@ -136,7 +86,7 @@ def a_view_that_moves_and_one_that_goes_on():
         client = server.connect()
         world, (team, _), (base, far) = make_world(client, paused=True)
         agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 11))["agents"]
-        with Probe(server.port, world, 0) as probe:
+        with probe_of(server.port, world, 0) as probe:
             probe.shown(0)
             number = client.call("subscribe", world=world)["subscription"]
             mirrors = {number: Mirror()}
@@ -166,7 +116,7 @@ def nothing_is_allocated_per_tick():
         for one, place, there in (team, base, far), (other, far, base):
             agents = client.call("agent.spawn", world=world, team=one, cells=around(place, 200))["agents"]
             client.call("agent.order", world=world, agents=agents, kind="patrol", goals=there)
-        with Probe(server.port, world, 0) as probe:
+        with probe_of(server.port, world, 0) as probe:
             probe.shown(2)
             rounds = []
             while not any(one["bytes"] == 0 for one in rounds):  # a buffer may grow once more
@@ -183,7 +133,7 @@ def errors_and_ends():
     with Server() as server:
         client = server.connect()
         world, (team, _), _ = make_world(client, paused=True)
-        with Probe(server.port, world, team) as probe:
+        with probe_of(server.port, world, team) as probe:
             said = probe.ask("errors")
             assert said["waited"] == said["heard"] == "no_world" and said["unheard"] == "agent.order", said
             assert "may not wait" in said["inside"] and "no server at 127.0.0.1:1" in said["none"], said
@@ -191,7 +141,7 @@ def errors_and_ends():
             assert "server" in probe.ask("until", 9)["end"]
         assert server.wait() == 0
     with Server(environment={"FOGMARCH_TOKEN": "correct-horse-battery"}) as server:
-        with Probe(server.port, 1, 1) as probe:
+        with probe_of(server.port, 1, 1) as probe:
             assert probe.ask("until", 1)["end"]
 
 

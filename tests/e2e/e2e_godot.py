@@ -20,6 +20,7 @@ import tempfile
 
 from fogmarch_server import PATIENCE, Server, run, until as wait_for
 from mirror import Mirror
+from probe import around, form_of, make_world
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GODOT = shutil.which("godot3-server") or shutil.which("godot3-headless")
@@ -60,13 +61,7 @@ class Probe:
     def shown(self):
         """What it shows next, in the form of the tests' own mirror, and the rest."""
         said = self.said()
-        assert said.get("agree"), ("the signals do not tell what the view shows", said)
-        x, y, width, height = said["rect"]
-        looks = {(x + i % width, y + i // width): look for i, look in enumerate(said["looks"])}
-        agents = {one[0]: tuple(one[1:5]) for one in said["agents"]}
-        classes = {one[0]: one[5] for one in said["agents"] if one[5]}
-        buildings = {one[0]: tuple(one[1:]) for one in said["buildings"]}
-        return (tuple(said["rect"]), looks, agents, classes, buildings), said
+        return form_of(said), said
 
     def __enter__(self):
         return self
@@ -78,17 +73,6 @@ class Probe:
         self.process.stdout.close()
         assert self.process.wait(PATIENCE) == 0 or error[0] is not None, rest
         assert "SCRIPT ERROR" not in rest, rest
-
-
-def make_world(client, **options):
-    made = client.call("world.create", name="arena", generator="skirmish", width=96, height=96, players=2, seed=3,
-                       **options)
-    teams = [client.call("team.create", world=made["world"])["team"] for _ in range(2)]
-    return made["world"], teams, [made["bases"][:2], made["bases"][2:4]]
-
-
-def around(base, count):
-    return [place for i in range(count) for place in (base[0] - 2 + i % 5, base[1] - 2 + i // 5 % 5)]
 
 
 def until(client, mirror, tick):

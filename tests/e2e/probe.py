@@ -1,0 +1,69 @@
+"""Programs that follow a view with a client library and print what it shows, for tests that compare it with the
+bytes. A probe reads commands, one to a line, and answers each with a line of JSON."""
+
+import json
+import subprocess
+
+from fogmarch_server import PATIENCE
+
+
+def form_of(said):
+    """What a probe printed, in the form of mirror.Mirror.state()."""
+    assert said.get("agree"), ("the events do not tell what the view shows", said)
+    x, y, width, height = said["rect"]
+    looks = {(x + i % width, y + i // width): look for i, look in enumerate(said["looks"])}
+    agents = {one[0]: tuple(one[1:5]) for one in said["agents"]}
+    classes = {one[0]: one[5] for one in said["agents"] if one[5]}
+    buildings = {one[0]: tuple(one[1:]) for one in said["buildings"]}
+    return tuple(said["rect"]), looks, agents, classes, buildings
+
+
+class Probe:
+    def __init__(self, *command, **options):
+        self.process = subprocess.Popen(list(map(str, command)), text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, **options)
+
+    def ask(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        assert line, "the probe is gone"
+        return json.loads(line)
+
+    def shown(self, tick):
+        """What it shows at a tick, and the rest of what it says."""
+        said = self.ask("until", tick)
+        return form_of(said), said
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        assert self.process.returncode == 0 or error[0] is not None, self.process.returncode
+
+
+def make_world(client, **options):
+    """A world with two teams: its number, theirs, and the bases of both."""
+    made = client.call("world.create", name="arena", generator="skirmish", width=96, height=96, players=2, seed=3,
+                       **options)
+    teams = [client.call("team.create", world=made["world"])["team"] for _ in range(2)]
+    return made["world"], teams, [made["bases"][:2], made["bases"][2:4]]
+
+
+def around(base, count):
+    """Cells around a base."""
+    return [place for i in range(count) for place in (base[0] - 2 + i % 5, base[1] - 2 + i // 5 % 5)]
+
+
+def mirror_until(client, mirrors, tick):
+    """Applies what comes until all mirrors, by subscription, are at a tick."""
+    while any(mirror.tick is None or mirror.tick < tick for mirror in mirrors.values()):
+        name, params = client.notification("keyframe", "delta")
+        mirrors[params["subscription"]].apply(name, params)
