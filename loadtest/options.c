@@ -21,7 +21,8 @@ static const char help[] =
     "What is played:\n"
     "  --scenario NAME    A scenario that comes with the program, such as skirmish, or the path\n"
     "                     of a YAML file. Keys: fogmarch-load --keys\n"
-    "  --map FILE         Use this .map file in place of the scenario's map\n"
+    "  --map FILE         Use this map file (MovingAI, Tiled, PNG, PPM, ASCII) in place\n"
+    "                     of the scenario's map\n"
     "  --agents N         Number of agents\n"
     "  --teams N          Number of teams; 0: each agent is a team of its own\n"
     "  --workers W        Worker threads of the server; 0: one per processor\n"
@@ -309,7 +310,7 @@ static bool read_mapf(const struct command_line *line, fm_load_options *options,
     fm_scenario scenario = fm_scenario_default();
     scenario.agents = 0;
     if (options->mapf.scen == NULL) {
-        return refuse("--mapf", "a .map file and a .scen file are wanted", exit_code);
+        return refuse("--mapf", "a map file and a .scen file are wanted", exit_code);
     }
     if (!refuse_series(line, options, "--mapf", exit_code) ||
         !read_overrides(line, "--mapf", known, FM_COUNT_OF(known), &scenario, exit_code)) {

@@ -40,6 +40,7 @@ static const struct row {
     {NULL, &fm_cli_build},
     {NULL, &fm_cli_demolish},
     {NULL, &fm_cli_destroy},
+    {NULL, &fm_cli_map},
     {"Teams and agents", &fm_cli_team},
     {NULL, &fm_cli_spawn},
     {NULL, &fm_cli_order},

@@ -11,7 +11,7 @@
 #include "clients/maps/input.h"
 
 #define FM_MAP_FORMATS                                                                             \
-    "MovingAI (.map), plain ASCII (.txt), Tiled (.tmj, .tmx), PNG (.png), PGM and PPM (.pgm, "     \
+    "MovingAI (.map), ASCII (.txt), Tiled (.tmj, .tmx), PNG (.png), PGM and PPM (.pgm, "           \
     ".ppm)"
 
 /// Reads a map.

@@ -468,13 +468,17 @@ static fm_status make_floor(struct painting *painting)
         status = fm_map_make_grid(map->input, (uint32_t)(bounds->right - bounds->left + 1),
                                   (uint32_t)(bounds->bottom - bounds->top + 1), &painting->grid);
     }
+    if (status != FM_OK ||
+        (map->floor.terrain == FM_TERRAIN_GROUND && map->floor.cost == FM_COST_FLOOR)) {
+        return status; // a new grid is open floor
+    }
     fm_grid *grid = painting->grid;
-    for (uint32_t y = 0; status == FM_OK && y < grid->height; y++) {
+    for (uint32_t y = 0; y < grid->height; y++) {
         for (uint32_t x = 0; x < grid->width; x++) {
             fm_grid_set(grid, fm_cell_at(x, y), (fm_terrain)map->floor.terrain, map->floor.cost);
         }
     }
-    return status;
+    return FM_OK;
 }
 
 fm_status fm_tiled_paint(fm_tiled *map, fm_grid **out)

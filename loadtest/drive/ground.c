@@ -2,9 +2,9 @@
 
 #include "loadtest/drive/ground.h"
 
+#include "clients/maps/maps.h"
 #include "core/map/map_file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,55 +51,22 @@ const char *fm_ground_map_text(const fm_ground *ground, size_t *size)
 
 // ---- the map ------------------------------------------------------------------------------------
 
-static fm_status read_whole(const char *path, char **text, size_t *size, char *error)
-{
-    char *bytes = NULL;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        goto fail;
-    }
-    size_t count = 0, capacity = 1u << 20, got;
-    do {
-        char *grown = realloc(bytes, capacity);
-        if (grown == NULL) {
-            goto fail;
-        }
-        bytes = grown;
-        got = fread(bytes + count, 1, capacity - count, file);
-        count += got;
-        capacity *= count == capacity ? 2 : 1;
-    } while (got > 0 && count <= FM_MAP_BYTES_MAX);
-    if (ferror(file) || count > FM_MAP_BYTES_MAX) {
-        errno = ferror(file) ? errno : EFBIG;
-        goto fail;
-    }
-    fclose(file);
-    *text = bytes;
-    *size = count;
-    return FM_OK;
-
-fail:
-    snprintf(error, FM_SCENARIO_ERROR_SIZE, "%s: %s", path, strerror(errno));
-    free(bytes);
-    if (file != NULL) {
-        fclose(file);
-    }
-    return FM_ERR_IO;
-}
-
+// The server is sent the map in the one format that it reads.
 static fm_status read_map(fm_ground *ground, const char *path, char *error)
 {
-    fm_status status = read_whole(path, &ground->text, &ground->text_size, error);
+    char fault[FM_MAP_FAULT_SIZE];
+    fm_status status = fm_map_load(path, &fm_memory_libc, &ground->grid, fault);
     if (status != FM_OK) {
+        snprintf(error, FM_SCENARIO_ERROR_SIZE, "%s", fault);
         return status;
     }
-    fm_text_error wrong;
-    status = fm_map_read(ground->text, ground->text_size, &fm_memory_libc, &ground->grid, &wrong);
-    if (status != FM_OK) {
-        snprintf(error, FM_SCENARIO_ERROR_SIZE, "%s:%u:%u: %s", path, wrong.line, wrong.column,
-                 wrong.message);
+    ground->text_size = fm_map_written_size(ground->grid);
+    ground->text = malloc(ground->text_size);
+    if (ground->text == NULL) {
+        return FM_ERR_NO_MEMORY;
     }
-    return status;
+    fm_map_write(ground->grid, ground->text);
+    return FM_OK;
 }
 
 static fm_status generate_map(fm_ground *ground, const fm_scenario *scenario, char *error)

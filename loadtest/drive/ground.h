@@ -27,7 +27,7 @@ void fm_ground_destroy(fm_ground *ground);
 
 const fm_grid *fm_ground_grid(const fm_ground *ground);
 
-/// The bytes of the .map file; NULL for a generated map.
+/// The map as a .map file; NULL for a generated map.
 const char *fm_ground_map_text(const fm_ground *ground, size_t *size);
 
 /// Draws a free cell for each agent, no two the same. Agents of a team follow each other: the first

@@ -4,6 +4,8 @@
 
 #include <fogmarch/connection.h>
 #include <fogmarch/mirror.h>
+
+#include "clients/maps/maps.h"
 #include "core/map/map_file.h"
 #include "loadtest/drive/server_process.h"
 
@@ -63,6 +65,26 @@ static fm_status read_file(struct play *play, const char *path, char **text, siz
     return complete ? FM_OK : fail(play, FM_ERR_IO, path, "cannot be read");
 }
 
+// The server is sent the map in the one format that it reads.
+static fm_status read_map(struct play *play)
+{
+    char fault[FM_MAP_FAULT_SIZE];
+    fm_grid *grid;
+    fm_status status = fm_map_load(play->options->map, &fm_memory_libc, &grid, fault);
+    if (status != FM_OK) {
+        snprintf(play->error, FM_RUN_ERROR_SIZE, "%s", fault);
+        return status;
+    }
+    play->map_size = fm_map_written_size(grid);
+    play->map = malloc(play->map_size);
+    if (play->map != NULL) {
+        fm_map_write(grid, play->map);
+    }
+    fm_grid_destroy(grid);
+    return play->map != NULL ? FM_OK
+                             : fail(play, FM_ERR_NO_MEMORY, play->options->map, "out of memory");
+}
+
 static fm_status read_problems(struct play *play)
 {
     char *text = NULL;
@@ -88,7 +110,7 @@ static fm_status read_problems(struct play *play)
 
 static fm_status prepare(struct play *play)
 {
-    fm_status status = read_file(play, play->options->map, &play->map, &play->map_size);
+    fm_status status = read_map(play);
     if (status == FM_OK) {
         status = read_problems(play);
     }

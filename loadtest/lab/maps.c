@@ -2,6 +2,7 @@
 
 #include "loadtest/lab/maps.h"
 
+#include "clients/maps/maps.h"
 #include "loadtest/lab/child.h"
 #include "loadtest/lab/mission.h"
 
@@ -102,14 +103,11 @@ static char *read_file(const fm_lab *lab, const char *path, size_t *size)
 
 fm_grid *fm_lab_read_map(const fm_lab *lab, const char *path)
 {
-    size_t size;
-    fm_grid *grid;
-    fm_text_error error;
-    char *text = read_file(lab, path, &size);
-    if (fm_map_read(text, size, &fm_memory_libc, &grid, &error) != FM_OK) {
-        fm_lab_die(lab, "%s:%u:%u: %s", path, error.line, error.column, error.message);
+    char fault[FM_MAP_FAULT_SIZE];
+    fm_grid *grid = NULL;
+    if (fm_map_load(path, &fm_memory_libc, &grid, fault) != FM_OK) {
+        fm_lab_die(lab, "%s", fault);
     }
-    free(text);
     return grid;
 }
 

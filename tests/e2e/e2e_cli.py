@@ -272,12 +272,54 @@ class CliTest(unittest.TestCase):
         self.assertIn("10x6 cells", self.cli("create", "small", "--map", path))
         self.assertIn("10x6 cells", self.cli("create", "piped", "--map", "-", stdin=MAP))
         self.refuse(1, "No such file", "create", "w", "--map", path + ".not")
-        self.refuse(1, "bad_format", "create", "w", "--map", self.map_file("type octile\nheight x\n"))
+        self.refuse(1, "small.map:2:8: The height must be", "create", "w", "--map",
+                    self.map_file("type octile\nheight x\n"))
         # Larger than a message may be: it goes up in pieces.
         side = 1500
         large = f"type octile\nheight {side}\nwidth {side}\nmap\n" + ("." * side + "\n") * side
         made = self.json("create", "large", "--map", self.map_file(large))
         self.assertEqual((made["width"], made["height"]), (side, side))
+
+    def test_maps_of_every_format(self):
+        """A world made from Tiled's file has its walls and its costs."""
+        examples = os.path.join(ROOT, "clients", "maps", "examples")
+        for name in sorted(os.listdir(examples)):
+            if name.endswith((".map", ".txt", ".tmx", ".tmj", ".png", ".ppm", ".pgm")):
+                made = self.json("create", name, "--map", os.path.join(examples, name), "--paused")
+                self.assertEqual((made["width"], made["height"]), (12, 8), name)
+                # Straight through the thicket it would be 13, as its cells cost 4.
+                way = self.json("path", "--world", name, "6,2", "10,2")
+                self.assertTrue(way["complete"], name)
+                self.assertAlmostEqual(way["length"], 2 + 2 * 2 ** 0.5, 4, name)  # around it
+                self.assertFalse(self.json("path", "--world", name, "5,5", "2,5")["complete"], name)
+
+    def test_map_files(self):
+        forest = os.path.join(ROOT, "clients", "maps", "examples", "forest.tmx")
+        nowhere = dict(self.environment, FOGMARCH_CONNECT="127.0.0.1:1")  # no server is asked
+        out = os.path.join(self.folder.name, "out.map")
+        self.assertEqual(self.cli("map", "convert", forest, out, environment=nowhere), "")
+        with open(out, encoding="ascii") as file:
+            text = file.read()
+        self.assertEqual(text.split("\n")[:5], ["type octile", "height 8", "width 12", "map", "@" * 12])
+        self.assertEqual(self.cli("map", "convert", "-", out, stdin=text), "")
+        drawn = self.cli("map", "draw", forest)
+        self.assertEqual(drawn.split("\n")[2], "@..TT..444.@")
+        self.assertEqual(self.cli("map", "check", forest).split(": ")[1].split(",")[0], "12 x 8 cells")
+        told = self.json("map", "check", out)
+        self.assertEqual((told["width"], told["height"], told["cost_max"]), (12, 8, 4))
+        self.assertEqual(told["terrain"]["wall"], 3)
+        picture = os.path.join(self.folder.name, "out.png")
+        self.cli("map", "draw", forest, picture, "--scale", 3)
+        with open(picture, "rb") as file:
+            self.assertEqual(read_png(file.read())[:2], (36, 24))
+        done = self.run_cli("map", "check", forest, self.map_file("type octile\nheight 0\n"))
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"^.*12 x 8 cells.*\n.*small.map:2:8: .*1..4096 cells.\n$")
+        self.refuse(1, "No such file", "map", "draw", out + ".not")
+        self.refuse(1, ".map, .txt, .png and .ppm", "map", "convert", forest, "out.gif")
+        self.refuse(1, "no colours for costs", "map", "convert", forest, "out.png")
+        self.refuse(2, "check FILE...", "map", "paint", forest)
+        self.refuse(2, "check FILE...", "map", "convert", forest)
 
     def test_time(self):
         self.small_world()

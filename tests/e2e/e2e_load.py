@@ -208,6 +208,14 @@ class LoadTest(unittest.TestCase):
             assert int(row["tick_ms_count"]) == result["ticks"] and row["tick_ms_p999"] == ""
             assert row["machine_cpu"] == result["machine"]["cpu"]
 
+    def test_maps_of_other_formats(self):
+        for name in ("forest.tmx", "forest.png"):
+            done = run("--scenario", "skirmish", "--map", ROOT / "clients/maps/examples" / name, "--agents", 8,
+                       "--duration", 1, "--warm-up", 0.5, "--json")
+            assert json.loads(done.stdout)["map"] == name + " 12x8", done.stdout
+        done = run("--scenario", "skirmish", "--map", ROOT / "README.md", "--agents", 8, "--duration", 1, code=2)
+        assert "neither content nor ending is of a format that is known: MovingAI" in done.stderr, done.stderr
+
     def test_running_server_and_silent_clients(self):
         """A server that was there before stays, and clients that never read disturb nobody."""
         with tempfile.TemporaryDirectory() as folder:

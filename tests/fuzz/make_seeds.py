@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the seeds of the fuzz targets that read texts, from the real thing where there is one.
 
-    python3 tests/fuzz/make_seeds.py            renews corpus/map, scen, config, scenario, tokens, texts,
+    python3 tests/fuzz/make_seeds.py            renews corpus/map, scen, config, scenario, tokens, texts, ascii,
+                                                weighted, png, pnm, tmx, tmj,
                                                 and corpus/http, which has more
 
 Pieces of benchmark maps and problem files (FOGMARCH_MAPS, or shared/maps beside the checkout; without
@@ -9,9 +10,13 @@ them those seeds stay as they are), the files of configs/ and loadtest/scenarios
 word of the small languages. What a seed is called never depends on the run, so git shows what changed.
 """
 
+import base64
+import gzip
 import os
 import re
+import struct
 import sys
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -51,6 +56,8 @@ YAML = {  # what configs/ has not
     "bomb": "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n", "documents": "---\ntick_hz: 3\n---\nworkers: 1\n",
     "nul": "tick_hz: \"3\\0\"\n", "tab": "\ttick_hz: 3\n", "not-utf8": "tick_hz: \udcff\n", "quoted": "\"tick_hz\": '3'\n",
 }
+
+ZSTD_CELLS = bytes.fromhex("28b52ffd201081000001000000020000000100008000000000")  # a frame of four cells
 
 
 def write(folder, name, data):
@@ -187,9 +194,58 @@ def write_http():
     write("http", "socket-idle", b"\0\xfe\x07\xfe\x75\xfe\x75\xfe\x75")
 
 
+def write_map_files():
+    """The examples of clients/maps, each with a file beside it, and what has to be refused."""
+    examples = os.path.join(ROOT, "clients", "maps", "examples")
+
+    def example(name):
+        with open(os.path.join(examples, name), "rb") as file:
+            return file.read()
+
+    for folder, name, beside in (("ascii", "forest.txt", None), ("ascii", "letters.txt", "letters.txt.yaml"),
+                                 ("weighted", "forest.map", None), ("weighted", "weighted.map", "weighted.map.cost"),
+                                 ("png", "forest.png", "forest.png.yaml"), ("pnm", "forest.ppm", "forest.ppm.yaml"),
+                                 ("pnm", "hills.pgm", "hills.pgm.yaml"), ("tmx", "forest.tmx", "land.tsx"),
+                                 ("tmx", "forest.tmx", "land.tsj"), ("tmj", "forest.tmj", "land.tsj")):
+        data = example(name) + (b"\n%%%%\n" + example(beside) if beside else b"")
+        write(folder, name + ("-" + beside if beside else ""), data)
+    cells = struct.pack("<4I", 1, 2, 0x80000001, 0)
+    for compression, packed in (("", cells), ("zlib", zlib.compress(cells)), ("gzip", gzip.compress(cells, mtime=0)),
+                                ("zlib", zlib.compress(bytes(1 << 20))), ("zstd", ZSTD_CELLS)):
+        data = base64.b64encode(packed).decode()
+        name = (compression or "plain") + ("-bomb" if len(packed) > 100 else "")
+        write("tmx", name, '<map orientation="orthogonal" width="2" height="2"><tileset firstgid="1">'
+              '<tile id="1" type="water"/></tileset><layer name="ground" width="2" height="2">'
+              '<data encoding="base64" compression="%s">%s</data></layer></map>' % (compression, data))
+        write("tmj", name, '{"orientation":"orthogonal","width":2,"height":2,"tilesets":[{"firstgid":1,"tiles":'
+              '[{"id":1,"type":"water"}]}],"layers":[{"type":"tilelayer","name":"ground","width":2,"height":2,'
+              '"encoding":"base64","compression":"%s","data":"%s"}]}' % (compression, data))
+    write("tmx", "chunks", '<map orientation="isometric" infinite="1"><tileset firstgid="1"/><layer name="wall"><data '
+          'encoding="csv"><chunk x="-16" y="0" width="2" height="1">0,1</chunk></data></layer></map>')
+    write("tmx", "elements", '<map orientation="orthogonal" width="2" height="1"><tileset firstgid="1"/><group>'
+          '<layer name="wall" width="2" height="1"><properties><property name="cost" value="3"/></properties><data>'
+          '<tile gid="1"/><tile/></data></layer></group></map>')
+    write("tmx", "entities", '<!DOCTYPE a [<!ENTITY a "b">]><map orientation="orthogonal" width="1" height="1"/>')
+    write("tmj", "chunks", '{"orientation":"orthogonal","infinite":true,"tilesets":[{"firstgid":1}],"layers":[{"type":'
+          '"group","layers":[{"type":"tilelayer","name":"wall","chunks":[{"x":5,"y":-1,"width":2,"height":1,'
+          '"data":[1,0]}]}]}]}')
+    for kind, data in (("P2", b"2 1 65535 1 65535"), ("P5", b"2 1 255 ab"), ("P6", b"1 1 256 aabbcc"), ("P4", b"8 1 a")):
+        write("pnm", kind.lower(), kind.encode() + b" " + data + b"\n%%%%\nother: {terrain: ground, cost: 2}\n")
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    for name, depth, kind, row, more in (("grey16", 16, 0, b"\0\1\xff\xff", b""), ("bits", 1, 0, b"\x40", b""),
+                                         ("palette", 8, 3, b"\0\1", chunk(b"PLTE", b"\0\0\0\xff\xff\xff")),
+                                         ("rgba", 8, 6, b"\0\0\0\xff\0\0\0\0", b"")):
+        write("png", name, b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 1, depth, kind, 0, 0, 0)) +
+              more + chunk(b"IDAT", zlib.compress(b"\0" + row)) + chunk(b"IEND", b""))
+
+
 if len(sys.argv) != 1:
     sys.exit(__doc__)
 write_maps()
+write_map_files()
 write_problems()
 write_yaml()
 write_texts()

@@ -50,16 +50,21 @@ char *fm_cli_read_file(const fm_cli *cli, const char *path, size_t size_max, siz
     return bytes;
 }
 
-void fm_cli_upload(fm_cli *cli, const char *path, size_t size_max)
+void fm_cli_upload_bytes(fm_cli *cli, const char *bytes, size_t size)
 {
-    size_t size;
     uint64_t upload;
-    char *bytes = fm_cli_read_file(cli, path, size_max, &size);
     if (fm_client_upload(cli->client, bytes, size, &upload) != FM_OK) {
         fm_cli_die_of_client(cli);
     }
-    free(bytes);
     fm_params_uint(&cli->params, FM_FIELD_UPLOAD, upload);
+}
+
+void fm_cli_upload(fm_cli *cli, const char *path, size_t size_max)
+{
+    size_t size;
+    char *bytes = fm_cli_read_file(cli, path, size_max, &size);
+    fm_cli_upload_bytes(cli, bytes, size);
+    free(bytes);
 }
 
 // ---- writing -----------------------------------------------------------------------------------

@@ -19,6 +19,9 @@ void fm_cli_write_file(const fm_cli *cli, const char *path, const char *bytes, s
 /// Reads a file, sends it to the server and adds the number of the upload to cli->params; or dies.
 void fm_cli_upload(fm_cli *cli, const char *path, size_t size_max);
 
+/// The same with bytes.
+void fm_cli_upload_bytes(fm_cli *cli, const char *bytes, size_t size);
+
 /// Opens a file to be written piece by piece, or dies.
 FILE *fm_cli_create_file(const fm_cli *cli, const char *path);
 

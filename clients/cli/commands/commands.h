@@ -4,6 +4,7 @@
 #pragma once
 
 #include "clients/cli/base/cli.h"
+#include "core/map/grid.h"
 
 extern const fm_cli_command fm_cli_ping;        // server_commands.c
 extern const fm_cli_command fm_cli_stats;       // server_commands.c
@@ -35,3 +36,7 @@ extern const fm_cli_command fm_cli_top;         // top.c
 extern const fm_cli_command fm_cli_token;       // token_commands.c
 extern const fm_cli_command fm_cli_revoke;      // token_commands.c
 extern const fm_cli_command fm_cli_play;        // play.c
+extern const fm_cli_command fm_cli_map;         // map_files.c
+
+/// Reads a map file of any format, or dies. The caller destroys it.
+fm_grid *fm_cli_load_map(const fm_cli *cli, const char *path);

@@ -5,8 +5,10 @@
 
 #include "clients/cli/base/files.h"
 #include "clients/cli/base/json.h"
+#include "core/map/map_file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static void print_world(const msgpack_object *result)
 {
@@ -41,15 +43,27 @@ static void pack_classes(fm_cli *cli)
     }
 }
 
+// The server reads MovingAI's format only: maps of strangers are none of its libraries' business.
+static void upload_map(fm_cli *cli, const fm_grid *grid)
+{
+    size_t size = fm_map_written_size(grid);
+    char *text = fm_cli_need(cli, malloc(size));
+    fm_map_write(grid, text);
+    fm_cli_upload_bytes(cli, text, size);
+    free(text);
+}
+
 static int run_create(fm_cli *cli)
 {
     const char *map = fm_cli_value(cli, "map");
     if ((map == NULL) == (fm_cli_value(cli, "generate") == NULL)) {
         fm_cli_usage_error(cli, "one of --map FILE and --generate KIND is needed");
     }
+    fm_grid *grid = map == NULL ? NULL : fm_cli_load_map(cli, map);
     fm_cli_connect(cli);
-    if (map != NULL) {
-        fm_cli_upload(cli, map, FM_MAP_BYTES_MAX);
+    if (grid != NULL) {
+        upload_map(cli, grid);
+        fm_grid_destroy(grid);
     }
     fm_params_text(&cli->params, FM_FIELD_NAME, cli->arguments[0]);
     fm_cli_pack_options(cli);
@@ -62,7 +76,9 @@ static int run_create(fm_cli *cli)
 }
 
 static const fm_cli_option options[] = {
-    {"map", 'm', FM_CLI_TEXT, "FILE", "MovingAI .map file; - for standard input", 0},
+    {"map", 'm', FM_CLI_TEXT, "FILE",
+     "map file: MovingAI, Tiled, PNG, PPM, ASCII, see\n'fogmarch map --help'; - for standard input",
+     0},
     {"generate", 'g', FM_CLI_TEXT, "KIND", "open, maze, rooms, random or skirmish",
      FM_FIELD_GENERATOR},
     {"width", 0, FM_CLI_UINT, "CELLS", "generated: width, up to 4096; 512", FM_FIELD_WIDTH},

@@ -1,0 +1,15 @@
+// tests/fuzz/map_files.h: any bytes as a map file of some format, for the targets of the readers of
+// clients/maps.
+
+#pragma once
+
+#include "tests/fuzz/fuzz.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Reads `bytes` as a file of that name. What follows the last line "%%%%" is the content of every
+/// file beside it: legend, table of costs, tileset. Asserts that the file is refused with a
+/// sentence and leaves nothing behind, or makes a map that is the same when it is written as .map
+/// and read again.
+void fm_fuzz_map_file(const char *name, const uint8_t *bytes, size_t size);
