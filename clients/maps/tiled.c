@@ -16,6 +16,7 @@ struct tile {
 
 struct tileset {
     uint32_t first, count; // count 0: not known
+    char *source, *place;  // NULL: it stands in the map
 };
 
 struct chunk {
@@ -41,6 +42,8 @@ struct fm_tiled {
     struct layer *layers;
     struct chunk *chunks; // of all layers, one after the other
     uint32_t tileset_count, tileset_capacity;
+    uint32_t current;      // tileset that was begun last
+    uint32_t sources_read; // tilesets up to this one need no file any more
     uint32_t special_count, special_capacity;
     uint32_t layer_count, layer_capacity;
     uint32_t chunk_count, chunk_capacity;
@@ -63,6 +66,10 @@ void fm_tiled_destroy(fm_tiled *map)
     }
     for (uint32_t i = 0; i < map->chunk_count; i++) {
         free(map->chunks[i].tiles);
+    }
+    for (uint32_t i = 0; i < map->tileset_count; i++) {
+        free(map->tilesets[i].source);
+        free(map->tilesets[i].place);
     }
     free(map->tilesets);
     free(map->tiles);
@@ -178,7 +185,7 @@ void fm_tiled_set_floor(fm_tiled *map, fm_map_look look)
 }
 
 fm_status fm_tiled_add_tileset(fm_tiled *map, const char *place, uint64_t first,
-                               uint64_t tile_count)
+                               uint64_t tile_count, const char *source)
 {
     const struct tileset *last =
         map->tileset_count == 0 ? NULL : &map->tilesets[map->tileset_count - 1];
@@ -191,17 +198,39 @@ fm_status fm_tiled_add_tileset(fm_tiled *map, const char *place, uint64_t first,
     fm_status status =
         make_room(map, place, "tilesets", (void **)&map->tilesets, map->tileset_count,
                   &map->tileset_capacity, FM_TILED_TILESETS_MAX, sizeof *map->tilesets);
-    if (status == FM_OK) {
-        map->tilesets[map->tileset_count++] = (struct tileset){.first = (uint32_t)first};
-        fm_tiled_set_tile_count(map, tile_count);
+    if (status != FM_OK) {
+        return status;
     }
-    return status;
+    struct tileset *set = &map->tilesets[map->tileset_count];
+    *set = (struct tileset){.first = (uint32_t)first};
+    map->current = map->tileset_count++;
+    fm_tiled_set_tile_count(map, tile_count);
+    if (source[0] != '\0') {
+        set->source = strdup(source);
+        set->place = strdup(place);
+    }
+    return source[0] == '\0' || (set->source != NULL && set->place != NULL)
+               ? FM_OK
+               : fm_map_refuse_memory(map->input);
+}
+
+bool fm_tiled_next_source(fm_tiled *map, const char **source, const char **place)
+{
+    while (map->sources_read < map->tileset_count) {
+        map->current = map->sources_read++;
+        const struct tileset *set = &map->tilesets[map->current];
+        if (set->source != NULL) {
+            *source = set->source;
+            *place = set->place;
+            return true;
+        }
+    }
+    return false;
 }
 
 void fm_tiled_set_tile_count(fm_tiled *map, uint64_t tile_count)
 {
-    map->tilesets[map->tileset_count - 1].count =
-        (uint32_t)(tile_count > TILE_BITS ? TILE_BITS : tile_count);
+    map->tilesets[map->current].count = (uint32_t)(tile_count > TILE_BITS ? TILE_BITS : tile_count);
 }
 
 fm_status fm_tiled_add_tile(fm_tiled *map, const char *place, uint64_t id, fm_map_look look)
@@ -209,7 +238,7 @@ fm_status fm_tiled_add_tile(fm_tiled *map, const char *place, uint64_t id, fm_ma
     if (look.terrain == FM_TERRAIN_UNKNOWN && look.cost == 0) {
         return FM_OK;
     }
-    uint64_t number = map->tilesets[map->tileset_count - 1].first + id;
+    uint64_t number = map->tilesets[map->current].first + id;
     if (id > TILE_BITS || number > TILE_BITS) {
         return fm_map_refuse(map->input, FM_ERR_BAD_FORMAT, place,
                              "tile %llu: no tileset has so many tiles", (unsigned long long)id);
@@ -287,34 +316,6 @@ fm_status fm_tiled_add_data(fm_tiled *map, const char *place, const fm_tiled_dat
         status = fm_tiled_decode(map->input, place, data, &tiles);
     }
     return status == FM_OK ? fm_tiled_add_tiles(map, place, data, tiles) : status;
-}
-
-fm_status fm_tiled_read_tileset(fm_tiled *map, const char *place, const char *source)
-{
-    const fm_map_input *input = map->input;
-    char why[FM_MAP_PLACE_SIZE], *bytes = NULL;
-    fm_map_input beside = *input;
-    fm_status status = input->files->read(input->files->context, source, &bytes, &beside.size, why);
-    if (status != FM_OK) {
-        return fm_map_refuse(input, status, place, "tileset %.200s: %.200s", source, why);
-    }
-    size_t at = 0;
-    while (at < beside.size && strchr(" \t\r\n\xef\xbb\xbf", bytes[at]) != NULL &&
-           bytes[at] != '\0') {
-        at++;
-    }
-    beside.name = source;
-    beside.bytes = bytes;
-    if (at < beside.size && bytes[at] == '<') {
-        status = fm_tiled_xml_tileset(map, &beside);
-    } else if (at < beside.size && bytes[at] == '{') {
-        status = fm_tiled_json_tileset(map, &beside);
-    } else {
-        status = fm_map_refuse(input, FM_ERR_BAD_FORMAT, place,
-                               "tileset %.200s: neither XML (.tsx) nor JSON (.tsj)", source);
-    }
-    free(bytes);
-    return status;
 }
 
 // ---- painting -----------------------------------------------------------------------------------

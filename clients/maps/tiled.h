@@ -61,14 +61,23 @@ void fm_tiled_name(const char *name, fm_map_look *look);
 /// What cells without any tile are.
 void fm_tiled_set_floor(fm_tiled *map, fm_map_look look);
 
-/// Begins a tileset. `tile_count` is 0 when it is not known yet.
+/// Begins a tileset.
+///
+/// @param tile_count  0 when it is not known yet
+/// @param source      name of the file that it stands in; empty when it stands in the map
 FM_CHECKED fm_status fm_tiled_add_tileset(fm_tiled *map, const char *place, uint64_t first,
-                                          uint64_t tile_count);
+                                          uint64_t tile_count, const char *source);
 
-/// How many tiles the last tileset has.
+/// Begins the next tileset that stands in a file, after all of the map has been read.
+///
+/// @param source, place  receive the file's name, and where the map names it; the map keeps them
+/// @return false when there is none
+bool fm_tiled_next_source(fm_tiled *map, const char **source, const char **place);
+
+/// How many tiles the tileset that was begun last has.
 void fm_tiled_set_tile_count(fm_tiled *map, uint64_t tile_count);
 
-/// What a tile of the last tileset is.
+/// What a tile of the tileset that was begun last is.
 FM_CHECKED fm_status fm_tiled_add_tile(fm_tiled *map, const char *place, uint64_t id,
                                        fm_map_look look);
 
@@ -92,9 +101,6 @@ FM_CHECKED fm_status fm_tiled_check_piece(fm_tiled *map, const char *place,
 /// Makes the grid, when all has been read.
 FM_CHECKED fm_status fm_tiled_paint(fm_tiled *map, fm_grid **out);
 
-/// Reads a file beside the map as the last tileset: .tsj or .tsx, told by its content.
-FM_CHECKED fm_status fm_tiled_read_tileset(fm_tiled *map, const char *place, const char *source);
-
 // ---- tiled_data.c -------------------------------------------------------------------------------
 
 /// Makes numbers of a piece's text.
@@ -105,5 +111,10 @@ FM_CHECKED fm_status fm_tiled_decode(const fm_map_input *input, const char *plac
 
 // ---- tiled_json.c, tiled_xml.c ------------------------------------------------------------------
 
+/// Reads a map, but for tilesets that stand in other files.
+FM_CHECKED fm_status fm_tiled_json_map(fm_tiled *map, const fm_map_input *input);
+FM_CHECKED fm_status fm_tiled_xml_map(fm_tiled *map, const fm_map_input *input);
+
+/// Reads a file as the tileset that was begun last.
 FM_CHECKED fm_status fm_tiled_json_tileset(fm_tiled *map, const fm_map_input *input);
 FM_CHECKED fm_status fm_tiled_xml_tileset(fm_tiled *map, const fm_map_input *input);

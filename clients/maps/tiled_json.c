@@ -4,7 +4,6 @@
 // read. It says where a file is no JSON, by line; what is wrong in JSON that is sound is named by
 // its path, such as layers[2].
 
-#include "clients/maps/readers.h"
 #include "clients/maps/tiled.h"
 
 #include <jansson.h>
@@ -146,12 +145,8 @@ static fm_status read_tileset(struct reader *reader, const json_t *set)
 {
     const char *source = text_of(set, "source");
     fm_status status = fm_tiled_add_tileset(reader->map, reader->place, count_of(set, "firstgid"),
-                                            count_of(set, "tilecount"));
-    if (status != FM_OK) {
-        return status;
-    }
-    return source[0] != '\0' ? fm_tiled_read_tileset(reader->map, reader->place, source)
-                             : read_tiles(reader, set);
+                                            count_of(set, "tilecount"), source);
+    return status == FM_OK && source[0] == '\0' ? read_tiles(reader, set) : status;
 }
 
 fm_status fm_tiled_json_tileset(fm_tiled *map, const fm_map_input *input)
@@ -299,21 +294,15 @@ static fm_status read_map(struct reader *reader, const json_t *root)
     return status == FM_OK ? read_layers(reader, root, 0) : status;
 }
 
-fm_status fm_read_tiled_json(const fm_map_input *input, fm_grid **out)
+fm_status fm_tiled_json_map(fm_tiled *map, const fm_map_input *input)
 {
     json_t *root;
-    struct reader reader = {.input = input};
+    struct reader reader = {.input = input, .map = map};
     fm_map_place_line(reader.place, input->name, 0, 0);
     fm_status status = parse(input, &root);
-    if (status != FM_OK) {
-        return status;
-    }
-    reader.map = fm_tiled_create(input);
-    status = reader.map == NULL ? fm_map_refuse_memory(input) : read_map(&reader, root);
-    json_decref(root);
     if (status == FM_OK) {
-        status = fm_tiled_paint(reader.map, out);
+        status = read_map(&reader, root);
+        json_decref(root);
     }
-    fm_tiled_destroy(reader.map);
     return status;
 }

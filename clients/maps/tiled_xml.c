@@ -5,7 +5,6 @@
 // where entities, and files to be fetched, are declared; Tiled writes none, so a file with one is
 // refused before libxml2 sees it. So that none hides in another encoding, files are UTF-8.
 
-#include "clients/maps/readers.h"
 #include "clients/maps/tiled.h"
 
 #include <libxml/xmlreader.h>
@@ -113,12 +112,8 @@ static fm_status begin_tileset(struct reader *reader)
         return FM_OK;
     }
     get_text(reader, "source", source, sizeof source);
-    fm_status status = fm_tiled_add_tileset(
-        reader->map, place(reader), get_count(reader, "firstgid"), get_count(reader, "tilecount"));
-    if (status == FM_OK && source[0] != '\0') {
-        status = fm_tiled_read_tileset(reader->map, place(reader), source);
-    }
-    return status;
+    return fm_tiled_add_tileset(reader->map, place(reader), get_count(reader, "firstgid"),
+                                get_count(reader, "tilecount"), source);
 }
 
 static void begin_tile(struct reader *reader)
@@ -429,16 +424,8 @@ fm_status fm_tiled_xml_tileset(fm_tiled *map, const fm_map_input *input)
     return read_file(&reader);
 }
 
-fm_status fm_read_tiled_xml(const fm_map_input *input, fm_grid **out)
+fm_status fm_tiled_xml_map(fm_tiled *map, const fm_map_input *input)
 {
-    struct reader reader = {.input = input, .map = fm_tiled_create(input)};
-    if (reader.map == NULL) {
-        return fm_map_refuse_memory(input);
-    }
-    fm_status status = read_file(&reader);
-    if (status == FM_OK) {
-        status = fm_tiled_paint(reader.map, out);
-    }
-    fm_tiled_destroy(reader.map);
-    return status;
+    struct reader reader = {.input = input, .map = map};
+    return read_file(&reader);
 }

@@ -742,7 +742,7 @@ class DemoTest(unittest.TestCase):
         done = subprocess.run(self.demo("--seconds", "5", bad), timeout=PATIENCE, capture_output=True,
                               text=True, env=self.environment)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("bad_format", done.stderr)
+        self.assertIn("bad.map:1:1: This line must read", done.stderr)
         os.unlink(bad)
         self.nothing_is_left()
         done = subprocess.run(self.demo("--seconds", "0"), timeout=PATIENCE, capture_output=True, text=True,
