@@ -2,6 +2,8 @@
 
 #include "core/commands/placing.h"
 
+#include "core/orders/homecoming.h"
+
 #include "core/world/due.h"
 
 #define UNIT_TO_COME UINT32_MAX // in cells that an agent of the command under way will get
@@ -112,7 +114,7 @@ void fm_placing_push_out(fm_world *world)
             fm_agent_mark_set(world, agent, FM_MARK_CHANGED);
             fm_agent_mark_set(world, agent, FM_MARK_REHASH);
             fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
-            agent->trail_count = 0;
+            fm_home_forget(world, agent);
             if (agent->planner != FM_SLOT_NONE) {
                 fm_planner_wake(world, agent->planner);
             }

@@ -5,6 +5,7 @@
 #include "core/commands/command_agents.h"
 #include "core/commands/placing.h"
 #include "core/crowd/crowd.h"
+#include "core/orders/homecoming.h"
 #include "core/orders/order_end.h"
 #include "core/world/world_classes.h"
 
@@ -72,6 +73,7 @@ static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell
         .cell = cell,
         .next = FM_CELL_NONE,
         .planner = FM_SLOT_NONE,
+        .home = FM_CELL_NONE,
         .spec = *spawned_spec(world, command),
         .order = {.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE},
         .member = member,
@@ -113,6 +115,7 @@ void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_r
         if (agent == NULL) {
             continue; // named twice
         }
+        fm_home_forget(world, agent);
         fm_agent_end_all_orders(world, agent, FM_END_DIED);
         fm_agent_release_queue(world, agent);
         world->interval.removed[world->interval.removed_count++] =

@@ -2,7 +2,9 @@
 
 #include "core/crowd/crowd.h"
 
+#include "core/crowd/preferences.h"
 #include "core/crowd/step.h"
+#include "core/orders/homecoming.h"
 #include "core/orders/order_kinds.h"
 
 bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
@@ -70,40 +72,6 @@ static const uint32_t *list_turns(fm_world *world, uint32_t *count)
 
 // ---- after the resolution -----------------------------------------------------------------------
 
-// Whether the cell is where the agent was when it had `count` steps of its trail less.
-static uint32_t steps_since(const struct fm_agent *agent, fm_cell cell)
-{
-    fm_cell at = agent->cell;
-    for (uint32_t i = 0; i < agent->trail_count; i++) {
-        at = fm_cell_step(at, (agent->trail >> 3 * i & 7) ^ 4);
-        if (at == cell) {
-            return i + 1;
-        }
-    }
-    return 0;
-}
-
-// A step that was not of the agent's own choice, or back where it came from. A unit that is pushed
-// in a circle has the trail of the place where the circle closed.
-static void note_trail(fm_world *world, struct fm_agent *agent, uint32_t d)
-{
-    fm_cell next = fm_cell_step(agent->cell, d);
-    uint32_t undone = steps_since(agent, next);
-    if (undone > 0) {
-        agent->trail_count -= (uint8_t)undone;
-        agent->trail >>= 3 * undone;
-    } else if (agent->trail_count == FM_TRAIL_MAX) {
-        agent->trail_count = 0; // too far: from now on it belongs where it is pushed to
-        agent->settled = false;
-    } else {
-        agent->trail = agent->trail << 3 | d;
-        agent->trail_count += 1;
-    }
-    if (undone != 1) {
-        agent->pushed_tick = world->tick + 1;
-    }
-}
-
 // A step that is not the one that the unit wanted most.
 static void note_other_step(fm_world *world, const fm_mover *mover)
 {
@@ -117,11 +85,14 @@ static void move_to(fm_world *world, struct fm_agent *agent, const fm_mover *mov
     if (d != (mover->preferences & 15)) {
         note_other_step(world, mover);
     }
-    if (agent->order.id == 0) {
-        note_trail(world, agent, d);
+    bool is_idle = agent->order.id == 0;
+    if (is_idle && d != (mover->preferences & 15)) {
+        fm_home_pushed(world, agent);
     }
     if (fm_agent_step(world, agent, d)) {
         fm_order_leg_over(world, agent, FM_END_ARRIVED);
+    } else if (is_idle) {
+        fm_home_stepped(world, agent);
     }
 }
 
@@ -220,13 +191,50 @@ static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
     }
 }
 
+// ---- what the resolution asks -------------------------------------------------------------------
+
+static uint32_t ground_moves(void *context, uint32_t slot, fm_cell cell)
+{
+    const fm_world *world = context;
+    return fm_view_moves(fm_world_truth(world, world->agents.slots[slot].class_index), cell);
+}
+
+static uint32_t ground_ahead(void *context, uint32_t slot, fm_cell cell, uint32_t moves)
+{
+    const fm_world *world = context;
+    const struct fm_agent *agent = &world->agents.slots[slot];
+    if (agent->planner == FM_SLOT_NONE) {
+        return 0;
+    }
+    const struct fm_planner *planner = &world->planners.slots[agent->planner];
+    const fm_view *view = fm_world_truth(world, agent->class_index);
+    uint32_t distances[FM_DIRECTION_COUNT + 1], ahead = 0;
+    fm_planner_distances(planner->spec.ops, planner->self, view, planner->goal, cell, moves,
+                         distances);
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        bool is_nearer = distances[d] < distances[FM_DIRECTION_COUNT];
+        ahead |= (uint32_t)is_nearer << d;
+    }
+    return distances[FM_DIRECTION_COUNT] < FM_COST_INFINITE ? ahead : 0;
+}
+
+static uint64_t ground_retreat(void *context, uint32_t slot)
+{
+    const fm_world *world = context;
+    const struct fm_agent *agent = &world->agents.slots[slot];
+    return fm_crowd_retreat(world, agent, &world->planners.slots[agent->planner]);
+}
+
 void fm_crowd_move(fm_world *world)
 {
+    const fm_pibt_ground ground = {
+        .context = world, .moves = ground_moves, .ahead = ground_ahead, .retreat = ground_retreat};
     uint32_t turn_count;
     const uint32_t *turns = list_turns(world, &turn_count);
     world->counts.conflicts[FM_CONFLICT_SWAP] +=
-        fm_pibt_resolve(world->crowd.occupancy, world->crowd.movers, world->agents.slot_count,
-                        turns, turn_count, world->crowd.frames);
+        fm_pibt_resolve(&ground, world->crowd.occupancy, world->crowd.movers,
+                        world->agents.slot_count, turns, turn_count, world->crowd.frames);
     fm_pibt_apply(world->crowd.occupancy, world->crowd.movers, world->agents.slot_count);
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         const fm_mover *mover = &world->crowd.movers[slot];

@@ -9,9 +9,8 @@
 // Priority  Who has waited longest since it set out is asked first; ties go to the smaller slot.
 //           The time counts on when an order replaces another, and ends when the unit arrives.
 // Pushing   A unit without a way of its own (idle, or waiting for its search) steps out of the way
-//           of friends of any size that want its cells: to the side first. FM_RETURN_TICKS after it
-//           was last pushed it goes back the way it came, last of all, and pushes nobody; it
-//           remembers FM_TRAIL_MAX steps.
+//           of friends of any size that want its cells: to the side first. Then it goes back where
+//           it stood, last of all; core/orders/homecoming.h says when.
 // Settling  A unit whose order has ended where it led is not pushed by friends with the same aim.
 //           Who has nothing but such friends on all cells that are nearer to its aim than its own
 //           ends there, nearest_reached. So a crowd that was sent to one cell packs around it.
@@ -27,9 +26,7 @@
 #include "core/crowd/pibt.h"
 #include "core/world/world_state.h"
 
-#define FM_RETURN_TICKS 4u
-#define FM_TRAIL_MAX    21u
-#define FM_TAKEN_TICKS  20u
+#define FM_TAKEN_TICKS 20u
 
 /// Makes room for so many agents, so that ticks need no memory. True without
 /// FM_OCCUPANCY_EXCLUSIVE.

@@ -253,7 +253,7 @@ void fm_agents_move(fm_world *world, fm_workers *workers)
     }
     if (world->crowd.occupancy != NULL) {
         fm_crowd_move(world);
-        fm_agents_mark_all(world, FM_MARK_REHASH); // trails and waits change without a step
+        fm_agents_mark_all(world, FM_MARK_REHASH); // homes and waits change without a step
     } else {
         fm_workers_run(workers, fm_mark_words(world), WORDS_A_TURN, move_agents, world);
         note_arrivals(world);

@@ -11,7 +11,10 @@
 
 #include "core/crowd/pibt.h"
 
+#include "core/crowd/swap.h"
+
 struct round {
+    const fm_pibt_ground *ground;
     fm_occupancy *occupancy;
     fm_mover *movers;
     fm_pibt_frame *stack;
@@ -25,6 +28,7 @@ struct round {
 // farther to the right than to the left begins with the left.
 static const uint8_t aside_turns[] = {2, 6, 1, 7, 3, 5, 0};
 #define TURNS_SIDEWAYS 2u
+#define ASIDE_RANKS    4u // free or taken, beside or on the pusher's way
 
 #define REFUSALS_MAX 2u // who was pushed in vain so often is not pushed again in this tick
 
@@ -44,10 +48,12 @@ static bool overlap(fm_cell a, uint32_t a_size, fm_cell b, uint32_t b_size)
 // Whether the unit on top of the stack may ask `other`, whose turn has not come, to leave.
 static bool may_push(const struct round *r, const fm_mover *mover, const fm_mover *other)
 {
-    bool goes_back = mover->aside && r->depth == 1;
-    return !goes_back && other->pushable && other->refusals < REFUSALS_MAX &&
-           other->team == mover->team && (other->aside || other->size <= mover->size) &&
-           !(other->settled && other->aim == mover->aim);
+    bool is_at_aim =
+        mover->returns ? other->parked && overlap(other->cell, other->size, mover->aim, mover->size)
+                       : other->settled && other->aim == mover->aim;
+    bool is_too_large = other->size > mover->size && !other->aside;
+    return other->pushable && other->refusals < REFUSALS_MAX && other->team == mover->team &&
+           !is_too_large && !is_at_aim && !(mover->gentle && r->depth == 1);
 }
 
 // Whether `other`, who is on the stack, leaves for certain if the unit on top of it finds a place.
@@ -157,6 +163,12 @@ static void stay(struct round *r, uint32_t slot)
     mover->progress = FM_MOVER_DECIDED;
 }
 
+// Whether who is pushed by `pusher` goes out of its way, and not after its own preferences.
+static bool steps_aside(const fm_mover *mover, const fm_mover *pusher)
+{
+    return mover->aside || (mover->returns && pusher->size > 1);
+}
+
 // Whether the way to the left out of the way of `pusher`, which goes in a direction, is shorter.
 // Always false among units of one size that stand in line.
 static bool is_left_of(const fm_mover *mover, const fm_mover *pusher, uint32_t direction)
@@ -170,27 +182,29 @@ static bool is_left_of(const fm_mover *mover, const fm_mover *pusher, uint32_t d
 }
 
 // A list for one who steps aside, of the first `turn_count` turns: places that are free before
-// those where somebody stands.
+// those where somebody stands, and both before those where the pusher goes on to.
 static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm_mover *pusher,
                                   uint32_t direction, uint32_t turn_count)
 {
     const fm_mover *mover = &r->movers[slot];
     bool left = is_left_of(mover, pusher, direction);
-    uint64_t lists[2] = {FM_PREFERENCES_NONE, FM_PREFERENCES_NONE};
-    for (uint32_t i = turn_count; i-- > 0;) {
-        uint32_t turn = left ? FM_DIRECTION_COUNT - aside_turns[i] : aside_turns[i];
-        uint32_t d = (direction + turn) % FM_DIRECTION_COUNT;
-        if (mover->moves >> d & 1) {
+    uint32_t ahead = mover->size > 1 || pusher->size > 1
+                         ? 0
+                         : r->ground->ahead(r->ground->context, (uint32_t)(pusher - r->movers),
+                                            mover->cell, mover->moves);
+    uint64_t list = FM_PREFERENCES_NONE;
+    for (uint32_t rank = ASIDE_RANKS; rank-- > 0;) {
+        for (uint32_t i = turn_count; i-- > 0;) {
+            uint32_t turn = left ? FM_DIRECTION_COUNT - aside_turns[i] : aside_turns[i];
+            uint32_t d = (direction + turn) % FM_DIRECTION_COUNT;
             bool taken = !fm_occupancy_is_free(r->occupancy, fm_cell_step(mover->cell, d),
                                                mover->size, slot + 1);
-            lists[taken] = lists[taken] << 4 | d;
+            if (mover->moves >> d & 1 && ((ahead >> d & 1) << 1 | taken) == rank) {
+                list = list << 4 | d;
+            }
         }
     }
-    uint32_t shift = 0;
-    while ((lists[0] >> shift & 15) != FM_PREFERENCE_NONE) {
-        shift += 4;
-    }
-    return lists[1] << shift | (lists[0] & (((uint64_t)1 << shift) - 1));
+    return list;
 }
 
 // `pusher` asks a unit to leave in a direction; NULL: its own turn has come.
@@ -198,11 +212,17 @@ static void ask(struct round *r, uint32_t slot, const fm_mover *pusher, uint32_t
 {
     const fm_mover *mover = &r->movers[slot];
     uint64_t preferences = mover->preferences;
-    if (pusher != NULL && mover->aside) {
+    bool aside = pusher != NULL && steps_aside(mover, pusher);
+    if (aside) {
         preferences = preferences_aside(r, slot, pusher, direction, FM_COUNT_OF(aside_turns));
     }
-    r->stack[r->depth++] =
-        (fm_pibt_frame){.slot = slot, .preferences = preferences, .pushed = pusher != NULL};
+    uint32_t partner = 0;
+    if (mover->narrow && mover->size == 1 && !aside) {
+        partner = fm_swap_partner(r->ground, r->occupancy, r->movers, slot);
+        preferences = partner == 0 ? preferences : r->ground->retreat(r->ground->context, slot);
+    }
+    r->stack[r->depth++] = (fm_pibt_frame){
+        .slot = slot, .preferences = preferences, .partner = partner, .pushed = pusher != NULL};
     r->large += mover->size > 1;
 }
 
@@ -229,7 +249,8 @@ static uint32_t next_in_the_way(const struct round *r, uint32_t slot, bool *lost
 static bool slide(struct round *r, fm_pibt_frame *frame)
 {
     const fm_mover *mover = &r->movers[frame->slot];
-    if (!frame->pushed || frame->slides || mover->size == 1 || !mover->aside) {
+    if (!frame->pushed || frame->slides || !steps_aside(mover, &r->movers[frame[-1].slot]) ||
+        (mover->size == 1 && r->movers[frame[-1].slot].size == 1)) {
         return false;
     }
     const fm_pibt_frame *below = &frame[-1];
@@ -262,6 +283,7 @@ static bool try_next(struct round *r, fm_pibt_frame *frame)
     fm_mover *mover = &r->movers[frame->slot];
     uint32_t d = frame->preferences & 15;
     frame->preferences = frame->preferences >> 4 | FM_PREFERENCE_NONE << 60;
+    frame->tries += frame->tries < UINT8_MAX;
     if (d == FM_PREFERENCE_STAY && !is_claimed(r, mover)) {
         stay(r, frame->slot);
         return true;
@@ -283,6 +305,24 @@ static bool try_next(struct round *r, fm_pibt_frame *frame)
     return false;
 }
 
+// The unit on top of the stack has got the first cell of its list. Its partner takes its place,
+// unless it has one already or somebody else has claimed it.
+static void pull(struct round *r, const fm_pibt_frame *frame)
+{
+    if (frame->partner == 0 || frame->tries != 1) {
+        return;
+    }
+    const fm_mover *mover = &r->movers[frame->slot];
+    fm_mover *partner = &r->movers[frame->partner - 1];
+    uint32_t d = fm_cell_direction(partner->cell, mover->cell);
+    if (partner->progress == FM_MOVER_UNDECIDED && partner->moves >> d & 1 &&
+        fm_occupancy_at(r->occupancy, mover->cell)->claim == 0 && !crosses(r, partner, d)) {
+        claim(r, frame->partner - 1, mover->cell);
+        partner->next = mover->cell;
+        partner->progress = FM_MOVER_DECIDED;
+    }
+}
+
 // Looks whether the try of the unit on top of the stack has succeeded, or who has to be asked next.
 // Returns whether the unit is done with it.
 static bool go_on_trying(struct round *r, fm_pibt_frame *frame)
@@ -297,6 +337,7 @@ static bool go_on_trying(struct round *r, fm_pibt_frame *frame)
         ask(r, other, mover, frame->direction);
     } else {
         mover->progress = FM_MOVER_DECIDED;
+        pull(r, frame);
     }
     return mover->progress == FM_MOVER_DECIDED;
 }
@@ -317,13 +358,14 @@ static void resolve_one(struct round *r, uint32_t root)
     }
 }
 
-uint64_t fm_pibt_resolve(fm_occupancy *occupancy, fm_mover *movers, uint32_t slot_count,
-                         const uint32_t *turns, uint32_t turn_count, fm_pibt_frame *stack)
+uint64_t fm_pibt_resolve(const fm_pibt_ground *ground, fm_occupancy *occupancy, fm_mover *movers,
+                         uint32_t slot_count, const uint32_t *turns, uint32_t turn_count,
+                         fm_pibt_frame *stack)
 {
-    struct round r = {.occupancy = occupancy, .movers = movers, .stack = stack};
+    struct round r = {.ground = ground, .occupancy = occupancy, .movers = movers, .stack = stack};
     for (uint32_t slot = 0; slot < slot_count; slot++) {
         if (movers[slot].team != 0 && movers[slot].progress == FM_MOVER_DECIDED) {
-            stay(&r, slot);
+            claim(&r, slot, movers[slot].next);
         }
     }
     for (uint32_t i = 0; i < turn_count; i++) {

@@ -50,7 +50,7 @@
 #define FM_PREFERENCE_NONE  ((uint64_t)15)
 #define FM_PREFERENCES_NONE UINT64_MAX // an empty list
 
-#define FM_MOVER_AGE_MAX 0xffffu // from here on all are equally old
+#define FM_MOVER_AGE_MAX 0x7fffu // from here on all are equally old
 
 typedef enum fm_mover_progress {
     FM_MOVER_UNDECIDED,
@@ -70,6 +70,10 @@ typedef struct fm_mover {
     uint8_t progress;     // fm_mover_progress
     uint8_t moves;        // legal steps, bit d for direction d
     bool aside : 1;       // has no way of its own: when pushed, it steps out of the pusher's way
+    bool parked : 1;      // has no order, and was not pushed from where it wants to be
+    bool returns : 1;     // has no order, and goes back there
+    bool gentle : 1;      // pushes nobody
+    bool narrow : 1;      // few ways lead on from the first cell of its list
     bool settled : 1; // stands where its last order ended: those with the same aim do not push it
     bool pushable : 1;
     uint8_t refusals : 2; // times that it was pushed in vain
@@ -79,20 +83,40 @@ typedef struct fm_mover {
 typedef struct fm_pibt_frame {
     uint64_t preferences; // not tried yet
     uint32_t slot;
+    uint32_t partner;  // slot + 1 of a unit that it pulls after it, see swap.h; 0: none
     uint8_t direction; // that it tries
     bool pushed;       // looks for a place in the name of the unit below it
     bool slides;       // has found none, and at least leaves it less in the way
+    uint8_t tries;     // of its list
 } fm_pibt_frame;
 
+// What the resolution asks about terrain and searches, of units of one cell.
+typedef struct fm_pibt_ground {
+    void *context;
+
+    // The legal steps of a unit from a cell, bit d for direction d.
+    uint32_t (*moves)(void *context, uint32_t slot, fm_cell cell);
+
+    // Which of the steps `moves` would bring a unit nearer to its goal that stood in the cell. 0
+    // where that is not known.
+    uint32_t (*ahead)(void *context, uint32_t slot, fm_cell cell, uint32_t moves);
+
+    // A list for a unit that has to leave its way: the farthest from its goal first, equals in any
+    // order.
+    uint64_t (*retreat)(void *context, uint32_t slot);
+} fm_pibt_ground;
+
 /// Decides for all of `turns`, and all that they push. Movers that nobody reaches stay UNDECIDED
-/// and where they are. Movers that are DECIDED beforehand stay in `cell`.
+/// and where they are. Movers that are DECIDED beforehand keep to it.
 ///
-/// @param movers  by agent slot
+/// @param movers  by agent slot; those that are DECIDED beforehand and have another `next` than
+///                `cell` get there: it was checked
 /// @param turns   slots of the units that want to move, the highest priority first
 /// @param stack   room for as many frames as there are units
 /// @return how many tries were given up because two units would have exchanged places or crossed
-uint64_t fm_pibt_resolve(fm_occupancy *occupancy, fm_mover *movers, uint32_t slot_count,
-                         const uint32_t *turns, uint32_t turn_count, fm_pibt_frame *stack);
+uint64_t fm_pibt_resolve(const fm_pibt_ground *ground, fm_occupancy *occupancy, fm_mover *movers,
+                         uint32_t slot_count, const uint32_t *turns, uint32_t turn_count,
+                         fm_pibt_frame *stack);
 
 /// Puts all that have moved where they have decided to be, and withdraws all claims.
 void fm_pibt_apply(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_count);

@@ -2,8 +2,13 @@
 
 #include "core/crowd/preferences.h"
 
+#include "core/base/random.h"
 #include "core/crowd/crowd.h"
+#include "core/orders/homecoming.h"
 #include "core/orders/orders.h"
+
+#define NARROW_WAYS_MAX 4
+#define SWAP_TICKS      512u
 
 // A cell that could be next, so that smaller is better: distance to the goal, then what breaks
 // ties, then the direction. Bits from the lowest: 8 direction, 1 to the left, 3 turn, 1 taken.
@@ -65,22 +70,52 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
     return list_of(options, count);
 }
 
-static uint64_t preferences_without_way(const fm_world *world, const struct fm_agent *agent,
-                                        uint32_t moves)
+uint64_t fm_crowd_retreat(const fm_world *world, const struct fm_agent *agent,
+                          const struct fm_planner *planner)
 {
-    uint64_t list = FM_PREFERENCES_NONE << 4 | FM_PREFERENCE_STAY;
-    if (agent->order.id != 0 || agent->trail_count == 0 ||
-        world->tick + 1 < agent->pushed_tick + FM_RETURN_TICKS) {
-        return list;
+    const fm_view *truth = fm_world_truth(world, agent->class_index);
+    uint32_t distances[FM_DIRECTION_COUNT + 1], count = 0;
+    uint32_t moves = fm_view_moves(truth, agent->cell);
+    fm_planner_distances(planner->spec.ops, planner->self, truth, planner->goal, agent->cell, moves,
+                         distances);
+    uint64_t lots = fm_mix64(world->tick << 32 | fm_agent_id_of(world, agent).index1);
+    option options[FM_DIRECTION_COUNT + 1];
+    for (moves |= 1u << FM_DIRECTION_COUNT; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        options[count++] =
+            make_option(FM_COST_INFINITE - distances[d], (uint32_t)(lots >> 6 * d & 63), d);
     }
-    uint64_t back = (agent->trail & 7) ^ 4;
-    return moves >> back & 1 ? list << 4 | back : list;
+    return list_of(options, count);
 }
 
+// Who has an order comes before all who only go back where they were; then those who have been at
+// it longer.
 static uint16_t age_of(const fm_world *world, const struct fm_agent *agent)
 {
-    uint64_t age = agent->order.id == 0 ? 0 : world->tick + 2 - agent->asking_since;
-    return age < FM_MOVER_AGE_MAX ? (uint16_t)age : FM_MOVER_AGE_MAX;
+    uint64_t age = agent->asking_since == 0 ? 0 : world->tick + 2 - agent->asking_since;
+    uint16_t band = agent->order.id == 0 ? 0 : FM_MOVER_AGE_MAX + 1;
+    return band + (uint16_t)(age < FM_MOVER_AGE_MAX ? age : FM_MOVER_AGE_MAX);
+}
+
+static fm_cell aim_of(const struct fm_agent *agent)
+{
+    if (agent->order.id == 0) {
+        return fm_agent_is_away(agent) ? agent->home : agent->settled_aim;
+    }
+    return agent->order.substitute != FM_CELL_NONE ? agent->order.substitute : agent->order.goal;
+}
+
+// Where any two neighbours lie on a common circle nobody needs to swap, and the oldest gets through
+// for certain when it does not. So who has been under way for long does without in turns.
+static bool may_swap(const fm_world *world, const struct fm_agent *agent)
+{
+    return (age_of(world, agent) / SWAP_TICKS & 1) == 0;
+}
+
+// Whether few ways lead on from the next cell; see swap.h.
+static bool is_narrow(const fm_view *truth, fm_cell next)
+{
+    return __builtin_popcount(fm_view_moves(truth, next)) <= NARROW_WAYS_MAX;
 }
 
 void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
@@ -91,24 +126,29 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         return;
     }
     bool ready = agent->is_ready;
-    uint32_t moves = fm_view_moves(fm_world_truth(world, agent->class_index), agent->cell);
+    const fm_view *truth = fm_world_truth(world, agent->class_index);
+    uint32_t moves = fm_view_moves(truth, agent->cell);
     bool under_way = planner != NULL && agent->next != FM_CELL_NONE && agent->next != agent->cell;
+    uint8_t size = world->rules.classes[agent->class_index].size;
+    bool is_idle = agent->order.id == 0, is_away = fm_agent_is_away(agent);
     *mover = (fm_mover){
         .cell = agent->cell,
         .next = agent->cell,
-        .aim = agent->order.id == 0                      ? agent->settled_aim
-               : agent->order.substitute != FM_CELL_NONE ? agent->order.substitute
-                                                         : agent->order.goal,
+        .aim = aim_of(agent),
         .age = age_of(world, agent),
         .team = agent->team,
-        .size = world->rules.classes[agent->class_index].size,
+        .size = size,
         .progress = ready ? FM_MOVER_UNDECIDED : FM_MOVER_DECIDED,
         .moves = (uint8_t)moves,
-        .aside = !under_way,
-        .settled = agent->settled && agent->order.id == 0,
+        .aside = !under_way || (is_idle && size > 1),
+        .parked = is_idle && !is_away,
+        .returns = is_idle && is_away,
+        .gentle = is_away && size > 1 && world->tick < agent->pushed_tick + FM_PEACE_TICKS,
+        .narrow = under_way && may_swap(world, agent) && is_narrow(truth, agent->next),
+        .settled = agent->settled && is_idle && !is_away,
         .pushable = !fm_agent_holds_ground(agent),
     };
     mover->preferences = !ready      ? FM_PREFERENCES_NONE
                          : under_way ? preferences_under_way(world, agent, planner, moves)
-                                     : preferences_without_way(world, agent, moves);
+                                     : FM_PREFERENCES_NONE << 4 | FM_PREFERENCE_STAY;
 }

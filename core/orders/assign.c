@@ -3,6 +3,7 @@
 #include "core/orders/assign.h"
 
 #include "core/orders/detour.h"
+#include "core/orders/homecoming.h"
 #include "core/orders/order_kinds.h"
 #include "core/orders/orders.h"
 #include "core/orders/goal_search.h"
@@ -51,6 +52,7 @@ static void assign_orders(fm_world *world, struct fm_agent *agent)
 {
     for (uint32_t turn = 0; turn < TURNS_MAX; turn++) {
         if (agent->order.id == 0 && !fm_agent_begin_queued(world, agent)) {
+            fm_home_progress(world, agent);
             return;
         }
         uint64_t order = agent->order.id;
@@ -68,7 +70,7 @@ static bool is_quiet(const fm_world *world, const struct fm_agent *agent)
 {
     const struct fm_order *order = &agent->order;
     if (order->id == 0) {
-        return agent->queue_count == 0;
+        return agent->queue_count == 0 && !fm_agent_is_away(agent);
     }
     switch (order->kind) {
     case FM_ORDER_HOLD:

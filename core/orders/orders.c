@@ -3,16 +3,17 @@
 #include "core/orders/orders.h"
 
 #include "core/base/random.h"
+#include "core/orders/homecoming.h"
 #include "core/orders/order_end.h"
 #include "core/orders/order_kinds.h"
 
 #include <string.h>
 
 // How the agent behaves among others from now on; see core/crowd/crowd.h.
-static void set_out(const fm_world *world, struct fm_agent *agent)
+static void set_out(fm_world *world, struct fm_agent *agent)
 {
+    fm_home_forget(world, agent);
     agent->settled = false;
-    agent->trail_count = 0;
     agent->asking_since = agent->asking_since == 0 ? world->tick + 1 : agent->asking_since;
 }
 

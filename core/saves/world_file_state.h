@@ -90,10 +90,9 @@ typedef enum fm_world_section {
     NUMBER(speed, UINT32_MAX)                                                                      \
     NUMBER(heading, FM_DIRECTION_COUNT)                                                            \
     NUMBER(settled, 1)                                                                             \
-    NUMBER(trail_count, FM_TRAIL_MAX)                                                              \
     NUMBER(stalled_ticks, UINT16_MAX)                                                              \
     CELL(settled_aim)                                                                              \
-    NUMBER(trail, UINT64_MAX)                                                                      \
+    CELL(home)                                                                                     \
     NUMBER(pushed_tick, UINT64_MAX)                                                                \
     NUMBER(asking_since, UINT64_MAX)
 

@@ -285,6 +285,7 @@ static fm_status reserve_slots(fm_world_loader *loader)
         world->agents.slots[slot] = (struct fm_agent){
             .next = FM_CELL_NONE,
             .planner = FM_SLOT_NONE,
+            .home = FM_CELL_NONE,
             .order = {.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE},
         };
     }

@@ -24,9 +24,8 @@ static uint64_t hash_orders(const struct fm_agent *agent)
 static uint64_t hash_among_others(uint64_t hash, const struct fm_agent *agent)
 {
     hash = fm_digest_mix(hash, agent->asking_since << 8 | agent->heading);
-    hash = fm_digest_mix(hash, agent->pushed_tick << 24 | (uint64_t)agent->stalled_ticks << 8 |
-                                   agent->trail_count);
-    hash = fm_digest_mix(hash, agent->trail);
+    hash = fm_digest_mix(hash, agent->pushed_tick << 16 | agent->stalled_ticks);
+    hash = fm_digest_mix(hash, agent->home);
     return agent->settled ? fm_digest_mix(hash, agent->settled_aim) : hash;
 }
 

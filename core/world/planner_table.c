@@ -298,12 +298,9 @@ static void join(fm_world *world, struct fm_agent *agent, uint32_t slot)
     fm_planner_wake(world, slot);
 }
 
-bool fm_planner_take(fm_world *world, struct fm_agent *agent, fm_cell goal)
+static bool take(fm_world *world, struct fm_agent *agent, fm_cell goal, const fm_planner_spec *spec)
 {
     uint32_t slot = FM_SLOT_NONE;
-    bool marches = fm_order_marches(&agent->order) && !agent->spec.ops->shared;
-    bool in_group = marches || has_group(world, agent, goal);
-    const fm_planner_spec *spec = in_group ? group_spec_of(world, agent) : &agent->spec;
     if (spec->ops->shared) {
         slot = find_first(world, agent, goal, spec);
     }
@@ -315,6 +312,19 @@ bool fm_planner_take(fm_world *world, struct fm_agent *agent, fm_cell goal)
         join(world, agent, slot);
     }
     return slot != FM_SLOT_NONE;
+}
+
+bool fm_planner_take(fm_world *world, struct fm_agent *agent, fm_cell goal)
+{
+    bool marches = fm_order_marches(&agent->order) && !agent->spec.ops->shared;
+    bool in_group = marches || has_group(world, agent, goal);
+    return take(world, agent, goal, in_group ? group_spec_of(world, agent) : &agent->spec);
+}
+
+bool fm_planner_take_exact(fm_world *world, struct fm_agent *agent, fm_cell goal)
+{
+    static const fm_planner_spec exact = {.ops = &fm_dstar_lite};
+    return take(world, agent, goal, &exact);
 }
 
 void fm_planner_release(fm_world *world, struct fm_agent *agent)

@@ -52,11 +52,10 @@ struct fm_agent {
 
     // Among others, where a cell holds one unit; see crowd.h.
     bool settled;           // stands where its last order ended, or was pushed from there
-    uint8_t trail_count;    // steps it was pushed away from where it stood
     uint16_t stalled_ticks; // since somebody who cannot be pushed stands on its goal
     fm_cell settled_aim;    // where its last order led
-    uint64_t trail;         // those steps, 3 bits each, the last one lowest
-    uint64_t pushed_tick;   // when the last of them was made
+    fm_cell home;           // where it goes back to, see homecoming.h; FM_CELL_NONE: is there
+    uint64_t pushed_tick;   // ticks completed when it was pushed from there last
     uint64_t asking_since;  // tick from which its priority grows; 0: it wants nothing
 };
 

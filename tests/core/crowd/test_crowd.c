@@ -9,6 +9,7 @@
 
 #include "core/base/random.h"
 #include "core/crowd/crowd.h"
+#include "core/orders/homecoming.h"
 #include "core/map/map_file.h"
 
 static crowd stage;

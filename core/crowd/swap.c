@@ -1,0 +1,126 @@
+// core/crowd/swap.c: see swap.h.
+
+#include "core/crowd/swap.h"
+
+struct corridor {
+    const fm_pibt_ground *ground;
+    const fm_occupancy *occupancy;
+    const fm_mover *movers;
+    uint32_t slot; // of the unit whose steps are asked for
+};
+
+static const fm_mover *unit_at(const struct corridor *c, fm_cell cell)
+{
+    uint32_t unit = fm_occupancy_at(c->occupancy, cell)->now;
+    return unit == 0 ? NULL : &c->movers[unit - 1];
+}
+
+// Where the unit wants to be in the end.
+static fm_cell place_of(const fm_mover *mover)
+{
+    return mover->parked ? mover->cell : mover->aim;
+}
+
+static uint32_t moves_from(const struct corridor *c, fm_cell cell)
+{
+    return c->ground->moves(c->ground->context, c->slot, cell);
+}
+
+// Whether the cell is a dead end with somebody in it who wants to be there.
+static bool is_held_end(const struct corridor *c, fm_cell cell)
+{
+    const fm_mover *mover = unit_at(c, cell);
+    return mover != NULL && place_of(mover) == cell && __builtin_popcount(moves_from(c, cell)) == 1;
+}
+
+// The ways that lead on from `at` for one who came from `from`: how many, two standing for more;
+// `next` receives the last one.
+static uint32_t ways_on(const struct corridor *c, fm_cell from, fm_cell at, fm_cell *next)
+{
+    uint32_t count = 0;
+    for (uint32_t moves = moves_from(c, at); moves != 0 && count < 2; moves &= moves - 1) {
+        fm_cell cell = fm_cell_step(at, (uint32_t)__builtin_ctz(moves));
+        if (cell != from && !is_held_end(c, cell)) {
+            *next = cell;
+            count += 1;
+        }
+    }
+    return count;
+}
+
+static bool wants(const fm_mover *mover, fm_cell cell)
+{
+    uint32_t d = (uint32_t)(mover->preferences & 15);
+    return d < FM_PREFERENCE_STAY && fm_cell_step(mover->cell, d) == cell;
+}
+
+// Whether `pusher`, in `behind`, would drive `puller`, in `ahead`, to where it has to come back
+// from.
+static bool is_required(const struct corridor *c, const fm_mover *pusher, const fm_mover *puller,
+                        fm_cell behind, fm_cell ahead, bool comes_back)
+{
+    for (uint32_t i = 0; i < FM_SWAP_STEPS_MAX && behind != pusher->aim; i++) {
+        fm_cell next = FM_CELL_NONE;
+        uint32_t ways = ways_on(c, behind, ahead, &next);
+        if (ways >= 2) {
+            return false; // there they can pass
+        }
+        if (ways == 0) {
+            return comes_back;
+        }
+        comes_back = comes_back || ahead == place_of(puller);
+        behind = ahead;
+        ahead = next;
+    }
+    return comes_back && behind == pusher->aim;
+}
+
+// Whether who goes from `from` to `at` and on comes to where there are two ways.
+static bool is_possible(const struct corridor *c, fm_cell from, fm_cell at)
+{
+    fm_cell first = from;
+    for (uint32_t i = 0; i < FM_SWAP_STEPS_MAX && at != first; i++) {
+        fm_cell next = FM_CELL_NONE;
+        uint32_t ways = ways_on(c, from, at, &next);
+        if (ways != 1) {
+            return ways >= 2;
+        }
+        from = at;
+        at = next;
+    }
+    return false;
+}
+
+static bool may_pull(const fm_mover *mover, const fm_mover *other)
+{
+    return other->size == 1 && other->team == mover->team && other->pushable;
+}
+
+uint32_t fm_swap_partner(const fm_pibt_ground *ground, const fm_occupancy *occupancy,
+                         const fm_mover *movers, uint32_t slot)
+{
+    struct corridor c = {.ground = ground, .occupancy = occupancy, .movers = movers, .slot = slot};
+    const fm_mover *mover = &movers[slot];
+    uint32_t d = (uint32_t)(mover->preferences & 15);
+    fm_cell target = fm_cell_step(mover->cell, d);
+    const fm_mover *other = unit_at(&c, target);
+    if (other != NULL && other->progress == FM_MOVER_UNDECIDED && may_pull(mover, other) &&
+        is_required(&c, mover, other, mover->cell, target, wants(other, mover->cell)) &&
+        is_possible(&c, target, mover->cell)) {
+        return (uint32_t)(other - movers) + 1;
+    }
+    // Who follows it into the corridor has to go farther than it.
+    for (uint32_t moves = mover->moves & ~(1u << d); moves != 0; moves &= moves - 1) {
+        other = unit_at(&c, fm_cell_step(mover->cell, (uint32_t)__builtin_ctz(moves)));
+        if (other == NULL || !may_pull(mover, other) || !wants(other, mover->cell)) {
+            continue;
+        }
+        uint32_t other_slot = (uint32_t)(other - movers);
+        if (ground->ahead(ground->context, other_slot, mover->cell, 1u << d) != 0 &&
+            is_required(&c, other, mover, mover->cell, target, false) &&
+            is_possible(&c, target, mover->cell)) {
+            return other_slot + 1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,48 @@
+// core/orders/homecoming.c: see homecoming.h.
+
+#include "core/orders/homecoming.h"
+
+#include "core/world/planner_table.h"
+
+void fm_home_pushed(fm_world *world, struct fm_agent *agent)
+{
+    if (agent->home == FM_CELL_NONE) {
+        agent->home = agent->cell;
+        agent->asking_since = world->tick + 1;
+    }
+    agent->pushed_tick = world->tick + 1;
+    fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
+}
+
+void fm_home_forget(fm_world *world, struct fm_agent *agent)
+{
+    if (agent->home != FM_CELL_NONE) {
+        fm_planner_release(world, agent);
+        agent->home = FM_CELL_NONE;
+        agent->asking_since = 0;
+    }
+}
+
+void fm_home_stepped(fm_world *world, struct fm_agent *agent)
+{
+    if (agent->cell == agent->home) {
+        fm_home_forget(world, agent);
+    }
+}
+
+// A large unit leaves somebody's way in several steps; it waits the longer.
+void fm_home_progress(fm_world *world, struct fm_agent *agent)
+{
+    uint32_t wait = FM_RETURN_TICKS << (world->rules.classes[agent->class_index].size - 1);
+    if (!fm_agent_is_away(agent) || world->tick + 1 < agent->pushed_tick + wait) {
+        return;
+    }
+    if (agent->planner == FM_SLOT_NONE) {
+        agent->plan_state =
+            fm_planner_take_exact(world, agent, agent->home) ? FM_PLAN_RUNNING : FM_PLAN_EXHAUSTED;
+    }
+    if (agent->plan_state == FM_PLAN_EXHAUSTED || agent->plan_state == FM_PLAN_UNREACHABLE) {
+        agent->settled = false;
+        fm_home_forget(world, agent);
+    }
+}

@@ -1,0 +1,40 @@
+// core/orders/homecoming.h: who has no order and is pushed from where it stands goes back.
+//
+//   AT HOME ── pushed ──> AWAY ── FM_RETURN_TICKS not pushed ──> RETURNING, with a search of its
+//   own
+//     ^  ^                 ^                                       │  │
+//     │  │                 └───────────── pushed ──────────────────┘  │
+//     │  └──────────────────────── is there again ───────────────────┤
+//     └──── no way back, or a new order: it belongs where it stands ─┘
+//
+// Home is the cell where the unit stood when it was pushed first. A search back is a D* Lite,
+// whatever planner the unit has: the way is short and its distances are exact. Who returns comes
+// after all who have orders, and waits as long as somebody else stands there who belongs there.
+// rules.pushed = FM_PUSHED_STAY: nobody goes back.
+//
+// Threads: serial stages and commands only.
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+#define FM_RETURN_TICKS 4u  // for units of one cell; twice as long for each cell more
+#define FM_PEACE_TICKS  32u // not pushed for so long, a large unit pushes others on its way back
+
+/// A unit without an order is about to be pushed off its cell.
+void fm_home_pushed(fm_world *world, struct fm_agent *agent);
+
+/// Part of the assign stage: a unit without an order goes back when its time has come.
+void fm_home_progress(fm_world *world, struct fm_agent *agent);
+
+/// A unit without an order has made a step: it may be at home again.
+void fm_home_stepped(fm_world *world, struct fm_agent *agent);
+
+/// The unit is at home where it stands, or has got an order.
+void fm_home_forget(fm_world *world, struct fm_agent *agent);
+
+/// Whether the unit is away from home.
+static inline bool fm_agent_is_away(const struct fm_agent *agent)
+{
+    return agent->home != FM_CELL_NONE;
+}
