@@ -375,11 +375,15 @@ fm_status fm_client_send(fm_client *client, fm_method method, const fm_params *p
 
 // ---- receiving ----------------------------------------------------------------------------------
 
+#define X(enumerator, name, text) +1
+static const uint64_t status_count = FM_STATUS_LIST(X);
+#undef X
+
 // The server's {code, name, message}.
 static void read_error(const msgpack_object *sent, fm_client_error *error)
 {
     uint64_t code = fm_object_uint(sent, "code", FM_ERR_BAD_MESSAGE);
-    bool known = code > FM_OK && code <= FM_ERR_IO;
+    bool known = code > FM_OK && code < status_count;
     fm_client_error_set(error, known ? (fm_status)code : FM_ERR_BAD_MESSAGE, "%s",
                         "the server gave no reason");
     error->code = code;

@@ -172,6 +172,8 @@ static void test_call_tells_the_servers_error(void **state)
     // The connection is as good as before.
     say_answer(&peer, 2, 1);
     assert_int_equal(fm_client_call(peer.client, FM_METHOD_PING, NULL, NULL), FM_OK);
+    say_error(&peer, 3, FM_ERR_READ_ONLY, "read_only", "the newest status of the list");
+    assert_int_equal(fm_client_call(peer.client, FM_METHOD_PING, NULL, NULL), FM_ERR_READ_ONLY);
     stop(&peer);
 }
 
