@@ -1,0 +1,192 @@
+"""The Debian packages, on a Debian 12 that has nothing else.
+
+Goal    `cpack` makes packages that lintian accepts and apt installs from Debian's own packages alone. The service
+        starts as the user fogmarch with what the unit says, and answers; an upgrade keeps settings and journals;
+        a removal keeps them too; a purge leaves nothing.
+Method  mmdebstrap makes the root, which is kept in the build folder for the next time. systemd cannot run in a
+        chroot: the unit's ExecStart is run by hand, as its user, in its folder. Needs root and a network: 77
+        without.
+"""
+
+import glob
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
+from fogmarch_server import until  # noqa: E402
+from support import run, write  # noqa: E402
+
+BUILD = os.path.realpath(sys.argv[1])
+MIRROR = "http://deb.debian.org/debian"
+KEPT = os.path.join(BUILD, "debian-12.tar")
+ENVIRONMENT = {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+
+
+def skip(reason):
+    print(f"[ SKIPPED  ] {reason}")
+    sys.exit(77)
+
+
+class Root:
+    """A Debian of its own, entered by chroot."""
+
+    def __init__(self, folder):
+        self.path = folder
+        if not os.path.exists(KEPT):
+            fresh = KEPT.replace(".tar", ".new.tar")
+            run("mmdebstrap", "--variant=minbase", "--dpkgopt=force-unsafe-io", "bookworm", fresh, MIRROR, timeout=900)
+            os.rename(fresh, KEPT)
+        run("tar", "-xf", KEPT, "-C", folder, "--exclude=./dev/*")
+        shutil.copy("/etc/resolv.conf", self.file("etc/resolv.conf"))
+        for name, minor in (("null", 3), ("zero", 5), ("urandom", 9)):
+            os.mknod(self.file("dev", name), 0o20666, os.makedev(1, minor))
+            os.chmod(self.file("dev", name), 0o666)
+        os.chmod(folder, 0o755)
+
+    def file(self, *names):
+        return os.path.join(self.path, *[name.lstrip("/") for name in names])
+
+    def do(self, command, timeout=600):
+        return run("chroot", self.path, "/bin/sh", "-ec", command, environment=ENVIRONMENT, timeout=timeout)
+
+    def has(self, path):
+        return os.path.lexists(self.file(path))
+
+
+class Service:
+    """What systemd would start."""
+
+    def __init__(self, root):
+        with open(root.file("usr/lib/systemd/system/fogmarchd.service"), encoding="utf-8") as file:
+            unit = file.read()
+        user = re.search(r"^User=(\S+)$", unit, re.M)[1]
+        start = re.search(r"^ExecStart=(.*)$", unit, re.M)[1]
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = "127.0.0.1:%d" % free.getsockname()[1]
+        root.do(f"install -d -o {user} -g {user} -m 700 /var/lib/fogmarch")
+        self.root = root
+        self.process = subprocess.Popen(
+            ["chroot", root.path, "setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--no-new-privs",
+             "--bounding-set=-all", "sh", "-c", f"umask 077; cd /var/lib/fogmarch; exec {start} --listen {self.address}"],
+            stderr=subprocess.PIPE, text=True, env={**os.environ, **ENVIRONMENT})
+        try:
+            until(lambda: self.ask("ping", fine=(0, 1))[0] == 0 or self.process.poll() is not None, "the service")
+            assert self.process.poll() is None, self.process.stderr.read()
+        except BaseException:
+            self.process.kill()
+            raise
+
+    def ask(self, *command, fine=(0,)):
+        done = subprocess.run(["chroot", self.root.path, "fogmarch", "--connect", self.address, *command], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **ENVIRONMENT})
+        assert done.returncode in fine, done.stdout
+        return done.returncode, done.stdout
+
+    def runs_as(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as file:
+            return int(re.search(r"^Uid:\s+(\d+)", file.read(), re.M)[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        self.process.terminate()
+        _, said = self.process.communicate(timeout=60)
+        assert kind is not None or self.process.returncode == 0, said
+
+
+def packages(folder):
+    """As they are, and the server's once more as a newer version."""
+    run("cpack", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", folder, "-D",
+        f"CPACK_OUTPUT_FILE_PREFIX={folder}", cwd=BUILD)
+    made = {os.path.basename(path).split("_")[0]: path for path in glob.glob(os.path.join(folder, "*.deb"))}
+    assert sorted(made) == ["fogmarch", "libfogmarch-dev", "libfogmarch0.1"], made
+    newer = os.path.join(folder, "newer")
+    run("dpkg-deb", "-R", made["fogmarch"], newer)
+    control = os.path.join(newer, "DEBIAN/control")
+    with open(control, encoding="utf-8") as file:
+        text = re.sub(r"^Version: .*$", "Version: 99.0", file.read(), flags=re.M)
+    write(control, text)
+    run("dpkg-deb", "--root-owner-group", "-b", newer, os.path.join(folder, "newer.deb"))
+    return made
+
+
+def lintian_accepts(made):
+    if shutil.which("lintian") is None:
+        print("[ SKIPPED  ] lintian is not installed")
+        return
+    print(run("lintian", "--allow-root", "--fail-on", "error", *made.values()), end="")
+
+
+def lives(root):
+    """Install, serve, upgrade, remove, purge."""
+    root.do("apt-get update -qq && apt-get install -qq --no-install-recommends /packages/fogmarch_*.deb")
+    assert "fogmarch" in root.do("getent passwd fogmarch")
+    assert os.stat(root.file("etc/fogmarch/tokens")).st_mode & 0o777 == 0o600
+    uid = int(root.do("id -u fogmarch"))
+    with Service(root) as service:
+        assert service.runs_as() == uid != 0
+        service.ask("create", "arena", "--generate", "skirmish", "--width", "64", "--height", "64")
+        with open(root.file("etc/fogmarch/fogmarchd.yaml"), "a", encoding="utf-8") as file:
+            file.write("# an operator's line\n")
+    journals = glob.glob(root.file("var/lib/fogmarch/*arena*"))
+    assert journals and os.stat(journals[0]).st_uid == uid, journals
+
+    root.do("echo 'admin %s' >> /etc/fogmarch/tokens" % ("0123456789abcdef" * 4))
+    root.do("apt-get install -qq --no-install-recommends /packages/newer.deb")
+    assert root.do("dpkg-query -W -f '${Version}' fogmarch") == "99.0"
+    with open(root.file("etc/fogmarch/fogmarchd.yaml"), encoding="utf-8") as file:
+        assert "# an operator's line" in file.read()
+    with open(root.file("etc/fogmarch/tokens"), encoding="utf-8") as file:
+        assert "0123456789abcdef" in file.read()
+    with Service(root) as service:
+        assert "arena" in service.ask("worlds")[1], "the world of before the upgrade"
+
+    root.do("apt-get remove -qq fogmarch")
+    assert not root.has("usr/bin/fogmarchd") and root.has("etc/fogmarch/fogmarchd.yaml") and root.has("var/lib/fogmarch")
+    root.do("apt-get purge -qq fogmarch")
+    left = root.do("find / -xdev -name '*fogmarch*' -not -path '/packages*' -not -path '/proc/*' "
+                   "-not -path '/var/lib/apt/*' -not -path '/var/log/*'")
+    assert left == "", left
+    assert "fogmarch" not in root.do("cat /etc/passwd /etc/group")
+
+
+def library_is_found(root):
+    """What a game needs to be built and to run; package_c_library compiles with it."""
+    root.do("apt-get install -qq --no-install-recommends /packages/libfogmarch*.deb")
+    assert "libfogmarch.so.0.1" in root.do("ldconfig -p")
+    assert root.has("usr/include/fogmarch/fogmarch.h") and root.has("usr/include/msgpack.h")
+    root.do("apt-get purge -qq libfogmarch-dev libfogmarch0.1")
+
+
+def main():
+    if os.geteuid() != 0 or shutil.which("mmdebstrap") is None:
+        skip("a Debian of its own wants root and the Debian package mmdebstrap")
+    try:
+        socket.create_connection(("deb.debian.org", 80), timeout=10).close()
+    except OSError:
+        if "http_proxy" not in os.environ:
+            skip("a Debian of its own wants a network")
+    folder = tempfile.mkdtemp(prefix="fogmarch-package-")
+    try:
+        made = packages(os.path.join(folder, "packages"))
+        lintian_accepts(made)
+        os.makedirs(os.path.join(folder, "root"))
+        root = Root(os.path.join(folder, "root"))
+        os.makedirs(root.file("packages"))
+        for path in glob.glob(os.path.join(folder, "packages/*.deb")):
+            shutil.copy(path, root.file("packages"))
+        root.do("chmod -R a+rX /packages")
+        lives(root)
+        library_is_found(root)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+main()

@@ -1,0 +1,147 @@
+"""`cmake --install` puts everything where it belongs, and it works there.
+
+Goal    Programs find their web client, scenarios and server in whatever folder the installed tree lies; man pages
+        and completions know every option that --help knows, and the shells take them; the unit names the
+        program, the configs are accepted.
+Method  Everything is installed into one folder, which is then moved. Completions are asked for in bash, zsh and
+        fish as a person would, man pages are read as text.
+"""
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
+from fogmarch_server import Server, until  # noqa: E402
+from support import run  # noqa: E402
+
+BUILD = sys.argv[1]
+PROGRAMS = {"fogmarchd": 8, "fogmarch": 1, "fogmarch-load": 1, "fogmarch-lab": 1}
+
+# Types a line and a tab, and prints what zsh would offer.
+ZSH = r'''
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PROMPT=; fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; stty -echo"
+zpty -w shell 'compadd() { if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; else
+local -a hits; builtin compadd -O hits "$@"; print -l -- MATCH:$^hits:END; fi }; echo READY'
+zpty -r shell line '*READY*'
+zpty -n -w shell "$2"$'\t'
+zpty -r shell line '*MATCH:*:END*' && print -r -- "$line"
+while zpty -r -t shell line; do print -r -- "$line"; done
+zpty -d shell
+'''
+BASH = r'''
+compopt() { :; }
+source "$1"
+read -ra COMP_WORDS <<<"$2"
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_fogmarch
+printf '%s\n' "${COMPREPLY[@]}"
+'''
+
+
+def installed(folder):
+    first = os.path.join(folder, "first")
+    run("cmake", "--install", BUILD, "--prefix", first)
+    with open(os.path.join(first, "lib/systemd/system/fogmarchd.service"), encoding="utf-8") as file:
+        assert f"ExecStart={first}/bin/fogmarchd --config" in file.read()
+    prefix = os.path.join(folder, "moved here")
+    os.rename(first, prefix)
+    return prefix
+
+
+def programs_work(prefix):
+    bin_dir = os.path.join(prefix, "bin")
+    for program in PROGRAMS:
+        assert re.match(r"%s \d+\.\d+\.\d+" % program, run(os.path.join(bin_dir, program), "--version"))
+    for config in os.listdir(os.path.join(prefix, "share/fogmarch/configs")):
+        run(os.path.join(bin_dir, "fogmarchd"), "--check-config", "--config",
+            os.path.join(prefix, "share/fogmarch/configs", config),
+            environment={"FOGMARCH_TOKEN": "not-a-secret-but-long-enough"})
+    said = run(os.path.join(bin_dir, "fogmarch-load"), "--scenario", "skirmish", "--agents", "50", "--duration", "1",
+               "--warm-up", "0", "--quiet", cwd="/")
+    assert "skirmish" in said, said
+    if not os.path.isdir(os.path.join(prefix, "share/fogmarch/web")):
+        print("[ SKIPPED  ] the web client was not built")
+        return
+    with Server("--http", "127.0.0.1:0", program=os.path.join(bin_dir, "fogmarchd")) as server:
+        port = until(lambda: re.search(r"serving HTTP address=127\.0\.0\.1 port=(\d+)", server.log()), server.log)[1]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/play.html", timeout=20) as answer:
+            assert b"<html" in answer.read().lower()
+
+
+def options_of(text):
+    return set(re.findall(r"^ +(?:-\w, )?(--[a-z][a-z0-9-]*)", text, re.M))
+
+
+def manuals_are_whole(prefix):
+    for program, section in PROGRAMS.items():
+        path = os.path.join(prefix, f"share/man/man{section}/{program}.{section}.gz")
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            source = file.read()
+        page = re.sub(r"\\fB|\\fR", "", source).replace("\\-", "-")
+        helps = [run(os.path.join(prefix, "bin", program), "--help")]
+        if "COMMAND" in helps[0].split("\n")[0]:
+            for command in re.findall(r"^  ([a-z]+) +\S", helps[0], re.M):
+                helps.append(run(os.path.join(prefix, "bin", program), command, "--help"))
+            assert len(helps) > 20, helps
+        for text in helps:
+            for option in options_of(text):
+                assert option in page, f"{program}.{section} does not know {option}"
+        assert page.count("\n.SH ") >= 5, page
+        if shutil.which("groff"):
+            said = run("groff", "-man", "-ww", "-Tutf8", "-Kutf8", "-z", input=source)
+            assert said == "", f"{path}: {said}"
+
+
+def shells_complete(prefix):
+    share = os.path.join(prefix, "share")
+    lines = {"fogmarch sp": {"spawn"}, "fogmarch spawn --co": {"--connect", "--count"},
+             "fogmarch create --oc": {"--occupancy"}}
+
+    def check(shell, complete):
+        if shutil.which(shell) is None:
+            print(f"[ SKIPPED  ] {shell} is not installed")
+            return
+        for line, wanted in lines.items():
+            found = complete(line)
+            assert found == wanted, f"{shell}: '{line}' is completed to {found}"
+
+    def zsh(line):
+        said = run("zsh", "-f", "-c", ZSH, "zsh", os.path.join(share, "zsh/site-functions").replace(" ", "\\ "), line,
+                   timeout=60)
+        return set(re.findall(r"MATCH:(\S+?):END", said))
+
+    def fish(line):
+        script = "source '%s/fish/vendor_completions.d/fogmarch.fish'; complete -C '%s'" % (share, line)
+        return {row.split("\t")[0] for row in run("fish", "--no-config", "-c", script).splitlines()}
+
+    check("bash", lambda line: set(run("bash", "-c", BASH, "bash",
+                                       os.path.join(share, "bash-completion/completions/fogmarch"), line).split()))
+    check("zsh", zsh)
+    check("fish", fish)
+    for program in PROGRAMS:
+        run("bash", "-n", os.path.join(share, "bash-completion/completions", program))
+        for shell, name in (("zsh", f"zsh/site-functions/_{program}"), ("fish", f"fish/vendor_completions.d/{program}.fish")):
+            if shutil.which(shell):
+                assert run(shell, "-n", os.path.join(share, name)) == ""
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="fogmarch-package-")
+    try:
+        prefix = installed(folder)
+        programs_work(prefix)
+        manuals_are_whole(prefix)
+        shells_complete(prefix)
+    finally:
+        shutil.rmtree(folder)
+
+
+main()
