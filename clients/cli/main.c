@@ -28,6 +28,7 @@ static const struct row {
     {NULL, &fm_cli_stats},
     {NULL, &fm_cli_token},
     {NULL, &fm_cli_revoke},
+    {NULL, &fm_cli_tokens},
     {"Worlds", &fm_cli_worlds},
     {NULL, &fm_cli_create},
     {NULL, &fm_cli_info},

@@ -12,3 +12,6 @@
 
 /// Nanoseconds since some moment before the process started; never goes back. Any thread.
 uint64_t fm_clock_now_ns(void);
+
+/// Seconds since 1970, by the machine's clock, which somebody may set. Any thread.
+uint64_t fm_clock_unix_s(void);

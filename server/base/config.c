@@ -2,6 +2,8 @@
 
 #include "server/base/config.h"
 
+#include "server/base/networks.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -70,6 +72,16 @@ static bool address_text(const char *text, char *error)
 static bool http_text(const char *text, char *error)
 {
     return text[0] == '\0' || address_text(text, error);
+}
+
+static bool networks_text(const char *text, char *error)
+{
+    if (fm_networks_have(text, NULL)) {
+        return true;
+    }
+    snprintf(error, FM_CONFIG_ERROR_SIZE,
+             "'%.200s' is no list of numeric addresses or networks such as 10.0.0.0/8, ::1", text);
+    return false;
 }
 
 static bool planner_text(const char *text, char *error)

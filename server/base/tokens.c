@@ -352,6 +352,26 @@ bool fm_tokens_revoke(fm_tokens *tokens, uint64_t number)
     return false;
 }
 
+void fm_tokens_note_use(fm_tokens *tokens, const uint8_t hash[FM_TOKEN_HASH_SIZE], uint64_t now_s)
+{
+    for (uint32_t i = 0; i < tokens->created_count; i++) {
+        if (sodium_memcmp(tokens->created[i].hash, hash, FM_TOKEN_HASH_SIZE) == 0) {
+            tokens->created[i].used_s = now_s;
+        }
+    }
+}
+
+uint64_t fm_tokens_expired(const fm_tokens *tokens, uint64_t now_s)
+{
+    for (uint32_t i = 0; i < tokens->created_count; i++) {
+        uint64_t expires_s = tokens->created[i].expires_s;
+        if (expires_s != 0 && expires_s <= now_s) {
+            return tokens->created[i].number;
+        }
+    }
+    return 0;
+}
+
 bool fm_tokens_have_number(const fm_tokens *tokens, uint64_t number)
 {
     for (uint32_t i = 0; i < tokens->created_count; i++) {

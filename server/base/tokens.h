@@ -43,7 +43,9 @@ typedef struct fm_grant {
     uint8_t hash[FM_TOKEN_HASH_SIZE];
     fm_role role;
     fm_seat seat;
-    uint64_t number; // of one that was made by token.create; 0 for configured ones
+    uint64_t number;    // of one that was made by token.create; 0 for configured ones
+    uint64_t expires_s; // since 1970: not good any more from then on; 0: never
+    uint64_t used_s;    // since 1970: when hello took it last; 0: never
 } fm_grant;
 
 // Configured tokens, as a plain value.
@@ -109,6 +111,12 @@ FM_CHECKED fm_status fm_tokens_create(fm_tokens *tokens, fm_grant *grant,
 
 /// Ends a token that was made. @return false when there is none of this number
 bool fm_tokens_revoke(fm_tokens *tokens, uint64_t number);
+
+/// Notes that the token with this hash was used.
+void fm_tokens_note_use(fm_tokens *tokens, const uint8_t hash[FM_TOKEN_HASH_SIZE], uint64_t now_s);
+
+/// Number of a token that was made and has expired. @return 0: there is none
+uint64_t fm_tokens_expired(const fm_tokens *tokens, uint64_t now_s);
 
 /// Whether there is a token of that number that was made.
 bool fm_tokens_have_number(const fm_tokens *tokens, uint64_t number);

@@ -2,6 +2,7 @@
 
 #include "server/methods/issuance.h"
 
+#include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/sessions/ledger.h"
 
@@ -256,6 +257,22 @@ fm_status fm_revoke_token(fm_session *session, const fm_request *request, uint64
     fm_status status = queue(entry);
     session->jobs_waiting += status == FM_OK;
     return status;
+}
+
+void fm_expire_tokens(fm_hub *hub)
+{
+    uint64_t number, now_s = fm_clock_unix_s();
+    bool any = false;
+    while ((number = fm_tokens_expired(&hub->tokens, now_s)) != 0) {
+        static fm_log_site expired;
+        fm_log_limited(&expired, FM_LOG_INFO, "token expired", fm_log_uint("number", number));
+        (void)fm_tokens_revoke(&hub->tokens, number);
+        strike(hub, ENTRY_REMOVE, number); // where that fails it has still expired
+        any = true;
+    }
+    if (any) {
+        fm_sessions_check_tokens(hub, NULL);
+    }
 }
 
 void fm_revoke_world(fm_hub *hub, uint64_t world)

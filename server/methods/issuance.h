@@ -27,5 +27,8 @@ FM_CHECKED fm_status fm_issue_token(fm_session *session, const fm_request *reque
 FM_CHECKED fm_status fm_revoke_token(fm_session *session, const fm_request *request,
                                      uint64_t number);
 
+/// Ends the tokens that have expired, with their sessions. Called now and then.
+void fm_expire_tokens(fm_hub *hub);
+
 /// Ends all tokens for seats of a world that ends.
 void fm_revoke_world(fm_hub *hub, uint64_t world);

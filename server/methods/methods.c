@@ -75,6 +75,7 @@ static const struct method methods[FM_METHOD_COUNT] = {
     [FM_METHOD_PING] = {.take = fm_take_ping},
     [FM_METHOD_TOKEN_CREATE] = {.take = fm_take_token_create},
     [FM_METHOD_TOKEN_REVOKE] = {.take = fm_take_token_revoke},
+    [FM_METHOD_TOKEN_LIST] = {.take = fm_take_token_list},
     [FM_METHOD_MAP_UPLOAD] = {.take = fm_take_map_upload},
     [FM_METHOD_WORLD_CREATE] = {.take = fm_take_world_create},
     [FM_METHOD_WORLD_LIST] = {.take = fm_take_world_list},

@@ -64,9 +64,9 @@ static bool take_role(fm_session *session, const fm_value *token, const fm_value
     if (text->present && take_resume(session, text, &resume)) {
         return true;
     }
-    // One that was revoked must not be worth more than it was, and neither what came from it.
-    bool any = fm_tokens_are_needed(tokens) || tokens->last > 0;
-    if (token->present && any) {
+    // A wrong one is worth nothing, also where nobody needs one: a page with the token of a seat
+    // must not come back as admin because the server was started again without it.
+    if (token->present && token->size > 0) {
         const fm_grant *grant = fm_tokens_find(tokens, token->bytes, token->size);
         if (grant == NULL) {
             return false;
@@ -74,11 +74,25 @@ static bool take_role(fm_session *session, const fm_value *token, const fm_value
         take_grant(session, grant);
         return true;
     }
-    if (!goes_without(session) || (resume.has_token && !token->present)) {
+    if (!goes_without(session) || resume.has_token) {
         return false;
     }
     session->role = FM_ROLE_ADMIN;
     return true;
+}
+
+// Whether what is shown is right and was drawn by this server: 256 random bits, which nobody finds
+// by trying. Only tokens that people made up are guessed at. So whoever tries wrong ones does not
+// lock out the players who share its address, behind a proxy or at a university.
+static bool is_beyond_guessing(const fm_hub *hub, const fm_value *token, const fm_value *text)
+{
+    fm_resume resume;
+    if (text->present && fm_resume_read(&hub->resume_key, text->bytes, text->size, &resume)) {
+        return true;
+    }
+    const fm_grant *grant =
+        token->present ? fm_tokens_find(&hub->tokens, token->bytes, token->size) : NULL;
+    return grant != NULL && grant->number != 0;
 }
 
 static void pack_limits(msgpack_packer *packer, const fm_config *config)
@@ -141,7 +155,10 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
         memcpy(session->client, client->bytes, client->size);
     }
     uint64_t now_ns = fm_clock_now_ns(), wait_ns;
-    if (!fm_address_may_try(session->address, now_ns, &wait_ns)) {
+    const fm_value *token = &request->values[FM_FIELD_TOKEN];
+    const fm_value *resume = &request->values[FM_FIELD_RESUME];
+    if (!fm_address_may_try(session->address, now_ns, &wait_ns) &&
+        !is_beyond_guessing(session->hub, token, resume)) {
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "too many wrong tokens from this address; again in %llu s",
                  (unsigned long long)(wait_ns / FM_NS_PER_S + 1));
@@ -149,14 +166,20 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
         fm_session_finish(session, "too many wrong tokens");
         return FM_OK;
     }
-    if (!take_role(session, &request->values[FM_FIELD_TOKEN], &request->values[FM_FIELD_RESUME])) {
+    if (!take_role(session, token, resume)) {
         session->hub->counts.wrong_tokens++;
-        fm_address_failed(session->address, session->hub->config->auth_failures_per_minute, now_ns);
+        if (token->size > 0) { // who shows none guesses none
+            fm_address_failed(session->address, session->hub->config->auth_failures_per_minute,
+                              now_ns);
+        }
         fm_request_refuse(session, request, FM_ERR_DENIED, "the token is missing or wrong");
         fm_session_finish(session, "wrong token");
         return FM_OK;
     }
     fm_session_let_in(session);
+    if (session->has_token) {
+        fm_tokens_note_use(&session->hub->tokens, session->token_hash, fm_clock_unix_s());
+    }
     static fm_log_site opened;
     fm_log_limited(&opened, FM_LOG_INFO, "session opened", fm_log_uint("session", session->number),
                    fm_log_uint("alias", session->alias), fm_log_text("client", session->client),
@@ -232,7 +255,49 @@ fm_status fm_take_token_create(fm_session *session, const fm_request *request, c
     if (status != FM_OK || request->is_notification) {
         return status; // a secret that nobody hears of need not be made
     }
+    uint64_t lasts_s = request->values[FM_FIELD_EXPIRES_S].number;
+    grant.expires_s = lasts_s == 0 ? 0 : fm_clock_unix_s() + lasts_s;
     return fm_issue_token(session, request, &grant);
+}
+
+static void pack_token(msgpack_packer *packer, const fm_grant *grant, uint64_t now_s)
+{
+    bool expires = grant->expires_s != 0, was_used = grant->used_s != 0;
+    bool is_player = grant->role == FM_ROLE_PLAYER;
+    msgpack_pack_map(packer, 2 + 2 * is_player + expires + was_used);
+    fm_pack_key_uint(packer, "number", grant->number);
+    fm_pack_key_text(packer, "role", fm_role_name(grant->role));
+    if (is_player) {
+        fm_pack_key_uint(packer, "world", grant->seat.number);
+        fm_pack_key_uint(packer, "team", grant->seat.team);
+    }
+    if (expires) {
+        fm_pack_key_uint(packer, "expires_s",
+                         grant->expires_s > now_s ? grant->expires_s - now_s : 0);
+    }
+    if (was_used) {
+        fm_pack_key_uint(packer, "used_s", now_s > grant->used_s ? now_s - grant->used_s : 0);
+    }
+}
+
+fm_status fm_take_token_list(fm_session *session, const fm_request *request, char *error)
+{
+    (void)error;
+    const fm_tokens *tokens = &session->hub->tokens;
+    uint64_t now_s = fm_clock_unix_s();
+    if (request->is_notification) {
+        return FM_OK;
+    }
+    fm_reply reply;
+    fm_reply_begin(&reply, request->id);
+    msgpack_pack_map(&reply.packer, 1);
+    fm_pack_text(&reply.packer, "tokens");
+    msgpack_pack_array(&reply.packer, tokens->created_count);
+    for (uint32_t i = 0; i < tokens->created_count; i++) {
+        pack_token(&reply.packer, &tokens->created[i], now_s);
+    }
+    fm_reply_send(session, &reply);
+    return FM_OK;
 }
 
 fm_status fm_take_token_revoke(fm_session *session, const fm_request *request, char *error)

@@ -9,6 +9,7 @@
 #include "server/base/log.h"
 #include "server/process/http_origin.h"
 #include "server/process/http_pages.h"
+#include "server/wire/proxy.h"
 #include "server/wire/http_request.h"
 #include "server/wire/transport_tcp.h"
 #include "server/wire/transport_ws.h"
@@ -54,6 +55,7 @@ struct connection {
 struct fm_http {
     fm_hub *hub;
     fm_tls *tls;          // owned; NULL: none
+    fm_proxies *proxies;  // owned; before TLS; NULL: it does not listen yet
     fm_accept_fn *accept; // NULL: there are no WebSockets, this port is the operators'
     fm_tcp_listener *listener;
     fm_addresses addresses; // those who are connected
@@ -505,6 +507,8 @@ static void check_time(struct connection *connection, uint64_t now_ns)
 void fm_http_check_time(fm_http *http, uint64_t now_ns)
 {
     struct connection *connection = http == NULL ? NULL : http->connections;
+    fm_proxies_check_time(http == NULL ? NULL : http->proxies, now_ns,
+                          http == NULL ? 0 : patience_ns(http->hub->config));
     for (; connection != NULL; connection = connection->next) {
         check_time(connection, now_ns);
     }
@@ -561,9 +565,15 @@ fm_status fm_http_listen(fm_http *http, const char *address, uint16_t port, uv_b
         }
     }
     bool secret = http->tls != NULL;
-    return fm_tcp_listen(
-        http->hub->loop, address, port, read_buffer, secret ? fm_tls_accept : fm_http_accept,
-        secret ? (void *)http->tls : (void *)http, port_taken, &http->listener, error);
+    http->proxies =
+        fm_proxies_create(config->trusted_proxies, secret ? fm_tls_accept : fm_http_accept,
+                          secret ? (void *)http->tls : (void *)http);
+    if (http->proxies == NULL) {
+        *error = "out of memory";
+        return FM_ERR_NO_MEMORY;
+    }
+    return fm_tcp_listen(http->hub->loop, address, port, read_buffer, fm_proxies_accept,
+                         http->proxies, port_taken, &http->listener, error);
 }
 
 fm_status fm_http_renew_certificate(fm_http *http, char *error)
@@ -594,6 +604,7 @@ void fm_http_close(fm_http *http)
     }
     fm_tcp_listener_destroy(http->listener);
     http->listener = NULL;
+    fm_proxies_close(http->proxies);
     for (struct connection *connection = http->connections; connection != NULL;
          connection = connection->next) {
         connection->inner->ops->close(connection->inner);
@@ -604,6 +615,7 @@ void fm_http_destroy(fm_http *http)
 {
     if (http != NULL) {
         FM_ASSERT(http->connection_count == 0);
+        fm_proxies_destroy(http->proxies);
         fm_tls_destroy(http->tls);
         fm_http_pages_destroy(http->pages);
         fm_addresses_fini(&http->addresses);

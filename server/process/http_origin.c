@@ -44,6 +44,13 @@ static bool copy(fm_http_text text, char *out, size_t room)
     return true;
 }
 
+bool fm_http_host_is_fixed(const fm_http_request *request)
+{
+    char host[256];
+    return request->host.size == 0 ||
+           (copy(request->host, host, sizeof host) && host_is_fixed(host));
+}
+
 bool fm_http_origin_is_welcome(const fm_http_request *request, const char *origins,
                                bool needs_token)
 {

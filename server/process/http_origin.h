@@ -12,5 +12,9 @@
 ///
 /// @param origins      what http_origins lists
 /// @param needs_token  nobody is let in without a token
+/// Whether the Host of a request names a machine by itself: a number, or localhost. A page of
+/// somebody else's whose name leads here once it is loaded (DNS rebinding) has its own name there.
+bool fm_http_host_is_fixed(const fm_http_request *request);
+
 bool fm_http_origin_is_welcome(const fm_http_request *request, const char *origins,
                                bool needs_token);

@@ -3,6 +3,7 @@
 #include "server/process/http_pages.h"
 
 #include "server/process/http_files.h"
+#include "server/process/http_origin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,10 +127,12 @@ static bool tells_of_worlds(const fm_http_request *request)
 }
 
 // How many agents there are, and what they do, is what fog hides: it is for the operators. Without
-// a listener of their own they are who is on this machine.
-static bool may_be_told(const fm_http_pages *pages, bool is_local)
+// a listener of their own they are who is on this machine, and is no browser that was led here by
+// the name of somebody else's page.
+static bool may_be_told(const fm_http_pages *pages, const fm_http_request *request, bool is_local)
 {
-    return pages->for_operators || (pages->hub->config->metrics_listen[0] == '\0' && is_local);
+    return pages->for_operators || (pages->hub->config->metrics_listen[0] == '\0' && is_local &&
+                                    fm_http_host_is_fixed(request));
 }
 
 static fm_http_answer answer_stranger(const fm_http_pages *pages, const fm_http_request *request)
@@ -148,7 +151,7 @@ bool fm_http_pages_answer(fm_http_pages *pages, const fm_http_request *request, 
         *answer = fm_http_answer_text(STATUS_OK, NULL, "ok\n");
     } else if (fm_http_text_is(request->path, "/readyz")) {
         *answer = answer_readiness(pages->hub);
-    } else if (tells_of_worlds(request) && !may_be_told(pages, is_local)) {
+    } else if (tells_of_worlds(request) && !may_be_told(pages, request, is_local)) {
         *answer = answer_stranger(pages, request);
     } else if (fm_http_text_is(request->path, "/healthz")) {
         *answer = answer_health(pages->hub);

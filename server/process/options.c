@@ -4,11 +4,13 @@
 
 #include "server/base/config_file.h"
 #include "server/base/config_print.h"
+#include "server/wire/tls.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #define NAME_SIZE 64u // bytes of a flag's or variable's name, NUL included
 
@@ -311,6 +313,47 @@ static void check_remote(struct options *options, const char *name, const char *
     }
 }
 
+// ---- files that --check-config looks into ------------------------------------------------------
+
+const char *fm_options_token_file_warning(const fm_config *config)
+{
+    struct stat about;
+    if (!config->grants_from_file || stat(config->token_file, &about) != 0) {
+        return NULL;
+    }
+    return (about.st_mode & (S_IROTH | S_IWOTH)) != 0 ? "every user of this machine can read or "
+                                                        "write it; chmod 600 is enough"
+           : (about.st_mode & S_IWGRP) != 0 ? "its group can write it; chmod 640 is enough"
+                                            : NULL;
+}
+
+static void check_certificate(struct options *options)
+{
+    const fm_config *config = &options->config;
+    bool has_key = config->tls_key[0] != '\0';
+    char error[FM_TLS_ERROR_SIZE] = "there is no tls_certificate for it";
+    bool good =
+        config->tls_certificate[0] == '\0'
+            ? !has_key
+            : fm_tls_check(config->tls_certificate,
+                           has_key ? config->tls_key : config->tls_certificate, error) == FM_OK;
+    if (!good) {
+        const fm_config_key *key =
+            fm_config_key_find(config->tls_certificate[0] == '\0' ? "tls_key" : "tls_certificate");
+        complain_about(options, key, options->sources[key - fm_config_keys], error);
+    }
+}
+
+static void check_files(struct options *options)
+{
+    const char *warning = fm_options_token_file_warning(&options->config);
+    check_certificate(options);
+    if (warning != NULL) {
+        fprintf(options->errors, "fogmarchd: warning: token_file %s: %s\n",
+                options->config.token_file, warning);
+    }
+}
+
 // ---- what needs no server -----------------------------------------------------------------------
 
 static void print_help(FILE *out)
@@ -327,7 +370,8 @@ static void print_help(FILE *out)
           "  --config FILE\n"
           "          Read settings from this YAML file. FOGMARCH_CONFIG does the same.\n"
           "  --check-config\n"
-          "          Check all settings, report what is wrong, and exit.\n"
+          "          Check all settings, tokens, certificate and key, report what is\n"
+          "          wrong, and exit.\n"
           "  --print-config\n"
           "          Print all settings as a YAML file with comments, and exit.\n"
           "  -h, --help\n"
@@ -398,6 +442,9 @@ bool fm_options_read(const char *const *arguments, const char *const *environmen
     bool is_asking = options.help || options.version;
     if (options.error_count == 0 && !is_asking) {
         read_settings(&options);
+    }
+    if (options.error_count == 0 && options.check_config) {
+        check_files(&options);
     }
     if (options.error_count == 0) {
         may_start = !print_wanted(&options, out);

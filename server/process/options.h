@@ -24,3 +24,6 @@
 /// @return true when the server is to be started
 bool fm_options_read(const char *const *arguments, const char *const *environment,
                      fm_config *config, FILE *out, FILE *errors, int *exit_code);
+
+/// What is wrong with the rights of the token file: a static text; NULL: nothing.
+const char *fm_options_token_file_warning(const fm_config *config);

@@ -21,7 +21,6 @@
 
 #define PATH_SIZE   4096u
 #define PROGRESS_NS (2 * FM_NS_PER_S) // between two lines of the log
-#define LOCK_NAME   "lock"
 
 struct recovery {
     fm_hub *hub;
@@ -43,12 +42,12 @@ struct recovery {
 
 fm_status fm_recovery_lock(const char *folder, int *lock, char *error)
 {
-    char path[PATH_SIZE];
-    snprintf(path, sizeof path, "%s/" LOCK_NAME, folder);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: %m",
-                 access(folder, F_OK) == 0 ? path : folder);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || access(folder, W_OK | X_OK) != 0) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: %m", folder);
+        if (fd >= 0) {
+            close(fd);
+        }
         return FM_ERR_IO;
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {

@@ -19,8 +19,8 @@
 
 #include "server/sessions/hub.h"
 
-/// Makes sure that the folder is there, that files can be made in it, and that no other server uses
-/// it.
+/// Makes sure that the folder is there, that files may be made in it, and that no other server uses
+/// it. The lock is held on the folder itself, where nobody can remove it.
 ///
 /// @param lock   receives a descriptor; closing it lets go of the folder
 /// @param error  receives on failure a sentence; room for FM_JOURNAL_ERROR_SIZE

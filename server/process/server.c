@@ -18,10 +18,12 @@
 #include "server/process/recovery.h"
 #include "server/process/syscall_filter.h"
 #include "server/process/watchdog.h"
+#include "server/methods/issuance.h"
 #include "server/methods/methods.h"
 #include "server/sessions/hub.h"
 #include "server/sessions/ledger.h"
 #include "server/streams/stream.h"
+#include "server/wire/proxy.h"
 #include "server/wire/tls.h"
 #include "server/wire/transport_tcp.h"
 
@@ -50,6 +52,7 @@ struct server {
     uv_async_t event;
     uv_timer_t check, grace;
     fm_tcp_listener *listener;
+    fm_proxies *proxies;   // before TLS and sessions; NULL: not made yet
     fm_http *http;         // NULL: none
     fm_http *operators;    // of metrics_listen; NULL: none
     fm_watchdog *watchdog; // NULL: none
@@ -73,6 +76,7 @@ static void close_own_handles(struct server *server)
         uv_close((uv_handle_t *)&server->event, NULL);
         uv_close((uv_handle_t *)&server->check, NULL);
         uv_close((uv_handle_t *)&server->grace, NULL);
+        fm_proxies_close(server->proxies);
         fm_http_close(server->http);
         fm_http_close(server->operators);
     }
@@ -167,12 +171,22 @@ static void tell_change(const fm_config_key *key, const char *text, bool taken)
     }
 }
 
+static void warn_of_token_file(const fm_config *config)
+{
+    const char *warning = fm_options_token_file_warning(config);
+    if (warning != NULL) {
+        fm_log(FM_LOG_WARNING, "token file is open to others",
+               fm_log_text("file", config->token_file), fm_log_text("reason", warning));
+    }
+}
+
 static void take_settings(struct server *server, const fm_config *fresh)
 {
     uint32_t count = fm_reload_take(&server->config, fresh, tell_change);
     fm_log(FM_LOG_INFO, "settings read again", fm_log_uint("changed", count));
     fm_descriptors_reserve(&server->config);
     server->hub.tokens.configured = fresh->grants;
+    warn_of_token_file(fresh);
     if (fresh->grants_from_file) {
         fm_log(FM_LOG_INFO, "tokens read again", fm_log_uint("count", fresh->grants.count));
     }
@@ -339,9 +353,12 @@ static void on_check(uv_timer_t *timer)
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
         fm_session_check_time(server->hub.sessions[i], now_ns);
     }
+    fm_proxies_check_time(server->proxies, now_ns,
+                          (uint64_t)(server->config.hello_timeout_s * 1e9));
     fm_http_check_time(server->http, now_ns);
     fm_http_check_time(server->operators, now_ns);
     fm_stream_flush(&server->hub);
+    fm_expire_tokens(&server->hub);
     fm_syscall_filter_report();
     feed_watchdog(server, now_ns);
 }
@@ -392,6 +409,14 @@ static bool start_tls(struct server *server)
     return true;
 }
 
+static void warn_of_rights(const fm_config *config)
+{
+    if (geteuid() == 0) {
+        fm_log(FM_LOG_WARNING, "runs as root, which it never needs");
+    }
+    warn_of_token_file(config);
+}
+
 static void warn_of_plaintext(const struct server *server, const char *listen, bool is_loopback)
 {
     if (server->tls == NULL && !is_loopback) {
@@ -415,10 +440,13 @@ static bool start_listening(struct server *server)
     bool secret = server->tls != NULL;
     warn_of_plaintext(server, config->listen, is_loopback);
     uv_buf_t read_buffer = uv_buf_init(server->read_buffer, READ_BUFFER_SIZE);
-    if (fm_tcp_listen(&server->loop, address, port, read_buffer,
-                      secret ? fm_tls_accept : fm_session_accept,
-                      secret ? (void *)server->tls : (void *)&server->hub, &port, &server->listener,
-                      &error) != FM_OK) {
+    server->proxies =
+        fm_proxies_create(config->trusted_proxies, secret ? fm_tls_accept : fm_session_accept,
+                          secret ? (void *)server->tls : (void *)&server->hub);
+    error = "out of memory";
+    if (server->proxies == NULL ||
+        fm_tcp_listen(&server->loop, address, port, read_buffer, fm_proxies_accept, server->proxies,
+                      &port, &server->listener, &error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot listen", fm_log_text("listen", config->listen),
                fm_log_text("reason", error));
         return false;
@@ -563,6 +591,15 @@ static bool server_init(struct server *server, const fm_config *config)
     return true;
 }
 
+static void note_uses(const fm_hub *hub)
+{
+    char error[FM_LEDGER_ERROR_SIZE];
+    if (hub->ledger != NULL && hub->tokens.created_count > 0 &&
+        fm_ledger_note_uses(hub->ledger, &hub->tokens, error) != FM_OK) {
+        fm_log(FM_LOG_WARNING, "last use of tokens not written", fm_log_text("reason", error));
+    }
+}
+
 static void server_fini(struct server *server)
 {
     // First, because whoever lets go of a journal last tidies it up, and should be the one who
@@ -574,10 +611,12 @@ static void server_fini(struct server *server)
     fm_conductor_destroy(server->hub.conductor);
     fm_http_destroy(server->http);
     fm_http_destroy(server->operators);
+    fm_proxies_destroy(server->proxies);
     fm_tls_destroy(server->tls);
     for (uint32_t i = 0; i < server->hub.host_count; i++) {
         fm_host_destroy(server->hub.hosts[i]);
     }
+    note_uses(&server->hub);
     fm_ledger_close(server->hub.ledger);
     fm_tokens_fini(&server->hub.tokens);
     sodium_memzero(&server->hub.resume_key, sizeof server->hub.resume_key);
@@ -659,6 +698,7 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
     server.environment = environment;
     server.hub.commit = commit;
     fm_notify_init(&server.notify);
+    warn_of_rights(config);
     bool started = start_journal(&server) && start_tls(&server) && start_http(&server) &&
                    start_listening(&server) && start_watchdog(&server) && start_filter(config);
     if (started) {

@@ -15,21 +15,28 @@
 
 #define FILE_NAME   "server.db"
 #define APPLICATION 0x464d5356 // "FMSV"
-#define FORMAT      1
+#define FORMAT      2
 
+// Times are seconds since 1970; expires 0: never.
 static const char schema[] =
-    "PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA;"
     "BEGIN IMMEDIATE;"
-    "PRAGMA application_id=1179472726; PRAGMA user_version=1;"
+    "PRAGMA application_id=1179472726; PRAGMA user_version=2;"
     "CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL)"
     " WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS tokens (number INTEGER PRIMARY KEY AUTOINCREMENT,"
-    " hash BLOB NOT NULL, role TEXT NOT NULL, world INTEGER NOT NULL, team INTEGER NOT NULL);"
+    " hash BLOB NOT NULL, role TEXT NOT NULL, world INTEGER NOT NULL, team INTEGER NOT NULL,"
+    " expires INTEGER NOT NULL DEFAULT 0, used INTEGER NOT NULL DEFAULT 0);"
     "COMMIT;";
+
+static const char from_format_1[] =
+    "BEGIN IMMEDIATE; PRAGMA user_version=2;"
+    "ALTER TABLE tokens ADD COLUMN expires INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE tokens ADD COLUMN used INTEGER NOT NULL DEFAULT 0; COMMIT;";
 
 struct fm_ledger {
     char path[FM_LEDGER_PATH_SIZE];
     sqlite3 *db;
+    int format; // of the file, until something is written
     uv_mutex_t lock;
 };
 
@@ -75,6 +82,7 @@ static fm_status read_number(fm_ledger *ledger, const char *sql, int *number, ch
 static fm_status check_file(fm_ledger *ledger, char *error)
 {
     int application = 0, format = 0;
+    ledger->format = 0;
     fm_status status = read_number(ledger, "PRAGMA application_id", &application, error);
     if (status == FM_OK) {
         status = read_number(ledger, "PRAGMA user_version", &format, error);
@@ -87,6 +95,30 @@ static fm_status check_file(fm_ledger *ledger, char *error)
         snprintf(error, FM_LEDGER_ERROR_SIZE, "%.300s: was made by a newer fogmarchd",
                  ledger->path);
         return FM_ERR_IO;
+    }
+    ledger->format = application == 0 ? 0 : format;
+    return status;
+}
+
+static fm_status run(fm_ledger *ledger, const char *sql, char *error)
+{
+    if (sqlite3_exec(ledger->db, sql, NULL, NULL, NULL) == SQLITE_OK) {
+        return FM_OK;
+    }
+    fm_status status = complain(ledger, error);
+    sqlite3_exec(ledger->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+// Makes it what this program writes. Only before something is written: a server that starts on a
+// full disk reads what is there.
+static fm_status bring_up_to_date(fm_ledger *ledger, char *error)
+{
+    fm_status status = ledger->format == FORMAT ? FM_OK
+                       : ledger->format == 0    ? run(ledger, schema, error)
+                                                : run(ledger, from_format_1, error);
+    if (status == FM_OK) {
+        ledger->format = FORMAT;
     }
     return status;
 }
@@ -105,10 +137,10 @@ static fm_status open_database(fm_ledger *ledger, char *error)
         return complain(ledger, error);
     }
     fm_status status = check_file(ledger, error);
-    if (status == FM_OK && sqlite3_exec(ledger->db, schema, NULL, NULL, NULL) != SQLITE_OK) {
-        status = complain(ledger, error);
+    if (status == FM_OK) {
+        status = run(ledger, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA", error);
     }
-    return status;
+    return status == FM_OK && ledger->format == 0 ? bring_up_to_date(ledger, error) : status;
 }
 
 static fm_status read_key(fm_ledger *ledger, fm_resume_key *key, bool *found, char *error)
@@ -215,6 +247,8 @@ static bool take_grant(sqlite3_stmt *row, fm_grant *grant)
         .number = (uint64_t)sqlite3_column_int64(row, 0),
         .seat = {.number = (uint64_t)sqlite3_column_int64(row, 3),
                  .team = (uint32_t)sqlite3_column_int64(row, 4)},
+        .expires_s = (uint64_t)sqlite3_column_int64(row, 5),
+        .used_s = (uint64_t)sqlite3_column_int64(row, 6),
     };
     if (role == NULL || sqlite3_column_bytes(row, 1) != FM_TOKEN_HASH_SIZE) {
         return false;
@@ -268,7 +302,11 @@ fm_status fm_ledger_read(fm_ledger *ledger, fm_tokens *tokens, char *error)
 {
     sqlite3_stmt *rows;
     fm_status status = prepare(
-        ledger, "SELECT number, hash, role, world, team FROM tokens ORDER BY number", &rows, error);
+        ledger,
+        ledger->format == 1
+            ? "SELECT number, hash, role, world, team, 0, 0 FROM tokens ORDER BY number"
+            : "SELECT number, hash, role, world, team, expires, used FROM tokens ORDER BY number",
+        &rows, error);
     if (status == FM_OK) {
         status = take_rows(ledger, rows, tokens, error);
         sqlite3_finalize(rows);
@@ -284,16 +322,20 @@ static void bind_grant(sqlite3_stmt *row, const fm_grant *grant)
     sqlite3_bind_text(row, 3, fm_role_name(grant->role), -1, SQLITE_STATIC);
     sqlite3_bind_int64(row, 4, (sqlite3_int64)grant->seat.number);
     sqlite3_bind_int64(row, 5, grant->seat.team);
+    sqlite3_bind_int64(row, 6, (sqlite3_int64)grant->expires_s);
 }
 
 fm_status fm_ledger_add(fm_ledger *ledger, const fm_grant *grant, char *error)
 {
     sqlite3_stmt *row;
     uv_mutex_lock(&ledger->lock);
-    fm_status status = prepare(ledger,
-                               "INSERT INTO tokens (number, hash, role, world, team)"
-                               " VALUES (?, ?, ?, ?, ?)",
-                               &row, error);
+    fm_status status = bring_up_to_date(ledger, error);
+    if (status == FM_OK) {
+        status = prepare(ledger,
+                         "INSERT INTO tokens (number, hash, role, world, team, expires)"
+                         " VALUES (?, ?, ?, ?, ?, ?)",
+                         &row, error);
+    }
     if (status == FM_OK) {
         bind_grant(row, grant);
         status = finish(ledger, row, error);
@@ -311,6 +353,27 @@ static fm_status remove_by(fm_ledger *ledger, const char *sql, uint64_t number, 
         sqlite3_bind_int64(row, 1, (sqlite3_int64)number);
         status = finish(ledger, row, error);
     }
+    uv_mutex_unlock(&ledger->lock);
+    return status == FM_OK ? FM_OK : FM_ERR_IO;
+}
+
+fm_status fm_ledger_note_uses(fm_ledger *ledger, const fm_tokens *tokens, char *error)
+{
+    sqlite3_stmt *row = NULL;
+    uv_mutex_lock(&ledger->lock);
+    fm_status status = bring_up_to_date(ledger, error);
+    status = status == FM_OK ? run(ledger, "BEGIN IMMEDIATE", error) : status;
+    if (status == FM_OK) {
+        status = prepare(ledger, "UPDATE tokens SET used = ? WHERE number = ?", &row, error);
+    }
+    for (uint32_t i = 0; status == FM_OK && i < tokens->created_count; i++) {
+        sqlite3_bind_int64(row, 1, (sqlite3_int64)tokens->created[i].used_s);
+        sqlite3_bind_int64(row, 2, (sqlite3_int64)tokens->created[i].number);
+        status = sqlite3_step(row) == SQLITE_DONE ? FM_OK : complain(ledger, error);
+        sqlite3_reset(row);
+    }
+    sqlite3_finalize(row);
+    status = status == FM_OK ? run(ledger, "COMMIT", error) : status;
     uv_mutex_unlock(&ledger->lock);
     return status == FM_OK ? FM_OK : FM_ERR_IO;
 }

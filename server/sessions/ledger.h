@@ -37,6 +37,10 @@ FM_CHECKED fm_status fm_ledger_read(fm_ledger *ledger, fm_tokens *tokens, char *
 /// Writes a token down and syncs it. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_add(fm_ledger *ledger, const fm_grant *grant, char *error);
 
+/// Writes down when each token was used last. When the server ends: what a server that is killed
+/// knew of it is gone. @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_ledger_note_uses(fm_ledger *ledger, const fm_tokens *tokens, char *error);
+
 /// Strikes a token out. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_remove(fm_ledger *ledger, uint64_t number, char *error);
 

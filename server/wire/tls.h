@@ -2,9 +2,10 @@
 //
 //   peer <── encrypted ──> inner transport (TCP) <──> OpenSSL <──> session
 //
-// TLS 1.2 and 1.3 only, no renegotiation. A peer that does not begin with a TLS record, such as a
-// client that was not told to use TLS, is disconnected, and the log says so. The certificate can be
-// read again at any time; connections that are open keep the one they began with.
+// TLS 1.2 and 1.3 only, the former without CBC, no renegotiation. A peer that does not begin with a
+// TLS record, such as a client that was not told to use TLS, is disconnected, and the log says so.
+// The certificate can be read again at any time; connections that are open keep the one they began
+// with.
 //
 // Bounds: what comes in is decrypted as it comes, at most one read buffer at a time; what goes out
 // is encrypted into the inner transport's queue, whose bytes count as unsent.
@@ -27,6 +28,9 @@ FM_CHECKED fm_status fm_tls_create(const char *certificate, const char *key, fm_
                                    void *context, fm_tls **out, char *error);
 
 #define FM_TLS_ERROR_SIZE 256u
+
+/// Whether certificate and key can be read and belong together. @return as above
+FM_CHECKED fm_status fm_tls_check(const char *certificate, const char *key, char *error);
 
 /// When no connection uses it any more. NULL is allowed.
 void fm_tls_destroy(fm_tls *tls);

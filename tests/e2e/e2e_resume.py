@@ -363,8 +363,8 @@ def damaged_ledgers():
             hello = greet(server, token=token["token"])[1]
             server.kill()
         with sqlite3.connect(path) as database:
-            database.execute("INSERT INTO tokens VALUES (77, x'00', 'admin', 0, 0)")
-            database.execute("INSERT INTO tokens SELECT 78, zeroblob(32), 'player', 0, 0")
+            database.execute("INSERT INTO tokens (number, hash, role, world, team) VALUES (77, x'00', 'admin', 0, 0)")
+            database.execute("INSERT INTO tokens SELECT 78, zeroblob(32), 'player', 0, 0, 0, 0")
         database.close()
         with Killed(*flags) as server:
             assert "token damaged" in server.log()

@@ -61,6 +61,11 @@ uint64_t fm_clock_now_ns(void)
     return now_ns;
 }
 
+uint64_t fm_clock_unix_s(void)
+{
+    return 1700000000 + now_ns / FM_NS_PER_S;
+}
+
 // In place of libuv's: the work waits for fm_live_settle().
 int uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work, uv_after_work_cb after)
 {

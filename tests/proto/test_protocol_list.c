@@ -80,6 +80,7 @@ static void test_matrix_of_roles(void **state)
         {FM_METHOD_REPLAY_PLAY, FM_ROLE_DEBUG},
         {FM_METHOD_REPLAY_PAUSE, FM_ROLE_DEBUG},
         {FM_METHOD_REPLAY_CLOSE, FM_ROLE_DEBUG},
+        {FM_METHOD_TOKEN_LIST, FM_ROLE_ADMIN},
     };
     assert_int_equal(FM_COUNT_OF(matrix), FM_METHOD_COUNT);
     for (size_t i = 0; i < FM_COUNT_OF(matrix); i++) {

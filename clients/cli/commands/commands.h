@@ -35,6 +35,7 @@ extern const fm_cli_command fm_cli_explain;     // explain.c
 extern const fm_cli_command fm_cli_top;         // top.c
 extern const fm_cli_command fm_cli_token;       // token_commands.c
 extern const fm_cli_command fm_cli_revoke;      // token_commands.c
+extern const fm_cli_command fm_cli_tokens;      // token_commands.c
 extern const fm_cli_command fm_cli_play;        // play.c
 extern const fm_cli_command fm_cli_map;         // map_files.c
 

@@ -41,14 +41,67 @@ static int run_revoke(fm_cli *cli)
     return 0;
 }
 
+static void print_seconds(const msgpack_object *token, const char *key)
+{
+    const msgpack_object *seconds = fm_object_get(token, key);
+    if (seconds == NULL) {
+        printf("  %10s", "never");
+    } else {
+        printf("  %10llu", (unsigned long long)seconds->via.u64);
+    }
+}
+
+static void print_token(const msgpack_object *token)
+{
+    char role[16] = "";
+    fm_object_text(token, "role", role, sizeof role);
+    printf("%6llu  %-8s", (unsigned long long)fm_object_uint(token, "number", 0), role);
+    if (fm_object_get(token, "world") == NULL) {
+        printf("  %5s  %5s", "", "");
+    } else {
+        printf("  %5llu  %5llu", (unsigned long long)fm_object_uint(token, "world", 0),
+               (unsigned long long)fm_object_uint(token, "team", 0));
+    }
+    print_seconds(token, "expires_s");
+    print_seconds(token, "used_s");
+    putchar('\n');
+}
+
+static int run_tokens(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_TOKEN_LIST);
+    if (!fm_cli_print_json(cli, result)) {
+        const msgpack_object *tokens = fm_object_get(result, "tokens");
+        uint32_t count = tokens == NULL ? 0 : tokens->via.array.size;
+        puts("NUMBER  ROLE      WORLD   TEAM  EXPIRES IN    USED AGO");
+        for (uint32_t i = 0; i < count; i++) {
+            print_token(&tokens->via.array.ptr[i]);
+        }
+    }
+    return 0;
+}
+
+const fm_cli_command fm_cli_tokens = {
+    .name = "tokens",
+    .arguments = "",
+    .summary = "list the tokens that were made",
+    .details =
+        "Lists the tokens that `fogmarch token` and token.create made and that are good, with\n"
+        "the seconds until each expires and since a client used it last.",
+    .examples = "fogmarch tokens",
+    .run = run_tokens,
+};
+
 const fm_cli_command fm_cli_token = {
     .name = "token",
     .arguments = "ROLE",
     .summary = "make a token for a player, observer, debugger or admin",
     .details =
         "Makes a secret that lets a client in with a role, and prints it, once. A player's is\n"
-        "for its seat: one team of one world. It ends with its world, with the server, or\n"
-        "with `fogmarch revoke`, which wants the number that --json prints.",
+        "for its seat: one team of one world. It ends with its world, with --expires, with a\n"
+        "server that keeps no journals, or with `fogmarch revoke`, which wants the number that\n"
+        "--json and `fogmarch tokens` print.",
     .examples = "FOGMARCH_TOKEN=$(fogmarch token player --team 1) fogmarch watch\n"
                 "fogmarch token observer > observer.token",
     .options =
@@ -60,6 +113,12 @@ const fm_cli_command fm_cli_token = {
              .argument = "TEAM",
              .text = "of the player",
              .field = FM_FIELD_TEAM},
+            {.name = "expires",
+             .letter = 0,
+             .kind = FM_CLI_UINT,
+             .argument = "SECONDS",
+             .text = "how long it is good for; until it is revoked",
+             .field = FM_FIELD_EXPIRES_S},
             {.name = NULL},
         },
     .arguments_min = 1,

@@ -15,17 +15,19 @@ namespace Fogmarch
         }
 
         /// <summary>Makes a secret that hello takes, for instance for a player's seat. It is told once and
-        /// kept as a hash; it ends with its world, with token.revoke, or with a server that keeps no
-        /// journals. Lowest role: admin.</summary>
+        /// kept as a hash; it ends with its world, with token.revoke, with its time, or with a server that
+        /// keeps no journals. Lowest role: admin.</summary>
         /// <param name="role">player, observer, debug or admin</param>
         /// <param name="world">player: number of the world</param>
         /// <param name="team">player: team</param>
-        public Request TokenCreate(string role, long? world = null, long? team = null)
+        /// <param name="expiresS">seconds after which it ends, with its sessions; absent: never</param>
+        public Request TokenCreate(string role, long? world = null, long? team = null, long? expiresS = null)
         {
             return Begin("token.create")
                 .Set("role", role)
                 .Set("world", world)
-                .Set("team", team);
+                .Set("team", team)
+                .Set("expires_s", expiresS);
         }
 
         /// <summary>Ends a token that token.create made, and the sessions that were opened with it. Lowest
@@ -683,6 +685,13 @@ namespace Fogmarch
         {
             return Begin("replay.close")
                 .Set("world", world);
+        }
+
+        /// <summary>Lists the tokens that token.create made and that are good, without the secrets. Lowest
+        /// role: admin.</summary>
+        public Request TokenList()
+        {
+            return Begin("token.list");
         }
     }
 }

@@ -536,6 +536,13 @@ ReplayPause = TypedDict('ReplayPause', {
     'tick': int,
 })
 
+# What token.list answers.
+TokenList = TypedDict('TokenList', {
+    # of each: number, role; of players world, team; expires_s, seconds that it is good for, where
+    # it ends; used_s, seconds since hello took it last, where it ever did
+    'tokens': list[dict[str, Any]],
+})
+
 # All that a view shows. Replaces everything received for the subscription before.
 Keyframe = TypedDict('Keyframe', {
     # which
@@ -647,7 +654,8 @@ class Methods:
 
         protocol: protocol number the client speaks: 1
         client: name of the client program, for logs
-        token: secret that decides the role; not needed on loopback
+        token: secret that decides the role; not needed on loopback, where the server has none, but
+            a wrong one is refused there, too
         resume: what an earlier hello was answered: the session gets that one's role and seat,
             without the token, and ends that one; where it is not good any more, the token decides
         """
@@ -677,19 +685,22 @@ class Methods:
         role: str,
         world: int | None = None,
         team: int | None = None,
+        expires_s: int | None = None,
     ) -> TokenCreate:
         """Makes a secret that hello takes, for instance for a player's seat. It is told once and
-        kept as a hash; it ends with its world, with token.revoke, or with a server that keeps
-        no journals. Lowest role: admin.
+        kept as a hash; it ends with its world, with token.revoke, with its time, or with a
+        server that keeps no journals. Lowest role: admin.
 
         role: player, observer, debug or admin
         world: player: number of the world
         team: player: team
+        expires_s: seconds after which it ends, with its sessions; absent: never
         """
         params: dict[str, Any] = {
             'role': role,
             'world': world,
             'team': team,
+            'expires_s': expires_s,
         }
         return cast(TokenCreate, await self.call('token.create', params))
 
@@ -1667,3 +1678,13 @@ class Methods:
             'world': world,
         }
         await self.call('replay.close', params)
+
+    async def token_list(
+        self,
+    ) -> TokenList:
+        """Lists the tokens that token.create made and that are good, without the secrets. Lowest
+        role: admin.
+        """
+        params: dict[str, Any] = {
+        }
+        return cast(TokenList, await self.call('token.list', params))

@@ -10,8 +10,8 @@ from .methods import (
     DebugCompare, DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello, MapUpload,
     PathDistance, PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList,
     ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload, Stats, Subscribe, TeamCreate,
-    TerrainSet, TokenCreate, WorldCreate, WorldInfo, WorldList, WorldLoad, WorldPause,
-    WorldResume, WorldSave, WorldStep,
+    TerrainSet, TokenCreate, TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad,
+    WorldPause, WorldResume, WorldSave, WorldStep,
 )
 
 
@@ -33,7 +33,8 @@ class PlainMethods:
 
         protocol: protocol number the client speaks: 1
         client: name of the client program, for logs
-        token: secret that decides the role; not needed on loopback
+        token: secret that decides the role; not needed on loopback, where the server has none, but
+            a wrong one is refused there, too
         resume: what an earlier hello was answered: the session gets that one's role and seat,
             without the token, and ends that one; where it is not good any more, the token decides
         """
@@ -63,19 +64,22 @@ class PlainMethods:
         role: str,
         world: int | None = None,
         team: int | None = None,
+        expires_s: int | None = None,
     ) -> TokenCreate:
         """Makes a secret that hello takes, for instance for a player's seat. It is told once and
-        kept as a hash; it ends with its world, with token.revoke, or with a server that keeps
-        no journals. Lowest role: admin.
+        kept as a hash; it ends with its world, with token.revoke, with its time, or with a
+        server that keeps no journals. Lowest role: admin.
 
         role: player, observer, debug or admin
         world: player: number of the world
         team: player: team
+        expires_s: seconds after which it ends, with its sessions; absent: never
         """
         params: dict[str, Any] = {
             'role': role,
             'world': world,
             'team': team,
+            'expires_s': expires_s,
         }
         return cast(TokenCreate, self.call('token.create', params))
 
@@ -1053,3 +1057,13 @@ class PlainMethods:
             'world': world,
         }
         self.call('replay.close', params)
+
+    def token_list(
+        self,
+    ) -> TokenList:
+        """Lists the tokens that token.create made and that are good, without the secrets. Lowest
+        role: admin.
+        """
+        params: dict[str, Any] = {
+        }
+        return cast(TokenList, self.call('token.list', params))

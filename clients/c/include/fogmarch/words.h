@@ -199,6 +199,7 @@ typedef enum fm_method {
     FM_METHOD_REPLAY_PLAY, // "replay.play"
     FM_METHOD_REPLAY_PAUSE, // "replay.pause"
     FM_METHOD_REPLAY_CLOSE, // "replay.close"
+    FM_METHOD_TOKEN_LIST, // "token.list"
     FM_METHOD_COUNT,
 } fm_method;
 
@@ -295,6 +296,7 @@ typedef enum fm_field {
     FM_FIELD_FILE, // "file"
     FM_FIELD_TICK, // "tick"
     FM_FIELD_ENCODING, // "encoding"
+    FM_FIELD_EXPIRES_S, // "expires_s"
     FM_FIELD_COUNT,
 } fm_field;
 

@@ -1,0 +1,13 @@
+// server/base/networks.h: lists of addresses and networks, such as "10.0.0.0/8, ::1".
+//
+// Threads: any; nothing is shared.
+
+#pragma once
+
+#include "core/base/base.h"
+
+/// Whether an address stands in a list of addresses, or of networks, separated by commas.
+///
+/// @param peer  as text; NULL: only looks whether the list can be read
+/// @return with NULL, whether the list can be read
+bool fm_networks_have(const char *list, const char *peer);

@@ -1,0 +1,102 @@
+// test_proxy.c: lists of networks, and the heads that proxies send (server/wire/proxy.h).
+//
+// Method: examples; heads made at random, given in every number of bytes: a part is never more than
+// a part, and any other byte than the right one is refused or changes what is said, never more.
+
+#include "server/wire/proxy.h"
+
+#include "core/base/random.h"
+#include "server/base/networks.h"
+#include "tests/support/support.h"
+
+#include <arpa/inet.h>
+
+static void test_lists(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *peer;
+        bool has;
+    } cases[] = {
+        {"", "127.0.0.1", false},
+        {"127.0.0.1", "127.0.0.1", true},
+        {"127.0.0.1", "::ffff:127.0.0.1", true},
+        {"127.0.0.1", "127.0.0.2", false},
+        {"10.0.0.0/8, 192.168.4.0/22", "10.255.1.2", true},
+        {"10.0.0.0/8, 192.168.4.0/22", "192.168.7.255", true},
+        {"10.0.0.0/8, 192.168.4.0/22", "192.168.8.0", false},
+        {"0.0.0.0/0", "203.0.113.1", true},
+        {"0.0.0.0/0", "2001:db8::1", false},
+        {"2001:db8::/33", "2001:db8:7fff::1", true},
+        {"2001:db8::/33", "2001:db8:8000::1", false},
+        {"::1", "::1", true},
+        {"::1", "nonsense", false},
+    };
+    for (uint32_t i = 0; i < FM_COUNT_OF(cases); i++) {
+        assert_true(fm_networks_have(cases[i].list, NULL));
+        assert_int_equal(fm_networks_have(cases[i].list, cases[i].peer), cases[i].has);
+    }
+    static const char *const wrong[] = {"localhost", "10.0.0.0/33",     "10.0.0/8",
+                                        "::1/129",   "10.0.0.0/",       "10.0.0.0/x",
+                                        "/8",        "1.2.3.4;5.6.7.8", "10.0.0.0/-1"};
+    for (uint32_t i = 0; i < FM_COUNT_OF(wrong); i++) {
+        assert_false(fm_networks_have(wrong[i], NULL));
+    }
+}
+
+// @return bytes
+static size_t make_head(fm_random *random, uint8_t *bytes, char *peer, size_t peer_size)
+{
+    bool is_six = fm_random_below(random, 2) == 0;
+    uint8_t address[16];
+    for (uint32_t i = 0; i < sizeof address; i++) {
+        address[i] = (uint8_t)fm_random_below(random, 256);
+    }
+    inet_ntop(is_six ? AF_INET6 : AF_INET, address, peer, (socklen_t)peer_size);
+    if (fm_random_below(random, 2) == 0) {
+        return (size_t)sprintf((char *)bytes, "PROXY TCP%d %s %s 1234 443\r\n", is_six ? 6 : 4,
+                               peer, is_six ? "2001:db8::1" : "192.0.2.1");
+    }
+    size_t one = is_six ? 16 : 4, more = fm_random_below(random, 400), rest = 2 * one + 4 + more;
+    memcpy(bytes, "\r\n\r\n\0\r\nQUIT\n\x21", 13);
+    bytes[13] = is_six ? 0x21 : 0x11;
+    bytes[14] = (uint8_t)(rest >> 8);
+    bytes[15] = (uint8_t)rest;
+    memset(bytes + 16, 7, rest);
+    memcpy(bytes + 16, address, one);
+    return 16 + rest;
+}
+
+static void test_heads(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (uint32_t round = 0; round < 2000; round++) {
+        uint8_t bytes[1024];
+        char peer[64];
+        fm_proxy_head head;
+        size_t size = make_head(&random, bytes, peer, sizeof peer);
+        for (size_t part = 0; part < size; part++) {
+            assert_int_equal(fm_proxy_head_read(bytes, part, &head), FM_PROXY_MORE);
+        }
+        memset(bytes + size, 0xff, 100);
+        assert_int_equal(fm_proxy_head_read(bytes, size + 100, &head), FM_PROXY_DONE);
+        assert_int_equal(head.size, size);
+        assert_true(head.has_peer);
+        assert_string_equal(head.peer, peer);
+        bytes[fm_random_below(&random, (uint32_t)size)] ^=
+            (uint8_t)(1 + fm_random_below(&random, 255));
+        if (fm_proxy_head_read(bytes, size + 100, &head) == FM_PROXY_DONE) {
+            assert_true(head.size <= FM_PROXY_HEAD_MAX && head.size > 0);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_heads),
+    };
+    return cmocka_run_group_tests_name("proxy", tests, NULL, NULL);
+}
