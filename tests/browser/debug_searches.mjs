@@ -155,7 +155,28 @@ async function everyOverlay() {
     assert.ok(compared > 0);
     await browser.screenshot(page, overlay);
   }
+  await panningKeepsTheTextures(page, open);
   await end(set);
+}
+
+// Labels and fonts of an earlier drawing must not stay on the graphics card.
+async function panningKeepsTheTextures(page, { x, y }) {
+  const pan = (rounds) => page.evaluate(async ([column, row, count]) => {
+    const { map, view } = window.fogmarch;
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    let written = 0;
+    for (let round = 0; round < count; round++) {
+      map.centre({ x: column + round % 4, y: row + round % 3 }, 60);
+      view.inspector.draw(view.inspector.last);
+      await frame();
+      written += view.inspector.overlay.numbers.children.length;
+    }
+    return { written, textures: map.app.renderer.texture.managedTextures.length };
+  }, [x, y, rounds]);
+  const { textures } = await pan(8);
+  const after = await pan(60);
+  assert.ok(after.written > 60, "numbers were drawn");
+  assert.ok(after.textures <= textures + 1, `${textures} textures, then ${after.textures}`);
 }
 
 async function plannersSideBySide() {

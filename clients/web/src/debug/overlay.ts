@@ -1,7 +1,7 @@
 // The search of one agent, cell by cell, and its path: as a heat map, and as numbers when there is
 // room for them. Parents are lines from each cell to the one it was reached from, thick at the cell.
 
-import { BitmapText, BufferImageSource, Container, Graphics, Sprite, Texture } from "pixi.js";
+import { BitmapFont, BitmapText, BufferImageSource, Container, Graphics, Sprite, Texture } from "pixi.js";
 import type { Results } from "fogmarch";
 import { heat } from "../common/palette.js";
 import { NO_COST, searchCells, type SearchCell, type SearchLists } from "./search-cells.js";
@@ -24,6 +24,23 @@ export type Overlay = (typeof OVERLAYS)[number][0];
 const NUMBERS_ZOOM = 36; // pixels per cell from which numbers are written
 const NUMBERS_MAX = 1200;
 const PARENTS_MAX = 6000;
+
+// One font for all numbers: each stroked style of its own would be another font with textures of
+// its own, which are never given back.
+const NUMBERS_FONT = "fogmarch numbers";
+let numbersFontIsThere = false;
+
+function makeNumber(): BitmapText {
+  if (!numbersFontIsThere) {
+    numbersFontIsThere = true;
+    BitmapFont.install({ name: NUMBERS_FONT, chars: [["0", "9"], "-"],
+                         style: { fontFamily: "sans-serif", fontSize: 32, fill: 0xffffff,
+                                  stroke: { color: 0, width: 6 } } });
+  }
+  const label = new BitmapText({ text: "", style: { fontFamily: NUMBERS_FONT, fontSize: 32, align: "center" } });
+  label.anchor.set(0.5);
+  return label;
+}
 
 const OPEN_COLOUR = 0xf0e442;
 const CLOSED_COLOUR = 0x0072b2;
@@ -94,6 +111,7 @@ export class SearchOverlay {
   legend = "";
   private readonly sprite = new Sprite();
   private readonly numbers = new Container();
+  private readonly spareNumbers: BitmapText[] = []; // labels are used again
   private readonly parents = new Graphics();
   private readonly path = new Graphics();
   private source: BufferImageSource | undefined;
@@ -107,7 +125,7 @@ export class SearchOverlay {
     this.count = 0;
     this.legend = "";
     this.sprite.visible = false;
-    this.numbers.removeChildren().forEach((child) => child.destroy());
+    this.spareNumbers.push(...this.numbers.removeChildren() as BitmapText[]);
     this.parents.clear();
     this.path.clear();
   }
@@ -198,13 +216,24 @@ export class SearchOverlay {
       pixels[at + 2] = colour & 255;
       pixels[at + 3] = 255;
     }
-    this.source?.destroy();
-    this.source = new BufferImageSource({ resource: pixels, width, height, scaleMode: "nearest",
-                                          alphaMode: "no-premultiply-alpha" });
-    this.sprite.texture = new Texture({ source: this.source });
+    this.showPixels(pixels, width, height);
     this.sprite.position.set(left, top);
     this.sprite.setSize(width, height);
     this.sprite.visible = true;
+  }
+
+  // A source of the same size is written again: a new one for each drawing waits long to be given back.
+  private showPixels(pixels: Uint8Array, width: number, height: number): void {
+    const { source } = this;
+    if (source !== undefined && source.pixelWidth === width && source.pixelHeight === height) {
+      source.resource = pixels;
+      source.update();
+      return;
+    }
+    this.source = new BufferImageSource({ resource: pixels, width, height, scaleMode: "nearest",
+                                          alphaMode: "no-premultiply-alpha" });
+    this.sprite.texture = new Texture({ source: this.source });
+    source?.destroy();
   }
 
   private drawParents(cells: readonly SearchCell[], zoom: number): void {
@@ -233,9 +262,8 @@ export class SearchOverlay {
     for (const cell of cells) {
       const text = textOf(cell, overlay, pairs);
       const lines = text.split("\n").length;
-      const label = new BitmapText({ text, style: { fontFamily: "sans-serif", fontSize: 32,
-                                                    fill: 0xffffff, stroke: { color: 0, width: 6 } } });
-      label.anchor.set(0.5);
+      const label = this.spareNumbers.pop() ?? makeNumber();
+      label.text = text;
       label.position.set(cell.x + 0.5, cell.y + 0.5);
       label.scale.set(lines > 1 ? 0.0085 : 0.011);
       this.numbers.addChild(label);
