@@ -9,8 +9,10 @@ Method  csharp/Probe.cs follows a view and prints it; the tests' own mirror, whi
 Mono comes from Debian: mono-mcs and mono-runtime, 25 MB.
 """
 
+import hashlib
 import os
 import shutil
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,7 @@ import tempfile
 from fogmarch_server import PATIENCE, Server, run
 from mirror import Mirror
 from probe import Probe, around, make_world, mirror_until
+from secure import Secure, make_certificate
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CSHARP = os.path.join(HERE, "../../clients/csharp")
@@ -39,8 +42,8 @@ def compiled(name, *sources):
     return program
 
 
-def probe_of(port, world, team):
-    return Probe("mono", compiled("probe.exe", os.path.join(HERE, "csharp/Probe.cs")), port, world, team)
+def probe_of(port, world, team, *more):
+    return Probe("mono", compiled("probe.exe", os.path.join(HERE, "csharp/Probe.cs")), port, world, team, *more)
 
 
 def the_view_shows_what_the_bytes_say():
@@ -145,6 +148,32 @@ def errors_and_ends():
             assert probe.ask("until", 1)["end"]
 
 
+def over_tls():
+    certificate, key = make_certificate(FOLDER.name)
+    with open(certificate, encoding="ascii") as file:
+        trusted = hashlib.sha1(ssl.PEM_cert_to_DER_cert(file.read())).hexdigest().upper()
+    with Server() as plain, Server("--tls-certificate", certificate, "--tls-key", key) as server:
+        for port, trust in (server.port, "system"), (server.port, "00"), (plain.port, trusted):
+            with probe_of(port, 1, 1, trust) as probe:
+                assert "no TLS with 127.0.0.1" in probe.ask("until", 1)["end"], trust
+        client = Secure(server.port, certificate)
+        client.call("hello", protocol=1, client="tls")
+        world, (team, _), (base, far) = make_world(client, paused=True)
+        agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 20))["agents"]
+        mirrors = {client.call("subscribe", world=world, team=team)["subscription"]: Mirror()}
+        with probe_of(server.port, world, team, trusted) as probe:
+            probe.shown(0)
+            client.call("agent.order", world=world, agents=agents, kind="move", goal=far)
+            client.call("world.step", world=world, ticks=40)
+            mirror_until(client, mirrors, 40)
+            state, _ = probe.shown(40)
+            assert [state] == [mirror.state() for mirror in mirrors.values()]
+            assert probe.ask("errors")["waited"] == "no_world"
+            server.terminate()
+            assert server.wait() == 0
+            assert "server" in probe.ask("until", 41)["end"]
+
+
 def the_example():
     """By the commands of README.md, in a folder that has the clients as a checkout has them."""
     with open(os.path.join(CSHARP, "README.md"), encoding="utf-8") as page:
@@ -165,4 +194,4 @@ def the_sample_for_unity():
 
 
 run([the_view_shows_what_the_bytes_say, a_view_that_moves_and_one_that_goes_on, nothing_is_allocated_per_tick,
-     errors_and_ends, the_example, the_sample_for_unity])
+     errors_and_ends, over_tls, the_example, the_sample_for_unity])

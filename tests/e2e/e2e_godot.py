@@ -21,6 +21,7 @@ import tempfile
 from fogmarch_server import PATIENCE, Server, run, until as wait_for
 from mirror import Mirror
 from probe import around, form_of, make_world
+from secure import Secure, make_certificate
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GODOT = shutil.which("godot3-server") or shutil.which("godot3-headless")
@@ -43,9 +44,9 @@ def begin(script, **environment):
 
 
 class Probe:
-    def __init__(self, port, world, team, ticks, rects=None, resume_at=-1):
+    def __init__(self, port, world, team, ticks, rects=None, resume_at=-1, certificate=""):
         task = {"port": port, "world": world, "team": team, "ticks": ticks, "rects": rects or {},
-                "resume_at": resume_at}
+                "resume_at": resume_at, "certificate": certificate}
         self.process = begin("probe.gd", FOGMARCH_PROBE=json.dumps(task))
 
     def said(self):
@@ -161,6 +162,26 @@ def ends():
             assert probe.said()["closed"]
 
 
+def over_tls():
+    certificate, key = make_certificate(FOLDER.name)
+    with Server() as plain, Server("--tls-certificate", certificate, "--tls-key", key) as server:
+        for port, trusted in (server.port, "system"), (plain.port, certificate):
+            with Probe(port, 1, 1, [0], certificate=trusted) as probe:
+                assert "no TLS" in probe.said()["closed"], trusted
+        client = Secure(server.port, certificate)
+        client.call("hello", protocol=1, client="tls")
+        world, (team, _), (base, far) = make_world(client, paused=True)
+        agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 20))["agents"]
+        client.call("subscribe", world=world, team=team)
+        mirror = Mirror()
+        with Probe(server.port, world, team, [0, 40], certificate=certificate) as probe:
+            probe.shown()
+            client.call("agent.order", world=world, agents=agents, kind="move", goal=far)
+            client.call("world.step", world=world, ticks=40)
+            until(client, mirror, 40)
+            assert probe.shown()[0] == mirror.state()
+
+
 def the_example_scene():
     with Server() as server:
         scene = begin("scene.gd", FOGMARCH_PORT=str(server.port))
@@ -210,5 +231,5 @@ def what_differs_in_godot_4_is_in_one_file():
         assert found == [], (name, found)
 
 
-run([the_view_shows_what_the_bytes_say, a_view_that_moves_and_one_that_goes_on, ends, the_example_scene, the_script_of_the_page,
+run([the_view_shows_what_the_bytes_say, a_view_that_moves_and_one_that_goes_on, ends, over_tls, the_example_scene, the_script_of_the_page,
      what_differs_in_godot_4_is_in_one_file])

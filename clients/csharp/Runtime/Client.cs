@@ -3,15 +3,16 @@
 //   CONNECTING ── connected, hello sent, and answered ──> OPEN ── Close(), the server, an error ──> CLOSED
 //        └── no server, a wrong token ─────────────────────────────────────────────────────────────────^
 //
-// There is no thread of its own: Update(), called once a frame, sends what waits, reads what has come and
-// calls the events, all on the caller's thread. It never waits. When nothing but keyframes, deltas
-// and answers without a closure goes by, it makes no garbage.
+// Update(), called once a frame, sends what waits, reads what has come and calls the events, all on the caller's
+// thread. It never waits. When nothing but keyframes, deltas and answers without a closure goes by, it makes no
+// garbage. There is no other thread, but for the two that carry the bytes of TLS.
 //
 // Threads: one, whichever it is.
 
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
+using System.Net.Security;
 
 namespace Fogmarch
 {
@@ -81,18 +82,21 @@ namespace Fogmarch
         /// <summary>A notification that belongs to no view: its name, and what it says.</summary>
         public event Action<string, Fields> Notified;
 
-        /// <summary>Begins to connect, over TCP without TLS; Update() goes on with it.</summary>
+        /// <summary>Begins to connect; Update() goes on with it.</summary>
         /// <param name="host">name or address</param>
         /// <param name="port">as in fogmarchd --listen</param>
         /// <param name="name">of the program, for the server's log</param>
         /// <param name="token">decides the role; null where the server wants none</param>
         /// <param name="resume">Welcome.Text("resume") of an earlier session whose connection broke, or null</param>
+        /// <param name="tls">over TLS 1.2, with a certificate that is checked</param>
+        /// <param name="trusts">decides about the certificate; null: the system does</param>
         public Client(string host = "127.0.0.1", int port = 7421, string token = null,
-                      string name = "fogmarch-csharp", string resume = null)
+                      string name = "fogmarch-csharp", string resume = null, bool tls = false,
+                      RemoteCertificateValidationCallback trusts = null)
         {
             subscribed = OnSubscribed;
             unsubscribed = OnUnsubscribed;
-            link = new Link(host, port);
+            link = new Link(host, port, tls, trusts);
             Begin("hello").Set("protocol", Protocol.Number).Set("client", name).Set("token", token)
                 .Set("resume", resume).Send(OnHello);
         }

@@ -1,7 +1,9 @@
 // Link.cs: bytes to and from a server, without ever waiting: a socket, what came in and is not read
-// yet, what is to go out. Both buffers grow as far as is needed, and are used again.
+// yet, what is to go out. Both buffers grow as far as is needed, and are used again. Over TLS a TlsPipe stands
+// between the socket and these.
 
 using System;
+using System.Net.Security;
 using System.Net.Sockets;
 
 namespace Fogmarch
@@ -15,7 +17,10 @@ namespace Fogmarch
         private readonly Socket socket = new Socket(SocketType.Stream, ProtocolType.Tcp);
         private readonly string host;
         private readonly int port;
+        private readonly bool isSecret;
+        private readonly RemoteCertificateValidationCallback trusts;
         private IAsyncResult connecting;
+        private TlsPipe pipe; // null: no TLS, or not yet
         private byte[] input = new byte[PieceMin];
         private int begin, end; // of what is in `input` and not taken yet
         private PackScanner scanner;
@@ -23,8 +28,10 @@ namespace Fogmarch
         private int sent; // of `output`
 
         /// <summary>Begins to connect.</summary>
-        public Link(string host, int port)
+        public Link(string host, int port, bool tls, RemoteCertificateValidationCallback trusts)
         {
+            isSecret = tls;
+            this.trusts = trusts;
             this.host = host;
             this.port = port;
             socket.NoDelay = true;
@@ -36,7 +43,7 @@ namespace Fogmarch
         {
             if (connecting == null)
             {
-                return true;
+                return pipe == null || pipe.IsReady(waitMs);
             }
             if (!connecting.IsCompleted && !(waitMs > 0 && connecting.AsyncWaitHandle.WaitOne(waitMs)))
             {
@@ -51,12 +58,17 @@ namespace Fogmarch
                 throw new ConnectionException("no server at " + host + ":" + port + ": " + error.Message);
             }
             connecting = null;
-            socket.Blocking = false;
-            return true;
+            socket.Blocking = isSecret;
+            pipe = isSecret ? new TlsPipe(socket, host, trusts) : null;
+            return !isSecret;
         }
 
         public void Close()
         {
+            if (pipe != null)
+            {
+                pipe.Close();
+            }
             socket.Close();
         }
 
@@ -72,20 +84,31 @@ namespace Fogmarch
             output.Put(message);
         }
 
+        // Bytes that the system takes; 0: none now.
+        private int Send()
+        {
+            if (pipe != null)
+            {
+                return pipe.Send(output.Bytes, sent, output.Size - sent);
+            }
+            SocketError error;
+            int size = socket.Send(output.Bytes, sent, output.Size - sent, SocketFlags.None, out error);
+            if (error != SocketError.Success && error != SocketError.WouldBlock)
+            {
+                throw new ConnectionException("the server is gone: " + error);
+            }
+            return error == SocketError.WouldBlock ? 0 : size;
+        }
+
         /// <summary>Sends what the system takes.</summary>
         public void Flush()
         {
             while (sent < output.Size)
             {
-                SocketError error;
-                int size = socket.Send(output.Bytes, sent, output.Size - sent, SocketFlags.None, out error);
-                if (error == SocketError.WouldBlock)
+                int size = Send();
+                if (size == 0)
                 {
                     return;
-                }
-                if (error != SocketError.Success)
-                {
-                    throw new ConnectionException("the server is gone: " + error);
                 }
                 sent += size;
             }
@@ -97,6 +120,11 @@ namespace Fogmarch
         /// <summary>Waits until something has come in, or could be sent that waits to be.</summary>
         public void Wait(int waitMs)
         {
+            if (pipe != null)
+            {
+                pipe.Wait(waitMs);
+                return;
+            }
             socket.Poll(waitMs * 1000, sent < output.Size ? SelectMode.SelectWrite : SelectMode.SelectRead);
         }
 
@@ -119,6 +147,12 @@ namespace Fogmarch
         public bool Read()
         {
             MakeRoom();
+            if (pipe != null)
+            {
+                int got = pipe.Receive(input, end, input.Length - end);
+                end += got;
+                return got > 0;
+            }
             SocketError error;
             int size = socket.Receive(input, end, input.Length - end, SocketFlags.None, out error);
             if (error == SocketError.WouldBlock)

@@ -20,6 +20,12 @@ static func poll(peer):
 	peer.poll()
 
 
+# TLS over a stream that is connected. `trusted` is an X509Certificate, or null: those that Godot knows.
+static func secure(stream, host, trusted):
+	var peer = StreamPeerTLS.new()
+	return peer if peer.connect_to_stream(stream, host, TLSOptions.client(trusted)) == OK else null
+
+
 # Has a node drawn anew.
 static func redraw(node):
 	node.queue_redraw()

@@ -1,6 +1,8 @@
 // Probe.cs: what the C# client shows, for e2e_csharp.py, which compares it with what the bytes say.
 //
-//   Probe PORT WORLD TEAM
+//   Probe PORT WORLD TEAM [CERTIFICATE]
+//
+// With the SHA-1 of a certificate it is over TLS, and that one is trusted; with "system" what the system trusts is.
 //
 // Commands come on standard input, one to a line; each is answered by one line of JSON:
 //
@@ -15,6 +17,7 @@
 
 using System;
 using System.Collections.Generic;
+using System.Net.Security;
 using System.Text;
 using Fogmarch;
 
@@ -33,7 +36,8 @@ static class Probe
     static void Main(string[] words)
     {
         port = int.Parse(words[0]);
-        client = new Client("127.0.0.1", port, name: "probe");
+        client = words.Length < 4 ? new Client("127.0.0.1", port, name: "probe")
+                                  : new Client("127.0.0.1", port, name: "probe", tls: true, trusts: TrustOf(words[3]));
         Follow(client.Subscribe(long.Parse(words[1]), long.Parse(words[2])));
         string line;
         while ((line = Console.ReadLine()) != null)
@@ -42,6 +46,12 @@ static class Probe
             Console.WriteLine(Answer(parts));
             Console.Out.Flush();
         }
+    }
+
+    static RemoteCertificateValidationCallback TrustOf(string hash)
+    {
+        return hash == "system" ? (RemoteCertificateValidationCallback)null
+                                : (sender, certificate, chain, errors) => certificate.GetCertHashString() == hash;
     }
 
     static string Answer(string[] parts)

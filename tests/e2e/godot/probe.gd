@@ -1,8 +1,8 @@
 # probe.gd: what a view of the add-on shows, for e2e_godot.py, which compares it with what the bytes say.
 #
 # FOGMARCH_PROBE is JSON: port, world, team, ticks (those at which the view is printed; after the last it ends),
-# rects (tick: rectangle to move to after it), resume_at (the tick after which the connection is broken). A second
-# model is kept from the signals alone; "agree" is whether it is the same as the view.
+# rects (tick: rectangle to move to after it), resume_at (the tick after which the connection is broken), certificate
+# (over TLS: a file with the one that is trusted, or "system"). A second model is kept from the signals alone; "agree" is whether it is the same as the view.
 
 extends SceneTree
 
@@ -23,7 +23,12 @@ func _init():
 	client = Client.new()
 	client.connect("refused", self, "_on_refused")
 	client.connect("closed", self, "_on_closed")
-	client.open("127.0.0.1", int(task["port"]))
+	if task["certificate"] != "":
+		client.tls = true
+		if task["certificate"] != "system":
+			client.trusted = X509Certificate.new()
+			client.trusted.load(task["certificate"])
+	client.open("localhost" if client.tls else "127.0.0.1", int(task["port"]))
 	client.request("world.info", {"world": 78})
 	client.request("world.info", {"world": 77}, self, "_on_info")
 	view = client.subscribe(int(task["world"]), int(task["team"]))

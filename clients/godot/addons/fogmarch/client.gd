@@ -23,11 +23,15 @@ const CLOSED = "closed"
 const PATIENCE_MS = 10000 # until a server has answered
 const UNSENT_MAX = 64 << 20
 
+var tls = false # to be set before open(): over TLS, with a certificate that is checked
+var trusted = null # an X509Certificate that may vouch for it; null: those that Godot knows
 var state = CLOSED
 var why = "" # it is closed
 var welcome = {} # answer to hello: role, world and team of the seat, and so on
 
 var _peer
+var _tcp # below _peer
+var _host
 var _hello
 var _since
 var _last = 0 # id
@@ -42,7 +46,9 @@ var _input
 # Begins to connect. `token` decides the role, where the server wants one; `resume` is welcome["resume"] of a session
 # whose connection broke.
 func open(host, port, token = "", resume = ""):
-	_peer = StreamPeerTCP.new()
+	_tcp = StreamPeerTCP.new()
+	_peer = _tcp
+	_host = host
 	_input = Unpacker.new()
 	_output = StreamPeerBuffer.new()
 	_output.big_endian = true
@@ -53,7 +59,7 @@ func open(host, port, token = "", resume = ""):
 		_hello["resume"] = resume
 	_since = Port.now_ms()
 	state = CONNECTING
-	if _peer.connect_to_host(host, port) != OK:
+	if _tcp.connect_to_host(host, port) != OK:
 		_end("no server at %s:%d" % [host, port])
 
 
@@ -66,7 +72,7 @@ func _end(reason):
 		return
 	state = CLOSED
 	why = reason
-	_peer.disconnect_from_host()
+	_tcp.disconnect_from_host()
 	emit_signal("closed", self, why)
 
 
@@ -165,19 +171,29 @@ func _process(_delta):
 func update():
 	if state == CLOSED:
 		return
-	Port.poll(_peer)
-	var status = _peer.get_status()
+	_poll()
+	var status = _peer.get_status() # the numbers are those of StreamPeerTCP, over TLS as well
+	if tls and _peer == _tcp and status == StreamPeerTCP.STATUS_CONNECTED:
+		_peer = Port.secure(_tcp, _host, trusted)
+		status = StreamPeerTCP.STATUS_ERROR if _peer == null else _peer.get_status()
 	if _hello != null and status == StreamPeerTCP.STATUS_CONNECTED:
-		_peer.set_no_delay(true)
+		_tcp.set_no_delay(true)
 		_request("hello", _hello, self, "_on_hello", null)
 		_hello = null
 	elif state == CONNECTING and Port.now_ms() - _since > PATIENCE_MS:
 		_end("the server does not answer")
-	elif status == StreamPeerTCP.STATUS_ERROR or status == StreamPeerTCP.STATUS_NONE:
-		_end("no server there" if _hello != null else "the server disconnected")
+	elif status != StreamPeerTCP.STATUS_CONNECTED and status != StreamPeerTCP.STATUS_CONNECTING:
+		var what = "no server there" if _peer == _tcp else "no TLS with the server"
+		_end(what if _hello != null else "the server disconnected")
 	if status == StreamPeerTCP.STATUS_CONNECTED and state != CLOSED:
 		_flush()
 		_read()
+
+
+func _poll():
+	Port.poll(_tcp)
+	if _peer != _tcp:
+		_peer.poll()
 
 
 func _flush():
@@ -213,6 +229,8 @@ func _read():
 			message = _input.take()
 		if _input.error != "":
 			_end(_input.error)
+		elif _peer != _tcp:
+			_peer.poll() # the next record
 
 
 func _take(message):

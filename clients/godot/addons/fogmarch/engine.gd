@@ -20,6 +20,13 @@ static func poll(_peer):
 	pass
 
 
+# TLS over a stream that is connected. `trusted` is an X509Certificate, or null: those that Godot knows.
+static func secure(stream, host, trusted):
+	var peer = StreamPeerSSL.new()
+	peer.blocking_handshake = false
+	return peer if peer.connect_to_stream(stream, true, host, trusted) == OK else null
+
+
 # Has a node drawn anew.
 static func redraw(node):
 	node.update()
