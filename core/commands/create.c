@@ -127,6 +127,9 @@ void fm_world_destroy(fm_world *world)
     }
 #define RELEASE(array, capacity) fm_memory_release(&memory, array, (capacity) * sizeof *(array))
     fm_agents_fini(world);
+    fm_memory_release(&memory, world->presence.teams,
+                      (size_t)world->presence.columns * world->presence.rows *
+                          sizeof *world->presence.teams);
     RELEASE(world->teams.list, world->teams.capacity);
     RELEASE(world->planners.slots, world->planners.capacity);
     RELEASE(world->planners.table, (size_t)world->planners.table_mask + 1);

@@ -163,15 +163,61 @@ static const struct fm_planner *choose_agent(fm_world *world, struct fm_agent *a
     return planner;
 }
 
-static void choose_alone(fm_world *world, uint32_t slot)
+// What choose() reads of an agent hangs on a chain: its planner, that one's state, what the state
+// points to. Each link is asked for some agents ahead of the one before it, so that the misses of
+// several agents overlap.
+static void fetch_links(const fm_world *world, const uint32_t *slots, uint32_t i, uint32_t count)
 {
-    choose_agent(world, &world->agents.slots[slot]);
+    if (i + 3 * FETCH_AHEAD < count) {
+        fm_agent_fetch(world, slots[i + 3 * FETCH_AHEAD]);
+    }
+    if (i + 2 * FETCH_AHEAD < count) {
+        uint32_t planner = world->agents.slots[slots[i + 2 * FETCH_AHEAD]].planner;
+        if (planner != FM_SLOT_NONE) {
+            __builtin_prefetch(&world->planners.slots[planner]);
+            __builtin_prefetch((const char *)&world->planners.slots[planner] + 64);
+        }
+    }
+    if (i + FETCH_AHEAD < count) {
+        uint32_t planner = world->agents.slots[slots[i + FETCH_AHEAD]].planner;
+        if (planner != FM_SLOT_NONE) {
+            const char *self = world->planners.slots[planner].self;
+            __builtin_prefetch(self);
+            __builtin_prefetch(self + 64);
+        }
+    }
+    if (i + FETCH_AHEAD / 2 < count) {
+        uint32_t planner = world->agents.slots[slots[i + FETCH_AHEAD / 2]].planner;
+        if (planner != FM_SLOT_NONE && world->planners.slots[planner].spec.ops->fetch != NULL) {
+            world->planners.slots[planner].spec.ops->fetch(world->planners.slots[planner].self);
+        }
+    }
+}
+
+static void choose_listed(fm_world *world, const uint32_t *slots, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        fetch_links(world, slots, i, count);
+        choose_agent(world, &world->agents.slots[slots[i]]);
+    }
 }
 
 static void choose_agents(uint32_t begin, uint32_t end, uint32_t worker, void *context)
 {
     (void)worker;
-    visit_marked(context, begin, end, FM_MARK_UNDER_WAY, choose_alone);
+    fm_world *world = context;
+    uint32_t slots[WORDS_A_TURN * 64], count = 0;
+    for (uint32_t i = begin; i < end; i++) {
+        if (count + 64 > FM_COUNT_OF(slots)) {
+            choose_listed(world, slots, count);
+            count = 0;
+        }
+        for (uint64_t bits = world->agents.marks[i].of[FM_MARK_UNDER_WAY]; bits != 0;
+             bits &= bits - 1) {
+            slots[count++] = i * 64 + (uint32_t)__builtin_ctzll(bits);
+        }
+    }
+    choose_listed(world, slots, count);
 }
 
 // Where a cell holds one, everybody is asked: whoever stands may be pushed.

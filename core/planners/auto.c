@@ -506,6 +506,13 @@ static bool auto_is_walking(const void *self)
            a->search.ops->is_walking(a->search.self);
 }
 
+static void auto_fetch(const void *self)
+{
+    const struct automatic *a = self;
+    __builtin_prefetch(a->search.self);
+    __builtin_prefetch((const char *)a->search.self + 64);
+}
+
 static fm_plan_state auto_walk(void *self, fm_cell start, uint32_t steps)
 {
     struct automatic *a = self;
@@ -592,6 +599,7 @@ const fm_planner_ops fm_auto = {
     .bytes = auto_bytes,
     .is_walking = auto_is_walking,
     .walk = auto_walk,
+    .fetch = auto_fetch,
     .settle = auto_settle,
     .save = auto_save,
     .load = auto_load,

@@ -633,6 +633,12 @@ static bool jps_is_walking(const void *self)
     return p->state == FM_PLAN_FOUND && !p->begun;
 }
 
+static void jps_fetch(const void *self)
+{
+    const struct jps *p = self;
+    __builtin_prefetch(&p->turns[p->ahead]);
+}
+
 static fm_plan_state jps_walk(void *self, fm_cell start, uint32_t steps)
 {
     struct jps *p = self;
@@ -766,6 +772,7 @@ const fm_planner_ops fm_repeated_jps = {
     .bytes = jps_bytes,
     .is_walking = jps_is_walking,
     .walk = jps_walk,
+    .fetch = jps_fetch,
     .settle = jps_settle,
     .save = jps_save,
     .load = jps_load,

@@ -275,6 +275,10 @@ struct fm_planner_ops {
     bool (*is_walking)(const void *self);
     fm_plan_state (*walk)(void *self, fm_cell start, uint32_t steps);
 
+    // Asks the memory for what walk() and next_step() will read beyond `self`, which is near
+    // already. Changes nothing. May be NULL.
+    void (*fetch)(const void *self);
+
     // For saved worlds (world_file.h), where what is known is small; all three or none. settle()
     // lets go of all that save() does not write, or returns false: it is not worth keeping, and the
     // planner ends. It has an answer (FOUND), and nothing has changed since. load() brings one that

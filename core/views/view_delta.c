@@ -9,6 +9,8 @@
 
 #include "core/views/view_delta.h"
 
+#include "core/views/presence.h"
+
 #include "core/world/names.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_state.h"
@@ -20,29 +22,36 @@ static bool is_shown(const struct fm_view_delta *delta, uint32_t slot)
     return slot / 64 < delta->shown_words && delta->shown[slot / 64] >> slot % 64 & 1;
 }
 
-static bool reserve_shown(const fm_world *world, struct fm_view_delta *delta)
+static bool reserve_bits(const fm_world *world, uint64_t **bits, uint32_t *words)
 {
-    uint32_t words = (world->agents.slot_count + 63) / 64;
-    uint32_t before = delta->shown_words;
-    if (!fm_reserve(&world->memory, (void **)&delta->shown, &delta->shown_words, words,
-                    sizeof *delta->shown)) {
+    uint32_t before = *words;
+    if (!fm_reserve(&world->memory, (void **)bits, words, fm_mark_words(world), sizeof **bits)) {
         return false;
     }
-    if (delta->shown_words > before) {
-        memset(delta->shown + before, 0, (delta->shown_words - before) * sizeof *delta->shown);
-    }
+    memset(*bits + before, 0, (*words - before) * sizeof **bits);
     return true;
+}
+
+static bool reserve_shown(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
+{
+    return reserve_bits(world, &delta->shown, &delta->shown_words) &&
+           (team == FM_ALL_TEAMS || reserve_bits(world, &delta->own, &delta->own_words));
+}
+
+// A slot stays its team's for ever, and new ones come last.
+static void follow_own(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
+{
+    const struct fm_team *own = fm_team_of(world, team);
+    for (; delta->own_count < own->member_count; delta->own_count++) {
+        uint32_t slot = own->members[delta->own_count];
+        delta->own[slot / 64] |= (uint64_t)1 << slot % 64;
+    }
 }
 
 // Whether any agent lives that the team does not own.
 static bool has_others(const fm_world *world, uint32_t team)
 {
-    const struct fm_team *own = fm_team_of(world, team);
-    uint32_t own_count = 0;
-    for (uint32_t i = 0; i < own->member_count; i++) {
-        own_count += world->agents.slots[own->members[i]].alive;
-    }
-    return own_count < world->agents.count;
+    return fm_team_of(world, team)->account.agents < world->agents.count;
 }
 
 // Whether agents of others are gone since the last tick.
@@ -57,28 +66,59 @@ static bool others_were_removed(const fm_world *world, uint32_t team,
     return false;
 }
 
-// Returns whether there is anybody to be seen, and looks only then: of the 0.3 ms that it takes to
-// compare a view with 5,000 agents of its own, 0.2 would go into this.
-static bool look_around(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
+static void look_from(const fm_world *world, const struct fm_agent *agent,
+                      struct fm_view_delta *delta)
+{
+    const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+    fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
+    uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
+    for (uint32_t eye = 0; eye < eye_count; eye++) {
+        fm_knowledge_look(knowledge, eyes[eye], &delta->visible);
+    }
+}
+
+// Whether an agent stands where `near` says so, or nobody knows.
+static bool is_near(const fm_world *world, const struct fm_view_delta *delta, fm_cell cell,
+                    uint8_t what)
+{
+    return delta->near == NULL ||
+           (delta->near[fm_presence_tile(&world->presence, cell)] & what) != 0;
+}
+
+// Finds out where there is somebody to be seen, if it is known who is where. With more teams than
+// bits a team would be taken for itself.
+static uint64_t find_others(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
+{
+    uint32_t tiles = world->presence.columns * world->presence.rows;
+    if (world->presence.teams == NULL || world->teams.count > 64 ||
+        !FM_RESERVE(world, delta->near, delta->near_capacity, tiles)) {
+        fm_memory_release(&world->memory, delta->near, delta->near_capacity);
+        delta->near = NULL;
+        delta->near_capacity = 0;
+        return UINT64_MAX;
+    }
+    return fm_presence_near(world, team, delta->near);
+}
+
+// Returns the teams that may be seen, as bits, and looks only where they are. Nobody is to be seen
+// where nobody is near: of 16 ms that eight views of 100,000 agents took, 10 would go into this.
+static uint64_t look_around(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
     if (team == FM_ALL_TEAMS ||
         (!has_others(world, team) && !others_were_removed(world, team, delta))) {
-        return false;
+        return 0;
     }
     const struct fm_team *own = fm_team_of(world, team);
-    const fm_knowledge *knowledge = own->knowledge;
+    uint64_t others = find_others(world, team, delta);
+    bool removed = others_were_removed(world, team, delta);
     fm_bitmap_clear(&delta->visible);
-    for (uint32_t i = 0; i < own->member_count; i++) {
+    for (uint32_t i = 0; (others != 0 || removed) && i < own->member_count; i++) {
         const struct fm_agent *agent = &world->agents.slots[own->members[i]];
-        if (agent->alive) {
-            fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
-            uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
-            for (uint32_t eye = 0; eye < eye_count; eye++) {
-                fm_knowledge_look(knowledge, eyes[eye], &delta->visible);
-            }
+        if (agent->alive && (removed || is_near(world, delta, agent->cell, FM_NEAR_LOOK))) {
+            look_from(world, agent, delta);
         }
     }
-    return true;
+    return others;
 }
 
 static bool is_in_view(const fm_world *world, uint32_t team, const struct fm_view_delta *delta,
@@ -190,18 +230,34 @@ static int compare_fresh(const void *a, const void *b, void *context)
     return (x->born > y->born) - (x->born < y->born);
 }
 
+// Those of one team that come into view.
+static bool gather_fresh(const fm_world *world, uint32_t team, const struct fm_team *other,
+                         struct fm_view_delta *delta, uint32_t *count)
+{
+    for (uint32_t i = 0; i < other->member_count; i++) {
+        uint32_t slot = other->members[i];
+        const struct fm_agent *agent = &world->agents.slots[slot];
+        if (agent->alive && !is_shown(delta, slot) &&
+            is_near(world, delta, agent->cell, FM_NEAR_OTHERS) &&
+            is_in_view(world, team, delta, agent)) {
+            if (!FM_RESERVE(world, delta->fresh, delta->fresh_capacity, *count + 1)) {
+                return false;
+            }
+            delta->fresh[(*count)++] = slot;
+        }
+    }
+    return true;
+}
+
 // Agents of others that came into view. Without memory for their names they come in a later tick.
-static void note_fresh(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
+static void note_fresh(const fm_world *world, uint32_t team, struct fm_view_delta *delta,
+                       uint64_t others)
 {
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        const struct fm_agent *agent = &world->agents.slots[slot];
-        if (agent->alive && agent->team != team && !is_shown(delta, slot) &&
-            is_in_view(world, team, delta, agent)) {
-            if (!FM_RESERVE(world, delta->fresh, delta->fresh_capacity, count + 1)) {
-                return;
-            }
-            delta->fresh[count++] = slot;
+    for (uint32_t i = 1; i <= world->teams.count; i++) {
+        if (i != team && others >> i % 64 & 1 &&
+            !gather_fresh(world, team, fm_team_of(world, i), delta, &count)) {
+            return;
         }
     }
     if (count == 0 ||
@@ -218,23 +274,27 @@ static void note_fresh(const fm_world *world, uint32_t team, struct fm_view_delt
     }
 }
 
-// @param others  there is somebody that the team does not own
-static void note_agents(const fm_world *world, uint32_t team, struct fm_view_delta *delta,
-                        bool others)
+// Of the agents that are always in view, those that have changed or are new.
+static void note_all_open(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
-    if (team == FM_ALL_TEAMS) {
-        for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-            note_open(world, team, delta, slot);
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        const struct fm_agent_marks *marks = &world->agents.marks[i];
+        uint64_t bits = marks->of[FM_MARK_LIVE] & (marks->of[FM_MARK_CHANGED] | ~delta->shown[i]) &
+                        (team == FM_ALL_TEAMS ? UINT64_MAX : delta->own[i]);
+        for (; bits != 0; bits &= bits - 1) {
+            note_open(world, team, delta, i * 64 + (uint32_t)__builtin_ctzll(bits));
         }
-        return;
     }
-    const struct fm_team *own = fm_team_of(world, team);
-    for (uint32_t i = 0; i < own->member_count; i++) {
-        note_open(world, team, delta, own->members[i]);
-    }
-    if (others) {
+}
+
+// @param others  the teams that may be in view, as bits
+static void note_agents(const fm_world *world, uint32_t team, struct fm_view_delta *delta,
+                        uint64_t others)
+{
+    note_all_open(world, team, delta);
+    if (team != FM_ALL_TEAMS) {
         note_sighted(world, team, delta);
-        note_fresh(world, team, delta);
+        note_fresh(world, team, delta, others);
     }
 }
 
@@ -272,10 +332,10 @@ static void note_endings(const fm_world *world, uint32_t team, struct fm_view_de
     }
 }
 
-static bool reserve_lists(const fm_world *world, struct fm_view_delta *delta)
+static bool reserve_lists(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
     uint32_t slots = world->agents.slot_count;
-    return reserve_shown(world, delta) &&
+    return reserve_shown(world, team, delta) &&
            FM_RESERVE(world, delta->entered, delta->entered_capacity, slots) &&
            FM_RESERVE(world, delta->changed, delta->changed_capacity, slots) &&
            FM_RESERVE(world, delta->left, delta->left_capacity,
@@ -305,13 +365,16 @@ void fm_view_delta_observe(const fm_world *world, uint32_t team, struct fm_view_
     delta->left_count = 0;
     delta->cell_count = 0;
     note_endings(world, team, delta);
-    delta->incomplete = !reserve_lists(world, delta) || delta->ended_lost;
+    delta->incomplete = !reserve_lists(world, team, delta) || delta->ended_lost;
     if (delta->incomplete) {
         forget_shown(delta);
         delta->removed_before = 0;
         return;
     }
-    bool others = look_around(world, team, delta);
+    if (team != FM_ALL_TEAMS) {
+        follow_own(world, team, delta);
+    }
+    uint64_t others = look_around(world, team, delta);
     note_removed(world, team, delta);
     delta->removed_before = 0;
     note_agents(world, team, delta, others);
@@ -328,6 +391,8 @@ void fm_view_delta_destroy(fm_world *world, struct fm_view_delta *delta)
     const fm_memory *memory = &world->memory;
 #define RELEASE(array, capacity) fm_memory_release(memory, array, (capacity) * sizeof *(array))
     RELEASE(delta->shown, delta->shown_words);
+    RELEASE(delta->own, delta->own_words);
+    RELEASE(delta->near, delta->near_capacity);
     RELEASE(delta->entered, delta->entered_capacity);
     RELEASE(delta->changed, delta->changed_capacity);
     RELEASE(delta->left, delta->left_capacity);
@@ -354,12 +419,16 @@ static fm_status begin_watch(fm_world *world, uint32_t team)
     }
     fm_sightings_init(&delta->sightings);
     delta->removed_before = world->interval.streamed ? 0 : world->interval.removed_count;
-    if (!reserve_lists(world, delta) ||
+    if (!reserve_lists(world, team, delta) ||
         (team != FM_ALL_TEAMS &&
          fm_bitmap_init(&delta->visible, world->map.grid->width, world->map.grid->height, false,
                         &world->memory) != FM_OK)) {
         fm_view_delta_destroy(world, delta);
         return FM_ERR_NO_MEMORY;
+    }
+    if (team != FM_ALL_TEAMS) {
+        fm_presence_want(world);
+        follow_own(world, team, delta);
     }
     note_agents(world, team, delta, look_around(world, team, delta));
     delta->entered_count = 0; // the snapshot shows them

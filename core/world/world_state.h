@@ -128,7 +128,11 @@ struct fm_world_survey {
 struct fm_view_delta {
     fm_bitmap visible; // cells seen now; empty for FM_ALL_TEAMS
     uint64_t *shown;   // bit per agent slot: in view as of the last tick
-    uint32_t shown_words;
+    uint64_t *own;     // the same: of the team's agents, living or not
+    uint32_t shown_words, own_words;
+    uint32_t own_count; // members of the team that are in `own`
+    uint8_t *near;      // by tile, see presence.h; NULL: it looks everywhere
+    uint32_t near_capacity;
     uint32_t removed_before; // of the world's list of removed agents: went before the watch began
     bool incomplete;         // there was no memory to compare the last tick with
     bool ended_lost;         // nor for the orders that ended in it
@@ -261,6 +265,12 @@ struct fm_world_interval {
     struct fm_view_delta *delta_all;
 };
 
+// Which teams are in which part of the map. Whose: core/views/presence.c.
+typedef struct fm_presence {
+    uint64_t *teams; // by tile; NULL: nobody wants to know
+    uint32_t columns, rows;
+} fm_presence;
+
 // Memory that was refused. Whose: world_state.c, whose fm_world.memory counts on behalf of
 // `source`.
 struct fm_world_allocations {
@@ -284,6 +294,7 @@ struct fm_world {
     struct fm_world_crowd crowd;
     struct fm_tick_lists lists;
     struct fm_world_interval interval;
+    fm_presence presence;
 
     bool settled; // loading this world's file would give this very state; see world_file.h
 

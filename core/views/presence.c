@@ -1,0 +1,124 @@
+// core/views/presence.c: see presence.h.
+
+#include "core/views/presence.h"
+
+#define WORDS_A_TURN 8u // of marks
+
+static uint64_t bit_of(uint32_t team)
+{
+    return (uint64_t)1 << team % 64;
+}
+
+static void note_at(fm_presence *presence, fm_cell cell, uint64_t bit)
+{
+    uint64_t *teams = &presence->teams[fm_presence_tile(presence, cell)];
+    if (!(__atomic_load_n(teams, __ATOMIC_RELAXED) & bit)) {
+        __atomic_fetch_or(teams, bit, __ATOMIC_RELAXED);
+    }
+}
+
+// Its corners are enough: no unit is larger than a tile.
+static void note_agent(fm_world *world, const struct fm_agent *agent)
+{
+    uint32_t reach = world->rules.classes[agent->class_index].size - 1;
+    for (uint32_t i = 0; i < (reach == 0 ? 1u : 4u); i++) {
+        note_at(&world->presence, agent->cell + fm_cell_at((i & 1) * reach, (i >> 1) * reach),
+                bit_of(agent->team));
+    }
+}
+
+static void note_marked(fm_world *world, uint32_t begin, uint32_t end, fm_agent_mark mark)
+{
+    for (uint32_t i = begin; i < end; i++) {
+        const struct fm_agent_marks *marks = &world->agents.marks[i];
+        for (uint64_t bits = marks->of[mark] & marks->of[FM_MARK_LIVE]; bits != 0;
+             bits &= bits - 1) {
+            note_agent(world, &world->agents.slots[i * 64 + (uint32_t)__builtin_ctzll(bits)]);
+        }
+    }
+}
+
+static void note_changed(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    note_marked(context, begin, end, FM_MARK_CHANGED);
+}
+
+static void note_living(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    note_marked(context, begin, end, FM_MARK_LIVE);
+}
+
+void fm_presence_want(fm_world *world)
+{
+    fm_presence *presence = &world->presence;
+    uint32_t columns = (world->map.grid->width - 1) / FM_PRESENCE_SIDE + 1;
+    uint32_t rows = (world->map.grid->height - 1) / FM_PRESENCE_SIDE + 1;
+    if (presence->teams != NULL) {
+        note_changed(0, fm_mark_words(world), 0, world); // since the last tick
+        return;
+    }
+    presence->teams =
+        fm_memory_allocate_zeroed(&world->memory, columns * rows, sizeof *presence->teams);
+    if (presence->teams != NULL) {
+        presence->columns = columns;
+        presence->rows = rows;
+        note_living(0, fm_mark_words(world), 0, world);
+    }
+}
+
+void fm_presence_follow(fm_world *world, fm_workers *workers)
+{
+    fm_presence *presence = &world->presence;
+    if (presence->teams == NULL) {
+        return;
+    }
+    bool anew = world->tick % FM_PRESENCE_TICKS == 0;
+    if (anew) {
+        memset(presence->teams, 0,
+               (size_t)presence->columns * presence->rows * sizeof *presence->teams);
+    }
+    fm_workers_run(workers, fm_mark_words(world), WORDS_A_TURN, anew ? note_living : note_changed,
+                   world);
+}
+
+// The teams in the tiles around one, itself included.
+static uint64_t teams_around(const fm_presence *presence, uint32_t x, uint32_t y, uint32_t reach)
+{
+    uint64_t teams = 0;
+    for (uint32_t ty = y < reach ? 0 : y - reach; ty <= y + reach && ty < presence->rows; ty++) {
+        for (uint32_t tx = x < reach ? 0 : x - reach; tx <= x + reach && tx < presence->columns;
+             tx++) {
+            teams |= presence->teams[ty * presence->columns + tx];
+        }
+    }
+    return teams;
+}
+
+uint64_t fm_presence_near(const fm_world *world, uint32_t team, uint8_t *near)
+{
+    const fm_presence *presence = &world->presence;
+    uint64_t own = bit_of(team), seen = 0;
+    uint32_t reach =
+        (world->rules.sense.radius + FM_CLASS_SIZE_MAX + FM_PRESENCE_SIDE - 1) / FM_PRESENCE_SIDE;
+    for (uint32_t y = 0; y < presence->rows; y++) {
+        for (uint32_t x = 0; x < presence->columns; x++) {
+            uint64_t here = presence->teams[y * presence->columns + x];
+            uint8_t *what = &near[y * presence->columns + x];
+            *what = 0;
+            if (here == 0) {
+                continue;
+            }
+            uint64_t around = teams_around(presence, x, y, reach);
+            if ((here & ~own) != 0 && (around & own) != 0) {
+                *what |= FM_NEAR_OTHERS;
+                seen |= here & ~own;
+            }
+            if ((here & own) != 0 && (around & ~own) != 0) {
+                *what |= FM_NEAR_LOOK;
+            }
+        }
+    }
+    return seen;
+}
