@@ -74,6 +74,7 @@ static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell
         .next = FM_CELL_NONE,
         .planner = FM_SLOT_NONE,
         .home = FM_CELL_NONE,
+        .anchor = FM_CELL_NONE,
         .spec = *spawned_spec(world, command),
         .order = {.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE},
         .member = member,

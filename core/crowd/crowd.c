@@ -2,6 +2,7 @@
 
 #include "core/crowd/crowd.h"
 
+#include "core/crowd/jam.h"
 #include "core/crowd/preferences.h"
 #include "core/crowd/step.h"
 #include "core/orders/homecoming.h"
@@ -24,6 +25,7 @@ void fm_crowd_fini(fm_world *world)
                       world->crowd.frame_capacity * sizeof *world->crowd.frames);
     fm_memory_release(memory, world->crowd.turns,
                       world->crowd.turn_capacity * sizeof *world->crowd.turns);
+    fm_jam_drop(world);
     fm_occupancy_destroy(world->crowd.occupancy);
 }
 
@@ -230,6 +232,7 @@ void fm_crowd_move(fm_world *world)
 {
     const fm_pibt_ground ground = {
         .context = world, .moves = ground_moves, .ahead = ground_ahead, .retreat = ground_retreat};
+    fm_jam_attend(world);
     uint32_t turn_count;
     const uint32_t *turns = list_turns(world, &turn_count);
     world->counts.conflicts[FM_CONFLICT_SWAP] +=

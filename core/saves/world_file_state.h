@@ -93,6 +93,7 @@ typedef enum fm_world_section {
     NUMBER(stalled_ticks, UINT16_MAX)                                                              \
     CELL(settled_aim)                                                                              \
     CELL(home)                                                                                     \
+    CELL(anchor)                                                                                   \
     NUMBER(pushed_tick, UINT64_MAX)                                                                \
     NUMBER(asking_since, UINT64_MAX)
 

@@ -286,6 +286,7 @@ static fm_status reserve_slots(fm_world_loader *loader)
             .next = FM_CELL_NONE,
             .planner = FM_SLOT_NONE,
             .home = FM_CELL_NONE,
+            .anchor = FM_CELL_NONE,
             .order = {.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE},
         };
     }

@@ -430,6 +430,7 @@ typedef struct fm_world_counts {
     uint64_t expansions_by_kind[FM_SEARCH_KINDS]; // adds up to `expansions`
     uint64_t replans[FM_REPLAN_COUNT];
     uint64_t conflicts[FM_CONFLICT_COUNT];
+    uint32_t stuck; // agents that wanted to go on and did not, when jams were looked for last
 } fm_world_counts;
 
 // What a team may search and does, in expansions; see account.h.

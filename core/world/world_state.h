@@ -55,6 +55,7 @@ struct fm_agent {
     uint16_t stalled_ticks; // since somebody who cannot be pushed stands on its goal
     fm_cell settled_aim;    // where its last order led
     fm_cell home;           // where it goes back to, see homecoming.h; FM_CELL_NONE: is there
+    fm_cell anchor;         // where it was when jams were looked for last; FM_CELL_NONE
     uint64_t pushed_tick;   // ticks completed when it was pushed from there last
     uint64_t asking_since;  // tick from which its priority grows; 0: it wants nothing
 };
@@ -229,6 +230,7 @@ struct fm_world_crowd {
     fm_occupancy *occupancy; // NULL: any number of units in a cell
     struct fm_mover *movers; // by agent slot
     struct fm_pibt_frame *frames;
+    struct fm_jam *jam; // that is worked on, see jam.h; NULL: none
     uint64_t *turns; // twice as many: see crowd.c
     uint32_t mover_capacity, frame_capacity, turn_capacity;
     fm_cell *placed; // of the agents that a command spawns

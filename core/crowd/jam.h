@@ -1,0 +1,34 @@
+// core/crowd/jam.h: units that want to go on and do not, and what is done for them.
+//
+//   every FM_JAM_TICKS: who has been under way all the time and is not farther than FM_JAM_REACH
+//   from where it was, is stuck; one of them
+//          │
+//          v
+//   SEARCHING: the units around it, on the ground around it, wait while a joint search (knot.h) for
+//   a plan goes on that brings all whose places lie there home. Is none found, more ground is
+//   taken; at last it is enough that the one gets through.
+//          │                                     │
+//          v                                     └── none either: as before, until the next time
+//   FOLLOWING: they step as the plan says, and nobody else enters their cells.
+//          │
+//          └── at its end, or dropped: somebody has other orders, is gone, or is in the way
+//
+// One jam of a world is worked on at a time, by FM_JAM_WORK a tick. Units of one
+// cell, of one team and movement class; all else is a wall for the search. A jam is not part of a
+// saved world: settling drops it.
+//
+// Threads: the tick thread.
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+#define FM_JAM_TICKS 128u
+#define FM_JAM_REACH 4u    // cells
+#define FM_JAM_WORK  8000u // units of configurations, in a tick
+
+/// Part of the move stage, before the resolution: decides for the movers of a jam under work.
+void fm_jam_attend(fm_world *world);
+
+/// Ends the work. Nothing happens when there is none.
+void fm_jam_drop(fm_world *world);

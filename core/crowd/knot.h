@@ -1,0 +1,60 @@
+// core/crowd/knot.h: a joint search for a few units in a small piece of ground, where the rule of
+// pibt.h alone goes round in circles: LaCAM.
+//
+// A configuration says where all units are. From one the next is made by priority inheritance, as
+// in pibt.h, with some units told where to go: at first none, then, when the search comes back to
+// the same configuration, one, two and so on, in all ways. So in the end every successor is tried,
+// and a plan is found if there is one, memory and work permitting. Configurations are kept in a
+// stack and looked up by hash: depth first, and nothing is opened twice.
+//
+// Source: K. Okumura, "LaCAM: Search-Based Algorithm for Quick Multi-Agent Pathfinding", AAAI 2023.
+//
+// Threads: the tick thread. Knows cells of its ground by index, and nothing of worlds.
+
+#pragma once
+
+#include "core/base/memory.h"
+#include "core/base/status.h"
+#include "core/map/cell.h"
+
+#define FM_KNOT_CELLS_MAX 640u
+#define FM_KNOT_UNITS_MAX 256u
+#define FM_KNOT_NODES_MAX 3000u // configurations
+#define FM_KNOT_NONE      UINT16_MAX
+
+// A cell of the ground: the cells that a step in each direction leads to, FM_KNOT_NONE for none.
+typedef struct fm_knot_cell {
+    uint16_t next[FM_DIRECTION_COUNT];
+} fm_knot_cell;
+
+typedef struct fm_knot_unit {
+    uint16_t start;
+    uint16_t goal; // FM_KNOT_NONE: it may end anywhere
+} fm_knot_unit;
+
+typedef enum fm_knot_state {
+    FM_KNOT_RUNNING,
+    FM_KNOT_FOUND,
+    FM_KNOT_FAILED, // there is no plan, or it takes more configurations than there may be
+} fm_knot_state;
+
+typedef struct fm_knot fm_knot;
+
+/// Copies what it is given. No two units start in one cell, or have one goal.
+///
+/// @param seed  breaks ties
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_knot_create(const fm_knot_cell *cells, uint32_t cell_count,
+                                    const fm_knot_unit *units, uint32_t unit_count, uint64_t seed,
+                                    const fm_memory *memory, fm_knot **out);
+
+/// NULL is allowed.
+void fm_knot_destroy(fm_knot *knot);
+
+/// Searches on.
+/// @param work  configurations to make, at most
+fm_knot_state fm_knot_search(fm_knot *knot, uint32_t work);
+
+/// Of a plan that was found: how many steps it takes, and where all units are after `step` of them.
+uint32_t fm_knot_steps(const fm_knot *knot);
+const uint16_t *fm_knot_at(const fm_knot *knot, uint32_t step);
