@@ -312,6 +312,15 @@ static void answer_questions(const fm_cli *cli)
     exit(0);
 }
 
+static bool has_option(const fm_cli_command *command, const char *name)
+{
+    const fm_cli_option *option = command->options;
+    while (option != NULL && option->name != NULL && strcmp(option->name, name) != 0) {
+        option++;
+    }
+    return option != NULL && option->name != NULL;
+}
+
 static void check_argument_count(const fm_cli *cli)
 {
     const fm_cli_command *command = cli->command;
@@ -319,8 +328,9 @@ static void check_argument_count(const fm_cli *cli)
         fm_cli_usage_error(cli, "too few arguments; wanted: %s", command->arguments);
     }
     if (cli->argument_count > command->arguments_max) {
-        fm_cli_usage_error(cli, "'%s' is one argument too many",
-                           cli->arguments[command->arguments_max]);
+        fm_cli_usage_error(cli, "'%s' is one argument too many%s",
+                           cli->arguments[command->arguments_max],
+                           has_option(command, "world") ? "; a world is named by --world" : "");
     }
 }
 

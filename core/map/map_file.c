@@ -539,7 +539,9 @@ static fm_status take_number(const struct reader *reader, const char *name, size
 }
 
 // strtod() also takes nan, inf and hexadecimal numbers, which no length is.
-static bool parse_length(const char *field, size_t field_size, double *out)
+//
+// @param unit  receives the unit of the last decimal; 0 for a whole number or one with an exponent
+static bool parse_length(const char *field, size_t field_size, double *out, double *unit)
 {
     char digits[64];
     if (field_size >= sizeof digits || field[0] < '0' || field[0] > '9') {
@@ -551,11 +553,13 @@ static bool parse_length(const char *field, size_t field_size, double *out)
         return false;
     }
     char *end;
+    const char *point = strpbrk(digits, "eE") == NULL ? strchr(digits, '.') : NULL;
+    *unit = point == NULL || point[1] == '\0' ? 0 : pow(10, -(double)strlen(point + 1));
     *out = strtod(digits, &end);
     return end == digits + field_size && isfinite(*out);
 }
 
-static fm_status take_length(const struct reader *reader, size_t *at, double *out)
+static fm_status take_length(const struct reader *reader, size_t *at, fm_problem *problem)
 {
     const char *field;
     size_t field_size;
@@ -563,7 +567,7 @@ static fm_status take_length(const struct reader *reader, size_t *at, double *ou
     if (status != FM_OK) {
         return status;
     }
-    if (!parse_length(field, field_size, out)) {
+    if (!parse_length(field, field_size, &problem->optimal_length, &problem->length_unit)) {
         return refuse(reader, column_of(reader, field), FM_ERR_BAD_FORMAT,
                       "The optimal length must be a decimal number of at least 0.");
     }
@@ -607,7 +611,7 @@ static fm_status read_problem(const struct reader *reader, fm_problem *problem)
         status = take_cell(reader, "goal x", "goal y", &at, problem, &problem->goal);
     }
     if (status == FM_OK) {
-        status = take_length(reader, &at, &problem->optimal_length);
+        status = take_length(reader, &at, problem);
     }
     if (status == FM_OK && skip_blanks(reader, at) < reader->line_size) {
         status = refuse(reader, skip_blanks(reader, at) + 1, FM_ERR_BAD_FORMAT,

@@ -68,6 +68,8 @@ typedef struct fm_problem {
     uint32_t map_width, map_height; // as the file claims
     fm_cell start, goal;            // inside a map of that size
     double optimal_length;
+    double
+        length_unit; // of the last decimal that the file gives, 0.01 in 5.24; 0 in a whole number
 } fm_problem;
 
 /// Reads a problem file ("version 1", then one tab- or space-separated line per problem: bucket,

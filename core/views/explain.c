@@ -167,7 +167,18 @@ static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t c
     return count;
 }
 
-// An agent's cost is its part of its search's.
+// Whether one of the rows is of that search; `tick` holds the slot.
+static bool is_listed(const fm_top_row *rows, uint32_t count, uint32_t slot)
+{
+    uint32_t i = 0;
+    while (i < count && rows[i].tick != slot) {
+        i++;
+    }
+    return i < count;
+}
+
+// An agent's cost is its part of its search's. Those who share one search would fill the list with
+// one and the same row: the first of them stands for all.
 static uint32_t top_agents(const fm_world *world, fm_top_row *rows, uint32_t capacity)
 {
     uint32_t count = 0;
@@ -178,10 +189,14 @@ static uint32_t top_agents(const fm_world *world, fm_top_row *rows, uint32_t cap
             fm_top_row row = row_of_planner(world, planner);
             row.cost /= planner->users;
             row.agent = fm_agent_id_of(world, agent);
-            count = insert(rows, count, capacity, &row);
+            row.tick = agent->planner;
+            if (planner->users == 1 || !is_listed(rows, count, agent->planner)) {
+                count = insert(rows, count, capacity, &row);
+            }
         }
     }
     for (uint32_t i = 0; i < count; i++) {
+        rows[i].tick = 0;
         fill_in(planner_of(world, fm_world_find(world, rows[i].agent)), &rows[i]);
     }
     return count;

@@ -62,7 +62,8 @@ typedef enum fm_top {
 typedef struct fm_top_row {
     uint64_t cost;  // what rows are ordered by: expansions per tick lately x 256; EDITS: expansions
     uint64_t total; // expansions since the search or the team began; EDITS: as cost
-    fm_agent_id agent; // AGENTS: it; PLANNERS: one of those it leads
+    fm_agent_id agent; // AGENTS: it, or the first of those who share its search; PLANNERS: one of
+                       // those it leads
     uint32_t team;     // EDITS: 0
     uint32_t users;    // agents; EDITS: cells
     size_t bytes;      // of the search; TEAMS: of all of its searches and its knowledge

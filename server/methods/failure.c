@@ -43,15 +43,50 @@ static void describe_permit(const fm_job *job, char *error)
     }
 }
 
+// Which cell, and who does not fit.
+static int describe_cell(const fm_job *job, fm_cell cell, uint32_t class_index, char *error,
+                         size_t size)
+{
+    const fm_movement_class *movement = &job->host->rules.classes[class_index];
+    return snprintf(error, size,
+                    "cell %u,%u cannot be entered: no place for class '%s' (%u x %u "
+                    "cells)",
+                    fm_cell_x(cell), fm_cell_y(cell), movement->name, movement->size,
+                    movement->size);
+}
+
+static void describe_spawn(const fm_job *job, char *error)
+{
+    const fm_command *command = &job->command.command;
+    uint32_t index = job->command.result.failed_index;
+    int length = snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: ", index);
+    describe_cell(job, command->cells[index], command->class_index, error + length,
+                  FM_ERROR_TEXT_SIZE - (size_t)length);
+}
+
+// It is always where a path, or a field, begins. What the team does not know says nothing here.
+static void describe_query(const fm_job *job, char *error)
+{
+    const fm_job_query *query = &job->query;
+    int length =
+        query->many ? snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: ", query->failed_index) : 0;
+    length +=
+        describe_cell(job, query->cells[query->many ? 2 * query->failed_index : 0],
+                      query->class_index, error + length, FM_ERROR_TEXT_SIZE - (size_t)length);
+    if (query->team != FM_ALL_TEAMS) {
+        snprintf(error + length, FM_ERROR_TEXT_SIZE - (size_t)length, ", as the team knows it");
+    }
+}
+
 // Says which part of a command was refused.
 void fm_failure_describe(const fm_job *job, char *error)
 {
     const fm_job_command *command = &job->command;
     if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_SPAWN &&
         job->status == FM_ERR_BLOCKED_CELL) {
-        const fm_movement_class *movement = &job->host->rules.classes[command->command.class_index];
-        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: no place for class '%s' (%u x %u cells)",
-                 command->result.failed_index, movement->name, movement->size, movement->size);
+        describe_spawn(job, error);
+    } else if (job->kind == FM_JOB_QUERY && job->status == FM_ERR_BLOCKED_CELL) {
+        describe_query(job, error);
     } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_ORDER &&
                job->status == FM_ERR_LIMIT) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %u orders are waiting already",

@@ -93,6 +93,7 @@ def units_go_where_their_class_says():
                 raise AssertionError(f"{name} was put on {x}, {y}")
             except RequestError as error:
                 assert error.name == "blocked_cell" and f"'{name}'" in error.message, error
+                assert f"cell {x},{y} cannot be entered" in error.message, error
         walker, boat = spawn(0, 0), spawn(4, 0, **{"class": "boat"})
         hover, tank = spawn(0, 1, **{"class": "hover"}), spawn(6, 0, **{"class": "tank"})
         giant = spawn(6, 5, **{"class": "giant"})

@@ -215,18 +215,18 @@ class CliTest(unittest.TestCase):
 
     def test_stats(self):
         self.small_world()
-        self.cli("step", "small", "--ticks", 3)
+        self.cli("step", 3)
         server = self.json("stats")["server"]
         self.assertEqual(server["worlds"], 1)
         self.assertGreater(server["rss_bytes"], 0)
-        world = self.json("stats", "small")["world"]
+        world = self.json("stats")["world"]
         self.assertEqual(world["tick"], 3)
         self.assertEqual(world["tick_ms"]["count"], 3)
-        text = self.cli("stats", "small")
+        text = self.cli("stats")
         self.assertRegex(text, r"(?m)^uptime_ms +[\d,]+$")
         self.assertRegex(text, r"(?m)^tick_ms +p50 .* of 3$")
         self.cli("team", "--weight", 7)
-        self.assertRegex(self.cli("stats", "small", "--teams"), r"(?m)^ +3 +7 +0 +0 +0 +0 +0 +0$")
+        self.assertRegex(self.cli("stats", "--teams"), r"(?m)^ +3 +7 +0 +0 +0 +0 +0 +0$")
 
     # ---- worlds ----------------------------------------------------------------------------------
 
@@ -242,11 +242,11 @@ class CliTest(unittest.TestCase):
         self.cli("create", "two", "--generate", "open", "--width", 9, "--height", 9)
         self.refuse(1, "there are 2 worlds", "info")
         self.assertEqual([w["name"] for w in self.json("worlds")["worlds"]], ["one", "two"])
-        self.assertEqual(self.json("info", "one")["world"], made["world"])
-        self.assertEqual(self.json("info", made["world"])["name"], "one")
-        self.cli("destroy", "one")
-        self.refuse(1, "no_world", "info", "one")
-        self.refuse(1, "no_world", "destroy", made["world"])
+        self.assertEqual(self.json("info", "--world", "one")["world"], made["world"])
+        self.assertEqual(self.json("info", "--world", made["world"])["name"], "one")
+        self.cli("destroy", "--world", "one")
+        self.refuse(1, "no_world", "info", "--world", "one")
+        self.refuse(1, "no_world", "destroy", "--world", made["world"])
         self.assertEqual(self.json("info")["name"], "two")
 
     def test_rules_of_a_world(self):
@@ -263,7 +263,7 @@ class CliTest(unittest.TestCase):
             (rules["neighbours"], rules["step_costs"], rules["sense_radius"], rules["sense_shape"],
              rules["line_of_sight"], rules["omniscient"], rules["agents_max"], rules["teams_max"]),
             (4, "1", 9, "diamond", True, False, 77, 5))
-        self.assertIn("rules.sense_radius", self.cli("info", "odd"))
+        self.assertIn("rules.sense_radius", self.cli("info", "--world", "odd"))
         self.refuse(1, "bad_", "create", "w", "--generate", "open", "--sense-radius", 9999)
         self.refuse(1, "bad_", "create", "w", "--generate", "nonsense")
 
@@ -323,13 +323,17 @@ class CliTest(unittest.TestCase):
 
     def test_time(self):
         self.small_world()
-        first = self.json("step", "small")
+        first = self.json("step")
         self.assertEqual(first["tick"], 1)
         self.assertRegex(first["digest"], r"^[0-9a-f]{16}$")
-        self.assertRegex(self.cli("step", "-n", 9), r"^tick 10, digest [0-9a-f]{16}\n$")
+        self.assertRegex(self.cli("step", 5), r"^tick 6, digest [0-9a-f]{16}\n$")
+        self.assertRegex(self.cli("step", "-n", 4), r"^tick 10, digest [0-9a-f]{16}\n$")
+        self.refuse(2, "given twice", "step", 5, "--ticks", 5)
+        self.refuse(2, "'small' is no number of ticks; a world is named by --world", "step", "small")
+        self.refuse(2, "too many; a world is named by --world", "destroy", "small")
         self.assertRegex(self.cli("resume", "--tick-hz", 200), r"^world \d+ goes on after tick \d+\n$")
         self.assertEqual(self.json("info")["tick_hz"], 200)
-        self.refuse(1, "not_ready", "step", "small")
+        self.refuse(1, "not_ready", "step")
         self.assertRegex(self.cli("pause"), r"^world \d+ paused after tick \d+\n$")
         before = self.json("info")["tick"]
         self.assertEqual(self.json("step")["tick"], before + 1)
@@ -357,7 +361,7 @@ class CliTest(unittest.TestCase):
         self.assertRegex(text, r"(?m)^agent +3 of team 2, ")
         self.assertRegex(text, r"(?m)^goal +5,4$")
         self.assertRegex(text, r"(?m)^knowledge +60 cells known")
-        ended = self.json("stats", "small")["world"]["orders_ended"]
+        ended = self.json("stats")["world"]["orders_ended"]
         self.assertGreaterEqual(ended["cancelled"], 2)
 
     def test_explain_and_top(self):
@@ -464,7 +468,7 @@ class CliTest(unittest.TestCase):
         third = self.json("inspect", 3)
         self.assertEqual((third["kind"], third["state"]), ("none", "idle"))
         self.assertLess(third["cell"][0], 9)
-        ended = self.json("stats", "small")["world"]["orders_ended"]
+        ended = self.json("stats")["world"]["orders_ended"]
         self.assertEqual((ended["explored"], ended["replaced"]), (1, 4))
         self.cli("order", "move", "5,4", "1-3", "--formation", "line", "--common-speed")
         goals = [tuple(self.json("inspect", agent)["goal"]) for agent in (1, 2, 3)]
@@ -535,7 +539,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(self.json("terrain", "cost=3", "0,4,10,1")["changed"], 10)
         self.assertEqual(self.json("path", "0,4", "3,4")["length"], 9)
         self.assertRegex(self.cli("path", "0,4", "2,4", "--cells"), r"(?m)^0,4 1,4 2,4$")
-        self.refuse(1, "blocked_cell", "path", "0,0", "9,4")
+        self.refuse(1, "cell 0,0 cannot be entered: no place for class 'ground' (1 x 1 cells)", "path", "0,0", "9,4")
         self.refuse(1, "off_grid", "terrain", "free", "50,50")
         self.refuse(2, "is not of the form X,Y", "path", "0", "9,4")
 
@@ -629,7 +633,7 @@ class CliTest(unittest.TestCase):
         watcher = subprocess.Popen([os.path.join(BIN, "fogmarch"), "watch", "--json"], env=self.environment,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         watcher.stdout.readline()
-        self.cli("destroy", "small")
+        self.cli("destroy")
         _, words = watcher.communicate(timeout=PATIENCE)
         self.assertEqual(watcher.returncode, 0)
         self.assertIn("the world was destroyed", words)
@@ -674,7 +678,7 @@ class CliTest(unittest.TestCase):
         observer = self.cli("token", "observer").strip()
         watcher = {**self.environment, "FOGMARCH_TOKEN": observer}
         self.json("stats", environment=watcher)
-        self.refuse(1, "denied", "pause", "small", environment=watcher)
+        self.refuse(1, "denied", "pause", environment=watcher)
         self.refuse(1, "role must be", "token", "king")
         self.refuse(1, "a player's seat", "token", "player")
         self.refuse(2, "only players", "token", "admin", "--world", "small")

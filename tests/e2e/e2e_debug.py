@@ -127,6 +127,19 @@ def the_most_expensive_first():
         assert {row["agent"] for row in planners} == {row["agent"] for row in everybody}
 
 
+def who_share_a_search_are_one_row():
+    with Server() as server:
+        client = server.connect()
+        world, team = make_world(client, planner="dstar-lite")
+        cells = [part for i in range(12) for part in (2, 2 + 3 * i)]
+        agents = client.call("agent.spawn", world=world, team=team, cells=cells)["agents"]
+        client.call("agent.order", world=world, agents=agents[1:], kind="move", goal=[30, 38])
+        client.call("agent.order", world=world, agents=agents[:1], kind="move", goal=[38, 2])
+        step(client, world)
+        rows = client.call("debug.top", world=world, rows=100)["rows"]
+        assert {(row["agent"], row["agents"]) for row in rows} == {(agents[0], 1), (agents[1], 11)}, rows
+
+
 def a_followed_agent():
     with Server() as server:
         client, other = server.connect(), server.connect()
@@ -294,5 +307,5 @@ def planners_side_by_side():
 
 if __name__ == "__main__":
     run([orders_are_remembered, what_blocks_it, who_blocks_it, replans_and_their_cause,
-         the_most_expensive_first, a_followed_agent, what_a_channel_tells, another_planner,
-         planners_side_by_side])
+         the_most_expensive_first, who_share_a_search_are_one_row, a_followed_agent, what_a_channel_tells,
+         another_planner, planners_side_by_side])

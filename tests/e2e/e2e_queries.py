@@ -241,7 +241,8 @@ def what_is_refused():
             client.call("path.query", world=world, pairs=[0, 0, 1, 1, 5, 5, 2, 2])
             raise AssertionError("a path from a blocked cell")
         except RequestError as error:
-            assert error.name == "blocked_cell" and "entry 1" in error.message
+            assert error.name == "blocked_cell", error
+            assert error.message.startswith("entry 1: cell 5,5 cannot be entered: no place for class 'ground'"), error
         assert not client.call("path.reachable", world=world, **blocked)["complete"]
         assert client.refused("path.field", world=world, goal=[5, 5],
                               rect=[0, 0, 9, 9]) == "blocked_cell"

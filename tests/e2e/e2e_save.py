@@ -318,7 +318,7 @@ def within_the_rates():
         world, _ = play(client, source)
         client.call("world.step", world=world, ticks=15)
         path = os.path.join(folder, "arena.world")
-        for arguments in (("save", "arena", path), ("load", "copy", path)):
+        for arguments in (("save", "--world", "arena", path), ("load", "copy", path)):
             done = subprocess.run([program, *arguments, "--connect", f"127.0.0.1:{server.port}"],
                                   capture_output=True, timeout=PATIENCE)
             assert done.returncode == 0, done
@@ -339,7 +339,7 @@ def by_command():
             return subprocess.run([program, *arguments, "--connect", f"127.0.0.1:{server.port}"],
                                   input=data, capture_output=True, timeout=PATIENCE)
 
-        done = command("save", "arena", path)
+        done = command("save", "--world", "arena", path)
         assert done.returncode == 0, done.stderr
         digest = client.call("world.info", world=world)["digest"]
         assert done.stdout.decode() == (f"{path}: the world after tick 7, digest {digest}, "
@@ -347,7 +347,7 @@ def by_command():
         assert os.listdir(folder) == ["arena.world"]
         with open(path, "rb") as file:
             data = file.read()
-        assert command("save", str(world), "-").stdout == data
+        assert command("save", "--world", str(world), "-").stdout == data
         done = command("load", "arena", path)
         assert done.returncode == 1 and b"that name is taken" in done.stderr, done.stderr
         done = command("load", "copy", path)
@@ -363,22 +363,22 @@ def by_command():
             file.write(b"an older one")
         os.chmod(folder, 0o500)
         if os.geteuid() != 0:  # nobody forbids root anything
-            assert command("save", "arena", path).returncode == 1
+            assert command("save", "--world", "arena", path).returncode == 1
             with open(path, "rb") as file:
                 assert file.read() == b"an older one"
         os.chmod(folder, 0o700)
-        assert command("save", "arena", path).returncode == 0
+        assert command("save", "--world", "arena", path).returncode == 0
         with open(path, "rb") as file:
             assert file.read()[:8] == data[:8]
         assert os.listdir(folder) == ["arena.world"]
         os.mkfifo(os.path.join(folder, "pipe"))
         with subprocess.Popen(["cat", os.path.join(folder, "pipe")], stdout=subprocess.PIPE) as cat:
-            assert command("save", "arena", os.path.join(folder, "pipe")).returncode == 0
+            assert command("save", "--world", "arena", os.path.join(folder, "pipe")).returncode == 0
             assert cat.stdout.read()[:8] == data[:8]
-        done = command("save", "arena", os.path.join(folder, "no", "where"))
+        done = command("save", "--world", "arena", os.path.join(folder, "no", "where"))
         assert done.returncode == 1 and b"No such file" in done.stderr
         assert command("load", "none", os.path.join(folder, "none")).returncode == 1
-        assert command("save", "arena").returncode == 2
+        assert command("save", "--world", "arena").returncode == 2
 
 
 run([goes_on_in_another_server, a_running_world_arrives, what_is_refused, journals_know_of_it,

@@ -71,6 +71,26 @@ class DefaultMaps(unittest.TestCase):
         self.assertTrue(json.loads(done.stdout)["rows"])
 
 
+class Problems(unittest.TestCase):
+    """Optima that a file gives with two decimals, rounded or cut off, are no wrong answers."""
+
+    def test_two_decimals(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "open.map")
+            path.write_text("type octile\nheight 40\nwidth 40\nmap\n" + ("." * 40 + "\n") * 40)
+            for length, status in (("5.24", 0), ("5.25", 0), ("5.2426", 0), ("5.2", 0), ("5.22", 1), ("5.2400", 1),
+                                   ("5", 1)):  # 3 diagonal steps and 1 straight one: 5.24264
+                path.with_suffix(".map.scen").write_text(f"version 1\n0\topen.map\t40\t40\t0\t0\t4\t3\t{length}\n")
+                done = subprocess.run([PROGRAM, "scen", path, path.with_suffix(".map.scen")], capture_output=True,
+                                      text=True)
+                self.assertEqual(done.returncode, status, f"{length}: {done.stdout}{done.stderr}")
+
+    def test_maps_of_other_formats(self):
+        forest = pathlib.Path(__file__).resolve().parents[2] / "clients/maps/examples/forest.tmx"
+        rows = run_json("openlist", "--map", forest, "--problems", 1)["rows"]
+        self.assertTrue(rows)
+
+
 class Example(unittest.TestCase):
     def test_known_counts(self):
         result = run_json("example")

@@ -30,9 +30,10 @@ static void print_saved(const fm_cli *cli, const char *path, const struct told *
 
 static int run_save(fm_cli *cli)
 {
-    const char *path = cli->arguments[1];
+    const char *path = cli->arguments[0];
     fm_cli_connect(cli);
-    fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world(cli, cli->arguments[0]));
+    uint64_t world = fm_cli_world_option(cli);
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_SAVE);
     struct told told = {
         .save = fm_object_uint(result, "save", 0),
@@ -54,15 +55,17 @@ static int run_save(fm_cli *cli)
 
 const fm_cli_command fm_cli_save = {
     .name = "save",
-    .arguments = "WORLD FILE",
+    .arguments = "FILE",
     .summary = "save a world as one file",
     .details =
-        "Saves a world, given by number or name, as it is between two ticks: map, teams and what\n"
+        "Saves a world as it is between two ticks: map, teams and what\n"
         "they know, agents and their orders. FILE may be - for standard output. The world goes\n"
         "on; searches that are under way begin again. FILE appears when it is whole.",
-    .examples = "fogmarch save arena arena.world",
-    .arguments_min = 2,
-    .arguments_max = 2,
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
+    .examples = "fogmarch save arena.world\n"
+                "fogmarch save arena.world --world arena",
+    .arguments_min = 1,
+    .arguments_max = 1,
     .run = run_save,
 };
 

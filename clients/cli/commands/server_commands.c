@@ -55,22 +55,33 @@ static void print_teams(fm_numbers numbers)
     }
 }
 
+// 0: of none, because there are many and none was named.
+static uint64_t world_to_tell_of(fm_cli *cli)
+{
+    if (fm_cli_value(cli, "world") != NULL || fm_cli_value(cli, "teams") != NULL) {
+        return fm_cli_world_option(cli);
+    }
+    fm_numbers worlds = fm_object_numbers(fm_cli_call(cli, FM_METHOD_WORLD_LIST), "worlds");
+    return worlds.count == 1 ? fm_object_uint(&worlds.elements[0], "world", 0) : 0;
+}
+
 static int run_stats(fm_cli *cli)
 {
     fm_cli_connect(cli);
-    if (cli->argument_count > 0) {
-        fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world(cli, cli->arguments[0]));
+    uint64_t world = world_to_tell_of(cli);
+    if (world > 0) {
+        fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
     }
     fm_cli_pack_options(cli);
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_STATS);
     if (fm_cli_print_json(cli, result)) {
         return 0;
     }
-    const msgpack_object *world = fm_object_get(result, "world");
+    const msgpack_object *counters = fm_object_get(result, "world");
     fm_report_map("", fm_object_get(result, "server"));
-    if (cli->argument_count > 0 && world != NULL) {
+    if (counters != NULL) {
         putchar('\n');
-        fm_report_map("", world);
+        fm_report_map("", counters);
     }
     if (fm_object_get(result, "teams") != NULL) {
         print_teams(fm_object_numbers(result, "teams"));
@@ -94,17 +105,18 @@ const fm_cli_command fm_cli_ping = {
 
 const fm_cli_command fm_cli_stats = {
     .name = "stats",
-    .arguments = "[WORLD]",
+    .arguments = "",
     .summary = "print the counters of the server, or of a world too",
-    .details = "Prints counters since the start: the server's and, when WORLD (number or name) is\n"
-               "given, that world's: tick times, orders by their end, searches, memory.\n"
-               "Times are in milliseconds, memory in bytes. What teams may search, have saved and\n"
-               "have used is in expansions.",
-    .options = (const fm_cli_option[]){{.name = "teams",
+    .details =
+        "Prints counters since the start: the server's and those of a world, unless there are\n"
+        "many and none is named: tick times, orders by their end, searches, memory.\n"
+        "Times are in milliseconds, memory in bytes. What teams may search, have saved and\n"
+        "have used is in expansions.",
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
+                                       {.name = "teams",
                                         .kind = FM_CLI_FLAG,
-                                        .text = "also what each team of WORLD may search",
+                                        .text = "also what each team may search",
                                         .field = FM_FIELD_TEAMS},
                                        {.name = NULL}},
-    .arguments_max = 1,
     .run = run_stats,
 };

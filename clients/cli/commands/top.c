@@ -189,8 +189,10 @@ const fm_cli_command fm_cli_top = {
     .name = "top",
     .arguments = "",
     .summary = "show where a world's work goes",
-    .details = "Shows the most expensive agents, planners, teams or edits, every second. The keys\n"
-               "a, p, t and e choose, q ends it. Without a terminal it prints one table.",
+    .details =
+        "Shows the most expensive agents, planners, teams or edits, every second. The keys\n"
+        "a, p, t and e choose, q ends it. Without a terminal it prints one table. Agents that\n"
+        "share one search are one row, with the first of them; SHARED says how many they are.",
     .examples = "fogmarch top\n"
                 "fogmarch top --by teams --once",
     .options =

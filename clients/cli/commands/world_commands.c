@@ -3,14 +3,10 @@
 #include "clients/cli/commands/commands.h"
 
 #include "clients/cli/base/json.h"
+#include "clients/cli/base/parse.h"
 #include "clients/cli/base/report.h"
 
 #include <stdio.h>
-
-static const char *argument(const fm_cli *cli, int index)
-{
-    return index < cli->argument_count ? cli->arguments[index] : NULL;
-}
 
 static int run_worlds(fm_cli *cli)
 {
@@ -48,7 +44,7 @@ static int run_worlds(fm_cli *cli)
 static int run_info(fm_cli *cli)
 {
     fm_cli_connect(cli);
-    fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world(cli, argument(cli, 0)));
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world_option(cli));
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_INFO);
     if (!fm_cli_print_json(cli, result)) {
         fm_report_map("", result);
@@ -60,7 +56,7 @@ static int run_info(fm_cli *cli)
 static int set_paused(fm_cli *cli, fm_method method, const char *what)
 {
     fm_cli_connect(cli);
-    uint64_t world = fm_cli_world(cli, argument(cli, 0));
+    uint64_t world = fm_cli_world_option(cli);
     fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
     fm_cli_pack_options(cli);
     const msgpack_object *result = fm_cli_call(cli, method);
@@ -83,8 +79,19 @@ static int run_resume(fm_cli *cli)
 
 static int run_step(fm_cli *cli)
 {
+    uint64_t ticks = 0;
+    if (cli->argument_count > 0 && fm_cli_value(cli, "ticks") != NULL) {
+        fm_cli_usage_error(cli, "the number of ticks is given twice");
+    }
+    if (cli->argument_count > 0 && !fm_parse_uint(cli->arguments[0], UINT32_MAX, &ticks)) {
+        fm_cli_usage_error(cli, "'%s' is no number of ticks; a world is named by --world",
+                           cli->arguments[0]);
+    }
     fm_cli_connect(cli);
-    fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world(cli, argument(cli, 0)));
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world_option(cli));
+    if (cli->argument_count > 0) {
+        fm_params_uint(&cli->params, FM_FIELD_TICKS, ticks);
+    }
     fm_cli_pack_options(cli);
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_STEP);
     if (!fm_cli_print_json(cli, result)) {
@@ -99,7 +106,7 @@ static int run_step(fm_cli *cli)
 static int run_destroy(fm_cli *cli)
 {
     fm_cli_connect(cli);
-    uint64_t world = fm_cli_world(cli, cli->arguments[0]);
+    uint64_t world = fm_cli_world_option(cli);
     fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_DESTROY);
     if (!fm_cli_print_json(cli, result)) {
@@ -118,30 +125,31 @@ const fm_cli_command fm_cli_worlds = {
 
 const fm_cli_command fm_cli_info = {
     .name = "info",
-    .arguments = "[WORLD]",
+    .arguments = "",
     .summary = "describe a world and its rules",
-    .details = "Prints the size, rate, rules and bases of a world, given by number or name.",
-    .arguments_max = 1,
+    .details = "Prints the size, rate, rules and bases of a world.",
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
     .run = run_info,
 };
 
 const fm_cli_command fm_cli_pause = {
     .name = "pause",
-    .arguments = "[WORLD]",
+    .arguments = "",
     .summary = "stop the ticks of a world",
-    .details = "Stops the ticks of a world, given by number or name. Commands are still accepted.",
-    .arguments_max = 1,
+    .details = "Stops the ticks of a world. Commands are still accepted.",
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
     .run = run_pause,
 };
 
 const fm_cli_command fm_cli_resume = {
     .name = "resume",
-    .arguments = "[WORLD]",
+    .arguments = "",
     .summary = "let a world tick on, perhaps at another rate",
     .details =
         "Lets a world tick on. Rate and budget may be changed on the way, also of a world that\n"
         "is not paused.",
-    .options = (const fm_cli_option[]){{.name = "tick-hz",
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
+                                       {.name = "tick-hz",
                                         .kind = FM_CLI_REAL,
                                         .argument = "RATE",
                                         .text = "ticks per second",
@@ -152,33 +160,35 @@ const fm_cli_command fm_cli_resume = {
                                         .text = "milliseconds a tick may take",
                                         .field = FM_FIELD_BUDGET_MS},
                                        {.name = NULL}},
-    .arguments_max = 1,
     .run = run_resume,
 };
 
 const fm_cli_command fm_cli_step = {
     .name = "step",
-    .arguments = "[WORLD]",
+    .arguments = "[TICKS]",
     .summary = "run ticks of a paused world",
-    .details = "Runs ticks of a paused world at once and prints the digest of its state.",
-    .options = (const fm_cli_option[]){{.name = "ticks",
+    .details =
+        "Runs ticks of a paused world at once, up to 10000, and prints the digest of its state.\n"
+        "TICKS may be left out: 1.",
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
+                                       {.name = "ticks",
                                         .letter = 'n',
                                         .kind = FM_CLI_UINT,
                                         .argument = "N",
-                                        .text = "how many, up to 10000; 1",
+                                        .text = "the same as TICKS",
                                         .field = FM_FIELD_TICKS},
                                        {.name = NULL}},
-    .examples = "fogmarch pause arena && fogmarch step arena --ticks 100",
+    .examples = "fogmarch pause && fogmarch step 100\n"
+                "fogmarch step --world arena",
     .arguments_max = 1,
     .run = run_step,
 };
 
 const fm_cli_command fm_cli_destroy = {
     .name = "destroy",
-    .arguments = "WORLD",
+    .arguments = "",
     .summary = "end a world",
-    .details = "Ends a world, given by number or name, and gives its memory back.",
-    .arguments_min = 1,
-    .arguments_max = 1,
+    .details = "Ends a world and gives its memory back.",
+    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
     .run = run_destroy,
 };

@@ -436,9 +436,9 @@ DebugCompare = TypedDict('DebugCompare', {
 
 # What debug.top answers.
 DebugTop = TypedDict('DebugTop', {
-    # the most expensive first: per_tick (expansions, smoothed), expansions, agent, team, agents,
-    # bytes, goal, planner; of edits: tick, expansions (of all searches in the tick that
-    # followed), cells, cell
+    # the most expensive first, of agents that share one search the first of them: per_tick
+    # (expansions, smoothed), expansions, agent, team, agents, bytes, goal, planner; of edits:
+    # tick, expansions (of all searches in the tick that followed), cells, cell
     'rows': list[dict[str, Any]],
 })
 

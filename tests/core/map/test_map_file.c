@@ -336,10 +336,12 @@ static void problems_are_read(void **state)
     assert_int_equal(problems[0].start, fm_cell_at(106, 123));
     assert_int_equal(problems[0].goal, fm_cell_at(108, 121));
     assert_true(problems[0].optimal_length == 2.82843);
+    assert_true(problems[0].length_unit > 0.9e-5 && problems[0].length_unit < 1.1e-5);
     assert_int_equal(problems[1].bucket, 12);
     assert_int_equal(problems[1].start, fm_cell_at(4095, 0));
     assert_int_equal(problems[1].goal, fm_cell_at(0, 0));
     assert_true(problems[1].optimal_length == 1500);
+    assert_true(problems[1].length_unit == 0);
     fm_memory_release(&fm_memory_libc, problems, count * sizeof *problems);
 
     problems = (fm_problem *)&count;
