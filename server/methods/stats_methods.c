@@ -102,7 +102,7 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
 {
     const fm_world_counts *counts = &stats->counts;
     fm_pack_text(packer, "world");
-    msgpack_pack_map(packer, 24);
+    msgpack_pack_map(packer, 25);
     fm_pack_key_uint(packer, "tick", counts->tick);
     fm_pack_key_uint(packer, "agents", counts->agents);
     fm_pack_key_uint(packer, "planners", counts->planners);
@@ -113,6 +113,7 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
     fm_pack_key_uint(packer, "search_bytes", counts->search_bytes);
     fm_pack_key_uint(packer, "knowledge_bytes", counts->knowledge_bytes);
     fm_pack_key_uint(packer, "known_cells", counts->known_cells);
+    fm_pack_key_uint(packer, "stuck", counts->stuck);
     pack_quantiles(packer, "tick_ms", &stats->tick_ms);
     pack_quantiles(packer, "overrun_ms", &stats->overrun_ms);
     pack_quantiles(packer, "order_to_first_move_ticks", &stats->order_to_first_move_ticks);

@@ -346,6 +346,9 @@ static void write_worlds(FILE *out, const fm_metrics *metrics)
     PER_NAME(out, metrics, "fogmarch_conflicts_total", "counter",
              "Units that wanted the same cell, where a cell holds one, by what came of it.", "kind",
              fm_conflict_names, world->stats.counts.conflicts[i]);
+    PER_WORLD(out, metrics, "fogmarch_stuck_agents", "gauge",
+              "Agents that wanted to go on and did not get away, where a cell holds one.",
+              world->stats.counts.stuck);
     PER_WORLD(out, metrics, "fogmarch_known_cells_ratio", "gauge",
               "Share of the map that a team knows, on the average of all teams.",
               known_ratio(&world->stats.counts));
