@@ -69,15 +69,11 @@ static fm_cell step_meanwhile(const fm_world *world, const struct fm_agent *agen
                                                        : FM_CELL_NONE;
 }
 
-// Asks the planner how it is with the agent's cell. Where it keeps a path, which nobody else goes
-// by, it is told here that the agent has gone on.
-static fm_plan_state ask(fm_world *world, const struct fm_agent *agent, struct fm_planner *planner)
+// Where a planner keeps a path, which nobody else goes by, it is told here that its agent has gone
+// on.
+static fm_plan_state walk(fm_world *world, const struct fm_agent *agent, struct fm_planner *planner)
 {
-    const fm_planner_ops *ops = planner->spec.ops;
-    if (!fm_planner_walks(world, agent->planner)) {
-        return ops->state_at(planner->self, agent->cell);
-    }
-    fm_plan_state state = ops->walk(planner->self, agent->cell, 1);
+    fm_plan_state state = planner->spec.ops->walk(planner->self, agent->cell, 1);
     if (state != FM_PLAN_FOUND) {
         planner->state = (uint8_t)state;
         planner->disturbed = true;
@@ -85,6 +81,22 @@ static fm_plan_state ask(fm_world *world, const struct fm_agent *agent, struct f
         planner->turns = 0;
         fm_planner_wake(world, agent->planner);
     }
+    return state;
+}
+
+// Asks the planner how it is with the agent's cell, and for the next one if it has an answer.
+static fm_plan_state ask(fm_world *world, const struct fm_agent *agent, struct fm_planner *planner,
+                         fm_cell *next)
+{
+    const fm_planner_ops *ops = planner->spec.ops;
+    if (ops->answer != NULL) {
+        return ops->answer(planner->self, agent->cell, next);
+    }
+    fm_plan_state state = fm_planner_walks(world, agent->planner)
+                              ? walk(world, agent, planner)
+                              : ops->state_at(planner->self, agent->cell);
+    bool has_step = state == FM_PLAN_FOUND || state == FM_PLAN_PARTIAL;
+    *next = has_step ? ops->next_step(planner->self, agent->cell) : FM_CELL_NONE;
     return state;
 }
 
@@ -106,13 +118,13 @@ static const struct fm_planner *choose(fm_world *world, struct fm_agent *agent)
         return NULL;
     }
     struct fm_planner *planner = &world->planners.slots[agent->planner];
-    const fm_planner_ops *ops = planner->spec.ops;
-    agent->plan_state = (uint8_t)ask(world, agent, planner);
+    fm_cell next;
+    agent->plan_state = (uint8_t)ask(world, agent, planner, &next);
     if (agent->plan_state == FM_PLAN_RUNNING) {
         agent->next = step_meanwhile(world, agent, planner);
     }
     if (agent->plan_state == FM_PLAN_FOUND || agent->plan_state == FM_PLAN_PARTIAL) {
-        agent->next = ops->next_step(planner->self, agent->cell);
+        agent->next = next;
         if (agent->next != FM_CELL_NONE && !is_legal(world, agent, agent->next)) {
             agent->next = FM_CELL_NONE;
             fm_planner_wake(world, agent->planner);

@@ -612,9 +612,10 @@ static void goal_field_knowledge_changed(void *self, const fm_change *changes, u
     }
 }
 
-static fm_plan_state goal_field_state_at(const void *self, fm_cell start)
+static fm_plan_state goal_field_answer(const void *self, fm_cell start, fm_cell *next)
 {
     const struct goal_field *f = self;
+    *next = start;
     if (start == f->field.goal) {
         return FM_PLAN_FOUND;
     }
@@ -625,7 +626,8 @@ static fm_plan_state goal_field_state_at(const void *self, fm_cell start)
     if (is_done && is_hopeless(f, start)) {
         return FM_PLAN_UNREACHABLE;
     }
-    if (fm_tile_field_step(&f->field, start) == FM_CELL_NONE) {
+    *next = fm_tile_field_step(&f->field, start);
+    if (*next == FM_CELL_NONE) {
         bool is_proven =
             is_done && is_cost_known(f, start) && start_cost(f, start) >= FM_COST_INFINITE;
         return is_proven ? FM_PLAN_UNREACHABLE : FM_PLAN_RUNNING;
@@ -633,6 +635,12 @@ static fm_plan_state goal_field_state_at(const void *self, fm_cell start)
     bool is_proven =
         is_done && f->is_whole && f->changes_seen == f->field.map->changes && is_walked(f, start);
     return is_proven ? FM_PLAN_FOUND : FM_PLAN_PARTIAL;
+}
+
+static fm_plan_state goal_field_state_at(const void *self, fm_cell start)
+{
+    fm_cell next;
+    return goal_field_answer(self, start, &next);
 }
 
 // How much is left to do, as states go.
@@ -814,6 +822,7 @@ const fm_planner_ops fm_goal_field = {
     .is_done = goal_field_is_done,
     .state_at = goal_field_state_at,
     .next_step = goal_field_next_step,
+    .answer = goal_field_answer,
     .distances = goal_field_distances,
     .path = goal_field_path,
     .inspect = goal_field_inspect,

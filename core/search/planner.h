@@ -240,6 +240,10 @@ struct fm_planner_ops {
     // FM_CELL_NONE when there is no answer (yet). Deterministic ties.
     fm_cell (*next_step)(const void *self, fm_cell start);
 
+    // state_at() and, where it is FOUND or PARTIAL, next_step() in one, for planners to which both
+    // are the same work. May be NULL.
+    fm_plan_state (*answer)(const void *self, fm_cell start, fm_cell *next);
+
     // Ranks the cells around `start`, one of the starts set last: writes into distances[d] how far
     // the goal is from the neighbour in each direction d of `moves` (bits, as fm_view_moves()
     // gives them), and into distances[FM_DIRECTION_COUNT] how far it is from `start`. They need to
