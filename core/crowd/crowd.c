@@ -205,8 +205,9 @@ static uint32_t ground_ahead(void *context, uint32_t slot, fm_cell cell, uint32_
 {
     const fm_world *world = context;
     const struct fm_agent *agent = &world->agents.slots[slot];
-    if (agent->planner == FM_SLOT_NONE) {
-        return 0;
+    bool has_answer = agent->plan_state == FM_PLAN_FOUND || agent->plan_state == FM_PLAN_PARTIAL;
+    if (agent->planner == FM_SLOT_NONE || !has_answer) {
+        return 0; // a search without an answer has no distances yet
     }
     const struct fm_planner *planner = &world->planners.slots[agent->planner];
     const fm_view *view = fm_world_truth(world, agent->class_index);

@@ -231,7 +231,7 @@ struct fm_world_crowd {
     struct fm_mover *movers; // by agent slot
     struct fm_pibt_frame *frames;
     struct fm_jam *jam; // that is worked on, see jam.h; NULL: none
-    uint64_t *turns; // twice as many: see crowd.c
+    uint64_t *turns;    // twice as many: see crowd.c
     uint32_t mover_capacity, frame_capacity, turn_capacity;
     fm_cell *placed; // of the agents that a command spawns
     uint32_t placed_capacity;
