@@ -50,7 +50,7 @@ static const cyaml_schema_value_t document_schema = {
 struct position {
     char name[KEY_NAME_MAX + 1]; // cut
     uint32_t line;
-    bool has_value; // one that can be right: a scalar, not too long, without a NUL inside
+    char *value; // owned; NULL: none that can be right: a scalar, not too long, without a NUL
 };
 
 struct file {
@@ -59,7 +59,9 @@ struct file {
     size_t size;
     struct position keys[KEYS_MAX];
     uint32_t key_count;
-    char *error;
+    char error[FM_CONFIG_ERROR_SIZE];
+    fm_config_tell *tell;
+    void *context;
     char complaint[FM_CONFIG_ERROR_SIZE / 4]; // first that libcyaml said
 };
 
@@ -105,6 +107,14 @@ static bool is_good_value(const yaml_event_t *event)
            strlen((const char *)event->data.scalar.value) == event->data.scalar.length;
 }
 
+// A value beyond KEYS_MAX goes to the last key, which then has one already.
+static void remember_value(struct position *position, const yaml_event_t *event)
+{
+    if (position->value == NULL && is_good_value(event)) {
+        position->value = strdup((const char *)event->data.scalar.value);
+    }
+}
+
 // Takes one event. The document's own mapping is at depth 1; in there, keys and values take turns.
 static void walk(struct file *file, const yaml_event_t *event, uint32_t *depth, bool *is_key)
 {
@@ -115,7 +125,7 @@ static void walk(struct file *file, const yaml_event_t *event, uint32_t *depth, 
         if (*is_key && event->type == YAML_SCALAR_EVENT) {
             remember_key(file, event);
         } else if (!*is_key && file->key_count > 0) {
-            file->keys[file->key_count - 1].has_value = is_good_value(event);
+            remember_value(&file->keys[file->key_count - 1], event);
         }
         *is_key = !*is_key;
     }
@@ -194,21 +204,33 @@ static const char *fault_of(const struct file *file, uint32_t index)
     if (count_before(file, index) > 0) {
         return "given twice";
     }
-    return file->keys[index].has_value ? NULL : "a single short value is expected";
+    return file->keys[index].value != NULL ? NULL : "a single short value is expected";
 }
 
-// Puts the first fault among the keys into words. Returns whether there is one.
-static bool explain(struct file *file)
+// Tells all faults among the keys, and keeps what is right for those who check values. Returns
+// whether there was a fault.
+static bool explain(struct file *file, fm_config_entry *entries)
 {
+    bool is_wrong = false;
     for (uint32_t i = 0; i < file->key_count; i++) {
         const char *fault = fault_of(file, i);
         if (fault != NULL) {
-            snprintf(file->error, FM_CONFIG_ERROR_SIZE, "%.300s:%u: %s: %s", file->path,
+            snprintf(file->error, sizeof file->error, "%.300s:%u: %s: %s", file->path,
                      file->keys[i].line, file->keys[i].name, fault);
-            return true;
+            file->tell(file->context, file->error);
+            is_wrong = true;
         }
     }
-    return false;
+    for (uint32_t i = 0; is_wrong && i < file->key_count; i++) {
+        if (fault_of(file, i) == NULL) {
+            fm_config_entry *entry =
+                &entries[fm_config_key_find(file->keys[i].name) - fm_config_keys];
+            *entry = (fm_config_entry){file->keys[i].value, file->keys[i].line};
+            file->keys[i].value = NULL;
+        }
+    }
+    file->error[0] = '\0';
+    return is_wrong;
 }
 
 static uint32_t line_of(const struct file *file, const char *name)
@@ -239,7 +261,7 @@ static fm_status check_schema(struct file *file, fm_config_entry *entries)
     // libcyaml stops at the first key that it refuses, but reports the line of the value before it,
     // in words for programmers; looking again at what the walk saw gives better ones. It also cuts
     // a value at a NUL where it should refuse it.
-    bool is_explained = explain(file);
+    bool is_explained = explain(file, entries);
     if (is_explained || result != CYAML_OK) {
         if (!is_explained) {
             snprintf(file->error, FM_CONFIG_ERROR_SIZE, "%.300s: %s", file->path,
@@ -264,15 +286,19 @@ static fm_status check_schema(struct file *file, fm_config_entry *entries)
 
 // ---- what others call ---------------------------------------------------------------------------
 
-fm_status fm_config_file_read(const char *path, fm_config_entry *entries, char *error)
+fm_status fm_config_file_read(const char *path, fm_config_entry *entries, fm_config_tell *tell,
+                              void *context)
 {
     struct file *file = calloc(1, sizeof *file);
+    char error[FM_CONFIG_ERROR_SIZE];
+    snprintf(error, sizeof error, "%.300s: out of memory", path);
     if (file == NULL) {
-        snprintf(error, FM_CONFIG_ERROR_SIZE, "%.300s: out of memory", path);
+        tell(context, error);
         return FM_ERR_NO_MEMORY;
     }
     file->path = path;
-    file->error = error;
+    file->tell = tell;
+    file->context = context;
     fm_status status = read_bytes(file);
     if (status == FM_OK) {
         status = find_keys(file);
@@ -281,7 +307,12 @@ fm_status fm_config_file_read(const char *path, fm_config_entry *entries, char *
         status = check_schema(file, entries);
     }
     if (status == FM_ERR_NO_MEMORY) {
-        snprintf(error, FM_CONFIG_ERROR_SIZE, "%.300s: out of memory", path);
+        tell(context, error);
+    } else if (file->error[0] != '\0') {
+        tell(context, file->error);
+    }
+    for (uint32_t i = 0; i < file->key_count; i++) {
+        free(file->keys[i].value);
     }
     free(file->bytes);
     free(file);

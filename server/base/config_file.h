@@ -11,13 +11,17 @@ typedef struct fm_config_entry {
     uint32_t line; // from 1
 } fm_config_entry;
 
+/// Hears what is wrong with a file: "FILE:LINE: KEY: what is wrong", as much of it as is known.
+typedef void fm_config_tell(void *context, const char *error);
+
 /// Reads a file. Says nothing about values: their text goes to fm_config_set().
 ///
-/// @param entries  receives one entry per key of fm_config_keys, in that order; give them back
-///                 with fm_config_entries_fini(). Left alone on failure
-/// @param error    receives, on failure, "FILE:LINE: KEY: what is wrong" (as much of it as is
-///                 known); room for FM_CONFIG_ERROR_SIZE
+/// @param entries  all zero; receives one entry per key of fm_config_keys, in that order; give them
+///                 back with fm_config_entries_fini(). On failure those that are right, so that
+///                 their values can be checked in the same go
+/// @param tell     called on failure, for each fault among the keys
 /// @return FM_OK, FM_ERR_IO (the file cannot be read), FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_config_file_read(const char *path, fm_config_entry *entries, char *error);
+FM_CHECKED fm_status fm_config_file_read(const char *path, fm_config_entry *entries,
+                                         fm_config_tell *tell, void *context);
 
 void fm_config_entries_fini(fm_config_entry *entries);

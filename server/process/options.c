@@ -198,18 +198,23 @@ static const char *variable(const struct options *options, const char *name)
     return NULL;
 }
 
+static void on_file_fault(void *context, const char *error)
+{
+    complain(context, FM_EXIT_FAILURE, "%s", error);
+}
+
+// What is wrong has been told then; values are checked all the same.
 static void read_file(struct options *options)
 {
-    char error[FM_CONFIG_ERROR_SIZE];
     if (options->config_path == NULL) {
         options->config_path = variable(options, "FOGMARCH_CONFIG");
     }
     if (options->config_path == NULL) {
         return;
     }
-    if (fm_config_file_read(options->config_path, options->entries, error) != FM_OK) {
-        complain(options, FM_EXIT_FAILURE, "%s", error);
-    }
+    fm_status status =
+        fm_config_file_read(options->config_path, options->entries, on_file_fault, options);
+    FM_ASSERT((status == FM_OK) == (options->error_count == 0));
 }
 
 // Sets one key from one source. What a stronger source replaces must be right as well.

@@ -23,15 +23,24 @@ static void check_value(const fm_config_key *key, const char *text)
     FM_ASSERT(strcmp(once, twice) == 0);
 }
 
+struct faults {
+    const char *path;
+    uint32_t count;
+};
+
+static void on_fault(void *context, const char *error)
+{
+    struct faults *faults = context;
+    FM_ASSERT(strncmp(error, faults->path, strlen(faults->path)) == 0);
+    faults->count++;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    fm_config_entry entries[FM_CONFIG_KEY_COUNT];
-    char error[FM_CONFIG_ERROR_SIZE] = "";
-    const char *path = fm_fuzz_file(bytes, size);
-    if (fm_config_file_read(path, entries, error) != FM_OK) {
-        FM_ASSERT(strncmp(error, path, strlen(path)) == 0);
-        return 0;
-    }
+    fm_config_entry entries[FM_CONFIG_KEY_COUNT] = {0};
+    struct faults faults = {fm_fuzz_file(bytes, size), 0};
+    fm_status status = fm_config_file_read(faults.path, entries, on_fault, &faults);
+    FM_ASSERT((status == FM_OK) == (faults.count == 0));
     for (uint32_t i = 0; i < FM_CONFIG_KEY_COUNT; i++) {
         if (entries[i].text != NULL) {
             FM_ASSERT(entries[i].line > 0);
