@@ -11,6 +11,7 @@
 #include "core/crowd/crowd.h"
 #include "core/orders/homecoming.h"
 #include "core/map/map_file.h"
+#include "core/views/inspect.h"
 
 static crowd stage;
 
@@ -801,6 +802,41 @@ static void taken_cells_are_refused(void **state)
     crowd_fini(&stage);
 }
 
+// Units whose searches have no answer yet are pushed, and push others.
+static void pushes_do_not_wait_for_searches(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed() ^ 5);
+    fm_world_rules rules = crowd_rules();
+    rules.planner.ops = &fm_auto;
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(32, 32, &fm_memory_libc, &grid), FM_OK);
+    crowd_init(&stage, &rules, grid);
+    uint32_t team = crowd_team(&stage);
+    static fm_cell cells[32 * 32];
+    for (uint32_t i = 0; i < FM_COUNT_OF(cells); i++) {
+        cells[i] = fm_cell_at(i % 32, i / 32);
+    }
+    shuffle(&random, cells, FM_COUNT_OF(cells));
+    uint32_t units = 600;
+    for (uint32_t i = 0; i < units; i++) {
+        crowd_spawn_at(&stage, team, cells[i]);
+    }
+    for (uint32_t tick = 0; tick < 60; tick++) {
+        for (uint32_t i = 0; i < 20; i++) {
+            uint32_t unit = fm_random_below(&random, units);
+            crowd_order(&stage, unit, cells[fm_random_below(&random, FM_COUNT_OF(cells))],
+                        FM_UNREACHABLE_NEAREST);
+        }
+        fm_tick_report report;
+        fm_tick_run(stage.world, NULL, 40, NULL, &report); // expansions: far too few
+    }
+    fm_world_counts counts;
+    fm_world_counts_get(stage.world, &counts);
+    assert_true(counts.conflicts[FM_CONFLICT_PUSHED] > 0);
+    crowd_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -824,6 +860,7 @@ int main(void)
         cmocka_unit_test(a_large_crowd_packs_around_its_goal),
         cmocka_unit_test(all_sizes_share_no_cell),
         cmocka_unit_test(speeds_are_kept),
+        cmocka_unit_test(pushes_do_not_wait_for_searches),
         cmocka_unit_test(taken_cells_are_refused),
         cmocka_unit_test(benchmark_maps_are_played_to_the_end),
     };
