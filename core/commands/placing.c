@@ -29,17 +29,20 @@ void fm_agent_leave(fm_world *world, const struct fm_agent *agent)
     }
 }
 
-// The rings around a cell that the agents of one command have filled so far.
+// The rings around a cell that the agents of one command have filled so far, and the cells that
+// come next.
 struct search {
     fm_cell from;
     uint32_t ring;
+    fm_nearest_cells cells;
 };
 
 static fm_cell nearest_free(const fm_world *world, uint32_t class_index, fm_cell from,
                             struct search *search)
 {
     if (search->from != from) {
-        *search = (struct search){.from = from};
+        search->from = from;
+        search->ring = 0;
     }
     return fm_occupancy_nearest_free(world->crowd.occupancy,
                                      fm_world_truth(world, class_index)->blocked, from,
@@ -54,6 +57,11 @@ static fm_status choose_one(fm_world *world, const fm_command *command, fm_cell 
     }
     const fm_view *truth = fm_world_truth(world, command->class_index);
     uint32_t size = size_of(world, command->class_index);
+    if (command->placing == FM_PLACE_NEAREST && world->crowd.occupancy != NULL) {
+        fm_status status = fm_nearest_cells_next(&search->cells, world->crowd.occupancy,
+                                                 truth->blocked, cell, size, chosen);
+        return status == FM_OK && *chosen == FM_CELL_NONE ? FM_ERR_OCCUPIED_CELL : status;
+    }
     if (command->placing == FM_PLACE_NEAREST) {
         *chosen = nearest_free(world, command->class_index, cell, search);
         return *chosen == FM_CELL_NONE ? FM_ERR_OCCUPIED_CELL : FM_OK;
@@ -76,7 +84,7 @@ fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t
     }
     fm_status status = FM_OK;
     uint32_t size = size_of(world, command->class_index), count = 0;
-    struct search search = {.from = FM_CELL_NONE};
+    struct search search = {.from = FM_CELL_NONE, .cells = {.memory = &world->memory}};
     while (count < command->cell_count) {
         status =
             choose_one(world, command, command->cells[count], &search, &world->crowd.placed[count]);
@@ -93,6 +101,7 @@ fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t
     for (uint32_t i = 0; world->crowd.occupancy != NULL && i < count; i++) {
         fm_occupancy_leave(world->crowd.occupancy, world->crowd.placed[i], size, UNIT_TO_COME);
     }
+    fm_nearest_cells_fini(&search.cells);
     return status;
 }
 

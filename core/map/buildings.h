@@ -6,7 +6,9 @@
 // one of its cells without it. Only the owner hears at once.
 //
 // Beside the cells a team keeps a list of the buildings that it has seen, each with a name that
-// counts what the team has seen and nothing else (core/world/names.h says why).
+// counts what the team has seen and nothing else (core/world/names.h says why). A building is one
+// thing, like a unit of several cells: whoever sees one of its cells knows owner and rectangle at
+// once. Its other cells it learns as it sees them, and it searches by the cells.
 //
 // Threads: fm_buildings is written between ticks; a team's fm_buildings_seen like its knowledge.
 

@@ -56,3 +56,26 @@ void fm_occupancy_leave(fm_occupancy *occupancy, fm_cell cell, uint32_t size, ui
 ///                   left meanwhile
 fm_cell fm_occupancy_nearest_free(const fm_occupancy *occupancy, const fm_bitmap *blocked,
                                   fm_cell from, uint32_t size, uint32_t *ring);
+
+// The same for many units around one cell, of whom none leaves meanwhile: each cell is looked at
+// once, and waits in a heap until it is the nearest. Begins zeroed but for `memory`.
+typedef struct fm_nearest_cells {
+    const fm_memory *memory;
+    fm_cell from;
+    uint32_t size;
+    bool begun;
+    uint32_t ring; // the next to be looked at
+    struct fm_nearest_cell *heap;
+    uint32_t count, capacity;
+} fm_nearest_cells;
+
+/// The next nearest cell, as above. Somebody stands there from now on, or it is given up. With
+/// another `from` or size it begins again.
+///
+/// @param out  receives it; FM_CELL_NONE when there is none
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_nearest_cells_next(fm_nearest_cells *cells, const fm_occupancy *occupancy,
+                                           const fm_bitmap *blocked, fm_cell from, uint32_t size,
+                                           fm_cell *out);
+
+void fm_nearest_cells_fini(fm_nearest_cells *cells);

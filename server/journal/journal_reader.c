@@ -164,12 +164,19 @@ static void immutable_uri(const char *path, char *uri, size_t size)
     snprintf(uri + used, size - used, "?immutable=1");
 }
 
-static int open_database(fm_journal_reader *reader, bool immutable)
+enum access {
+    ACCESS_SHARED,
+    ACCESS_IMMUTABLE, // nothing may be written beside it, and nobody changes it
+    ACCESS_ALONE,     // nothing can be written beside it: the disk is full
+};
+
+static int open_database(fm_journal_reader *reader, enum access how)
 {
     char uri[3 * PATH_SIZE + 64];
     const char *name = reader->path;
-    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
-    if (immutable) {
+    int flags =
+        SQLITE_OPEN_NOMUTEX | (how == ACCESS_ALONE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+    if (how == ACCESS_IMMUTABLE) {
         immutable_uri(reader->path, uri, sizeof uri);
         name = uri;
         flags |= SQLITE_OPEN_URI;
@@ -178,6 +185,10 @@ static int open_database(fm_journal_reader *reader, bool immutable)
     int code = sqlite3_open_v2(name, &reader->db, flags, NULL);
     if (code == SQLITE_OK) {
         distrust(reader->db);
+        if (how == ACCESS_ALONE) { // what SQLite shares with others it keeps in memory then
+            sqlite3_db_config(reader->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+            sqlite3_exec(reader->db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
+        }
         code = sqlite3_exec(reader->db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
     }
     return code;
@@ -195,10 +206,12 @@ static fm_status open_file(fm_journal_reader *reader, char *error)
         return fm_journal_complain(reader->path, error, FM_ERR_IO,
                                    "is no file, but a folder or something else");
     }
-    int code = open_database(reader, false) & 0xff;
+    int code = open_database(reader, ACCESS_SHARED) & 0xff;
     bool may_not_write = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
     if (may_not_write && !has_wal(reader->path)) {
-        code = open_database(reader, true);
+        code = open_database(reader, ACCESS_IMMUTABLE);
+    } else if (code == SQLITE_IOERR || code == SQLITE_FULL) {
+        code = open_database(reader, ACCESS_ALONE);
     }
     if (reader->db == NULL) {
         return fm_journal_complain(reader->path, error, FM_ERR_NO_MEMORY, "out of memory");

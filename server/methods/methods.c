@@ -236,7 +236,8 @@ static fm_status take(fm_session *session, const fm_request *request, char *erro
     if (status == FM_OK) {
         status = pay_for_work(session, request, error);
     }
-    return status == FM_OK ? methods[request->method].take(session, request, error) : status;
+    return status == FM_OK ? fm_request_take(methods[request->method].take, session, request, error)
+                           : status;
 }
 
 static void disconnect_for_nonsense(fm_session *session, const char *error)

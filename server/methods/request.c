@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+fm_status fm_request_take(fm_take_fn *take, fm_session *session, const fm_request *request,
+                          char *error)
+{
+    return take(session, request, error);
+}
+
 // ---- worlds and teams --------------------------------------------------------------------------
 
 static bool is_seat(const fm_session *session, const fm_host *host)

@@ -47,6 +47,13 @@ bool fm_request_may_know(const fm_session *session, const fm_host *host);
 /// The world of a player's seat. NULL while there is none
 fm_host *fm_request_seat_host(const fm_session *session);
 
+// ---- handlers ----------------------------------------------------------------------------------
+
+/// Calls what handles a method. Here and not where the table is, so that the simulation can look
+/// before and after (tests/sim/unchanged.h): what is refused has changed nothing.
+FM_CHECKED fm_status fm_request_take(fm_take_fn *take, fm_session *session,
+                                     const fm_request *request, char *error);
+
 // ---- answers and jobs --------------------------------------------------------------------------
 
 /// Answers with an error, unless the request is a notification.

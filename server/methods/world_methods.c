@@ -292,32 +292,6 @@ fm_status fm_take_world_create(fm_session *session, const fm_request *request, c
 
 // ---- map.upload --------------------------------------------------------------------------------
 
-static fm_status begin_upload(fm_session *session, const fm_request *request, char *error)
-{
-    fm_hub *hub = session->hub;
-    fm_upload *upload = &session->upload;
-    const fm_value *total = &request->values[FM_FIELD_TOTAL];
-    if (!total->present) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "map.upload: the first piece must have 'total'");
-        return FM_ERR_BAD_FIELD;
-    }
-    hub->uploads_size -= upload->total; // an unfinished one is given up
-    free(upload->bytes);
-    *upload = (fm_upload){0};
-    if (hub->uploads_size + total->number > hub->config->uploads_max_bytes) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "too many uploads at once");
-        return FM_ERR_LIMIT;
-    }
-    upload->bytes = malloc(total->number);
-    if (upload->bytes == NULL) {
-        return FM_ERR_NO_MEMORY;
-    }
-    upload->number = ++hub->upload_last;
-    upload->total = total->number;
-    hub->uploads_size += upload->total;
-    return FM_OK;
-}
-
 static fm_status add_piece(fm_upload *upload, const fm_request *request, char *error)
 {
     const fm_value *data = &request->values[FM_FIELD_DATA];
@@ -336,6 +310,36 @@ static fm_status add_piece(fm_upload *upload, const fm_request *request, char *e
     return FM_OK;
 }
 
+// An unfinished one is given up for the new one, but not for a request that is refused.
+static fm_status begin_upload(fm_session *session, const fm_request *request, char *error)
+{
+    fm_hub *hub = session->hub;
+    const fm_value *total = &request->values[FM_FIELD_TOTAL];
+    if (!total->present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "map.upload: the first piece must have 'total'");
+        return FM_ERR_BAD_FIELD;
+    }
+    size_t others_size = hub->uploads_size - session->upload.total;
+    if (others_size + total->number > hub->config->uploads_max_bytes) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "too many uploads at once");
+        return FM_ERR_LIMIT;
+    }
+    fm_upload begun = {.bytes = malloc(total->number), .total = total->number};
+    if (begun.bytes == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_status status = add_piece(&begun, request, error);
+    if (status != FM_OK) {
+        free(begun.bytes);
+        return status;
+    }
+    begun.number = ++hub->upload_last;
+    free(session->upload.bytes);
+    session->upload = begun;
+    hub->uploads_size = others_size + begun.total;
+    return FM_OK;
+}
+
 fm_status fm_take_map_upload(fm_session *session, const fm_request *request, char *error)
 {
     fm_upload *upload = &session->upload;
@@ -346,8 +350,7 @@ fm_status fm_take_map_upload(fm_session *session, const fm_request *request, cha
     } else if (upload->number != number->number) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "this session has no such upload");
         status = FM_ERR_BAD_VALUE;
-    }
-    if (status == FM_OK) {
+    } else {
         status = add_piece(upload, request, error);
     }
     if (status != FM_OK || request->is_notification) {

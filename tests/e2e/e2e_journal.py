@@ -476,6 +476,45 @@ def full_disk():
                 assert told["role"] == "debug", told
 
 
+def started_with_a_full_disk():
+    """Killed or ended, and started again while nothing can be written: the world is there, as the policy
+    says, its tokens are good, and it goes on once there is room."""
+    for policy, killed in (("pause", True), ("pause", False), ("read_only", True), ("read_only", False)):
+        with SmallDisk() as disk:
+            if disk.path is None:
+                print("[ SKIPPED  ] started_with_a_full_disk: needs the right to mount a tmpfs")
+                return
+            flags = ("--journal-on-error", policy)
+            with JournalServer(disk, *flags) as server:
+                admin = server.connect()
+                world = populate(admin, tick_hz=100)
+                token = admin.call("token.create", role="debug")["token"]
+                wait_for_tick(admin, world, 5)
+                seen = admin.call("world.info", world=world)["tick"]
+                if killed:
+                    server.kill()
+            disk.fill()
+            with JournalServer(disk, *flags) as server:
+                admin = server.connect()
+                stopped = "paused" if policy == "pause" else policy
+                until(lambda: admin.call("world.info", world=world)["journal"] == stopped, "the full disk")
+                info = admin.call("world.info", world=world)
+                assert info["tick"] >= seen and info["journal"] == ("paused" if policy == "pause" else policy), info
+                assert server.connect(hello=False).call("hello", protocol=1, token=token)["role"] == "debug"
+                assert admin.refused("terrain.set", world=world, cells=[1, 1], set="cost", cost=3) == "io"
+                if policy == "read_only":
+                    admin.call("subscribe", world=world)
+                    wait_for_tick(admin, world, info["tick"] + 10)
+                disk.empty()
+                until(lambda: admin.call("world.info", world=world)["journal"] == "good", "room")
+                admin.call("terrain.set", world=world, cells=[95, 95], set="cost", cost=9)
+                tick, digest = settled(admin, world)
+                server.kill()
+            with JournalServer(disk) as server:
+                info = server.connect().call("world.info", world=world)
+                assert (info["tick"], info["digest"]) == (tick, digest), (info, tick, digest)
+
+
 def files_that_may_not_grow():
     """The same without the right to mount: the system's limit of a file's size, raised later on."""
     with Folder() as folder, tempfile.TemporaryDirectory() as place:
@@ -586,5 +625,5 @@ def one_of_two_fails():
 if __name__ == "__main__":
     run([killed_and_back, nothing_seen_is_lost, memory_that_runs_out, without_syncing, ended_in_order,
          destroyed_worlds_do_not_come_back, folders_that_will_not_do, damaged_files,
-         journals_that_went_back, full_disk,
+         journals_that_went_back, full_disk, started_with_a_full_disk,
          files_that_may_not_grow, ended_with_a_full_disk, read_only_disk, one_of_two_fails])

@@ -12,7 +12,9 @@
     X(LOST_BLOCK, "lost-block", "one of 2,000 blocks is never given back")                         \
     X(LATE_TICK, "late-tick", "one of 100 ticks begins 200 ms late")                               \
     X(EARLY_NEWS, "early-news", "clients are told before it is on the disk")                       \
-    X(LYING_SYNC, "lying-sync", "the disk says that it has synced, and has not")
+    X(LYING_SYNC, "lying-sync", "the disk says that it has synced, and has not")                   \
+    X(EARLY_REVOKE, "early-revoke", "a token ends before that is written, which may fail")         \
+    X(HALF_DONE, "half-done", "one of 20 requests that are refused ends a token all the same")
 
 typedef enum sim_bug {
 #define X(name, option, text) SIM_BUG_##name,

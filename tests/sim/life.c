@@ -19,6 +19,7 @@
 #include "tests/sim/memory.h"
 #include "tests/sim/pages.h"
 #include "tests/sim/plan.h"
+#include "tests/sim/unchanged.h"
 #include "tests/sim/verify.h"
 
 #include "server/base/log.h"
@@ -184,6 +185,7 @@ static void calm_down(void)
     sim_actors_calm();
     sim_audit_end();
     sim_pages_audit();
+    sim_unchanged_audit();
 }
 
 // @return false: the machine has crashed

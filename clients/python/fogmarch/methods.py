@@ -562,8 +562,9 @@ Keyframe = TypedDict('Keyframe', {
     # of each: id, team, x, y, state
     'agents': list[int],
     # left out when empty: buildings that the view believes in and that touch the rectangle; of
-    # each: number, owner, x, y, width, height. A player's numbers count the buildings that its
-    # team has seen
+    # each: number, owner, x, y, width, height. A building is one thing: who sees one of its cells
+    # is told its owner and whole rectangle, while `cells` tells its cells as they are seen. A
+    # player's numbers count the buildings that its team has seen
     'buildings': list[int],
     # left out when empty: agents of another movement class than the world's first; of each: id,
     # class (from 0, in the order of world.create)

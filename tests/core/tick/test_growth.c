@@ -417,6 +417,21 @@ static void nobody_one_per_cell(void)
     make_world(rules);
 }
 
+static void put_down_around_one_cell(void)
+{
+    static fm_cell cells[UNITS_MOST];
+    for (uint32_t i = 0; i < UNITS * scene.scale; i++) {
+        cells[i] = fm_cell_at(SIDE / 2, SIDE / 2);
+    }
+    apply((fm_command){.kind = FM_COMMAND_SPAWN,
+                       .team = 1,
+                       .cells = cells,
+                       .cell_count = UNITS * scene.scale,
+                       .placing = FM_PLACE_NEAREST});
+    scene.count += UNITS * scene.scale;
+    tick();
+}
+
 static void remove_all(void)
 {
     apply((fm_command){
@@ -578,6 +593,7 @@ static const struct deed deeds[] = {
     {"agent.order spread, one unit per cell", units_one_per_cell, spread},
     {"agent.spawn", nobody, put_down},
     {"agent.spawn one unit per cell", nobody_one_per_cell, put_down},
+    {"agent.spawn around one cell", nobody_one_per_cell, put_down_around_one_cell},
     {"agent.remove", auto_on_the_way, remove_all},
     {"agent.set_planner", auto_on_the_way, change_planners},
     {"terrain.set cells", nobody, change_cells},
