@@ -37,6 +37,11 @@
 
 #define FM_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+static inline uint32_t fm_min(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 // Stops the process because the program itself is wrong. On in every build. Never put it on
 // anything that a client, a map file or a config file can cause.
 #define FM_ASSERT(condition)                                                                       \

@@ -88,15 +88,8 @@ FM_INLINE bool fm_heap_set(fm_heap *heap, uint64_t key, uint32_t ref, fm_heap_pl
     fm_heap_entry entry = {.key = key, .ref = ref};
     uint32_t place = *place_of(context, ref);
     if (place == 0) {
-        if (heap->count == heap->capacity) {
-            uint32_t capacity = heap->capacity == 0 ? 64 : heap->capacity * 2;
-            fm_heap_entry *entries = fm_memory_resize(heap->memory, heap->entries, heap->capacity,
-                                                      capacity, sizeof *entries);
-            if (entries == NULL) {
-                return false;
-            }
-            heap->entries = entries;
-            heap->capacity = capacity;
+        if (!FM_RESERVE_FROM(heap->memory, heap->entries, heap->capacity, heap->count + 1)) {
+            return false;
         }
         fm_heap_sift_up(heap, heap->count++, entry, place_of, context);
     } else if (key < heap->entries[place - 1].key) {

@@ -48,3 +48,8 @@ void *fm_memory_resize(const fm_memory *memory, void *block, size_t old_count, s
 /// @return whether there is room now
 bool fm_reserve(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
                 size_t size);
+
+// The same, by the names of the array and its capacity; true on success.
+#define FM_RESERVE_FROM(memory, array, capacity, wanted)                                           \
+    ((wanted) <= (capacity) ||                                                                     \
+     fm_reserve((memory), (void **)&(array), &(capacity), (wanted), sizeof *(array)))

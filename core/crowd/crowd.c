@@ -159,21 +159,6 @@ static bool is_goal_taken(const fm_world *world, const fm_mover *mover)
     return other != NULL && other == find_under(world, mover, mover->aim, is_in_the_way);
 }
 
-static void face_taken_goal(fm_world *world, struct fm_agent *agent)
-{
-    switch (agent->order.on_unreachable) {
-    case FM_UNREACHABLE_NEAREST:
-        fm_order_leg_over(world, agent, FM_END_NEAREST);
-        return;
-    case FM_UNREACHABLE_FAIL:
-        fm_order_leg_over(world, agent, FM_END_UNREACHABLE);
-        return;
-    case FM_UNREACHABLE_WAIT:
-        return;
-    }
-    FM_UNREACHABLE();
-}
-
 static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
 {
     if (agent->order.id == 0 || !agent->is_ready) {
@@ -189,7 +174,7 @@ static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
         agent->stalled_ticks = 0;
     } else if (++agent->stalled_ticks == FM_TAKEN_TICKS) {
         agent->stalled_ticks = 0;
-        face_taken_goal(world, agent);
+        fm_order_give_up_leg(world, agent);
     }
 }
 

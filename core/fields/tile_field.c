@@ -8,11 +8,6 @@
 
 #define KM_MAX ((uint32_t)1 << 28) // beyond it keys would outgrow 32 bits
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 // ---- records ------------------------------------------------------------------------------------
 
 static size_t body_size(bool is_wide)
@@ -139,7 +134,7 @@ static void lower_border(fm_tile_border *border, const fm_tile_border *other)
 {
     for (uint32_t side = 0; side < FM_SIDE_COUNT; side++) {
         for (uint32_t i = 0; i < FM_TILE_SIDE; i++) {
-            (*border)[side][i] = smaller((*border)[side][i], (*other)[side][i]);
+            (*border)[side][i] = fm_min((*border)[side][i], (*other)[side][i]);
         }
     }
 }
@@ -151,7 +146,7 @@ static void find_range(const fm_tile_border *border, uint32_t *low, uint32_t *hi
     for (uint32_t side = 0; side < FM_SIDE_COUNT; side++) {
         for (uint32_t i = 0; i < FM_TILE_SIDE; i++) {
             uint32_t cost = (*border)[side][i];
-            least = smaller(least, cost);
+            least = fm_min(least, cost);
             most = cost < FM_COST_INFINITE && cost > most ? cost : most;
         }
     }
@@ -165,8 +160,8 @@ static void read_weights(const fm_tile_field *field, uint32_t number,
     const fm_view *view = field->view;
     fm_cell corner = fm_tile_corner(field->map, number);
     uint32_t x = fm_cell_x(corner), y = fm_cell_y(corner);
-    uint32_t width = smaller(FM_TILE_SIDE, view->width - x);
-    uint32_t height = smaller(FM_TILE_SIDE, view->height - y);
+    uint32_t width = fm_min(FM_TILE_SIDE, view->width - x);
+    uint32_t height = fm_min(FM_TILE_SIDE, view->height - y);
     memset(weights, 1, FM_TILE_CELLS);
     for (uint32_t i = 0; i < height; i++) {
         memcpy(weights[i], view->weights + (size_t)(y + i) * view->width + x, width);
@@ -200,7 +195,7 @@ static void put_wide(fm_tile_body *body, const fm_tile_border *seeds)
             uint32_t last = FM_TILE_SIDE - 1;
             uint32_t *place = is_vertical ? &body->wide[i][side == FM_SIDE_EAST ? last : 0]
                                           : &body->wide[side == FM_SIDE_SOUTH ? last : 0][i];
-            *place = smaller(*place, (*seeds)[side][i]);
+            *place = fm_min(*place, (*seeds)[side][i]);
         }
     }
 }
@@ -322,7 +317,7 @@ uint32_t fm_tile_refresh(fm_tile_field *field, fm_tile *tile, bool with_body, fm
     for (uint32_t side = 0; side < FM_SIDE_COUNT; side++) {
         for (uint32_t i = 0; i < FM_TILE_SIDE; i++) {
             uint32_t cost = before[side][i];
-            raised = smaller(raised, after[side][i] > cost ? cost : FM_COST_INFINITE);
+            raised = fm_min(raised, after[side][i] > cost ? cost : FM_COST_INFINITE);
         }
     }
     if (raised < FM_COST_INFINITE) {

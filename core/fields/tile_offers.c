@@ -13,11 +13,6 @@ const uint32_t fm_tile_no_costs[FM_TILE_SIDE] = {
     FM_COST_INFINITE, FM_COST_INFINITE, FM_COST_INFINITE, FM_COST_INFINITE, FM_COST_INFINITE,
     FM_COST_INFINITE, FM_COST_INFINITE};
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 void fm_tile_border_clear(fm_tile_border *border)
 {
     for (uint32_t side = 0; side < FM_SIDE_COUNT; side++) {
@@ -75,7 +70,7 @@ static void cross_weighted(const fm_tile_field *field, const uint32_t *from, uin
             uint32_t j = i + (uint32_t)along;
             if ((moves >> d & 1) != 0 && j < FM_TILE_SIDE) {
                 uint32_t cost = from[j] + fm_view_cost(view, cell, d, fm_cell_step(cell, d));
-                offers[i] = smaller(offers[i], cost);
+                offers[i] = fm_min(offers[i], cost);
             }
         }
     }
@@ -200,7 +195,7 @@ uint32_t fm_tile_offered_key(const fm_tile_field *field, const fm_tile *tile)
     for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d += fm_tile_direction_stride(field)) {
         const fm_tile *from = fm_tile_neighbour(field, tile->number, d);
         if (from != NULL && from->is_computed) {
-            key = smaller(key, fm_tile_key_from(field, from, tile->number, tile, d));
+            key = fm_min(key, fm_tile_key_from(field, from, tile->number, tile, d));
         }
     }
     return key;
@@ -220,7 +215,7 @@ void fm_tile_gather(const fm_tile_field *field, uint32_t number, fm_tile_border 
         const fm_tile *from = fm_tile_neighbour(field, number, d);
         if (from != NULL && from->is_computed) {
             uint32_t *corner = corner_of(seeds, d);
-            *corner = smaller(*corner, cross_corner(field, from, number, d));
+            *corner = fm_min(*corner, cross_corner(field, from, number, d));
         }
     }
 }

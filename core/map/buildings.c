@@ -36,17 +36,9 @@ fm_status fm_buildings_reserve(fm_buildings *buildings)
         buildings->at = fm_memory_allocate_zeroed(
             memory, (size_t)buildings->width * buildings->height, sizeof *buildings->at);
     }
-    if (buildings->count == buildings->capacity) {
-        uint32_t capacity = buildings->capacity == 0 ? 16 : buildings->capacity * 2;
-        fm_building *list =
-            fm_memory_resize(memory, buildings->list, buildings->capacity, capacity, sizeof *list);
-        if (list == NULL) {
-            return FM_ERR_NO_MEMORY;
-        }
-        buildings->list = list;
-        buildings->capacity = capacity;
-    }
-    return buildings->at == NULL ? FM_ERR_NO_MEMORY : FM_OK;
+    bool is_room =
+        FM_RESERVE_FROM(memory, buildings->list, buildings->capacity, buildings->count + 1);
+    return is_room && buildings->at != NULL ? FM_OK : FM_ERR_NO_MEMORY;
 }
 
 static void write_id(fm_buildings *buildings, const fm_rect *rect, uint32_t id)
@@ -139,15 +131,8 @@ static void add_seen(fm_buildings_seen *seen, const fm_building *building, const
     if (place < seen->count && seen->list[place].id == building->id) {
         return;
     }
-    if (seen->count == seen->capacity) {
-        uint32_t capacity = seen->capacity == 0 ? 16 : seen->capacity * 2;
-        fm_building_look *list =
-            fm_memory_resize(memory, seen->list, seen->capacity, capacity, sizeof *list);
-        if (list == NULL) {
-            return;
-        }
-        seen->list = list;
-        seen->capacity = capacity;
+    if (!FM_RESERVE_FROM(memory, seen->list, seen->capacity, seen->count + 1)) {
+        return;
     }
     memmove(&seen->list[place + 1], &seen->list[place], (seen->count - place) * sizeof *seen->list);
     seen->list[place] = (fm_building_look){

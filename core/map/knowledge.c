@@ -100,16 +100,10 @@ static void note_learned(fm_knowledge *knowledge, fm_learned learned)
     if (!knowledge->keep_learned) {
         return;
     }
-    if (knowledge->learned_count == knowledge->learned_capacity) {
-        uint32_t capacity = knowledge->learned_capacity == 0 ? 64 : knowledge->learned_capacity * 2;
-        fm_learned *grown = fm_memory_resize(knowledge->memory, knowledge->learned,
-                                             knowledge->learned_capacity, capacity, sizeof *grown);
-        if (grown == NULL) {
-            knowledge->learned_lost = true;
-            return;
-        }
-        knowledge->learned = grown;
-        knowledge->learned_capacity = capacity;
+    if (!FM_RESERVE_FROM(knowledge->memory, knowledge->learned, knowledge->learned_capacity,
+                         knowledge->learned_count + 1)) {
+        knowledge->learned_lost = true;
+        return;
     }
     knowledge->learned[knowledge->learned_count++] = learned;
 }
@@ -265,18 +259,19 @@ static inline bool span_of(const fm_knowledge *knowledge, fm_cell cell, int32_t 
     return true;
 }
 
-void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell)
+// Handed the cells that are seen, up to 64 of a row at a time: a row, which word of it, and bits.
+typedef void see_fn(void *context, uint32_t y, uint32_t word, uint64_t cells);
+
+// Hands all cells to `see` that are seen from `cell`.
+FM_INLINE void see_from(const fm_knowledge *knowledge, fm_cell cell, see_fn *see, void *context)
 {
     const fm_line_of_sight *sight = knowledge->sight;
-    if (knowledge->omniscient) {
-        return;
-    }
     if (sight->rules.line_of_sight) {
         fm_cell cells[FM_SIGHT_RAYS_MAX];
         uint32_t count = fm_line_of_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
         for (uint32_t i = 0; i < count; i++) {
             uint32_t x = fm_cell_x(cells[i]);
-            learn_word(knowledge, fm_cell_y(cells[i]), x >> 6, (uint64_t)1 << (x & 63));
+            see(context, fm_cell_y(cells[i]), x >> 6, (uint64_t)1 << (x & 63));
         }
         return;
     }
@@ -287,8 +282,25 @@ void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell)
             continue;
         }
         for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
-            learn_word(knowledge, span.y, word, span_mask(word, span.x_first, span.x_last));
+            see(context, span.y, word, span_mask(word, span.x_first, span.x_last));
         }
+    }
+}
+
+static inline void learn_seen(void *context, uint32_t y, uint32_t word, uint64_t cells)
+{
+    learn_word(context, y, word, cells);
+}
+
+static inline void mark_seen(void *context, uint32_t y, uint32_t word, uint64_t cells)
+{
+    fm_bitmap_row(context, (int32_t)y)[word] |= cells;
+}
+
+void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell)
+{
+    if (!knowledge->omniscient) {
+        see_from(knowledge, cell, learn_seen, knowledge);
     }
 }
 
@@ -349,26 +361,7 @@ void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell)
 
 void fm_knowledge_look(const fm_knowledge *knowledge, fm_cell cell, fm_bitmap *visible)
 {
-    const fm_line_of_sight *sight = knowledge->sight;
-    if (sight->rules.line_of_sight) {
-        fm_cell cells[FM_SIGHT_RAYS_MAX];
-        uint32_t count = fm_line_of_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
-        for (uint32_t i = 0; i < count; i++) {
-            fm_bitmap_set(visible, cells[i]);
-        }
-        return;
-    }
-    int32_t radius = (int32_t)sight->rules.radius;
-    for (int32_t dy = -radius; dy <= radius; dy++) {
-        struct span span;
-        if (!span_of(knowledge, cell, dy, &span)) {
-            continue;
-        }
-        for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
-            fm_bitmap_row(visible, (int32_t)span.y)[word] |=
-                span_mask(word, span.x_first, span.x_last);
-        }
-    }
+    see_from(knowledge, cell, mark_seen, visible);
 }
 
 // ---- edits of the true map ----------------------------------------------------------------------

@@ -22,16 +22,7 @@ void fm_detour_measure(const struct fm_planner *planner, struct fm_agent *agent)
 
 void fm_detour_face(fm_world *world, struct fm_agent *agent)
 {
-    switch (agent->order.on_unreachable) {
-    case FM_UNREACHABLE_NEAREST:
-        fm_order_leg_over(world, agent, FM_END_NEAREST);
-        return;
-    case FM_UNREACHABLE_FAIL:
-        fm_order_leg_over(world, agent, FM_END_UNREACHABLE);
-        return;
-    case FM_UNREACHABLE_WAIT:
+    if (!fm_order_give_up_leg(world, agent)) {
         fm_agent_set_state(world, agent, FM_AGENT_BLOCKED);
-        return;
     }
-    FM_UNREACHABLE();
 }

@@ -132,3 +132,18 @@ void fm_order_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how
         fm_agent_end_order(world, agent, how);
     }
 }
+
+bool fm_order_give_up_leg(fm_world *world, struct fm_agent *agent)
+{
+    switch (agent->order.on_unreachable) {
+    case FM_UNREACHABLE_NEAREST:
+        fm_order_leg_over(world, agent, FM_END_NEAREST);
+        return true;
+    case FM_UNREACHABLE_FAIL:
+        fm_order_leg_over(world, agent, FM_END_UNREACHABLE);
+        return true;
+    case FM_UNREACHABLE_WAIT:
+        return false;
+    }
+    FM_UNREACHABLE();
+}

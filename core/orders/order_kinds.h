@@ -39,3 +39,9 @@ void fm_order_progress(fm_world *world, struct fm_agent *agent);
 /// The path to order.goal is over, for one of the reasons that end a move. The order goes on with
 /// its next leg, or ends.
 void fm_order_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
+
+/// The goal of the leg cannot be had as things are. Ends the leg as on_unreachable says, as nearest
+/// or unreachable; with wait it goes on.
+///
+/// @return whether the leg is over
+bool fm_order_give_up_leg(fm_world *world, struct fm_agent *agent);

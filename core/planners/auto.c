@@ -185,11 +185,6 @@ static const struct part *speaker(const struct automatic *a)
 
 // ---- searching ----------------------------------------------------------------------------------
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 // Lends a part up to `units` of the work. Returns true when it has an answer.
 static bool advance_part(struct part *part, uint32_t units, fm_work *work)
 {
@@ -229,7 +224,7 @@ static void advance_guide(struct automatic *a, uint32_t units, fm_work *work)
     late.deadline = (fm_deadline){0};
     late.cut = false;
     late.cut_at = 0;
-    advance_part(&a->guide, smaller(units, GUIDE_UNITS_LATE), &late);
+    advance_part(&a->guide, fm_min(units, GUIDE_UNITS_LATE), &late);
     work->expansions = late.expansions;
     work->secondary = late.secondary;
 }

@@ -294,23 +294,11 @@ static void run_uniform(struct tree *t, fm_work *work, uint32_t expansions_at_st
 
 // ---- cutting ------------------------------------------------------------------------------------
 
-static bool grow_cut(struct tree *t)
-{
-    uint32_t capacity = t->cut_capacity == 0 ? 64 : t->cut_capacity * 2;
-    uint32_t *cut = fm_memory_resize(t->memory, t->cut, t->cut_capacity, capacity, sizeof *t->cut);
-    if (cut == NULL) {
-        t->exhausted = true;
-        return false;
-    }
-    t->cut = cut;
-    t->cut_capacity = capacity;
-    return true;
-}
-
 // Takes a cell out of the tree. What hangs on it follows in cut_around().
 static void cut(struct tree *t, const struct spot *u)
 {
-    if (t->cut_count == t->cut_capacity && !grow_cut(t)) {
+    if (!FM_RESERVE_FROM(t->memory, t->cut, t->cut_capacity, t->cut_count + 1)) {
+        t->exhausted = true;
         return;
     }
     close_cell(u->node);

@@ -59,16 +59,11 @@ void fm_clusters_publish(fm_clusters *c, fm_cluster_table *table)
                                 .generation = table->generation + 1};
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static void begin_tile(fm_clusters *c)
 {
     uint32_t x = c->tile % c->columns * c->side, y = c->tile / c->columns * c->side;
-    fm_cell last = fm_cell_at(smaller(x + c->side, c->view->width) - 1,
-                              smaller(y + c->side, c->view->height) - 1);
+    fm_cell last = fm_cell_at(fm_min(x + c->side, c->view->width) - 1,
+                              fm_min(y + c->side, c->view->height) - 1);
     c->scanning = false;
     c->cursor = 0;
     if (fm_distance_field_begin(&c->field, fm_cell_at(x, y), last) != FM_OK) {
@@ -101,7 +96,7 @@ static bool scan_some(fm_clusters *c)
         fm_cell cell = c->field.order[c->cursor++];
         uint32_t tile = fm_cell_y(cell) / c->side * c->columns + fm_cell_x(cell) / c->side;
         uint32_t *least = &c->next[c->tile * c->count + tile];
-        *least = smaller(*least, c->field.costs[fm_distance_field_index(&c->field, cell)]);
+        *least = fm_min(*least, c->field.costs[fm_distance_field_index(&c->field, cell)]);
     }
     return true;
 }

@@ -86,15 +86,9 @@ static bool open_number(fm_forward *forward)
     if (forward->search + 1 == max) {
         renumber(forward);
     }
-    if (forward->rules.learns && forward->search + 2 > forward->record_capacity) {
-        uint32_t capacity = forward->record_capacity == 0 ? 16 : forward->record_capacity * 2;
-        fm_forward_record *records = fm_memory_resize(
-            forward->memory, forward->records, forward->record_capacity, capacity, sizeof *records);
-        if (records == NULL) {
-            return false;
-        }
-        forward->records = records;
-        forward->record_capacity = capacity;
+    if (forward->rules.learns && !FM_RESERVE_FROM(forward->memory, forward->records,
+                                                  forward->record_capacity, forward->search + 2)) {
+        return false;
     }
     forward->search += 1;
     if (forward->rules.learns) {

@@ -44,17 +44,9 @@ static bool reserve_claim(fm_frontier *frontier, const fm_view *view, const fm_m
         frontier->claims = fm_memory_allocate_zeroed(
             memory, (size_t)frontier->columns * frontier->rows, sizeof *frontier->claims);
     }
-    if (frontier->claimed_count == frontier->claimed_capacity) {
-        uint32_t capacity = frontier->claimed_capacity == 0 ? 16 : frontier->claimed_capacity * 2;
-        fm_cell *claimed = fm_memory_resize(memory, frontier->claimed, frontier->claimed_capacity,
-                                            capacity, sizeof *claimed);
-        if (claimed == NULL) {
-            return false;
-        }
-        frontier->claimed = claimed;
-        frontier->claimed_capacity = capacity;
-    }
-    return frontier->claims != NULL;
+    return FM_RESERVE_FROM(memory, frontier->claimed, frontier->claimed_capacity,
+                           frontier->claimed_count + 1) &&
+           frontier->claims != NULL;
 }
 
 void fm_frontier_claim(fm_frontier *frontier, const fm_view *view, fm_cell cell,

@@ -72,17 +72,7 @@ static uint32_t grown(uint32_t capacity, uint32_t needed)
 bool fm_open_reserve(fm_open_list *list, fm_queue_kind kind, uint32_t extra)
 {
     if (kind == FM_QUEUE_HEAP) {
-        if (list->count + extra <= list->item_capacity) {
-            return true;
-        }
-        uint32_t capacity = grown(list->item_capacity, list->count + extra);
-        fm_open_item *items = fm_memory_resize(list->memory, list->items, list->item_capacity,
-                                               capacity, sizeof *items);
-        if (items != NULL) {
-            list->items = items;
-            list->item_capacity = capacity;
-        }
-        return items != NULL;
+        return FM_RESERVE_FROM(list->memory, list->items, list->item_capacity, list->count + extra);
     }
     if (list->entry_top + extra <= list->entry_capacity) {
         return true;

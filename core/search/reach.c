@@ -34,15 +34,9 @@ static uint32_t run_start(const uint64_t *row, uint32_t x)
 
 static bool push(fm_reach *reach, uint32_t y, uint32_t x_first, uint32_t x_last)
 {
-    if (reach->stack_count == reach->stack_capacity) {
-        uint32_t capacity = reach->stack_capacity == 0 ? 256 : reach->stack_capacity * 2;
-        fm_reach_run *stack = fm_memory_resize(reach->memory, reach->stack, reach->stack_capacity,
-                                               capacity, sizeof *stack);
-        if (stack == NULL) {
-            return false;
-        }
-        reach->stack = stack;
-        reach->stack_capacity = capacity;
+    if (!FM_RESERVE_FROM(reach->memory, reach->stack, reach->stack_capacity,
+                         reach->stack_count + 1)) {
+        return false;
     }
     reach->stack[reach->stack_count++] =
         (fm_reach_run){.y = (uint16_t)y, .x_first = (uint16_t)x_first, .x_last = (uint16_t)x_last};

@@ -2,20 +2,11 @@
 
 #include "core/search/wave.h"
 
-#define CAPACITY_MIN 256u
-
 static bool push(fm_wave *wave, fm_cell cell, const fm_memory *memory)
 {
-    if (wave->tail == wave->capacity) {
-        uint32_t capacity = wave->capacity == 0 ? CAPACITY_MIN : wave->capacity * 2;
-        fm_cell *queue =
-            fm_memory_resize(memory, wave->queue, wave->capacity, capacity, sizeof *queue);
-        if (queue == NULL) {
-            wave->exhausted = true;
-            return false;
-        }
-        wave->queue = queue;
-        wave->capacity = capacity;
+    if (!FM_RESERVE_FROM(memory, wave->queue, wave->capacity, wave->tail + 1)) {
+        wave->exhausted = true;
+        return false;
     }
     wave->queue[wave->tail++] = cell;
     fm_bitmap_set(&wave->reached, cell);

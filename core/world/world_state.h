@@ -309,7 +309,7 @@ struct fm_world {
 
 // Makes room for `wanted` elements in a growing array; true on success.
 #define FM_RESERVE(world, array, capacity, wanted)                                                 \
-    fm_reserve(&(world)->memory, (void **)&(array), &(capacity), (wanted), sizeof *(array))
+    FM_RESERVE_FROM(&(world)->memory, array, capacity, wanted)
 
 /// Allocations that failed so far.
 static inline uint32_t fm_world_refusals(const fm_world *world)

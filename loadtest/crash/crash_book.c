@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAPACITY_FIRST 1024u
-
 fm_status fm_crash_book_init(fm_crash_book *book, uint32_t side)
 {
     uint8_t *costs = calloc((size_t)side * side, sizeof *costs);
@@ -34,15 +32,9 @@ void fm_crash_book_fini(fm_crash_book *book)
 fm_status fm_crash_book_send(fm_crash_book *book, fm_command_kind kind, fm_cell cell, uint32_t mark,
                              uint32_t *index)
 {
-    if (book->command_count == book->command_capacity) {
-        uint32_t capacity =
-            book->command_capacity == 0 ? CAPACITY_FIRST : book->command_capacity * 2;
-        fm_crash_command *commands = realloc(book->commands, capacity * sizeof *commands);
-        if (commands == NULL) {
-            return FM_ERR_NO_MEMORY;
-        }
-        book->commands = commands;
-        book->command_capacity = capacity;
+    if (!FM_RESERVE_FROM(&fm_memory_libc, book->commands, book->command_capacity,
+                         book->command_count + 1)) {
+        return FM_ERR_NO_MEMORY;
     }
     *index = book->command_count++;
     book->commands[*index] = (fm_crash_command){.kind = kind, .cell = cell, .mark = mark};
@@ -58,14 +50,9 @@ fm_status fm_crash_book_hear(fm_crash_book *book, uint64_t tick, uint64_t digest
     if (digest == 0 || tick == 0 || !is_news) {
         return FM_OK;
     }
-    if (book->sight_count == book->sight_capacity) {
-        uint32_t capacity = book->sight_capacity == 0 ? CAPACITY_FIRST : book->sight_capacity * 2;
-        fm_crash_sight *sights = realloc(book->sights, capacity * sizeof *sights);
-        if (sights == NULL) {
-            return FM_ERR_NO_MEMORY;
-        }
-        book->sights = sights;
-        book->sight_capacity = capacity;
+    if (!FM_RESERVE_FROM(&fm_memory_libc, book->sights, book->sight_capacity,
+                         book->sight_count + 1)) {
+        return FM_ERR_NO_MEMORY;
     }
     book->sights[book->sight_count++] = (fm_crash_sight){tick, digest};
     return FM_OK;

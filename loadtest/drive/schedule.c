@@ -25,14 +25,9 @@ void fm_schedule_fini(fm_schedule *schedule)
 fm_status fm_schedule_push(fm_schedule *schedule, uint64_t due_ns, fm_event_kind kind,
                            uint32_t index)
 {
-    if (schedule->count == schedule->capacity) {
-        uint32_t capacity = schedule->capacity == 0 ? 256 : schedule->capacity * 2;
-        fm_event *grown = realloc(schedule->events, capacity * sizeof(fm_event));
-        if (grown == NULL) {
-            return FM_ERR_NO_MEMORY;
-        }
-        schedule->events = grown;
-        schedule->capacity = capacity;
+    if (!FM_RESERVE_FROM(&fm_memory_libc, schedule->events, schedule->capacity,
+                         schedule->count + 1)) {
+        return FM_ERR_NO_MEMORY;
     }
     uint32_t at = schedule->count++;
     schedule->events[at] = (fm_event){due_ns, schedule->pushed_count++, kind, index};

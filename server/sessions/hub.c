@@ -85,18 +85,8 @@ bool fm_hub_add_session(fm_hub *hub, fm_session *session)
 
 bool fm_hub_reserve_host(fm_hub *hub)
 {
-    uint32_t needed = hub->host_count + hub->creation_count + 1;
-    if (needed <= hub->host_capacity) {
-        return true;
-    }
-    uint32_t capacity = needed < 8 ? 16 : needed * 2;
-    fm_host **hosts = realloc(hub->hosts, capacity * sizeof(fm_host *));
-    if (hosts == NULL) {
-        return false;
-    }
-    hub->hosts = hosts;
-    hub->host_capacity = capacity;
-    return true;
+    return FM_RESERVE_FROM(&fm_memory_libc, hub->hosts, hub->host_capacity,
+                           hub->host_count + hub->creation_count + 1);
 }
 
 void fm_hub_add_host(fm_hub *hub, fm_host *host)
