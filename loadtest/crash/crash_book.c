@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CAPACITY_FIRST 1024u // digests
+
 fm_status fm_crash_book_init(fm_crash_book *book, uint32_t side)
 {
     uint8_t *costs = calloc((size_t)side * side, sizeof *costs);

@@ -2,6 +2,8 @@
 
 #include "loadtest/drive/schedule.h"
 
+#include "core/base/memory.h"
+
 #include <stdlib.h>
 
 static bool is_before(const fm_event *a, const fm_event *b)
