@@ -2,7 +2,7 @@
 // would like, who is asked first, and what becomes of those who are pushed. core/crowd/pibt.h
 // resolves it.
 //
-// Wishes    A unit under way wants its planner's next step first, then the other cells around it by
+// Preferred A unit under way wants its planner's next step first, then the other cells around it by
 //           their distance to the goal, its own among them. Of equally good ones it prefers to
 //           stay, then a cell where nobody stands, then to turn little from its heading, then to
 //           the right: so that two streams that meet keep to their sides.

@@ -556,7 +556,7 @@ fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell)
     return tile == NULL || tile->body == NULL ? FM_CELL_NONE : step_by(field, tile->body, cell);
 }
 
-// Distances fall along the way, so it has an end.
+// Distances fall along the path, so it has an end.
 uint32_t fm_tile_field_path(const fm_tile_field *field, fm_cell start, fm_cell *cells,
                             uint32_t capacity)
 {

@@ -30,11 +30,11 @@
 #include "core/fields/tile_kernel.h"
 #include "core/fields/tile_records.h"
 
-// All distances of a tile. Blocked cells, and those without a way, have none.
+// All distances of a tile. Blocked cells, and those without a path, have none.
 typedef struct fm_tile_body {
     uint32_t base; // of 16-bit values
     bool is_wide;
-    uint32_t walked[FM_TILE_SIDE]; // bits of cells: a way that was checked leads over them
+    uint32_t walked[FM_TILE_SIDE]; // bits of cells: a path that was checked leads over them
     union {
         uint16_t narrow[FM_TILE_SIDE][FM_TILE_SIDE]; // above `base`; FM_TILE_NOWHERE: none
         uint32_t wide[FM_TILE_SIDE][FM_TILE_SIDE];   // FM_COST_INFINITE: none
@@ -61,8 +61,8 @@ typedef struct fm_tile {
     bool is_computed; // has a rim
     bool is_rim_wide;
     bool is_cut;        // part of its border was dropped: it has to be computed whatever is offered
-    bool is_used;       // a way that was checked leads through it
-    bool is_seat;       // somebody stood in it when ways were checked
+    bool is_used;       // a path that was checked leads through it
+    bool is_seat;       // somebody stood in it when paths were checked
     fm_tile_rim *rim;   // the part of it that is needed; see tile_rim.h
     fm_tile_body *body; // NULL: not kept
 } fm_tile;
@@ -154,7 +154,7 @@ uint32_t fm_tile_field_cost(const fm_tile_field *field, fm_cell cell);
 /// is. FM_CELL_NONE: there is none. The cell's tile has a body, or there is none.
 fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell);
 
-/// Copies the way that these steps lead from a cell to the goal, both included, through tiles with
+/// Copies the path that these steps lead from a cell to the goal, both included, through tiles with
 /// a body or without. Returns its length in cells, which may exceed capacity; 0 when it breaks off.
 uint32_t fm_tile_field_path(const fm_tile_field *field, fm_cell start, fm_cell *cells,
                             uint32_t capacity);

@@ -21,7 +21,7 @@
 #include "core/map/box.h"
 #include "core/map/tile_map.h"
 
-#define FM_TILE_NOWHERE UINT16_MAX // distance of cells without a way
+#define FM_TILE_NOWHERE UINT16_MAX // distance of cells without a path
 
 // What steps cost in a tile without weights, and which are legal.
 typedef struct fm_tile_steps {
@@ -54,7 +54,7 @@ typedef struct fm_tile_kernel {
     // Whether this processor has it.
     bool (*is_supported)(void);
 
-    // Lowers all distances to what a way inside the tile from a cell with a smaller one costs.
+    // Lowers all distances to what a path inside the tile from a cell with a smaller one costs.
     // `free` has one word for each row. Blocked cells hold FM_TILE_NOWHERE, and keep it. The sum of
     // the largest distance given and fm_tile_way_max() is below FM_TILE_NOWHERE.
     void (*sweep)(const uint32_t free[FM_TILE_SIDE], const fm_tile_steps *steps,
@@ -77,10 +77,10 @@ extern const fm_tile_kernel *const fm_tile_kernels[];
 /// The fastest one that this processor has.
 const fm_tile_kernel *fm_tile_kernel_best(void);
 
-/// The cost of a way inside a tile is never above this.
+/// The cost of a path inside a tile is never above this.
 static inline uint32_t fm_tile_way_max(const fm_tile_steps *steps)
 {
-    // A cheapest way has at most three cells in a square of two by two, and then its steps there
+    // A cheapest path has at most three cells in a square of two by two, and then its steps there
     // are straight; else two.
     uint32_t straight = 3 * steps->straight, diagonal = 2 * steps->diagonal;
     return FM_TILE_CELLS / 4 * (straight > diagonal ? straight : diagonal);

@@ -182,7 +182,7 @@ static void carve(fm_grid *grid, fm_cell cell)
 }
 
 // Randomized depth-first search over the odd lattice. The stack holds the way back; it has room
-// for every lattice cell, which is the longest way there can be.
+// for every lattice cell, which is the longest path there can be.
 static void carve_corridors(fm_grid *grid, fm_random *random, fm_cell *stack)
 {
     uint32_t stack_count = 0;

@@ -68,7 +68,7 @@ FM_CHECKED fm_status fm_labels_update(fm_labels *labels, uint64_t units_max, uin
 /// until the next update.
 uint32_t fm_labels_of(const fm_labels *labels, fm_cell cell);
 
-/// Whether there is a way from a free cell to another. Labels must be current.
+/// Whether there is a path from a free cell to another. Labels must be current.
 static inline bool fm_labels_connect(const fm_labels *labels, fm_cell a, fm_cell b)
 {
     uint32_t label = fm_labels_of(labels, a);

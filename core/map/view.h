@@ -7,7 +7,7 @@
 //
 // Costs are integers. A step in direction d between cells of weight 1 costs step[d & 1]; between
 // cells of weights a and b it costs step[d & 1] * (a + b) / 2, and a weighted view has even steps
-// so that this is exact. Sums at or above FM_COST_INFINITE count as "no way".
+// so that this is exact. Sums at or above FM_COST_INFINITE count as "no path".
 
 #pragma once
 

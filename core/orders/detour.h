@@ -1,13 +1,13 @@
-// core/orders/detour.h: how long a way an order puts up with (max_detour).
+// core/orders/detour.h: how long a path an order puts up with (max_detour).
 //
-// When the way to its goal is first known, a move remembers its length in steps. Whenever the steps
-// made and those still to go, as the team knows the map now, come to more than max_detour per cent
-// of that, the way has become too long: on_unreachable = nearest ends the order where its agent
-// stands, nearest_reached; fail ends it, unreachable; wait stops the agent, blocked, until the way
-// is short enough again.
+// When the path to its goal is first known, a move remembers its length in steps. Whenever the
+// steps made and those still to go, as the team knows the map now, come to more than max_detour per
+// cent of that, the path has become too long: on_unreachable = nearest ends the order where its
+// agent stands, nearest_reached; fail ends it, unreachable; wait stops the agent, blocked, until
+// the path is short enough again.
 //
-// Units never lengthen a way, only what is learned of the map does: a queue at a bridge is waited
-// for, a bridge that is gone is what this is for. Planners that move before they know a whole way
+// Units never lengthen a path, only what is learned of the map does: a queue at a bridge is waited
+// for, a bridge that is gone is what this is for. Planners that move before they know a whole path
 // are asked once they do.
 
 #pragma once
@@ -16,9 +16,9 @@
 
 #define FM_DETOUR_PERCENT_MAX 100000u
 
-/// Part of the choose stage: measures the way of an agent whose planner has found one. Workers;
+/// Part of the choose stage: measures the path of an agent whose planner has found one. Workers;
 /// writes this agent's order and nothing else.
 void fm_detour_measure(const struct fm_planner *planner, struct fm_agent *agent);
 
-/// Part of the assign stage: what follows for an agent whose way is too long.
+/// Part of the assign stage: what follows for an agent whose path is too long.
 void fm_detour_face(fm_world *world, struct fm_agent *agent);

@@ -244,8 +244,8 @@ static void sort_into_strips(struct spot *spots, uint32_t count)
     }
 }
 
-// Length of a way as the crow flies, in 1 / 65536 cells. Ways that cross are longer in sum than
-// ways that do not, often by very little; octile distance would not tell.
+// Length of a path as the crow flies, in 1 / 65536 cells. Paths that cross are longer in sum than
+// paths that do not, often by very little; octile distance would not tell.
 static uint64_t length_of(fm_cell from, fm_cell to)
 {
     uint64_t dx = fm_cell_dx(from, to), dy = fm_cell_dy(from, to);
@@ -256,7 +256,7 @@ static uint64_t length_of(fm_cell from, fm_cell to)
     return root;
 }
 
-// Pairs near each other in strip order exchange goals while that shortens their ways in sum.
+// Pairs near each other in strip order exchange goals while that shortens their paths in sum.
 static void exchange(const struct group *group, const struct spot *units, struct spot *goals,
                      uint64_t *lengths)
 {

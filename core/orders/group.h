@@ -9,7 +9,7 @@
 // The meeting cell is the cell that was named or, if that is believed blocked or out of reach, the
 // nearest one that can be reached. All units of a class march by one backward search to it. A unit
 // that is as near to its own goal as the meeting cell is (and FM_MARCH_NEAR cells more, march.h)
-// leaves it and finds its own way from there.
+// leaves it and finds its own path from there.
 //
 // Goals are free cells, as the team believes, that hang together with the meeting cell:
 //
@@ -23,8 +23,8 @@
 //
 // Who gets which goal: units and goals are cut into strips along the direction of march, as many as
 // there are units in each, and matched from front to back; then pairs exchange their goals as long
-// as that makes their ways shorter in sum. Ways that cross are longer than ways that do not, so few
-// are left; who is in front gets a goal in front.
+// as that makes their paths shorter in sum. Paths that cross are longer than paths that do not, so
+// few are left; who is in front gets a goal in front.
 //
 // Threads: commands only.
 

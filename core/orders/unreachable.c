@@ -38,7 +38,7 @@ static void rest(const fm_world *world, struct fm_agent *agent, const struct que
     fm_retry_refuse(&agent->order.retry, world->tick, q->change);
 }
 
-// The way to the goal is open again, or was all the time.
+// The path to the goal is open again, or was all the time.
 static bool walk(fm_world *world, struct fm_agent *agent)
 {
     aim(world, agent, FM_CELL_NONE);

@@ -3,8 +3,7 @@
 // and does the grant suffice? How far agents see and how much of the map changes show in the
 // second.
 //
-//   jumps    where they apply, the shortest way is searched again by repeated-jps whenever it
-//   breaks.
+//   jumps    where they apply, repeated-jps searches the shortest path again whenever it breaks.
 //            On game maps, rooms and random blocks that is the fastest there is (loadtest/results).
 //   engine   elsewhere an incremental search, which goes on after the agent has moved: dstar-lite,
 //            or dstar-extra-lite where it takes over from jumps. It does so until the next goal
@@ -13,7 +12,7 @@
 //            last answer (small grants; terrain that is known but for many single cells).
 //   guide    tbaa-star moves the agent whenever the search of the one above is not finished within
 //            the grant: at once when the order is new, and always while the engine searches. For
-//            the answer of jumps an agent that has a way behind it waits JUMPS_WAIT ticks first: a
+//            the answer of jumps an agent that has a path behind it waits JUMPS_WAIT ticks first: a
 //            step to anywhere else would make them restart.
 //
 // Three quarters of a grant are for the search, the rest for the guide; of one that is smaller than
@@ -32,11 +31,11 @@
 // it would spend its grants on renewing the keys of its open list (on the twelve game maps, 550
 // expansions in an interval: 2640 intervals to the goal in place of 1870).
 //
-// While a way by jump points is followed (walk()), nothing else is asked; one that is broken
+// While a path by jump points is followed (walk()), nothing else is asked; one that is broken
 // farther ahead is gone on with until the search has another (PARTIAL), and the guide is left
 // asleep.
 //
-// Whichever of search and guide proves first that there is no way is believed: one exhausts the
+// Whichever of search and guide proves first that there is no path is believed: one exhausts the
 // goal's side, the other the agent's. A complete path of the guide is as good as one of the search,
 // which then uses the grant to catch up.
 
@@ -229,7 +228,7 @@ static void advance_guide(struct automatic *a, uint32_t units, fm_work *work)
     work->secondary = late.secondary;
 }
 
-// Savings count like costs: a stretch of dear searches on a way of cheap ones is not worth the
+// Savings count like costs: a stretch of dear searches on a path of cheap ones is not worth the
 // engine, whose first search covers all that jumps would have to look at, and whose repairs cost
 // more than jumps on the cheap stretch that follows.
 static void count_jumps(struct automatic *a, uint32_t jump_points, bool answered)

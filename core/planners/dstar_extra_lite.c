@@ -21,9 +21,9 @@
 // got cheaper. A start of an older era, or an open one, counts when no key on the open list is
 // smaller than its own.
 //
-// The paper reopens the start when a single cheaper edge would shorten its way, judged by the g of
+// The paper reopens the start when a single cheaper edge would shorten its path, judged by the g of
 // the edge's end. But a change of the same batch may just have cut that end off; the start then
-// keeps a way that is too long. Asking the open list instead is sound: the gap's rim is on it.
+// keeps a path that is too long. Asking the open list instead is sound: the gap's rim is on it.
 //
 // The key of a cell is f = g + h + km, with h the distance to the agents (starts.h). The order of
 // cells with equal f does not matter, so f itself is the bucket.
@@ -486,7 +486,7 @@ static void extra_set_goal(void *self, fm_cell goal, fm_slab *slab)
     start_over(t, slab);
 }
 
-// An agent that made a step on a shortest way stands again where the true distance is known.
+// An agent that made a step on a shortest path stands again where the true distance is known.
 static void carry_era_along(struct tree *t, fm_cell from, fm_cell to)
 {
     uint32_t d = fm_cell_direction(from, to);

@@ -182,7 +182,7 @@ FM_INLINE uint32_t best_successor(const struct frame *frame, struct shape shape,
     return best;
 }
 
-// For each direction a bit: whether the neighbour's rhs is what the way through u costs, u's g
+// For each direction a bit: whether the neighbour's rhs is what the path through u costs, u's g
 // being `g`. Whether the step is legal is not asked.
 FM_INLINE uint32_t reached_through(const struct frame *frame, struct shape shape,
                                    const struct spot *u, uint32_t g)
@@ -785,7 +785,7 @@ static fm_cell dstar_next_step(const void *self, fm_cell start)
                                                      : FM_CELL_NONE;
 }
 
-// A neighbour that the search has not looked at lies behind the agent: the way from there leads
+// A neighbour that the search has not looked at lies behind the agent: the path from there leads
 // back over its cell.
 static void dstar_distances(const void *self, fm_cell start, uint32_t moves,
                             uint32_t distances[FM_DIRECTION_COUNT + 1])

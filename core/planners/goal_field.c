@@ -13,18 +13,19 @@
 //           that have
 //   SEATS   sees to it that the tiles where agents stand have a body
 //   SEARCH  computes tiles in A* order until every agent has a distance, and no smaller one can
-//   come WALK    follows everybody's way through the next tiles, refreshing what has changed there,
-//   until
-//           it meets a way that was walked before. A distance without a legal step is dropped
+//           come
+//   WALK    follows everybody's path through the next tiles, refreshing what has changed there,
+//           until it meets a path that was walked before. A distance without a legal step is
+//           dropped
 //   DONE    nothing to do
 //
 // Whenever a refresh raises distances, all above the first one raised are dropped, and the search
 // goes on from what is left (SEATS). A repair is due every `period` ticks if anything changed in a
 // tile in use, and at once when an agent has no step. In between agents go by distances that may be
 // a few ticks old, each step checked against the map as it is known: that is PARTIAL. FOUND is
-// everybody's answer when all ways were walked to the goal and nothing has changed since.
+// everybody's answer when all paths were walked to the goal and nothing has changed since.
 //
-// With weight 1, period 1 and no horizon, ways are shortest on what is known, in every tick.
+// With weight 1, period 1 and no horizon, paths are shortest on what is known, in every tick.
 //
 // Why agents arrive: between changes of knowledge distances fall along every step, and are never
 // raised but by a reset; each reset uses up a stale tile or a change. So each move brings an agent
@@ -35,7 +36,7 @@
 
 #define TILE_UNITS     16u // work charged for a tile that is computed or refreshed, or gets a body
 #define LOOKS_PER_UNIT 8u  // at records or starts
-#define STEPS_PER_UNIT 32u // of ways that are walked
+#define STEPS_PER_UNIT 32u // of paths that are walked
 
 #define WEIGHT_DEFAULT  1100u
 #define PERIOD_DEFAULT  4u
@@ -68,9 +69,9 @@ struct goal_field {
     bool is_farthest_known;
     uint64_t freed_seen; // of the map, when the audit began
 
-    // WALK: the way that is followed, and how many are left, its own included.
+    // WALK: the path that is followed, and how many are left, its own included.
     uint32_t walk_start, walks_left;
-    fm_cell walk_cell; // FM_CELL_NONE: the next way begins
+    fm_cell walk_cell; // FM_CELL_NONE: the next path begins
     uint32_t walk_tile;
     uint32_t walk_tiles; // entered
     uint32_t walk_tiles_max;
@@ -78,7 +79,7 @@ struct goal_field {
     uint32_t tick; // set_starts() so far
     uint32_t repaired_at, checked_at;
     uint64_t changes_seen; // of the map, when nothing in use was known to be stale
-    bool is_whole;         // all ways were walked to the goal
+    bool is_whole;         // all paths were walked to the goal
 };
 
 // ---- small questions ----------------------------------------------------------------------------
@@ -326,7 +327,7 @@ static void search(struct goal_field *f, fm_slab *slab)
 
 // ---- WALK ---------------------------------------------------------------------------------------
 
-// Makes sure that the tile that a way enters is as it should be. Returns whether the walk goes on.
+// Makes sure that the tile that a path enters is as it should be. Returns whether the walk goes on.
 static bool enter_tile(struct goal_field *f, fm_tile *tile, fm_slab *slab)
 {
     if (fm_tile_is_stale(&f->field, tile)) {
@@ -356,7 +357,7 @@ static void end_walk(struct goal_field *f, bool is_whole)
     f->walks_left -= 1;
 }
 
-// The next way. It begins elsewhere than the last time, so that those who keep moving do not keep
+// The next path. It begins elsewhere than the last time, so that those who keep moving do not keep
 // others from being looked at.
 static void begin_walk(struct goal_field *f)
 {
@@ -376,7 +377,7 @@ static void begin_walk(struct goal_field *f)
     f->walk_tiles = 0;
 }
 
-// One step of a way, or the end of it. Returns whether the next one may follow at once.
+// One step of a path, or the end of it. Returns whether the next one may follow at once.
 static bool walk_step(struct goal_field *f, fm_slab *slab)
 {
     fm_cell cell = f->walk_cell;
@@ -414,7 +415,7 @@ static bool walk_step(struct goal_field *f, fm_slab *slab)
     return true;
 }
 
-// All ways lead somewhere, as far as they were walked.
+// All paths lead somewhere, as far as they were walked.
 static void finish(struct goal_field *f, fm_slab *slab)
 {
     for (uint32_t i = 0; i < f->field.count; i++) {
@@ -462,7 +463,7 @@ static bool is_cost_known(const struct goal_field *f, fm_cell start)
 static bool is_urgent(const struct goal_field *f, fm_cell start)
 {
     if (is_walked(f, start) && !is_any_stale_at(f, start)) {
-        return false; // it had a step when ways were walked
+        return false; // it had a step when paths were walked
     }
     if (start == f->field.goal || is_hopeless(f, start)) {
         return false;
@@ -473,7 +474,7 @@ static bool is_urgent(const struct goal_field *f, fm_cell start)
     return fm_tile_field_step(&f->field, start) == FM_CELL_NONE;
 }
 
-// Whether a start stands where nobody did when ways were walked last.
+// Whether a start stands where nobody did when paths were walked last.
 static bool is_elsewhere(const struct goal_field *f, fm_cell start)
 {
     if (start == f->field.goal || start_cost(f, start) >= FM_COST_INFINITE) {
@@ -661,7 +662,7 @@ static int urgency_of(fm_plan_state state)
     FM_UNREACHABLE();
 }
 
-// Once all ways have been walked: no start is without a step, unless there is none.
+// Once all paths have been walked: no start is without a step, unless there is none.
 static fm_plan_state state_when_done(const struct goal_field *f)
 {
     for (uint32_t i = 0; i < f->start_count; i++) {
@@ -729,7 +730,7 @@ static fm_cell goal_field_next_step(const void *self, fm_cell start)
     return is_known_not_to ? FM_CELL_NONE : fm_tile_field_step(&f->field, start);
 }
 
-// A neighbour whose distance is not kept lies behind the agent: the way from there leads back over
+// A neighbour whose distance is not kept lies behind the agent: the path from there leads back over
 // its cell.
 static void goal_field_distances(const void *self, fm_cell start, uint32_t moves,
                                  uint32_t distances[FM_DIRECTION_COUNT + 1])

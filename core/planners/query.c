@@ -1,14 +1,14 @@
 // core/planners/query.c: see query.h.
 //
 // Three engines answer. For paths, where costs are equal and the eight-neighbour rule holds, jump
-// points do, and fm_nearest tells where to go instead when there is no way. Everything else is
+// points do, and fm_nearest tells where to go instead when there is no path. Everything else is
 // asked of the catalogue's A*, or of the planner that the caller names, which is run like an
 // agent's planner that never moves; its pages come from a slab of the query's own, so that a query
 // may be dropped at any time. The nearest of several goals and fields are swept for (sweep.h). A
 // trial is such a planner's run up to its first answer, of which the query keeps how it looked.
 //
-//   SEARCH ── way found ──────────────────────────────> answer
-//      └───── no way ──> NEAREST ──> SEARCH_NEAREST ──> answer
+//   SEARCH ── path found ──────────────────────────────> answer
+//      └───── no path ──> NEAREST ──> SEARCH_NEAREST ──> answer
 //
 // All engines read `view`, the query's own copy of the view's few words. Moving changes where those
 // point to and nothing else, so a search under way does not notice, unless it goes by tables.
@@ -25,7 +25,7 @@
 enum phase {
     PHASE_SEARCH,
     PHASE_NEAREST,        // jump points only; A* knows it when it has failed
-    PHASE_SEARCH_NEAREST, // the way to the nearest cell
+    PHASE_SEARCH_NEAREST, // the path to the nearest cell
 };
 
 // A planner that answers one question.

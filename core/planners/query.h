@@ -1,10 +1,10 @@
-// core/planners/query.h: one question about ways, asked once and searched from scratch, resumable
+// core/planners/query.h: one question about paths, asked once and searched from scratch, resumable
 // like everything else:
 //
-//   path     which way from here to there?
-//   nearest  which of these goals is the nearest, and which way leads there?
+//   path     which path from here to there?
+//   nearest  which of these goals is the nearest, and which path leads there?
 //   field    how far is it to this goal from each cell of a rectangle?
-//   trial    what does this planner make of the way from here to there?
+//   trial    what does this planner make of the path from here to there?
 //
 // A query reads the view it was made for. Before the world changes under queries that are not done
 // yet, fm_query_move() gives them a copy of the view to read, so that their answers are right for
@@ -22,11 +22,11 @@ typedef struct fm_query fm_query;
 typedef enum fm_query_state {
     FM_QUERY_RUNNING,
     FM_QUERY_FOUND,       // optimal path; the whole field
-    FM_QUERY_UNREACHABLE, // path: none; the answer is the way to the nearest reachable cell.
+    FM_QUERY_UNREACHABLE, // path: none; the answer is the path to the nearest reachable cell.
                           // nearest: no goal can be reached
     FM_QUERY_LIMIT,       // expansions_max was reached first
     FM_QUERY_EXHAUSTED,   // memory ran out
-    FM_QUERY_PARTIAL,     // trial: the planner moves before it knows the whole way
+    FM_QUERY_PARTIAL,     // trial: the planner moves before it knows the whole path
 } fm_query_state;
 
 #define FM_QUERY_FIELD_CELLS_MAX 16384u // of a field's rectangle
@@ -55,7 +55,7 @@ bool fm_query_takes_planner(const fm_planner_ops *ops);
 /// (fm_labels_nearest()): the path that is looked for leads there. Before the first advance.
 void fm_query_use_substitute(fm_query *query, fm_cell substitute);
 
-/// The nearest of several goals, by the cost of the way; ties go to whichever the search meets
+/// The nearest of several goals, by the cost of the path; ties go to whichever the search meets
 /// first, which depends on the view and the cells alone.
 ///
 /// @param from       not blocked (FM_ERR_BLOCKED_CELL)
@@ -78,7 +78,7 @@ FM_CHECKED fm_status fm_query_create_field(const fm_view *view, fm_cell goal, fm
                                            uint32_t reachable, uint64_t expansions_max,
                                            const fm_memory *memory, fm_query **out);
 
-/// What a planner of the catalogue makes of the way from an agent to its goal: any planner, run
+/// What a planner of the catalogue makes of the path from an agent to its goal: any planner, run
 /// like the agent's own up to its first answer. Its search is there to be looked at afterwards.
 ///
 /// @param box       inside the map; cells of the search in here are kept
@@ -110,7 +110,7 @@ typedef struct fm_query_answer {
     uint32_t straight_count, diagonal_count; // steps
     double length;                           // true units
     fm_cell target;                          // where the path leads
-    // Field: of each cell of the rectangle, row by row; FM_COST_INFINITE where there is no way.
+    // Field: of each cell of the rectangle, row by row; FM_COST_INFINITE where there is no path.
     const uint32_t *costs;
     uint64_t expansions;
     // Trial: the search as it was at its end.

@@ -16,7 +16,7 @@
 //     ^           │ goal on top: FM_PLAN_FOUND  (LSS only)                │
 //     └───────────┴────────────── the agent has moved ────────────────────┘
 //
-// That there is no way they notice only when the look-ahead covers all that the agent can reach.
+// That there is no path they notice only when the look-ahead covers all that the agent can reach.
 
 #include "core/planners/real_time.h"
 

@@ -224,7 +224,7 @@ static fm_cell walk(const fm_view *view, fm_cell cell, uint32_t d, uint32_t step
     return cell;
 }
 
-// Finds a way of one diagonal and one straight line. Receives where it bends, `to` if it does not.
+// Finds a path of one diagonal and one straight line. Receives where it bends, `to` if it does not.
 static bool find_bend(const fm_view *view, fm_cell from, fm_cell to, fm_cell *bend)
 {
     uint32_t dx = fm_cell_dx(from, to), dy = fm_cell_dy(from, to);
@@ -482,7 +482,7 @@ static void jps_knowledge_changed(void *self, const fm_change *changes, uint32_t
         }
         keep = true;
         break;
-    case FM_PLAN_UNREACHABLE: // there may be a way now, or the nearest cell be another
+    case FM_PLAN_UNREACHABLE: // there may be a path now, or the nearest cell be another
     case FM_PLAN_EXHAUSTED:
         break;
     }

@@ -3,24 +3,24 @@
 //
 //   tba-star   for terrain that is mostly known (Bjornsson, Bulitko and Sturtevant 2009). One
 //              search from where the agent stood; whatever changes inside it begins it again.
-//   rtba-star  restarts only when the way it wants to walk is broken. A search tree that is out of
-//              date elsewhere costs nothing until the way leads there.
+//   rtba-star  restarts only when the path it wants to walk is broken. A search tree that is out of
+//              date elsewhere costs nothing until the path leads there.
 //   tbaa-star  the same, and every search, even a broken off one, raises the estimates of the next
 //              (Hernandez, Baier, Uras and Koenig 2012).
 //
-// The way from the best cell is traced back through the parents, CELLS_PER_UNIT of them for what an
-// expansion costs, in slices like the search. While it is, the agent goes on along the way that it
-// has. What a trace has passed is marked, so the next one ends where it meets a mark: all ways are
-// branches of one tree. If it ends at the root instead, the agent's cell lies on another branch:
-// the agent goes back from parent to parent until it meets the marked way, at the root at the
-// latest.
+// The path from the best cell is traced back through the parents, CELLS_PER_UNIT of them for what
+// an expansion costs, in slices like the search. While it is, the agent goes on along the path that
+// it has. What a trace has passed is marked, so the next one ends where it meets a mark: all paths
+// are branches of one tree. If it ends at the root instead, the agent's cell lies on another
+// branch: the agent goes back from parent to parent until it meets the marked path, at the root at
+// the latest.
 //
-//         begin           the marked way leads from the agent to the goal
+//         begin           the marked path leads from the agent to the goal
 //   (no search) ──> PARTIAL ─────────────────────────────────> FOUND
-//        ^             │ way broken                              │ path broken
+//        ^             │ path broken                             │ path broken
 //        └─────────────┴─────────────────────────────────────────┘
 //
-// All is stale in one direction only: steps got dearer. So a way whose steps still cost what the
+// All is stale in one direction only: steps got dearer. So a path whose steps still cost what the
 // search paid for them is a shortest one if it leads to the goal. Each step is looked at when it is
 // marked, and again when something around it changes.
 
@@ -35,12 +35,12 @@
 #define CELLS_PER_UNIT 10u
 
 struct time_bounded {
-    fm_forward forward; // first, for the shared functions; its path_start is where the way begins
+    fm_forward forward; // first, for the shared functions; its path_start is where the path begins
     bool any_change_restarts;
     bool stale;         // steps inside the search tree got dearer
     bool settled;       // the next move is
-    bool going_back;    // the way begins at the root, and the agent is not on it yet
-    fm_cell way_end;    // where the way leads
+    bool going_back;    // the path begins at the root, and the agent is not on it yet
+    fm_cell way_end;    // where the path leads
     fm_cell traced;     // how far the trace has come; FM_CELL_NONE: none is under way
     fm_cell trace_end;  // where it began
     uint32_t cells_due; // that may be traced before the next unit of work is charged
@@ -75,7 +75,7 @@ static fm_status tbaa_init(void *self, const fm_view *view, const fm_planner_opt
     return time_bounded_init(self, view, options, memory, goal, (fm_forward_rules){.learns = true});
 }
 
-// ---- the way ------------------------------------------------------------------------------------
+// ---- the path -----------------------------------------------------------------------------------
 
 // Gives up the trace that is under way.
 static void drop_trace(struct time_bounded *t)
@@ -84,7 +84,7 @@ static void drop_trace(struct time_bounded *t)
     t->traced = FM_CELL_NONE;
 }
 
-// Gives up the way: the agent stands on `cell` and does not know whither.
+// Gives up the path: the agent stands on `cell` and has no next step.
 static void stand(struct time_bounded *t, fm_cell cell)
 {
     fm_forward *f = &t->forward;
@@ -108,11 +108,11 @@ static void follow_way(struct time_bounded *t, fm_cell cell)
     bool follows = !t->going_back && f->start != t->way_end &&
                    fm_cell_step(f->start, fm_forward_find(f, f->start)->next) == cell;
     if (!follows) {
-        drop_trace(t); // so that what is marked is the way
+        drop_trace(t); // so that what is marked is the path
     }
     bool is_marked = node->next != FM_NO_DIRECTION;
     if (cell == t->way_end && t->traced != FM_CELL_NONE && (is_marked || cell == t->traced)) {
-        // The trace has passed the end of the way, which has got another parent since.
+        // The trace has passed the end of the path, which has got another parent since.
         fm_forward_unmark(f, f->path_start, cell);
         fm_forward_unmark(f, t->traced, cell);
         f->path_start = cell;
@@ -145,8 +145,8 @@ typedef enum tracing {
     TRACE_BROKEN,    // a step is not what it was
 } tracing;
 
-// Begins a trace, if the best cell is not where the way leads anyway. One that goes back to its way
-// comes to it first.
+// Begins a trace, if the best cell is not where the path leads anyway. One that goes back to its
+// path comes to it first.
 static void begin_trace(struct time_bounded *t)
 {
     fm_forward *f = &t->forward;
@@ -212,7 +212,7 @@ static tracing trace(struct time_bounded *t, fm_work *work, uint32_t expansions_
     return TRACE_DONE;
 }
 
-// Settles the next move, if there is a way. Returns false when the step back to it is not what it
+// Settles the next move, if there is a path. Returns false when the step back to it is not what it
 // was.
 static bool settle_move(struct time_bounded *t)
 {
@@ -302,7 +302,7 @@ static void time_bounded_knowledge_changed(void *self, const fm_change *changes,
         bool intact = fm_forward_tree_survives(f, &changes[i]);
         t->stale |= !intact;
         has_way &= way_holds;
-        // Where the tree is intact only the end of the way, an open cell, can have got blocked.
+        // Where the tree is intact only the end of the path, an open cell, can have got blocked.
         survives &= intact || (walking && way_holds && !t->any_change_restarts);
     }
     if (!survives) {
@@ -325,7 +325,7 @@ static void time_bounded_knowledge_changed(void *self, const fm_change *changes,
 typedef enum searching {
     SEARCH_SUSPENDED,
     SEARCH_REACHED, // the goal
-    SEARCH_OVER,    // without a way, or without memory
+    SEARCH_OVER,    // without a path, or without memory
 } searching;
 
 static searching search(struct time_bounded *t, fm_work *work, uint32_t expansions_at_start)
@@ -351,7 +351,7 @@ static searching search(struct time_bounded *t, fm_work *work, uint32_t expansio
     case FM_FORWARD_EMPTY:
         fm_forward_fail(f);
         if (t->stale) {
-            f->nearest = FM_CELL_NONE; // there is no way, but some closed cells may be cut off too
+            f->nearest = FM_CELL_NONE; // there is no path, but some closed cells may be cut off too
         }
         return SEARCH_OVER;
     case FM_FORWARD_NO_MEMORY:
@@ -361,8 +361,8 @@ static searching search(struct time_bounded *t, fm_work *work, uint32_t expansio
     FM_UNREACHABLE();
 }
 
-// What is kept back from a grant for tracing the way of a search that takes all the rest of it:
-// the way has no more cells than were expanded.
+// What is kept back from a grant for tracing the path of a search that takes all the rest of it:
+// the path has no more cells than were expanded.
 static uint32_t trace_share(uint32_t granted)
 {
     return (granted + CELLS_PER_UNIT) / (CELLS_PER_UNIT + 1);

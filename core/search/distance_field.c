@@ -131,7 +131,7 @@ static bool settle(fm_distance_field *field, fm_cell cell, uint32_t cost)
     return true;
 }
 
-// Throws away entries of cells to which a cheaper way was found. False when none is left.
+// Throws away entries of cells to which a cheaper path was found. False when none is left.
 static bool find_top(fm_distance_field *field)
 {
     fm_open_list *open = &field->open;

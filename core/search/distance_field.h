@@ -1,4 +1,4 @@
-// core/search/distance_field.h: what the cheapest way costs from one cell, or from a set of cells,
+// core/search/distance_field.h: what the cheapest path costs from one cell, or from a set of cells,
 // to every other; Dijkstra's search over the whole map, in slices.
 //
 // The tables behind heuristics are made of these (core/search/landmarks.h, core/search/clusters.h).
@@ -33,7 +33,7 @@ typedef struct fm_distance_field {
     size_t cleared_count;
     fm_queue_kind queue;
     fm_open_list open;
-    uint32_t *costs;  // row-major; FM_COST_INFINITE where there is no way
+    uint32_t *costs;  // row-major; FM_COST_INFINITE where there is no path
     uint8_t *parents; // row-major: direction of the cell before, FM_DIRECTION_COUNT at sources
     fm_cell *order;   // the cells that were reached, by rising cost
     uint32_t settled_count; // of them

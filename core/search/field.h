@@ -2,7 +2,7 @@
 // pages.
 //
 // D* Lite and D* Extra Lite keep different things in a node, but the first is always g, the cost of
-// the way to the goal. An agent that stands where g is the true distance walks down it.
+// the path to the goal. An agent that stands where g is the true distance walks down it.
 //
 // Threads: any number of readers while the search rests.
 

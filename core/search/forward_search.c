@@ -240,7 +240,7 @@ FM_INLINE fm_forward_outcome run(fm_forward *forward, fm_work *work, uint32_t ex
         uint32_t position = fm_node_position(ref);
         fm_forward_node *node = &fm_forward_nodes(page)[position];
         if (key_of(forward, kind, node->g, node->h) != fm_open_top_key(open, kind)) {
-            fm_open_drop(open, kind); // a better way to this cell was found after this push
+            fm_open_drop(open, kind); // a better path to this cell was found after this push
             continue;
         }
         fm_cell cell = fm_page_cell(page, position);
@@ -328,8 +328,8 @@ static void unmark(fm_forward *forward, fm_cell end)
     forward->path_start = fm_forward_unmark(forward, forward->path_start, end);
 }
 
-// Marks the way from the agent to the goal. A forward search traces it back from the cell that was
-// reached; the agent may have left the root by now, along the way or not at all.
+// Marks the path from the agent to the goal. A forward search traces it back from the cell that was
+// reached; the agent may have left the root by now, along the path or not at all.
 static void mark(fm_forward *forward)
 {
     fm_cell end = forward->rules.backward ? forward->root : forward->start;

@@ -55,7 +55,7 @@ typedef enum fm_forward_mark {
 // What a search leaves behind for the nodes it wrote.
 typedef struct fm_forward_record {
     uint64_t shift; // fm_forward.shift during the search
-    uint32_t cost;  // no way to the goal over a cell of the open list was cheaper; 0: learn nothing
+    uint32_t cost; // no path to the goal over a cell of the open list was cheaper; 0: learn nothing
 } fm_forward_record;
 
 // What one member of the family does.
@@ -146,7 +146,7 @@ fm_forward_outcome fm_forward_run(fm_forward *forward, fm_work *work, uint32_t e
 /// stale entries away.
 uint32_t fm_forward_top(fm_forward *forward);
 
-/// Remembers that no way over a cell of the open list costs less than `cost`.
+/// Remembers that no path over a cell of the open list costs less than `cost`.
 void fm_forward_learn(fm_forward *forward, uint32_t cost);
 
 /// Gives the current search up, learning from it what it is good for, and forgets the path.

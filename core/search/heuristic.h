@@ -1,11 +1,11 @@
-// core/search/heuristic.h: estimates of what the way from a cell to a target costs, for A*.
+// core/search/heuristic.h: estimates of what the path from a cell to a target costs, for A*.
 //
 //   kind        what it is                                    never too high   consistent
 //   ---------   -------------------------------------------   --------------   --------------
 //   default     octile, or Manhattan with 4 neighbours        yes              yes
 //   zero        nothing: A* becomes Dijkstra's search         yes              yes
 //   manhattan   dx + dy straight steps                        4 neighbours     4 neighbours
-//   octile      an empty map's cheapest way                   yes              yes
+//   octile      an empty map's cheapest path                  yes              yes
 //   chebyshev   max(dx, dy) straight steps                    yes              yes
 //   euclidean   as the crow flies                             yes              yes
 //   cluster     cost between the tiles of the two cells       yes, while new   no
@@ -50,7 +50,7 @@ typedef enum fm_heuristic_kind {
 
 #define FM_HEURISTIC_COUNT (FM_HEURISTIC_LANDMARKS + 1u)
 
-// Costs from each of `count` landmarks to every cell, FM_COST_INFINITE where there is no way.
+// Costs from each of `count` landmarks to every cell, FM_COST_INFINITE where there is no path.
 typedef struct fm_landmark_table {
     uint32_t count;                          // 0: there are none yet
     const uint32_t *costs[FM_LANDMARKS_MAX]; // width * height each, row-major

@@ -249,7 +249,7 @@ static void clear_open(fm_jump_search *s)
 
 // ---- generating ---------------------------------------------------------------------------------
 
-// A way of cost g to `cell`, arriving in direction d.
+// A path of cost g to `cell`, arriving in direction d.
 static void reach(fm_jump_search *s, fm_cell cell, uint32_t g, uint32_t d, fm_cell parent)
 {
     uint32_t h = fm_view_distance(s->view, cell, s->goal);

@@ -144,7 +144,7 @@ static fm_cell parent_of(const fm_landmarks *l, fm_cell cell)
     return d == FM_DIRECTION_COUNT ? FM_CELL_NONE : fm_cell_step(cell, d);
 }
 
-// What the landmarks chosen so far say about the way from the root.
+// What the landmarks chosen so far say about the path from the root.
 static uint32_t estimate_from_root(const fm_landmarks *l, fm_cell cell)
 {
     uint32_t best = fm_view_distance(l->view, l->root, cell);
@@ -211,7 +211,7 @@ static bool descend(fm_landmarks *l)
     return true;
 }
 
-// past-the-goal, on the walk towards the farthest cell: which ways lead through the goal?
+// past-the-goal, on the walk towards the farthest cell: which paths lead through the goal?
 static void follow_through_goal(fm_landmarks *l, fm_cell cell, fm_cell goal)
 {
     fm_cell parent = parent_of(l, cell);
@@ -487,7 +487,7 @@ void fm_landmarks_advance(fm_landmarks *l, fm_work *work, uint32_t expansions_at
 
 // ---- the adaptive rule --------------------------------------------------------------------------
 
-// The live landmark that says most about the way, FM_LANDMARKS_MAX when all are silent.
+// The live landmark that says most about the path, FM_LANDMARKS_MAX when all are silent.
 static uint32_t best_for(const fm_landmarks *l, fm_cell start, fm_cell goal)
 {
     uint32_t best = FM_LANDMARKS_MAX, best_difference = 0;

@@ -1,16 +1,16 @@
 // core/search/landmarks.h: chooses landmarks for the differential heuristic and measures the map
 // from them, in the background: a bounded piece at a time, for as many ticks as it takes.
 //
-// Where landmarks stand decides what they are good for. One sees best those ways that lead straight
-// towards it or away from it.
+// Where landmarks stand decides what they are good for. One sees best those paths that lead
+// straight towards it or away from it.
 //
 //   random         anywhere in the part of the map that hangs together most
 //   farthest       each as far as can be from those before (Goldberg and Harrelson 2005)
 //   avoid          where the ones before say least: at the end of the branch of a tree of cheapest
-//                  ways over which their estimates add up to the largest error, no landmark being
+//                  paths over which their estimates add up to the largest error, no landmark being
 //                  in it (Goldberg and Werneck 2005)
 //   past-the-goal  behind the goal of a recent order, as seen from its start: the farthest cell
-//                  whose cheapest way leads through that goal
+//                  whose cheapest path leads through that goal
 //
 //   IDLE ── begin ──> ROOT ──> PLACING ──> MEASURING ──> MERGING ──> next landmark ──> READY
 //    ^                                                                                   │

@@ -1,4 +1,4 @@
-// core/search/nearest.h: where to go when there is no way to the goal: the reachable cell that is
+// core/search/nearest.h: where to go when there is no path to the goal: the reachable cell that is
 // nearest to it.
 //
 // Jumps leave most cells out, so what a failed search has reached does not tell. Instead the part

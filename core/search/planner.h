@@ -92,7 +92,7 @@ typedef enum fm_step_choice {
 typedef struct fm_field_options {
     uint16_t weight;  // of the estimate, in thousandths: 1000 (shortest paths) to 2000
     uint16_t period;  // ticks between repairs, while everybody has a step: 1..FM_PERIOD_MAX
-    uint16_t horizon; // tiles that ways are checked ahead; FM_HORIZON_NONE: to the goal
+    uint16_t horizon; // tiles that paths are checked ahead; FM_HORIZON_NONE: to the goal
     uint16_t full;    // ticks between checks to the goal, where the horizon is shorter
 } fm_field_options;
 
@@ -110,7 +110,7 @@ typedef struct fm_planner_options {
     fm_heuristic_kind heuristic; // of forward searches
     fm_field_options field;      // of goal fields; all zero: the defaults
     // Set by worlds where agents push each other, not by name. One that was pushed off its path may
-    // go back to it straight instead of searching again (jump points): its way is then some cells
+    // go back to it straight instead of searching again (jump points): its path is then some cells
     // longer than a shortest one.
     bool rejoin;
 } fm_planner_options;

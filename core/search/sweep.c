@@ -135,7 +135,7 @@ fm_sweep_state fm_sweep_advance(fm_sweep *sweep, fm_work *work, fm_sweep_fn *vis
         fm_cell cell = fm_page_cell(page, position);
         uint32_t g = nodes_of(page)[position].g;
         if (key_of(sweep, g, cell) != fm_open_top_key(open, sweep->queue)) {
-            fm_open_drop(open, sweep->queue); // a better way was found after this push
+            fm_open_drop(open, sweep->queue); // a better path was found after this push
             continue;
         }
         if (fm_work_must_stop(work, expansions_at_start)) {

@@ -27,7 +27,7 @@ bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *a
 /// @return false when out of memory
 bool fm_planner_take(fm_world *world, struct fm_agent *agent, fm_cell goal);
 
-/// The same, of D* Lite whatever the agent's spec: for a short way whose distances have to be
+/// The same, of D* Lite whatever the agent's spec: for a short path whose distances have to be
 /// exact.
 bool fm_planner_take_exact(fm_world *world, struct fm_agent *agent, fm_cell goal);
 

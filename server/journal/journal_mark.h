@@ -57,7 +57,7 @@ bool fm_journal_link_equal(const fm_journal_link *a, const fm_journal_link *b);
 /// A number that is another one each time the system starts; 0: unknown.
 uint64_t fm_journal_boot(void);
 
-/// Makes the mark of a journal, or makes it anew, with `mark` as all it says.
+/// Makes the mark of a journal, or makes it again, with `mark` as all it says.
 ///
 /// @param journal  path of the journal
 /// @param synced   whether it is ever synced

@@ -24,7 +24,7 @@
 #define REQUEST_MAX_S 10.0               // for a handshake and a head, whatever hello_timeout_s
 #define PROGRESS_NS   (10 * FM_NS_PER_S) // for taking something of an answer
 #define KEEP_ALIVE_NS (30 * FM_NS_PER_S) // for the next request
-#define LINGER_NS     FM_NS_PER_S        // for the client to hang up after the last answer
+#define LINGER_NS     FM_NS_PER_S        // for the client to close after the last answer
 #define ALLOWED       "allow: GET, HEAD\r\n"
 
 enum state {
@@ -80,7 +80,7 @@ static void drop_input(struct connection *connection)
     connection->input_size = connection->looked = 0;
 }
 
-// Writes what waits, and then waits for the client to hang up: what it still sends would make the
+// Writes what waits, and then waits for the client to close: what it still sends would make the
 // system throw away our answer.
 static void finish(struct connection *connection)
 {

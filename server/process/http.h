@@ -18,7 +18,7 @@
 //
 //   READING ── /metrics ──> WAITING ── they are there ──> READING
 //     ├── /ws ──> UPGRADED
-//     └── last answer, refusal ──> ENDING ── the client hangs up, or is disconnected ──> gone
+//     └── last answer, refusal ──> ENDING ── the client closes, or is disconnected ───> gone
 //
 // Browsers may connect from pages of the same host and port, and from the origins that http_origins
 // lists; others get 403.

@@ -28,7 +28,7 @@ void sim_actor_open(sim_actor *actor, bool is_auditor);
 /// They begin to take turns.
 void sim_actors_begin(void);
 
-/// Turns are over. Some hang up, those who stay read and have quick links.
+/// Turns are over. Some disconnect, those who stay read and have quick links.
 void sim_actors_calm(void);
 
 /// From now on the server may disconnect anybody.

@@ -402,7 +402,7 @@ static void stop_worlds(void)
 void sim_audit_end(void)
 {
     sim_run(all_are_quiet, NULL, sim_now_ns() + QUIET_LIMIT_NS, "all answers");
-    settle(SETTLE_NS);            // what clients that have hung up sent is still done
+    settle(SETTLE_NS);            // what clients that have disconnected sent is still done
     if (!sim_actors[0].is_open) { // memory failed it
         audit.is_broken = true;
         sim_actor_open(&sim_actors[0], true);

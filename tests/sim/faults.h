@@ -11,7 +11,7 @@
     X(WOKEN, "condition variables that woke somebody for nothing")                                 \
     X(PARTIAL_READ, "reads of a part of what had arrived")                                         \
     X(PARTIAL_WRITE, "writes of a part of what was to be sent")                                    \
-    X(HUNG_UP, "clients that hung up")                                                             \
+    X(HUNG_UP, "clients that disconnected")                                                        \
     X(RESET, "connections reset")                                                                  \
     X(VANISHED, "clients that vanished without a word")                                            \
     X(STOPPED_READING, "clients that stopped reading")                                             \

@@ -154,7 +154,7 @@ static void tell_closed(sim_connection *connection, bool clean)
     if (client != NULL) {
         connection->events->closed(client, clean);
     }
-    if (!connection->client_ended) { // a client hangs up as well, then
+    if (!connection->client_ended) { // a client disconnects as well, then
         connection->client_ended = true;
     }
     look_again(connection);

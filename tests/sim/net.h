@@ -74,7 +74,8 @@ void sim_set_reading(sim_connection *connection, bool reading);
 /// From now on the connection is like this.
 void sim_set_link(sim_connection *connection, const sim_link *link);
 
-/// From now on all of them are, those too whose client has hung up and whose bytes still arrive.
+/// From now on all of them are, those too whose client has disconnected and whose bytes still
+/// arrive.
 void sim_net_calm(const sim_link *link);
 
 // Three ends of a connection. The client hears nothing of it afterwards.

@@ -3,7 +3,7 @@
 //   AWAY ── connects, asks ──> WAITS ── all is answered ──> IDLE ── asks again ──> WAITS
 //
 // A client that has sent something that is no request reads what comes and checks nothing but that
-// the server hangs up in time on half a request, for which some stay until the end.
+// the server disconnects in time on half a request, for which some stay until the end.
 
 #include "tests/sim/pages.h"
 
@@ -65,9 +65,9 @@ struct visitor {
     sim_source turn;
     bool is_prompt;
     bool is_rude;      // has sent what is no request, or half of one
-    bool is_half;      // half a request, and nothing else: the server must hang up
+    bool is_half;      // half a request, and nothing else: the server must disconnect
     bool has_asked;    // for a page, on this connection
-    bool is_over;      // the server will hang up
+    bool is_over;      // the server will disconnect
     uint64_t begun_ns; // of the connection
     const struct page *asked[ASKED_MAX];
     uint64_t asked_ns;
@@ -262,7 +262,7 @@ static void on_closed(void *owner, bool clean)
     struct visitor *visitor = owner;
     (void)clean;
     if (visitor->asked_count > 0 && !visitor->is_rude && !may_be_left(visitor)) {
-        complain(visitor, "nothing", "the server hangs up");
+        complain(visitor, "nothing", "the server disconnects");
     }
     visitor->connection = NULL;
 }

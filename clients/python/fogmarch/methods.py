@@ -633,7 +633,7 @@ Idle = TypedDict('Idle', {
 
 # The server ends.
 GoingDown = TypedDict('GoingDown', {
-    # milliseconds until it hangs up
+    # milliseconds until it disconnects
     'in_ms': int,
     # why
     'reason': str,

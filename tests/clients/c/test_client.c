@@ -597,7 +597,7 @@ static void take_piece(struct receiver *receiver, const fm_request *request)
     }
 }
 
-// Reads requests until the client hangs up; answers each with upload 77.
+// Reads requests until the client disconnects; answers each with upload 77.
 static void *receive_upload(void *context)
 {
     struct receiver *receiver = context;

@@ -118,7 +118,7 @@ static void test_connections_come_at_the_rate(void **state)
     for (uint32_t i = 0; i < 1000; i++) { // for ten seconds, one after the other
         fm_address *address = fm_addresses_hold(&addresses, "10.0.0.1");
         opened += fm_address_may_open(address, 5, now_ns);
-        fm_addresses_release(&addresses, address, now_ns); // hanging up does not help
+        fm_addresses_release(&addresses, address, now_ns); // disconnecting does not help
         now_ns += FM_NS_PER_S / 100;
     }
     assert_in_range(opened, 5 * 10, 5 * (10 + FM_METER_BURST_S));
