@@ -306,7 +306,6 @@ static bool take(fm_world *world, struct fm_agent *agent, fm_cell goal, const fm
     }
     if (slot == FM_SLOT_NONE) {
         slot = create_planner(world, agent, goal, spec);
-        world->counts.replans[FM_REPLAN_GOAL] += slot != FM_SLOT_NONE;
     }
     if (slot != FM_SLOT_NONE) {
         join(world, agent, slot);
@@ -318,7 +317,10 @@ bool fm_planner_take(fm_world *world, struct fm_agent *agent, fm_cell goal)
 {
     bool marches = fm_order_marches(&agent->order) && !agent->spec.ops->shared;
     bool in_group = marches || has_group(world, agent, goal);
-    return take(world, agent, goal, in_group ? group_spec_of(world, agent) : &agent->spec);
+    uint64_t made = world->planners.made;
+    bool taken = take(world, agent, goal, in_group ? group_spec_of(world, agent) : &agent->spec);
+    world->counts.replans[FM_REPLAN_GOAL] += world->planners.made - made;
+    return taken;
 }
 
 bool fm_planner_take_exact(fm_world *world, struct fm_agent *agent, fm_cell goal)
