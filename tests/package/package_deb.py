@@ -2,13 +2,15 @@
 
 Goal    `cpack` makes packages that lintian accepts and apt installs from Debian's own packages alone. The service
         starts as the user fogmarch with what the unit says, and answers; an upgrade keeps settings and journals;
-        a removal keeps them too; a purge leaves nothing.
+        a removal keeps them too; a purge leaves nothing. The second stage of configs/Containerfile serves
+        as a user that is not root, and its health check is content.
 Method  mmdebstrap makes the root, which is kept in the build folder for the next time. systemd cannot run in a
         chroot: the unit's ExecStart is run by hand, as its user, in its folder. Needs root and a network: 77
         without.
 """
 
 import glob
+import json
 import os
 import re
 import shutil
@@ -19,7 +21,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
 from fogmarch_server import until  # noqa: E402
-from support import run, write  # noqa: E402
+from support import SOURCE, run, write  # noqa: E402
 
 BUILD = os.path.realpath(sys.argv[1])
 MIRROR = "http://deb.debian.org/debian"
@@ -59,13 +61,13 @@ class Root:
 
 
 class Service:
-    """What systemd would start."""
+    """What systemd would start; or a container, with its own user and command."""
 
-    def __init__(self, root):
+    def __init__(self, root, user=None, start=None):
         with open(root.file("usr/lib/systemd/system/fogmarchd.service"), encoding="utf-8") as file:
             unit = file.read()
-        user = re.search(r"^User=(\S+)$", unit, re.M)[1]
-        start = re.search(r"^ExecStart=(.*)$", unit, re.M)[1]
+        user = user or re.search(r"^User=(\S+)$", unit, re.M)[1]
+        start = start or re.search(r"^ExecStart=(.*)$", unit, re.M)[1]
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = "127.0.0.1:%d" % free.getsockname()[1]
@@ -122,6 +124,27 @@ def lintian_accepts(made):
         print("[ SKIPPED  ] lintian is not installed")
         return
     print(run("lintian", "--allow-root", "--fail-on", "error", *made.values()), end="")
+
+
+def container(root):
+    """The steps of the Containerfile's second stage; the first one makes the packages that are here already."""
+    with open(os.path.join(SOURCE, "configs/Containerfile"), encoding="utf-8") as file:
+        stage = file.read().split("\nFROM ")[2]
+    steps = re.findall(r"^([A-Z]+) (.*)$", stage, re.M)
+    last = dict(steps)
+    for step, text in steps:
+        if step == "COPY":
+            assert text.startswith("--from=build /src/build/release/packages/fogmarch_*.deb "), text
+            root.do("cp /packages/fogmarch_*.deb " + text.split()[-1])
+        elif step == "RUN":
+            root.do(text)
+    start = " ".join(json.loads(last["ENTRYPOINT"]) + json.loads(last["CMD"]))
+    check = json.loads(last["HEALTHCHECK"].split(" CMD ")[1])
+    assert last["WORKDIR"] == "/var/lib/fogmarch" and check[0] == "fogmarch", last
+    with Service(root, last["USER"], start) as service:
+        assert service.runs_as() != 0
+        service.ask(*check[1:])
+    root.do("apt-get purge -qq fogmarch")
 
 
 def lives(root):
@@ -183,6 +206,7 @@ def main():
         for path in glob.glob(os.path.join(folder, "packages/*.deb")):
             shutil.copy(path, root.file("packages"))
         root.do("chmod -R a+rX /packages")
+        container(root)
         lives(root)
         library_is_found(root)
     finally:

@@ -2,12 +2,13 @@
 
 Goal    Programs find their web client, scenarios and server in whatever folder the installed tree lies; man pages
         and completions know every option that --help knows, and the shells take them; the unit names the
-        program, the configs are accepted.
+        program, the configs are accepted; the list of parts has what the programs are linked with.
 Method  Everything is installed into one folder, which is then moved. Completions are asked for in bash, zsh and
         fish as a person would, man pages are read as text.
 """
 
 import gzip
+import json
 import os
 import re
 import shutil
@@ -133,12 +134,31 @@ def shells_complete(prefix):
                 assert run(shell, "-n", os.path.join(share, name)) == ""
 
 
+def parts_are_listed(prefix):
+    """Every library that the programs are linked with is in the list of parts, with version and licence."""
+    with open(os.path.join(prefix, "share/fogmarch/fogmarch.cdx.json"), encoding="utf-8") as file:
+        parts = json.load(file)
+    assert parts["bomFormat"] == "CycloneDX" and parts["specVersion"] == "1.5", parts
+    names = {part["name"] for part in parts["components"]}
+    for part in parts["components"]:
+        assert part["version"] and re.match(r"pkg:(deb|npm)/\S+@\S+$", part["purl"]), part
+        assert part["licenses"][0]["expression"] not in ("", "NOASSERTION"), part
+    modules = {"c": "glibc", "m": "glibc", "ssl": "openssl", "crypto": "openssl", "tinfo": "ncursesw", "png16": "libpng",
+               "yaml-0": "yaml-0.1", "msgpackc": "msgpack", "z": "zlib", "xml2": "libxml-2.0"}
+    for program in PROGRAMS:
+        said = run("readelf", "-d", os.path.join(prefix, "bin", program))
+        for needed in re.findall(r"NEEDED.*\[(?:lib)?(.+?)\.so", said):
+            module = modules.get(needed, needed)
+            assert needed.startswith("ld-") or module in names or "lib" + module in names, f"{needed} of {program}"
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="fogmarch-package-")
     try:
         prefix = installed(folder)
         programs_work(prefix)
         manuals_are_whole(prefix)
+        parts_are_listed(prefix)
         shells_complete(prefix)
     finally:
         shutil.rmtree(folder)
