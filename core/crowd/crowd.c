@@ -7,6 +7,7 @@
 #include "core/crowd/step.h"
 #include "core/orders/homecoming.h"
 #include "core/orders/order_kinds.h"
+#include "core/world/world_classes.h"
 
 bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
 {
@@ -25,7 +26,7 @@ void fm_crowd_fini(fm_world *world)
                       world->crowd.frame_capacity * sizeof *world->crowd.frames);
     fm_memory_release(memory, world->crowd.turns,
                       world->crowd.turn_capacity * sizeof *world->crowd.turns);
-    fm_jam_drop(world);
+    fm_jam_drop_all(world);
     fm_occupancy_destroy(world->crowd.occupancy);
 }
 
@@ -183,7 +184,8 @@ static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
 static uint32_t ground_moves(void *context, uint32_t slot, fm_cell cell)
 {
     const fm_world *world = context;
-    return fm_view_moves(fm_world_truth(world, world->agents.slots[slot].class_index), cell);
+    const struct fm_agent *agent = &world->agents.slots[slot];
+    return fm_view_moves(fm_world_class_view(world, agent->team, agent->class_index), cell);
 }
 
 static uint32_t ground_ahead(void *context, uint32_t slot, fm_cell cell, uint32_t moves)

@@ -4,6 +4,7 @@
 
 #include "core/crowd/knot.h"
 #include "core/crowd/pibt.h"
+#include "core/world/world_classes.h"
 
 #include <string.h>
 
@@ -17,6 +18,7 @@ static const struct attempt {
 #define PLACES 2048u // of the table of cells, a power of two
 
 struct fm_jam {
+    uint32_t team;
     fm_knot *knot;
     uint32_t attempt; // index in attempts
     uint32_t step;    // of the plan
@@ -81,11 +83,33 @@ static void add_unit(fm_world *world, struct fm_jam *jam, uint32_t unit)
     jam->unit_count += 1;
 }
 
+// Whether one of the team stands beside the cell, and so sees who is in it.
+static bool is_watched(const fm_world *world, fm_cell cell, uint32_t team)
+{
+    for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
+        fm_cell beside = fm_cell_step(cell, d);
+        uint32_t unit = fm_world_contains(world, beside) ? unit_in(world, beside) : 0;
+        if (unit != 0 && world->crowd.movers[unit - 1].team == team) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Who is there as far as the team knows.
+static uint32_t known_unit_in(const fm_world *world, fm_cell cell, uint32_t team)
+{
+    uint32_t unit = unit_in(world, cell);
+    bool is_known =
+        unit != 0 && (world->crowd.movers[unit - 1].team == team || is_watched(world, cell, team));
+    return is_known ? unit : 0;
+}
+
 // Adds a cell if there is room for it and for who stands there.
 static bool add_cell(fm_world *world, struct fm_jam *jam, fm_cell cell,
                      const struct fm_agent *first)
 {
-    uint32_t unit = unit_in(world, cell);
+    uint32_t unit = known_unit_in(world, cell, first->team);
     if (jam->cell_count == attempts[jam->attempt].cells_max ||
         (unit != 0 && (jam->unit_count == FM_KNOT_UNITS_MAX || !takes_part(world, unit, first)))) {
         return false;
@@ -101,10 +125,10 @@ static bool add_cell(fm_world *world, struct fm_jam *jam, fm_cell cell,
 // The cells around the first unit, the nearest first, and who stands there.
 static void gather(fm_world *world, struct fm_jam *jam, const struct fm_agent *first)
 {
-    const fm_view *truth = fm_world_truth(world, first->class_index);
+    const fm_view *view = fm_world_class_view(world, first->team, first->class_index);
     add_cell(world, jam, first->cell, first);
     for (uint32_t i = 0; i < jam->cell_count; i++) {
-        uint32_t moves = fm_view_moves(truth, jam->cells[i]);
+        uint32_t moves = fm_view_moves(view, jam->cells[i]);
         for (uint32_t m = moves; m != 0; m &= m - 1) {
             fm_cell next = fm_cell_step(jam->cells[i], (uint32_t)__builtin_ctz(m));
             if (index_of(jam, next) == FM_KNOT_NONE) {
@@ -113,7 +137,7 @@ static void gather(fm_world *world, struct fm_jam *jam, const struct fm_agent *f
         }
     }
     for (uint32_t i = 0; i < jam->cell_count; i++) {
-        uint32_t moves = fm_view_moves(truth, jam->cells[i]);
+        uint32_t moves = fm_view_moves(view, jam->cells[i]);
         for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
             jam->ground[i].next[d] =
                 moves >> d & 1 ? index_of(jam, fm_cell_step(jam->cells[i], d)) : FM_KNOT_NONE;
@@ -183,29 +207,43 @@ static bool begin_search(fm_world *world, struct fm_jam *jam, const struct fm_ag
                           &world->memory, &jam->knot) == FM_OK;
 }
 
+static void drop(fm_world *world, struct fm_jam *jam)
+{
+    fm_team_of(world, jam->team)->jam = NULL;
+    world->crowd.jam_count -= 1;
+    fm_knot_destroy(jam->knot);
+    fm_memory_release(&world->memory, jam, sizeof *jam);
+}
+
 static void begin(fm_world *world, const struct fm_agent *first)
 {
     struct fm_jam *jam = fm_memory_allocate_zeroed(&world->memory, 1, sizeof *jam);
     if (jam == NULL) {
         return;
     }
-    world->crowd.jam = jam;
+    jam->team = first->team;
+    fm_team_of(world, jam->team)->jam = jam;
+    world->crowd.jam_count += 1;
     if (!begin_search(world, jam, first)) {
-        fm_jam_drop(world);
+        drop(world, jam);
     }
 }
 
-void fm_jam_drop(fm_world *world)
+void fm_jam_drop_all(fm_world *world)
 {
-    struct fm_jam *jam = world->crowd.jam;
-    if (jam != NULL) {
-        fm_knot_destroy(jam->knot);
-        fm_memory_release(&world->memory, jam, sizeof *jam);
-        world->crowd.jam = NULL;
+    for (uint32_t i = 0; world->crowd.jam_count > 0 && i < world->teams.count; i++) {
+        if (world->teams.list[i].jam != NULL) {
+            drop(world, world->teams.list[i].jam);
+        }
     }
 }
 
 // ---- who is stuck -------------------------------------------------------------------------------
+
+static const fm_mover *mover_at(const fm_world *world, const struct fm_agent *agent)
+{
+    return &world->crowd.movers[agent - world->agents.slots];
+}
 
 static bool is_stuck(const struct fm_agent *agent, const fm_mover *mover)
 {
@@ -214,24 +252,34 @@ static bool is_stuck(const struct fm_agent *agent, const fm_mover *mover)
            fm_cell_dy(agent->cell, agent->anchor) <= FM_JAM_REACH;
 }
 
-// Counts those who are stuck, and drops everybody's anchor where it is. One of them, in turns, is
-// helped if it is of one cell.
-static void look_around(fm_world *world)
+// The unit that is a team's member number `i`; NULL when it is dead.
+static struct fm_agent *member_of(fm_world *world, uint32_t team, uint32_t i)
 {
-    uint32_t count = 0;
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        const fm_mover *mover = &world->crowd.movers[slot];
-        count += mover->team != 0 && is_stuck(&world->agents.slots[slot], mover);
+    uint32_t slot = fm_team_of(world, team)->members[i];
+    struct fm_agent *agent = &world->agents.slots[slot];
+    return world->crowd.movers[slot].team == team && agent->member == i ? agent : NULL;
+}
+
+// Drops the anchor of each of the team where it is. One of the stuck, in turns, is helped if it is
+// of one cell. A team's units come by their names: other teams must not decide who is the first.
+static uint32_t look_around(fm_world *world, uint32_t team)
+{
+    uint32_t count = 0, member_count = fm_team_of(world, team)->member_count;
+    for (uint32_t i = 0; i < member_count; i++) {
+        const struct fm_agent *agent = member_of(world, team, i);
+        count += agent != NULL && is_stuck(agent, mover_at(world, agent));
     }
-    world->counts.stuck = count;
+    if (fm_team_of(world, team)->jam != NULL) {
+        return count;
+    }
     uint32_t turn = count == 0 ? 0 : (uint32_t)(world->tick / FM_JAM_TICKS % count);
     const struct fm_agent *first = NULL;
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        const fm_mover *mover = &world->crowd.movers[slot];
-        struct fm_agent *agent = &world->agents.slots[slot];
-        if (mover->team == 0) {
+    for (uint32_t i = 0; i < member_count; i++) {
+        struct fm_agent *agent = member_of(world, team, i);
+        if (agent == NULL) {
             continue;
         }
+        const fm_mover *mover = mover_at(world, agent);
         if (count > 0 && is_stuck(agent, mover) && turn-- == 0) {
             first = mover->size == 1 ? agent : NULL;
         }
@@ -243,6 +291,7 @@ static void look_around(fm_world *world)
     if (first != NULL) {
         begin(world, first);
     }
+    return count;
 }
 
 // ---- following the plan -------------------------------------------------------------------------
@@ -315,7 +364,7 @@ static bool is_open(fm_world *world, struct fm_jam *jam)
 static void follow(fm_world *world, struct fm_jam *jam)
 {
     if (jam->step == fm_knot_steps(jam->knot) || !is_open(world, jam)) {
-        fm_jam_drop(world);
+        drop(world, jam);
         return;
     }
     if (!are_all_ready(world, jam)) {
@@ -348,19 +397,24 @@ static void search(fm_world *world, struct fm_jam *jam)
     jam->attempt += 1;
     if (jam->attempt == FM_COUNT_OF(attempts) ||
         !begin_search(world, jam, fm_world_find(world, jam->agents[0]))) {
-        fm_jam_drop(world);
+        drop(world, jam);
     }
 }
 
 void fm_jam_attend(fm_world *world)
 {
-    if (world->crowd.jam == NULL && world->tick % FM_JAM_TICKS == 0) {
-        look_around(world);
+    if (world->tick % FM_JAM_TICKS == 0) {
+        world->counts.stuck = 0;
+        for (uint32_t team = 1; team <= world->teams.count; team++) {
+            world->counts.stuck += look_around(world, team);
+        }
     }
-    struct fm_jam *jam = world->crowd.jam;
-    if (jam != NULL && !is_valid(world, jam)) {
-        fm_jam_drop(world);
-    } else if (jam != NULL) {
-        search(world, jam);
+    for (uint32_t i = 0; world->crowd.jam_count > 0 && i < world->teams.count; i++) {
+        struct fm_jam *jam = world->teams.list[i].jam;
+        if (jam != NULL && !is_valid(world, jam)) {
+            drop(world, jam);
+        } else if (jam != NULL) {
+            search(world, jam);
+        }
     }
 }

@@ -13,8 +13,9 @@
 //          │
 //          └── at its end, or dropped: somebody has other orders, is gone, or is in the way
 //
-// One jam of a world is worked on at a time, by FM_JAM_WORK a tick. Units of one
-// cell, of one team and movement class; all else is a wall for the search. A jam is not part of a
+// One jam of a team is worked on at a time, by FM_JAM_WORK a tick. Units of one cell, of one team
+// and movement class; all else is a wall for the search. What it goes by is what the team knows:
+// its view of the terrain, its own units, and those of others beside them. A jam is not part of a
 // saved world: settling drops it.
 //
 // Threads: the tick thread.
@@ -30,5 +31,5 @@
 /// Part of the move stage, before the resolution: decides for the movers of a jam under work.
 void fm_jam_attend(fm_world *world);
 
-/// Ends the work. Nothing happens when there is none.
-void fm_jam_drop(fm_world *world);
+/// Ends the work on all jams. Nothing happens when there is none.
+void fm_jam_drop_all(fm_world *world);

@@ -94,7 +94,7 @@ typedef struct fm_pibt_frame {
 typedef struct fm_pibt_ground {
     void *context;
 
-    // The legal steps of a unit from a cell, bit d for direction d.
+    // The steps of a unit from a cell, bit d for direction d, as far as its team knows the terrain.
     uint32_t (*moves)(void *context, uint32_t slot, fm_cell cell);
 
     // Which of the steps `moves` would bring a unit nearer to its goal that stood in the cell. 0

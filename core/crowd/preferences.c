@@ -6,6 +6,8 @@
 #include "core/crowd/crowd.h"
 #include "core/orders/homecoming.h"
 #include "core/orders/orders.h"
+#include "core/world/names.h"
+#include "core/world/world_classes.h"
 
 #define NARROW_WAYS_MAX 4
 #define SWAP_TICKS      512u
@@ -78,7 +80,7 @@ uint64_t fm_crowd_retreat(const fm_world *world, const struct fm_agent *agent,
     uint32_t moves = fm_view_moves(truth, agent->cell);
     fm_planner_distances(planner->spec.ops, planner->self, truth, planner->goal, agent->cell, moves,
                          distances);
-    uint64_t lots = fm_mix64(world->tick << 32 | fm_agent_id_of(world, agent).index1);
+    uint64_t lots = fm_mix64(world->tick << 32 | fm_agent_own_name(agent).index1);
     option options[FM_DIRECTION_COUNT + 1];
     for (moves |= 1u << FM_DIRECTION_COUNT; moves != 0; moves &= moves - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(moves);
@@ -112,10 +114,11 @@ static bool may_swap(const fm_world *world, const struct fm_agent *agent)
     return (age_of(world, agent) / SWAP_TICKS & 1) == 0;
 }
 
-// Whether few ways lead on from the next cell; see swap.h.
-static bool is_narrow(const fm_view *truth, fm_cell next)
+// Whether few ways lead on from the next cell, as far as the team knows; see swap.h.
+static bool is_narrow(const fm_world *world, const struct fm_agent *agent)
 {
-    return __builtin_popcount(fm_view_moves(truth, next)) <= NARROW_WAYS_MAX;
+    const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
+    return __builtin_popcount(fm_view_moves(view, agent->next)) <= NARROW_WAYS_MAX;
 }
 
 void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
@@ -144,7 +147,7 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .parked = is_idle && !is_away,
         .returns = is_idle && is_away,
         .gentle = is_away && size > 1 && world->tick < agent->pushed_tick + FM_PEACE_TICKS,
-        .narrow = under_way && may_swap(world, agent) && is_narrow(truth, agent->next),
+        .narrow = under_way && may_swap(world, agent) && is_narrow(world, agent),
         .settled = agent->settled && is_idle && !is_away,
         .pushable = !fm_agent_holds_ground(agent),
     };

@@ -9,10 +9,12 @@ struct corridor {
     uint32_t slot; // of the unit whose steps are asked for
 };
 
+// Only a unit of the same team: where others stand it may not know.
 static const fm_mover *unit_at(const struct corridor *c, fm_cell cell)
 {
     uint32_t unit = fm_occupancy_at(c->occupancy, cell)->now;
-    return unit == 0 ? NULL : &c->movers[unit - 1];
+    bool is_own = unit != 0 && c->movers[unit - 1].team == c->movers[c->slot].team;
+    return is_own ? &c->movers[unit - 1] : NULL;
 }
 
 // Where the unit wants to be in the end.

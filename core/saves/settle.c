@@ -56,7 +56,7 @@ void fm_world_settle(fm_world *world)
         fm_world_begin_interval(world);
         fm_orders_finish(world);
     }
-    fm_jam_drop(world);
+    fm_jam_drop_all(world);
     fm_planners_settle(world);
     fm_view_surveys_settle(world); // after the planners that read their tables
     for (uint32_t i = 0; i < world->teams.count; i++) {

@@ -113,6 +113,7 @@ struct fm_team {
     uint32_t member_count, member_capacity;
     uint32_t agent_free; // head of the list of its free slots through `planner`, FM_SLOT_NONE
     uint64_t orders_given;
+    struct fm_jam *jam; // that is worked on, see core/crowd/jam.h; NULL: none
 };
 
 // The survey of one view (core/world/view_surveys.c).
@@ -230,7 +231,7 @@ struct fm_world_crowd {
     fm_occupancy *occupancy; // NULL: any number of units in a cell
     struct fm_mover *movers; // by agent slot
     struct fm_pibt_frame *frames;
-    struct fm_jam *jam; // that is worked on, see jam.h; NULL: none
+    uint32_t jam_count; // teams with a jam that is worked on
     uint64_t *turns;    // twice as many: see crowd.c
     uint32_t mover_capacity, frame_capacity, turn_capacity;
     fm_cell *placed; // of the agents that a command spawns

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from e2e_tls import WebCase, make_certificate, wait_for_log
-from fogmarch_server import PATIENCE, Server, run
+from fogmarch_server import PATIENCE, Server, run, until
 
 
 def is_built_in():
@@ -70,7 +70,7 @@ def does_everything():
     flags = ("--syscall-filter", "kill", "--journal-dir", journals, "--keyframe-ticks", "10")
     try:
         with WebCase(*flags) as case:
-            assert "system calls are filtered" in case.server.log()
+            until(lambda: "system calls are filtered" in case.server.log(), "the filter in the log")
             tcp, web = case.connect(), case.open()
             world, _ = play(tcp)
             web.call("subscribe", world=world)
