@@ -61,9 +61,14 @@ def programs_work(prefix):
     bin_dir = os.path.join(prefix, "bin")
     for program in PROGRAMS:
         assert re.match(r"%s \d+\.\d+\.\d+" % program, run(os.path.join(bin_dir, program), "--version"))
+    certificate = ["-subj", "/CN=localhost", "-keyout", os.path.join(prefix, "key.pem"),
+                   "-out", os.path.join(prefix, "certificate.pem")]
+    run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *certificate)
     for config in os.listdir(os.path.join(prefix, "share/fogmarch/configs")):
+        tls = [] if config != "public-server.yaml" else [
+            "--tls-certificate", certificate[5], "--tls-key", certificate[3]]
         run(os.path.join(bin_dir, "fogmarchd"), "--check-config", "--config",
-            os.path.join(prefix, "share/fogmarch/configs", config),
+            os.path.join(prefix, "share/fogmarch/configs", config), *tls,
             environment={"FOGMARCH_TOKEN": "not-a-secret-but-long-enough"})
     said = run(os.path.join(bin_dir, "fogmarch-load"), "--scenario", "skirmish", "--agents", "50", "--duration", "1",
                "--warm-up", "0", "--quiet", cwd="/")
