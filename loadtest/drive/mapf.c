@@ -122,6 +122,9 @@ static fm_status prepare(struct play *play)
         result->longest_length = fmax(result->longest_length, play->problems[i].optimal_length);
     }
     result->ticks_max = (uint32_t)(FM_MAPF_TICKS_FACTOR * result->longest_length);
+    if (result->ticks_max < FM_MAPF_TICKS_MIN) {
+        result->ticks_max = FM_MAPF_TICKS_MIN;
+    }
     play->ids = calloc(result->agents, sizeof *play->ids);
     play->before = calloc(result->agents, sizeof *play->before);
     play->arrivals = malloc(result->agents * sizeof *play->arrivals);
@@ -359,6 +362,19 @@ static bool is_over(const struct play *play)
            result->ticks >= result->ticks_max;
 }
 
+static void name_the_stuck(struct play *play)
+{
+    fm_mapf_result *result = play->result;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < result->agents && count < FM_MAPF_STUCK_MAX; i++) {
+        if (play->arrivals[i] == FM_MAPF_OFF_GOAL) {
+            result->stuck[count].agent = i;
+            result->stuck[count].cell = cell_of(play, i);
+            result->stuck[count++].goal = play->problems[i].goal;
+        }
+    }
+}
+
 static fm_status run_ticks(struct play *play)
 {
     fm_mapf_result *result = play->result;
@@ -372,6 +388,9 @@ static fm_status run_ticks(struct play *play)
         if (result->ticks_95 == 0 && (uint64_t)result->arrived * 20 >= result->agents * 19u) {
             result->ticks_95 = result->ticks;
         }
+    }
+    if (status == FM_OK) {
+        name_the_stuck(play);
     }
     return status;
 }
@@ -423,6 +442,12 @@ fm_status fm_mapf_run(const fm_mapf_options *options, const fm_run_options *run,
 
 // ---- printing -----------------------------------------------------------------------------------
 
+static uint32_t named_count(const fm_mapf_result *result)
+{
+    uint32_t stuck = result->score.stuck;
+    return stuck < FM_MAPF_STUCK_MAX ? stuck : FM_MAPF_STUCK_MAX;
+}
+
 void fm_mapf_print(const fm_mapf_result *result, FILE *file)
 {
     const fm_mapf_score *score = &result->score;
@@ -435,6 +460,11 @@ void fm_mapf_print(const fm_mapf_result *result, FILE *file)
             result->collisions, score->makespan, (unsigned long long)score->sum_of_costs,
             score->stuck > 0 ? "; a stuck agent costs all ticks" : "", result->ticks,
             result->ticks_95, result->longest_length);
+    for (uint32_t i = 0; i < named_count(result); i++) {
+        fm_cell cell = result->stuck[i].cell, goal = result->stuck[i].goal;
+        fprintf(file, "agent %u is at %u,%u; its goal is %u,%u\n", result->stuck[i].agent,
+                fm_cell_x(cell), fm_cell_y(cell), fm_cell_x(goal), fm_cell_y(goal));
+    }
 }
 
 void fm_mapf_print_json(const fm_mapf_result *result, FILE *file)
@@ -443,9 +473,17 @@ void fm_mapf_print_json(const fm_mapf_result *result, FILE *file)
     fprintf(file,
             "{\"agents\": %u, \"arrived\": %u, \"on_goal_at_end\": %u, \"stuck\": %u, "
             "\"collisions\": %u, \"makespan\": %u, \"sum_of_costs\": %llu, \"ticks\": %u, "
-            "\"ticks_95\": %u, \"ticks_max\": %u, \"longest_length\": %.6f, \"moves\": %llu}\n",
+            "\"ticks_95\": %u, \"ticks_max\": %u, \"longest_length\": %.6f, \"moves\": %llu, "
+            "\"stuck_agents\": [",
             result->agents, result->arrived, score->on_goal_at_end, score->stuck,
             result->collisions, score->makespan, (unsigned long long)score->sum_of_costs,
             result->ticks, result->ticks_95, result->ticks_max, result->longest_length,
             (unsigned long long)result->moves);
+    for (uint32_t i = 0; i < named_count(result); i++) {
+        fm_cell cell = result->stuck[i].cell, goal = result->stuck[i].goal;
+        fprintf(file, "%s{\"agent\": %u, \"cell\": [%u, %u], \"goal\": [%u, %u]}",
+                i == 0 ? "" : ", ", result->stuck[i].agent, fm_cell_x(cell), fm_cell_y(cell),
+                fm_cell_x(goal), fm_cell_y(goal));
+    }
+    fputs("]}\n", file);
 }

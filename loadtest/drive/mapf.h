@@ -15,8 +15,10 @@
 #include "loadtest/drive/mapf_score.h"
 #include "loadtest/drive/run.h"
 
-#define FM_MAPF_TICKS_FACTOR 4u  // ticks at most, by the longest path of any agent
-#define FM_MAPF_STILL_TICKS  16u // without a move, after the last order: nobody will move again
+#define FM_MAPF_TICKS_FACTOR 16u   // ticks at most, by the longest path of any agent ...
+#define FM_MAPF_TICKS_MIN    1024u // ... but so many in any case: jams are looked for now and then
+#define FM_MAPF_STILL_TICKS  512u  // without a move, after the last order: nobody will move again
+#define FM_MAPF_STUCK_MAX    32u   // that are named
 
 typedef struct fm_mapf_options {
     const char *map;     // .map file
@@ -36,6 +38,11 @@ typedef struct fm_mapf_result {
     uint32_t ticks_max;    // when it would be stopped
     double longest_length; // of the agents' shortest paths, each alone
     uint64_t moves;
+    struct {
+        uint32_t agent; // line of the .scen file, from 0
+        fm_cell cell;   // where it is at the end
+        fm_cell goal;
+    } stuck[FM_MAPF_STUCK_MAX]; // the first ones of score.stuck
 } fm_mapf_result;
 
 /// Plays a problem.
