@@ -149,7 +149,8 @@ struct fm_view_delta {
     uint32_t entered_capacity, changed_capacity, left_capacity, cell_capacity, ended_capacity;
 };
 
-// The true map. Whose: core/commands, which builds and edits it between ticks; stages read it.
+// The true map. Whose: core/commands and core/saves, which build, edit and load it between ticks,
+// and world_classes.c; stages read it.
 struct fm_world_map {
     fm_grid *grid;
     fm_line_of_sight *sight;
@@ -160,7 +161,8 @@ struct fm_world_map {
     fm_labels *labels[FM_LABELED_MAPS];        // for queries; NULL: not asked for yet
 };
 
-// The agents. Whose: core/commands/spawning.c, which fills and frees slots.
+// The agents. Whose: core/commands/spawning.c and core/saves, which fill and free slots;
+// agent_marks.c has the marks, core/tick/digest.c the hashes.
 struct fm_world_agents {
     struct fm_agent *slots;
     uint32_t slot_count, capacity;
@@ -173,7 +175,8 @@ struct fm_world_agents {
     uint64_t hash_sum;            // of `whole`
 };
 
-// What orders share. Whose: core/orders; unit_index.c gathers the index.
+// What orders share. Whose: core/orders, core/commands/order_command.c, which counts those that it
+// gives, and core/saves; unit_index.c gathers the index.
 struct fm_world_orders {
     uint64_t given;
     uint64_t live;              // given and not ended, queued ones too
@@ -183,13 +186,15 @@ struct fm_world_orders {
     uint64_t unit_index_tick;   // assign stage that it was gathered in, counted from 1
 };
 
-// The teams; team t is at t - 1. Whose: core/commands/teams.c.
+// The teams; team t is at t - 1. Whose: core/commands/teams.c and core/saves. Of a team its jam is
+// core/crowd's, its delta core/views', its account the search stage's.
 struct fm_world_teams {
     struct fm_team *list;
     uint32_t count, capacity;
 };
 
-// The surveys, in the order in which they were begun. Whose: view_surveys.c.
+// The surveys, in the order in which they were begun. Whose: view_surveys.c; the search stage
+// counts what each has done.
 struct fm_world_surveys {
     struct fm_world_survey *list;
     uint32_t count, capacity;
@@ -197,7 +202,8 @@ struct fm_world_surveys {
     uint32_t running_count, running_capacity;
 };
 
-// The planners. Whose: planner_table.c; the bits are those of due.c.
+// The planners. Whose: planner_table.c; the bits are those of due.c, grants and rounds those of the
+// search stage, hashes those of core/tick/digest.c.
 struct fm_world_planners {
     struct fm_planner *slots;
     uint32_t slot_count, capacity;
@@ -238,7 +244,7 @@ struct fm_world_crowd {
     uint32_t placed_capacity;
 };
 
-// Lists of one tick, which rebuilds them. Whose: core/tick.
+// Lists of one tick, which rebuilds them. Whose: core/tick, and due.c, which lists what is due.
 struct fm_tick_lists {
     uint32_t *told;      // planner slots: all that the search stage has turned to
     fm_cell *starts;     // of these
@@ -275,7 +281,7 @@ typedef struct fm_presence {
 } fm_presence;
 
 // Memory that was refused. Whose: world_state.c, whose fm_world.memory counts on behalf of
-// `source`.
+// `source`; `starved` is set by who begins a tick, a command or settling.
 struct fm_world_allocations {
     fm_memory source;
     atomic_uint refusals; // allocations that failed, ever
