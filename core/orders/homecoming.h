@@ -10,7 +10,6 @@
 // Home is the cell where the unit stood when it was pushed first. A search back is a D* Lite,
 // whatever planner the unit has: the path is short and its distances are exact. Who returns comes
 // after all who have orders, and waits as long as somebody else stands there who belongs there.
-// rules.pushed = FM_PUSHED_STAY: nobody goes back.
 //
 // Threads: serial stages and commands only.
 

@@ -17,10 +17,11 @@
 //     sections, in a fixed order: u8 which, u64 size, bytes, u64 checksum of the bytes
 //
 // Rows of the map and of what teams know are run-length coded; the rest is as in bytes.h. A newer
-// program reads older versions; an older one refuses newer ones.
+// program reads older versions as far as it says; an older one refuses newer ones.
 //
 // settle.h, world_save.h and world_load.h have the functions.
 
 #pragma once
 
-#define FM_WORLD_FILE_VERSION 1u
+#define FM_WORLD_FILE_VERSION                                                                      \
+    2u // 1: agents of worlds with one unit per cell were laid out otherwise

@@ -28,7 +28,8 @@ static uint32_t take_limited(fm_world_loader *loader, uint64_t first, uint64_t l
 
 // ---- the file as a whole ------------------------------------------------------------------------
 
-static fm_reader begin_file(const void *bytes, size_t size, fm_bytes_error *error)
+static fm_reader begin_file(const void *bytes, size_t size, uint32_t *version,
+                            fm_bytes_error *error)
 {
     fm_reader reader = fm_reader_init(bytes, size, error);
     const uint8_t *magic = fm_reader_take_bytes(&reader, FM_WORLD_MAGIC_SIZE, "the first line");
@@ -36,11 +37,11 @@ static fm_reader begin_file(const void *bytes, size_t size, fm_bytes_error *erro
         reader.offset = 0;
         fm_reader_fail(&reader, "This is not a saved world: it does not begin with \"FMWORLD\".");
     }
-    uint32_t version = fm_reader_take_u32(&reader);
-    if (!reader.failed && (version < 1 || version > FM_WORLD_FILE_VERSION)) {
+    *version = fm_reader_take_u32(&reader);
+    if (!reader.failed && (*version < 1 || *version > FM_WORLD_FILE_VERSION)) {
         fm_reader_fail(&reader,
                        "Version %u of a saved world is unknown; this program knows 1 to %u.",
-                       version, FM_WORLD_FILE_VERSION);
+                       *version, FM_WORLD_FILE_VERSION);
     }
     return reader;
 }
@@ -83,7 +84,8 @@ static void check_section(fm_reader *reader, size_t file_size, fm_world_section 
 
 static fm_status check_sections(const void *bytes, size_t size, fm_bytes_error *error)
 {
-    fm_reader reader = begin_file(bytes, size, error);
+    uint32_t version;
+    fm_reader reader = begin_file(bytes, size, &version, error);
     for (uint32_t i = 0; i < FM_SECTION_COUNT && !reader.failed; i++) {
         check_section(&reader, size, (fm_world_section)i);
     }
@@ -94,7 +96,6 @@ static fm_status check_sections(const void *bytes, size_t size, fm_bytes_error *
 
 static void take_peek(fm_reader *reader, fm_world_file_info *info)
 {
-    info->version = FM_WORLD_FILE_VERSION;
     info->tick = fm_reader_take_varint(reader);
     info->width = (uint32_t)fm_reader_take_bounded(reader, FM_SIDE_MAX, "width of the map");
     info->height = (uint32_t)fm_reader_take_bounded(reader, FM_SIDE_MAX, "height of the map");
@@ -113,7 +114,7 @@ fm_status fm_world_file_peek(const void *bytes, size_t size, fm_world_file_info 
                              fm_bytes_error *error)
 {
     *info = (fm_world_file_info){0};
-    fm_reader reader = begin_file(bytes, size, error);
+    fm_reader reader = begin_file(bytes, size, &info->version, error);
     begin_section(&reader, size, FM_SECTION_HEAD);
     take_peek(&reader, info);
     return reader.failed ? FM_ERR_BAD_FORMAT : FM_OK;
@@ -255,6 +256,11 @@ static void take_rules(fm_world_loader *loader)
     rules->landmarks.allow_stale = take_limited(loader, 0, 1, "stale landmarks") == 1;
     rules->occupancy =
         (fm_occupancy_rule)take_limited(loader, 0, FM_OCCUPANCY_EXCLUSIVE, "occupancy");
+    if (loader->version == 1 && rules->occupancy == FM_OCCUPANCY_EXCLUSIVE) {
+        fm_reader_fail(
+            &loader->reader,
+            "Version 1 of a saved world where a cell holds one unit cannot be read any more.");
+    }
     rules->tick_millihertz = take_limited(loader, 1, FM_TICK_MILLIHERTZ_MAX, "tick rate");
     rules->players_build = take_limited(loader, 0, FM_PERMIT_COUNT_MAX, "players_build");
     take_classes(loader);
@@ -462,7 +468,8 @@ fm_status fm_world_load(const void *bytes, size_t size, const fm_memory *memory,
     if (status != FM_OK) {
         return status;
     }
-    fm_world_loader loader = {.reader = begin_file(bytes, size, error), .memory = memory};
+    fm_world_loader loader = {.memory = memory};
+    loader.reader = begin_file(bytes, size, &loader.version, error);
     status = load_sections(&loader, size);
     if (status != FM_OK) {
         if (status == FM_ERR_NO_MEMORY) {

@@ -12,6 +12,7 @@ typedef struct fm_world_loader {
     uint32_t team_count, agent_count, agent_slots; // as the head says
     uint32_t width, height;                        // the same
     const fm_memory *memory;
+    uint32_t version; // of the file
 } fm_world_loader;
 
 /// A cell of the map.

@@ -404,6 +404,31 @@ static void loading_without_memory_leaves_nothing(void **state)
     fm_writer_fini(&bytes);
 }
 
+// Version 1 had agents of another shape where a cell holds one unit.
+static void files_of_version_1_are_read_where_they_can_be(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    uint32_t seen[2] = {0, 0};
+    for (uint32_t i = 0; i < 60 && (seen[0] == 0 || seen[1] == 0); i++) {
+        fm_writer bytes = make_file(&random);
+        fm_world *world = load(&bytes), *older = NULL;
+        bool exclusive = fm_script_is_exclusive(world);
+        fm_world_destroy(world);
+        fm_bytes_error error = {0};
+        bytes.data[8] = 1;
+        fm_status status = fm_world_load(bytes.data, bytes.size, &fm_memory_libc, &older, &error);
+        assert_int_equal(status, exclusive ? FM_ERR_BAD_FORMAT : FM_OK);
+        assert_int_equal(exclusive, strstr(error.message, "Version 1") != NULL);
+        if (status == FM_OK) {
+            fm_world_destroy(older);
+        }
+        seen[exclusive]++;
+        fm_writer_fini(&bytes);
+    }
+    assert_true(seen[0] > 0 && seen[1] > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -412,6 +437,7 @@ int main(void)
         cmocka_unit_test(files_made_on_purpose_do_no_harm),
         cmocka_unit_test(sections_cut_off_are_refused),
         cmocka_unit_test(loading_without_memory_leaves_nothing),
+        cmocka_unit_test(files_of_version_1_are_read_where_they_can_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
