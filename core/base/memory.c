@@ -70,3 +70,16 @@ bool fm_reserve(const fm_memory *memory, void **array, uint32_t *capacity, uint3
     *capacity = grown;
     return true;
 }
+
+bool fm_reserve_zeroed(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
+                       size_t size)
+{
+    uint32_t before = *capacity;
+    if (!fm_reserve(memory, array, capacity, wanted, size)) {
+        return false;
+    }
+    if (*capacity > before) {
+        memset((char *)*array + before * size, 0, (*capacity - before) * size);
+    }
+    return true;
+}

@@ -49,7 +49,11 @@ void *fm_memory_resize(const fm_memory *memory, void *block, size_t old_count, s
 bool fm_reserve(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
                 size_t size);
 
-// The same, by the names of the array and its capacity; true on success.
+/// The same; all bytes of new elements are 0.
+bool fm_reserve_zeroed(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
+                       size_t size);
+
+// fm_reserve() by the names of the array and its capacity; true on success.
 #define FM_RESERVE_FROM(memory, array, capacity, wanted)                                           \
     ((wanted) <= (capacity) ||                                                                     \
      fm_reserve((memory), (void **)&(array), &(capacity), (wanted), sizeof *(array)))

@@ -107,6 +107,7 @@ void fm_world_destroy(fm_world *world)
             fm_planner_end(world, slot);
         }
     }
+    fm_crowd_fini(world); // its jams stand in the teams
     fm_view_surveys_destroy(world);
     for (uint32_t i = 0; i < world->teams.count; i++) {
         struct fm_team *team = &world->teams.list[i];
@@ -144,7 +145,6 @@ void fm_world_destroy(fm_world *world)
     RELEASE(world->interval.ended, world->interval.ended_capacity);
     RELEASE(world->interval.edited, world->interval.edited_capacity);
 #undef RELEASE
-    fm_crowd_fini(world);
     fm_world_classes_destroy(world);
     fm_buildings_fini(&world->map.buildings);
     fm_buildings_seen_fini(&world->map.buildings_shown, &memory);

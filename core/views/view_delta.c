@@ -24,12 +24,8 @@ static bool is_shown(const struct fm_view_delta *delta, uint32_t slot)
 
 static bool reserve_bits(const fm_world *world, uint64_t **bits, uint32_t *words)
 {
-    uint32_t before = *words;
-    if (!fm_reserve(&world->memory, (void **)bits, words, fm_mark_words(world), sizeof **bits)) {
-        return false;
-    }
-    memset(*bits + before, 0, (*words - before) * sizeof **bits);
-    return true;
+    return fm_reserve_zeroed(&world->memory, (void **)bits, words, fm_mark_words(world),
+                             sizeof **bits);
 }
 
 static bool reserve_shown(const fm_world *world, uint32_t team, struct fm_view_delta *delta)

@@ -2,25 +2,14 @@
 
 #include "core/world/world_state.h"
 
-static bool grow(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
-                 size_t size)
-{
-    uint32_t before = *capacity;
-    if (!fm_reserve(memory, array, capacity, wanted, size)) {
-        return false;
-    }
-    memset((char *)*array + before * size, 0, (*capacity - before) * size);
-    return true;
-}
-
 bool fm_agents_reserve(fm_world *world, uint32_t slots)
 {
     struct fm_world_agents *agents = &world->agents;
     return FM_RESERVE(world, agents->slots, agents->capacity, slots) &&
-           grow(&world->memory, (void **)&agents->marks, &agents->mark_capacity,
-                fm_mark_words_for(slots), sizeof *agents->marks) &&
-           grow(&world->memory, (void **)&agents->hashes, &agents->hash_capacity, slots,
-                sizeof *agents->hashes);
+           fm_reserve_zeroed(&world->memory, (void **)&agents->marks, &agents->mark_capacity,
+                             fm_mark_words_for(slots), sizeof *agents->marks) &&
+           fm_reserve_zeroed(&world->memory, (void **)&agents->hashes, &agents->hash_capacity,
+                             slots, sizeof *agents->hashes);
 }
 
 void fm_agents_mark_all(fm_world *world, fm_agent_mark mark)

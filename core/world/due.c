@@ -14,15 +14,9 @@ static uint32_t words_of(uint32_t slots)
     return slots / 64 + (slots % 64 != 0);
 }
 
-// Makes room for so many words, the new ones 0.
 static bool reserve_words(fm_world *world, uint64_t **words, uint32_t *capacity, uint32_t wanted)
 {
-    uint32_t before = *capacity;
-    if (!FM_RESERVE(world, *words, *capacity, wanted)) {
-        return false;
-    }
-    memset(*words + before, 0, (*capacity - before) * sizeof **words);
-    return true;
+    return fm_reserve_zeroed(&world->memory, (void **)words, capacity, wanted, sizeof **words);
 }
 
 bool fm_due_reserve(fm_world *world, uint32_t planner_slots)
