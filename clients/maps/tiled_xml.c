@@ -177,8 +177,10 @@ static fm_status add_text(struct reader *reader, const char *text, size_t size)
         reader->text = moved;
         reader->text_capacity = grown;
     }
-    memcpy(reader->text + reader->text_size, text, size);
-    reader->text_size += size;
+    if (size > 0) {
+        memcpy(reader->text + reader->text_size, text, size);
+        reader->text_size += size;
+    }
     return FM_OK;
 }
 

@@ -636,7 +636,9 @@ static bool jps_is_walking(const void *self)
 static void jps_fetch(const void *self)
 {
     const struct jps *p = self;
-    __builtin_prefetch(&p->turns[p->ahead]);
+    if (p->turns != NULL) {
+        __builtin_prefetch(&p->turns[p->ahead]);
+    }
 }
 
 static fm_plan_state jps_walk(void *self, fm_cell start, uint32_t steps)
