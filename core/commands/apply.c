@@ -8,9 +8,11 @@
 #include "core/commands/construction.h"
 #include "core/commands/edits.h"
 #include "core/commands/order_command.h"
+#include "core/commands/permit.h"
 #include "core/commands/planner_command.h"
 #include "core/commands/spawning.h"
 #include "core/commands/teams.h"
+#include "core/world/names.h"
 #include "core/world/world_state.h"
 
 typedef void command_fn(fm_world *world, const fm_command *command, fm_command_result *result);
@@ -26,6 +28,75 @@ static command_fn *const commands[FM_COMMAND_KIND_LAST + 1] = {
     [FM_COMMAND_PLANNER] = fm_planner_command,
 };
 
+// ---- receipts ----------------------------------------------------------------------------------
+
+static fm_status reserve_receipt(fm_world *world, const fm_command *command, fm_receipt *receipt)
+{
+    const fm_command_id *id = command->id;
+    bool spawns = command->kind == FM_COMMAND_SPAWN;
+    *receipt = (fm_receipt){.id = id->id, .request = id->request, .kind = command->kind};
+    receipt->agent_count = spawns ? command->cell_count : 0;
+    return fm_receipts_reserve(&world->receipts, &world->memory, id->seat, receipt->agent_count,
+                               &receipt->agents);
+}
+
+static void keep_receipt(fm_world *world, const fm_command *command,
+                         const fm_command_result *result, fm_receipt *receipt)
+{
+    receipt->first_order = result->first_order;
+    receipt->first_number = result->first_number;
+    receipt->changed_count = result->changed_count;
+    receipt->made = command->kind == FM_COMMAND_TEAM ? result->team : result->building;
+    if (command->kind == FM_COMMAND_BUILD && command->team != FM_ALL_TEAMS) {
+        receipt->made_name = fm_permit_name(world, command->team, result->building);
+    }
+    for (uint32_t i = 0; i < receipt->agent_count; i++) {
+        fm_agent_id name = fm_world_own_name(world, result->spawned[i]);
+        receipt->agents[i] =
+            (fm_receipt_agent){.id = result->spawned[i], .name_index1 = name.index1};
+    }
+    fm_receipts_add(&world->receipts, &world->memory, command->id->seat, receipt);
+}
+
+// Those who replay a journal do not ask for the ids of new agents, but the receipt names them.
+static fm_status reserve_spawned(fm_world *world, const fm_receipt *receipt,
+                                 fm_command_result *result)
+{
+    if (receipt->agent_count > 0 && result->spawned == NULL) {
+        result->spawned = fm_memory_allocate_zeroed(&world->memory, receipt->agent_count,
+                                                    sizeof *result->spawned);
+    }
+    return receipt->agent_count > 0 && result->spawned == NULL ? FM_ERR_NO_MEMORY : FM_OK;
+}
+
+static void apply_with_receipt(fm_world *world, const fm_command *command,
+                               fm_command_result *result)
+{
+    fm_receipt receipt;
+    fm_agent_id *wanted = result->spawned;
+    result->status = reserve_receipt(world, command, &receipt);
+    if (result->status != FM_OK) {
+        return;
+    }
+    result->status = reserve_spawned(world, &receipt, result);
+    if (result->status == FM_OK) {
+        commands[command->kind](world, command, result);
+    }
+    if (result->status == FM_OK) {
+        keep_receipt(world, command, result, &receipt);
+    } else {
+        fm_memory_release(&world->memory, receipt.agents,
+                          receipt.agent_count * sizeof *receipt.agents);
+    }
+    if (wanted == NULL) {
+        fm_memory_release(&world->memory, result->spawned,
+                          receipt.agent_count * sizeof *result->spawned);
+        result->spawned = NULL;
+    }
+}
+
+// ---- commands ----------------------------------------------------------------------------------
+
 void fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     *result = (fm_command_result){.status = FM_OK, .spawned = result->spawned};
@@ -37,7 +108,16 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
         result->status = FM_ERR_NOT_READY;
         return;
     }
-    commands[command->kind](world, command, result);
+    if (command->id != NULL) {
+        apply_with_receipt(world, command, result);
+    } else {
+        commands[command->kind](world, command, result);
+    }
     // Also when it is refused: what could be looked up until then, such as labels, stays.
     world->allocations.starved |= fm_world_refusals(world) != refusals;
+}
+
+const fm_receipt *fm_world_receipt(const fm_world *world, uint32_t seat, uint64_t id)
+{
+    return fm_receipts_find(&world->receipts, seat, id);
 }

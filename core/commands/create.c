@@ -118,6 +118,7 @@ void fm_world_destroy(fm_world *world)
         fm_memory_release(&memory, team->members, team->member_capacity * sizeof *team->members);
     }
     fm_history_destroy(&world->history, &memory);
+    fm_receipts_fini(&world->receipts, &memory);
     fm_view_delta_destroy(world, world->interval.delta_all);
     for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
         fm_labels_destroy(world->map.labels[map]);

@@ -49,6 +49,7 @@ enum field {
 #define X(kinds, member, limit, what) FIELD_##member,
     NUMBER_LIST(X)
 #undef X
+    FIELD_ID,
     FIELD_COUNT,
 };
 
@@ -96,8 +97,9 @@ static uint32_t take_next(fm_reader *reader, uint32_t before, const char *what)
 static uint64_t fields_of(fm_command_kind kind)
 {
     uint32_t is = 1u << kind;
-    uint64_t fields = bit(FIELD_AGENTS) | bit(FIELD_CELLS) | (is & AREAS ? bit(FIELD_RECTS) : 0) |
-                      (is & PLANS ? bit(FIELD_PLANNER) : 0) | (is & ORDERS ? bit(FIELD_TARGET) : 0);
+    uint64_t fields = bit(FIELD_AGENTS) | bit(FIELD_CELLS) | bit(FIELD_ID) |
+                      (is & AREAS ? bit(FIELD_RECTS) : 0) | (is & PLANS ? bit(FIELD_PLANNER) : 0) |
+                      (is & ORDERS ? bit(FIELD_TARGET) : 0);
 #define X(kinds, member, limit, what) fields |= is & (kinds) ? bit(FIELD_##member) : 0;
     NUMBER_LIST(X)
 #undef X
@@ -110,6 +112,7 @@ static uint64_t mask_of(const fm_command *command)
     uint32_t is = 1u << command->kind;
     uint64_t mask = (command->agent_count > 0 ? bit(FIELD_AGENTS) : 0) |
                     (command->cell_count > 0 ? bit(FIELD_CELLS) : 0);
+    mask |= command->id != NULL ? bit(FIELD_ID) : 0;
     mask |= is & AREAS && command->rect_count > 0 ? bit(FIELD_RECTS) : 0;
     mask |= is & PLANS && command->planner.ops != NULL ? bit(FIELD_PLANNER) : 0;
     mask |= is & ORDERS && fm_agent_id_pack(command->target) != 0 ? bit(FIELD_TARGET) : 0;
@@ -185,6 +188,11 @@ fm_status fm_command_pack(const fm_command *command, fm_writer *writer)
     }
     NUMBER_LIST(X)
 #undef X
+    if (mask & bit(FIELD_ID)) {
+        fm_writer_put_varint(writer, command->id->seat);
+        fm_writer_put_varint(writer, command->id->id);
+        fm_writer_put_u64(writer, command->id->request);
+    }
     return writer->failed ? FM_ERR_NO_MEMORY : FM_OK;
 }
 
@@ -193,6 +201,7 @@ fm_status fm_command_pack(const fm_command *command, fm_writer *writer)
 // What a command's bytes say, before there is memory for its arrays.
 struct draft {
     fm_command command;
+    fm_command_id id;               // the command points to it when there is one
     fm_reader agents, cells, rects; // each at the first item of its array
 };
 
@@ -259,6 +268,17 @@ static void take_target(fm_reader *reader, fm_agent_id *target)
     target->generation = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "target");
 }
 
+static void take_command_id(fm_reader *reader, struct draft *draft)
+{
+    draft->id.seat = (uint32_t)fm_reader_take_bounded(reader, FM_TEAMS_MAX, "seat of an id");
+    draft->id.id = fm_reader_take_varint(reader);
+    draft->id.request = fm_reader_take_u64(reader);
+    draft->command.id = &draft->id;
+    if (!reader->failed && draft->id.id == 0) {
+        fm_reader_fail(reader, "The id of a command is 0.");
+    }
+}
+
 static uint64_t take_number(fm_reader *reader, uint64_t limit, const char *what)
 {
     return limit > 1 ? fm_reader_take_bounded(reader, limit, what) : limit;
@@ -297,6 +317,9 @@ static void take_command(fm_reader *reader, struct draft *draft)
     }
     NUMBER_LIST(X)
 #undef X
+    if (mask & bit(FIELD_ID)) {
+        take_command_id(reader, draft);
+    }
     if (!reader->failed && mask_of(command) != mask) {
         fm_reader_fail(reader, "A field of the command is said to be set, and is zero.");
     }
@@ -327,6 +350,10 @@ static void fill(fm_command_copy *copy, struct draft *draft)
     before = 0;
     for (uint32_t i = 0; i < command->cell_count; i++) {
         before = cells[i] = take_next(&draft->cells, before, "cells");
+    }
+    if (command->id != NULL) {
+        copy->id = draft->id;
+        command->id = &copy->id;
     }
     command->agents = command->agent_count > 0 ? agents : NULL;
     command->cells = command->cell_count > 0 ? cells : NULL;

@@ -9,7 +9,8 @@
 //
 // Numbers are as in bytes.h. A planner goes by its name and options, as fm_planner_spec_format()
 // writes it. Cells and agents are written as differences to the one before: two or three bytes each
-// where they lie together. Two equal commands have equal bytes.
+// where they lie together. A command's id (core/world/receipts.h) comes last. Two equal commands
+// have equal bytes.
 //
 // A newer program reads all older versions; an older one refuses what is newer, by its version.
 //
@@ -33,6 +34,7 @@ FM_CHECKED fm_status fm_command_pack(const fm_command *command, fm_writer *write
 // A command with arrays of its own.
 typedef struct fm_command_copy {
     fm_command command;
+    fm_command_id id;
     size_t size; // bytes of this block, arrays included
 } fm_command_copy;
 

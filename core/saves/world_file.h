@@ -24,4 +24,4 @@
 #pragma once
 
 #define FM_WORLD_FILE_VERSION                                                                      \
-    2u // 1: agents of worlds with one unit per cell were laid out otherwise
+    3u // 1: agents of worlds with one unit per cell were laid out otherwise; 2: without receipts

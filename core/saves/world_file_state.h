@@ -24,7 +24,8 @@
     X(FM_SECTION_BUILDINGS, "buildings")                                                           \
     X(FM_SECTION_TEAMS, "teams")                                                                   \
     X(FM_SECTION_AGENTS, "agents")                                                                 \
-    X(FM_SECTION_PLANNERS, "planners")
+    X(FM_SECTION_PLANNERS, "planners")                                                             \
+    X(FM_SECTION_RECEIPTS, "receipts") /* from version 3 on */
 
 typedef enum fm_world_section {
 #define X(enumerator, name) enumerator,
@@ -122,6 +123,12 @@ enum fm_spec_form {
     FM_SPEC_AGAIN, // the last one that was written as text
     FM_SPEC_TEXT,
 };
+
+/// How many sections a file of a version has.
+static inline uint32_t fm_world_section_count(uint32_t version)
+{
+    return version < 3 ? FM_SECTION_RECEIPTS : FM_SECTION_COUNT;
+}
 
 /// What a section is called in errors.
 const char *fm_world_section_name(fm_world_section section);

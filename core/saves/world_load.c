@@ -86,7 +86,7 @@ static fm_status check_sections(const void *bytes, size_t size, fm_bytes_error *
 {
     uint32_t version;
     fm_reader reader = begin_file(bytes, size, &version, error);
-    for (uint32_t i = 0; i < FM_SECTION_COUNT && !reader.failed; i++) {
+    for (uint32_t i = 0; i < fm_world_section_count(version) && !reader.failed; i++) {
         check_section(&reader, size, (fm_world_section)i);
     }
     return fm_reader_finish(&reader);
@@ -424,6 +424,67 @@ static fm_status load_buildings(fm_world_loader *loader)
     return FM_OK;
 }
 
+// ---- receipts -----------------------------------------------------------------------------------
+
+static fm_status take_receipt(fm_world_loader *loader, uint32_t seat)
+{
+    fm_reader *reader = &loader->reader;
+    fm_receipts *receipts = &loader->world->receipts;
+    const fm_memory *memory = &loader->world->memory;
+    fm_receipt receipt = {.id = fm_reader_take_varint(reader)};
+    receipt.request = fm_reader_take_u64(reader);
+    receipt.kind = (fm_command_kind)take_limited(loader, 0, FM_COMMAND_KIND_LAST, "receipt");
+    receipt.first_order = fm_reader_take_varint(reader);
+    receipt.first_number = fm_reader_take_varint(reader);
+    receipt.changed_count = take_limited(loader, 0, UINT32_MAX, "count of a receipt");
+    receipt.made = take_limited(loader, 0, UINT32_MAX, "receipt");
+    receipt.made_name = take_limited(loader, 0, UINT32_MAX, "receipt");
+    receipt.agent_count =
+        fm_reader_take_count(reader, FM_COMMAND_CELLS_MAX, 3, "agents of a receipt");
+    if (!reader->failed && (receipt.id == 0 || fm_receipts_find(receipts, seat, receipt.id))) {
+        fm_reader_fail(reader, "The id of a receipt is 0, or there twice.");
+    }
+    if (reader->failed) {
+        return FM_OK;
+    }
+    if (fm_receipts_reserve(receipts, memory, seat, receipt.agent_count, &receipt.agents) !=
+        FM_OK) {
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < receipt.agent_count; i++) {
+        receipt.agents[i].id = take_id(reader, UINT32_MAX, "agent of a receipt");
+        receipt.agents[i].name_index1 = take_limited(loader, 0, UINT32_MAX, "name in a receipt");
+    }
+    fm_receipts_add(receipts, memory, seat, &receipt);
+    return FM_OK;
+}
+
+static fm_status take_receipt_seat(fm_world_loader *loader)
+{
+    fm_reader *reader = &loader->reader;
+    uint32_t seat = take_limited(loader, 0, FM_TEAMS_MAX, "seat of receipts");
+    uint32_t count = fm_reader_take_count(reader, FM_RECEIPTS_OF_SEAT, 16, "receipts of a seat");
+    if (!reader->failed && count == 0) {
+        fm_reader_fail(reader, "A seat has no receipts.");
+    }
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; i < count && status == FM_OK && !reader->failed; i++) {
+        status = take_receipt(loader, seat);
+    }
+    return status;
+}
+
+static fm_status load_receipts(fm_world_loader *loader)
+{
+    fm_reader *reader = &loader->reader;
+    uint32_t count = fm_reader_take_count(reader, FM_RECEIPTS_SEATS_MAX, 18, "seats of receipts");
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; i < count && status == FM_OK && !reader->failed; i++) {
+        status = take_receipt_seat(loader);
+    }
+    return status;
+}
+
 // ---- all of it ----------------------------------------------------------------------------------
 
 static fm_status load_sections(fm_world_loader *loader, size_t file_size)
@@ -434,11 +495,12 @@ static fm_status load_sections(fm_world_loader *loader, size_t file_size)
         [FM_SECTION_TEAMS] = fm_load_teams,
         [FM_SECTION_AGENTS] = fm_load_agents,
         [FM_SECTION_PLANNERS] = fm_load_planners,
+        [FM_SECTION_RECEIPTS] = load_receipts,
     };
     fm_reader *reader = &loader->reader;
     struct head head = {0};
     fm_status status = FM_OK;
-    for (uint32_t i = 0; i < FM_SECTION_COUNT; i++) {
+    for (uint32_t i = 0; i < fm_world_section_count(loader->version); i++) {
         size_t next = begin_section(reader, file_size, (fm_world_section)i);
         if (i == FM_SECTION_HEAD) {
             take_head(loader, &head);

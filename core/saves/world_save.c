@@ -415,6 +415,55 @@ static void put_planners(struct save *s)
     }
 }
 
+// ---- receipts -----------------------------------------------------------------------------------
+
+static void put_receipt(struct save *s, const fm_receipt *receipt)
+{
+    fm_writer_put_varint(s->writer, receipt->id);
+    fm_writer_put_u64(s->writer, receipt->request);
+    fm_writer_put_varint(s->writer, receipt->kind);
+    fm_writer_put_varint(s->writer, receipt->first_order);
+    fm_writer_put_varint(s->writer, receipt->first_number);
+    fm_writer_put_varint(s->writer, receipt->changed_count);
+    fm_writer_put_varint(s->writer, receipt->made);
+    fm_writer_put_varint(s->writer, receipt->made_name);
+    fm_writer_put_varint(s->writer, receipt->agent_count);
+    for (uint32_t i = 0; i < receipt->agent_count; i++) {
+        put_id(s, receipt->agents[i].id);
+        fm_writer_put_varint(s->writer, receipt->agents[i].name_index1);
+    }
+}
+
+// The seat that was used first after `used`, which is how they are ordered: where each stands in
+// memory depends on commands that were refused. NULL: there are no more.
+static const fm_receipt_seat *seat_after(const fm_receipts *receipts, uint64_t used)
+{
+    const fm_receipt_seat *next = NULL;
+    for (uint32_t i = 0; i < receipts->count; i++) {
+        const fm_receipt_seat *seat = &receipts->seats[i];
+        next = seat->used > used && (next == NULL || seat->used < next->used) ? seat : next;
+    }
+    return next;
+}
+
+static void put_receipts(struct save *s)
+{
+    const fm_receipts *receipts = &s->world->receipts;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < receipts->count; i++) {
+        count += receipts->seats[i].count > 0;
+    }
+    fm_writer_put_varint(s->writer, count);
+    const fm_receipt_seat *seat = seat_after(receipts, 0);
+    for (; seat != NULL; seat = seat_after(receipts, seat->used)) {
+        fm_writer_put_varint(s->writer, seat->seat);
+        fm_writer_put_varint(s->writer, seat->count);
+        for (uint32_t age = seat->count; age > 0; age--) {
+            put_receipt(s, fm_receipt_at(seat, age - 1));
+        }
+    }
+}
+
 // ---- the file -----------------------------------------------------------------------------------
 
 fm_status fm_world_save(const fm_world *world, fm_writer *writer)
@@ -424,7 +473,7 @@ fm_status fm_world_save(const fm_world *world, fm_writer *writer)
         [FM_SECTION_HEAD] = put_head,         [FM_SECTION_RULES] = put_rules,
         [FM_SECTION_MAP] = put_map,           [FM_SECTION_BUILDINGS] = put_buildings,
         [FM_SECTION_TEAMS] = put_teams,       [FM_SECTION_AGENTS] = put_agents,
-        [FM_SECTION_PLANNERS] = put_planners,
+        [FM_SECTION_PLANNERS] = put_planners, [FM_SECTION_RECEIPTS] = put_receipts,
     };
     struct save save = {.world = world, .writer = writer};
     fm_writer_put_bytes(writer, FM_WORLD_MAGIC, FM_WORLD_MAGIC_SIZE);

@@ -246,6 +246,13 @@ typedef enum fm_command_kind {
 
 #define FM_COMMAND_KIND_LAST FM_COMMAND_PLANNER
 
+// What makes sending a command again safe: see core/world/receipts.h.
+typedef struct fm_command_id {
+    uint32_t seat;    // whose ids they are: a team, or FM_ALL_TEAMS
+    uint64_t id;      // not 0
+    uint64_t request; // a sum over what was asked, so that another command with this id is noticed
+} fm_command_id;
+
 // Arrays belong to the caller and are only read during fm_world_apply(). Values may come straight
 // from a client: fm_world_apply() checks them all before it changes anything.
 typedef struct fm_command {
@@ -255,6 +262,8 @@ typedef struct fm_command {
     const fm_agent_id *agents; // REMOVE, ORDER, PLANNER
     const fm_cell *cells;      // SPAWN, ORDER, TERRAIN
     uint32_t agent_count, cell_count;
+    const fm_command_id *id; // leaves a receipt; NULL: none. That there is no receipt of this id
+                             // yet is for the caller to see to
 
     // By kind. Only members of the command's own kind may be read or set. The largest comes first:
     // `{0}` makes all of it zero.

@@ -12,6 +12,7 @@
 #include "core/world/history.h"
 #include "core/world/names.h"
 #include "core/world/order.h"
+#include "core/world/receipts.h"
 #include "core/world/team_labels.h"
 #include "core/world/tick_record.h"
 #include "core/world/unit_index.h"
@@ -310,6 +311,7 @@ struct fm_world {
     struct fm_world_allocations allocations;
 
     fm_history history;
+    fm_receipts receipts;
     uint64_t digest; // of all events that are not visible in the state
     fm_world_counts counts;
 };

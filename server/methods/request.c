@@ -92,6 +92,50 @@ void fm_request_refuse(fm_session *session, const fm_request *request, fm_status
     }
 }
 
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+    return (sum ^ value) * 0x9e3779b97f4a7c15u ^ sum >> 29;
+}
+
+static uint64_t mix_value(uint64_t sum, const fm_value *value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value->real, sizeof bits);
+    sum = mix(mix(sum, value->number), bits);
+    if (value->bytes != NULL) {
+        sum = mix(sum, fm_bytes_checksum(value->bytes, value->size));
+    }
+    for (uint32_t i = 0; i < value->count; i++) {
+        sum = mix(sum, fm_value_at(value, i));
+    }
+    return mix(sum, value->count);
+}
+
+// A sum over what is asked, whatever order its fields came in. It is kept in journals: fields go by
+// their names, because their numbers grow with the protocol.
+static uint64_t sum_of(const fm_request *request)
+{
+    uint64_t sum = 0;
+    for (uint32_t field = 0; field < FM_FIELD_COUNT; field++) {
+        const char *name = fm_field_name((fm_field)field);
+        if (request->values[field].present && field != FM_FIELD_WORLD) {
+            sum += mix_value(fm_bytes_checksum(name, strlen(name)), &request->values[field]);
+        }
+    }
+    return sum;
+}
+
+static void give_id(const fm_session *session, const fm_request *request, fm_job *job)
+{
+    const fm_value *value = &request->values[FM_FIELD_COMMAND_ID];
+    if (value->present) {
+        uint32_t seat = session->role == FM_ROLE_PLAYER ? session->seat.team : FM_ALL_TEAMS;
+        job->command.id =
+            (fm_command_id){.seat = seat, .id = value->number, .request = sum_of(request)};
+        job->command.command.id = &job->command.id;
+    }
+}
+
 fm_status fm_request_post_command(fm_session *session, const fm_request *request,
                                   fm_command_kind kind, fm_fill_fn *fill, char *error)
 {
@@ -111,6 +155,7 @@ fm_status fm_request_post_command(fm_session *session, const fm_request *request
     job->command.command.kind = kind;
     job->command.command.team = team;
     job->command.by_name = session->role == FM_ROLE_PLAYER;
+    give_id(session, request, job);
     status = fill(request, job, error);
     if (status != FM_OK) {
         fm_job_destroy(job);

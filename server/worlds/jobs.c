@@ -140,9 +140,43 @@ static void spread_order(const fm_config *config, const fm_host *host, fm_comman
     }
 }
 
+// What was carried out before is answered as it was then.
+static fm_status answer_again(fm_job_command *command, const fm_receipt *receipt)
+{
+    uint32_t agent_count =
+        command->command.kind == FM_COMMAND_SPAWN ? command->command.cell_count : 0;
+    if (receipt->kind != command->command.kind || receipt->request != command->id.request ||
+        receipt->agent_count != agent_count) {
+        command->id_is_taken = true;
+        return FM_ERR_EXISTS;
+    }
+    command->result = (fm_command_result){
+        .first_order = receipt->first_order,
+        .first_number = receipt->first_number,
+        .changed_count = receipt->changed_count,
+        .team = receipt->made,
+        .building = command->by_name ? receipt->made_name : receipt->made,
+        .spawned = command->spawned,
+    };
+    for (uint32_t i = 0; i < agent_count; i++) {
+        fm_agent_id id = receipt->agents[i].id;
+        command->spawned[i] = id;
+        command->names[i] =
+            (fm_agent_id){.index1 = receipt->agents[i].name_index1, .generation = id.generation};
+    }
+    return FM_OK;
+}
+
 static fm_status apply(const fm_config *config, fm_host *host, fm_job *job)
 {
     fm_job_command *command = &job->command;
+    const fm_receipt *receipt =
+        command->command.id == NULL
+            ? NULL
+            : fm_world_receipt(host->world, command->id.seat, command->id.id);
+    if (receipt != NULL) {
+        return answer_again(command, receipt);
+    }
     spread_order(config, host, &command->command);
     fm_status status = command->by_name ? resolve_names(host, command) : FM_OK;
     if (status == FM_OK && command->by_name) {

@@ -148,6 +148,12 @@ class Client:
     def close(self):
         self.socket.close()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def send_bytes(self, data):
         self.socket.sendall(data)
 

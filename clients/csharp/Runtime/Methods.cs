@@ -203,12 +203,16 @@ namespace Fogmarch
         /// <param name="world">number of the world</param>
         /// <param name="planner">planner of its agents; the world's</param>
         /// <param name="weight">of its share of the search, among teams that have agents; 1</param>
-        public Request TeamCreate(long world, string planner = null, long? weight = null)
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
+        public Request TeamCreate(long world, string planner = null, long? weight = null, long? commandId =
+            null)
         {
             return Begin("team.create")
                 .Set("world", world)
                 .Set("planner", planner)
-                .Set("weight", weight);
+                .Set("weight", weight)
+                .Set("command_id", commandId);
         }
 
         /// <summary>Puts agents on free cells: all of them or, on an error, none. Lowest role:
@@ -222,8 +226,10 @@ namespace Fogmarch
         /// with), at most one step a tick; absent: one step a tick, straight or diagonal</param>
         /// <param name="place">exact: on the cells or nowhere; nearest: on the nearest cells that can hold
         /// them; exact</param>
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
         public Request AgentSpawn(long world, long team, IReadOnlyList<long> cells, string planner = null,
-            string @class = null, double? speed = null, string place = null)
+            string @class = null, double? speed = null, string place = null, long? commandId = null)
         {
             return Begin("agent.spawn")
                 .Set("world", world)
@@ -232,18 +238,22 @@ namespace Fogmarch
                 .Set("planner", planner)
                 .Set("class", @class)
                 .Set("speed", speed)
-                .Set("place", place);
+                .Set("place", place)
+                .Set("command_id", commandId);
         }
 
         /// <summary>Takes agents out of the world; their orders end with reason died. Lowest role:
         /// admin.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="agents">ids</param>
-        public Request AgentRemove(long world, IReadOnlyList<long> agents)
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
+        public Request AgentRemove(long world, IReadOnlyList<long> agents, long? commandId = null)
         {
             return Begin("agent.remove")
                 .Set("world", world)
-                .Set("agents", agents);
+                .Set("agents", agents)
+                .Set("command_id", commandId);
         }
 
         /// <summary>Gives one order to each of many agents; each ends exactly once, see the delta's `ended`.
@@ -272,10 +282,13 @@ namespace Fogmarch
         /// per cent of the first one that was known, it does as with a goal that cannot be reached, and goes
         /// nowhere else; absent: any length</param>
         /// <param name="onUnreachable">nearest, fail or wait; nearest</param>
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
         public Request AgentOrder(long world, IReadOnlyList<long> agents, string kind, IReadOnlyList<long>
             goal = null, IReadOnlyList<long> goals = null, IReadOnlyList<long> cells = null, long? target =
             null, long? radius = null, bool? queue = null, bool? loop = null, bool? spread = null, string
-            formation = null, bool? commonSpeed = null, long? maxDetour = null, string onUnreachable = null)
+            formation = null, bool? commonSpeed = null, long? maxDetour = null, string onUnreachable = null,
+            long? commandId = null)
         {
             return Begin("agent.order")
                 .Set("world", world)
@@ -292,7 +305,8 @@ namespace Fogmarch
                 .Set("formation", formation)
                 .Set("common_speed", commonSpeed)
                 .Set("max_detour", maxDetour)
-                .Set("on_unreachable", onUnreachable);
+                .Set("on_unreachable", onUnreachable)
+                .Set("command_id", commandId);
         }
 
         /// <summary>Gives agents another planner, all of them or, on an error, none. Their orders stay; their
@@ -300,12 +314,16 @@ namespace Fogmarch
         /// <param name="world">number of the world</param>
         /// <param name="agents">ids</param>
         /// <param name="planner">as in world.create; absent: that of their team</param>
-        public Request AgentPlanner(long world, IReadOnlyList<long> agents, string planner = null)
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
+        public Request AgentPlanner(long world, IReadOnlyList<long> agents, string planner = null, long?
+            commandId = null)
         {
             return Begin("agent.planner")
                 .Set("world", world)
                 .Set("agents", agents)
-                .Set("planner", planner);
+                .Set("planner", planner)
+                .Set("command_id", commandId);
         }
 
         /// <summary>Edits cells and rectangles of the true map: all of them or, on an error, none. Lowest
@@ -317,15 +335,18 @@ namespace Fogmarch
         /// cost</param>
         /// <param name="cells">x, y of each cell</param>
         /// <param name="rects">x, y, width, height of each rectangle</param>
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
         public Request TerrainSet(long world, string set, long? cost = null, IReadOnlyList<long> cells = null,
-            IReadOnlyList<long> rects = null)
+            IReadOnlyList<long> rects = null, long? commandId = null)
         {
             return Begin("terrain.set")
                 .Set("world", world)
                 .Set("set", set)
                 .Set("cost", cost)
                 .Set("cells", cells)
-                .Set("rects", rects);
+                .Set("rects", rects)
+                .Set("command_id", commandId);
         }
 
         /// <summary>Places a rectangle that no unit enters. Its owner knows at once; other teams see it when
@@ -337,25 +358,31 @@ namespace Fogmarch
         /// <param name="team">owner; 0 or absent: nobody, or a player's own team</param>
         /// <param name="onUnits">units on the site: push them to the nearest free cells, or refuse; push, a
         /// player's always refuse</param>
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
         public Request BuildingPlace(long world, IReadOnlyList<long> rect, long? team = null, string onUnits =
-            null)
+            null, long? commandId = null)
         {
             return Begin("building.place")
                 .Set("world", world)
                 .Set("team", team)
                 .Set("rect", rect)
-                .Set("on_units", onUnits);
+                .Set("on_units", onUnits)
+                .Set("command_id", commandId);
         }
 
         /// <summary>Removes a building; the terrain under it is as it was before. Players may as with
         /// building.place: their team's own, while it sees all of it. Lowest role: player.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="building">number of the building</param>
-        public Request BuildingRemove(long world, long building)
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
+        public Request BuildingRemove(long world, long building, long? commandId = null)
         {
             return Begin("building.remove")
                 .Set("world", world)
-                .Set("building", building);
+                .Set("building", building)
+                .Set("command_id", commandId);
         }
 
         /// <summary>Finds a shortest path, or many, on what a team knows, or on the true map (observer and

@@ -948,17 +948,20 @@ class Methods:
         world: int,
         planner: str | None = None,
         weight: int | None = None,
+        command_id: int | None = None,
     ) -> TeamCreate:
         """Makes a team, whose agents share what they see. Lowest role: admin.
 
         world: number of the world
         planner: planner of its agents; the world's
         weight: of its share of the search, among teams that have agents; 1
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
             'planner': planner,
             'weight': weight,
+            'command_id': command_id,
         }
         return cast(TeamCreate, await self.call('team.create', params))
 
@@ -971,6 +974,7 @@ class Methods:
         class_: str | None = None,
         speed: float | None = None,
         place: str | None = None,
+        command_id: int | None = None,
     ) -> AgentSpawn:
         """Puts agents on free cells: all of them or, on an error, none. Lowest role: admin.
 
@@ -983,6 +987,7 @@ class Methods:
             most one step a tick; absent: one step a tick, straight or diagonal
         place: exact: on the cells or nowhere; nearest: on the nearest cells that can hold them;
             exact
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
@@ -992,6 +997,7 @@ class Methods:
             'class': class_,
             'speed': speed,
             'place': place,
+            'command_id': command_id,
         }
         return cast(AgentSpawn, await self.call('agent.spawn', params))
 
@@ -999,15 +1005,18 @@ class Methods:
         self, *,
         world: int,
         agents: Sequence[int],
+        command_id: int | None = None,
     ) -> AgentRemove:
         """Takes agents out of the world; their orders end with reason died. Lowest role: admin.
 
         world: number of the world
         agents: ids
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
             'agents': agents,
+            'command_id': command_id,
         }
         return cast(AgentRemove, await self.call('agent.remove', params))
 
@@ -1028,6 +1037,7 @@ class Methods:
         common_speed: bool | None = None,
         max_detour: int | None = None,
         on_unreachable: str | None = None,
+        command_id: int | None = None,
     ) -> AgentOrder:
         """Gives one order to each of many agents; each ends exactly once, see the delta's `ended`.
         Not for observer and debug. Lowest role: player.
@@ -1052,6 +1062,7 @@ class Methods:
             cent of the first one that was known, it does as with a goal that cannot be reached, and
             goes nowhere else; absent: any length
         on_unreachable: nearest, fail or wait; nearest
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
@@ -1069,6 +1080,7 @@ class Methods:
             'common_speed': common_speed,
             'max_detour': max_detour,
             'on_unreachable': on_unreachable,
+            'command_id': command_id,
         }
         return cast(AgentOrder, await self.call('agent.order', params))
 
@@ -1077,6 +1089,7 @@ class Methods:
         world: int,
         agents: Sequence[int],
         planner: str | None = None,
+        command_id: int | None = None,
     ) -> AgentPlanner:
         """Gives agents another planner, all of them or, on an error, none. Their orders stay; their
         searches start over in the next tick. Lowest role: admin.
@@ -1084,11 +1097,13 @@ class Methods:
         world: number of the world
         agents: ids
         planner: as in world.create; absent: that of their team
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
             'agents': agents,
             'planner': planner,
+            'command_id': command_id,
         }
         return cast(AgentPlanner, await self.call('agent.planner', params))
 
@@ -1099,6 +1114,7 @@ class Methods:
         cost: int | None = None,
         cells: Sequence[int] | None = None,
         rects: Sequence[int] | None = None,
+        command_id: int | None = None,
     ) -> TerrainSet:
         """Edits cells and rectangles of the true map: all of them or, on an error, none. Lowest
         role: admin.
@@ -1109,6 +1125,7 @@ class Methods:
         cost: with set = cost or a terrain: times as dear as open floor; a terrain keeps the cost
         cells: x, y of each cell
         rects: x, y, width, height of each rectangle
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
@@ -1116,6 +1133,7 @@ class Methods:
             'cost': cost,
             'cells': cells,
             'rects': rects,
+            'command_id': command_id,
         }
         return cast(TerrainSet, await self.call('terrain.set', params))
 
@@ -1125,6 +1143,7 @@ class Methods:
         rect: Sequence[int],
         team: int | None = None,
         on_units: str | None = None,
+        command_id: int | None = None,
     ) -> BuildingPlace:
         """Places a rectangle that no unit enters. Its owner knows at once; other teams see it when
         they look, and believe in it until they see that it is gone. Players may, where the
@@ -1136,12 +1155,14 @@ class Methods:
         rect: x, y, width, height; at most 4096 cells, a player's 64, none of another building
         on_units: units on the site: push them to the nearest free cells, or refuse; push, a
             player's always refuse
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
             'team': team,
             'rect': rect,
             'on_units': on_units,
+            'command_id': command_id,
         }
         return cast(BuildingPlace, await self.call('building.place', params))
 
@@ -1149,16 +1170,19 @@ class Methods:
         self, *,
         world: int,
         building: int,
+        command_id: int | None = None,
     ) -> BuildingRemove:
         """Removes a building; the terrain under it is as it was before. Players may as with
         building.place: their team's own, while it sees all of it. Lowest role: player.
 
         world: number of the world
         building: number of the building
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
             'building': building,
+            'command_id': command_id,
         }
         return cast(BuildingRemove, await self.call('building.remove', params))
 

@@ -324,17 +324,20 @@ class PlainMethods:
         world: int,
         planner: str | None = None,
         weight: int | None = None,
+        command_id: int | None = None,
     ) -> TeamCreate:
         """Makes a team, whose agents share what they see. Lowest role: admin.
 
         world: number of the world
         planner: planner of its agents; the world's
         weight: of its share of the search, among teams that have agents; 1
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
             'planner': planner,
             'weight': weight,
+            'command_id': command_id,
         }
         return cast(TeamCreate, self.call('team.create', params))
 
@@ -347,6 +350,7 @@ class PlainMethods:
         class_: str | None = None,
         speed: float | None = None,
         place: str | None = None,
+        command_id: int | None = None,
     ) -> AgentSpawn:
         """Puts agents on free cells: all of them or, on an error, none. Lowest role: admin.
 
@@ -359,6 +363,7 @@ class PlainMethods:
             most one step a tick; absent: one step a tick, straight or diagonal
         place: exact: on the cells or nowhere; nearest: on the nearest cells that can hold them;
             exact
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
@@ -368,6 +373,7 @@ class PlainMethods:
             'class': class_,
             'speed': speed,
             'place': place,
+            'command_id': command_id,
         }
         return cast(AgentSpawn, self.call('agent.spawn', params))
 
@@ -375,15 +381,18 @@ class PlainMethods:
         self, *,
         world: int,
         agents: Sequence[int],
+        command_id: int | None = None,
     ) -> AgentRemove:
         """Takes agents out of the world; their orders end with reason died. Lowest role: admin.
 
         world: number of the world
         agents: ids
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
             'agents': agents,
+            'command_id': command_id,
         }
         return cast(AgentRemove, self.call('agent.remove', params))
 
@@ -404,6 +413,7 @@ class PlainMethods:
         common_speed: bool | None = None,
         max_detour: int | None = None,
         on_unreachable: str | None = None,
+        command_id: int | None = None,
     ) -> AgentOrder:
         """Gives one order to each of many agents; each ends exactly once, see the delta's `ended`.
         Not for observer and debug. Lowest role: player.
@@ -428,6 +438,7 @@ class PlainMethods:
             cent of the first one that was known, it does as with a goal that cannot be reached, and
             goes nowhere else; absent: any length
         on_unreachable: nearest, fail or wait; nearest
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
@@ -445,6 +456,7 @@ class PlainMethods:
             'common_speed': common_speed,
             'max_detour': max_detour,
             'on_unreachable': on_unreachable,
+            'command_id': command_id,
         }
         return cast(AgentOrder, self.call('agent.order', params))
 
@@ -453,6 +465,7 @@ class PlainMethods:
         world: int,
         agents: Sequence[int],
         planner: str | None = None,
+        command_id: int | None = None,
     ) -> AgentPlanner:
         """Gives agents another planner, all of them or, on an error, none. Their orders stay; their
         searches start over in the next tick. Lowest role: admin.
@@ -460,11 +473,13 @@ class PlainMethods:
         world: number of the world
         agents: ids
         planner: as in world.create; absent: that of their team
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
             'agents': agents,
             'planner': planner,
+            'command_id': command_id,
         }
         return cast(AgentPlanner, self.call('agent.planner', params))
 
@@ -475,6 +490,7 @@ class PlainMethods:
         cost: int | None = None,
         cells: Sequence[int] | None = None,
         rects: Sequence[int] | None = None,
+        command_id: int | None = None,
     ) -> TerrainSet:
         """Edits cells and rectangles of the true map: all of them or, on an error, none. Lowest
         role: admin.
@@ -485,6 +501,7 @@ class PlainMethods:
         cost: with set = cost or a terrain: times as dear as open floor; a terrain keeps the cost
         cells: x, y of each cell
         rects: x, y, width, height of each rectangle
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
@@ -492,6 +509,7 @@ class PlainMethods:
             'cost': cost,
             'cells': cells,
             'rects': rects,
+            'command_id': command_id,
         }
         return cast(TerrainSet, self.call('terrain.set', params))
 
@@ -501,6 +519,7 @@ class PlainMethods:
         rect: Sequence[int],
         team: int | None = None,
         on_units: str | None = None,
+        command_id: int | None = None,
     ) -> BuildingPlace:
         """Places a rectangle that no unit enters. Its owner knows at once; other teams see it when
         they look, and believe in it until they see that it is gone. Players may, where the
@@ -512,12 +531,14 @@ class PlainMethods:
         rect: x, y, width, height; at most 4096 cells, a player's 64, none of another building
         on_units: units on the site: push them to the nearest free cells, or refuse; push, a
             player's always refuse
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
             'team': team,
             'rect': rect,
             'on_units': on_units,
+            'command_id': command_id,
         }
         return cast(BuildingPlace, self.call('building.place', params))
 
@@ -525,16 +546,19 @@ class PlainMethods:
         self, *,
         world: int,
         building: int,
+        command_id: int | None = None,
     ) -> BuildingRemove:
         """Removes a building; the terrain under it is as it was before. Players may as with
         building.place: their team's own, while it sees all of it. Lowest role: player.
 
         world: number of the world
         building: number of the building
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
             'world': world,
             'building': building,
+            'command_id': command_id,
         }
         return cast(BuildingRemove, self.call('building.remove', params))
 

@@ -14,6 +14,7 @@
 
 struct sample {
     fm_command command;
+    fm_command_id id; // to which the command points, or not
     fm_agent_id agents[ITEMS_MAX];
     fm_cell cells[ITEMS_MAX];
     fm_rect rects[ITEMS_MAX];
@@ -57,8 +58,12 @@ static void make_sample(fm_random *random, struct sample *sample)
             (fm_rect){any_number(random, UINT32_MAX), any_number(random, 4096),
                       any_number(random, UINT32_MAX), any_number(random, UINT32_MAX)};
     }
+    sample->id = (fm_command_id){.seat = any_number(random, FM_TEAMS_MAX),
+                                 .id = 1 + (uint64_t)any_number(random, UINT32_MAX),
+                                 .request = fm_random_next(random)};
     fm_command *command = &sample->command;
     *command = (fm_command){
+        .id = any_number(random, 1) == 1 ? &sample->id : NULL,
         .kind = (fm_command_kind)fm_random_below(random, FM_COMMAND_KIND_LAST + 1),
         .team = any_number(random, UINT32_MAX),
         .agents = sample->agents,
@@ -108,7 +113,7 @@ static void make_sample(fm_random *random, struct sample *sample)
 // Every member but the arrays and the planner must compare equal: one that is added to fm_command
 // and forgotten by the packing fails here as soon as make_sample() sets it, and the size below
 // reminds of that.
-_Static_assert(sizeof(fm_command) == 88, "a new member: pack it, and set it in make_sample()");
+_Static_assert(sizeof(fm_command) == 96, "a new member: pack it, and set it in make_sample()");
 
 #define SAME(member) assert_int_equal(a->member, b->member)
 
@@ -157,6 +162,12 @@ static void check_same_area(const fm_command *a, const fm_command *b)
 static void check_same(const fm_command *a, const fm_command *b)
 {
     SAME(kind);
+    assert_true((a->id == NULL) == (b->id == NULL));
+    if (a->id != NULL) {
+        SAME(id->seat);
+        SAME(id->id);
+        SAME(id->request);
+    }
     SAME(team);
     SAME(agent_count);
     SAME(cell_count);

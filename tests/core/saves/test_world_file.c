@@ -404,6 +404,8 @@ static void loading_without_memory_leaves_nothing(void **state)
     fm_writer_fini(&bytes);
 }
 
+#define EMPTY_SECTION_SIZE 18u // which, size, a count of 0, checksum
+
 // Version 1 had agents of another shape where a cell holds one unit.
 static void files_of_version_1_are_read_where_they_can_be(void **state)
 {
@@ -417,6 +419,7 @@ static void files_of_version_1_are_read_where_they_can_be(void **state)
         fm_world_destroy(world);
         fm_bytes_error error = {0};
         bytes.data[8] = 1;
+        bytes.size -= EMPTY_SECTION_SIZE; // that of receipts, which came later
         fm_status status = fm_world_load(bytes.data, bytes.size, &fm_memory_libc, &older, &error);
         assert_int_equal(status, exclusive ? FM_ERR_BAD_FORMAT : FM_OK);
         assert_int_equal(exclusive, strstr(error.message, "Version 1") != NULL);

@@ -276,6 +276,7 @@ typedef enum fm_field {
     FM_FIELD_NUMBER, // "number"
     FM_FIELD_FOLLOW, // "follow"
     FM_FIELD_TARGET, // "target"
+    FM_FIELD_COMMAND_ID, // "command_id"
     FM_FIELD_RADIUS, // "radius"
     FM_FIELD_QUEUE, // "queue"
     FM_FIELD_LOOP, // "loop"

@@ -1,0 +1,132 @@
+"""Commands with a command_id, sent again.
+
+Goal    what was carried out is not carried out twice, and is answered as it was the first time: over
+        another connection, after kill -9, from a keyframe and from the commands behind it, and in a
+        world that was saved and loaded. An id is one command's, and one seat's.
+Method  a real server with a journal, killed and started again; every command twice, with the digest
+        and the counts of the world in between.
+"""
+
+import shutil
+import tempfile
+
+from fogmarch_server import Server, run
+
+
+class Journals:
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix="fogmarch-journals-")
+        return self
+
+    def start(self, *flags):
+        return Server("--journal-dir", self.path, *flags)
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path)
+
+
+def kill(server):
+    server.process.kill()
+    server.process.wait()
+    server.process.returncode = 0  # it was us
+
+
+def make_world(client, **params):
+    return client.call("world.create", name="w", generator="open", width=64, height=64, seed=1,
+                       paused=True, players_build=8, **params)["world"]
+
+
+def commands(world):
+    """One of each kind; every one would do something else, or be refused, the second time."""
+    yield "team.create", dict(world=world)
+    yield "agent.spawn", dict(world=world, team=1, cells=[5, 5, 6, 5, 7, 5], place="nearest")
+    yield "agent.order", dict(world=world, agents=[1, 2, 3], kind="move", goal=[40, 20])
+    yield "agent.order", dict(world=world, agents=[1], kind="move", goal=[9, 9], queue=True)
+    yield "agent.planner", dict(world=world, agents=[2], planner="repeated-jps")
+    yield "terrain.set", dict(world=world, cells=[30, 30], set="blocked")
+    yield "building.place", dict(world=world, team=1, rect=[20, 20, 2, 2])
+    yield "building.remove", dict(world=world, building=1)
+    yield "agent.remove", dict(world=world, agents=[2])
+
+
+def state(client, world):
+    """What a second carrying out would change."""
+    info = client.call("world.info", world=world)
+    stats = client.call("stats", world=world)["world"]
+    return info["tick"], info["digest"], info["agents"], stats["orders_given"], stats["cells_edited"]
+
+
+def send_all(client, world, first_id=1000, **more):
+    return [client.call(method, **params, **more, command_id=first_id + number)
+            for number, (method, params) in enumerate(commands(world))]
+
+
+def after_a_crash():
+    with Journals() as journals:
+        # A keyframe in the middle: some answers come back from it, others from commands behind it.
+        with journals.start("--keyframe-ticks", "10") as server, server.connect() as client:
+            world = make_world(client)
+            answers = []
+            for number, (method, params) in enumerate(commands(world)):
+                answers.append(client.call(method, **params, command_id=1000 + number))
+                client.call("world.step", world=world, ticks=2)
+            before = state(client, world)
+            assert send_all(client, world) == answers
+            with server.connect() as other:
+                assert send_all(other, world) == answers
+            assert state(client, world) == before
+            kill(server)
+        with journals.start() as server, server.connect() as client:
+            info = client.call("world.info", world=world)
+            assert (info["tick"], info["digest"]) == before[:2]
+            before = state(client, world)
+            assert send_all(client, world) == answers
+            assert state(client, world) == before
+            # Another id is another command.
+            again = client.call("agent.spawn", world=world, team=1, cells=[50, 50], command_id=77)
+            assert again["agents"] != answers[1]["agents"][:1]
+
+
+def in_a_loaded_world():
+    with Journals() as journals, journals.start() as server, server.connect() as client:
+        world = make_world(client)
+        answers = send_all(client, world)
+        saved = client.call("world.save", world=world)
+        data = client.call("save.download", save=saved["save"], offset=0)["data"]
+        upload = client.call("map.upload", total=len(data), offset=0, data=data)["upload"]
+        loaded = client.call("world.load", name="second", upload=upload, paused=True)["world"]
+        before = state(client, loaded)
+        assert send_all(client, loaded) == answers
+        assert state(client, loaded) == before
+
+
+def an_id_is_one_commands_and_one_seats():
+    with Server() as server, \
+            server.connect() as admin:
+        world = make_world(admin)
+        for _ in range(2):
+            admin.call("team.create", world=world)
+        mine = admin.call("agent.spawn", world=world, team=1, cells=[5, 5, 6, 5])
+        tokens = [admin.call("token.create", role="player", world=world, team=team)["token"]
+                  for team in (1, 2)]
+        one, two = (server.connect(hello=False) for _ in tokens)
+        for client, token in ((one, tokens[0]), (two, tokens[1])):
+            client.call("hello", protocol=1, client="e2e", token=token)
+        order = dict(world=world, kind="move", agents=mine["names"], goal=[30, 30], command_id=5)
+        answer = one.call("agent.order", **order)
+        assert one.call("agent.order", **order) == answer
+        # The same bytes from another seat are another command, about agents that it does not have.
+        assert two.refused("agent.order", **order) == "no_agent"
+        # What was refused leaves nothing behind.
+        assert two.refused("agent.order", **order) == "no_agent"
+        assert one.refused("agent.order", **{**order, "goal": [31, 30]}) == "exists"
+        assert one.refused("building.remove", world=world, building=1, command_id=5) == "exists"
+        assert one.call("agent.order", **order) == answer
+        admin.call("world.step", world=world, ticks=1)
+        built = one.call("building.place", world=world, rect=[5, 7, 1, 1], command_id=6)
+        assert one.call("building.place", world=world, rect=[5, 7, 1, 1], command_id=6) == built
+        for client in (one, two):
+            client.close()
+
+
+run([after_a_crash, in_a_loaded_world, an_id_is_one_commands_and_one_seats])
