@@ -4,13 +4,13 @@
 // many values each open array still wants, how many bytes of a text are still to be skipped, and
 // how far a length has been read. Nothing of the message itself is kept.
 //
-// What makes it fast: the bulk of an order is one long array of small numbers, and one table tells
+// What makes it fast: the bulk of an order is one long array of small numbers, and one table gives
 // how long each such value is; texts are skipped without being looked at. Any thread.
 
 #include "proto/scanner.h"
 
 #define SMALL_SIZE_MAX                                                                             \
-    32u // bytes: the longest value whose size its first byte tells (fixstr of 31)
+    32u // bytes: the longest value whose size its first byte gives (fixstr of 31)
 
 const fm_scan_limits fm_scan_limits_default = {
     .size_max = 1u << 20,
@@ -187,7 +187,7 @@ static size_t skip_bytes(fm_scanner *scanner, size_t size)
 }
 
 // Takes the whole small values at the front. It stops before the last one of an array, which closes
-// the array, and so near the end of the bytes that a value might be cut: those take the slow way.
+// the array, and so near the end of the bytes that a value might be cut: those take the slow path.
 static size_t skip_small_values(fm_scanner *scanner, const uint8_t *bytes, size_t size)
 {
     if (scanner->depth == 0 || size < SMALL_SIZE_MAX) {

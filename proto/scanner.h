@@ -27,7 +27,7 @@ typedef struct fm_scan_limits {
 extern const fm_scan_limits fm_scan_limits_default;
 
 typedef enum fm_scan_state {
-    FM_SCAN_MORE,  // the message goes on
+    FM_SCAN_MORE,  // the message continues
     FM_SCAN_DONE,  // the message is whole
     FM_SCAN_BAD,   // byte 0xc1, which msgpack does not use
     FM_SCAN_LARGE, // a limit was passed; scanner.reason says which

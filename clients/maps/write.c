@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define COSTS_DARKEN 60u // per cent that the dearest cell is darker than open floor
+#define COSTS_DARKEN 60u // per cent that the costliest cell is darker than open floor
 
 static fm_terrain terrain_at(const fm_grid *grid, uint32_t x, uint32_t y)
 {
@@ -30,7 +30,7 @@ static fm_status write_moving_ai(const fm_grid *grid, char **bytes, size_t *size
     return FM_OK;
 }
 
-// The letters of a .map; ground that is dearer is a digit.
+// The letters of a .map; ground that is costlier is a digit.
 static fm_status write_ascii(const fm_grid *grid, char **bytes, size_t *size)
 {
     *size = (size_t)grid->height * (grid->width + 1);

@@ -5,8 +5,8 @@
 // follow; never longer than need be, so one value has one form. Signed ones are folded first (0,
 // -1, 1, -2 become 0, 1, 2, 3).
 //
-// Neither side has to look after every call. A writer that finds no memory goes on doing nothing
-// and says so in `failed`. A reader that meets something wrong notes what and where, once, and
+// Neither side has to look after every call. A writer that finds no memory does nothing from then
+// on and says so in `failed`. A reader that meets something wrong notes what and where, once, and
 // gives zeros from then on; a caller that allocates or loops by what was read looks first.
 //
 // Threads: none of its own; one owner at a time.

@@ -1,6 +1,6 @@
-// core/base/status.h: the one list of ways a call can fail.
+// core/base/status.h: the one list of how a call can fail.
 //
-// A status tells whether a call did its work; it never carries an answer. "There is no path" is
+// A status says whether a call did its work; it never carries an answer. "There is no path" is
 // an answer (see fm_plan_state), so it is not listed here. Bugs are not listed either: they end
 // the process through FM_ASSERT. The number and the name go over the wire (proto/PROTOCOL.md), so
 // entries are only ever added, at the end.

@@ -1,4 +1,4 @@
-// core/base/workers.c: see workers.h. One job at a time; `round` tells sleeping threads that there
+// core/base/workers.c: see workers.h. One job at a time; `round` shows sleeping threads that there
 // is a new one. All fields of `job` are written before `round` grows, under the lock, so a woken
 // thread sees them complete.
 //

@@ -1,4 +1,4 @@
-// core/commands/edits.h: edits of the true map, and who is told of them.
+// core/commands/edits.h: edits of the true map, and who is notified of them.
 //
 // A team that does not look keeps believing what it saw. What changes at once for everybody is the
 // true map and what follows from it; teams learn when somebody looks there again.

@@ -140,7 +140,7 @@ static bool is_at_the_crowd(const fm_world *world, const fm_mover *mover)
     return true;
 }
 
-// Whether `other` stands there without a way of its own, and does not go for the agent's sake: it
+// Whether `other` stands there, is not under way, and does not go for the agent's sake: it
 // may not be pushed, or is too large for any place around it.
 static bool is_in_the_way(const fm_mover *mover, const fm_mover *other)
 {

@@ -8,7 +8,7 @@
 //           the right: so that two streams that meet keep to their sides.
 // Priority  Who has waited longest since it set out is asked first; ties go to the smaller slot.
 //           The time counts on when an order replaces another, and ends when the unit arrives.
-// Pushing   A unit without a way of its own (idle, or waiting for its search) steps out of the way
+// Pushing   A unit that is not under way (idle, or waiting for its search) steps out of the way
 //           of friends of any size that want its cells: to the side first. Then it goes back where
 //           it stood, last of all; core/orders/homecoming.h says when.
 // Settling  A unit whose order has ended where it led is not pushed by friends with the same aim.
@@ -17,7 +17,7 @@
 // Taken     Where somebody who cannot be pushed, or a larger friend who has no room to leave, is on
 //           the goal for FM_TAKEN_TICKS while the unit waits beside it, the order ends:
 //           nearest_reached, or unreachable if that is what it asked for. on_unreachable = wait
-//           goes on waiting.
+//           continues waiting.
 //
 // Units never count as walls for a search. A friend in the way costs the ticks until it has moved.
 

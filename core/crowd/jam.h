@@ -1,11 +1,11 @@
-// core/crowd/jam.h: units that want to go on and do not, and what is done for them.
+// core/crowd/jam.h: units that want to continue and do not, and what is done for them.
 //
 //   every FM_JAM_TICKS: who has been under way all the time and is not farther than FM_JAM_REACH
 //   from where it was, is stuck; one of them
 //          │
 //          v
 //   SEARCHING: the units around it, on the ground around it, wait while a joint search (knot.h) for
-//   a plan goes on that brings all whose places lie there home. Is none found, more ground is
+//   a plan continues that brings all whose places lie there home. Is none found, more ground is
 //   taken; at last it is enough that the one gets through.
 //          │                                     │
 //          v                                     └── none either: as before, until the next time

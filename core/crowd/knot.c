@@ -15,7 +15,7 @@ struct constraint {
     uint32_t parent; // index, 0: none
     uint32_t next;   // of the same configuration, in the order in which they are tried; 0: last
     uint16_t unit, cell;
-    uint16_t depth; // how many units are told where to go
+    uint16_t depth; // how many units have a fixed next cell
 };
 
 struct node {
@@ -295,7 +295,7 @@ static void add_constraint(fm_knot *knot, struct node *node, uint32_t parent, ui
     node->last = index;
 }
 
-// Tells one unit more where to go, in all ways.
+// Fixes the next cell of one more unit, in every possible way.
 static void branch(fm_knot *knot, uint32_t at, uint32_t constraint, uint32_t depth)
 {
     if (depth == knot->unit_count) {
@@ -319,7 +319,7 @@ static bool is_goal(const fm_knot *knot, uint32_t node)
     return true;
 }
 
-// One configuration is made, or found to have nothing left. Returns whether the search goes on.
+// One configuration is made, or found to have nothing left. Returns whether the search continues.
 static bool open_next(fm_knot *knot)
 {
     uint32_t at = knot->stack[knot->depth - 1];

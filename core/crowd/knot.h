@@ -2,10 +2,11 @@
 // pibt.h alone goes round in circles: LaCAM.
 //
 // A configuration says where all units are. From one the next is made by priority inheritance, as
-// in pibt.h, with some units told where to go: at first none, then, when the search comes back to
-// the same configuration, one, two and so on, in all ways. So in the end every successor is tried,
-// and a plan is found if there is one, memory and work permitting. Configurations are kept in a
-// stack and looked up by hash: depth first, and nothing is opened twice.
+// in pibt.h, with the next cells of some units fixed: at first none, then, when the search comes
+// back to the same configuration, one, two and so on, in every combination. So in the end every
+// successor is tried, and a plan is found if there is one, memory and work permitting.
+// Configurations are kept in a stack and looked up by hash: depth first, and nothing is opened
+// twice.
 //
 // Source: K. Okumura, "LaCAM: Search-Based Algorithm for Quick Multi-Agent Pathfinding", AAAI 2023.
 //

@@ -47,9 +47,9 @@ static fm_cell step_on(const fm_world *world, const struct fm_agent *agent,
     for (; moves != 0; moves &= moves - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(moves);
         fm_cell cell = fm_cell_step(agent->cell, d);
-        uint32_t way = distances[d] + fm_view_cost(view, agent->cell, d, cell);
-        if (distances[d] < distances[FM_DIRECTION_COUNT] && way < least) {
-            least = way;
+        uint32_t cost = distances[d] + fm_view_cost(view, agent->cell, d, cell);
+        if (distances[d] < distances[FM_DIRECTION_COUNT] && cost < least) {
+            least = cost;
             best = cell;
         }
     }
@@ -69,8 +69,8 @@ static fm_cell step_meanwhile(const fm_world *world, const struct fm_agent *agen
                                                        : FM_CELL_NONE;
 }
 
-// Where a planner keeps a path, which nobody else goes by, it is told here that its agent has gone
-// on.
+// Where a planner keeps a path, which nobody else goes by, it is notified here that its agent has
+// gone on.
 static fm_plan_state walk(fm_world *world, const struct fm_agent *agent, struct fm_planner *planner)
 {
     fm_plan_state state = planner->spec.ops->walk(planner->self, agent->cell, 1);
@@ -100,8 +100,8 @@ static fm_plan_state ask(fm_world *world, const struct fm_agent *agent, struct f
     return state;
 }
 
-// Whether the team knows of nothing that forbids the step. A planner that has not been told of all
-// that was learned may not know.
+// Whether the team knows of nothing that forbids the step. A planner that has not been notified of
+// all that was learned may not know.
 static bool is_legal(const fm_world *world, const struct fm_agent *agent, fm_cell next)
 {
     uint32_t d = fm_cell_direction(agent->cell, next);

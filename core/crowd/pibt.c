@@ -23,7 +23,7 @@ struct round {
     uint64_t swaps; // tries that would have been one
 };
 
-// Where a unit without a way of its own steps when it is pushed in a direction: out of the way to
+// Where a unit that is not under way steps when it is pushed in a direction: out of the way to
 // the right, to the left, ahead at an angle, back at an angle, straight on. One that has to go
 // farther to the right than to the left begins with the left.
 static const uint8_t aside_turns[] = {2, 6, 1, 7, 3, 5, 0};
@@ -169,7 +169,7 @@ static bool steps_aside(const fm_mover *mover, const fm_mover *pusher)
     return mover->aside || (mover->returns && pusher->size > 1);
 }
 
-// Whether the way to the left out of the way of `pusher`, which goes in a direction, is shorter.
+// Whether stepping to the left makes room for `pusher`, which goes in a direction, sooner.
 // Always false among units of one size that stand in line.
 static bool is_left_of(const fm_mover *mover, const fm_mover *pusher, uint32_t direction)
 {
@@ -182,7 +182,7 @@ static bool is_left_of(const fm_mover *mover, const fm_mover *pusher, uint32_t d
 }
 
 // A list for one who steps aside, of the first `turn_count` turns: places that are free before
-// those where somebody stands, and both before those where the pusher goes on to.
+// those where somebody stands, and both before those where the pusher goes next.
 static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm_mover *pusher,
                                   uint32_t direction, uint32_t turn_count)
 {
@@ -244,7 +244,7 @@ static uint32_t next_in_the_way(const struct round *r, uint32_t slot, bool *lost
 }
 
 // A unit was pushed and has found no place outside of the pusher's. Moves it sideways, if it is
-// large and has no way of its own: it may take several ticks to leave somebody's way who stands
+// large and not under way: it may take several ticks to leave somebody's way who stands
 // before the middle of its side. Returns whether there is something to try.
 static bool slide(struct round *r, fm_pibt_frame *frame)
 {

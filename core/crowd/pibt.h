@@ -18,7 +18,7 @@
 //     2 x 2 cells. Going round in a circle of three and more is allowed, and so is following into a
 //     cell that is left in the same tick, and passing between two units diagonally;
 //   - nobody entered a cell under a unit of another team that stayed, nor under one that may not be
-//     pushed. A unit that has a way of its own is pushed only by units of its team that are at
+//     pushed. A unit under way is pushed only by units of its team that are at
 //     least as large, one without by those of any size; who only goes back where it stood pushes
 //     nobody;
 //   - a cell under a unit larger than one cell is entered only after that unit has decided.
@@ -38,7 +38,7 @@
 //
 // Source: K. Okumura, M. Machida, X. Defago, Y. Tamura, "Priority Inheritance with Backtracking for
 // Iterative Multi-agent Path Finding", IJCAI 2019 and Artificial Intelligence 310, 2022. Sizes,
-// teams, diagonals and the way idle units step aside are this file's own.
+// teams, diagonals and how idle units step aside are this file's own.
 //
 // Threads: the tick thread.
 
@@ -69,11 +69,11 @@ typedef struct fm_mover {
     uint8_t size;         // cells, 1..FM_CLASS_SIZE_MAX
     uint8_t progress;     // fm_mover_progress
     uint8_t moves;        // legal steps, bit d for direction d
-    bool aside : 1;       // has no way of its own: when pushed, it steps out of the pusher's way
+    bool aside : 1;       // is not under way: when pushed, it steps out of the pusher's way
     bool parked : 1;      // has no order, and was not pushed from where it wants to be
     bool returns : 1;     // has no order, and goes back there
     bool gentle : 1;      // pushes nobody
-    bool narrow : 1;      // few ways lead on from the first cell of its list
+    bool narrow : 1;      // few steps lead on from the first cell of its list
     bool settled : 1; // stands where its last order ended: those with the same aim do not push it
     bool pushable : 1;
     uint8_t refusals : 2; // times that it was pushed in vain

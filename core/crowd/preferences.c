@@ -9,8 +9,8 @@
 #include "core/world/names.h"
 #include "core/world/world_classes.h"
 
-#define NARROW_WAYS_MAX 4
-#define SWAP_TICKS      512u
+#define NARROW_EXITS_MAX 4
+#define SWAP_TICKS       512u
 
 // A cell that could be next, so that smaller is better: distance to the goal, then what breaks
 // ties, then the direction. Bits from the lowest: 8 direction, 1 to the left, 3 turn, 1 taken.
@@ -114,11 +114,11 @@ static bool may_swap(const fm_world *world, const struct fm_agent *agent)
     return (age_of(world, agent) / SWAP_TICKS & 1) == 0;
 }
 
-// Whether few ways lead on from the next cell, as far as the team knows; see swap.h.
+// Whether few steps lead on from the next cell, as far as the team knows; see swap.h.
 static bool is_narrow(const fm_world *world, const struct fm_agent *agent)
 {
     const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
-    return __builtin_popcount(fm_view_moves(view, agent->next)) <= NARROW_WAYS_MAX;
+    return __builtin_popcount(fm_view_moves(view, agent->next)) <= NARROW_EXITS_MAX;
 }
 
 void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,

@@ -35,9 +35,9 @@ static bool is_held_end(const struct corridor *c, fm_cell cell)
     return mover != NULL && place_of(mover) == cell && __builtin_popcount(moves_from(c, cell)) == 1;
 }
 
-// The ways that lead on from `at` for one who came from `from`: how many, two standing for more;
+// The steps that lead on from `at` for one who came from `from`: how many, two standing for more;
 // `next` receives the last one.
-static uint32_t ways_on(const struct corridor *c, fm_cell from, fm_cell at, fm_cell *next)
+static uint32_t exits_of(const struct corridor *c, fm_cell from, fm_cell at, fm_cell *next)
 {
     uint32_t count = 0;
     for (uint32_t moves = moves_from(c, at); moves != 0 && count < 2; moves &= moves - 1) {
@@ -63,11 +63,11 @@ static bool is_required(const struct corridor *c, const fm_mover *pusher, const 
 {
     for (uint32_t i = 0; i < FM_SWAP_STEPS_MAX && behind != pusher->aim; i++) {
         fm_cell next = FM_CELL_NONE;
-        uint32_t ways = ways_on(c, behind, ahead, &next);
-        if (ways >= 2) {
+        uint32_t exits = exits_of(c, behind, ahead, &next);
+        if (exits >= 2) {
             return false; // there they can pass
         }
-        if (ways == 0) {
+        if (exits == 0) {
             return comes_back;
         }
         comes_back = comes_back || ahead == place_of(puller);
@@ -77,15 +77,15 @@ static bool is_required(const struct corridor *c, const fm_mover *pusher, const 
     return comes_back && behind == pusher->aim;
 }
 
-// Whether who goes from `from` to `at` and on comes to where there are two ways.
+// Whether who goes from `from` to `at` and on comes to a fork.
 static bool is_possible(const struct corridor *c, fm_cell from, fm_cell at)
 {
     fm_cell first = from;
     for (uint32_t i = 0; i < FM_SWAP_STEPS_MAX && at != first; i++) {
         fm_cell next = FM_CELL_NONE;
-        uint32_t ways = ways_on(c, from, at, &next);
-        if (ways != 1) {
-            return ways >= 2;
+        uint32_t exits = exits_of(c, from, at, &next);
+        if (exits != 1) {
+            return exits >= 2;
         }
         from = at;
         at = next;

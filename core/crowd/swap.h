@@ -8,10 +8,10 @@
 //
 // Swap is required when the pusher drives the other one along a corridor, without a cell beside
 // it, past the other's goal or from where the other has to come back, until it stands at its own
-// goal or the corridor ends. It is possible when behind the pusher there is a place with two ways
-// to go. Then the pusher takes its preferences backwards, and whom it pulls takes its cell.
+// goal or the corridor ends. It is possible when behind the pusher there is a fork. Then the pusher
+// takes its preferences backwards, and whom it pulls takes its cell.
 //
-// A corridor leaves no choice: who goes on along it goes on to its end, so that nothing but the
+// A corridor leaves no choice: who enters it goes to its end, so that nothing but the
 // first step has to be asked of a search, and the goals of both be compared with its cells.
 //
 // Source: K. Okumura, "Improving LaCAM for Scalable Eventually Optimal Multi-Agent Pathfinding",

@@ -7,7 +7,7 @@
 // Tiles are computed in the order of A*, from the goal's towards a box around those who want to get
 // there. A tile to which a neighbour offers something better than it has is queued under a lower
 // bound of offer + weight * estimate + km, where km grows when the box moves, as in D* Lite. Nobody
-// has to be told of changes: a computed tile whose version is not the map's is stale.
+// has to be notified of changes: a computed tile whose version is not the map's is stale.
 //
 // What must hold of the distances kept:
 //
@@ -17,7 +17,7 @@
 //   3  a computed tile to which a neighbour offers less than it has is queued; so is a tile that is
 //      not computed and is offered anything.
 //
-// fm_tile_refresh() computes a stale tile from its neighbours alone and tells from which distance
+// fm_tile_refresh() computes a stale tile from its neighbours alone and returns from which distance
 // on something has become larger; fm_tile_reset() then drops what lies above, in all tiles.
 // Computing a stale tile any other way would let distances support each other in a circle.
 //

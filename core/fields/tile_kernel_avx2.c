@@ -48,7 +48,7 @@ FM_INLINE row row_add(row a, uint32_t cost)
     return (row){_mm256_adds_epu16(a.low, costs), _mm256_adds_epu16(a.high, costs)};
 }
 
-// Registers shift within halves only, so each shift is told what stands before, or behind, its own
+// Registers shift within halves only, so each shift gets what stands before, or behind, its own
 // lanes. Where k is a constant, as in tile_sweep.h, one case is left.
 FM_INLINE __m256i lanes_from_left(__m256i before, __m256i own, uint32_t k)
 {

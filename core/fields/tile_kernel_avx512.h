@@ -1,5 +1,5 @@
 // core/fields/tile_kernel_avx512.h: the tile kernel for processors with AVX-512BW. tile_kernel.h
-// tells what a kernel does.
+// says what a kernel does.
 
 #pragma once
 

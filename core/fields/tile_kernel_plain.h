@@ -1,5 +1,5 @@
 // core/fields/tile_kernel_plain.h: the tile kernel in plain C, for every processor. tile_kernel.h
-// tells what a kernel does.
+// says what a kernel does.
 
 #pragma once
 

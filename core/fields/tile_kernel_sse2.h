@@ -1,4 +1,4 @@
-// core/fields/tile_kernel_sse2.h: the tile kernel for every x86-64. tile_kernel.h tells what a
+// core/fields/tile_kernel_sse2.h: the tile kernel for every x86-64. tile_kernel.h says what a
 // kernel does.
 
 #pragma once

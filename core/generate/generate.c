@@ -181,7 +181,7 @@ static void carve(fm_grid *grid, fm_cell cell)
     unblock(grid, fm_cell_x(cell), fm_cell_y(cell));
 }
 
-// Randomized depth-first search over the odd lattice. The stack holds the way back; it has room
+// Randomized depth-first search over the odd lattice. The stack holds the path back; it has room
 // for every lattice cell, which is the longest path there can be.
 static void carve_corridors(fm_grid *grid, fm_random *random, fm_cell *stack)
 {

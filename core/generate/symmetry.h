@@ -1,4 +1,4 @@
-// core/generate/symmetry.h: the ways in which a map's players can be exchanged: turns and mirrors
+// core/generate/symmetry.h: how a map's players can be exchanged: turns and mirrors
 // about the map's centre, as integer matrices.
 //
 // Image 0 is the identity; image k takes player 0's place to player k's. Points are counted from

@@ -2,7 +2,7 @@
 //
 // A building's cells have the terrain FM_TERRAIN_BUILDING, which no movement class enters; what was
 // there before comes back when the building goes. So knowledge, searches and views need no special
-// case: a team sees the cells like any others, and goes on believing in a building until it sees
+// case: a team sees the cells like any others, and keeps believing in a building until it sees
 // one of its cells without it. Only the owner hears at once.
 //
 // Beside the cells a team keeps a list of the buildings that it has seen, each with a name that
@@ -80,7 +80,7 @@ static inline uint32_t fm_buildings_at(const fm_buildings *buildings, fm_cell ce
 }
 
 /// The team has seen a cell, on which a building is or was believed to be. Without memory the list
-/// misses one; the cells tell all the same.
+/// misses one; the cells show it all the same.
 void fm_buildings_seen_note(fm_buildings_seen *seen, const fm_buildings *buildings, fm_cell cell);
 
 void fm_buildings_seen_fini(fm_buildings_seen *seen, const fm_memory *memory);

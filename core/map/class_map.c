@@ -142,7 +142,7 @@ static void set_corner(fm_class_map *map, fm_cell corner, uint32_t weight)
             .cell = corner,
             .blocked = is_blocked,
             .cheaper = !is_blocked && (was_blocked || weight < weight_before),
-            .dearer = is_blocked || (!was_blocked && weight > weight_before),
+            .costlier = is_blocked || (!was_blocked && weight > weight_before),
         };
         fm_change_log_add(&map->log, change, map->memory);
         if (map->view.tiles != NULL) {
@@ -172,14 +172,14 @@ static uint32_t weigh_square(const fm_class_map *map, uint32_t x, uint32_t y)
             return 0;
         }
     }
-    uint32_t dearest = FM_COST_FLOOR;
+    uint32_t costliest = FM_COST_FLOOR;
     for (uint32_t i = 0; map->cell_weights != NULL && i < size; i++) {
         const uint8_t *row = map->cell_weights + index_of(map, fm_cell_at(x, y + i));
         for (uint32_t j = 0; j < size; j++) {
-            dearest = row[j] > dearest ? row[j] : dearest;
+            costliest = row[j] > costliest ? row[j] : costliest;
         }
     }
-    return dearest;
+    return costliest;
 }
 
 static void set_corners_around(fm_class_map *map, fm_cell cell, bool blocked)

@@ -2,8 +2,8 @@
 //
 // Whatever the size of the class, a search looks up one bit per cell: the bit says that the unit's
 // square does not fit with its north-west corner there. One cell that becomes blocked blocks up to
-// size x size such corners, and those are what planners are told of. The work for a changed cell
-// depends on the size of the class alone, never on the map.
+// size x size such corners, and those are what planners are notified of. The work for a changed
+// cell depends on the size of the class alone, never on the map.
 //
 // There is one over the true map, and one over what a team knows for each class that the team uses.
 // In a world, classes that move like "ground" need none: the true map and the team's knowledge are
@@ -23,9 +23,9 @@ typedef struct fm_class_map {
     const fm_memory *memory;
     fm_bitmap blocked;            // the square does not fit with its corner here; margin 1
     fm_bitmap blocked_transposed; // the same with x and y exchanged; empty unless FM_CONNECT_8
-    uint8_t *weights;             // of corners: the dearest cell of the square; NULL when all are 1
-    fm_bitmap solid;              // size > 1: cells that cannot be entered; margin 1
-    uint8_t *cell_weights;        // size > 1: of single cells; NULL like weights
+    uint8_t *weights;      // of corners: the costliest cell of the square; NULL when all are 1
+    fm_bitmap solid;       // size > 1: cells that cannot be entered; margin 1
+    uint8_t *cell_weights; // size > 1: of single cells; NULL like weights
     fm_step_costs steps;
     bool log_wanted;   // planners work on it; set by the owner once the map is filled
     fm_change_log log; // of corners

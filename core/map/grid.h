@@ -2,7 +2,7 @@
 //
 // Terrain  one fm_terrain per cell. Only FM_TERRAIN_GROUND can be entered, unless a movement class
 //          says otherwise (core/map/movement.h); buildings by nobody (core/map/buildings.h).
-// Cost     one uint8_t per cell, 1..FM_COST_MAX: how many times as dear as open floor. A step
+// Cost     one uint8_t per cell, 1..FM_COST_MAX: how many times the cost of open floor. A step
 //          costs the mean of the two cells' costs times the step's own length.
 // Blocked  the same fact as a bitmap (1 = cannot be entered, margin 1), which is what searches
 //          and sensing read.

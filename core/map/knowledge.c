@@ -188,7 +188,7 @@ static void learn_cell(fm_knowledge *knowledge, fm_cell cell, bool was_known)
             .cell = cell,
             .blocked = is_blocked,
             .cheaper = !is_blocked && (was_blocked || weight_after < weight_before),
-            .dearer = is_blocked || (!was_blocked && weight_after > weight_before),
+            .costlier = is_blocked || (!was_blocked && weight_after > weight_before),
         };
         fm_change_log_add(&knowledge->log, change, knowledge->memory);
         if (knowledge->view.tiles != NULL) {

@@ -16,9 +16,9 @@
 //                                           row above   and south
 //
 // A changed cell makes its block dirty. Updating looks at dirty blocks only, may stop after any of
-// them and go on later, and walks the graph only if the number of parts or an edge is not what it
-// was: most of what a team learns leaves both alone. A part is found by counting the runs before a
-// cell (popcount), so a block keeps two bytes a run, and nothing at all when it has one part or
+// them and continue later, and walks the graph only if the number of parts or an edge is not what
+// it was: most of what a team learns leaves both alone. A part is found by counting the runs before
+// a cell (popcount), so a block keeps two bytes a run, and nothing at all when it has one part or
 // none. Labels depend on the view alone, never on the order of its changes.
 //
 // Threads: reads may be shared; touch, update and nearest are for one thread at a time.
@@ -54,7 +54,7 @@ void fm_labels_touch_all(fm_labels *labels);
 /// Whether the labels are those of the view as of the last touch.
 bool fm_labels_are_current(const fm_labels *labels);
 
-/// Brings the labels up to date, or a part of the way there.
+/// Brings the labels up to date, or nearer to it.
 ///
 /// @param units_max  no further block is begun once so many units are done; UINT64_MAX: all of it.
 ///                   At least one block is done in each call.

@@ -3,8 +3,8 @@
 //
 // Classes are named in the rules of a world. An agent's cell is the north-west corner of the square
 // of size x size cells that it covers; it may stand where all of them can be entered, and the
-// dearest of them is what its cell weighs. A cell's weight for a class is its cost on the map times
-// the class's cost for its terrain.
+// costliest of them is what its cell weighs. A cell's weight for a class is its cost on the map
+// times the class's cost for its terrain.
 //
 // As text: "name:size=2,ground=1,swamp=3". Terrains that are not named cannot be entered; a class
 // that names none goes on ground alone.

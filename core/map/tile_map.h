@@ -3,7 +3,7 @@
 // cells of its sides are free.
 //
 // There is one for each view, and all fields on the view share it. It counts the changes of each
-// tile, so that no field has to be told of any: a field compares the version that it has worked
+// tile, so that no field has to be notified of any: a field compares the version that it has worked
 // with. A view without one is for searches that are driven alone; then each keeps its own.
 //
 // Threads: one writer, while nobody reads, like the view.
@@ -52,7 +52,7 @@ void fm_tile_map_fini(fm_tile_map *map, const fm_memory *memory);
 /// @param cheaper  whether some step through it may cost less than before
 void fm_tile_map_note(fm_tile_map *map, const fm_view *view, fm_cell cell, bool cheaper);
 
-/// The view has changed in ways nobody can list: everything is new.
+/// The view has changed beyond what anybody can list: everything is new.
 void fm_tile_map_renew(fm_tile_map *map, const fm_view *view);
 
 /// The free cells of a tile, row by row; what lies outside the map is not free.

@@ -47,7 +47,7 @@ static void assign(fm_world *world, struct fm_agent *agent)
 }
 
 // An order that ends here makes way for the next one, and a leg for the next leg: they move in this
-// tick. Each turn of the loop ends an order, or goes on to a leg that leads somewhere else.
+// tick. Each turn of the loop ends an order, or continues to a leg that leads somewhere else.
 static void assign_orders(fm_world *world, struct fm_agent *agent)
 {
     for (uint32_t turn = 0; turn < TURNS_MAX; turn++) {

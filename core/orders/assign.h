@@ -6,8 +6,8 @@
 #include "core/base/workers.h"
 #include "core/world/world_state.h"
 
-/// The assign stage: orders go on, and planners are dealt out. Serial, but for those who look for
-/// their next goal.
+/// The assign stage: orders continue, and planners are dealt out. Serial, but for those who look
+/// for their next goal.
 ///
 /// @param budget  expansions of the tick
 /// @return how many of them it took to look for goals

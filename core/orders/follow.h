@@ -4,7 +4,7 @@
 //                    farther than the radius
 //   HOLDING (near) ───────────────────────────> going to the post ── near enough ──> HOLDING
 //                                                    │
-//               target out of sight (follow)         │ no way
+//               target out of sight (follow)         │ no path
 //          going where it was seen last              v
 //                     │                         stands at the nearest cell until the post moves or
 //                     v                         the team learns something
@@ -15,7 +15,7 @@
 // to go. So one who follows from afar searches a few times, not in every tick.
 //
 // A target of another team is followed while the team sees it. Once it is out of sight nobody can
-// tell whether what comes into sight later is the same one, so it stays lost.
+// know whether what comes into sight later is the same one, so it stays lost.
 //
 // Threads: serial stages only.
 
@@ -32,6 +32,6 @@ void fm_follow_progress(fm_world *world, struct fm_agent *agent);
 /// As fm_order_leg_over().
 void fm_follow_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
 
-/// Whether an agent of `team` may be told to follow (or guard) a target: it is there, and one of
+/// Whether an agent of `team` may be ordered to follow (or guard) a target: it is there, and one of
 /// its own or, to follow, in sight.
 bool fm_follow_may_target(fm_world *world, uint32_t team, fm_order_kind kind, fm_agent_id target);

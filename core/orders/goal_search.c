@@ -204,7 +204,7 @@ static void set_out(const fm_world *world, fm_seekers *seekers, struct fm_agent 
 static void seek_for_team(const fm_world *world, struct fm_team *team)
 {
     fm_seekers *seekers = &team->seekers;
-    // Whose search is under way goes on; the others' order rotates, so that none is always last.
+    // Whose search is under way continues; the others' order rotates, so that none is always last.
     uint32_t first = seekers->count == 0 ? 0 : (uint32_t)(world->tick % seekers->count);
     for (uint32_t i = 0; i < seekers->count; i++) {
         if (world->agents.slots[seekers->slots[i]].order.id == seekers->frontier.job) {

@@ -245,7 +245,7 @@ static void sort_into_strips(struct spot *spots, uint32_t count)
 }
 
 // Length of a path as the crow flies, in 1 / 65536 cells. Paths that cross are longer in sum than
-// paths that do not, often by very little; octile distance would not tell.
+// paths that do not, often by very little; octile distance would not show it.
 static uint64_t length_of(fm_cell from, fm_cell to)
 {
     uint64_t dx = fm_cell_dx(from, to), dy = fm_cell_dy(from, to);

@@ -5,7 +5,7 @@
 //     ^  ^                 ^                                       │  │
 //     │  │                 └───────────── pushed ──────────────────┘  │
 //     │  └──────────────────────── is there again ───────────────────┤
-//     └──── no way back, or a new order: it belongs where it stands ─┘
+//     └──── no path back, or a new order: its home is where it stands ┘
 //
 // Home is the cell where the unit stood when it was pushed first. A search back is a D* Lite,
 // whatever planner the unit has: the path is short and its distances are exact. Who returns comes

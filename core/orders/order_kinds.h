@@ -6,10 +6,10 @@
 //   patrol  waypoint after waypoint, there and back or round  when one cannot be reached and
 //                                                             on_unreachable is fail
 //   hold    none; the agent stays where it is                 never by itself
-//   follow  to the target, as follow.h tells                  when the target is lost or dies
-//   explore to frontier after frontier, as goal_search.h tells       when none can be reached
+//   follow  to the target, see follow.h                     when the target is lost or dies
+//   explore to frontier after frontier, see goal_search.h when none can be reached
 //   flee    away from dangers, the same                       when none is near, or cornered
-//   guard   back to the post, as follow.h tells               when the friend it guards dies
+//   guard   back to the post, see follow.h                     when the friend it guards dies
 //
 // Any order ends when memory has run out, and as replaced, cancelled or died. A new kind is a row
 // of the table in order_kinds.c and an entry of FM_ORDER_KIND_LIST.
@@ -36,12 +36,12 @@ void fm_order_begin_legs(fm_world *world, struct fm_agent *agent);
 /// demands. May end the order.
 void fm_order_progress(fm_world *world, struct fm_agent *agent);
 
-/// The path to order.goal is over, for one of the reasons that end a move. The order goes on with
+/// The path to order.goal is over, for one of the reasons that end a move. The order continues with
 /// its next leg, or ends.
 void fm_order_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
 
 /// The goal of the leg cannot be had as things are. Ends the leg as on_unreachable says, as nearest
-/// or unreachable; with wait it goes on.
+/// or unreachable; with wait it continues.
 ///
 /// @return whether the leg is over
 bool fm_order_give_up_leg(fm_world *world, struct fm_agent *agent);

@@ -1,4 +1,4 @@
-// core/orders/orders.h: an order's way from the command to its end.
+// core/orders/orders.h: an order, from its command to its end.
 //
 //   command ──> queued ──(the one before it ends)──> under way ──(how its last leg went)──> ended
 //      │          │                                   ^    │                                  ^

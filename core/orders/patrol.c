@@ -7,7 +7,7 @@
 
 #define PATROL_PAUSE 16u // ticks before a patrol that came to nothing goes on to the next waypoint
 
-// From a single waypoint the way back leads home, which then counts as a waypoint before it.
+// From a single waypoint the path back leads home, which then counts as a waypoint before it.
 static uint32_t waypoint_count(const struct fm_order *order)
 {
     return order->route->count == 1 ? 2 : order->route->count;

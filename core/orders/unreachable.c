@@ -69,7 +69,7 @@ static bool is_nearer(const fm_world *world, const struct fm_agent *agent, fm_ce
            fm_view_distance(view, than, agent->order.goal);
 }
 
-// Goes, or goes on, to the reachable cell nearest to the goal. A substitute that can still be
+// Goes, or continues, to the reachable cell nearest to the goal. A substitute that can still be
 // reached is kept unless there is one strictly nearer, so that nobody wavers between equals.
 static bool go_to_nearest(fm_world *world, struct fm_agent *agent, const struct question *q)
 {

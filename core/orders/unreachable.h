@@ -1,7 +1,7 @@
 // core/orders/unreachable.h: whether an order's goal can be reached, asked before any search, and
 // what happens when it cannot.
 //
-// The labels of what the team knows (team_labels.h) tell in constant time. No planner ever works
+// The labels of what the team knows (team_labels.h) answer in constant time. No planner ever works
 // towards a goal that is known to lie in another component: twenty units sent into an enclosed cell
 // cost one look for the cell nearest to it, which the team's labels remember.
 //

@@ -5,7 +5,8 @@
 //
 //   jumps    where they apply, repeated-jps searches the shortest path again whenever it breaks.
 //            On game maps, rooms and random blocks that is the fastest there is (loadtest/results).
-//   engine   elsewhere an incremental search, which goes on after the agent has moved: dstar-lite,
+//   engine   elsewhere an incremental search, which continues after the agent has moved:
+//   dstar-lite,
 //            or dstar-extra-lite where it takes over from jumps. It does so until the next goal
 //            when jumps have cost JUMPS_EXCESS_MAX more than JUMPS_WORTH for each search, all of
 //            them taken together (narrow mazes, seen from near), or JUMPS_UNANSWERED_MAX since the
@@ -20,19 +21,19 @@
 // has cut the search short, the guide still gets GUIDE_UNITS_LATE. Mostly the search ends before
 // that, and the guide is never asked.
 //
-//        ┌── not finished: wake ──┐              told of          asked for answers
+//        ┌── not finished: wake ──┐              notified of      asked for answers
 //        │                        v     idle     cheaper steps    never
 //      idle                    guiding  guiding  every change     while the search has none
 //        ^                        │
 //        └── search finished ─────┘
 //
-// The engine is told of what the guide's agent sees, but not of its steps, until it has finished
-// for the cell where it was asked; then it goes on to where the agent is by now. Told of each step,
-// it would spend its grants on renewing the keys of its open list (on the twelve game maps, 550
-// expansions in an interval: 2640 intervals to the goal in place of 1870).
+// The engine is notified of what the guide's agent sees, but not of its steps, until it has
+// finished for the cell where it was asked; then it continues to where the agent is by now.
+// Notified of each step, it would spend its grants on renewing the keys of its open list (on the
+// twelve game maps, 550 expansions in an interval: 2640 intervals to the goal in place of 1870).
 //
 // While a path by jump points is followed (walk()), nothing else is asked; one that is broken
-// farther ahead is gone on with until the search has another (PARTIAL), and the guide is left
+// farther ahead is followed until the search has another (PARTIAL), and the guide is left
 // asleep.
 //
 // Whichever of search and guide proves first that there is no path is believed: one exhausts the
@@ -53,7 +54,7 @@
 
 // In jump points. Found by sweeps over the twelve game maps and two mazes; between half and twice
 // of each little changes. See loadtest/results/README.md.
-#define JUMPS_WORTH          128    // what the engine's repair costs where jumps are dearest
+#define JUMPS_WORTH          128    // what the engine's repair costs where jumps are costliest
 #define JUMPS_EXCESS_MAX     65536  // about what the first search of the engine costs
 #define JUMPS_SAVED_MAX      131072 // of an earlier saving, what makes up for an excess
 #define JUMPS_UNANSWERED_MAX 1024u
@@ -228,7 +229,7 @@ static void advance_guide(struct automatic *a, uint32_t units, fm_work *work)
     work->secondary = late.secondary;
 }
 
-// Savings count like costs: a stretch of dear searches on a path of cheap ones is not worth the
+// Savings count like costs: a stretch of costly searches on a path of cheap ones is not worth the
 // engine, whose first search covers all that jumps would have to look at, and whose repairs cost
 // more than jumps on the cheap stretch that follows.
 static void count_jumps(struct automatic *a, uint32_t jump_points, bool answered)
@@ -374,7 +375,7 @@ static void auto_knowledge_changed(void *self, const fm_change *changes, uint32_
     if (a->search.self != NULL) {
         a->search.ops->knowledge_changed(a->search.self, changes, count, work);
     }
-    // Estimates stay good while steps get dearer, and the idle guide has nothing else of use.
+    // Estimates stay good while steps get costlier, and the idle guide has nothing else of use.
     if (a->guide.self != NULL && (a->guiding || any_cheaper(changes, count))) {
         a->guide.ops->knowledge_changed(a->guide.self, changes, count, work);
     }
@@ -391,7 +392,7 @@ static fm_plan_state auto_state_at(const void *self, fm_cell start)
         return a->exhausted ? FM_PLAN_EXHAUSTED : state;
     }
     fm_plan_state guided = state_of(&a->guide, start);
-    return guided == FM_PLAN_EXHAUSTED ? state : guided; // the search goes on without it
+    return guided == FM_PLAN_EXHAUSTED ? state : guided; // the search continues without it
 }
 
 // On its path, as in most ticks.

@@ -1,4 +1,4 @@
-// core/planners/auto.h: the planner that chooses among others. auto.c tells how.
+// core/planners/auto.h: the planner that chooses among others. See auto.c.
 
 #pragma once
 

@@ -131,7 +131,7 @@ static bool read_field_option(const char *key, const char *value, fm_field_optio
     return false;
 }
 
-// One "key=value". Returns false when the value does not fit; *known tells about the key.
+// One "key=value". Returns false when the value does not fit; *known: whether the key exists.
 static bool read_option(const char *key, const char *value, fm_planner_options *options,
                         bool *known)
 {

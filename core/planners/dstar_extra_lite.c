@@ -3,17 +3,17 @@
 // grows it again.
 //
 // There is no rhs and no underconsistent cell as in D* Lite. A cell is visited or it is not; a
-// visited one has a cost g and a parent, the next cell on the way to the goal. Changes of the map:
+// visited one has a cost g and a parent, the next cell on the path to the goal. Changes of the map:
 //
-//   dearer   cells whose parent edge does not hold any more are cut, with all that hangs on them.
+//   costlier cells whose parent edge does not hold any more are cut, with all that hangs on them.
 //            The visited cells around the gap are opened, and the search grows back from there.
 //   cheaper  the visited cells around the change are opened.
 //
 // Cutting is done with a stack that is kept from call to call, four cells to a unit of work, and to
-// its end before the search goes on. Until then nothing that the tree says counts.
+// its end before the search continues. Until then nothing that the tree says counts.
 //
 // What holds whenever the stack is empty:
-//   - parents lead to the goal over legal edges, and no g is below what that way costs
+//   - parents lead to the goal over legal edges, and no g is below what that path costs
 //   - around a closed cell u no visited or unvisited v has g(v) > g(u) + c(u, v)
 //   - the key a cell is queued under is a lower bound of g + h + km
 // So an expanded cell has its true distance, and keeps it, unless it is cut, until something gets
@@ -392,8 +392,8 @@ static void rebase(struct tree *t, fm_slab *slab)
 
 // All edges that a change of cell b can touch join two of the nine cells around it: those incident
 // to b, and the diagonals that squeeze past its corners. Nothing is decided from b itself: a change
-// told before this one may have cut it. Returns whether something got cheaper where the search has
-// been; it may have cut all cells there since. Adds the cells looked at to `looked_at`.
+// notified of before this one may have cut it. Returns whether something got cheaper where the
+// search has been; it may have cut all cells there since. Adds the cells looked at to `looked_at`.
 static bool repair_around(struct tree *t, const fm_change *change, fm_slab *slab,
                           uint32_t *looked_at)
 {

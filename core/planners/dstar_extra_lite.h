@@ -1,5 +1,5 @@
 // core/planners/dstar_extra_lite.h: D* Extra Lite, an incremental search from the goal that cuts
-// off broken branches. dstar_extra_lite.c tells how.
+// off broken branches. See dstar_extra_lite.c.
 
 #pragma once
 

@@ -11,8 +11,8 @@
 // what breaks its ties (dstar_open.h). Queued keys are lower bounds: they are renewed when they
 // come up after the agents have moved.
 //
-// One search serves many agents, and goes on until the last of them is settled. With one agent this
-// is the plain algorithm. Where its procedures are:
+// One search serves many agents, and continues until the last of them is settled. With one agent
+// this is the plain algorithm. Where its procedures are:
 //
 //   CalculateKey          key_of()              Initialize           begin()
 //   UpdateVertex          update()              changed edges        repair_around()
@@ -388,7 +388,7 @@ FM_INLINE bool renew_keys(struct dstar *d, const struct frame *frame, struct sha
     return true;
 }
 
-// How run() goes on.
+// How run() continues.
 enum turn {
     TURN_EXPAND, // the cell that take_top() gave
     TURN_AGAIN,  // keys were renewed: look at the top again
@@ -543,14 +543,14 @@ static uint32_t repair_blocked(struct dstar *d, const struct frame *frame, const
 
 // All edges that a change of cell b can touch join two of the nine cells around it: those incident
 // to b, and the diagonals that squeeze past its corners. So it is enough to renew the rhs of these
-// nine. What only became dearer cannot matter where no search has been. Returns how many were
+// nine. What only became costlier cannot matter where no search has been. Returns how many were
 // looked at.
 static uint32_t repair_around(struct dstar *d, const struct frame *frame, const fm_change *change,
                               fm_slab *slab)
 {
     fm_page *page = fm_pages_find(&d->pages, change->cell);
-    // Not even its page was touched. (What its node holds now would not tell: an earlier change of
-    // the same batch may have taken its rhs away, while diagonals past its corners are still in
+    // Not even its page was touched. (What its node holds now would not show it: an earlier change
+    // of the same batch may have taken its rhs away, while diagonals past its corners are still in
     // use.)
     if (page == NULL && (change->blocked || !change->cheaper)) {
         return 0;

@@ -1,4 +1,4 @@
-// core/planners/dstar_lite.h: D* Lite, an incremental search from the goal. dstar_lite.c tells how.
+// core/planners/dstar_lite.h: D* Lite, an incremental search from the goal. See dstar_lite.c.
 
 #pragma once
 

@@ -10,8 +10,8 @@
 //                            of them still leads to the goal at the estimated cost (multi-path,
 //                            generalized: Hernandez, Baier and Asin 2014).
 //
-// When is a path no longer a shortest one? When a step on it is blocked or dearer, and when any
-// step anywhere is cheaper. Dearer steps elsewhere only make other paths longer. A search that is
+// When is a path no longer a shortest one? When a step on it is blocked or costlier, and when any
+// step anywhere is cheaper. Costlier steps elsewhere only make other paths longer. A search that is
 // suspended asks the same of what it has done so far (fm_forward_tree_survives).
 
 #include "core/planners/forward_astar.h"

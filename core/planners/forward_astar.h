@@ -1,5 +1,5 @@
 // core/planners/forward_astar.h: planners that search from scratch whenever their path is no longer
-// a shortest one. forward_astar.c tells how.
+// a shortest one. See forward_astar.c.
 
 #pragma once
 

@@ -20,9 +20,9 @@
 //   DONE    nothing to do
 //
 // Whenever a refresh raises distances, all above the first one raised are dropped, and the search
-// goes on from what is left (SEATS). A repair is due every `period` ticks if anything changed in a
-// tile in use, and at once when an agent has no step. In between agents go by distances that may be
-// a few ticks old, each step checked against the map as it is known: that is PARTIAL. FOUND is
+// continues from what is left (SEATS). A repair is due every `period` ticks if anything changed in
+// a tile in use, and at once when an agent has no step. In between agents go by distances that may
+// be a few ticks old, each step checked against the map as it is known: that is PARTIAL. FOUND is
 // everybody's answer when all paths were walked to the goal and nothing has changed since.
 //
 // With weight 1, period 1 and no horizon, paths are shortest on what is known, in every tick.
@@ -53,7 +53,7 @@ enum phase {
 
 struct goal_field {
     fm_tile_field field;
-    fm_tile_map own_map; // where the view has none; told by knowledge_changed()
+    fm_tile_map own_map; // where the view has none; notified by knowledge_changed()
     const fm_memory *memory;
     uint32_t period, horizon, full;
 
@@ -327,7 +327,8 @@ static void search(struct goal_field *f, fm_slab *slab)
 
 // ---- WALK ---------------------------------------------------------------------------------------
 
-// Makes sure that the tile that a path enters is as it should be. Returns whether the walk goes on.
+// Makes sure that the tile that a path enters is as it should be. Returns whether the walk
+// continues.
 static bool enter_tile(struct goal_field *f, fm_tile *tile, fm_slab *slab)
 {
     if (fm_tile_is_stale(&f->field, tile)) {
@@ -607,7 +608,7 @@ static void goal_field_knowledge_changed(void *self, const fm_change *changes, u
                                          fm_work *work)
 {
     struct goal_field *f = self;
-    (void)work; // those that share a map are told by its versions
+    (void)work; // those that share a map read its versions
     for (uint32_t i = 0; f->own_map.tiles != NULL && i < count; i++) {
         fm_tile_map_note(&f->own_map, f->field.view, changes[i].cell, changes[i].cheaper);
     }

@@ -1,5 +1,5 @@
 // core/planners/goal_field.h: one field of distances in tiles for all agents with a goal.
-// goal_field.c tells how.
+// See goal_field.c.
 
 #pragma once
 

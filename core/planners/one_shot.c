@@ -10,7 +10,7 @@
 //   dijkstra           the cheapest to reach          cheapest
 //   astar              the least g + h                cheapest, if h is never too high
 //
-// They begin from scratch when the path they are on is blocked or dearer, or when any step has
+// They begin from scratch when the path they are on is blocked or costlier, or when any step has
 // become cheaper. dijkstra and astar are the search of repeated-forward-astar under the names by
 // which people look for them; dijkstra is A* that knows nothing of the goal. The other three are
 // below.

@@ -1,5 +1,5 @@
 // core/planners/one_shot.h: the plain searches, once per goal, for terrain that is known.
-// one_shot.c tells how.
+// See one_shot.c.
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // core/planners/query.c: see query.h.
 //
 // Three engines answer. For paths, where costs are equal and the eight-neighbour rule holds, jump
-// points do, and fm_nearest tells where to go instead when there is no path. Everything else is
+// points do, and fm_nearest finds where to go instead when there is no path. Everything else is
 // asked of the catalogue's A*, or of the planner that the caller names, which is run like an
 // agent's planner that never moves; its pages come from a slab of the query's own, so that a query
 // may be dropped at any time. The nearest of several goals and fields are swept for (sweep.h). A

@@ -157,7 +157,7 @@ static bool relearn_around(fm_forward *f, uint32_t ref)
     return true;
 }
 
-// Goes on learning. Returns false when the grant was used up first, if it is to be looked at.
+// Continues learning. Returns false when the grant was used up first, if it is to be looked at.
 static bool learn(struct real_time *r, fm_work *work, uint32_t expansions_at_start, bool bounded)
 {
     fm_open_list *frontier = &r->forward.repairs;

@@ -1,5 +1,5 @@
 // core/planners/real_time.h: planners that look a bounded number of expansions ahead, learn, and
-// move. real_time.c tells how.
+// move. See real_time.c.
 
 #pragma once
 

@@ -13,7 +13,7 @@
 // A search under way begins again when a cell changes that it may have looked at. It ends all the
 // same: each new beginning takes such a change, so after n of them n + 1 searches were made at
 // most. Grants smaller than a search, on a map that is edited within its reach in every tick, do
-// put the answer off for as long as that goes on; planner auto then moves by tbaa-star.
+// put the answer off for as long as that continues; planner auto then moves by tbaa-star.
 // tests/core/planners/test_progress.c.
 //
 //   SEARCH ── path found ──> FOUND ── walk() sees a wall some steps ahead ──> PARTIAL
@@ -21,11 +21,11 @@
 //      │                       └────────────────── path found ─────────────────┘
 //      └───── no path ─────> NEAREST ── nearest reachable cell known ──> UNREACHABLE
 //
-// In a world nobody tells the planner what changed off its path (fm_planner_ops.walk): it looks at
-// the steps ahead of its agent. A wall that is not near yet makes it search again only when its
-// agent has gone REPLAN_STEPS steps since the last search: who explores learns of another wall with
-// every step. The agent goes on along the old path until there is another, or until it is at the
-// wall.
+// In a world the planner is not notified of what changed off its path (fm_planner_ops.walk): it
+// looks at the steps ahead of its agent. A wall that is not near yet makes it search again only
+// when its agent has gone REPLAN_STEPS steps since the last search: who explores learns of another
+// wall with every step. The agent continues along the old path until there is another, or until it
+// is at the wall.
 
 #include "core/planners/repeated_jps.h"
 
@@ -35,9 +35,9 @@
 #include "core/search/scratch.h"
 
 #define LOOKS_PER_UNIT 64u // at a change and a line of the path, in the time of a jump point
-#define TURNS_SPARE    4u  // before a path, for ways back to it
+#define TURNS_SPARE    4u  // before a path, for paths back to it
 #define REJOIN_AHEAD   4u // steps along its path, to the cell where a pushed agent comes back to it
-#define REJOIN_STEPS   8u // of the way back, at most
+#define REJOIN_STEPS   8u // of the path back, at most
 #define REJOINED_MAX   16u // then the next push makes it search
 #define REPLAN_STEPS   4u  // between two searches for walls that are farther than NEAR_STEPS
 #define NEAR_STEPS     3u
@@ -46,7 +46,7 @@ struct jps {
     const fm_view *view;
     const fm_memory *memory;
     fm_cell start, goal;
-    fm_cell pushed_to; // where the agent is by now, while a search from `start` goes on; or NONE
+    fm_cell pushed_to; // where the agent is by now, while a search from `start` continues; or NONE
     fm_plan_state state;
     bool begun; // `search` is under way, for the goal or for `nearest_search`
 
@@ -59,7 +59,7 @@ struct jps {
     uint32_t ahead;    // the first turn that the agent has not reached yet
     bool rejoin;       // fm_planner_options.rejoin
     uint32_t rejoined; // times since the path was planned
-    uint32_t walked;   // steps since then, told by walk()
+    uint32_t walked;   // steps since then, by walk()
     uint32_t broken;   // steps from `start` to one that is known to be illegal; 0: none is
 };
 
@@ -198,7 +198,7 @@ static bool path_may_shorten(const struct jps *p, const fm_change *changes, uint
     return false;
 }
 
-// Whether `cell` is on what is left of the path; then it goes on from there.
+// Whether `cell` is on what is left of the path; then it continues from there.
 static bool follow(struct jps *p, fm_cell cell)
 {
     for (uint32_t i = p->ahead; i < p->turn_count; i++) {
@@ -246,7 +246,7 @@ static bool find_bend(const fm_view *view, fm_cell from, fm_cell to, fm_cell *be
 }
 
 // An agent that was pushed off its path goes back to it a little farther on, if nothing is in
-// between. The way back is written before what is left of the path.
+// between. The path back is written before what is left of the path.
 static bool go_back(struct jps *p, fm_cell cell)
 {
     if (!p->rejoin || p->rejoined == REJOINED_MAX || p->ahead < 3 || p->ahead == p->turn_count) {
@@ -555,7 +555,7 @@ static fm_cell jps_next_step(const void *self, fm_cell start)
 }
 
 // The path keeps no distances. Near the agent it leads straight to its next turn, so the distance
-// to that tells which neighbour is a step on the way and which one leads off it.
+// to that shows which neighbour is a step on the path and which one leads off it.
 static void jps_distances(const void *self, fm_cell start, uint32_t moves,
                           uint32_t distances[FM_DIRECTION_COUNT + 1])
 {
@@ -677,7 +677,7 @@ static bool jps_settle(void *self, fm_slab *slab)
     return p->state == FM_PLAN_FOUND && !p->begun && p->broken == 0 && p->ahead < p->turn_count;
 }
 
-// The room before the path that can ever be used again: each way back takes two turns at most.
+// The room before the path that can ever be used again: each path back takes two turns at most.
 static uint32_t room_of(const struct jps *p)
 {
     uint32_t most = p->rejoin ? 2 * (REJOINED_MAX - p->rejoined) + 3 : 1;
@@ -724,7 +724,7 @@ static fm_status jps_load(void *self, fm_reader *reader)
     if (!is_on_map(p, fm_cell_x(start), fm_cell_y(start))) {
         fm_reader_fail(reader, "A path begins off the map.");
     }
-    uint32_t rejoined = (uint32_t)fm_reader_take_bounded(reader, REJOINED_MAX, "ways back");
+    uint32_t rejoined = (uint32_t)fm_reader_take_bounded(reader, REJOINED_MAX, "paths back");
     uint32_t ahead =
         (uint32_t)fm_reader_take_bounded(reader, 2 * REJOINED_MAX + 3, "room before a path");
     uint32_t left = fm_reader_take_count(reader, UINT32_MAX / 2, 1, "turns ahead");

@@ -1,5 +1,5 @@
 // core/planners/repeated_jps.h: a search by jump points, again whenever the path breaks.
-// repeated_jps.c tells how.
+// See repeated_jps.c.
 
 #pragma once
 

@@ -9,9 +9,9 @@
 //              (Hernandez, Baier, Uras and Koenig 2012).
 //
 // The path from the best cell is traced back through the parents, CELLS_PER_UNIT of them for what
-// an expansion costs, in slices like the search. While it is, the agent goes on along the path that
-// it has. What a trace has passed is marked, so the next one ends where it meets a mark: all paths
-// are branches of one tree. If it ends at the root instead, the agent's cell lies on another
+// an expansion costs, in slices like the search. While it is, the agent continues along the path
+// that it has. What a trace has passed is marked, so the next one ends where it meets a mark: all
+// paths are branches of one tree. If it ends at the root instead, the agent's cell lies on another
 // branch: the agent goes back from parent to parent until it meets the marked path, at the root at
 // the latest.
 //
@@ -20,7 +20,7 @@
 //        ^             │ path broken                             │ path broken
 //        └─────────────┴─────────────────────────────────────────┘
 //
-// All is stale in one direction only: steps got dearer. So a path whose steps still cost what the
+// All is stale in one direction only: steps got costlier. So a path whose steps still cost what the
 // search paid for them is a shortest one if it leads to the goal. Each step is looked at when it is
 // marked, and again when something around it changes.
 
@@ -37,7 +37,7 @@
 struct time_bounded {
     fm_forward forward; // first, for the shared functions; its path_start is where the path begins
     bool any_change_restarts;
-    bool stale;         // steps inside the search tree got dearer
+    bool stale;         // steps inside the search tree got costlier
     bool settled;       // the next move is
     bool going_back;    // the path begins at the root, and the agent is not on it yet
     fm_cell way_end;    // where the path leads
@@ -450,6 +450,6 @@ const fm_planner_ops fm_tba_star = TIME_BOUNDED_OPS(
     "tba-star", "time-bounded A*: one search in slices, moves at once; for known terrain",
     tba_init);
 const fm_planner_ops fm_rtba_star = TIME_BOUNDED_OPS(
-    "rtba-star", "time-bounded A* that restarts where its way is broken", rtba_init);
+    "rtba-star", "time-bounded A* that restarts where its path is broken", rtba_init);
 const fm_planner_ops fm_tbaa_star = TIME_BOUNDED_OPS(
     "tbaa-star", "time-bounded Adaptive A*: moves at once and learns from every search", tbaa_init);

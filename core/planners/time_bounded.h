@@ -1,5 +1,5 @@
 // core/planners/time_bounded.h: planners that search for a slice of time per tick and move
-// meanwhile. time_bounded.c tells how.
+// meanwhile. See time_bounded.c.
 
 #pragma once
 

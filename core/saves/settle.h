@@ -1,4 +1,4 @@
-// core/saves/settle.h: settling, which comes before saving; world_file.h tells why. And whether
+// core/saves/settle.h: settling, which comes before saving; world_file.h says why. And whether
 // replaying a world's records leads where the world is.
 //
 // Threads: that of the world's ticks, between them.

@@ -4,7 +4,7 @@
 // far: that is too much to write (planners of 10,000 agents may hold hundreds of megabytes) and can
 // be found again. So saving is an event in the life of a world: fm_world_settle() lets go of
 // whatever the file does not hold, and puts the world exactly where loading the file would put it.
-// The world that goes on and the one that was loaded then have the same digest after every later
+// The world that continues and the one that was loaded then have the same digest after every later
 // tick, given the same commands and records.
 //
 //     world ── settle ──> world ─────────── commands, ticks ───────────> same digests

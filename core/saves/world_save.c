@@ -1,9 +1,9 @@
 // core/saves/world_save.c: writes a world that is settled; see world_file.h, and world_file_state.h
 // for what is written how.
 //
-// What two worlds that will go on alike may still differ in is not written, or is put in words that
-// do not: version numbers of logs and labels, capacities, free room, what only views and people who
-// debug are told. So equal futures have equal bytes.
+// What two worlds that will continue alike may still differ in is not written, or is put in words
+// that do not: version numbers of logs and labels, capacities, free room, what only views and
+// people who debug are shown. So equal futures have equal bytes.
 
 #include "core/saves/world_save.h"
 

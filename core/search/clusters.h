@@ -35,7 +35,7 @@ void fm_clusters_begin(fm_clusters *clusters);
 /// Gives up what is being made. The table in use stays.
 void fm_clusters_abandon(fm_clusters *clusters);
 
-/// Goes on. When memory runs out, what is being made is given up.
+/// Continues. When memory runs out, what is being made is given up.
 void fm_clusters_advance(fm_clusters *clusters, fm_work *work, uint32_t expansions_at_start);
 
 /// Puts a table that is ready in place of the one in use.

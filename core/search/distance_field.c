@@ -55,13 +55,13 @@ fm_status fm_distance_field_begin(fm_distance_field *field, fm_cell first, fm_ce
 {
     const fm_view *view = field->view;
     uint32_t step = view->connectivity == FM_CONNECT_4 ? view->step[0] : view->step[1];
-    uint32_t dearest = view->weights == NULL ? step : step * FM_COST_MAX;
-    field->queue = dearest < FM_OPEN_BUCKETS_MAX ? FM_QUEUE_BUCKET : FM_QUEUE_HEAP;
+    uint32_t costliest = view->weights == NULL ? step : step * FM_COST_MAX;
+    field->queue = costliest < FM_OPEN_BUCKETS_MAX ? FM_QUEUE_BUCKET : FM_QUEUE_HEAP;
     field->first = first;
     field->last = last;
     field->cleared_count = 0;
     field->settled_count = 0;
-    if (!allocate(field) || !fm_open_clear(&field->open, field->queue, dearest)) {
+    if (!allocate(field) || !fm_open_clear(&field->open, field->queue, costliest)) {
         field->state = FM_FIELD_NO_MEMORY;
         return FM_ERR_NO_MEMORY;
     }

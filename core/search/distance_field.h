@@ -5,10 +5,10 @@
 // Unlike a planner's search a field is an array over the map: there are few of them, and all cells
 // are wanted.
 //
-// The map may change between two slices as long as steps only become dearer. The field is then not
-// exact for either map, but |cost(u) - cost(v)| <= c(u, v) still holds on every step, because u and
-// v were reached when the step between them cost no more than now. That is all a heuristic needs.
-// When a step becomes cheaper, the field must be restarted.
+// The map may change between two slices as long as steps only become costlier. The field is then
+// not exact for either map, but |cost(u) - cost(v)| <= c(u, v) still holds on every step, because u
+// and v were reached when the step between them cost no more than now. That is all a heuristic
+// needs. When a step becomes cheaper, the field must be restarted.
 //
 // Work is charged as expansions: one for each cell settled, one for each FM_FIELD_CELLS_PER_UNIT
 // cells cleared.
@@ -49,7 +49,7 @@ void fm_distance_field_fini(fm_distance_field *field);
 /// cells; both the same for one cell. @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_distance_field_begin(fm_distance_field *field, fm_cell first, fm_cell last);
 
-/// Goes on, until done or until the grant is used up. `expansions_at_start` is for
+/// Continues, until done or until the grant is used up. `expansions_at_start` is for
 /// fm_work_must_stop().
 fm_field_state fm_distance_field_advance(fm_distance_field *field, fm_work *work,
                                          uint32_t expansions_at_start);

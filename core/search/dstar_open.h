@@ -2,13 +2,14 @@
 // which inconsistent cells are expanded.
 //
 // All of them order by f first, and at equal f underconsistent cells come before the others where
-// an order tells them apart. What is packed into a key, with m = min(g, rhs) and f = m + h + km:
+// an order decides between them. What is packed into a key, with m = min(g, rhs) and f = m + h +
+// km:
 //
 //   buckets           2f + (over- or consistent ? 1 : 0), an integer of its own; newest first
 //   heap, smaller g   f, then m
 //   heap, larger g    f, then underconsistent ones by g, then the others by falling rhs
 //
-// Buckets leave an entry behind when its cell moves or becomes consistent; `key` in the node tells
+// Buckets leave an entry behind when its cell moves or becomes consistent; `key` in the node shows
 // which entry counts. Once the agents have moved, all entries are stale: see bucket_queue.h.
 //
 // The order is an argument of all functions, a constant wherever they are called from a loop.

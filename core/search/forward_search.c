@@ -518,7 +518,7 @@ bool fm_forward_path_survives(fm_forward *forward, const fm_change *change)
         bool touches =
             cells[i] == change->cell || fm_cell_step(cells[i], node->next) == change->cell;
         bool usable = fm_view_moves(forward->view, cells[i]) >> node->next & 1;
-        if (!usable || (touches && change->dearer)) {
+        if (!usable || (touches && change->costlier)) {
             survives = false;
             if (forward->rules.keeps_paths) {
                 node->next = FM_NO_DIRECTION;

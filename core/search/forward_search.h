@@ -7,7 +7,7 @@
 //
 // Learning  After a search whose smallest f was C, every closed cell s has h(s) >= C - g(s). The
 //           record of each search keeps C, and a node learns when it is next looked at. This holds
-//           for a search that was broken off as well, and stays true while steps get dearer
+//           for a search that was broken off as well, and stays true while steps get costlier
 //           (Koenig and Likhachev, Adaptive A*, 2005; Sun, Koenig and Yeoh, Generalized Adaptive
 //           A*, 2008).
 // Repair    When steps get cheaper, a Dijkstra search over h lowers what is now too high, before
@@ -171,7 +171,7 @@ fm_cell fm_forward_unmark(fm_forward *forward, fm_cell first, fm_cell end);
 // ---- changes ----
 
 /// Whether nothing that the current search has done so far depends on a cell that got blocked or
-/// dearer. Takes a blocked cell off the open list.
+/// costlier. Takes a blocked cell off the open list.
 bool fm_forward_tree_survives(fm_forward *forward, const fm_change *change);
 
 /// Whether no marked path leads through the change. Unmarks where one does, if paths are kept.

@@ -1,13 +1,13 @@
 // core/search/frontier.h: the rim of what a team knows, and the nearest part of it.
 //
 // A frontier cell is known, can be entered, and has a straight neighbour that the team does not
-// know: one who stands there sees something new. From it an explorer goes on; when no frontier cell
-// can be reached, everything that can be is explored. (Yamauchi, "A Frontier-Based Approach for
-// Autonomous Exploration", 1997.)
+// know: one who stands there sees something new. From it an explorer continues; when no frontier
+// cell can be reached, everything that can be is explored. (Yamauchi, "A Frontier-Based Approach
+// for Autonomous Exploration", 1997.)
 //
 // The nearest one is looked for by a wave from the agent over known cells, which is over soon:
 // while there is something left to explore, it is mostly near. A wave that is cut off by the grant
-// goes on in the next tick.
+// continues in the next tick.
 //
 // Explorers of one team share the rim out: each claims the cell that it goes to, and others look
 // for cells more than FM_CLAIM_SIDE cells away from it. Where all are claimed, the one that the
@@ -51,8 +51,8 @@ typedef enum fm_frontier_state {
     FM_FRONTIER_EXHAUSTED,
 } fm_frontier_state;
 
-/// Looks for the frontier cell nearest to `from` on behalf of an order; goes on where the last call
-/// for the same order left off, also when its agent has moved since.
+/// Looks for the frontier cell nearest to `from` on behalf of an order; continues where the last
+/// call for the same order left off, also when its agent has moved since.
 ///
 /// @param cells_max   cells to look at in this call, at least 1
 /// @param cells_used  grows by the cells that were looked at

@@ -2,8 +2,8 @@
 
 #include "core/search/heuristic_survey.h"
 
-#define QUIET_TICKS_MIN  8u   // without a cheaper step before tables are made again
-#define DEARER_COUNT_MIN 256u // changes that make it worth while to make them again
+#define QUIET_TICKS_MIN    8u   // without a cheaper step before tables are made again
+#define COSTLIER_COUNT_MIN 256u // changes that make it worth while to make them again
 
 fm_status fm_heuristic_survey_create(const fm_view *view, fm_landmark_rules rules, uint64_t seed,
                                      const fm_memory *memory, fm_heuristic_survey **out)
@@ -42,7 +42,7 @@ void fm_heuristic_survey_want(fm_heuristic_survey *survey, fm_heuristic_kind kin
 
 // ---- changes ------------------------------------------------------------------------------------
 
-// Searches that began before must not go on with the same tables as if nothing had happened.
+// Searches that began before must not continue with the same tables as if nothing had happened.
 static void grow_stale(fm_heuristic_survey *survey)
 {
     fm_heuristic_tables *tables = &survey->tables;
@@ -60,10 +60,10 @@ static void grow_stale(fm_heuristic_survey *survey)
     }
 }
 
-// Whether a table that was begun when `begun_at` changes had made steps dearer has become weak.
+// Whether a table that was begun when `begun_at` changes had made steps costlier has become weak.
 static bool is_weak(const fm_heuristic_survey *survey, uint64_t begun_at)
 {
-    return survey->dearer_count - begun_at >= DEARER_COUNT_MIN + begun_at / 2;
+    return survey->costlier_count - begun_at >= COSTLIER_COUNT_MIN + begun_at / 2;
 }
 
 static void begin_what_is_due(fm_heuristic_survey *survey)
@@ -76,12 +76,12 @@ static void begin_what_is_due(fm_heuristic_survey *survey)
     if (survey->wants_landmarks &&
         (!survey->landmarks_begun || is_weak(survey, survey->landmarks_at))) {
         survey->landmarks_begun = true;
-        survey->landmarks_at = survey->dearer_count;
+        survey->landmarks_at = survey->costlier_count;
         fm_landmarks_begin(&survey->landmarks);
     } else if (survey->wants_clusters &&
                (!survey->clusters_begun || is_weak(survey, survey->clusters_at))) {
         survey->clusters_begun = true;
-        survey->clusters_at = survey->dearer_count;
+        survey->clusters_at = survey->costlier_count;
         fm_clusters_begin(&survey->clusters);
     } else if (!survey->tables.landmarks.stale && survey->tables.landmarks.count > 0) {
         fm_landmarks_adapt(&survey->landmarks);
@@ -94,7 +94,7 @@ void fm_heuristic_survey_follow(fm_heuristic_survey *survey, const fm_change *ch
     bool cheaper = !complete;
     for (uint32_t i = 0; i < count; i++) {
         cheaper = cheaper || changes[i].cheaper;
-        survey->dearer_count += changes[i].dearer;
+        survey->costlier_count += changes[i].costlier;
     }
     survey->tick_expansions = 0;
     if (cheaper) {

@@ -2,10 +2,10 @@
 // made, when they are out of date, and when they are made again.
 //
 // A survey is begun when the first planner on the view wants tables, and lives as long as the view.
-// What was measured stays true in the sense that counts while steps only become dearer: that is all
-// that exploring does under the free-space assumption. It becomes weak, though, so once the team
-// knows half as many more dear cells, the tables are made again. When a step becomes cheaper they
-// are stale at once, what is being made is given up, and a new set is begun when for a while
+// What was measured stays true in the sense that counts while steps only become costlier: that is
+// all that exploring does under the free-space assumption. It becomes weak, though, so once the
+// team knows half as many more dear cells, the tables are made again. When a step becomes cheaper
+// they are stale at once, what is being made is given up, and a new set is begun when for a while
 // nothing has become cheaper.
 //
 //   changes ──> follow ──> tables stale? ──> begin ──> advance, in many ticks ──> publish
@@ -27,9 +27,9 @@ typedef struct fm_heuristic_survey {
     fm_clusters clusters;
     bool wants_landmarks, wants_clusters; // some planner does
     uint32_t quiet_ticks;                 // since a step became cheaper
-    uint64_t dearer_count;                // changes ever
-    uint64_t landmarks_at, clusters_at;   // dearer_count when they were begun
-    bool landmarks_begun, clusters_begun; // for the map as it is, dearer steps left out
+    uint64_t costlier_count;              // changes ever
+    uint64_t landmarks_at, clusters_at;   // costlier_count when they were begun
+    bool landmarks_begun, clusters_begun; // for the map as it is, costlier steps left out
     uint64_t expansions;                  // done ever
     uint32_t tick_expansions;             // in this tick
 } fm_heuristic_survey;

@@ -382,7 +382,7 @@ FM_INLINE fm_cell cell_along(fm_cell cell, uint32_t d, uint32_t steps)
 }
 
 // Looks for the goal in straight direction d from a cell on its row or column, up to the first
-// stop: from a forced turn on, the search goes on from there.
+// stop: from a forced turn on, the search continues from there.
 static void look_for_goal(fm_jump_search *s, fm_cell cell, uint32_t g, uint32_t d, fm_cell parent)
 {
     const bool vertical = d == FM_NORTH || d == FM_SOUTH, up = d == FM_EAST || d == FM_SOUTH;

@@ -6,7 +6,7 @@
 // search jumps from one to the next and puts nothing between them on the open list.
 //
 // A search is a piece of memory to be used again and again: begin() forgets the last search without
-// clearing anything. It works for one (view, start, goal) at a time and stops and goes on between
+// clearing anything. It works for one (view, start, goal) at a time and stops and continues between
 // any two expansions.
 //
 // The result depends on the view, start and goal alone, never on what the memory was used for.

@@ -442,7 +442,7 @@ static bool measure(fm_landmarks *l, fm_work *work, uint32_t expansions_at_start
     FM_UNREACHABLE();
 }
 
-// Goes on within one phase, and into the next. Returns false when the grant is used up.
+// Continues within one phase, and into the next. Returns false when the grant is used up.
 static bool advance_phase(fm_landmarks *l, fm_work *work, uint32_t expansions_at_start)
 {
     switch (l->phase) {

@@ -48,7 +48,7 @@ typedef struct fm_landmark_rules {
     uint32_t count; // 0..FM_LANDMARKS_MAX; 0: planners that want landmarks go by distance
     fm_placement placement;
     bool adaptive;    // move the least used one to a recent goal now and then
-    bool allow_stale; // go on using tables that some cheaper step has made too high
+    bool allow_stale; // keep using tables that some cheaper step has made too high
 } fm_landmark_rules;
 
 typedef enum fm_landmarks_phase {
@@ -112,7 +112,7 @@ void fm_landmarks_note_errand(fm_landmarks *landmarks, fm_cell start, fm_cell go
 /// With the adaptive rule: begins to move a landmark if it is time to.
 void fm_landmarks_adapt(fm_landmarks *landmarks);
 
-/// Goes on. When memory runs out, what is being made is given up.
+/// Continues. When memory runs out, what is being made is given up.
 void fm_landmarks_advance(fm_landmarks *landmarks, fm_work *work, uint32_t expansions_at_start);
 
 /// Whether advance() has anything to do.

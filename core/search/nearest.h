@@ -1,10 +1,10 @@
 // core/search/nearest.h: where to go when there is no path to the goal: the reachable cell that is
 // nearest to it.
 //
-// Jumps leave most cells out, so what a failed search has reached does not tell. Instead the part
-// of the map that the start belongs to is flooded, and its rows are looked through from the goal's
-// row outward. Where several cells are equally near, jump searches tell which of them has the
-// shortest path.
+// Jumps leave most cells out, so what a failed search has reached does not answer it. Instead the
+// part of the map that the start belongs to is flooded, and its rows are looked through from the
+// goal's row outward. Where several cells are equally near, jump searches find which of them has
+// the shortest path.
 //
 // "Nearest" is by fm_view_distance() to the goal, then by cost of the path, then by row distance
 // from the goal's row, the row below first, the cell to the west first.

@@ -7,7 +7,7 @@
 // bucket_queue.h.
 //
 // Buckets   one list per value of f, in a ring. With a consistent h all keys in the list lie within
-//           twice the dearest step of the smallest, so the ring is short (32 for steps of 10 and
+//           twice the costliest step of the smallest, so the ring is short (32 for steps of 10 and
 //           14) and never wraps onto itself. A bitmap of the buckets in use finds the next one.
 //           Last in, first out within a bucket, which comes close to preferring larger g.
 // Heap      binary, ordered by a 64-bit key: f above, the tie-break below, exactly.

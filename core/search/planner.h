@@ -3,7 +3,7 @@
 // A planner answers for one (team knowledge, movement class, goal) and keeps its search between
 // ticks. It reads the world through a `const fm_view *` only. It never reads a clock: it is handed
 // a number of expansions and a deadline to ask about (fm_work), stops when either is used up, and
-// goes on from the same unit of work next time.
+// continues from the same unit of work next time.
 //
 //                  set_goal / knowledge_changed / forget / set_starts
 //      ┌───────────────────────────────┬───────────────────────┐
@@ -175,7 +175,7 @@ struct fm_planner_ops {
     bool real_time;
 
     // Shares the tiles of its view (core/map/tile_map.h), which are hung on it before init(), and
-    // finds there what has changed: knowledge_changed() tells it nothing.
+    // finds there what has changed: knowledge_changed() has nothing for it.
     bool uses_tiles;
 
     // Keeps a field of distances: a cell that has a distance has a step as well. How many of these
@@ -220,7 +220,7 @@ struct fm_planner_ops {
     // duplicates and against cells that changed back. Work done is added to work->expansions.
     void (*knowledge_changed)(void *self, const fm_change *changes, uint32_t count, fm_work *work);
 
-    // The view has changed in ways nobody can list any more: drop all that was searched or learned.
+    // The view has changed beyond what anybody can list: drop all that was searched or learned.
     void (*forget)(void *self, fm_slab *slab);
 
     // Works until every start has its answer, until work->expansions_max expansions are done, or
@@ -270,12 +270,12 @@ struct fm_planner_ops {
     size_t (*bytes)(const void *self);
 
     // For planners that serve one agent and keep a path; both or none. is_walking(): there is a
-    // path to the goal, and the planner need not be told of steps along it, nor of cells that got
-    // blocked. walk() is called in place of both: the agent stands on `start`, and so many of its
-    // `steps` ahead are looked at. Returns FOUND; PARTIAL when the path is broken farther ahead,
-    // and may be followed until advance() has found another; RUNNING when the next step is illegal,
-    // or the agent stands off the path. FOUND although the path is broken is allowed for a while,
-    // except with FM_STEPS_ALL.
+    // path to the goal, and the planner need not be notified of steps along it, nor of cells that
+    // got blocked. walk() is called in place of both: the agent stands on `start`, and so many of
+    // its `steps` ahead are looked at. Returns FOUND; PARTIAL when the path is broken farther
+    // ahead, and may be followed until advance() has found another; RUNNING when the next step is
+    // illegal, or the agent stands off the path. FOUND although the path is broken is allowed for a
+    // while, except with FM_STEPS_ALL.
     bool (*is_walking)(const void *self);
     fm_plan_state (*walk)(void *self, fm_cell start, uint32_t steps);
 

@@ -5,9 +5,9 @@
 // grows by as much (fm_starts_rebase), so that every stored key stays a lower bound, and a key that
 // turns out too small is renewed when it comes up. That is the "key modifier" of D* Lite.
 //
-// The search goes on until the last agent is settled: until its cell's cost is known to be the true
-// distance. What that takes the search decides; here is only who is settled already. Settled ones
-// stay so until the map changes, so only the first other one is ever looked at.
+// The search continues until the last agent is settled: until its cell's cost is known to be the
+// true distance. What that takes the search decides; here is only who is settled already. Settled
+// ones stay so until the map changes, so only the first other one is ever looked at.
 //
 // Source: S. Koenig, M. Likhachev, "D* Lite", AAAI 2002 (km).
 

@@ -1,5 +1,5 @@
 // core/search/sweep.h: the cells of a rectangle in the order of what it costs to reach them from
-// one cell: A* towards a box (box.h), which goes on where a search for one goal would stop.
+// one cell: A* towards a box (box.h), which continues where a search for one goal would stop.
 //
 // Inside the box the estimate is zero, so its cells come in the order of their costs; outside it,
 // the search goes straight for the box. Several goals are asked for with the box around them: the
@@ -21,7 +21,8 @@ typedef enum fm_sweep_state {
     FM_SWEEP_EXHAUSTED, // memory ran out
 } fm_sweep_state;
 
-/// Told of each cell of the box that can be reached, once, by rising cost. Returns whether to stop.
+/// Called with each cell of the box that can be reached, once, by rising cost. Returns whether to
+/// stop.
 typedef bool fm_sweep_fn(fm_cell cell, uint32_t cost, void *context);
 
 /// @param view    must not change until the sweep is over; its words may move

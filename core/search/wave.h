@@ -2,7 +2,7 @@
 // steps.
 //
 // For looking around on what is believed of the map: the nearest frontier, places to flee to, cells
-// for a group. A wave can be left and gone on with at any cell, and is restarted in the time that
+// for a group. A wave can be left and continued at any cell, and is restarted in the time that
 // the one before took: what it has marked is in its queue.
 //
 // Threads: one at a time.
@@ -35,5 +35,5 @@ void fm_wave_fini(fm_wave *wave, const fm_memory *memory);
 /// The next cell, FM_CELL_NONE when there is none.
 fm_cell fm_wave_take(fm_wave *wave);
 
-/// Lets the wave go on from the cell taken last to its neighbours.
+/// Lets the wave continue from the cell taken last to its neighbours.
 void fm_wave_spread(fm_wave *wave, fm_cell cell, const fm_memory *memory);

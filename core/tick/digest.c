@@ -124,8 +124,8 @@ static void rehash_planner(fm_world *world, uint32_t slot)
 uint64_t fm_digest_follow(fm_world *world, fm_workers *workers)
 {
     fm_workers_run(workers, fm_mark_words(world), WORDS_A_TURN, rehash_agents, world);
-    for (uint32_t i = 0; i < world->lists.told_count; i++) {
-        rehash_planner(world, world->lists.told[i]);
+    for (uint32_t i = 0; i < world->lists.notified_count; i++) {
+        rehash_planner(world, world->lists.notified[i]);
     }
     for (uint32_t i = 0; i < fm_mark_words_for(world->planners.slot_count); i++) {
         for (uint64_t bits = world->planners.due[i]; bits != 0; bits &= bits - 1) {

@@ -3,7 +3,7 @@
 // Each agent and each planner has a hash of what is counted of it, and the digest mixes the sums of
 // these with what there is once. A sum does not depend on the order of its parts, so the digest
 // stage computes the hashes again of those that something has happened to (FM_MARK_REHASH, of those
-// who only stepped a part; planners that were told, or are due), and the sums follow. It is the
+// who only stepped a part; planners that were notified, or are due), and the sums follow. It is the
 // number that fm_world_digest() (tick.h) computes from scratch; debug builds compare them in every
 // tick.
 

@@ -5,7 +5,7 @@
 // steps of their path are still legal, and only where something has changed near their agents in
 // this tick; of the whole path after an edit, and every FULL_LOOK_TICKS ticks, each in its turn. A
 // cell that became cheaper may shorten any path: then, which is rare, all of a team's planners are
-// told.
+// notified.
 
 #include "core/tick/notice.h"
 #include "core/world/due.h"
@@ -40,7 +40,7 @@ static void look_ahead_of(fm_world *world, uint32_t slot)
     }
     const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
     const fm_change_log *log = fm_knowledge_log(knowledge, agent->class_index);
-    // By its number in its team: slots tell how many agents others have.
+    // By its number in its team: slots would show how many agents others have.
     bool in_full =
         (agent->member + world->tick) % FULL_LOOK_TICKS == 0 || log->edited > log->trimmed;
     if (in_full || fm_change_log_is_fresh(log, agent->cell)) {

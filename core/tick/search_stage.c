@@ -26,8 +26,8 @@
 static bool list_starts(fm_world *world)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < world->lists.told_count; i++) {
-        struct fm_planner *planner = &world->planners.slots[world->lists.told[i]];
+    for (uint32_t i = 0; i < world->lists.notified_count; i++) {
+        struct fm_planner *planner = &world->planners.slots[world->lists.notified[i]];
         planner->first_start = count;
         planner->start_count = planner->users;
         count += planner->users;
@@ -35,8 +35,8 @@ static bool list_starts(fm_world *world)
     if (!FM_RESERVE(world, world->lists.starts, world->lists.starts_capacity, count)) {
         return false;
     }
-    for (uint32_t i = 0; i < world->lists.told_count; i++) {
-        const struct fm_planner *planner = &world->planners.slots[world->lists.told[i]];
+    for (uint32_t i = 0; i < world->lists.notified_count; i++) {
+        const struct fm_planner *planner = &world->planners.slots[world->lists.notified[i]];
         fm_cell *starts = world->lists.starts + planner->first_start;
         for (uint32_t a = planner->first_agent; a != FM_SLOT_NONE;
              a = world->agents.slots[a].mate_after) {
@@ -47,12 +47,12 @@ static bool list_starts(fm_world *world)
     return true;
 }
 
-// Those that are told by team, in their order. Counts them in the accounts, and leaves the end of
-// each team's part in `ends`.
+// Those that are notified, by team, in their order. Counts them in the accounts, and leaves the end
+// of each team's part in `ends`.
 static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
 {
-    for (uint32_t i = 0; i < world->lists.told_count; i++) {
-        const struct fm_planner *planner = &world->planners.slots[world->lists.told[i]];
+    for (uint32_t i = 0; i < world->lists.notified_count; i++) {
+        const struct fm_planner *planner = &world->planners.slots[world->lists.notified[i]];
         fm_team_of(world, planner->team)->account.searching += 1;
         fm_team_of(world, planner->team)->account.served += planner->start_count;
     }
@@ -61,8 +61,8 @@ static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
         ends[i] = begin;
         begin += world->teams.list[i].account.searching;
     }
-    for (uint32_t i = 0; i < world->lists.told_count; i++) {
-        uint32_t slot = world->lists.told[i];
+    for (uint32_t i = 0; i < world->lists.notified_count; i++) {
+        uint32_t slot = world->lists.notified[i];
         slots[ends[world->planners.slots[slot].team - 1]++] = slot;
     }
 }
@@ -101,14 +101,14 @@ static bool list_searchers(fm_world *world)
         world->teams.list[i].account.searching = 0;
         world->teams.list[i].account.served = 0;
     }
-    uint32_t list_count = world->lists.told_count + 2 * world->teams.count;
+    uint32_t list_count = world->lists.notified_count + 2 * world->teams.count;
     if (!FM_RESERVE(world, world->lists.searching, world->lists.searching_capacity,
-                    world->lists.told_count) ||
+                    world->lists.notified_count) ||
         !FM_RESERVE(world, world->lists.by_team, world->lists.by_team_capacity, list_count)) {
         return false;
     }
-    if (world->lists.told_count > 0) {
-        uint32_t *ends = world->lists.by_team + world->lists.told_count;
+    if (world->lists.notified_count > 0) {
+        uint32_t *ends = world->lists.by_team + world->lists.notified_count;
         list_by_team(world, world->lists.by_team, ends);
         deal_turns(world, world->lists.by_team, ends, ends + world->teams.count);
     }
@@ -448,7 +448,7 @@ static void note_cut(struct fm_tick *t, uint32_t slot, uint32_t expansions)
         (fm_cut){.planner = slot, .round = t->round, .expansions = expansions};
 }
 
-// What surveys used in the round; keeps those that want to go on.
+// What surveys used in the round; keeps those that want to continue.
 static uint64_t close_surveys(struct fm_tick *t)
 {
     fm_world *world = t->world;
@@ -475,8 +475,8 @@ static uint64_t close_surveys(struct fm_tick *t)
     return used;
 }
 
-// Adds up what planners used that were told, or had a turn, and notes who was cut. Returns whether
-// it still wants to search.
+// Adds up what planners used that were notified, or had a turn, and notes who was cut. Returns
+// whether it still wants to search.
 static bool close_planner(struct fm_tick *t, uint32_t slot, uint64_t *used)
 {
     fm_world *world = t->world;
@@ -501,7 +501,7 @@ static void spend(struct fm_tick *t, uint64_t used)
     t->budget = used < t->budget ? t->budget - used : 0;
 }
 
-// Keeps those that want to go on, in their order.
+// Keeps those that want to continue, in their order.
 static void close_round(struct fm_tick *t)
 {
     fm_world *world = t->world;
@@ -535,8 +535,8 @@ static void sort_by_need(fm_world *world)
            rest * sizeof *world->lists.searching);
 }
 
-// Tells planners what changed and where their agents stand; those that have their answers all the
-// same are done for this tick.
+// Notifies planners of what changed and where their agents stand; those that have their answers all
+// the same are done for this tick.
 static void tell_planners(struct fm_tick *t)
 {
     fm_world *world = t->world;
@@ -593,8 +593,8 @@ static void note_edits(fm_world *world, uint64_t replanned)
 static void close_stage(fm_world *world)
 {
     uint64_t replanned = 0;
-    for (uint32_t i = 0; i < world->lists.told_count; i++) {
-        uint32_t slot = world->lists.told[i];
+    for (uint32_t i = 0; i < world->lists.notified_count; i++) {
+        uint32_t slot = world->lists.notified[i];
         struct fm_planner *planner = &world->planners.slots[slot];
         const fm_planner_ops *ops = planner->spec.ops;
         bool found = planner->state == FM_PLAN_FOUND && !planner->wants_search;
@@ -615,19 +615,19 @@ static bool list(struct fm_tick *t)
     if (!fm_due_take(world)) {
         return false;
     }
-    uint32_t due_count = world->lists.told_count;
+    uint32_t due_count = world->lists.notified_count;
     if (!fm_due_admit(world, t->budget)) {
         for (uint32_t i = 0; i < due_count; i++) {
-            fm_planner_wake(world, world->lists.told[i]);
+            fm_planner_wake(world, world->lists.notified[i]);
         }
         return false;
     }
-    t->put_off = due_count - world->lists.told_count;
+    t->put_off = due_count - world->lists.notified_count;
     if (list_starts(world) && list_searchers(world) && list_surveys(world)) {
         return true;
     }
-    for (uint32_t i = 0; i < world->lists.told_count; i++) {
-        fm_planner_wake(world, world->lists.told[i]);
+    for (uint32_t i = 0; i < world->lists.notified_count; i++) {
+        fm_planner_wake(world, world->lists.notified[i]);
     }
     return false;
 }
@@ -642,10 +642,10 @@ void fm_stage_search(struct fm_tick *t)
     if (!list(t)) {
         return; // out of memory: nobody searches in this tick
     }
-    t->report->planners_told = world->lists.told_count;
+    t->report->planners_notified = world->lists.notified_count;
     tell_planners(t);
     uint64_t rounds_begin = fm_tick_now(t);
-    t->report->told_expansions = t->report->expansions;
+    t->report->notify_expansions = t->report->expansions;
     t->report->planners_searched = world->lists.searching_count;
     for (t->round = 0; t->round < FM_SEARCH_ROUNDS_MAX; t->round++) {
         if (world->lists.searching_count + world->surveys.running_count == 0 || t->budget == 0 ||

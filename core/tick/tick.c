@@ -235,7 +235,7 @@ static void run(struct fm_tick *t)
     for (uint32_t i = 0; i < FM_STAGE_COUNT; i++) {
         uint32_t refusals = fm_world_refusals(world);
         stages[i](t);
-        // What views are told decides nothing.
+        // What views show decides nothing.
         world->allocations.starved |= i != FM_STAGE_OBSERVE && fm_world_refusals(world) != refusals;
         uint64_t stage_end = fm_tick_now(t);
         t->report->stage_ns[i] = stage_end - stage_begin;

@@ -20,14 +20,14 @@
 // nothing behind that depends on who ran them. Proof: tests/core/tick/test_determinism.c.
 //
 // Grants: the budget is shared among teams first, who may save what they do not use (account.h),
-// and then equally among the planners of each. First every planner is told what changed and where
-// its agents stand. In round 0 those that have something to do may do a few expansions; that is all
-// that most repairs need. What is left goes to those that want more, and what they leave over is
-// shared again, for FM_SEARCH_ROUNDS_MAX rounds at most. Where the equal share of a team would be
-// too small for a search, it is not dealt out equally: in round 0 real-time planners get some for a
-// move, and then one planner after the other gets what finishes a search, those first whose agents
-// cannot move, and of these those that have waited longest. Those for which there is not enough
-// at all are not even told: they stay due (core/world/due.h).
+// and then equally among the planners of each. First every planner is notified of what changed and
+// where its agents stand. In round 0 those that have something to do may do a few expansions; that
+// is all that most repairs need. What is left goes to those that want more, and what they leave
+// over is shared again, for FM_SEARCH_ROUNDS_MAX rounds at most. Where the equal share of a team
+// would be too small for a search, it is not dealt out equally: in round 0 real-time planners get
+// some for a move, and then one planner after the other gets what finishes a search, those first
+// whose agents cannot move, and of these those that have waited longest. Those for which there is
+// not enough at all are not even notified: they stay due (core/world/due.h).
 //
 // Teams take turns, planner by planner. The deadline stops every planner within FM_DEADLINE_STRIDE
 // units, and those whose turn has not come search nothing in this tick. The order of turns rotates
@@ -66,16 +66,16 @@ typedef enum fm_stage {
 typedef struct fm_tick_report {
     fm_tick_record record;             // its cuts are good until the next tick
     uint64_t expansions;               // done in this tick
-    uint64_t told_expansions;          // of these, what telling planners of changes was charged
+    uint64_t notify_expansions;        // of these, what notifying planners of changes was charged
     uint64_t label_units;              // work on labels, in expansions; not in `expansions`
-    uint32_t planners_told;            // planners that the search stage turned to
+    uint32_t planners_notified;        // planners that the search stage turned to
     uint32_t planners_searched;        // of these, those that wanted to search
     uint32_t planners_unfinished;      // and still want to
     uint32_t moved_count;              // agents that changed cell
     uint32_t ended_count;              // orders that ended
     bool starved;                      // the world is now, see fm_world_is_starved()
     uint64_t stage_ns[FM_STAGE_COUNT]; // for graphs and the pacer, never for decisions in here
-    uint64_t rounds_ns;                // of the search stage, without telling planners of changes
+    uint64_t rounds_ns;                // of the search stage, without notifying planners of changes
 } fm_tick_report;
 
 /// Runs one tick.

@@ -1,4 +1,4 @@
-// core/views/inspect.h: what people who debug, and the counters of `stats`, are told of a world.
+// core/views/inspect.h: the inside of a world, for people who debug and for `stats`.
 //
 // Threads: between ticks. Nothing here changes the world.
 

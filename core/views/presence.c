@@ -74,13 +74,13 @@ void fm_presence_follow(fm_world *world, fm_workers *workers)
     if (presence->teams == NULL) {
         return;
     }
-    bool anew = world->tick % FM_PRESENCE_TICKS == 0;
-    if (anew) {
+    bool refresh = world->tick % FM_PRESENCE_TICKS == 0;
+    if (refresh) {
         memset(presence->teams, 0,
                (size_t)presence->columns * presence->rows * sizeof *presence->teams);
     }
-    fm_workers_run(workers, fm_mark_words(world), WORDS_A_TURN, anew ? note_living : note_changed,
-                   world);
+    fm_workers_run(workers, fm_mark_words(world), WORDS_A_TURN,
+                   refresh ? note_living : note_changed, world);
 }
 
 // The teams in the tiles around one, itself included.

@@ -3,7 +3,7 @@
 //
 // For each tile of 32 x 32 cells a bit per team, by number modulo 64. A bit is set as soon as an
 // agent comes into the tile, and may stay when the last one has left it, for FM_PRESENCE_TICKS at
-// most: then all is gathered anew. So what is not marked is not there; and keeping it costs what
+// most: then all is gathered again. So what is not marked is not there; and keeping it costs what
 // moves, not what exists. No part of the simulation.
 //
 // Threads: fm_presence_follow() between parallel stages; reading in the observe stage.

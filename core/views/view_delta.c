@@ -1,11 +1,11 @@
-// core/views/view_delta.c: what a watched view is told after each tick.
+// core/views/view_delta.c: what changes in a watched view with each tick.
 //
 // A view remembers one bit per agent slot: whether the agent was in view after the last tick.
 // Comparing it with what is in view now gives enter, change and leave. Nothing in here is part of
 // the simulation: a world ticks the same whether it is watched or not.
 //
-// What a team is told must depend on what it owns and sees alone, down to the order of the entries;
-// so nothing here walks a team's view in the order of all agents' slots. See names.h.
+// What a team is shown must depend on what it owns and sees alone, down to the order of the
+// entries; so nothing here walks a team's view in the order of all agents' slots. See names.h.
 
 #include "core/views/view_delta.h"
 
@@ -162,7 +162,7 @@ static void note_removed(const fm_world *world, uint32_t team, struct fm_view_de
         } else if (left.team != team) {
             left.name = fm_sightings_end(&delta->sightings, slot);
             if (!fm_bitmap_get(&delta->visible, left.cell)) {
-                left.reason = FM_LEAVE_FOG; // nobody is there to tell its death from its going away
+                left.reason = FM_LEAVE_FOG; // nobody is there to see whether it died or went away
                 left.cell = 0;
             }
         }

@@ -1,4 +1,4 @@
-// core/views/view_delta.h: what a watched view is told after each tick.
+// core/views/view_delta.h: what changes in a watched view with each tick.
 //
 // Threads: between ticks on the tick thread, but for fm_view_delta_observe(): one worker per view.
 

@@ -6,7 +6,7 @@
 
 #define BEGIN_COST  16u   // expansions: few searches take less
 #define BEGUN_LEAST 64u   // searches of a team that are never put off
-#define AGES        64u   // ticks of waiting that are told apart
+#define AGES        64u   // ticks of waiting that are distinguished
 #define STRIDE      7919u // how far the order of equals rotates from tick to tick
 
 static uint32_t words_of(uint32_t slots)
@@ -68,20 +68,21 @@ bool fm_due_take(fm_world *world)
     for (uint32_t i = 0; i < words; i++) {
         count += (uint32_t)__builtin_popcountll(world->planners.due[i]);
     }
-    world->lists.told_count = 0;
-    if (!FM_RESERVE(world, world->lists.told, world->lists.told_capacity, count)) {
+    world->lists.notified_count = 0;
+    if (!FM_RESERVE(world, world->lists.notified, world->lists.notified_capacity, count)) {
         return false;
     }
     for (uint32_t i = 0; i < words; i++) {
         for (uint64_t bits = world->planners.due[i]; bits != 0; bits &= bits - 1) {
-            world->lists.told[world->lists.told_count++] = i * 64 + (uint32_t)__builtin_ctzll(bits);
+            world->lists.notified[world->lists.notified_count++] =
+                i * 64 + (uint32_t)__builtin_ctzll(bits);
         }
         world->planners.due[i] = 0;
     }
     return true;
 }
 
-// Whether a planner may be put off: its agents have nothing to gain from being told.
+// Whether a planner may be put off: its agents have nothing to gain from it.
 static bool can_wait(const struct fm_planner *planner)
 {
     return planner->state == FM_PLAN_RUNNING ||
@@ -101,10 +102,10 @@ static uint32_t rank_of(const fm_world *world, const struct fm_planner *planner)
 // The first that was taken whose slot is not below a number.
 static uint32_t find_taken(const fm_world *world, uint32_t slot)
 {
-    uint32_t begin = 0, end = world->lists.told_count;
+    uint32_t begin = 0, end = world->lists.notified_count;
     while (begin < end) {
         uint32_t middle = begin + (end - begin) / 2;
-        if (world->lists.told[middle] < slot) {
+        if (world->lists.notified[middle] < slot) {
             begin = middle + 1;
         } else {
             end = middle;
@@ -116,9 +117,9 @@ static uint32_t find_taken(const fm_world *world, uint32_t slot)
 // Among equals the order is that of slots, but it begins somewhere else in every tick.
 static void sort_by_age(fm_world *world)
 {
-    uint32_t counts[AGES + 2] = {0}, count = world->lists.told_count;
+    uint32_t counts[AGES + 2] = {0}, count = world->lists.notified_count;
     for (uint32_t i = 0; i < count; i++) {
-        counts[rank_of(world, &world->planners.slots[world->lists.told[i]]) + 1] += 1;
+        counts[rank_of(world, &world->planners.slots[world->lists.notified[i]]) + 1] += 1;
     }
     for (uint32_t rank = 1; rank <= AGES; rank++) {
         counts[rank] += counts[rank - 1];
@@ -126,7 +127,7 @@ static void sort_by_age(fm_world *world)
     uint32_t first =
         find_taken(world, (uint32_t)(world->tick * STRIDE % world->planners.slot_count));
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = world->lists.told[first + i < count ? first + i : first + i - count];
+        uint32_t slot = world->lists.notified[first + i < count ? first + i : first + i - count];
         world->lists.aged[counts[rank_of(world, &world->planners.slots[slot])]++] = slot;
     }
 }
@@ -138,9 +139,9 @@ static void open_doors(fm_world *world, uint64_t budget)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         world->teams.list[i].account.asking = 0;
     }
-    for (uint32_t i = 0; i < world->lists.told_count; i++) {
+    for (uint32_t i = 0; i < world->lists.notified_count; i++) {
         fm_account *account =
-            &fm_team_of(world, world->planners.slots[world->lists.told[i]].team)->account;
+            &fm_team_of(world, world->planners.slots[world->lists.notified[i]].team)->account;
         asking += account->asking == 0;
         account->asking = 1;
     }
@@ -156,27 +157,27 @@ static void open_doors(fm_world *world, uint64_t budget)
 bool fm_due_admit(fm_world *world, uint64_t budget)
 {
     if (!FM_RESERVE(world, world->lists.aged, world->lists.aged_capacity,
-                    world->lists.told_count)) {
+                    world->lists.notified_count)) {
         return false;
     }
-    if (world->lists.told_count == 0) {
+    if (world->lists.notified_count == 0) {
         return true;
     }
     sort_by_age(world);
     open_doors(world, budget);
     uint32_t admitted = 0;
-    for (uint32_t i = 0; i < world->lists.told_count; i++) {
+    for (uint32_t i = 0; i < world->lists.notified_count; i++) {
         uint32_t slot = world->lists.aged[i];
         const struct fm_planner *planner = &world->planners.slots[slot];
         fm_account *account = &fm_team_of(world, planner->team)->account;
         if (account->asking > 0 || !can_wait(planner)) {
             account->asking -= can_wait(planner);
-            world->lists.told[admitted++] = slot;
+            world->lists.notified[admitted++] = slot;
         } else {
             fm_planner_wake(world, slot);
         }
     }
-    world->lists.told_count = admitted;
+    world->lists.notified_count = admitted;
     return true;
 }
 
@@ -209,6 +210,6 @@ void fm_due_fini(fm_world *world)
                       world->planners.eager_capacity * sizeof *world->planners.eager);
     fm_memory_release(&world->memory, world->lists.aged,
                       world->lists.aged_capacity * sizeof *world->lists.aged);
-    fm_memory_release(&world->memory, world->lists.told,
-                      world->lists.told_capacity * sizeof *world->lists.told);
+    fm_memory_release(&world->memory, world->lists.notified,
+                      world->lists.notified_capacity * sizeof *world->lists.notified);
 }

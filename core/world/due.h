@@ -4,7 +4,7 @@
 // bit; the search stage takes all that are set, in slot order, and leaves everybody else alone:
 //
 //   it was made, has a new goal, or another agent     planner_table.c
-//   its agent moved, and it has to be told of steps   move_stage.c
+//   its agent moved, and it has to be notified of steps   move_stage.c
 //   its agent was pushed, or put elsewhere            move_stage.c, placing.c
 //   it has no answer for its agent, or a step is not  move_stage.c
 //     legal any more by what the team knows
@@ -12,8 +12,8 @@
 //   it was not finished, or cut                       search_stage.c
 //
 // One that walks (fm_planner_ops.walk) keeps a path that its agent follows by itself. All others
-// are eager: they are told of every step, and of what changed at least every FM_LOG_TICKS ticks,
-// which is how long change logs are kept.
+// are eager: they are notified of every step, and of what changed at least every FM_LOG_TICKS
+// ticks, which is how long change logs are kept.
 //
 // Threads: bits may be set from several workers at once; all else in serial stages only.
 
@@ -52,8 +52,8 @@ void fm_planner_set_walking(fm_world *world, uint32_t slot, bool walks);
 /// The planner has ended: its slot is nobody's.
 void fm_due_strike(fm_world *world, uint32_t slot);
 
-/// Wakes the eager planners whose turn it is to be told of changes, the agent of each having stood
-/// still.
+/// Wakes the eager planners whose turn it is to be notified of changes, the agent of each having
+/// stood still.
 void fm_due_wake_stale(fm_world *world);
 
 /// Takes all planners that are due, in slot order, and clears their bits.
@@ -61,10 +61,10 @@ void fm_due_wake_stale(fm_world *world);
 /// @return false when out of memory; then they stay due
 bool fm_due_take(fm_world *world);
 
-/// Puts those that were taken in the order in which they are told: first those that have an answer,
-/// then the others, those first whose agents have waited longest. When a team's part of the budget
-/// would not do to begin all of its searches, the last ones are put off: they stay due, and nobody
-/// touches them. So whatever is asked for, searches are finished one after the other.
+/// Puts those that were taken in the order in which they are notified: first those that have an
+/// answer, then the others, those first whose agents have waited longest. When a team's part of the
+/// budget would not do to begin all of its searches, the last ones are put off: they stay due, and
+/// nobody touches them. So whatever is asked for, searches are finished one after the other.
 ///
 /// @return false when out of memory; nothing has changed then
 bool fm_due_admit(fm_world *world, uint64_t budget);

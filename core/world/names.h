@@ -1,6 +1,6 @@
 // core/world/names.h: the numbers by which a player knows agents and orders.
 //
-// The ids of fm_world count everybody's agents, so they would tell a player how many others were
+// The ids of fm_world count everybody's agents, so they would show a player how many others were
 // born or have died out of its sight. A player gets names instead, which depend on nothing but what
 // its team owns and has seen:
 //
@@ -8,7 +8,7 @@
 //                slots: a dead agent's slot, and with it its name, goes to the team's next one.
 //   other agent  index1 = 2 * sighting + 2. A sighting begins when the agent comes into the team's
 //                view and ends when it leaves it: one that comes back has another name, so nobody
-//                can tell whether it is the same one, or whether the first has died in the fog.
+//                can know whether it is the same one, or whether the first has died in the fog.
 //   order        its number among the orders of the team, from 1
 //
 // A name has the shape of an id and is packed like one. Sightings belong to a watched view and are

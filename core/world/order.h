@@ -1,4 +1,4 @@
-// core/world/order.h: what an agent has been told to do, as the tick keeps it. Part of
+// core/world/order.h: what an agent has to do, as the tick keeps it. Part of
 // world_state.h; orders.h has the functions.
 //
 // An order leads its agent over legs. A leg is one cell to go to, `goal`, and is all that planners

@@ -19,7 +19,7 @@ void fm_view_surveys_follow(fm_world *world);
 /// Costs have changed scale for a team.
 void fm_view_surveys_forget(fm_world *world, uint32_t team);
 
-/// Ends all surveys while their knowledge goes on; the next planner that wants one begins it.
+/// Ends all surveys while their knowledge continues; the next planner that wants one begins it.
 void fm_view_surveys_settle(fm_world *world);
 
 /// Before the knowledge ends that the surveys are of.

@@ -24,7 +24,7 @@
 #define FM_WAYPOINTS_MAX        32u        // of one patrol; cells that one flees from
 #define FM_ORDER_RADIUS_MAX     64u        // cells
 
-// Names an agent from its birth to its death; a stale id can be told from a live one. All zero
+// Names an agent from its birth to its death; a stale id is never taken for a live one. All zero
 // means "no agent". On the wire: generation << 32 | index1.
 typedef struct fm_agent_id {
     uint32_t index1;     // slot in fm_world.agents.slots, plus one
@@ -82,7 +82,7 @@ typedef enum fm_replan {
 #define FM_CONFLICT_LIST(X)                                                                        \
     X(FM_CONFLICT_WAITED, "waited")           /* unit and tick: would have gone on, but stayed */  \
     X(FM_CONFLICT_SIDESTEPPED, "sidestepped") /* step: to another cell than its search wanted */   \
-    X(FM_CONFLICT_PUSHED, "pushed")           /* step: of one without a way of its own */          \
+    X(FM_CONFLICT_PUSHED, "pushed")           /* step: of one that is not under way */             \
     X(FM_CONFLICT_SWAP, "swap_avoided")       /* try: two would have exchanged places or crossed */
 
 typedef enum fm_conflict {
@@ -278,7 +278,7 @@ typedef struct fm_command {
         };
         struct { // FM_COMMAND_ORDER
             // What `cells` are: a move's goals, one for all agents or one each; a patrol's
-            // waypoints (1..FM_WAYPOINTS_MAX; from one the way back leads to where the agent stood
+            // waypoints (1..FM_WAYPOINTS_MAX; from one the path back leads to where the agent stood
             // when its turn came); the cell to guard, unless there is a target; for flee cells to
             // flee from, besides seen enemies (0..FM_WAYPOINTS_MAX).
             fm_order_kind order;
@@ -363,9 +363,9 @@ typedef struct fm_agent_left {
     fm_leave_reason reason;
 } fm_agent_left;
 
-// What one view (a team's, or FM_ALL_TEAMS) has to be told after a tick. FM_ALL_TEAMS: agents by
+// What one view (a team's, or FM_ALL_TEAMS) has to be sent after a tick. FM_ALL_TEAMS: agents by
 // slot. A team: its own agents and then the others, each by name, and the ended orders by number,
-// so that the order of the entries tells nothing about what the team cannot see. Cells in order of
+// so that the order of the entries shows nothing of what the team cannot see. Cells in order of
 // learning. Good until the next fm_world_apply() or fm_tick_run().
 typedef struct fm_changes {
     const fm_agent_look *entered;
@@ -439,7 +439,7 @@ typedef struct fm_world_counts {
     uint64_t expansions_by_kind[FM_SEARCH_KINDS]; // adds up to `expansions`
     uint64_t replans[FM_REPLAN_COUNT];
     uint64_t conflicts[FM_CONFLICT_COUNT];
-    uint32_t stuck; // agents that wanted to go on and did not, when jams were looked for last
+    uint32_t stuck; // agents that wanted to continue and did not, when jams were looked for last
 } fm_world_counts;
 
 // What a team may search and does, in expansions; see account.h.

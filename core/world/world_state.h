@@ -88,7 +88,7 @@ struct fm_planner {
     uint64_t recent_tick;              // see fm_planner_recent()
     uint64_t noted_expansions;         // as of the last tick's end
     uint64_t noted_replans;            // the same
-    uint32_t change_count;             // cells in the last changes that it was told
+    uint32_t change_count;             // cells in the last changes that it was notified of
     fm_cell change_cell;               // the first of them
     uint64_t replans;                  // times that changes of knowledge made it search again
     uint32_t grant;                    // of the current round; 0: it is not its turn
@@ -127,7 +127,7 @@ struct fm_world_survey {
     bool cut;
 };
 
-// What a view was shown, and what it is to be told.
+// What a view was shown, and what changed in it.
 struct fm_view_delta {
     fm_bitmap visible; // cells seen now; empty for FM_ALL_TEAMS
     uint64_t *shown;   // bit per agent slot: in view as of the last tick
@@ -181,7 +181,7 @@ struct fm_world_agents {
 struct fm_world_orders {
     uint64_t given;
     uint64_t live;              // given and not ended, queued ones too
-    struct fm_order_rest *rest; // of an order that goes on over ticks (orders.c); or NULL
+    struct fm_order_rest *rest; // of an order that continues over ticks (orders.c); or NULL
     bool seeks;                 // somebody explores or flees in this tick
     fm_unit_index unit_index;   // who stands where, for follow and flee
     uint64_t unit_index_tick;   // assign stage that it was gathered in, counted from 1
@@ -219,7 +219,7 @@ struct fm_world_planners {
     // Bits per planner slot; see due.h.
     uint64_t *due;     // the next search stage turns to it
     uint64_t *walking; // its agent follows a path, and is on its own
-    uint64_t *eager;   // the others: it must be told of every step of its agents
+    uint64_t *eager;   // the others: it must be notified of every step of its agents
     uint32_t due_capacity, walking_capacity, eager_capacity;
 };
 
@@ -247,13 +247,14 @@ struct fm_world_crowd {
 
 // Lists of one tick, which rebuilds them. Whose: core/tick, and due.c, which lists what is due.
 struct fm_tick_lists {
-    uint32_t *told;      // planner slots: all that the search stage has turned to
+    uint32_t *notified;  // planner slots: all that the search stage has turned to
     fm_cell *starts;     // of these
     uint32_t *aged;      // those that are due, by age
     uint32_t *searching; // those of them that want to search
     uint32_t *sensing;   // agent slots, by team
-    uint32_t told_capacity, aged_capacity, starts_capacity, searching_capacity, sensing_capacity;
-    uint32_t told_count;
+    uint32_t notified_capacity, aged_capacity, starts_capacity, searching_capacity,
+        sensing_capacity;
+    uint32_t notified_count;
     uint32_t searching_count;
     uint32_t *by_team; // planner slots, then two numbers for each team
     uint32_t by_team_capacity;
@@ -264,7 +265,7 @@ struct fm_tick_lists {
 // What happened since the last tick was streamed. Whose: fm_world_begin_interval() resets it;
 // commands and orders note what happens, core/views reads it.
 struct fm_world_interval {
-    bool streamed;          // the lists below have been told; the next change begins new ones
+    bool streamed;          // the lists below have been published; the next change begins new ones
     fm_agent_left *removed; // with reason; by order of removal
     uint32_t removed_count, removed_capacity;
     fm_order_ended *ended;
@@ -352,7 +353,7 @@ static inline bool fm_world_contains(const fm_world *world, fm_cell cell)
     return fm_grid_contains(world->map.grid, fm_cell_x(cell), fm_cell_y(cell));
 }
 
-/// Forgets what the last tick's views were told, before anything new is noted.
+/// Forgets what changed in views in the last tick, before anything new is noted.
 void fm_world_begin_interval(fm_world *world);
 
 static inline uint32_t fm_mark_words_for(uint32_t slots)

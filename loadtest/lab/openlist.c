@@ -364,8 +364,8 @@ static void add_rows(fm_table *table, const char *map, const struct choice *choi
     }
 }
 
-// Cost of the dearest of some errands; those that lead nowhere are dropped.
-static uint32_t dearest(struct search *s, fm_lab_errand *errands, uint32_t *count)
+// Cost of the costliest of some errands; those that lead nowhere are dropped.
+static uint32_t costliest(struct search *s, fm_lab_errand *errands, uint32_t *count)
 {
     uint32_t kept = 0, most = 0;
     for (uint32_t i = 0; i < *count; i++) {
@@ -396,7 +396,7 @@ static void play_map(fm_lab *lab, const char *name, uint32_t problems, const str
     };
     // A cell is reached from one whose f is at most the cost of the path, and a step raises f by
     // twice its cost at most.
-    s.head_count = dearest(&s, errands, &problems) + 2 * view.step[1] + 1;
+    s.head_count = costliest(&s, errands, &problems) + 2 * view.step[1] + 1;
     s.heads = fm_lab_need(lab, calloc(s.head_count, sizeof *s.heads));
     for (uint32_t i = 0; i < problems; i++) {
         fm_lab_progress(lab, i, problems);

@@ -1,4 +1,5 @@
-// server/base/config.c: see config.h. The table of keys, and the way from text to value and back.
+// server/base/config.c: see config.h. The table of keys, and the conversion from text to value and
+// back.
 
 #include "server/base/config.h"
 

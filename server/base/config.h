@@ -7,7 +7,7 @@
 //
 // Types of members: TEXT is a char array, empty for "none"; BOOL a bool; UINT a uint64_t; REAL a
 // double; CHOICE the enum that the list names. Bytes, counts, hertz, milliseconds (_ms) and
-// seconds (_s) are told apart by the value_name in the list.
+// seconds (_s) are distinguished by the value_name in the list.
 
 #pragma once
 
@@ -39,7 +39,7 @@ typedef enum fm_overload {
 // When a commit of a journal counts as written.
 // X(enumerator, name)
 #define FM_DURABILITY_LIST(X)                                                                      \
-    X(FM_DURABILITY_TICK, "tick")         /* synced, before anybody is told of the tick */         \
+    X(FM_DURABILITY_TICK, "tick")         /* synced, before anybody is notified of the tick */     \
     X(FM_DURABILITY_INTERVAL, "interval") /* synced, now and then */                               \
     X(FM_DURABILITY_NONE, "none")         /* written now and then; the system syncs when it likes */
 

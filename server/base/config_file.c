@@ -1,6 +1,6 @@
 // server/base/config_file.c: see config_file.h.
 //
-// The file is walked twice. libyaml tells on which line each key stands; libcyaml checks the
+// The file is walked twice. libyaml says on which line each key stands; libcyaml checks the
 // document against the schema: known keys only, each once, each with a single value. Values stay
 // texts here, because libcyaml 1.3 takes "3x" for 3 and any word for true; fm_config_set() is
 // stricter, and it is the same for flags and variables.
@@ -176,7 +176,7 @@ static fm_status find_keys(struct file *file)
 
 // ---- checking against the schema ----------------------------------------------------------------
 
-// Keeps the first complaint; what follows is the way there.
+// Keeps the first complaint; what follows is the path there.
 __attribute__((format(printf, 3, 0))) static void
 on_cyaml_log(cyaml_log_t level, void *context, const char *format, va_list arguments)
 {
@@ -207,7 +207,7 @@ static const char *fault_of(const struct file *file, uint32_t index)
     return file->keys[index].value != NULL ? NULL : "a single short value is expected";
 }
 
-// Tells all faults among the keys, and keeps what is right for those who check values. Returns
+// Reports all faults among the keys, and keeps what is right for those who check values. Returns
 // whether there was a fault.
 static bool explain(struct file *file, fm_config_entry *entries)
 {

@@ -139,7 +139,7 @@ static void put_quoted(struct line *line, const char *bytes, size_t size, fm_log
         uint32_t point = 0;
         size_t length = utf8_size((const unsigned char *)bytes + i, size - i, &point);
         if (length == 0 && format == FM_LOG_FORMAT_JSON) {
-            put(line, "\xef\xbf\xbd", 3); // U+FFFD: JSON has no way to say "this byte"
+            put(line, "\xef\xbf\xbd", 3); // U+FFFD: JSON cannot say "this byte"
             length = 1;
         } else if (length == 0) {
             put_escape(line, (unsigned char)bytes[i], format);

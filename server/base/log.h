@@ -1,4 +1,4 @@
-// server/base/log.h: lines that tell an operator what happened.
+// server/base/log.h: lines for the operator: what happened.
 //
 // A line has a level, a message that never varies (so that it can be searched for and counted), and
 // fields that do:

@@ -7,7 +7,7 @@
 static const double smoothing = 0.1; // weight of the newest tick
 static const double ns_per_expansion_first = 150.0;
 static const double ns_per_expansion_least = 1.0;
-static const double ns_per_expansion_most = 2e3; // dearer ones took time that was not theirs
+static const double ns_per_expansion_most = 2e3; // costlier ones took time that was not theirs
 static const double expansions_least = 1000;     // ticks with fewer are too noisy to learn from
 static const double expansions_telling = 32; // of each planner: then these are what took the time
 static const double used_up_share = 0.8;     // of the grant, from here on it counts as used up
@@ -148,16 +148,16 @@ static void smooth(double *average, double newest)
 
 // A search takes time for every planner that has a turn, whatever it expands. So the time per
 // expansion says less the fewer there were. Taken at face value, ticks in which few were needed
-// would teach that they are dear. And when the grant is small for that reason, agents wait although
-// there is time, nothing gets finished, and what is seen confirms the guess: the 10,000 agents of
-// scenario `classes` were held at one expansion each. Hence
+// would teach that they are costly. And when the grant is small for that reason, agents wait
+// although there is time, nothing gets finished, and what is seen confirms the guess: the 10,000
+// agents of scenario `classes` were held at one expansion each. Hence
 //   - a search that ended before its deadline because the grant was used up makes the guess lower;
 //   - one that the deadline ended is believed as it is;
 //   - any other may raise the guess only if planners expanded much more than they cost otherwise.
 static void learn_cost(fm_pacer *pacer, const fm_pace *pace, const fm_tick_report *report,
                        double search_ns, double left_ns)
 {
-    double expansions = (double)(report->expansions - report->told_expansions);
+    double expansions = (double)(report->expansions - report->notify_expansions);
     double newest = search_ns / fmax(expansions, 1);
     bool used_up = expansions >= used_up_share * (double)pace->expansions;
     bool is_telling = expansions >= expansions_telling * report->planners_searched ||
@@ -179,8 +179,9 @@ void fm_pacer_end(fm_pacer *pacer, const fm_pace *pace, const fm_tick_report *re
     for (uint32_t stage = 0; stage < FM_STAGE_SEARCH; stage++) {
         before_ns += (double)report->stage_ns[stage];
     }
-    // Telling planners takes the same whatever the grants are, and many of them take long. Counted
-    // as searching, it would make expansions dear, so that fewer were granted, and dearer still.
+    // Notifying planners takes the same whatever the grants are, and many of them take long.
+    // Counted as searching, it would make expansions look costly, so that fewer were granted, and
+    // costlier still.
     before_ns += (double)(report->stage_ns[FM_STAGE_SEARCH] - report->rounds_ns);
     double search_ns = (double)report->rounds_ns;
     double search_end_ns = (double)pace->start_ns + before_ns + search_ns;

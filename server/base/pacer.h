@@ -1,6 +1,6 @@
 // server/base/pacer.h: when a world ticks, and how much work fits into a tick.
 //
-// The one place where the clock meets the simulation. core/ is told how many expansions it may
+// The one place where the clock meets the simulation. core/ is given how many expansions it may
 // spend and is given a deadline; this file decides both from what earlier ticks took.
 //
 // Schedule  tick k is due at origin + k * period. What happens when ticks come late is the policy:
@@ -11,7 +11,7 @@
 // Budget    the search may take budget - spent - before - after: what was done for the world
 // between
 //           the last tick and this one (commands, keyframes), and what the other stages, and
-//           telling the planners of changes, took lately. That time, divided by the time per
+//           notifying the planners of changes, took lately. That time, divided by the time per
 //           expansion of late, is the grant; its end, a little reserve earlier, is the deadline
 //           that cuts a search short when the guess was wrong. A grant that was used up before the
 //           deadline was too small: the guess gets lower.
@@ -42,7 +42,7 @@ typedef struct fm_pacer {
     double due_ns;             // when the next tick is due
     uint64_t spent_ns;         // of the next tick's budget so far
     double ns_per_expansion;   // wall time of the search stage; smoothed, like the next two
-    double before_ns;          // the stages before the search, and telling the planners
+    double before_ns;          // the stages before the search, and notifying the planners
     double after_ns;           // from its deadline, or end if that came first, to the tick's end
     double after_deviation_ns; // mean distance of that from its mean
     uint64_t late_ticks;       // ticks that began a period or more after they were due
@@ -59,7 +59,7 @@ void fm_pacer_init(fm_pacer *pacer, double tick_hz, double budget_ms, fm_overloa
 /// Another rate or budget; keeps what was measured. The next tick is due one period from now.
 void fm_pacer_change(fm_pacer *pacer, double tick_hz, double budget_ms, uint64_t now_ns);
 
-/// Time goes on after a pause: the next tick is due one period from now.
+/// Time continues after a pause: the next tick is due one period from now.
 void fm_pacer_restart(fm_pacer *pacer, uint64_t now_ns);
 
 /// Time has been spent on the world outside its ticks. It belongs to the next one.

@@ -1,7 +1,7 @@
 // server/base/tick_log.h: the newest entries of a kind, each with the tick it belongs to.
 //
 // A ring that grows up to a bound and then forgets its oldest entries. A reader that asks for
-// "everything after tick t" is told whether that is still all there.
+// "everything after tick t" answers whether that is still all there.
 //
 // Threads: the event loop.
 
@@ -32,7 +32,7 @@ void fm_tick_log_clear(fm_tick_log *log, uint64_t tick);
 /// @return false when out of memory: this entry or another is gone before its time
 bool fm_tick_log_add(fm_tick_log *log, uint64_t tick, const void *entry);
 
-/// Position of the first entry after a tick; go on from there to log->end.
+/// Position of the first entry after a tick; continue from there to log->end.
 uint64_t fm_tick_log_find(const fm_tick_log *log, uint64_t after_tick);
 
 static inline const void *fm_tick_log_at(const fm_tick_log *log, uint64_t position)

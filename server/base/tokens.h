@@ -86,7 +86,7 @@ void fm_tokens_fini(fm_tokens *tokens);
 /// Whether a session needs a token at all.
 bool fm_tokens_are_needed(const fm_tokens *tokens);
 
-/// What a token gives. Looks at every token there is, whatever was found, so that the time tells
+/// What a token gives. Looks at every token there is, whatever was found, so that the time shows
 /// nothing. @return NULL when it is none
 const fm_grant *fm_tokens_find(const fm_tokens *tokens, const char *token, size_t size);
 

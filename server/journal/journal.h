@@ -107,8 +107,8 @@ FM_CHECKED fm_status fm_journal_create(fm_journals *journals, const fm_journal_h
                                        const fm_journal_world *world, void *owner, fm_journal **out,
                                        char *error);
 
-/// Goes on with the file of a world that was brought back. Likewise. Where the disk is full it has
-/// failed already (fm_journal_has_failed()), and is tried again with what is submitted.
+/// Continues with the file of a world that was brought back. Likewise. Where the disk is full it
+/// has failed already (fm_journal_has_failed()), and is tried again with what is submitted.
 ///
 /// @param tail  as fm_journal_reader_tail()
 /// @return as fm_journal_file_open()
@@ -139,7 +139,7 @@ void fm_journal_submit(fm_journal *journal, fm_journal_batch *batch);
 /// Whether batches wait. Any thread.
 bool fm_journal_is_waiting(const fm_journal *journal);
 
-/// Whether so much waits that the world must not go on. Any thread.
+/// Whether so much waits that the world must not continue. Any thread.
 bool fm_journal_is_behind(const fm_journal *journal);
 
 /// Whether the last commit failed. Any thread.

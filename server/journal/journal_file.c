@@ -39,7 +39,7 @@ struct fm_journal_file {
     sqlite3_stmt *insert_row, *insert_keyframe;
     fm_journal_mark end;       // the last row that was committed
     fm_journal_mark next;      // the last row of the transaction under way
-    fm_journal_tail tail;      // where it goes on, until it does
+    fm_journal_tail tail;      // where it continues, until it does
     bool goes_on;              // the file is as this program writes it
     fm_journal_added added;    // since; after a commit, by it
     fm_journal_marker *marker; // owned; NULL: not open yet

@@ -46,7 +46,7 @@ FM_CHECKED fm_status fm_journal_file_create(const char *path, const fm_journal_h
                                             const fm_journal_world *world, fm_durability durability,
                                             fm_journal_file **out, char *error);
 
-/// Opens one to go on with it, which a reader has found good up to its end. Where the last
+/// Opens one to continue with it, which a reader has found good up to its end. Where the last
 /// durability was another than tick, ticks that somebody has seen may be lost: then another
 /// timeline begins. A file of an older format becomes one of the present format.
 ///

@@ -250,7 +250,7 @@ fm_status fm_journal_marker_create(const char *journal, bool synced, const fm_jo
     if (status != FM_OK) {
         return status;
     }
-    // The number goes on from what may be there, so that no older slot counts if this is torn.
+    // The number continues from what may be there, so that no older slot counts if this is torn.
     uint8_t bytes[FILE_SIZE] = {0};
     fm_journal_mark before;
     marker->number = read_slots(marker->path, &before) + 1;

@@ -15,7 +15,7 @@
 // FM_JOURNAL_MARK_SLOTS slots that are written in turn, each with a number and a checksum, and is
 // synced every half round of them: a sync for each commit would double what commits cost. So when
 // the power fails, a mark may be up to 32 commits old, and is never torn as a whole. When the
-// process ends in whatever way, it is exact.
+// process ends in any manner, it is exact.
 //
 // Files of durability `none` are not synced at all. Such a mark may be ahead after the machine went
 // down, so it knows when the system was started.
@@ -68,7 +68,7 @@ FM_CHECKED fm_status fm_journal_marker_create(const char *journal, bool synced,
                                               const fm_journal_mark *mark, fm_journal_marker **out,
                                               char *error);
 
-/// Goes on with the one that is there.
+/// Continues with the one that is there.
 FM_CHECKED fm_status fm_journal_marker_open(const char *journal, bool synced,
                                             fm_journal_marker **out, char *error);
 

@@ -833,7 +833,7 @@ void fm_journal_reader_doubt(const fm_journal_reader *reader, char *error)
         return;
     case FM_JOURNAL_END_UNKNOWN:
         fm_journal_complain(reader->path, error, FM_OK,
-                            "ends at tick %llu; whether it was written further nobody can tell: its"
+                            "ends at tick %llu; whether it was written further is not known: its"
                             " second file, " FM_JOURNAL_MARK_SUFFIX ", is missing or damaged",
                             last);
         return;

@@ -13,12 +13,12 @@
 //   FM_JOURNAL_TICK      fm_record_unpack(), fm_tick_replay(); the digests must be equal
 //   FM_JOURNAL_KEYFRAME  fm_world_settle()
 //   FM_JOURNAL_PACE      nothing: ticks are the same at any pace
-//   FM_JOURNAL_GAP       ends; goes on with the world of the keyframe that follows
+//   FM_JOURNAL_GAP       ends; continues with the world of the keyframe that follows
 //
 // Every error names the file, the table, and the position and tick where there are some.
 //
 // A reader in the middle of a journal holds on to the file as it was, which keeps the writer from
-// using its write-ahead file again. A reader that goes on later lets go meanwhile: rest.
+// using its write-ahead file again. A reader that continues later lets go meanwhile: rest.
 //
 // Threads: one at a time for each reader.
 
@@ -34,7 +34,7 @@ typedef struct fm_journal_reader fm_journal_reader;
 
 // Whether a journal ends where it was written to (server/journal/journal_mark.h).
 typedef enum fm_journal_end {
-    FM_JOURNAL_END_KNOWN,   // it does, or goes on behind that; or it is of format 1, without a mark
+    FM_JOURNAL_END_KNOWN, // it does, or continues behind that; or it is of format 1, without a mark
     FM_JOURNAL_END_UNKNOWN, // its mark is missing or damaged
     FM_JOURNAL_END_SHORTER, // rows that were written are not there: it is an older state
     FM_JOURNAL_END_OTHER,   // another row stands in the place of the last one
@@ -89,19 +89,19 @@ FM_CHECKED fm_status fm_journal_reader_open(const char *path, fm_journal_reader 
 /// NULL is allowed.
 void fm_journal_reader_close(fm_journal_reader *reader);
 
-// Where whoever goes on writing begins.
+// Where whoever continues writing begins.
 typedef struct fm_journal_tail {
     uint64_t position, tick; // of the last row: ticks completed
     fm_journal_link link;
     uint32_t format;
-    bool has_mark;   // else there is none to go on with
+    bool has_mark;   // else there is none to continue with
     bool was_synced; // after every tick
 } fm_journal_tail;
 
 /// As of the row that was read last, which must be the end.
 fm_journal_tail fm_journal_reader_tail(const fm_journal_reader *reader);
 
-/// What an end that is not KNOWN means for whoever goes on with it, as a sentence with what is
+/// What an end that is not KNOWN means for whoever continues with it, as a sentence with what is
 /// lost.
 /// @param error  receives it; room for FM_JOURNAL_ERROR_SIZE
 void fm_journal_reader_doubt(const fm_journal_reader *reader, char *error);

@@ -15,8 +15,8 @@
 // settles the world (core/saves/world_file.h): a reader that replays from an older one does the
 // same where the log says KEYFRAME.
 //
-// Behind a GAP the world is not what the rows before make of it: a reader that replays goes on from
-// the keyframe that follows.
+// Behind a GAP the world is not what the rows before make of it: a reader that replays continues
+// from the keyframe that follows.
 //
 //   ... TICK 7   GAP 19   KEYFRAME 19 ...                 no bytes: the ticks were not written
 //   ... TICK 7   COMMAND 8   GAP 8   KEYFRAME 8 ...       memory ran out in tick 8, the bytes are
@@ -30,7 +30,7 @@
 // place are found as well, and a file beside the database says which is the last one
 // (journal_mark.h). A keyframe has a seal, a hash of its row's link and of all that it says.
 //
-// Format 1 had neither. Whoever goes on writing one turns it into format 2: its old rows have no
+// Format 1 had neither. Whoever continues writing one turns it into format 2: its old rows have no
 // link, and `linked_from` in meta is the position of the last of them.
 //
 // Commands that were refused changed nothing and are not here. Secrets are not here either.

@@ -153,7 +153,7 @@ void fm_replay_rest(fm_replay *replay)
 
 // ---- keyframes ---------------------------------------------------------------------------------
 
-// Where the way to a tick begins: the newest keyframe before it, else the one at it.
+// Where the replay to a tick begins: the newest keyframe before it, else the one at it.
 static const fm_journal_keyframe *keyframe_for(const fm_replay *replay, uint64_t tick)
 {
     const fm_journal_keyframe *before =
@@ -304,7 +304,7 @@ static fm_status leave_gap(fm_replay *replay, bool *more, char *error)
     const fm_journal_keyframe *keyframe = keyframe_after(replay, replay->position);
     *more = keyframe != NULL;
     fm_status status = keyframe == NULL ? FM_OK : fm_replay_begin(replay, keyframe, error);
-    replay->is_as_sought = *more; // there is no other way to this tick
+    replay->is_as_sought = *more; // nothing else leads to this tick
     return status;
 }
 
@@ -334,7 +334,7 @@ static fm_status cross_bridge(fm_replay *replay, fm_replay_step *step, char *err
     }
     status = fm_replay_begin(replay, keyframe, error);
     replay->digest = step->bridged.digest;
-    replay->is_as_sought = true; // there is no other way to this tick
+    replay->is_as_sought = true; // nothing else leads to this tick
     replay->verdict.bridged += tick > before;
     return status;
 }

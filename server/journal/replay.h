@@ -10,7 +10,7 @@
 // those behind a gap, is the world as a keyframe has it, with no search under way.
 //
 // Every tick's digest is compared with the recorded one. A difference is an answer, not a failure:
-// it is counted, and the replay goes on.
+// it is counted, and the replay continues.
 //
 // Threads: one at a time for each replay; workers help with the ticks.
 
@@ -103,11 +103,11 @@ FM_CHECKED fm_status fm_replay_tick(fm_replay *replay, fm_workers *workers, fm_r
 ///
 /// @param progress  may be NULL
 /// @return FM_OK; FM_ERR_BAD_VALUE (the journal does not hold that tick; `error` names the range or
-///         the gap); FM_ERR_BUSY (given up, at some tick on the way); else as fm_replay_step_next()
+///         the gap); FM_ERR_BUSY (given up, at some tick before it); else as fm_replay_step_next()
 FM_CHECKED fm_status fm_replay_seek(fm_replay *replay, uint64_t tick, fm_workers *workers,
                                     fm_replay_progress_fn *progress, void *context, char *error);
 
-/// The recorded digest of the last tick that was replayed on the way here; 0 when there was none.
+/// The recorded digest of the last tick that was replayed to get here; 0 when there was none.
 uint64_t fm_replay_digest(const fm_replay *replay);
 
 /// Looks again how far the journal of a running server goes. The world stays.

@@ -156,7 +156,7 @@ static void pack_details(msgpack_packer *packer, const fm_job_inspect *inspect)
     }
 }
 
-static bool tells(const fm_job *job, fm_channel channel)
+static bool wants(const fm_job *job, fm_channel channel)
 {
     bool needs_rect = channel == FM_CHANNEL_SEARCH || channel == FM_CHANNEL_DETAILS;
     return job->inspect.channels & channel && (job->inspect.has_rect || !needs_rect);
@@ -164,8 +164,8 @@ static bool tells(const fm_job *job, fm_channel channel)
 
 static uint32_t inspection_size(const fm_job *job)
 {
-    return 1u + (tells(job, FM_CHANNEL_REPORT) ? 24u : 0u) + tells(job, FM_CHANNEL_PATH) +
-           tells(job, FM_CHANNEL_SEARCH) + tells(job, FM_CHANNEL_DETAILS);
+    return 1u + (wants(job, FM_CHANNEL_REPORT) ? 24u : 0u) + wants(job, FM_CHANNEL_PATH) +
+           wants(job, FM_CHANNEL_SEARCH) + wants(job, FM_CHANNEL_DETAILS);
 }
 
 static void pack_report(msgpack_packer *packer, const fm_job *job)
@@ -200,16 +200,16 @@ static void pack_inspection(msgpack_packer *packer, const fm_job *job)
 {
     const fm_job_inspect *inspect = &job->inspect;
     fm_pack_key_uint(packer, "agent", fm_agent_id_pack(inspect->agent));
-    if (tells(job, FM_CHANNEL_REPORT)) {
+    if (wants(job, FM_CHANNEL_REPORT)) {
         pack_report(packer, job);
     }
-    if (tells(job, FM_CHANNEL_PATH)) {
+    if (wants(job, FM_CHANNEL_PATH)) {
         fm_pack_key_cells(packer, "path", inspect->path, inspect->path_count);
     }
-    if (tells(job, FM_CHANNEL_SEARCH)) {
+    if (wants(job, FM_CHANNEL_SEARCH)) {
         pack_search(packer, inspect);
     }
-    if (tells(job, FM_CHANNEL_DETAILS)) {
+    if (wants(job, FM_CHANNEL_DETAILS)) {
         pack_details(packer, inspect);
     }
 }

@@ -96,7 +96,7 @@ static fm_status queue(struct entry *entry)
     return FM_OK;
 }
 
-// Who is asked for `number` to be struck out need not be told.
+// Who is asked for `number` to be struck out need not be notified.
 static void strike(fm_hub *hub, enum entry_kind kind, uint64_t number)
 {
     struct entry *entry = hub->ledger == NULL ? NULL : calloc(1, sizeof *entry);

@@ -363,7 +363,7 @@ static void (*const returns[FM_JOB_KIND_COUNT])(fm_hub *hub, fm_job *job) = {
     [FM_JOB_SAVE] = take_save,
 };
 
-// What happened before an answer is told before it.
+// What happened before an answer is sent before it.
 void fm_methods_job_done(fm_hub *hub, fm_job *job)
 {
     fm_session *session = asker(hub, job);

@@ -367,7 +367,7 @@ fm_status fm_take_map_upload(fm_session *session, const fm_request *request, cha
 
 // ---- world.list, world.info --------------------------------------------------------------------
 
-// A player is not told how many others there are.
+// A player does not learn how many others there are.
 static fm_host_summary summary_for(const fm_session *session, const fm_host *host)
 {
     fm_host_summary summary = fm_conductor_summary(fm_hub_conductor(session->hub, host), host);

@@ -316,7 +316,7 @@ static void on_received(void *owner, const uint8_t *bytes, size_t size)
     }
 }
 
-// Goes on where an answer was waited for.
+// Continues where an answer was waited for.
 static void go_on(struct connection *connection)
 {
     if (connection->state == READING && connection->paused && !holds_back(connection)) {

@@ -75,7 +75,7 @@ void fm_http_check_time(fm_http *http, uint64_t now_ns);
 /// The server itself stood still for so long until now: no client is to blame. `http` may be NULL.
 void fm_http_forgive(fm_http *http, uint64_t pause_ns, uint64_t now_ns);
 
-/// Hangs up on everybody, WebSocket sessions included. The loop has to run on until their handles
+/// Disconnects everybody, WebSocket sessions included. The loop has to run on until their handles
 /// are closed. NULL and repetition are allowed.
 void fm_http_close(fm_http *http);
 

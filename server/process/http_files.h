@@ -1,7 +1,7 @@
 // server/process/http_files.h: the web client's files, in memory.
 //
 // All files below a folder are read once, at the start and on SIGHUP, and found by their exact
-// path: what a stranger asks for never reaches the disk, there is no way out of the folder, and a
+// path: what a stranger asks for never reaches the disk, nothing leads out of the folder, and a
 // slow disk holds up nobody. Who gets a file shares its bytes with all others.
 //
 // Bounds: 1024 files and 64 MiB; what is more is left out, and the log says so. Names that begin

@@ -121,7 +121,7 @@ static fm_http_answer answer_nothing(const fm_http_pages *pages, const fm_http_r
 
 // ---- all of them -------------------------------------------------------------------------------
 
-static bool tells_of_worlds(const fm_http_request *request)
+static bool shows_worlds(const fm_http_request *request)
 {
     return fm_http_text_is(request->path, "/healthz") || fm_http_text_is(request->path, "/metrics");
 }
@@ -129,7 +129,7 @@ static bool tells_of_worlds(const fm_http_request *request)
 // How many agents there are, and what they do, is what fog hides: it is for the operators. Without
 // a listener of their own they are who is on this machine, and is no browser that was led here by
 // the name of somebody else's page.
-static bool may_be_told(const fm_http_pages *pages, const fm_http_request *request, bool is_local)
+static bool may_know(const fm_http_pages *pages, const fm_http_request *request, bool is_local)
 {
     return pages->for_operators || (pages->hub->config->metrics_listen[0] == '\0' && is_local &&
                                     fm_http_host_is_fixed(request));
@@ -151,7 +151,7 @@ bool fm_http_pages_answer(fm_http_pages *pages, const fm_http_request *request, 
         *answer = fm_http_answer_text(STATUS_OK, NULL, "ok\n");
     } else if (fm_http_text_is(request->path, "/readyz")) {
         *answer = answer_readiness(pages->hub);
-    } else if (tells_of_worlds(request) && !may_be_told(pages, request, is_local)) {
+    } else if (shows_worlds(request) && !may_know(pages, request, is_local)) {
         *answer = answer_stranger(pages, request);
     } else if (fm_http_text_is(request->path, "/healthz")) {
         *answer = answer_health(pages->hub);

@@ -91,7 +91,7 @@ static void write_streams(FILE *out, const fm_hub_counts *counts)
     write_tally(out, "fogmarch_frame_bytes", "{kind=\"delta\",", "{kind=\"delta\"}",
                 fm_hub_size_edges, &counts->delta_sizes);
     head(out, "fogmarch_client_delta_ticks", "histogram",
-         "Ticks that one delta told of: 1 unless the client was behind or wanted fewer.");
+         "Ticks in one delta: 1 unless the client was behind or wanted fewer.");
     write_tally(out, "fogmarch_client_delta_ticks", "{", "", fm_hub_tick_edges,
                 &counts->delta_ticks);
 }
@@ -156,7 +156,7 @@ static void write_server(FILE *out, const fm_hub *hub)
         (double)counts->rate_refusals);
     write_mismatches(out, hub);
     one(out, "fogmarch_client_lag_ticks", "gauge",
-        "Ticks that the client farthest behind has not been told yet.",
+        "Ticks that the client farthest behind has not been sent yet.",
         (double)fm_stream_lag_max(hub));
     write_streams(out, counts);
 }
@@ -311,7 +311,7 @@ static void write_searches(FILE *out, const fm_metrics *metrics)
         }
     }
     PER_NAME(out, metrics, "fogmarch_replans_total", "counter",
-             "Searches begun, or gone on with after an answer, by cause.", "cause", fm_replan_names,
+             "Searches begun, or continued after an answer, by cause.", "cause", fm_replan_names,
              world->stats.counts.replans[i]);
     PER_WORLD(out, metrics, "fogmarch_search_expansion_seconds", "gauge",
               "Time of one expansion, smoothed.", world->stats.ns_per_expansion / 1e9);
@@ -347,7 +347,7 @@ static void write_worlds(FILE *out, const fm_metrics *metrics)
              "Units that wanted the same cell, where a cell holds one, by what came of it.", "kind",
              fm_conflict_names, world->stats.counts.conflicts[i]);
     PER_WORLD(out, metrics, "fogmarch_stuck_agents", "gauge",
-              "Agents that wanted to go on and did not get away, where a cell holds one.",
+              "Agents that wanted to continue and did not get away, where a cell holds one.",
               world->stats.counts.stuck);
     PER_WORLD(out, metrics, "fogmarch_known_cells_ratio", "gauge",
               "Share of the map that a team knows, on the average of all teams.",

@@ -24,7 +24,7 @@ void fm_metrics_destroy(fm_metrics *metrics);
 
 /// Asks for a text.
 ///
-/// @return true when there is a fresh one already, false when on_ready() will tell
+/// @return true when there is a fresh one already, false when on_ready() will be called
 bool fm_metrics_request(fm_metrics *metrics);
 
 /// A job of kind FM_JOB_STATS that belongs to a scrape came back. Destroys it.

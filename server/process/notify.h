@@ -1,5 +1,6 @@
-// server/process/notify.h: tells systemd how the service is doing, by the protocol of sd_notify(3):
-// datagrams of lines to the socket that NOTIFY_SOCKET names. Without that variable nothing is said.
+// server/process/notify.h: notifies systemd how the service is doing, by the protocol of
+// sd_notify(3): datagrams of lines to the socket that NOTIFY_SOCKET names. Without that variable
+// nothing is said.
 //
 //   starting ── READY=1 ──> ready ── RELOADING=1 ──> reading files again ── READY=1 ──> ready
 //   ready    ── STOPPING=1 ──> the end;    WATCHDOG=1 again and again, while all threads get on

@@ -203,7 +203,7 @@ static void on_file_fault(void *context, const char *error)
     complain(context, FM_EXIT_FAILURE, "%s", error);
 }
 
-// What is wrong has been told then; values are checked all the same.
+// What is wrong has been printed then; values are checked all the same.
 static void read_file(struct options *options)
 {
     if (options->config_path == NULL) {
@@ -396,11 +396,11 @@ static void print_help(FILE *out)
           "\n"
           "Signals:\n"
           "  SIGTERM, SIGINT\n"
-          "          Tell the clients, end the running ticks, write what is left, exit.\n"
+          "          Notify the clients, end the running ticks, write what is left, exit.\n"
           "\n"
           "Exit status:\n"
           "  0  all went well\n"
-          "  1  a setting is wrong, or the server could not start or go on\n"
+          "  1  a setting is wrong, or the server could not start or continue\n"
           "  2  the command line is wrong\n"
           "\n"
           "Examples:\n"

@@ -9,7 +9,7 @@
 #include "server/base/config.h"
 
 #define FM_EXIT_OK      0
-#define FM_EXIT_FAILURE 1 // the config is wrong, or the server could not start or go on
+#define FM_EXIT_FAILURE 1 // the config is wrong, or the server could not start or continue
 #define FM_EXIT_USAGE   2 // the command line is wrong
 
 /// Reads the options and does what needs no server: --help, --version, --print-config,

@@ -29,10 +29,10 @@ struct recovery {
     char error[FM_JOURNAL_ERROR_SIZE];
     fm_journal_reader *reader;
     fm_host *host;
-    uint64_t progress_ns;  // when the log was last told
+    uint64_t progress_ns;  // of the last line in the log
     uint64_t tick_count;   // replayed
     uint64_t number, tick; // of the world that was brought back last
-    fm_journal_tail tail;  // where its journal goes on
+    fm_journal_tail tail;  // where its journal continues
     bool is_broken;        // the rows could be read up to here and no further
     bool is_doubtful;      // ticks that were written are lost: somebody has to accept that
     char doubt[FM_JOURNAL_ERROR_SIZE]; // what is lost
@@ -248,7 +248,7 @@ static fm_status check_names(struct recovery *recovery)
                       (unsigned long long)info->number, info->name);
     }
     // A world that was being destroyed when the server was killed may be back, and another have
-    // been made in its place: refusing the last one would lose a world that somebody was told of.
+    // been made in its place: refusing the last one would lose a world that somebody has seen.
     if (hub->host_count >= hub->config->worlds_max) {
         fm_log(FM_LOG_WARNING, "more worlds come back than worlds_max",
                fm_log_text("file", recovery->path),
@@ -308,8 +308,8 @@ static bool rename_files(const struct recovery *recovery, const char *ending, ch
 
 // ---- journals that went back -------------------------------------------------------------------
 
-// Somebody has seen ticks that are not there. Whether it goes on without them is not for the server
-// to decide.
+// Somebody has seen ticks that are not there. Whether it continues without them is not for the
+// server to decide.
 static fm_status doubt(struct recovery *recovery)
 {
     recovery->is_doubtful = true;
@@ -342,7 +342,7 @@ static fm_status note_break(struct recovery *recovery)
     return doubt(recovery);
 }
 
-// The world goes on in a file of its own, so that nothing is built on what is damaged.
+// The world continues in a file of its own, so that nothing is built on what is damaged.
 static fm_status begin_again(struct recovery *recovery)
 {
     char to[PATH_SIZE + 16];

@@ -6,7 +6,7 @@
 //                            └ damaged: the one before
 //
 // A world that cannot be brought to where its journal ends is not brought back at all: its file is
-// set aside as FILE.damaged, as it is, with a line in the log, and the others go on.
+// set aside as FILE.damaged, as it is, with a line in the log, and the others continue.
 //
 // A journal may also be sound and yet older than what was written (server/journal/journal_mark.h),
 // or sound up to some row. Then ticks that somebody has seen are lost. Its file stays where it is

@@ -37,7 +37,7 @@
 #define READ_BUFFER_SIZE (64u << 10)
 #define CHECK_PERIOD_MS  100u              // how often time-outs are looked at
 #define WATCHDOG_SHARE   4u                // signs of life per time that the watchdog waits
-#define STOP_EXTRA_S     1.0               // beside grace_s, for a loop that is told to end
+#define STOP_EXTRA_S     1.0               // beside grace_s, for a loop that was asked to end
 #define PAUSE_NS         (FM_NS_PER_S / 2) // between two looks at time-outs: worth a warning
 
 struct server {

@@ -4,8 +4,8 @@
 // a program, to make a process, to listen on another port or to look into other processes, is
 // refused by the kernel (seccomp), in all threads and for good.
 //
-//   REFUSE  the call fails with EPERM, is counted, and the log and a metric tell of it
-//   KILL    the process ends with SIGSYS; the kernel's log tells the number of the call
+//   REFUSE  the call fails with EPERM, is counted, and the log and a metric say so
+//   KILL    the process ends with SIGSYS; the kernel's log has the number of the call
 //
 // Built without libseccomp (FOGMARCH_SECCOMP), there is no filter to enter.
 //

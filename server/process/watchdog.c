@@ -27,12 +27,12 @@ struct fm_watchdog {
 //
 // libuv's handler only writes to a pipe that the loop reads. This one goes before it.
 
-static _Atomic bool told_to_end;
+static _Atomic bool asked_to_end;
 static void (*next_handlers[NSIG])(int);
 
 static void on_signal(int number)
 {
-    atomic_store(&told_to_end, true);
+    atomic_store(&asked_to_end, true);
     next_handlers[number](number);
 }
 
@@ -78,10 +78,10 @@ static void watch(void *context)
     fm_watch seen = {0};
     while (sleep_until_look(watchdog)) {
         uint32_t looks = fm_watch_look(&seen, atomic_load(&watchdog->beats));
-        bool ends = atomic_load(&told_to_end);
+        bool ends = atomic_load(&asked_to_end);
         if (looks >= watchdog->stall_looks || (ends && looks >= watchdog->stop_looks)) {
             fm_log(FM_LOG_ERROR, "the event loop stands still: the process ends",
-                   fm_log_uint("ms", (uint64_t)looks * LOOK_MS), fm_log_bool("told_to_end", ends),
+                   fm_log_uint("ms", (uint64_t)looks * LOOK_MS), fm_log_bool("asked_to_end", ends),
                    fm_log_uint("exit_code", FM_WATCHDOG_EXIT));
             _exit(FM_WATCHDOG_EXIT);
         }

@@ -3,14 +3,14 @@
 //
 // The loop says every 100 ms that it turns. The watcher sleeps and looks, and counts its looks
 // since it last heard something, not the time: a process that was stopped, or a machine that was
-// suspended, looks once when it goes on, and then the loop has had its turn as well. When the looks
-// are worth `stall_s` it says so in the log and ends the process with FM_WATCHDOG_EXIT. With
+// suspended, looks once when it continues, and then the loop has had its turn as well. When the
+// looks are worth `stall_s` it says so in the log and ends the process with FM_WATCHDOG_EXIT. With
 // journals nothing is lost, and its supervisor can start another.
 //
 // After SIGTERM or SIGINT a loop that stands is given the time that the end may take, if that is
 // shorter: the process ends, whatever a connection has done to it.
 //
-// Threads: made and told from the event loop's.
+// Threads: made and notified from the event loop's.
 
 #pragma once
 

@@ -28,7 +28,7 @@ typedef struct fm_hub_counts {
     uint64_t recovery_mismatches;         // ticks of journals at the start that gave another digest
     uint64_t replay_mismatches;           // the same, of replays that are closed
     fm_tally keyframe_sizes, delta_sizes; // by fm_hub_size_edges
-    fm_tally delta_ticks;                 // that one delta told of, by fm_hub_tick_edges
+    fm_tally delta_ticks;                 // in one delta, by fm_hub_tick_edges
 } fm_hub_counts;
 
 extern const uint64_t fm_hub_size_edges[FM_TALLY_EDGES]; // bytes

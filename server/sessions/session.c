@@ -12,7 +12,7 @@
 #define ALIAS_BITS        53u
 #define ZONE_CHUNK_SIZE   8192u
 #define INPUT_KEPT_SIZE   (16u << 10)       // capacity that an empty input keeps
-#define HELD_UP_SHARE     4u                // reading goes on when this part of the bound is left
+#define HELD_UP_SHARE     4u                // reading continues when this part of the bound is left
 #define FINISH_LONGEST_NS (5 * FM_NS_PER_S) // for a client to read its last answers
 #define PINGS_WHEN_IDLE   3u                // before a client that says nothing is disconnected
 #define LINGER_NS         (FM_NS_PER_S / 4) // for it to disconnect after that
@@ -44,7 +44,7 @@ void fm_session_let_in(fm_session *session)
     set_limits(session, UINT64_MAX);
 }
 
-// A number that counted would tell a client how many others come and go. 53 bits are what a
+// A number that counted would show a client how many others come and go. 53 bits are what a
 // JavaScript client can hold, and enough that nobody looks whether another session has it.
 static uint64_t make_alias(void)
 {
@@ -403,7 +403,7 @@ static void go_on(fm_session *session)
     }
 }
 
-// Goes on with a session that was held up, once its client has caught up.
+// Continues with a session that was held up, once its client has caught up.
 static void try_to_go_on(fm_session *session)
 {
     const fm_config *config = session->hub->config;

@@ -71,7 +71,7 @@ typedef struct fm_session_events {
 struct fm_session {
     fm_hub *hub;
     fm_transport *transport;
-    uint64_t number; // counts sessions: for logs and jobs, never told to clients
+    uint64_t number; // counts sessions: for logs and jobs, never sent to clients
     uint64_t alias;  // what the client knows it by: random, not 0
     fm_session_state state;
     fm_role role;
@@ -143,7 +143,8 @@ bool fm_session_is_open(const fm_session *session);
 void fm_session_job_done(fm_session *session);
 void fm_session_jobs_done(fm_session *session, uint32_t count);
 
-/// Goes on with the sessions that have yielded, each for one turn. Called soon after hub->on_yield.
+/// Continues with the sessions that have yielded, each for one turn. Called soon after
+/// hub->on_yield.
 void fm_sessions_take_turns(fm_hub *hub);
 
 /// Disconnects everybody whose token is not good any more.

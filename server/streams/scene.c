@@ -82,7 +82,7 @@ static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *age
         before.cell = agent->cell;
         before.state = agent->state;
     }
-    (void)fm_tick_log_add(&scene->agent_log, scene->tick, &before); // or a keyframe tells of it
+    (void)fm_tick_log_add(&scene->agent_log, scene->tick, &before); // or a keyframe has it
 }
 
 static bool put_agent(fm_scene *scene, const fm_agent_look *look, bool log)
@@ -167,7 +167,7 @@ static fm_status take_buildings(fm_scene *scene, const fm_changes *changes)
     return FM_OK;
 }
 
-// An order ends once: a scene that cannot tell of it is of no use.
+// An order ends once: a scene that cannot show it is of no use.
 static bool note_ended(fm_scene *scene, const fm_changes *changes)
 {
     for (uint32_t i = 0; i < changes->ended_count; i++) {

@@ -13,7 +13,7 @@
 // tick and show the same rectangle share one frame.
 //
 // Agents and orders have two numbers: the world's ids, and the names of core/world/names.h that a
-// player may know. A scene tells agents apart by name; a veiled answer, for a player, has names
+// player may know. A scene distinguishes agents by name; a veiled answer, for a player, has names
 // only.
 //
 // Threads: the event loop.
@@ -100,7 +100,7 @@ void fm_scene_destroy(fm_scene *scene);
 /// @return FM_OK, or FM_ERR_NO_MEMORY: the scene is of no use any more
 FM_CHECKED fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication);
 
-/// Whether a delta since that tick can be told.
+/// Whether a delta since that tick can be made.
 bool fm_scene_reaches(const fm_scene *scene, uint64_t since);
 
 /// The rest of a keyframe. The scene keeps the frame; hold it to keep it longer.
@@ -118,7 +118,7 @@ fm_body fm_scene_shift(fm_scene *scene, const fm_rect *from, const fm_rect *to, 
 const fm_scene_agent *fm_scene_find(const fm_scene *scene, uint64_t number, bool veiled);
 
 /// A delta with nothing but the orders that ended since that tick, as far as they are remembered:
-/// what a keyframe does not tell. The caller owns the frame.
+/// what a keyframe does not have. The caller owns the frame.
 fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form);
 
 /// The entry `load` alone.

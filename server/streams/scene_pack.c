@@ -354,7 +354,7 @@ static void lists_fini(struct agent_lists *lists)
 }
 
 // Why a reader must stop showing an agent. One whose slot was given to another since is gone, but
-// a team that lost sight of it before is not told.
+// a team that lost sight of it before is not notified.
 static uint8_t leave_reason(const fm_scene_agent *agent, uint64_t name)
 {
     if (agent->name != name) {

@@ -13,7 +13,7 @@
 
 #define BEHIND_SHARE    4u     // deltas wait when this part of session_unsent_max is unsent ...
 #define SHIFT_CELLS_MAX 65536u // of a view that moves; of a larger one a keyframe is sent
-#define CAUGHT_UP_SHARE 16u    // ... and go on when no more than this part is
+#define CAUGHT_UP_SHARE 16u    // ... and continue when no more than this part is
 
 // Of subscriptions, in one turn of the loop: the first one that is reached ends it. The time is
 // what matters; the count is for a clock that stands, as in the simulation.
@@ -27,19 +27,19 @@ struct fm_subscription {
     fm_scene *scene;
     uint64_t number;
     fm_rect rect;      // that it wants to show
-    fm_rect told_rect; // that the client shows
+    fm_rect sent_rect; // that the client shows
     uint64_t follow;   // agent to keep in the middle, by name or id; 0: none
     uint32_t every;
     bool dense;           // its deltas have steps and runs
     bool opening;         // its request is not answered yet
     bool is_notification; // nor will be
     uint64_t request;
-    bool told;     // has had a keyframe, in an earlier session perhaps
-    bool resumed;  // in an earlier session
-    uint64_t tick; // the client knows all up to here
-    bool behind;   // something is due that it was too slow for
-    bool due;      // in its session's line, to be brought up to date
-    bool owes;     // due, and has waited long enough for `every`
+    bool has_keyframe; // has had a keyframe, in an earlier session perhaps
+    bool resumed;      // in an earlier session
+    uint64_t tick;     // the client knows all up to here
+    bool behind;       // something is due that it was too slow for
+    bool due;          // in its session's line, to be brought up to date
+    bool owes;         // due, and has waited long enough for `every`
     fm_subscription *next_due;
 };
 
@@ -224,7 +224,7 @@ static void send_keyframe(fm_subscription *subscription)
         subscription->behind = true; // memory is short: again when the client has read
         return;
     }
-    if (subscription->told) {
+    if (subscription->has_keyframe) {
         subscription->session->hub->counts.keyframes_forced++;
         fm_body ended = fm_scene_ended(scene, subscription->tick, form_of(subscription));
         bool sent =
@@ -234,17 +234,17 @@ static void send_keyframe(fm_subscription *subscription)
             fm_session_disconnect(subscription->session, "out of memory");
         }
     }
-    subscription->told = true;
-    subscription->told_rect = subscription->rect;
+    subscription->has_keyframe = true;
+    subscription->sent_rect = subscription->rect;
     subscription->tick = scene->tick;
 }
 
 static bool has_moved(const fm_subscription *subscription)
 {
-    return memcmp(&subscription->rect, &subscription->told_rect, sizeof subscription->rect) != 0;
+    return memcmp(&subscription->rect, &subscription->sent_rect, sizeof subscription->rect) != 0;
 }
 
-// What moving uncovers is told cell by cell; a large jump is shorter as a keyframe.
+// What moving uncovers is sent cell by cell; a large jump is shorter as a keyframe.
 static bool is_jump(const fm_subscription *subscription)
 {
     const fm_rect *rect = &subscription->rect;
@@ -256,7 +256,7 @@ static void send_delta(fm_subscription *subscription)
     fm_scene *scene = subscription->scene;
     bool moved = has_moved(subscription);
     fm_form form = form_of(subscription);
-    fm_body body = moved ? fm_scene_shift(scene, &subscription->told_rect, &subscription->rect,
+    fm_body body = moved ? fm_scene_shift(scene, &subscription->sent_rect, &subscription->rect,
                                           subscription->tick, form)
                          : fm_scene_delta(scene, &subscription->rect, subscription->tick, form);
     fm_session *session = subscription->session;
@@ -270,7 +270,7 @@ static void send_delta(fm_subscription *subscription)
     }
     if (sent || nothing_to_say) {
         subscription->tick = scene->tick;
-        subscription->told_rect = subscription->rect;
+        subscription->sent_rect = subscription->rect;
     } else {
         subscription->behind = true;
     }
@@ -306,10 +306,10 @@ static void follow(fm_subscription *subscription)
     }
     fm_rect *rect = &subscription->rect;
     uint32_t x = fm_cell_x(agent->cell), y = fm_cell_y(agent->cell);
-    if (!subscription->told || !is_near_middle(x, rect->x, rect->width)) {
+    if (!subscription->has_keyframe || !is_near_middle(x, rect->x, rect->width)) {
         rect->x = centered(x, rect->width, scene->host->width);
     }
-    if (!subscription->told || !is_near_middle(y, rect->y, rect->height)) {
+    if (!subscription->has_keyframe || !is_near_middle(y, rect->y, rect->height)) {
         rect->y = centered(y, rect->height, scene->host->height);
     }
 }
@@ -329,7 +329,7 @@ static void bring_up_to_date(fm_subscription *subscription)
     }
     subscription->behind = false;
     follow(subscription);
-    if (!subscription->told || !fm_scene_reaches(scene, subscription->tick) ||
+    if (!subscription->has_keyframe || !fm_scene_reaches(scene, subscription->tick) ||
         is_jump(subscription)) {
         send_keyframe(subscription);
     } else if (scene->tick - subscription->tick >= subscription->every || has_moved(subscription)) {
@@ -425,7 +425,7 @@ static void take_due(fm_subscription *subscription)
         answer_opened(subscription);
     }
     bring_up_to_date(subscription);
-    if (owes && subscription->told && subscription->tick < subscription->scene->tick &&
+    if (owes && subscription->has_keyframe && subscription->tick < subscription->scene->tick &&
         !subscription->behind && fm_session_is_open(subscription->session)) {
         send_delta(subscription);
     }
@@ -495,14 +495,14 @@ void fm_stream_drained(fm_session *session)
 
 // ---- beginnings and ends ------------------------------------------------------------------------
 
-// Goes on where another session was, if all that has changed since is remembered.
+// Continues where another session was, if all that has changed since is remembered.
 static void try_to_resume(fm_subscription *subscription, const fm_stream_request *request)
 {
     const fm_scene *scene = subscription->scene;
     if (scene->live && request->stream == stream_of(subscription) &&
         request->since <= scene->tick && fm_scene_reaches(scene, request->since)) {
-        subscription->told = subscription->resumed = true;
-        subscription->told_rect = subscription->rect;
+        subscription->has_keyframe = subscription->resumed = true;
+        subscription->sent_rect = subscription->rect;
         subscription->tick = request->since;
         subscription->session->hub->counts.streams_resumed++;
     }
@@ -649,7 +649,7 @@ fm_status fm_stream_move(fm_session *session, uint64_t number, const fm_rect *re
     }
     subscription->rect = *rect;
     subscription->follow = 0;
-    if (subscription->told) {
+    if (subscription->has_keyframe) {
         bring_up_to_date(subscription);
     }
     return FM_OK;
@@ -695,7 +695,7 @@ static void flush_scene(fm_scene *scene, const fm_host_summary *summary)
             make_due(subscription);
             continue;
         }
-        bool owes = subscription->told && subscription->tick < scene->tick;
+        bool owes = subscription->has_keyframe && subscription->tick < scene->tick;
         bool waited = summary->paused || summary->tick - subscription->tick >= subscription->every;
         if (owes && waited && !subscription->behind && fm_session_is_open(subscription->session)) {
             subscription->owes = true;
@@ -757,7 +757,8 @@ uint64_t fm_stream_lag_max(const fm_hub *hub)
     for (uint32_t i = 0; i < hub->session_count; i++) {
         for (const fm_subscription *subscription = hub->sessions[i]->subscriptions;
              subscription != NULL; subscription = subscription->next_of_session) {
-            uint64_t lag = subscription->told ? subscription->scene->tick - subscription->tick : 0;
+            uint64_t lag =
+                subscription->has_keyframe ? subscription->scene->tick - subscription->tick : 0;
             most = lag > most ? lag : most;
         }
     }
@@ -784,12 +785,12 @@ static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
 }
 
 // A replay went elsewhere in time: whoever looks on, or comes back, begins with a keyframe.
-static void forget_what_was_told(fm_scene *scene)
+static void forget_keyframes(fm_scene *scene)
 {
     scene->stream = make_stream();
     for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
          subscription = subscription->next_of_scene) {
-        subscription->told = false;
+        subscription->has_keyframe = false;
     }
 }
 
@@ -801,7 +802,7 @@ void fm_stream_publish(fm_hub *hub, fm_publication *publication)
         (scene->live || publication->is_snapshot)) {
         fm_status status = fm_scene_apply(scene, publication);
         if (publication->is_cut) {
-            forget_what_was_told(scene);
+            forget_keyframes(scene);
         }
         if (status == FM_OK) {
             make_all_due(scene);

@@ -6,12 +6,12 @@
 //                                                             └── read, one merged delta ──>
 //                                                             FOLLOWING
 //
-// A subscription remembers one number: the tick up to which its client was told. FOLLOWING and
+// A subscription remembers one number: the tick up to which its client was sent all. FOLLOWING and
 // BEHIND differ only in how old that is; the scene makes a delta since any tick it remembers.
 // So a slow client costs nothing while it is slow, and cannot make the server grow.
 //
 // A client that is lost may come back: the scene stays for resume_s after its last subscriber went
-// without a word, and a subscription that names it (`stream`) and a tick (`since`) goes on from
+// without a word, and a subscription that names it (`stream`) and a tick (`since`) continues from
 // there. Scenes that wait so give way to new ones.
 //
 // What a publication makes due is sent in turns of the loop, a bounded part in each, and the
@@ -44,7 +44,7 @@ typedef struct fm_stream_request {
 /// @return FM_OK, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *request);
 
-/// Moves a view to another rectangle of its world, and tells the client what that changes. A view
+/// Moves a view to another rectangle of its world, and sends the client what that changes. A view
 /// that followed an agent stays where it is put.
 /// @return FM_OK, FM_ERR_OFF_GRID, or FM_ERR_BAD_VALUE: the session has no such subscription
 FM_CHECKED fm_status fm_stream_move(fm_session *session, uint64_t number, const fm_rect *rect);
@@ -56,7 +56,7 @@ bool fm_stream_unsubscribe(fm_session *session, uint64_t number);
 /// Releases the publication.
 void fm_stream_publish(fm_hub *hub, fm_publication *publication);
 
-/// A turn of the loop begins: goes on with what is still due. Called soon after hub->on_yield.
+/// A turn of the loop begins: continues with what is still due. Called soon after hub->on_yield.
 void fm_stream_take_turn(fm_hub *hub);
 
 /// Sends all that is due to one session.
@@ -69,7 +69,7 @@ void fm_stream_flush(fm_hub *hub);
 /// Forgets all scenes without subscribers: the server goes down.
 void fm_stream_forget(fm_hub *hub);
 
-/// Ticks that the subscription farthest behind has not been told yet.
+/// Ticks that the subscription farthest behind has not been sent yet.
 uint64_t fm_stream_lag_max(const fm_hub *hub);
 
 /// A watch job came back.

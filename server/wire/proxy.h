@@ -18,7 +18,7 @@
 
 #include "server/wire/transport.h"
 
-#define FM_PROXY_HEAD_MAX      552u // 16, addresses of 36, and room for what else version 2 tells
+#define FM_PROXY_HEAD_MAX      552u // 16, addresses of 36, and room for what else version 2 has
 #define FM_PROXIES_WAITING_MAX 1024u
 
 typedef struct fm_proxies fm_proxies;

@@ -349,7 +349,7 @@ static void refuse_plaintext(struct tls_transport *tls)
     tls_close(&tls->base);
 }
 
-// The alert that OpenSSL has written tells the peer why.
+// The alert that OpenSSL has written says why.
 static void give_up(struct tls_transport *tls, const char *what)
 {
     static fm_log_site site;

@@ -3,9 +3,9 @@
 //   peer <── encrypted ──> inner transport (TCP) <──> OpenSSL <──> session
 //
 // TLS 1.2 and 1.3 only, the former without CBC, no renegotiation. A peer that does not begin with a
-// TLS record, such as a client that was not told to use TLS, is disconnected, and the log says so.
-// The certificate can be read again at any time; connections that are open keep the one they began
-// with.
+// TLS record, such as a client that was not set up to use TLS, is disconnected, and the log says
+// so. The certificate can be read again at any time; connections that are open keep the one they
+// began with.
 //
 // Bounds: what comes in is decrypted as it comes, at most one read buffer at a time; what goes out
 // is encrypted into the inner transport's queue, whose bytes count as unsent.

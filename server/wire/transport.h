@@ -6,7 +6,7 @@
 //   OPEN ── finish ──> FINISHING ── all written, peer closed ──> CLOSED
 //     └───────── close, error, peer closed ─────────────────────────^
 //
-//   OPEN       bytes go both ways
+//   OPEN       bytes go in both directions
 //   FINISHING  what was queued is still written, what comes in is thrown away
 //   CLOSED     nothing happens any more; events->closed() comes exactly once, from the loop, and is
 //              the last thing the owner hears
@@ -27,7 +27,7 @@
 
 typedef struct fm_transport fm_transport;
 
-// What the owner is told. None is called from inside a function of the owner's.
+// Calls to the owner. None is called from inside a function of the owner's.
 typedef struct fm_transport_events {
     /// Bytes came in; good until it returns.
     void (*received)(void *owner, const uint8_t *bytes, size_t size);
@@ -44,7 +44,7 @@ typedef struct fm_transport_ops {
     /// Bytes queued that the system has not taken yet, and FM_SEND_OVERHEAD for each message: many
     /// small ones hold more memory than their bytes.
     size_t (*unsent_size)(const fm_transport *transport);
-    /// Stops and goes on reading, so that the peer is held up instead of our memory.
+    /// Stops and continues reading, so that the peer is held up instead of our memory.
     void (*pause)(fm_transport *transport);
     void (*resume)(fm_transport *transport);
     void (*finish)(fm_transport *transport);

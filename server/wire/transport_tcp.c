@@ -163,8 +163,8 @@ static void on_shut_down(uv_shutdown_t *request, int error)
     }
 }
 
-// The write side ends first and the read side goes on until the peer disconnects: closing a socket
-// with unread bytes in it would make the system throw away our last answer.
+// The write side ends first and the read side continues until the peer disconnects: closing a
+// socket with unread bytes in it would make the system throw away our last answer.
 static void tcp_finish(fm_transport *transport)
 {
     struct tcp_transport *tcp = tcp_of(transport);

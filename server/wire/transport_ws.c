@@ -13,7 +13,7 @@
 #define PONG_UNSENT_MAX ((size_t)64 << 10) // more waits for the client: it gets no pongs
 #define PING_NS         (20 * FM_NS_PER_S)
 #define HANG_UP_NS      (35 * FM_NS_PER_S)
-#define LINGER_NS       FM_NS_PER_S        // for the client to close, once it was told
+#define LINGER_NS       FM_NS_PER_S        // for the client to close, once it was notified
 #define END_LONGEST_NS  (10 * FM_NS_PER_S) // for it to read what still waits for it
 #define REASON_MAX      (FM_WEBSOCKET_CONTROL_MAX - 2)
 

@@ -13,7 +13,7 @@
 // of those that came at once, and not while the client does not read. A client that says nothing
 // is pinged after 20 seconds and disconnected after 35.
 //
-// The owner of the inner transport passes on what it tells.
+// The owner of the inner transport passes on what it reports.
 //
 // Threads: the event loop.
 
@@ -43,5 +43,5 @@ void fm_ws_check_time(fm_ws *ws, uint64_t now_ns);
 /// The server itself stood still for so long until now.
 void fm_ws_forgive(fm_ws *ws, uint64_t pause_ns, uint64_t now_ns);
 
-/// The inner transport is closed: tells the owner and releases it.
+/// The inner transport is closed: notifies the owner and releases it.
 void fm_ws_closed(fm_ws *ws);

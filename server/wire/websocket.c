@@ -48,7 +48,7 @@ static bool is_control(const fm_websocket_decoder *decoder)
     return (decoder->head[0] & IS_CTRL) != 0;
 }
 
-// What the first two bytes tell. Later ones are not waited for when these are wrong.
+// What the first two bytes say. Later ones are not waited for when these are wrong.
 static void check_beginning(const fm_websocket_decoder *decoder, fm_websocket_heard *heard)
 {
     uint32_t kind = decoder->head[0] & KIND;

@@ -50,7 +50,7 @@ typedef struct fm_websocket_decoder {
 // What some bytes said.
 typedef struct fm_websocket_heard {
     size_t size;     // bytes of messages that were written to `out`
-    bool has_pinged; // of several pings the last one is told, which is the one to be answered
+    bool has_pinged; // of several pings the last one is reported, which is the one to be answered
     uint8_t pinged[FM_WEBSOCKET_CONTROL_MAX];
     size_t pinged_size;
     uint32_t close_code; // of the client; 0: it has not closed

@@ -249,7 +249,7 @@ void fm_host_destroy(fm_host *host)
     fm_journal_batch_destroy(host->recording.last_batch);
     fm_memory_arena_destroy(host->arena);
     for (uint32_t i = 0; i < host->watches.count; i++) {
-        free(host->watches.items[i].untold);
+        free(host->watches.items[i].unsent);
     }
     free(host->watches.items);
     free(host);

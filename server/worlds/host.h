@@ -40,9 +40,9 @@ typedef struct fm_host_watch {
     uint64_t serial;
     bool lost;   // a publication was left out: the loop is behind, or memory out; a snapshot is due
     bool absent; // a replay: the team is not there at this tick
-    fm_order_ended *untold; // orders that ended in what was left out; owned
-    uint32_t untold_count, untold_capacity;
-    bool untold_lost; // there was no room for all of them
+    fm_order_ended *unsent; // orders that ended in what was left out; owned
+    uint32_t unsent_count, unsent_capacity;
+    bool unsent_lost; // there was no room for all of them
 } fm_host_watch;
 
 // How the journal of a world is.
@@ -68,7 +68,7 @@ typedef struct fm_replay_summary {
     uint64_t first_tick, last_tick; // that the journal holds
     uint64_t seeks;                 // the tick that it is on the way to; FM_TICK_NONE: none
     uint64_t differences;           // ticks so far whose digest was not the recorded one
-    char error[FM_ERROR_TEXT_SIZE]; // why it does not go on; empty: nothing is wrong
+    char error[FM_ERROR_TEXT_SIZE]; // why it does not continue; empty: nothing is wrong
 } fm_replay_summary;
 
 #define FM_TICK_NONE UINT64_MAX
@@ -95,17 +95,17 @@ typedef struct fm_playback {
     bool arrived;                   // what there is now has to be shown as a whole
     bool tried_again;               // the seek, with the journal as it is now
     fm_status status;               // what came of the seek, once arrived
-    uint64_t retry_ns;              // when to go on with a seek; 0: at once
+    uint64_t retry_ns;              // when to continue with a seek; 0: at once
     uint64_t looked_ns;             // when the journal's end was last looked at
     uint64_t worlds_begun;          // fm_replay_worlds_begun() of the world that is watched
     char error[FM_ERROR_TEXT_SIZE]; // of the summary
 } fm_playback;
 
-// What of a world waits to be taken, and what may be told of it: guarded by the mailbox's lock.
+// What of a world waits to be taken, and what of it may be sent: guarded by the mailbox's lock.
 typedef struct fm_host_shared {
     fm_events inbox;
     fm_host_summary summary;
-    uint64_t tick_known, digest_known; // with holds_back: the last tick that may be told of
+    uint64_t tick_known, digest_known; // with holds_back: the last tick that may be sent
 } fm_host_shared;
 
 // server/worlds/queries.h: questions that run or wait, oldest first.
@@ -163,7 +163,7 @@ struct fm_host {
     fm_cell bases[FM_GENERATE_PLAYERS_MAX];
     uint32_t base_count;
     fm_memory_arena *arena;
-    bool holds_back; // nothing may be told before the journal has it
+    bool holds_back; // nothing may be sent before the journal has it
     fm_playback playback;
 
     // ---- the event loop's -----------------------------------------------------------------------
@@ -183,7 +183,7 @@ struct fm_host {
     bool paused;
     fm_events backlog; // taken from the inbox
     fm_job *step;      // world.step that is under way; holds up the backlog
-    fm_job *order;     // agent.order that goes on over ticks; the same
+    fm_job *order;     // agent.order that continues over ticks; the same
     uint64_t tick, digest;
     uint64_t timeline;      // see fm_host_summary
     uint32_t agents, teams; // as commands made and removed them; counting them takes long

@@ -132,7 +132,7 @@ typedef struct fm_world_stats {
 
 #define FM_STATS_TEAMS_MAX 4096u // teams that `stats` lists
 
-// What of an agent is told, as bits.
+// What of an agent is asked for, as bits.
 // X(enumerator, bit, name on the wire)
 #define FM_CHANNEL_LIST(X)                                                                         \
     X(FM_CHANNEL_REPORT, 1u, "report") /* state, order, planner, sizes */                          \

@@ -1,4 +1,4 @@
-// server/worlds/publication.h: what a tick tells of one watched view, on its way to the event loop.
+// server/worlds/publication.h: what changed in one watched view in a tick, for the event loop.
 
 #pragma once
 
@@ -12,7 +12,7 @@ typedef struct fm_load {
     uint64_t tick_us, search_us, expansions, moved, agents;
 } fm_load;
 
-// What one view has to be told after a tick, or all that it shows. Arrays lie in the same block,
+// What one view has to be sent after a tick, or all that it shows. Arrays lie in the same block,
 // but for `looks`.
 typedef struct fm_publication {
     fm_event event; // first

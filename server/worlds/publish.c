@@ -140,7 +140,7 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     }
     uint32_t agent_count = fm_world_agents_in_view(host->world, watch->team, NULL, 0);
     size_t agents_size = padded(agent_count * sizeof(fm_agent_look));
-    size_t ended_size = padded(watch->untold_count * sizeof *watch->untold);
+    size_t ended_size = padded(watch->unsent_count * sizeof *watch->unsent);
     uint32_t building_count;
     const fm_building_look *buildings =
         fm_world_buildings(host->world, watch->team, &building_count);
@@ -157,9 +157,9 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     copy_looks(host, watch->team, block->looks);
     char *cursor = block_arrays(block) + agents_size;
     block->changes.ended =
-        copy_array(&cursor, watch->untold, watch->untold_count, sizeof *watch->untold);
-    block->changes.ended_count = watch->untold_count;
-    block->changes.ended_lost = watch->untold_lost;
+        copy_array(&cursor, watch->unsent, watch->unsent_count, sizeof *watch->unsent);
+    block->changes.ended_count = watch->unsent_count;
+    block->changes.ended_lost = watch->unsent_lost;
     block->changes.buildings = copy_array(&cursor, buildings, building_count, sizeof *buildings);
     block->changes.building_count = building_count;
     block->changes.buildings_changed = true;
@@ -168,41 +168,41 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
 
 // ---- orders that ended in what was left out ----------------------------------------------------
 
-static void forget_untold(fm_host_watch *watch)
+static void forget_unsent(fm_host_watch *watch)
 {
-    free(watch->untold);
-    watch->untold = NULL;
-    watch->untold_count = watch->untold_capacity = 0;
-    watch->untold_lost = false;
+    free(watch->unsent);
+    watch->unsent = NULL;
+    watch->unsent_count = watch->unsent_capacity = 0;
+    watch->unsent_lost = false;
 }
 
-static bool keep_untold(fm_host_watch *watch, const fm_changes *changes)
+static bool keep_unsent(fm_host_watch *watch, const fm_changes *changes)
 {
-    uint32_t count = watch->untold_count + changes->ended_count;
+    uint32_t count = watch->unsent_count + changes->ended_count;
     if (changes->ended_lost || count > UNTOLD_MAX) {
         return false;
     }
-    if (count > watch->untold_capacity) {
-        fm_order_ended *grown = realloc(watch->untold, 2 * count * sizeof *grown);
+    if (count > watch->unsent_capacity) {
+        fm_order_ended *grown = realloc(watch->unsent, 2 * count * sizeof *grown);
         if (grown == NULL) {
             return false;
         }
-        watch->untold = grown;
-        watch->untold_capacity = 2 * count;
+        watch->unsent = grown;
+        watch->unsent_capacity = 2 * count;
     }
     if (changes->ended_count > 0) {
-        memcpy(watch->untold + watch->untold_count, changes->ended,
+        memcpy(watch->unsent + watch->unsent_count, changes->ended,
                changes->ended_count * sizeof *changes->ended);
     }
-    watch->untold_count = count;
+    watch->unsent_count = count;
     return true;
 }
 
-// The snapshot that comes instead tells of all but how orders ended, which goes with it.
+// The snapshot that comes instead has all but how orders ended, which goes with it.
 static void leave_out(fm_host_watch *watch, const fm_changes *changes)
 {
     watch->lost = true;
-    watch->untold_lost |= !keep_untold(watch, changes);
+    watch->unsent_lost |= !keep_unsent(watch, changes);
 }
 
 static void emit(fm_mailbox *mailbox, fm_host *host, fm_publication *block)
@@ -219,7 +219,7 @@ static bool is_empty(const fm_changes *changes)
            changes->cell_count == 0 && changes->ended_count == 0 && !changes->buildings_changed;
 }
 
-// When the loop is behind, or out of memory, the view goes on with a snapshot later: blocks that
+// When the loop is behind, or out of memory, the view continues with a snapshot later: blocks that
 // nobody takes in must not pile up.
 //
 // @param caught_up  whether the loop has taken in all that was published in the ticks before. What
@@ -250,7 +250,7 @@ static void publish_watch(fm_mailbox *mailbox, fm_host *host, fm_host_watch *wat
     }
     if (block != NULL) {
         watch->lost = false;
-        forget_untold(watch);
+        forget_unsent(watch);
         block->load = *load;
         emit(mailbox, host, block);
     } else if (!watch->lost) {
@@ -279,7 +279,7 @@ static fm_status publish_cut(fm_mailbox *mailbox, fm_host *host, fm_host_watch *
     }
     block->is_cut = true;
     watch->lost = false;
-    forget_untold(watch);
+    forget_unsent(watch);
     emit(mailbox, host, block);
     return FM_OK;
 }
@@ -349,7 +349,7 @@ void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial)
     for (uint32_t i = 0; i < host->watches.count; i++) {
         if (host->watches.items[i].team == team && host->watches.items[i].serial == serial) {
             stop_watching(host, &host->watches.items[i]);
-            forget_untold(&host->watches.items[i]);
+            forget_unsent(&host->watches.items[i]);
             host->watches.items[i] = host->watches.items[--host->watches.count];
             return;
         }

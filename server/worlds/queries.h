@@ -2,7 +2,7 @@
 //
 // A job asks one question or many of the same kind. Questions that labels answer are answered at
 // once; for the others each gets an fm_query, and the workers search them while no tick is due,
-// for query_budget_ms at most between two ticks. What is not finished goes on the next time.
+// for query_budget_ms at most between two ticks. What is not finished continues the next time.
 //
 //   job ── labels up to date? ── no ──> waits; each slice of time brings them on
 //              │ yes

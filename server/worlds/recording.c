@@ -266,7 +266,7 @@ static void find_track(fm_host *host)
     }
     host->recording.unrecorded = false;
     host->timeline++;
-    fm_log(FM_LOG_INFO, "journal goes on with a keyframe", fm_log_uint("world", host->number),
+    fm_log(FM_LOG_INFO, "journal continues with a keyframe", fm_log_uint("world", host->number),
            fm_log_uint("tick", host->tick));
 }
 
@@ -312,7 +312,7 @@ static bool has_rows(const fm_host *host)
     return host->recording.batch != NULL && host->recording.batch->rows.size > 0;
 }
 
-// What the journal does not know must not be told, unless the world goes on without it.
+// What the journal does not know must not be shown, unless the world continues without it.
 static bool is_kept_secret(const fm_mailbox *mailbox, const fm_host *host)
 {
     return host->recording.unrecorded && host->holds_back &&
@@ -415,7 +415,7 @@ void fm_recording_failed(void *context, void *owner, fm_journal_batch *batch)
 {
     fm_mailbox *mailbox = context;
     fm_host *host = owner;
-    fm_events told = {0}, kept = {0};
+    fm_events released = {0}, kept = {0};
     fm_event *next;
     if (mailbox->config->journal_on_error != FM_JOURNAL_READ_ONLY) {
         return;
@@ -425,13 +425,13 @@ void fm_recording_failed(void *context, void *owner, fm_journal_batch *batch)
         if (is_acknowledgement(event)) {
             fm_events_append(&kept, event);
         } else {
-            fm_events_append(&told, event);
+            fm_events_append(&released, event);
         }
     }
     fm_mailbox_note_known(mailbox, host, batch->tick, batch->digest);
     batch->held_first = kept.first;
     batch->held_last = kept.last;
-    fm_mailbox_emit(mailbox, told.first, told.last);
+    fm_mailbox_emit(mailbox, released.first, released.last);
 }
 
 // ---- what a world may do -----------------------------------------------------------------------

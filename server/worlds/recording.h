@@ -12,7 +12,7 @@
 //   FAILING, journal_on_error: pause
 //     The world stands still; what waits, waits; requests are refused, but for stats.
 //   FAILING, journal_on_error: read_only
-//     The world goes on and is shown, what changes it is refused; later a keyframe bridges the
+//     The world continues and is shown, what changes it is refused; later a keyframe bridges the
 //     ticks that nobody wrote down.
 //
 // Threads: the conductor's, one per world; what the journal's writer calls says so.
@@ -31,7 +31,7 @@
 /// @return as fm_journal_create()
 FM_CHECKED fm_status fm_recording_begin(fm_journals *journals, fm_host *host, char *error);
 
-/// Goes on with a journal from which the world was brought back. Likewise.
+/// Continues with a journal from which the world was brought back. Likewise.
 /// @return as fm_journal_open()
 FM_CHECKED fm_status fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
                                         const fm_journal_tail *tail, char *error);

@@ -109,7 +109,7 @@ def units_go_where_their_class_says():
         assert reason == ARRIVED and all(x in (4, 5) for x, _ in places)
         reason, places = walk(client, world, mirror, hover, [15, 7])
         assert reason == ARRIVED and any(x in (4, 5) for x, _ in places)
-        assert not any(y > 5 and x < 4 for x, y in places), "through the swamp, which is dearer"
+        assert not any(y > 5 and x < 4 for x, y in places), "through the swamp, which is costlier"
         reason, places = walk(client, world, mirror, tank, [12, 0])
         assert reason == ARRIVED and (10, 3) in places, "through the gap, which is two cells high"
         reason, places = walk(client, world, mirror, giant, [13, 0])

@@ -335,7 +335,7 @@ def a_loop_that_stands():
                     server.terminate()
                 assert server.wait() == 70, server.log()
                 assert "the event loop stands still: the process ends" in server.log()
-                assert f"told_to_end={'true' if is_told else 'false'}" in server.log()
+                assert f"asked_to_end={'true' if is_told else 'false'}" in server.log()
                 server.process.returncode = 0  # it was us
 
 

@@ -101,7 +101,7 @@ void fog_init(fog *world, uint64_t seed, uint32_t side_min, uint32_t side_max, b
         world->weights = malloc((size_t)world->width * world->height);
         FM_ASSERT(world->weights != NULL);
     }
-    uint32_t dearest = chance(world, 128) ? 4 : 250;
+    uint32_t costliest = chance(world, 128) ? 4 : 250;
     uint32_t density = 20 + fm_random_below(&world->random, 100); // of 256
     for (uint32_t y = 0; y < world->height; y++) {
         for (uint32_t x = 0; x < world->width; x++) {
@@ -110,7 +110,7 @@ void fog_init(fog *world, uint64_t seed, uint32_t side_min, uint32_t side_max, b
             if (world->weights != NULL) {
                 world->weights[index_of(world, cell)] =
                     (uint8_t)(chance(world, 128) ? 1
-                                                 : 1 + fm_random_below(&world->random, dearest));
+                                                 : 1 + fm_random_below(&world->random, costliest));
             }
         }
     }
@@ -152,7 +152,7 @@ void fog_toggle(fog *world, fm_cell cell)
     bool blocked = !fm_bitmap_get(&world->blocked, cell);
     set_blocked(world, cell, blocked);
     note(world,
-         (fm_change){.cell = cell, .blocked = blocked, .cheaper = !blocked, .dearer = blocked});
+         (fm_change){.cell = cell, .blocked = blocked, .cheaper = !blocked, .costlier = blocked});
 }
 
 void fog_weigh(fog *world, fm_cell cell, uint8_t weight)
@@ -160,7 +160,7 @@ void fog_weigh(fog *world, fm_cell cell, uint8_t weight)
     uint8_t *place = &world->weights[index_of(world, cell)];
     note(world, (fm_change){.cell = cell,
                             .blocked = fm_bitmap_get(&world->blocked, cell),
-                            .cheaper = weight<*place, .dearer = weight> * place});
+                            .cheaper = weight<*place, .costlier = weight> * place});
     *place = weight;
 }
 
@@ -192,7 +192,7 @@ void fog_settle_changes(fog *world)
         for (uint32_t j = 0; j < kept && !merged; j++) {
             if (world->changes[j].cell == change.cell && chance(world, 128)) {
                 world->changes[j].cheaper |= change.cheaper;
-                world->changes[j].dearer |= change.dearer;
+                world->changes[j].costlier |= change.costlier;
                 merged = true;
             }
         }

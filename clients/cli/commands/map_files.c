@@ -18,15 +18,15 @@
 
 struct count {
     uint64_t cells[FM_TERRAIN_COUNT];
-    uint32_t dearest;
+    uint32_t costliest;
 };
 
 static struct count count_cells(const fm_grid *grid)
 {
-    struct count count = {.dearest = FM_COST_FLOOR};
+    struct count count = {.costliest = FM_COST_FLOOR};
     for (size_t i = 0; i < (size_t)grid->width * grid->height; i++) {
         count.cells[grid->terrain[i]]++;
-        count.dearest = grid->cost[i] > count.dearest ? grid->cost[i] : count.dearest;
+        count.costliest = grid->cost[i] > count.costliest ? grid->cost[i] : count.costliest;
     }
     return count;
 }
@@ -40,8 +40,8 @@ static void print_map(const char *path, const fm_grid *grid)
             printf(", %llu %s", (unsigned long long)count.cells[i], fm_terrain_name((fm_terrain)i));
         }
     }
-    if (count.dearest > FM_COST_FLOOR) {
-        printf("; costs up to %u", count.dearest);
+    if (count.costliest > FM_COST_FLOOR) {
+        printf("; costs up to %u", count.costliest);
     }
     putchar('\n');
 }
@@ -55,7 +55,7 @@ static void print_json(const char *path, const fm_grid *grid, const char *fault)
     } else {
         struct count count = count_cells(grid);
         printf(",\"width\":%u,\"height\":%u,\"cost_max\":%u,\"terrain\":{", grid->width,
-               grid->height, count.dearest);
+               grid->height, count.costliest);
         for (uint32_t i = FM_TERRAIN_GROUND; i < FM_TERRAIN_BUILDING; i++) {
             printf("%s\"%s\":%llu", i == FM_TERRAIN_GROUND ? "" : ",",
                    fm_terrain_name((fm_terrain)i), (unsigned long long)count.cells[i]);
@@ -108,19 +108,19 @@ static int convert(fm_cli *cli)
 static char letter_of(const fm_grid *grid, uint32_t left, uint32_t top, uint32_t side)
 {
     uint32_t counts[FM_TERRAIN_COUNT] = {0}, most = FM_TERRAIN_GROUND;
-    uint32_t dearest = FM_COST_FLOOR;
+    uint32_t costliest = FM_COST_FLOOR;
     for (uint32_t y = top; y < top + side && y < grid->height; y++) {
         for (uint32_t x = left; x < left + side && x < grid->width; x++) {
             size_t index = fm_grid_index(grid, fm_cell_at(x, y));
             counts[grid->terrain[index]]++;
-            dearest = grid->cost[index] > dearest ? grid->cost[index] : dearest;
+            costliest = grid->cost[index] > costliest ? grid->cost[index] : costliest;
         }
     }
     for (uint32_t i = 0; i < FM_TERRAIN_COUNT; i++) {
         most = counts[i] > counts[most] ? i : most;
     }
-    bool is_dear = side == 1 && most == FM_TERRAIN_GROUND && dearest > FM_COST_FLOOR;
-    return is_dear ? (char)(dearest < 9 ? '0' + dearest : '9')
+    bool is_dear = side == 1 && most == FM_TERRAIN_GROUND && costliest > FM_COST_FLOOR;
+    return is_dear ? (char)(costliest < 9 ? '0' + costliest : '9')
                    : fm_terrain_letter((fm_terrain)most);
 }
 

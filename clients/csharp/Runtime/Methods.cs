@@ -14,7 +14,7 @@ namespace Fogmarch
                 .Set("time", time);
         }
 
-        /// <summary>Makes a secret that hello takes, for instance for a player's seat. It is told once and
+        /// <summary>Makes a secret that hello takes, for instance for a player's seat. It is shown once and
         /// kept as a hash; it ends with its world, with token.revoke, with its time, or with a server that
         /// keeps no journals. Lowest role: admin.</summary>
         /// <param name="role">player, observer, debug or admin</param>
@@ -43,7 +43,7 @@ namespace Fogmarch
         /// world.load. An upload belongs to its session. Lowest role: admin.</summary>
         /// <param name="offset">where this piece belongs: bytes sent so far</param>
         /// <param name="data">the piece</param>
-        /// <param name="upload">upload to go on with; absent: begin one</param>
+        /// <param name="upload">upload to continue with; absent: begin one</param>
         /// <param name="total">bytes of the whole file; with the first piece</param>
         public Request MapUpload(long offset, byte[] data, long? upload = null, long? total = null)
         {
@@ -175,7 +175,7 @@ namespace Fogmarch
                 .Set("world", world);
         }
 
-        /// <summary>Goes on ticking; tick_hz and budget_ms may be changed on the way. Lowest role:
+        /// <summary>Continues ticking; tick_hz and budget_ms may be changed on the way. Lowest role:
         /// admin.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="tickHz">ticks per second</param>
@@ -275,10 +275,10 @@ namespace Fogmarch
         /// false</param>
         /// <param name="spread">move with goal, agents of one team: a free cell around the goal for each, by
         /// one shared search; false</param>
-        /// <param name="formation">move with goal: keep (as they stand), line or box, across the way; or
-        /// none; none</param>
+        /// <param name="formation">move with goal: keep (as they stand), line or box, across the direction of
+        /// march; or none; none</param>
         /// <param name="commonSpeed">move: all as fast as the slowest of these agents; false</param>
-        /// <param name="maxDetour">move, without spread and formation: when its way gets longer than so many
+        /// <param name="maxDetour">move, without spread and formation: when its path gets longer than so many
         /// per cent of the first one that was known, it does as with a goal that cannot be reached, and goes
         /// nowhere else; absent: any length</param>
         /// <param name="onUnreachable">nearest, fail or wait; nearest</param>
@@ -331,7 +331,7 @@ namespace Fogmarch
         /// <param name="world">number of the world</param>
         /// <param name="set">blocked, free (cost 1), cost (keeps the terrain), or a terrain: ground,
         /// out_of_bounds, trees, swamp, water, wall</param>
-        /// <param name="cost">with set = cost or a terrain: times as dear as open floor; a terrain keeps the
+        /// <param name="cost">with set = cost or a terrain: times the cost of open floor; a terrain keeps the
         /// cost</param>
         /// <param name="cells">x, y of each cell</param>
         /// <param name="rects">x, y, width, height of each rectangle</param>
@@ -456,7 +456,7 @@ namespace Fogmarch
                 .Set("pairs", pairs);
         }
 
-        /// <summary>Finds the nearest of several goals by the cost of the way, and the way, in one search.
+        /// <summary>Finds the nearest of several goals by the cost of the path, and the path, in one search.
         /// Lowest role: player.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="from">x, y</param>
@@ -530,7 +530,7 @@ namespace Fogmarch
         /// <param name="agent">id</param>
         /// <param name="rect">x, y, width, height: also list the search's cells in here, at most
         /// 16384</param>
-        /// <param name="channels">what is told, words with spaces between them: report, path, search, details
+        /// <param name="channels">what is sent, words with spaces between them: report, path, search, details
         /// (the last two with rect); report path search</param>
         public Request DebugInspect(long world, long agent, IReadOnlyList<long> rect = null, string channels =
             null)
@@ -548,7 +548,7 @@ namespace Fogmarch
         /// <param name="agent">id</param>
         /// <param name="rect">x, y, width, height: also list the search's cells in here, at most
         /// 16384</param>
-        /// <param name="channels">what is told, words with spaces between them: report, path, search, details
+        /// <param name="channels">what is sent, words with spaces between them: report, path, search, details
         /// (the last two with rect); report path search</param>
         public Request DebugSubscribe(long world, long agent, IReadOnlyList<long> rect = null, string channels
             = null)
@@ -581,8 +581,8 @@ namespace Fogmarch
                 .Set("agent", agent);
         }
 
-        /// <summary>Asks several planners for the way from where an agent stands to its goal, on what its
-        /// team knows, outside of ticks; the agent goes on with its own. Lowest role: debug.</summary>
+        /// <summary>Asks several planners for the path from where an agent stands to its goal, on what its
+        /// team knows, outside of ticks; the agent continues with its own. Lowest role: debug.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="agent">id</param>
         /// <param name="planners">1 to 8 planners as in world.create, with spaces between them</param>
@@ -637,7 +637,7 @@ namespace Fogmarch
                 .Set("size", size);
         }
 
-        /// <summary>Makes a world from a saved one, which goes on as if it had never stopped. Nobody is
+        /// <summary>Makes a world from a saved one, which continues as if it had never stopped. Nobody is
         /// subscribed to it, and tokens of players are not saved. Also takes what `fogmarch replay seek
         /// --save` writes, which has neither name nor pace. Lowest role: admin.</summary>
         /// <param name="upload">a finished map.upload</param>
@@ -675,9 +675,9 @@ namespace Fogmarch
                 .Set("file", file);
         }
 
-        /// <summary>Goes to a tick, forwards or backwards, and goes on playing from there if it plays. Views
-        /// get a keyframe before the answer. A later seek takes the place of one under way; both are answered
-        /// where that ends. Lowest role: debug.</summary>
+        /// <summary>Goes to a tick, forwards or backwards, and continues playing from there if it plays.
+        /// Views get a keyframe before the answer. A later seek takes the place of one under way; both are
+        /// answered where that ends. Lowest role: debug.</summary>
         /// <param name="world">number of the replay</param>
         /// <param name="tick">ticks completed</param>
         public Request ReplaySeek(long world, long tick)
@@ -687,7 +687,7 @@ namespace Fogmarch
                 .Set("tick", tick);
         }
 
-        /// <summary>Goes on tick by tick until replay.pause or the end of the journal. The answer is given
+        /// <summary>Continues tick by tick until replay.pause or the end of the journal. The answer is given
         /// before the first. Lowest role: debug.</summary>
         /// <param name="world">number of the replay</param>
         /// <param name="tickHz">ticks per second; as before, at first those of the world</param>

@@ -23,7 +23,7 @@ Hello = TypedDict('Hello', {
     'server': str,
     # protocol number the server speaks
     'protocol': int,
-    # number of this session, drawn at random: it tells nothing of the others; the server's log has
+    # number of this session, drawn at random: it shows nothing of the others; the server's log has
     # it as alias
     'session': int,
     # role of this session
@@ -119,8 +119,8 @@ WorldInfo = TypedDict('WorldInfo', {
     # none, good, behind (the world waits for the disk), paused or read_only (it cannot be written)
     'journal': str,
     # of a replay: file, first_tick and last_tick (that the journal holds), differences (ticks whose
-    # digest was not the recorded one), error (why it does not go on, or empty), seeks (the tick
-    # it is on the way to, if it is); of other worlds empty
+    # digest was not the recorded one), error (why it does not continue, or empty), seeks (the
+    # tick it is on the way to, if it is); of other worlds empty
     'replay': dict[str, Any],
     # of the world after its last tick, 16 hexadecimal digits, 0 where it is not known; not for
     # players
@@ -231,7 +231,7 @@ PathDistance = TypedDict('PathDistance', {
     'cost': int,
     # straight 1, diagonal sqrt 2, times the mean cost of the two cells; not of many
     'length': float,
-    # work done; none where it is known beforehand that there is no way
+    # work done; none where it is known beforehand that there is no path
     'expansions': int,
     # of many: complete, reason, cost, length, expansions of each
     'answers': list[dict[str, Any]],
@@ -277,14 +277,14 @@ PathNearest = TypedDict('PathNearest', {
 
 # What path.field answers.
 PathField = TypedDict('PathField', {
-    # whether every cell has its cost, or is known to have no way
+    # whether every cell has its cost, or is known to have no path
     'complete': bool,
     # found, limit or out_of_memory
     'reason': str,
     # x, y, width, height
     'rect': list[int],
-    # of each cell, row by row, in the world's step costs; 2^30 - 1: no way, or not found before the
-    # limit
+    # of each cell, row by row, in the world's step costs; 2^30 - 1: no path, or not found before
+    # the limit
     'costs': list[int],
     # work done
     'expansions': int,
@@ -298,7 +298,7 @@ Subscribe = TypedDict('Subscribe', {
     'subscription': int,
     # of the view: for `stream`, should the connection break
     'stream': int,
-    # whether it goes on after `since`, with deltas; else with a keyframe
+    # whether it continues after `since`, with deltas; else with a keyframe
     'resumed': bool,
 })
 
@@ -311,17 +311,17 @@ Stats = TypedDict('Stats', {
     'server': dict[str, Any],
     # tick, agents, states, planners, orders_given, orders_ended, expansions, moves, cells_edited,
     # search_bytes, knowledge_bytes, known_cells (summed over teams), stuck (agents that wanted to
-    # go on and did not get away for 128 ticks, where a cell holds one unit; looked for every 128
-    # ticks), expansions_by_planner (with survey and seek), replans (goal, sensed, map_change) and
-    # conflicts (waited, sidestepped, pushed, swap_avoided), all three since the world was made or
-    # loaded, tick_ms, overrun_ms and order_to_first_move_ticks (count, p50, p99, p999, max),
-    # stages_ms (means; of these `commands` is what was done for the world between ticks, which
-    # counts as the next tick's time), late_ticks, skipped_ticks, degraded_ticks,
+    # continue and did not get away for 128 ticks, where a cell holds one unit; looked for every
+    # 128 ticks), expansions_by_planner (with survey and seek), replans (goal, sensed, map_change)
+    # and conflicts (waited, sidestepped, pushed, swap_avoided), all three since the world was
+    # made or loaded, tick_ms, overrun_ms and order_to_first_move_ticks (count, p50, p99, p999,
+    # max), stages_ms (means; of these `commands` is what was done for the world between ticks,
+    # which counts as the next tick's time), late_ticks, skipped_ticks, degraded_ticks,
     # ns_per_expansion, journal (state, error, commits, rows, bytes, keyframes, errors,
     # waiting_bytes, waiting_ticks)
     'world': dict[str, Any],
     # with teams, of the first 4096: team, weight, agents, waiting (of them, have an order but no
-    # way yet), and in expansions share (of the last tick), saved (for the next), used (in the
+    # path yet), and in expansions share (of the last tick), saved (for the next), used (in the
     # last tick), used since the team began
     'teams': list[int],
 })
@@ -429,7 +429,7 @@ DebugCompare = TypedDict('DebugCompare', {
     # ticks completed when the map was as the answers say
     'tick': int,
     # of each planner, in their order: planner, reason (found, partial: it would move before it
-    # knows the whole way, unreachable, limit, out_of_memory, or unfit: it cannot work by the
+    # knows the whole path, unreachable, limit, out_of_memory, or unfit: it cannot work by the
     # world's rules), cells (x, y from first to last; of a partial answer the first step), cost,
     # length, expansions, us (microseconds of a worker), open and closed (cells), bytes, and with
     # rect search as in debug.inspect
@@ -690,7 +690,7 @@ class Methods:
         team: int | None = None,
         expires_s: int | None = None,
     ) -> TokenCreate:
-        """Makes a secret that hello takes, for instance for a player's seat. It is told once and
+        """Makes a secret that hello takes, for instance for a player's seat. It is shown once and
         kept as a hash; it ends with its world, with token.revoke, with its time, or with a
         server that keeps no journals. Lowest role: admin.
 
@@ -731,7 +731,7 @@ class Methods:
         """Sends a file in pieces, in order: a .map file for world.create, a saved world for
         world.load. An upload belongs to its session. Lowest role: admin.
 
-        upload: upload to go on with; absent: begin one
+        upload: upload to continue with; absent: begin one
         total: bytes of the whole file; with the first piece
         offset: where this piece belongs: bytes sent so far
         data: the piece
@@ -914,7 +914,7 @@ class Methods:
         tick_hz: float | None = None,
         budget_ms: float | None = None,
     ) -> WorldResume:
-        """Goes on ticking; tick_hz and budget_ms may be changed on the way. Lowest role: admin.
+        """Continues ticking; tick_hz and budget_ms may be changed on the way. Lowest role: admin.
 
         world: number of the world
         tick_hz: ticks per second
@@ -1056,9 +1056,10 @@ class Methods:
         loop: patrol: from the last waypoint straight to the first, not back by the others; false
         spread: move with goal, agents of one team: a free cell around the goal for each, by one
             shared search; false
-        formation: move with goal: keep (as they stand), line or box, across the way; or none; none
+        formation: move with goal: keep (as they stand), line or box, across the direction of march;
+            or none; none
         common_speed: move: all as fast as the slowest of these agents; false
-        max_detour: move, without spread and formation: when its way gets longer than so many per
+        max_detour: move, without spread and formation: when its path gets longer than so many per
             cent of the first one that was known, it does as with a goal that cannot be reached, and
             goes nowhere else; absent: any length
         on_unreachable: nearest, fail or wait; nearest
@@ -1122,7 +1123,7 @@ class Methods:
         world: number of the world
         set: blocked, free (cost 1), cost (keeps the terrain), or a terrain: ground, out_of_bounds,
             trees, swamp, water, wall
-        cost: with set = cost or a terrain: times as dear as open floor; a terrain keeps the cost
+        cost: with set = cost or a terrain: times the cost of open floor; a terrain keeps the cost
         cells: x, y of each cell
         rects: x, y, width, height of each rectangle
         command_id: makes sending again safe, see *Sending again*; of the client's own choice
@@ -1291,7 +1292,7 @@ class Methods:
         class_: str | None = None,
         expansions_max: int | None = None,
     ) -> PathNearest:
-        """Finds the nearest of several goals by the cost of the way, and the way, in one search.
+        """Finds the nearest of several goals by the cost of the path, and the path, in one search.
         Lowest role: player.
 
         world: number of the world
@@ -1362,7 +1363,7 @@ class Methods:
         follow: agent that the rectangle (33 x 33 if not given) is moved after, while it is in view
         stream: of an earlier subscription to the same view, perhaps of another session, that showed
             the same rectangle last
-        since: with stream: the last tick that its client was told of
+        since: with stream: the last tick that its client was sent
         encoding: of deltas: plain, or dense (see *Dense deltas*); plain
         """
         params: dict[str, Any] = {
@@ -1440,7 +1441,7 @@ class Methods:
         world: number of the world
         agent: id
         rect: x, y, width, height: also list the search's cells in here, at most 16384
-        channels: what is told, words with spaces between them: report, path, search, details (the
+        channels: what is sent, words with spaces between them: report, path, search, details (the
             last two with rect); report path search
         """
         params: dict[str, Any] = {
@@ -1464,7 +1465,7 @@ class Methods:
         world: number of the world
         agent: id
         rect: x, y, width, height: also list the search's cells in here, at most 16384
-        channels: what is told, words with spaces between them: report, path, search, details (the
+        channels: what is sent, words with spaces between them: report, path, search, details (the
             last two with rect); report path search
         """
         params: dict[str, Any] = {
@@ -1517,8 +1518,8 @@ class Methods:
         expansions_max: int | None = None,
         rect: Sequence[int] | None = None,
     ) -> DebugCompare:
-        """Asks several planners for the way from where an agent stands to its goal, on what its
-        team knows, outside of ticks; the agent goes on with its own. Lowest role: debug.
+        """Asks several planners for the path from where an agent stands to its goal, on what its
+        team knows, outside of ticks; the agent continues with its own. Lowest role: debug.
 
         world: number of the world
         agent: id
@@ -1600,7 +1601,7 @@ class Methods:
         overload: str | None = None,
         paused: bool | None = None,
     ) -> WorldLoad:
-        """Makes a world from a saved one, which goes on as if it had never stopped. Nobody is
+        """Makes a world from a saved one, which continues as if it had never stopped. Nobody is
         subscribed to it, and tokens of players are not saved. Also takes what `fogmarch replay
         seek --save` writes, which has neither name nor pace. Lowest role: admin.
 
@@ -1650,9 +1651,9 @@ class Methods:
         world: int,
         tick: int,
     ) -> ReplaySeek:
-        """Goes to a tick, forwards or backwards, and goes on playing from there if it plays. Views
-        get a keyframe before the answer. A later seek takes the place of one under way; both
-        are answered where that ends. Lowest role: debug.
+        """Goes to a tick, forwards or backwards, and continues playing from there if it plays.
+        Views get a keyframe before the answer. A later seek takes the place of one under way;
+        both are answered where that ends. Lowest role: debug.
 
         world: number of the replay
         tick: ticks completed
@@ -1668,7 +1669,7 @@ class Methods:
         world: int,
         tick_hz: float | None = None,
     ) -> ReplayPlay:
-        """Goes on tick by tick until replay.pause or the end of the journal. The answer is given
+        """Continues tick by tick until replay.pause or the end of the journal. The answer is given
         before the first. Lowest role: debug.
 
         world: number of the replay

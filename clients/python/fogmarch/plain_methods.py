@@ -66,7 +66,7 @@ class PlainMethods:
         team: int | None = None,
         expires_s: int | None = None,
     ) -> TokenCreate:
-        """Makes a secret that hello takes, for instance for a player's seat. It is told once and
+        """Makes a secret that hello takes, for instance for a player's seat. It is shown once and
         kept as a hash; it ends with its world, with token.revoke, with its time, or with a
         server that keeps no journals. Lowest role: admin.
 
@@ -107,7 +107,7 @@ class PlainMethods:
         """Sends a file in pieces, in order: a .map file for world.create, a saved world for
         world.load. An upload belongs to its session. Lowest role: admin.
 
-        upload: upload to go on with; absent: begin one
+        upload: upload to continue with; absent: begin one
         total: bytes of the whole file; with the first piece
         offset: where this piece belongs: bytes sent so far
         data: the piece
@@ -290,7 +290,7 @@ class PlainMethods:
         tick_hz: float | None = None,
         budget_ms: float | None = None,
     ) -> WorldResume:
-        """Goes on ticking; tick_hz and budget_ms may be changed on the way. Lowest role: admin.
+        """Continues ticking; tick_hz and budget_ms may be changed on the way. Lowest role: admin.
 
         world: number of the world
         tick_hz: ticks per second
@@ -432,9 +432,10 @@ class PlainMethods:
         loop: patrol: from the last waypoint straight to the first, not back by the others; false
         spread: move with goal, agents of one team: a free cell around the goal for each, by one
             shared search; false
-        formation: move with goal: keep (as they stand), line or box, across the way; or none; none
+        formation: move with goal: keep (as they stand), line or box, across the direction of march;
+            or none; none
         common_speed: move: all as fast as the slowest of these agents; false
-        max_detour: move, without spread and formation: when its way gets longer than so many per
+        max_detour: move, without spread and formation: when its path gets longer than so many per
             cent of the first one that was known, it does as with a goal that cannot be reached, and
             goes nowhere else; absent: any length
         on_unreachable: nearest, fail or wait; nearest
@@ -498,7 +499,7 @@ class PlainMethods:
         world: number of the world
         set: blocked, free (cost 1), cost (keeps the terrain), or a terrain: ground, out_of_bounds,
             trees, swamp, water, wall
-        cost: with set = cost or a terrain: times as dear as open floor; a terrain keeps the cost
+        cost: with set = cost or a terrain: times the cost of open floor; a terrain keeps the cost
         cells: x, y of each cell
         rects: x, y, width, height of each rectangle
         command_id: makes sending again safe, see *Sending again*; of the client's own choice
@@ -667,7 +668,7 @@ class PlainMethods:
         class_: str | None = None,
         expansions_max: int | None = None,
     ) -> PathNearest:
-        """Finds the nearest of several goals by the cost of the way, and the way, in one search.
+        """Finds the nearest of several goals by the cost of the path, and the path, in one search.
         Lowest role: player.
 
         world: number of the world
@@ -738,7 +739,7 @@ class PlainMethods:
         follow: agent that the rectangle (33 x 33 if not given) is moved after, while it is in view
         stream: of an earlier subscription to the same view, perhaps of another session, that showed
             the same rectangle last
-        since: with stream: the last tick that its client was told of
+        since: with stream: the last tick that its client was sent
         encoding: of deltas: plain, or dense (see *Dense deltas*); plain
         """
         params: dict[str, Any] = {
@@ -816,7 +817,7 @@ class PlainMethods:
         world: number of the world
         agent: id
         rect: x, y, width, height: also list the search's cells in here, at most 16384
-        channels: what is told, words with spaces between them: report, path, search, details (the
+        channels: what is sent, words with spaces between them: report, path, search, details (the
             last two with rect); report path search
         """
         params: dict[str, Any] = {
@@ -840,7 +841,7 @@ class PlainMethods:
         world: number of the world
         agent: id
         rect: x, y, width, height: also list the search's cells in here, at most 16384
-        channels: what is told, words with spaces between them: report, path, search, details (the
+        channels: what is sent, words with spaces between them: report, path, search, details (the
             last two with rect); report path search
         """
         params: dict[str, Any] = {
@@ -893,8 +894,8 @@ class PlainMethods:
         expansions_max: int | None = None,
         rect: Sequence[int] | None = None,
     ) -> DebugCompare:
-        """Asks several planners for the way from where an agent stands to its goal, on what its
-        team knows, outside of ticks; the agent goes on with its own. Lowest role: debug.
+        """Asks several planners for the path from where an agent stands to its goal, on what its
+        team knows, outside of ticks; the agent continues with its own. Lowest role: debug.
 
         world: number of the world
         agent: id
@@ -976,7 +977,7 @@ class PlainMethods:
         overload: str | None = None,
         paused: bool | None = None,
     ) -> WorldLoad:
-        """Makes a world from a saved one, which goes on as if it had never stopped. Nobody is
+        """Makes a world from a saved one, which continues as if it had never stopped. Nobody is
         subscribed to it, and tokens of players are not saved. Also takes what `fogmarch replay
         seek --save` writes, which has neither name nor pace. Lowest role: admin.
 
@@ -1026,9 +1027,9 @@ class PlainMethods:
         world: int,
         tick: int,
     ) -> ReplaySeek:
-        """Goes to a tick, forwards or backwards, and goes on playing from there if it plays. Views
-        get a keyframe before the answer. A later seek takes the place of one under way; both
-        are answered where that ends. Lowest role: debug.
+        """Goes to a tick, forwards or backwards, and continues playing from there if it plays.
+        Views get a keyframe before the answer. A later seek takes the place of one under way;
+        both are answered where that ends. Lowest role: debug.
 
         world: number of the replay
         tick: ticks completed
@@ -1044,7 +1045,7 @@ class PlainMethods:
         world: int,
         tick_hz: float | None = None,
     ) -> ReplayPlay:
-        """Goes on tick by tick until replay.pause or the end of the journal. The answer is given
+        """Continues tick by tick until replay.pause or the end of the journal. The answer is given
         before the first. Lowest role: debug.
 
         world: number of the replay

@@ -102,7 +102,7 @@ static uint32_t units_on(const struct scene *scene, const fm_rect *rect)
     return count;
 }
 
-// What one team sees or is told of a cell.
+// What one team sees or learns of a cell.
 static void look(struct scene *scene, uint32_t team, fm_cell cell)
 {
     uint32_t x = fm_cell_x(cell), y = fm_cell_y(cell);

@@ -89,10 +89,10 @@ struct model {
     uint8_t weight[SIDE_MAX][SIDE_MAX]; // y, x
 };
 
-// The dearest cell of the square with its corner on (x, y); 0 when it does not fit.
+// The costliest cell of the square with its corner on (x, y); 0 when it does not fit.
 static uint32_t square_weight(const struct model *model, uint32_t x, uint32_t y)
 {
-    uint32_t dearest = 0;
+    uint32_t costliest = 0;
     for (uint32_t dy = 0; dy < model->size; dy++) {
         for (uint32_t dx = 0; dx < model->size; dx++) {
             if (x + dx >= model->width || y + dy >= model->height ||
@@ -100,20 +100,20 @@ static uint32_t square_weight(const struct model *model, uint32_t x, uint32_t y)
                 return 0;
             }
             uint32_t weight = model->weight[y + dy][x + dx];
-            dearest = weight > dearest ? weight : dearest;
+            costliest = weight > costliest ? weight : costliest;
         }
     }
-    return dearest;
+    return costliest;
 }
 
 static fm_movement_class random_class(fm_random *random, const char *name)
 {
     fm_movement_class movement = {.size = (uint8_t)(1 + fm_random_below(random, 4))};
     strcpy(movement.name, name);
-    uint32_t dearest = fm_random_below(random, 2) ? 1 : 9;
+    uint32_t costliest = fm_random_below(random, 2) ? 1 : 9;
     for (uint32_t terrain = 1; terrain < FM_TERRAIN_BUILDING; terrain++) {
         if (terrain == FM_TERRAIN_GROUND || fm_random_below(random, 2)) {
-            movement.cost[terrain] = (uint8_t)(1 + fm_random_below(random, dearest));
+            movement.cost[terrain] = (uint8_t)(1 + fm_random_below(random, costliest));
         }
     }
     return movement;
@@ -186,7 +186,7 @@ static void begin_map(struct map_run *run, fm_random *random)
 }
 
 // Played back on copies of the old bits and weights, the log gives the new ones, and says truly
-// what became cheaper or dearer.
+// what became cheaper or costlier.
 static void check_log(const struct map_run *run, fm_bitmap *blocked, uint8_t *weights,
                       uint64_t version)
 {
@@ -196,7 +196,7 @@ static void check_log(const struct map_run *run, fm_bitmap *blocked, uint8_t *we
     assert_true(complete);
     for (uint32_t i = 0; i < count; i++) {
         bool was_blocked = fm_bitmap_get(blocked, changes[i].cell);
-        assert_int_equal(changes[i].cheaper || changes[i].dearer, true);
+        assert_int_equal(changes[i].cheaper || changes[i].costlier, true);
         assert_int_equal(changes[i].blocked && changes[i].cheaper, false);
         assert_int_equal(was_blocked && !changes[i].blocked, was_blocked && changes[i].cheaper);
         if (changes[i].blocked) {

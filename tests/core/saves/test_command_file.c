@@ -340,8 +340,8 @@ static void records_come_back(void **state)
     fm_writer_fini(&packed);
 }
 
-// Written by version 1, byte by byte: what every later version has to go on reading. Add the bytes
-// of a new version beside these; never change them.
+// Written by version 1, byte by byte: what every later version has to continue reading. Add the
+// bytes of a new version beside these; never change them.
 static void first_version_is_read(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// test_starved.c: a world whose memory runs out says where a replay must not go on without a
+// test_starved.c: a world whose memory runs out says where a replay must not continue without a
 // file.
 //
 // Method: random games (script.h) in a world whose memory runs out at random places, in commands,

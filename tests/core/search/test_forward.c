@@ -329,7 +329,7 @@ static bool lies_there(const fm_forward *forward, fm_cell cell, enum where where
     FM_UNREACHABLE();
 }
 
-// A wall, or dearer ground, in one of these cells.
+// A wall, or costlier ground, in one of these cells.
 static void block_one(fog *world, fog_planner *planner, enum where where)
 {
     fm_cell chosen = FM_CELL_NONE;

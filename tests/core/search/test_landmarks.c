@@ -158,7 +158,7 @@ static void check_estimates(struct play *play, fm_heuristic_kind kind)
     reference_fini(&costs);
 }
 
-// Blocks a free cell, or makes it dearer.
+// Blocks a free cell, or makes it costlier.
 static void make_dearer(fog *world)
 {
     fm_cell cell = fog_free_cell(world);

@@ -154,7 +154,7 @@ static void begin_example(fog *world, fog_planner *planner, const fm_planner_ops
     planner->starts[0] = square("E3");
 }
 
-// Looks, searches when the path is broken, and goes on until the search after that has ended.
+// Looks, searches when the path is broken, and continues until the search after that has ended.
 // Returns its expansions.
 static uint32_t next_search(fog *world, fog_planner *planner)
 {

@@ -95,11 +95,11 @@ static void a_walk_costs_nothing(void **state)
         send(world, &random);
         fm_tick_report report;
         fm_tick_run(world, NULL, BUDGET, NULL, &report);
-        assert_true(report.planners_told > UNITS / 2);
+        assert_true(report.planners_notified > UNITS / 2);
         uint32_t moved = 0;
         for (uint32_t tick = 0; tick < 40; tick++) {
             fm_tick_run(world, NULL, BUDGET, NULL, &report);
-            assert_int_equal(report.planners_told, 0);
+            assert_int_equal(report.planners_notified, 0);
             assert_int_equal(report.expansions, 0);
             moved += report.moved_count;
         }
@@ -132,7 +132,7 @@ static void edits_wake(void **state)
                        .terrain = FM_TERRAIN_WALL},
           &result);
     fm_tick_run(world, NULL, BUDGET, NULL, &report);
-    assert_in_range(report.planners_told, 1, UNITS / 4);
+    assert_in_range(report.planners_notified, 1, UNITS / 4);
     assert_int_equal(report.planners_unfinished, 0);
     length = fm_world_agent_path(world, units[unit - 1], path, SIDE * SIDE);
     for (uint32_t i = 0; i < length; i++) {
@@ -145,7 +145,7 @@ static void edits_wake(void **state)
                        .terrain = FM_TERRAIN_GROUND},
           &result);
     fm_tick_run(world, NULL, BUDGET, NULL, &report);
-    assert_true(report.planners_told > UNITS / 2);
+    assert_true(report.planners_notified > UNITS / 2);
     fm_world_destroy(world);
 }
 
@@ -167,7 +167,7 @@ static void everybody_arrives_in_fog(void **state)
         fm_world_counts_get(world, &counts);
         assert_int_equal(counts.agents_by_state[FM_AGENT_IDLE], UNITS);
         assert_int_equal(counts.planners, 0);
-        assert_int_equal(report.planners_told, 0);
+        assert_int_equal(report.planners_notified, 0);
         fm_world_destroy(world);
     }
 }

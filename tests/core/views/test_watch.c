@@ -22,7 +22,7 @@
 #define TICKS       16u
 #define SPAWNED_MAX 20u
 
-// What somebody knows who was told of all changes of a view.
+// What somebody knows who was notified of all changes of a view.
 struct mirror {
     fm_agent_look agents[AGENTS_MAX];
     uint32_t count;

@@ -298,7 +298,7 @@ static void test_version(void **state)
 
 // ---- errors -------------------------------------------------------------------------------------
 
-// Mistakes in a file; the message begins with the file's name, and goes on as given here.
+// Mistakes in a file; the message begins with the file's name, and continues as given here.
 static const struct {
     const char *yaml, *message;
 } file_mistakes[] = {

@@ -143,7 +143,7 @@ static void telling_planners_does_not_make_expansions_dear(void **state)
         pace = fm_pacer_begin(&pacer, tick * 100 * MS);
         uint64_t searched = pace.expansions < 50000 ? pace.expansions : 50000;
         fm_tick_report report = report_of(4 * MS, searched * 100, searched + 7000);
-        report.told_expansions = 7000;
+        report.notify_expansions = 7000;
         report.stage_ns[FM_STAGE_SEARCH] += 30 * MS;
         fm_pacer_end(&pacer, &pace, &report, tick * 100 * MS + 36 * MS + searched * 100);
     }

@@ -537,7 +537,7 @@ static void stop_writing(struct fixture *fixture)
     fixture->journals = NULL;
 }
 
-// Reads to the end and goes on with it, as a server that starts does.
+// Reads to the end and continues with it, as a server that starts does.
 static void start_again(struct fixture *fixture, const fm_journal_options *options)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
@@ -779,7 +779,7 @@ static void test_only_their_owner_may_read_them(void **state)
     fixture_destroy(fixture);
 }
 
-// A server that starts on a full disk has its worlds, and goes on writing once there is room, of
+// A server that starts on a full disk has its worlds, and continues writing once there is room, of
 // either format and whatever the durability was.
 static void test_it_goes_on_from_a_full_disk(void **state)
 {

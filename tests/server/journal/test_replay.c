@@ -517,7 +517,7 @@ static void test_other_files_are_refused(void **state)
     snprintf(path, sizeof path, "%s/text", game->folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    fputs("This is a text and no database, however long it may go on.\n", file);
+    fputs("This is a text and no database, however long it may continue.\n", file);
     fclose(file);
     assert_int_equal(fm_replay_open(path, &fm_memory_libc, &replay, error), FM_ERR_BAD_FORMAT);
     assert_non_null(strstr(error, "/text: "));
@@ -631,7 +631,7 @@ static void test_differences_are_named(void **state)
 
 // ---- another planner ---------------------------------------------------------------------------
 
-// core/saves/experiment.h: everybody searches with the new planner, and the world goes on.
+// core/saves/experiment.h: everybody searches with the new planner, and the world continues.
 static void test_another_planner(void **state)
 {
     (void)state;

@@ -21,7 +21,7 @@ export const UNKNOWN = 0x14161a;
 // By terrain: unknown, ground, out of bounds, trees, swamp, water, wall, building.
 const TERRAIN_COLOURS = [UNKNOWN, 0xcfc8b4, 0x4a443c, 0x4f6b45, 0x8f9468, 0x4d7ea8, 0x6b5648, 0x8a4f4a];
 
-/** Colour of a look (see PROTOCOL.md): dearer cells are darker. */
+/** Colour of a look (see PROTOCOL.md): costlier cells are darker. */
 export function lookColour(look: number): number {
   const colour = TERRAIN_COLOURS[look & 15] ?? 0xff00ff;
   const cost = (look >> 4) + 1;
