@@ -3,6 +3,7 @@
 #include "core/crowd/crowd.h"
 
 #include "core/crowd/jam.h"
+#include "core/crowd/patience.h"
 #include "core/crowd/preferences.h"
 #include "core/crowd/step.h"
 #include "core/orders/homecoming.h"
@@ -88,6 +89,9 @@ static void move_to(fm_world *world, struct fm_agent *agent, const fm_mover *mov
     if (d != (mover->preferences & 15)) {
         note_other_step(world, mover);
     }
+    if (agent->order.id != 0) {
+        fm_patience_count(world, agent, mover);
+    }
     bool is_idle = agent->order.id == 0;
     if (is_idle && d != (mover->preferences & 15)) {
         fm_home_pushed(world, agent);
@@ -170,12 +174,12 @@ static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
         fm_agent_set_state(world, agent, FM_AGENT_WAITING);
     }
     if (is_at_the_crowd(world, mover)) {
-        fm_order_leg_over(world, agent, FM_END_NEAREST);
-    } else if (!is_goal_taken(world, mover)) {
+        fm_order_leg_over(world, agent, FM_END_CROWDED);
+    } else if (fm_patience_count(world, agent, mover) || !is_goal_taken(world, mover)) {
         agent->stalled_ticks = 0;
     } else if (++agent->stalled_ticks == FM_TAKEN_TICKS) {
         agent->stalled_ticks = 0;
-        fm_order_give_up_leg(world, agent);
+        fm_order_give_up_leg(world, agent, FM_END_CROWDED);
     }
 }
 

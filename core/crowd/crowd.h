@@ -13,10 +13,10 @@
 //           it stood, last of all; core/orders/homecoming.h says when.
 // Settling  A unit whose order has ended where it led is not pushed by friends with the same aim.
 //           Who has nothing but such friends on all cells that are nearer to its aim than its own
-//           ends there, nearest_reached. So a crowd that was sent to one cell packs around it.
+//           ends there, crowded. So a crowd that was sent to one cell packs around it.
 // Taken     Where somebody who cannot be pushed, or a larger friend who has no room to leave, is on
 //           the goal for FM_TAKEN_TICKS while the unit waits beside it, the order ends:
-//           nearest_reached, or unreachable if that is what it asked for. on_unreachable = wait
+//           crowded, or unreachable if that is what it asked for. on_unreachable = wait
 //           continues waiting.
 //
 // Units never count as walls for a search. A friend in the way costs the ticks until it has moved.

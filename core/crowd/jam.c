@@ -11,21 +11,42 @@
 // What is tried: a small piece of ground first, since most knots are small and a search among fewer
 // units finds more.
 static const struct attempt {
-    uint32_t cells_max;
+    uint32_t cells_max; // for a first unit of one cell
+    uint32_t nodes_max;
     bool is_relaxed; // it is enough that the first unit gets through
-} attempts[] = {{40, false}, {120, false}, {FM_KNOT_CELLS_MAX, false}, {120, true}};
+} attempts[] = {{40, 3000, false},  {120, 3000, false},
+                {40, 10000, false}, {FM_KNOT_CELLS_MAX, 5000, false},
+                {120, 3000, true},  {FM_KNOT_CELLS_MAX, FM_KNOT_NODES_MAX, false}};
 
-#define PLACES 2048u // of the table of cells, a power of two
+#define PLACES      2048u // of the table of cells, a power of two
+#define ANCHORS_MAX (FM_KNOT_KINDS_MAX * FM_KNOT_CELLS_MAX)
+#define UNDER_MAX   (FM_KNOT_SIZE_MAX * FM_KNOT_SIZE_MAX)
+
+_Static_assert(FM_KNOT_KINDS_MAX >= FM_CLASSES_MAX && FM_KNOT_SIZE_MAX >= FM_CLASS_SIZE_MAX,
+               "all classes may meet in a jam");
+
+// Where a unit of a kind can stand.
+struct anchor {
+    fm_cell cell;
+    uint32_t kind;
+};
 
 struct fm_jam {
     uint32_t team;
     fm_knot *knot;
     uint32_t attempt; // index in attempts
     uint32_t step;    // of the plan
-    uint32_t cell_count, unit_count;
+    uint32_t cell_count, unit_count, kind_count, anchor_count;
+    uint32_t cells_max;
     fm_cell cells[FM_KNOT_CELLS_MAX];
-    uint16_t table[PLACES]; // index + 1 by hash of the cell
-    fm_knot_cell ground[FM_KNOT_CELLS_MAX];
+    uint16_t table[PLACES];              // index + 1 by hash of the cell
+    uint16_t holders[FM_KNOT_CELLS_MAX]; // while a plan is followed: unit + 1
+    uint8_t classes[FM_KNOT_KINDS_MAX];  // of kinds
+    fm_knot_kind kinds[FM_KNOT_KINDS_MAX];
+    fm_knot_cell beside[FM_KNOT_CELLS_MAX];
+    fm_knot_cell steps[FM_KNOT_KINDS_MAX][FM_KNOT_CELLS_MAX];
+    bool reached[FM_KNOT_KINDS_MAX][FM_KNOT_CELLS_MAX];
+    struct anchor anchors[ANCHORS_MAX]; // reached ones
     fm_knot_unit units[FM_KNOT_UNITS_MAX];
     fm_agent_id agents[FM_KNOT_UNITS_MAX];
     fm_cell aims[FM_KNOT_UNITS_MAX]; // where each wanted to be when the work began
@@ -48,6 +69,12 @@ static uint16_t index_of(struct fm_jam *jam, fm_cell cell)
     return entry == 0 ? FM_KNOT_NONE : (uint16_t)(entry - 1);
 }
 
+// The cell number i under a unit.
+static fm_cell part(fm_cell cell, uint32_t size, uint32_t i)
+{
+    return cell + fm_cell_at(i % size, i / size);
+}
+
 // ---- who takes part -----------------------------------------------------------------------------
 
 // Where a unit wants to be; where it stands, if it has nowhere to go.
@@ -61,26 +88,15 @@ static fm_cell aim_of(const struct fm_agent *agent)
     return aim == FM_CELL_NONE ? agent->cell : aim;
 }
 
-static bool takes_part(const fm_world *world, uint32_t unit, const struct fm_agent *first)
+static bool takes_part(const fm_world *world, uint32_t unit, uint32_t team)
 {
-    const struct fm_agent *agent = &world->agents.slots[unit - 1];
     const fm_mover *mover = &world->crowd.movers[unit - 1];
-    return agent->class_index == first->class_index && agent->team == first->team &&
-           mover->size == 1 && mover->pushable;
+    return mover->team == team && mover->pushable;
 }
 
 static uint32_t unit_in(const fm_world *world, fm_cell cell)
 {
     return fm_occupancy_at(world->crowd.occupancy, cell)->now;
-}
-
-static void add_unit(fm_world *world, struct fm_jam *jam, uint32_t unit)
-{
-    const struct fm_agent *agent = &world->agents.slots[unit - 1];
-    jam->agents[jam->unit_count] = fm_agent_id_of(world, agent);
-    jam->aims[jam->unit_count] = aim_of(agent);
-    jam->units[jam->unit_count].start = index_of(jam, agent->cell);
-    jam->unit_count += 1;
 }
 
 // Whether one of the team stands beside the cell, and so sees who is in it.
@@ -105,43 +121,126 @@ static uint32_t known_unit_in(const fm_world *world, fm_cell cell, uint32_t team
     return is_known ? unit : 0;
 }
 
-// Adds a cell if there is room for it and for who stands there.
-static bool add_cell(fm_world *world, struct fm_jam *jam, fm_cell cell,
-                     const struct fm_agent *first)
+static uint32_t kind_of(const fm_world *world, struct fm_jam *jam, uint8_t class_index)
 {
-    uint32_t unit = known_unit_in(world, cell, first->team);
-    if (jam->cell_count == attempts[jam->attempt].cells_max ||
-        (unit != 0 && (jam->unit_count == FM_KNOT_UNITS_MAX || !takes_part(world, unit, first)))) {
+    uint32_t kind = 0;
+    while (kind < jam->kind_count && jam->classes[kind] != class_index) {
+        kind += 1;
+    }
+    if (kind == jam->kind_count) {
+        jam->kind_count += 1;
+        jam->classes[kind] = class_index;
+        jam->kinds[kind] = (fm_knot_kind){.size = world->rules.classes[class_index].size,
+                                          .steps = jam->steps[kind]};
+    }
+    return kind;
+}
+
+static void add_cell(struct fm_jam *jam, fm_cell cell)
+{
+    uint16_t *place = find_place(jam, cell);
+    if (*place == 0) {
+        jam->cells[jam->cell_count] = cell;
+        *place = (uint16_t)++jam->cell_count;
+    }
+}
+
+// A unit of a kind can stand on the cell, and all under it is ground.
+static void reach(struct fm_jam *jam, uint32_t kind, fm_cell cell)
+{
+    jam->reached[kind][index_of(jam, cell)] = true;
+    jam->anchors[jam->anchor_count++] = (struct anchor){.cell = cell, .kind = kind};
+}
+
+static void add_unit(fm_world *world, struct fm_jam *jam, uint32_t unit)
+{
+    const struct fm_agent *agent = &world->agents.slots[unit - 1];
+    uint32_t kind = kind_of(world, jam, agent->class_index), size = jam->kinds[kind].size;
+    for (uint32_t i = 0; i < size * size; i++) {
+        add_cell(jam, part(agent->cell, size, i));
+    }
+    jam->agents[jam->unit_count] = fm_agent_id_of(world, agent);
+    jam->aims[jam->unit_count] = aim_of(agent);
+    jam->units[jam->unit_count] =
+        (fm_knot_unit){.start = index_of(jam, agent->cell), .kind = (uint8_t)kind};
+    jam->unit_count += 1;
+    if (!jam->reached[kind][index_of(jam, agent->cell)]) {
+        reach(jam, kind, agent->cell);
+    }
+}
+
+// Adds the cells under a unit of some size, if there is room for them and for who stands there.
+static bool add_cells(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_t size)
+{
+    uint32_t cells = 0, units = 0;
+    for (uint32_t i = 0; i < size * size; i++) {
+        fm_cell under = part(cell, size, i);
+        if (index_of(jam, under) != FM_KNOT_NONE) {
+            continue;
+        }
+        uint32_t unit = known_unit_in(world, under, jam->team);
+        if (unit != 0 && !takes_part(world, unit, jam->team)) {
+            return false;
+        }
+        uint32_t other_size = unit == 0 ? 1 : world->crowd.movers[unit - 1].size;
+        cells += other_size * other_size; // too many where several cells of one lie under it
+        units += unit != 0;
+    }
+    if (jam->cell_count + cells > jam->cells_max || jam->unit_count + units > FM_KNOT_UNITS_MAX) {
         return false;
     }
-    *find_place(jam, cell) = (uint16_t)(jam->cell_count + 1);
-    jam->cells[jam->cell_count++] = cell;
-    if (unit != 0) {
-        add_unit(world, jam, unit);
+    for (uint32_t i = 0; i < size * size; i++) {
+        fm_cell under = part(cell, size, i);
+        if (index_of(jam, under) == FM_KNOT_NONE) {
+            uint32_t unit = known_unit_in(world, under, jam->team);
+            add_cell(jam, under);
+            if (unit != 0) {
+                add_unit(world, jam, unit);
+            }
+        }
     }
     return true;
+}
+
+// Where the steps of a kind lead.
+static void set_steps(const fm_world *world, struct fm_jam *jam, uint32_t kind)
+{
+    const fm_view *view = fm_world_class_view(world, jam->team, jam->classes[kind]);
+    for (uint32_t i = 0; i < jam->cell_count; i++) {
+        uint32_t moves = jam->reached[kind][i] ? fm_view_moves(view, jam->cells[i]) : 0;
+        for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
+            uint16_t next =
+                moves >> d & 1 ? index_of(jam, fm_cell_step(jam->cells[i], d)) : FM_KNOT_NONE;
+            bool leads = next != FM_KNOT_NONE && jam->reached[kind][next];
+            jam->steps[kind][i].next[d] = leads ? next : FM_KNOT_NONE;
+        }
+    }
 }
 
 // The cells around the first unit, the nearest first, and who stands there.
 static void gather(fm_world *world, struct fm_jam *jam, const struct fm_agent *first)
 {
-    const fm_view *view = fm_world_class_view(world, first->team, first->class_index);
-    add_cell(world, jam, first->cell, first);
-    for (uint32_t i = 0; i < jam->cell_count; i++) {
-        uint32_t moves = fm_view_moves(view, jam->cells[i]);
-        for (uint32_t m = moves; m != 0; m &= m - 1) {
-            fm_cell next = fm_cell_step(jam->cells[i], (uint32_t)__builtin_ctz(m));
-            if (index_of(jam, next) == FM_KNOT_NONE) {
-                add_cell(world, jam, next, first);
+    add_unit(world, jam, fm_agent_id_of(world, first).index1);
+    for (uint32_t i = 0; i < jam->anchor_count; i++) {
+        struct anchor at = jam->anchors[i];
+        const fm_view *view = fm_world_class_view(world, jam->team, jam->classes[at.kind]);
+        for (uint32_t m = fm_view_moves(view, at.cell); m != 0; m &= m - 1) {
+            fm_cell next = fm_cell_step(at.cell, (uint32_t)__builtin_ctz(m));
+            uint16_t index = index_of(jam, next);
+            if ((index == FM_KNOT_NONE || !jam->reached[at.kind][index]) &&
+                add_cells(world, jam, next, jam->kinds[at.kind].size) &&
+                !jam->reached[at.kind][index_of(jam, next)]) {
+                reach(jam, at.kind, next);
             }
         }
     }
     for (uint32_t i = 0; i < jam->cell_count; i++) {
-        uint32_t moves = fm_view_moves(view, jam->cells[i]);
         for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
-            jam->ground[i].next[d] =
-                moves >> d & 1 ? index_of(jam, fm_cell_step(jam->cells[i], d)) : FM_KNOT_NONE;
+            jam->beside[i].next[d] = index_of(jam, fm_cell_step(jam->cells[i], d));
         }
+    }
+    for (uint32_t kind = 0; kind < jam->kind_count; kind++) {
+        set_steps(world, jam, kind);
     }
 }
 
@@ -157,7 +256,7 @@ static uint16_t way_out(fm_world *world, struct fm_jam *jam, const struct fm_age
     uint16_t last = FM_KNOT_NONE;
     for (uint32_t i = 1; i < count && i < FM_KNOT_CELLS_MAX; i++) {
         uint16_t index = index_of(jam, path[i]);
-        if (index == FM_KNOT_NONE) {
+        if (index == FM_KNOT_NONE || !jam->reached[jam->units[0].kind][index]) {
             break;
         }
         last = index;
@@ -165,21 +264,48 @@ static uint16_t way_out(fm_world *world, struct fm_jam *jam, const struct fm_age
     return last;
 }
 
-// Every unit whose place is within goes there, but for those that come too late to it. The first
-// one has a goal in any case.
+// Takes the cells under a unit on its goal, if nobody has one of them.
+static bool give(struct fm_jam *jam, bool *given, const fm_knot_unit *unit, uint16_t goal)
+{
+    uint32_t size = jam->kinds[unit->kind].size;
+    uint16_t under[UNDER_MAX];
+    for (uint32_t i = 0; i < size * size; i++) {
+        under[i] = index_of(jam, part(jam->cells[goal], size, i));
+        if (given[under[i]]) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < size * size; i++) {
+        given[under[i]] = true;
+    }
+    return true;
+}
+
+static void set_goal(fm_world *world, struct fm_jam *jam, bool *given, uint32_t i)
+{
+    fm_knot_unit *unit = &jam->units[i];
+    uint16_t goal = index_of(jam, jam->aims[i]);
+    goal = goal != FM_KNOT_NONE && jam->reached[unit->kind][goal] ? goal : FM_KNOT_NONE;
+    if (i == 0 && goal == FM_KNOT_NONE) {
+        goal = way_out(world, jam, fm_world_find(world, jam->agents[0]));
+    }
+    bool wanted = goal != FM_KNOT_NONE && (i == 0 || !attempts[jam->attempt].is_relaxed) &&
+                  give(jam, given, unit, goal);
+    unit->goal = wanted ? goal : FM_KNOT_NONE;
+}
+
+// Every unit whose place is within goes there, but for those that come too late to it: those that
+// only go back to where they were come last. The first one has a goal in any case.
 static void set_goals(fm_world *world, struct fm_jam *jam)
 {
     bool given[FM_KNOT_CELLS_MAX] = {false};
-    for (uint32_t i = 0; i < jam->unit_count; i++) {
-        uint16_t goal = index_of(jam, jam->aims[i]);
-        if (i == 0 && goal == FM_KNOT_NONE) {
-            goal = way_out(world, jam, fm_world_find(world, jam->agents[0]));
-        }
-        bool wanted =
-            goal != FM_KNOT_NONE && !given[goal] && (i == 0 || !attempts[jam->attempt].is_relaxed);
-        jam->units[i].goal = wanted ? goal : FM_KNOT_NONE;
-        if (wanted) {
-            given[goal] = true;
+    set_goal(world, jam, given, 0);
+    for (uint32_t returning = 0; returning < 2; returning++) {
+        for (uint32_t i = 1; i < jam->unit_count; i++) {
+            const fm_mover *mover = &world->crowd.movers[jam->agents[i].index1 - 1];
+            if (mover->returns == returning) {
+                set_goal(world, jam, given, i);
+            }
         }
     }
 }
@@ -187,9 +313,14 @@ static void set_goals(fm_world *world, struct fm_jam *jam)
 // Whether the first unit only goes back to where somebody else belongs by now.
 static bool is_taken(fm_world *world, const struct fm_jam *jam)
 {
-    for (uint32_t i = 1; i < jam->unit_count; i++) {
-        if (jam->aims[i] == jam->aims[0]) {
-            return fm_world_find(world, jam->agents[0])->order.id == 0;
+    const struct fm_agent *first = fm_world_find(world, jam->agents[0]);
+    int32_t size = world->rules.classes[first->class_index].size;
+    for (uint32_t i = 1; first->order.id == 0 && i < jam->unit_count; i++) {
+        int32_t other_size = (int32_t)jam->kinds[jam->units[i].kind].size;
+        int32_t dx = (int32_t)fm_cell_x(jam->aims[i]) - (int32_t)fm_cell_x(jam->aims[0]);
+        int32_t dy = (int32_t)fm_cell_y(jam->aims[i]) - (int32_t)fm_cell_y(jam->aims[0]);
+        if (dx < size && dy < size && -dx < other_size && -dy < other_size) {
+            return true;
         }
     }
     return false;
@@ -198,13 +329,21 @@ static bool is_taken(fm_world *world, const struct fm_jam *jam)
 // Returns whether there is something to search for.
 static bool begin_search(fm_world *world, struct fm_jam *jam, const struct fm_agent *first)
 {
-    jam->cell_count = jam->unit_count = 0;
+    uint32_t size = world->rules.classes[first->class_index].size;
+    uint32_t cells_max = attempts[jam->attempt].cells_max * size * size;
+    jam->cell_count = jam->unit_count = jam->kind_count = jam->anchor_count = 0;
+    jam->cells_max = cells_max < FM_KNOT_CELLS_MAX ? cells_max : FM_KNOT_CELLS_MAX;
     memset(jam->table, 0, sizeof jam->table);
+    memset(jam->reached, 0, sizeof jam->reached);
     gather(world, jam, first);
     set_goals(world, jam);
+    const fm_knot_ground ground = {.cell_count = jam->cell_count,
+                                   .kind_count = jam->kind_count,
+                                   .beside = jam->beside,
+                                   .kinds = jam->kinds};
     return jam->units[0].goal != FM_KNOT_NONE && !is_taken(world, jam) &&
-           fm_knot_create(jam->ground, jam->cell_count, jam->units, jam->unit_count, world->tick,
-                          &world->memory, &jam->knot) == FM_OK;
+           fm_knot_create(&ground, jam->units, jam->unit_count, attempts[jam->attempt].nodes_max,
+                          world->tick, &world->memory, &jam->knot) == FM_OK;
 }
 
 static void drop(fm_world *world, struct fm_jam *jam)
@@ -281,7 +420,7 @@ static uint32_t look_around(fm_world *world, uint32_t team)
         }
         const fm_mover *mover = mover_at(world, agent);
         if (count > 0 && is_stuck(agent, mover) && turn-- == 0) {
-            first = mover->size == 1 ? agent : NULL;
+            first = agent;
         }
         // Who goes home again and again, and is pushed away again, is home at times.
         bool is_pushed = mover->parked && agent->pushed_tick + FM_JAM_TICKS > world->tick;
@@ -332,13 +471,25 @@ static bool are_all_ready(fm_world *world, const struct fm_jam *jam)
     return true;
 }
 
-static bool is_member(const fm_world *world, struct fm_jam *jam, uint32_t unit)
+static void write_holders(fm_world *world, struct fm_jam *jam)
 {
-    uint16_t index = index_of(jam, world->agents.slots[unit - 1].cell);
     const uint16_t *places = fm_knot_at(jam->knot, jam->step);
-    for (uint32_t i = 0; index != FM_KNOT_NONE && i < jam->unit_count; i++) {
-        if (places[i] == index) {
-            return jam->agents[i].index1 == unit;
+    memset(jam->holders, 0, sizeof jam->holders);
+    for (uint32_t i = 0; i < jam->unit_count; i++) {
+        uint32_t size = mover_of(world, jam, i)->size;
+        for (uint32_t j = 0; j < size * size; j++) {
+            jam->holders[index_of(jam, part(jam->cells[places[i]], size, j))] = (uint16_t)(i + 1);
+        }
+    }
+}
+
+// Whether somebody who does not take part stands where a unit goes.
+static bool is_in_the_way(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_t size)
+{
+    for (uint32_t j = 0; j < size * size; j++) {
+        fm_cell under = part(cell, size, j);
+        if (unit_in(world, under) != 0 && jam->holders[index_of(jam, under)] == 0) {
+            return true;
         }
     }
     return false;
@@ -348,13 +499,13 @@ static bool is_member(const fm_world *world, struct fm_jam *jam, uint32_t unit)
 static bool is_open(fm_world *world, struct fm_jam *jam)
 {
     const uint16_t *places = fm_knot_at(jam->knot, jam->step + 1);
+    write_holders(world, jam);
     for (uint32_t i = 0; i < jam->unit_count; i++) {
         const fm_mover *mover = mover_of(world, jam, i);
         fm_cell next = jam->cells[places[i]];
         uint32_t d = fm_cell_direction(mover->cell, next);
-        uint32_t unit = unit_in(world, next);
         if (next != mover->cell &&
-            (!(mover->moves >> d & 1) || (unit != 0 && !is_member(world, jam, unit)))) {
+            (!(mover->moves >> d & 1) || is_in_the_way(world, jam, next, mover->size))) {
             return false;
         }
     }

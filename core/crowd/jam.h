@@ -13,8 +13,8 @@
 //          │
 //          └── at its end, or dropped: somebody has other orders, is gone, or is in the way
 //
-// One jam of a team is worked on at a time, by FM_JAM_WORK a tick. Units of one cell, of one team
-// and movement class; all else is a wall for the search. What it goes by is what the team knows:
+// One jam of a team is worked on at a time, by FM_JAM_WORK a tick. Units of one team, of all sizes
+// and movement classes; all else is a wall for the search. What it goes by is what the team knows:
 // its view of the terrain, its own units, and those of others beside them. A jam is not part of a
 // saved world: settling drops it.
 //
@@ -25,8 +25,8 @@
 #include "core/world/world_state.h"
 
 #define FM_JAM_TICKS 128u
-#define FM_JAM_REACH 4u    // cells
-#define FM_JAM_WORK  8000u // units of configurations, in a tick
+#define FM_JAM_REACH 4u     // cells
+#define FM_JAM_WORK  16000u // units of configurations, in a tick
 
 /// Part of the move stage, before the resolution: decides for the movers of a jam under work.
 void fm_jam_attend(fm_world *world);

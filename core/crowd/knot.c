@@ -3,12 +3,14 @@
 #include "core/crowd/knot.h"
 
 #include "core/base/random.h"
+#include "core/crowd/knot_step.h"
 
 #include <string.h>
 
-#define TABLE_SIZE      8192u // a power of two, more than nodes
-#define CONSTRAINTS_MAX (8u * FM_KNOT_NODES_MAX)
-#define OPTIONS_MAX     (FM_DIRECTION_COUNT + 1u) // cells around and one's own
+#define TABLE_SIZE      16384u     // a power of two
+#define BYTES_MAX       (8u << 20) // of all configurations
+#define BYTES_EACH      2u         // of a configuration for each unit, sizeof(uint16_t)
+#define CONSTRAINTS_MAX 8u         // for each configuration that there may be
 
 // "Unit goes to cell", besides what `parent` says.
 struct constraint {
@@ -28,30 +30,28 @@ struct node {
 struct fm_knot {
     const fm_memory *memory;
     size_t size;
-    uint32_t cell_count, unit_count;
-    fm_random random;
-    uint32_t node_count, constraint_count, depth;
-    uint32_t path_length; // of the plan that was found
+    uint32_t unit_count, nodes_max;
     fm_knot_state state;
+    // Growing.
+    struct node *nodes;
+    struct constraint *constraints;
+    uint32_t *stack;
+    uint16_t *places; // of each node: where each unit is,
+    uint16_t *waits;  // and for how many steps it was not at its goal
+    uint32_t node_count, node_capacity;
+    uint32_t constraint_count, constraint_capacity;
+    uint32_t depth, stack_capacity;
+    uint32_t place_capacity, wait_capacity;
+    uint32_t path_length; // of the plan that was found
+    uint32_t order_of;    // the node whose order stands in `order`
     uint32_t table[TABLE_SIZE];
-    uint32_t stack[2 * FM_KNOT_NODES_MAX];
-    struct node nodes[FM_KNOT_NODES_MAX];
-    struct constraint constraints[CONSTRAINTS_MAX];
-    uint16_t now[FM_KNOT_CELLS_MAX], then[FM_KNOT_CELLS_MAX]; // unit + 1 in a cell, 0: nobody
-    uint16_t to[FM_KNOT_UNITS_MAX]; // where each goes; FM_KNOT_NONE: not decided
-    fm_knot_cell cells[FM_KNOT_CELLS_MAX];
+    uint16_t order[FM_KNOT_UNITS_MAX]; // in which units are asked
     fm_knot_unit units[FM_KNOT_UNITS_MAX];
-    uint16_t *distances; // to the goal of each unit, cell by cell
-    uint16_t *places;    // of each node: where each unit is,
-    uint16_t *orders;    // in which order they are asked,
-    uint16_t *waits;     // and for how many steps each was not at its goal
+    fm_knot_cell beside[FM_KNOT_CELLS_MAX];
+    fm_knot_kind kinds[FM_KNOT_KINDS_MAX];
+    fm_knot_step step;
+    uint16_t distances[]; // to the goal of each unit, cell by cell
 };
-
-static uint16_t distance(const fm_knot *knot, uint32_t unit, uint32_t cell)
-{
-    return knot->units[unit].goal == FM_KNOT_NONE ? 0
-                                                  : knot->distances[unit * knot->cell_count + cell];
-}
 
 static uint16_t *places_of(const fm_knot *knot, uint32_t node)
 {
@@ -63,14 +63,16 @@ static uint16_t *places_of(const fm_knot *knot, uint32_t node)
 static void measure(fm_knot *knot, uint32_t unit)
 {
     uint16_t queue[FM_KNOT_CELLS_MAX];
-    uint16_t *distances = knot->distances + unit * knot->cell_count;
-    memset(distances, 0xff, knot->cell_count * sizeof *distances);
+    uint32_t cell_count = knot->step.ground.cell_count;
+    uint16_t *distances = knot->distances + unit * cell_count;
+    const fm_knot_cell *steps = knot->kinds[knot->units[unit].kind].steps;
+    memset(distances, 0xff, cell_count * sizeof *distances);
     uint32_t count = 0;
     queue[count++] = knot->units[unit].goal;
     distances[queue[0]] = 0;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
-            uint16_t next = knot->cells[queue[i]].next[d];
+            uint16_t next = steps[queue[i]].next[d];
             if (next != FM_KNOT_NONE && distances[next] == UINT16_MAX) {
                 distances[next] = (uint16_t)(distances[queue[i]] + 1);
                 queue[count++] = next;
@@ -88,21 +90,26 @@ static uint32_t hash_of(const fm_knot *knot, const uint16_t *places)
     return (uint32_t)hash & (TABLE_SIZE - 1);
 }
 
-// Who has been off its goal for longest is asked first.
-static void set_order(fm_knot *knot, uint32_t node, uint32_t parent)
+static void count_waits(fm_knot *knot, uint32_t node, uint32_t parent)
 {
-    size_t begin = (size_t)node * knot->unit_count;
-    uint16_t *order = knot->orders + begin, *waits = knot->waits + begin;
+    uint16_t *waits = knot->waits + (size_t)node * knot->unit_count;
     const uint16_t *waits_before = knot->waits + (size_t)parent * knot->unit_count;
     for (uint32_t i = 0; i < knot->unit_count; i++) {
-        uint16_t left = distance(knot, i, places_of(knot, node)[i]);
+        uint16_t left = fm_knot_distance(&knot->step, i, places_of(knot, node)[i]);
         waits[i] = left == 0 ? 0 : node == parent ? left : (uint16_t)(waits_before[i] + 1);
-        uint32_t j = i;
-        for (; j > 0 && waits[order[j - 1]] < waits[i]; j--) {
-            order[j] = order[j - 1];
-        }
-        order[j] = (uint16_t)i;
     }
+}
+
+// Makes room for one node more.
+static bool reserve(fm_knot *knot)
+{
+    uint32_t count = knot->node_count + 1;
+    return knot->node_count < knot->nodes_max &&
+           FM_RESERVE_FROM(knot->memory, knot->nodes, knot->node_capacity, count) &&
+           FM_RESERVE_FROM(knot->memory, knot->places, knot->place_capacity,
+                           count * knot->unit_count) &&
+           FM_RESERVE_FROM(knot->memory, knot->waits, knot->wait_capacity,
+                           count * knot->unit_count);
 }
 
 // The node of a configuration, made if there is none; FM_KNOT_NODES_MAX when there is no room.
@@ -115,40 +122,60 @@ static uint32_t find_or_add(fm_knot *knot, const uint16_t *places, uint32_t pare
             return i - 1;
         }
     }
-    if (knot->node_count == FM_KNOT_NODES_MAX) {
+    if (!reserve(knot)) {
         return FM_KNOT_NODES_MAX;
     }
     uint32_t node = knot->node_count++;
     knot->nodes[node] = (struct node){.parent = parent, .chain = *slot};
     *slot = node + 1;
     memcpy(places_of(knot, node), places, size);
-    set_order(knot, node, parent);
+    count_waits(knot, node, parent);
     return node;
 }
 
-fm_status fm_knot_create(const fm_knot_cell *cells, uint32_t cell_count, const fm_knot_unit *units,
-                         uint32_t unit_count, uint64_t seed, const fm_memory *memory, fm_knot **out)
+static bool push(fm_knot *knot, uint32_t node)
 {
-    FM_ASSERT(cell_count <= FM_KNOT_CELLS_MAX && unit_count <= FM_KNOT_UNITS_MAX);
-    size_t per_node = (size_t)FM_KNOT_NODES_MAX * unit_count * sizeof(uint16_t);
-    size_t size =
-        sizeof(fm_knot) + (size_t)unit_count * cell_count * sizeof(uint16_t) + 3 * per_node;
+    if (!FM_RESERVE_FROM(knot->memory, knot->stack, knot->stack_capacity, knot->depth + 1)) {
+        return false;
+    }
+    knot->stack[knot->depth++] = node;
+    return true;
+}
+
+static void copy_ground(fm_knot *knot, const fm_knot_ground *ground)
+{
+    memcpy(knot->beside, ground->beside, ground->cell_count * sizeof *ground->beside);
+    memcpy(knot->kinds, ground->kinds, ground->kind_count * sizeof *ground->kinds);
+    knot->step.ground = *ground;
+    knot->step.ground.beside = knot->beside;
+    knot->step.ground.kinds = knot->kinds;
+}
+
+fm_status fm_knot_create(const fm_knot_ground *ground, const fm_knot_unit *units,
+                         uint32_t unit_count, uint32_t nodes_max, uint64_t seed,
+                         const fm_memory *memory, fm_knot **out)
+{
+    FM_ASSERT(ground->cell_count <= FM_KNOT_CELLS_MAX && unit_count <= FM_KNOT_UNITS_MAX &&
+              ground->kind_count <= FM_KNOT_KINDS_MAX && nodes_max <= FM_KNOT_NODES_MAX);
+    size_t size = sizeof(fm_knot) + (size_t)unit_count * ground->cell_count * sizeof(uint16_t);
     fm_knot *knot = fm_memory_allocate_zeroed(memory, 1, size);
     if (knot == NULL) {
         return FM_ERR_NO_MEMORY;
     }
+    uint32_t fitting = BYTES_MAX / (2 * BYTES_EACH * unit_count);
     knot->memory = memory;
     knot->size = size;
-    knot->cell_count = cell_count;
     knot->unit_count = unit_count;
-    knot->random = fm_random_seed(seed);
+    knot->nodes_max = nodes_max < fitting ? nodes_max : fitting;
+    knot->order_of = FM_KNOT_NODES_MAX;
     knot->constraint_count = 1; // 0 is none
-    knot->distances = (uint16_t *)(knot + 1);
-    knot->places = knot->distances + (size_t)unit_count * cell_count;
-    knot->orders = knot->places + (size_t)FM_KNOT_NODES_MAX * unit_count;
-    knot->waits = knot->orders + (size_t)FM_KNOT_NODES_MAX * unit_count;
-    memcpy(knot->cells, cells, cell_count * sizeof *cells);
     memcpy(knot->units, units, unit_count * sizeof *units);
+    copy_ground(knot, ground);
+    knot->step.units = knot->units;
+    knot->step.unit_count = unit_count;
+    knot->step.distances = knot->distances;
+    knot->step.random = fm_random_seed(seed);
+    fm_knot_step_init(&knot->step);
     uint16_t starts[FM_KNOT_UNITS_MAX];
     for (uint32_t i = 0; i < unit_count; i++) {
         starts[i] = units[i].start;
@@ -156,132 +183,83 @@ fm_status fm_knot_create(const fm_knot_cell *cells, uint32_t cell_count, const f
             measure(knot, i);
         }
     }
-    knot->stack[knot->depth++] = find_or_add(knot, starts, 0);
+    uint32_t node = find_or_add(knot, starts, 0);
+    if (node == FM_KNOT_NODES_MAX || !push(knot, node)) {
+        fm_knot_destroy(knot);
+        return FM_ERR_NO_MEMORY;
+    }
     *out = knot;
     return FM_OK;
 }
 
 void fm_knot_destroy(fm_knot *knot)
 {
-    if (knot != NULL) {
-        fm_memory_release(knot->memory, knot, knot->size);
+    if (knot == NULL) {
+        return;
     }
-}
-
-// ---- one configuration from another ------------------------------------------------------------
-
-// Whether two who go from `from` to `to` and back, or over the diagonals of one square, would meet.
-static bool meets(const fm_knot *knot, uint16_t from, uint16_t to)
-{
-    uint16_t other = knot->now[to];
-    if (other != 0 && knot->to[other - 1] == from) {
-        return true;
-    }
-    for (uint32_t d = 1; d < FM_DIRECTION_COUNT; d += 2) {
-        if (knot->cells[from].next[d] == to) {
-            uint16_t left = knot->cells[from].next[d - 1];
-            uint16_t right = knot->cells[from].next[(d + 1) % FM_DIRECTION_COUNT];
-            uint16_t one = left == FM_KNOT_NONE ? 0 : knot->now[left];
-            uint16_t two = right == FM_KNOT_NONE ? 0 : knot->now[right];
-            return (one != 0 && right != FM_KNOT_NONE && knot->to[one - 1] == right) ||
-                   (two != 0 && left != FM_KNOT_NONE && knot->to[two - 1] == left);
-        }
-    }
-    return false;
-}
-
-// The cells that a unit may go to, its own among them; the nearest to its goal first, equals in any
-// order, cells where nobody is before others.
-static uint32_t list_options(fm_knot *knot, uint32_t unit, uint16_t at, uint16_t *cells)
-{
-    uint32_t keys[OPTIONS_MAX], count = 0;
-    for (uint32_t d = 0; d < OPTIONS_MAX; d++) {
-        uint16_t cell = d == FM_DIRECTION_COUNT ? at : knot->cells[at].next[d];
-        if (cell == FM_KNOT_NONE) {
-            continue;
-        }
-        bool taken = cell != at && knot->now[cell] != 0;
-        uint32_t key = (uint32_t)distance(knot, unit, cell) << 8 | (uint32_t)taken << 7 |
-                       ((uint32_t)fm_random_next(&knot->random) & 127);
-        uint32_t j = count++;
-        for (; j > 0 && keys[j - 1] > key; j--) {
-            keys[j] = keys[j - 1];
-            cells[j] = cells[j - 1];
-        }
-        keys[j] = key;
-        cells[j] = cell;
-    }
-    return count;
-}
-
-// Priority inheritance for one unit. Not deeper than there are units.
-static bool decide(fm_knot *knot, const uint16_t *places, uint32_t unit)
-{
-    uint16_t at = places[unit], cells[OPTIONS_MAX];
-    uint32_t count = list_options(knot, unit, at, cells);
-    for (uint32_t i = 0; i < count; i++) {
-        uint16_t cell = cells[i];
-        if (knot->then[cell] != 0 || (cell != at && meets(knot, at, cell))) {
-            continue;
-        }
-        knot->then[cell] = (uint16_t)(unit + 1);
-        knot->to[unit] = cell;
-        uint16_t other = knot->now[cell];
-        if (other == 0 || other == unit + 1 || knot->to[other - 1] != FM_KNOT_NONE ||
-            decide(knot, places, other - 1u)) {
-            return true;
-        }
-    }
-    knot->then[at] = (uint16_t)(unit + 1);
-    knot->to[unit] = at;
-    return false;
-}
-
-static bool obey(fm_knot *knot, const uint16_t *places, uint32_t constraint)
-{
-    for (uint32_t i = constraint; i != 0; i = knot->constraints[i].parent) {
-        const struct constraint *c = &knot->constraints[i];
-        if (c->depth == 0) {
-            continue;
-        }
-        uint16_t at = places[c->unit];
-        if (knot->then[c->cell] != 0 || (c->cell != at && meets(knot, at, c->cell))) {
-            return false;
-        }
-        knot->then[c->cell] = (uint16_t)(c->unit + 1);
-        knot->to[c->unit] = c->cell;
-    }
-    return true;
-}
-
-// Whether there is a successor of a node under a constraint; it is in `to`.
-static bool make_next(fm_knot *knot, uint32_t node, uint32_t constraint)
-{
-    const uint16_t *places = places_of(knot, node);
-    const uint16_t *order = knot->orders + (size_t)node * knot->unit_count;
-    memset(knot->now, 0, sizeof knot->now);
-    memset(knot->then, 0, sizeof knot->then);
-    for (uint32_t i = 0; i < knot->unit_count; i++) {
-        knot->now[places[i]] = (uint16_t)(i + 1);
-        knot->to[i] = FM_KNOT_NONE;
-    }
-    if (!obey(knot, places, constraint)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < knot->unit_count; i++) {
-        if (knot->to[order[i]] == FM_KNOT_NONE && !decide(knot, places, order[i])) {
-            return false;
-        }
-    }
-    return true;
+    const fm_memory *memory = knot->memory;
+    fm_memory_release(memory, knot->nodes, knot->node_capacity * sizeof *knot->nodes);
+    fm_memory_release(memory, knot->constraints,
+                      knot->constraint_capacity * sizeof *knot->constraints);
+    fm_memory_release(memory, knot->stack, knot->stack_capacity * sizeof *knot->stack);
+    fm_memory_release(memory, knot->places, knot->place_capacity * sizeof *knot->places);
+    fm_memory_release(memory, knot->waits, knot->wait_capacity * sizeof *knot->waits);
+    fm_memory_release(memory, knot, knot->size);
 }
 
 // ---- the search ---------------------------------------------------------------------------------
 
+// Sorts by one byte, keeping the order of equals. Largest first.
+static void sort_by_byte(const uint16_t *keys, const uint16_t *from, uint16_t *to, uint32_t count,
+                         uint32_t shift)
+{
+    uint32_t starts[256] = {0}, sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        starts[keys[from[i]] >> shift & 255] += 1;
+    }
+    for (uint32_t value = 256; value-- > 0;) {
+        uint32_t here = starts[value];
+        starts[value] = sum;
+        sum += here;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        to[starts[keys[from[i]] >> shift & 255]++] = from[i];
+    }
+}
+
+// Who has been off its goal for longest is asked first.
+static void set_order(fm_knot *knot, uint32_t node)
+{
+    if (knot->order_of == node) {
+        return;
+    }
+    uint16_t units[FM_KNOT_UNITS_MAX], sorted[FM_KNOT_UNITS_MAX];
+    const uint16_t *waits = knot->waits + (size_t)node * knot->unit_count;
+    for (uint32_t i = 0; i < knot->unit_count; i++) {
+        units[i] = (uint16_t)i;
+    }
+    sort_by_byte(waits, units, sorted, knot->unit_count, 0);
+    sort_by_byte(waits, sorted, knot->order, knot->unit_count, 8);
+    knot->order_of = node;
+}
+
+static bool obey(fm_knot *knot, uint32_t constraint)
+{
+    for (uint32_t i = constraint; i != 0; i = knot->constraints[i].parent) {
+        const struct constraint *c = &knot->constraints[i];
+        if (c->depth > 0 && !fm_knot_step_tell(&knot->step, c->unit, c->cell)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void add_constraint(fm_knot *knot, struct node *node, uint32_t parent, uint32_t depth,
                            uint16_t unit, uint16_t cell)
 {
-    if (knot->constraint_count == CONSTRAINTS_MAX) {
+    if (knot->constraint_count == CONSTRAINTS_MAX * knot->nodes_max ||
+        !FM_RESERVE_FROM(knot->memory, knot->constraints, knot->constraint_capacity,
+                         knot->constraint_count + 1)) {
         return; // the search gets less thorough
     }
     uint32_t index = knot->constraint_count++;
@@ -301,9 +279,8 @@ static void branch(fm_knot *knot, uint32_t at, uint32_t constraint, uint32_t dep
     if (depth == knot->unit_count) {
         return;
     }
-    uint16_t unit = knot->orders[(size_t)at * knot->unit_count + depth], cells[OPTIONS_MAX];
-    memset(knot->now, 0, sizeof knot->now);
-    uint32_t count = list_options(knot, unit, places_of(knot, at)[unit], cells);
+    uint16_t unit = knot->order[depth], cells[FM_KNOT_OPTIONS_MAX];
+    uint32_t count = fm_knot_step_options(&knot->step, unit, places_of(knot, at)[unit], cells);
     for (uint32_t i = 0; i < count; i++) {
         add_constraint(knot, &knot->nodes[at], constraint, depth + 1, unit, cells[i]);
     }
@@ -312,7 +289,7 @@ static void branch(fm_knot *knot, uint32_t at, uint32_t constraint, uint32_t dep
 static bool is_goal(const fm_knot *knot, uint32_t node)
 {
     for (uint32_t i = 0; i < knot->unit_count; i++) {
-        if (distance(knot, i, places_of(knot, node)[i]) != 0) {
+        if (fm_knot_distance(&knot->step, i, places_of(knot, node)[i]) != 0) {
             return false;
         }
     }
@@ -333,32 +310,32 @@ static bool open_next(fm_knot *knot)
         node->first = knot->constraints[constraint].next;
     }
     node->began = true;
+    set_order(knot, at);
+    fm_knot_step_begin(&knot->step, places_of(knot, at));
     branch(knot, at, constraint, constraint == 0 ? 0 : knot->constraints[constraint].depth);
-    if (!make_next(knot, at, constraint)) {
+    if (!obey(knot, constraint) || !fm_knot_step_complete(&knot->step, knot->order)) {
         return true;
     }
-    uint32_t next = find_or_add(knot, knot->to, at);
-    if (next == FM_KNOT_NODES_MAX) {
-        return false;
-    }
-    if (next != at && knot->depth < FM_COUNT_OF(knot->stack)) {
-        knot->stack[knot->depth++] = next;
-    }
-    return true;
+    uint32_t next = find_or_add(knot, knot->step.to, at);
+    return next != FM_KNOT_NODES_MAX && (next == at || push(knot, next));
 }
 
 // The plan goes from parent to parent; the stack receives it, the first step first.
-static void unfold(fm_knot *knot, uint32_t node)
+static bool unfold(fm_knot *knot, uint32_t node)
 {
     uint32_t length = 0;
     for (uint32_t i = node; i != 0; i = knot->nodes[i].parent) {
         length += 1;
+    }
+    if (!FM_RESERVE_FROM(knot->memory, knot->stack, knot->stack_capacity, length + 1)) {
+        return false;
     }
     knot->path_length = length;
     knot->stack[0] = 0;
     for (uint32_t i = node; i != 0; i = knot->nodes[i].parent) {
         knot->stack[length--] = i;
     }
+    return true;
 }
 
 fm_knot_state fm_knot_search(fm_knot *knot, uint32_t work)
@@ -367,8 +344,8 @@ fm_knot_state fm_knot_search(fm_knot *knot, uint32_t work)
         if (knot->depth == 0) {
             knot->state = FM_KNOT_FAILED;
         } else if (is_goal(knot, knot->stack[knot->depth - 1])) {
-            unfold(knot, knot->stack[knot->depth - 1]);
-            knot->state = FM_KNOT_FOUND;
+            bool fits = unfold(knot, knot->stack[knot->depth - 1]);
+            knot->state = fits ? FM_KNOT_FOUND : FM_KNOT_FAILED;
         } else if (!open_next(knot)) {
             knot->state = FM_KNOT_FAILED;
         }

@@ -1,12 +1,11 @@
 // core/crowd/knot.h: a joint search for a few units in a small piece of ground, where the rule of
 // pibt.h alone goes round in circles: LaCAM.
 //
-// A configuration says where all units are. From one the next is made by priority inheritance, as
-// in pibt.h, with the next cells of some units fixed: at first none, then, when the search comes
-// back to the same configuration, one, two and so on, in every combination. So in the end every
-// successor is tried, and a plan is found if there is one, memory and work permitting.
-// Configurations are kept in a stack and looked up by hash: depth first, and nothing is opened
-// twice.
+// A configuration says where all units are. From one the next is made by priority inheritance
+// (knot_step.h), with some units told where to go: at first none, then, when the search comes back
+// to the same configuration, one, two and so on, in all ways. So in the end every successor is
+// tried, and a plan is found if there is one, memory and work permitting. Configurations are kept
+// in a stack and looked up by hash: depth first, and nothing is opened twice.
 //
 // Source: K. Okumura, "LaCAM: Search-Based Algorithm for Quick Multi-Agent Pathfinding", AAAI 2023.
 //
@@ -19,18 +18,34 @@
 #include "core/map/cell.h"
 
 #define FM_KNOT_CELLS_MAX 640u
-#define FM_KNOT_UNITS_MAX 256u
-#define FM_KNOT_NODES_MAX 3000u // configurations
+#define FM_KNOT_UNITS_MAX 448u
+#define FM_KNOT_KINDS_MAX 8u
+#define FM_KNOT_SIZE_MAX  4u
+#define FM_KNOT_NODES_MAX 20000u // configurations
 #define FM_KNOT_NONE      UINT16_MAX
 
-// A cell of the ground: the cells that a step in each direction leads to, FM_KNOT_NONE for none.
+// By direction, the cell there; FM_KNOT_NONE for none.
 typedef struct fm_knot_cell {
     uint16_t next[FM_DIRECTION_COUNT];
 } fm_knot_cell;
 
+// How some of the units move.
+typedef struct fm_knot_kind {
+    uint32_t size;             // cells to a side, 1..FM_KNOT_SIZE_MAX
+    const fm_knot_cell *steps; // by north-west cell: where a step leads
+} fm_knot_kind;
+
+typedef struct fm_knot_ground {
+    uint32_t cell_count, kind_count;
+    const fm_knot_cell *beside; // by cell: the cells around it, whoever may go there
+    const fm_knot_kind *kinds;
+} fm_knot_ground;
+
+// Cells of a unit are its north-west ones.
 typedef struct fm_knot_unit {
     uint16_t start;
     uint16_t goal; // FM_KNOT_NONE: it may end anywhere
+    uint8_t kind;
 } fm_knot_unit;
 
 typedef enum fm_knot_state {
@@ -41,18 +56,20 @@ typedef enum fm_knot_state {
 
 typedef struct fm_knot fm_knot;
 
-/// Copies what it is given. No two units start in one cell, or have one goal.
+/// Copies the units and what it needs of the ground, but for the kinds' steps, which must live.
+/// No two units overlap where they start, or on their goals.
 ///
+/// @param nodes_max  configurations, at most FM_KNOT_NODES_MAX
 /// @param seed  breaks ties
 /// @return FM_OK or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_knot_create(const fm_knot_cell *cells, uint32_t cell_count,
-                                    const fm_knot_unit *units, uint32_t unit_count, uint64_t seed,
+FM_CHECKED fm_status fm_knot_create(const fm_knot_ground *ground, const fm_knot_unit *units,
+                                    uint32_t unit_count, uint32_t nodes_max, uint64_t seed,
                                     const fm_memory *memory, fm_knot **out);
 
 /// NULL is allowed.
 void fm_knot_destroy(fm_knot *knot);
 
-/// Searches on.
+/// Searches on. Without memory to go on it fails.
 /// @param work  configurations to make, at most
 fm_knot_state fm_knot_search(fm_knot *knot, uint32_t work);
 

@@ -64,6 +64,7 @@ typedef struct fm_mover {
                           // FM_PREFERENCE_NONE
     fm_cell cell;         // where it stands
     fm_cell next;         // where it will; before that, where it tries to go
+    uint32_t distance;    // of a unit under way: from `cell` to its goal, as its search says
     fm_cell aim;          // where its order leads; of a settled unit, where its last one led
     uint32_t team;        // 0: there is no unit in this slot
     uint8_t size;         // cells, 1..FM_CLASS_SIZE_MAX

@@ -52,12 +52,14 @@ static uint64_t list_of(option *options, uint32_t count)
 
 // The planner's next step, then everything else by distance.
 static uint64_t preferences_under_way(const fm_world *world, const struct fm_agent *agent,
-                                      const struct fm_planner *planner, uint32_t moves)
+                                      const struct fm_planner *planner, uint32_t moves,
+                                      uint32_t *left)
 {
     uint32_t distances[FM_DIRECTION_COUNT + 1];
     fm_planner_distances(planner->spec.ops, planner->self,
                          fm_world_truth(world, agent->class_index), planner->goal, agent->cell,
                          moves, distances);
+    *left = distances[FM_DIRECTION_COUNT];
     uint32_t next = fm_cell_direction(agent->cell, agent->next);
     uint32_t ahead = agent->heading < FM_DIRECTION_COUNT ? agent->heading : next;
     option options[FM_DIRECTION_COUNT + 1];
@@ -151,7 +153,8 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .settled = agent->settled && is_idle && !is_away,
         .pushable = !fm_agent_holds_ground(agent),
     };
-    mover->preferences = !ready      ? FM_PREFERENCES_NONE
-                         : under_way ? preferences_under_way(world, agent, planner, moves)
-                                     : FM_PREFERENCES_NONE << 4 | FM_PREFERENCE_STAY;
+    mover->preferences = !ready ? FM_PREFERENCES_NONE
+                         : under_way
+                             ? preferences_under_way(world, agent, planner, moves, &mover->distance)
+                             : FM_PREFERENCES_NONE << 4 | FM_PREFERENCE_STAY;
 }

@@ -22,7 +22,7 @@ void fm_detour_measure(const struct fm_planner *planner, struct fm_agent *agent)
 
 void fm_detour_face(fm_world *world, struct fm_agent *agent)
 {
-    if (!fm_order_give_up_leg(world, agent)) {
+    if (!fm_order_give_up_leg(world, agent, FM_END_NEAREST)) {
         fm_agent_set_state(world, agent, FM_AGENT_BLOCKED);
     }
 }

@@ -178,13 +178,13 @@ void fm_follow_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end ho
 {
     struct fm_order *order = &agent->order;
     bool lost = order->kind == FM_ORDER_FOLLOW && is_none(order->follow.target);
-    if (how != FM_END_ARRIVED && how != FM_END_NEAREST) {
+    if (how != FM_END_ARRIVED && how != FM_END_NEAREST && how != FM_END_CROWDED) {
         bool no_way = how == FM_END_UNREACHABLE;
         fm_agent_end_order(world, agent, lost && no_way ? FM_END_TARGET_LOST : how);
     } else if (lost) {
         fm_agent_end_order(world, agent, FM_END_TARGET_LOST);
     } else {
-        order->follow.settled = how == FM_END_NEAREST;
+        order->follow.settled = how != FM_END_ARRIVED;
         order->follow.settled_cell = agent->cell;
         order->follow.settled_version = version_of(world, agent);
         rest(world, agent);

@@ -17,5 +17,6 @@ void fm_order_set_goal(fm_world *world, struct fm_agent *agent, fm_cell goal)
     order->retry = (fm_retry){0};
     order->resting = false;
     order->leg_moves = agent->moves;
+    agent->nearest = agent->hindered = 0;
     agent->plan_state = FM_PLAN_RUNNING;
 }

@@ -133,11 +133,11 @@ void fm_order_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how
     }
 }
 
-bool fm_order_give_up_leg(fm_world *world, struct fm_agent *agent)
+bool fm_order_give_up_leg(fm_world *world, struct fm_agent *agent, fm_order_end as_nearest)
 {
     switch (agent->order.on_unreachable) {
     case FM_UNREACHABLE_NEAREST:
-        fm_order_leg_over(world, agent, FM_END_NEAREST);
+        fm_order_leg_over(world, agent, as_nearest);
         return true;
     case FM_UNREACHABLE_FAIL:
         fm_order_leg_over(world, agent, FM_END_UNREACHABLE);

@@ -40,8 +40,9 @@ void fm_order_progress(fm_world *world, struct fm_agent *agent);
 /// its next leg, or ends.
 void fm_order_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
 
-/// The goal of the leg cannot be had as things are. Ends the leg as on_unreachable says, as nearest
-/// or unreachable; with wait it continues.
+/// The goal of the leg cannot be had as things are. Ends the leg as on_unreachable says; with wait
+/// it continues.
 ///
+/// @param as_nearest  how it is over with nearest: FM_END_NEAREST or FM_END_CROWDED
 /// @return whether the leg is over
-bool fm_order_give_up_leg(fm_world *world, struct fm_agent *agent);
+bool fm_order_give_up_leg(fm_world *world, struct fm_agent *agent, fm_order_end as_nearest);

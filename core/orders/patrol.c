@@ -34,7 +34,7 @@ static void go_to_next_waypoint(fm_world *world, struct fm_agent *agent, fm_orde
             order->patrol.backwards ? order->patrol.waypoint - 1 : order->patrol.waypoint + 1;
     }
     // Where nothing can be reached, no search is made in every tick.
-    if (how == FM_END_NEAREST && order->leg_moves == agent->moves) {
+    if (how != FM_END_ARRIVED && order->leg_moves == agent->moves) {
         order->pause_end = world->tick + PATROL_PAUSE;
     }
     fm_order_set_goal(world, agent, waypoint_cell(order));
@@ -59,7 +59,7 @@ void fm_patrol_progress(fm_world *world, struct fm_agent *agent)
 
 void fm_patrol_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how)
 {
-    if (how == FM_END_ARRIVED || how == FM_END_NEAREST) {
+    if (how == FM_END_ARRIVED || how == FM_END_NEAREST || how == FM_END_CROWDED) {
         go_to_next_waypoint(world, agent, how);
     } else {
         fm_agent_end_order(world, agent, how);

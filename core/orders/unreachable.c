@@ -29,6 +29,9 @@ static struct question ask(fm_world *world, const struct fm_agent *agent)
 static void aim(fm_world *world, struct fm_agent *agent, fm_cell substitute)
 {
     fm_planner_release(world, agent);
+    if (agent->order.substitute != substitute) {
+        agent->nearest = agent->hindered = 0;
+    }
     agent->order.substitute = substitute;
     agent->plan_state = FM_PLAN_RUNNING;
 }

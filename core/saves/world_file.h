@@ -25,3 +25,4 @@
 
 #define FM_WORLD_FILE_VERSION                                                                      \
     3u // 1: agents of worlds with one unit per cell were laid out otherwise; 2: without receipts
+       // and orders that ended as crowded

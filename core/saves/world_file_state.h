@@ -78,6 +78,10 @@ typedef enum fm_world_section {
     NUMBER(FM_FOLLOWS, follow.settled, 1)                                                          \
     CELL(FM_FOLLOWS, follow.settled_cell)
 
+// Reasons of which the head counts orders one after the other. FM_END_CROWDED came later and stands
+// at the head's end.
+#define FM_ENDS_OF_HEAD ((uint32_t)FM_END_CROWDED)
+
 // The same of fm_agent.
 #define FM_AGENT_MEMBER_LIST(NUMBER, CELL)                                                         \
     CELL(cell)                                                                                     \
@@ -96,7 +100,9 @@ typedef enum fm_world_section {
     CELL(home)                                                                                     \
     CELL(anchor)                                                                                   \
     NUMBER(pushed_tick, UINT64_MAX)                                                                \
-    NUMBER(asking_since, UINT64_MAX)
+    NUMBER(asking_since, UINT64_MAX)                                                               \
+    NUMBER(nearest, UINT32_MAX)                                                                    \
+    NUMBER(hindered, UINT16_MAX)
 
 // An agent's credit is written as a number that is never negative.
 #define FM_CREDIT_BIAS (2 * (int64_t)FM_TICK_MILLIHERTZ_MAX)

@@ -130,7 +130,7 @@ struct head {
 
 static void take_counts(fm_reader *reader, fm_world_counts *counts)
 {
-    for (uint32_t i = 0; i < FM_END_COUNT; i++) {
+    for (uint32_t i = 0; i < FM_ENDS_OF_HEAD; i++) {
         counts->orders_ended[i] = fm_reader_take_varint(reader);
     }
     counts->expansions = fm_reader_take_varint(reader);
@@ -185,6 +185,9 @@ static void take_head(fm_world_loader *loader, struct head *head)
     for (uint32_t i = 0; i < count && !reader->failed; i++) {
         fm_agent_left left;
         take_removed(loader, &left);
+    }
+    if (loader->version >= 3 || (!reader->failed && fm_reader_left(reader) > 0)) {
+        head->counts.orders_ended[FM_END_CROWDED] = fm_reader_take_varint(reader);
     }
 }
 

@@ -72,7 +72,7 @@ static void put_id(struct save *s, fm_agent_id id)
 static void put_counts(struct save *s)
 {
     const fm_world_counts *counts = &s->world->counts;
-    for (uint32_t i = 0; i < FM_END_COUNT; i++) {
+    for (uint32_t i = 0; i < FM_ENDS_OF_HEAD; i++) {
         fm_writer_put_varint(s->writer, counts->orders_ended[i]);
     }
     fm_writer_put_varint(s->writer, counts->expansions);
@@ -114,6 +114,7 @@ static void put_head(struct save *s)
     fm_writer_put_varint(s->writer, world->interval.map_edited);
     put_counts(s);
     put_removed(s);
+    fm_writer_put_varint(s->writer, world->counts.orders_ended[FM_END_CROWDED]);
 }
 
 static void put_rules(struct save *s)

@@ -26,6 +26,7 @@ static uint64_t hash_among_others(uint64_t hash, const struct fm_agent *agent)
     hash = fm_digest_mix(hash, agent->asking_since << 8 | agent->heading);
     hash = fm_digest_mix(hash, agent->pushed_tick << 16 | agent->stalled_ticks);
     hash = fm_digest_mix(hash, (uint64_t)agent->anchor << 32 | agent->home);
+    hash = fm_digest_mix(hash, (uint64_t)agent->nearest << 16 | agent->hindered);
     return agent->settled ? fm_digest_mix(hash, agent->settled_aim) : hash;
 }
 

@@ -154,7 +154,8 @@ typedef enum fm_formation {
     X(FM_END_EXHAUSTED, "out_of_memory")                                                           \
     X(FM_END_TARGET_LOST, "target_lost")                                                           \
     X(FM_END_TARGET_DIED, "target_died")                                                           \
-    X(FM_END_EXPLORED, "explored")
+    X(FM_END_EXPLORED, "explored")                                                                 \
+    X(FM_END_CROWDED, "crowded") /* as nearest_reached; others have the cells that are nearer */
 
 typedef enum fm_order_end {
 #define X(enumerator, name) enumerator,

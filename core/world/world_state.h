@@ -59,6 +59,8 @@ struct fm_agent {
     fm_cell anchor;         // where it was when jams were looked for last; FM_CELL_NONE
     uint64_t pushed_tick;   // ticks completed when it was pushed from there last
     uint64_t asking_since;  // tick from which its priority grows; 0: it wants nothing
+    uint32_t nearest;       // that its leg has brought it, see patience.h; 0: not known yet
+    uint16_t hindered;      // ticks since then in which others kept it from its way
 };
 
 struct fm_planner {

@@ -18,7 +18,7 @@ typedef struct crowd {
     uint32_t *holders;               // by cell: slot + 1
     uint32_t *cells;                 // by slot: cell after the last tick, FM_CELL_NONE: not there
     uint32_t sizes[CROWD_UNITS_MAX]; // by slot, of those that were ever there
-    uint32_t ended[FM_END_EXHAUSTED + 1];
+    uint32_t ended[FM_END_COUNT];
     uint32_t ended_count;
     uint32_t collisions, swaps, crossings; // seen
     uint64_t moves;

@@ -88,5 +88,8 @@ namespace Fogmarch
 
         /// <summary>explored</summary>
         Explored = 9,
+
+        /// <summary>crowded</summary>
+        Crowded = 10,
     }
 }

@@ -10,7 +10,7 @@ ROLES = ('none', 'player', 'observer', 'debug', 'admin')
 TERRAINS = ('unknown', 'ground', 'out_of_bounds', 'trees', 'swamp', 'water', 'wall', 'building')
 AGENT_STATES = ('idle', 'moving', 'waiting', 'blocked', 'holding')
 ORDER_ENDS = ('arrived', 'nearest_reached', 'unreachable', 'replaced', 'cancelled', 'died',
-    'out_of_memory', 'target_lost', 'target_died', 'explored')
+    'out_of_memory', 'target_lost', 'target_died', 'explored', 'crowded')
 ORDER_KINDS = ('move', 'stop', 'patrol', 'hold', 'follow', 'guard', 'explore', 'flee')
 PLANNERS = ('dstar-lite', 'dstar-extra-lite', 'repeated-forward-astar', 'repeated-backward-astar',
     'adaptive-astar', 'mpgaa-star', 'repeated-jps', 'tba-star', 'rtba-star', 'tbaa-star',

@@ -290,7 +290,7 @@ static void enemies_are_not_pushed(void **state)
     assert_int_equal(stage.ended[FM_END_UNREACHABLE], 1);
     crowd_order(&stage, unit, fm_cell_at(4, 1), FM_UNREACHABLE_NEAREST);
     crowd_run(&stage, 3, FM_TAKEN_TICKS + 2);
-    assert_int_equal(stage.ended[FM_END_NEAREST], 1);
+    assert_int_equal(stage.ended[FM_END_CROWDED], 1);
     crowd_fini(&stage);
 }
 
@@ -338,7 +338,7 @@ static void a_crowd_packs_around_its_goal(void **state)
     }
     crowd_run(&stage, 100, 300);
     assert_int_equal(stage.ended[FM_END_ARRIVED], 1);
-    assert_int_equal(stage.ended[FM_END_NEAREST], 99);
+    assert_int_equal(stage.ended[FM_END_CROWDED], 99);
     uint64_t moves = stage.moves;
     for (uint32_t i = 0; i < 20; i++) {
         crowd_tick(&stage, NULL);
@@ -587,7 +587,7 @@ static void a_large_unit_without_room_stays(void **state)
     assert_int_equal(result.status, FM_OK);
     crowd_order(&stage, small, fm_cell_at(7, 1), FM_UNREACHABLE_NEAREST);
     crowd_run(&stage, 1, 6 + FM_TAKEN_TICKS);
-    assert_int_equal(stage.ended[FM_END_NEAREST], 1);
+    assert_int_equal(stage.ended[FM_END_CROWDED], 1);
     assert_int_equal(crowd_cell(&stage, large), fm_cell_at(6, 1));
     assert_int_equal(crowd_cell(&stage, small), fm_cell_at(5, 1));
     crowd_fini(&stage);
@@ -673,7 +673,7 @@ static void a_large_crowd_packs_around_its_goal(void **state)
         }
         crowd_run(&stage, 25, 300);
         assert_int_equal(stage.ended[FM_END_ARRIVED], 1);
-        assert_int_equal(stage.ended[FM_END_NEAREST], 24);
+        assert_int_equal(stage.ended[FM_END_CROWDED], 24);
         wait_for_peace();
         crowd_fini(&stage);
     }

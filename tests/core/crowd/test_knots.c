@@ -154,8 +154,10 @@ static void two_pass_in_a_corridor(void **state)
     ground[CORRIDOR].next[FM_SOUTH] = 2;
     const fm_knot_unit units[] = {{.start = 0, .goal = 5}, {.start = 5, .goal = 0}};
     fm_knot *knot;
-    assert_int_equal(fm_knot_create(ground, CORRIDOR + 1, units, 2, 1, &fm_memory_libc, &knot),
-                     FM_OK);
+    const fm_knot_kind kind = {.size = 1, .steps = ground};
+    const fm_knot_ground all = {
+        .cell_count = CORRIDOR + 1, .kind_count = 1, .beside = ground, .kinds = &kind};
+    assert_int_equal(fm_knot_create(&all, units, 2, 1000, 1, &fm_memory_libc, &knot), FM_OK);
     while (fm_knot_search(knot, 1) == FM_KNOT_RUNNING) {
     }
     assert_int_equal(fm_knot_search(knot, 1), FM_KNOT_FOUND);
@@ -182,7 +184,10 @@ static void a_corridor_without_a_bay_has_no_plan(void **state)
     }
     const fm_knot_unit units[] = {{.start = 0, .goal = 5}, {.start = 5, .goal = 0}};
     fm_knot *knot;
-    assert_int_equal(fm_knot_create(ground, CORRIDOR, units, 2, 1, &fm_memory_libc, &knot), FM_OK);
+    const fm_knot_kind kind = {.size = 1, .steps = ground};
+    const fm_knot_ground all = {
+        .cell_count = CORRIDOR, .kind_count = 1, .beside = ground, .kinds = &kind};
+    assert_int_equal(fm_knot_create(&all, units, 2, 1000, 1, &fm_memory_libc, &knot), FM_OK);
     assert_int_equal(fm_knot_search(knot, 100000), FM_KNOT_FAILED);
     fm_knot_destroy(knot);
 }

@@ -312,6 +312,7 @@ static bool can_end(fm_order_kind kind, fm_order_end reason)
         return true;
     case FM_END_ARRIVED:
     case FM_END_NEAREST:
+    case FM_END_CROWDED:
         return kind == FM_ORDER_MOVE || kind == FM_ORDER_FLEE;
     case FM_END_UNREACHABLE:
         return kind != FM_ORDER_HOLD && kind != FM_ORDER_EXPLORE;

@@ -136,6 +136,7 @@ typedef enum fm_order_end {
     FM_END_TARGET_LOST, // target_lost
     FM_END_TARGET_DIED, // target_died
     FM_END_EXPLORED, // explored
+    FM_END_CROWDED, // crowded
     FM_END_COUNT,
 } fm_order_end;
 

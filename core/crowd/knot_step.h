@@ -1,0 +1,58 @@
+// core/crowd/knot_step.h: one configuration of a joint search from another, by priority inheritance
+// with backtracking and swaps, as pibt.h and swap.h, on a ground of cells by index.
+//
+// Units of one cell each: who is asked and finds no place stays, and is not asked again. Where some
+// are larger, a try has several units in its way: if one of them finds no place, all that was
+// decided for that try is taken back. Then a unit may be asked often, and the work has a bound.
+//
+// Sources: see pibt.h; K. Okumura, "Improving LaCAM for Scalable Eventually Optimal Multi-Agent
+// Pathfinding", IJCAI 2023, for the swap.
+//
+// Threads: the tick thread.
+
+#pragma once
+
+#include "core/base/random.h"
+#include "core/crowd/knot.h"
+
+#define FM_KNOT_OPTIONS_MAX (FM_DIRECTION_COUNT + 1u) // cells around and one's own
+
+typedef struct fm_knot_step {
+    fm_knot_ground ground;
+    const fm_knot_unit *units;
+    const uint16_t *distances; // to the goal of each unit, cell by cell
+    uint32_t unit_count;
+    bool is_mixed; // some units are larger than one cell
+    fm_random random;
+    const uint16_t *places;                                   // where each unit is
+    uint16_t now[FM_KNOT_CELLS_MAX], then[FM_KNOT_CELLS_MAX]; // unit + 1 in a cell, 0: nobody
+    uint16_t to[FM_KNOT_UNITS_MAX];    // where each goes; FM_KNOT_NONE: not decided
+    uint16_t trail[FM_KNOT_UNITS_MAX]; // those decided, in that order
+    uint32_t trail_count;
+    uint32_t asked;                                                         // so often units were
+    uint16_t under[FM_KNOT_CELLS_MAX][FM_KNOT_SIZE_MAX * FM_KNOT_SIZE_MAX]; // cells from a cell on
+} fm_knot_step;
+
+/// Fills in what follows from ground and units, which the caller has set.
+void fm_knot_step_init(fm_knot_step *step);
+
+/// All are at `places`, which must live, and nothing is decided.
+void fm_knot_step_begin(fm_knot_step *step, const uint16_t *places);
+
+/// A unit goes to a cell around it, or stays. Returns whether it can.
+bool fm_knot_step_tell(fm_knot_step *step, uint32_t unit, uint16_t cell);
+
+/// Decides for all others, asked in this order. Returns whether all have a place, in `to`.
+bool fm_knot_step_complete(fm_knot_step *step, const uint16_t *order);
+
+/// The cells that a unit may go to from `at`, which is among them; the nearest to its goal first,
+/// equals in any order, cells where nobody is before others. Returns how many.
+uint32_t fm_knot_step_options(fm_knot_step *step, uint32_t unit, uint16_t at, uint16_t *cells);
+
+/// How far a cell is from a unit's goal; 0 without one.
+static inline uint16_t fm_knot_distance(const fm_knot_step *step, uint32_t unit, uint32_t cell)
+{
+    return step->units[unit].goal == FM_KNOT_NONE
+               ? 0
+               : step->distances[unit * step->ground.cell_count + cell];
+}

@@ -1,0 +1,37 @@
+// core/crowd/patience.c: see patience.h.
+
+#include "core/crowd/patience.h"
+
+#include "core/orders/order_kinds.h"
+
+static void count(struct fm_agent *agent, const fm_mover *mover)
+{
+    uint32_t left = mover->distance + 1; // 0 is for not known
+    bool moves = mover->next != mover->cell;
+    bool as_wanted =
+        moves && fm_cell_direction(mover->cell, mover->next) == (mover->preferences & 15);
+    if (agent->nearest == 0 || left < agent->nearest) {
+        agent->nearest = left;
+        agent->hindered = 0;
+    } else if (as_wanted) {
+        agent->hindered -= agent->hindered > 0;
+    } else {
+        agent->hindered += 2;
+    }
+}
+
+bool fm_patience_count(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
+{
+    bool is_under_way = !mover->aside && (mover->preferences & 15) < FM_PREFERENCE_STAY;
+    if (!is_under_way || agent->order.on_unreachable == FM_UNREACHABLE_WAIT) {
+        return false;
+    }
+    count(agent, mover);
+    if (agent->hindered < 2 * FM_PATIENCE_TICKS) {
+        return false;
+    }
+    agent->nearest = agent->hindered = 0;
+    fm_order_give_up_leg(world, agent, FM_END_CROWDED);
+    agent->settled = false; // it stands in others' way, perhaps
+    return true;
+}

@@ -1,0 +1,26 @@
+// core/crowd/patience.h: no order goes on for ever because of others. Who does not get nearer to
+// its goal for too long, and not for want of trying, ends as near as it has come: FM_END_CROWDED
+// with on_unreachable = nearest, FM_END_UNREACHABLE with fail; wait continues.
+//
+//   tick of a unit under way               its account
+//   is nearer to its goal than ever        begins at 0 again
+//   has made the step that it wanted       1 less
+//   has waited, or was moved elsewhere     2 more; at 2 * FM_PATIENCE_TICKS the leg is over
+//
+// So an order ends in bounded time: as long as a team learns nothing new, a step that is wanted
+// brings a unit nearer by one, and others can undo no more than that in a tick. Between two ticks
+// in which the unit is nearer than ever there are at most 2 * FM_PATIENCE_TICKS others.
+//
+// Threads: the tick thread.
+
+#pragma once
+
+#include "core/crowd/pibt.h"
+#include "core/world/world_state.h"
+
+#define FM_PATIENCE_TICKS 1800u
+
+/// Counts a tick of an agent that has an order, before it moves. Ends its leg, perhaps.
+///
+/// @return whether the leg is over
+bool fm_patience_count(fm_world *world, struct fm_agent *agent, const fm_mover *mover);
