@@ -40,6 +40,7 @@ typedef struct fm_account {
     bool moves_only;     // in this round it is for real-time planners only
     bool in_turns;       // in this round it is the first that a planner gets, one after the other
     uint64_t credit;     // what they share then: expansions that have not been granted yet
+    uint64_t turn_tick;  // ticks completed when it last had its turn, where teams wait for theirs
 } fm_account;
 
 // What the accounts of a round have together.

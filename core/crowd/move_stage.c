@@ -15,7 +15,8 @@
 // ---- choose -------------------------------------------------------------------------------------
 
 // While a group's search is not over, its units go straight ahead (those of auto while it never
-// was): the legal step that brings most, FM_CELL_NONE when none brings them nearer.
+// was), and so do units of auto whose own search has to wait for its turn: the legal step that
+// brings most, FM_CELL_NONE when none brings them nearer.
 static fm_cell step_ahead(const fm_world *world, const struct fm_agent *agent)
 {
     const fm_view *view =
@@ -61,7 +62,10 @@ static fm_cell step_meanwhile(const fm_world *world, const struct fm_agent *agen
                               const struct fm_planner *planner)
 {
     bool is_group = agent->spec.ops->joins_groups && planner->spec.ops->shared;
-    if (fm_order_marches(&agent->order) || (is_group && !planner->has_answered)) {
+    // One that is put off has nothing to lose by it either: its search has not begun.
+    bool is_put_off = agent->spec.ops->joins_groups && planner->expansions == 0 &&
+                      planner->goal == agent->order.goal && world->crowd.occupancy == NULL;
+    if (fm_order_marches(&agent->order) || is_put_off || (is_group && !planner->has_answered)) {
         return step_ahead(world, agent);
     }
     // A field that has a distance for the cell has a step as well.

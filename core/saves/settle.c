@@ -62,6 +62,7 @@ void fm_world_settle(fm_world *world)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         struct fm_team *team = &world->teams.list[i];
         fm_team_labels_settle(team);
+        team->account.turn_tick = 0;    // who asks again has waited from then on
         team->seekers.frontier.job = 0; // the wave for the nearest frontier restarts
     }
     forget_lost_labels(world);

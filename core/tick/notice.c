@@ -40,9 +40,9 @@ static void look_ahead_of(fm_world *world, uint32_t slot)
     }
     const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
     const fm_change_log *log = fm_knowledge_log(knowledge, agent->class_index);
-    // By its number in its team: slots would show how many agents others have.
-    bool in_full =
-        (agent->member + world->tick) % FULL_LOOK_TICKS == 0 || log->edited > log->trimmed;
+    // By its number in its team, and the team's: slots would show how many agents others have.
+    bool in_full = (agent->member + agent->team + world->tick) % FULL_LOOK_TICKS == 0 ||
+                   log->edited > log->trimmed;
     if (in_full || fm_change_log_is_fresh(log, agent->cell)) {
         look_ahead(world, agent, log, in_full ? FM_STEPS_ALL : STEPS_AHEAD);
     }

@@ -13,10 +13,10 @@
 #include "core/world/planner_table.h"
 #include "core/world/view_surveys.h"
 
-#define FIRST_GRANT  64u   // expansions of round 0; covers nine repairs in ten
 #define MOVES_SHARE  4u    // of a team that has less than that, this part is for moves
 #define TURN_GROWTH  2u    // bits: who has had a turn in vain gets four times as much the next time
 #define TURNS_MAX    8u    // that grants grow with
+#define TURNS_SPENT  3u    // after which a team has had its turn, though its search is not over
 #define TURNS_STRIDE 7919u // how far the orders of turns rotate from tick to tick
 
 // Items that a worker takes at a time.
@@ -67,18 +67,36 @@ static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
     }
 }
 
-// One planner of each team in turn, as long as it has any: when the deadline ends a round, all
-// teams have had as many turns, whatever they ask for.
-static void deal_turns(fm_world *world, const uint32_t *slots, const uint32_t *ends,
-                       uint32_t *teams)
+// The teams that have planners in the list, in the order of their turns. Returns how many.
+static uint32_t list_teams(const fm_world *world, const uint32_t *slots, const uint32_t *ends,
+                           uint32_t *teams)
 {
     uint32_t team_count = 0;
+    if (world->lists.teams_in_turns) {
+        // Those first that have waited longest, as those that are notified are listed.
+        for (uint32_t i = 0; i < world->lists.notified_count; i++) {
+            uint32_t slot = world->lists.notified[i], team = world->planners.slots[slot].team - 1;
+            if (slots[ends[team] - world->teams.list[team].account.searching] == slot) {
+                teams[team_count++] = team;
+            }
+        }
+        return team_count;
+    }
     for (uint32_t i = 0; i < world->teams.count; i++) {
         uint32_t team = (uint32_t)((i + world->tick * TURNS_STRIDE) % world->teams.count);
         if (world->teams.list[team].account.searching > 0) {
             teams[team_count++] = team;
         }
     }
+    return team_count;
+}
+
+// One planner of each team in turn, as long as it has any: when the deadline ends a round, all
+// teams have had as many turns, whatever they ask for.
+static void deal_turns(fm_world *world, const uint32_t *slots, const uint32_t *ends,
+                       uint32_t *teams)
+{
+    uint32_t team_count = list_teams(world, slots, ends, teams);
     world->lists.searching_count = 0;
     for (uint32_t turn = 0; team_count > 0; turn++) {
         uint32_t kept = 0;
@@ -163,11 +181,11 @@ static void open_accounts(struct fm_tick *t)
 static uint64_t first_grant(const fm_account *account, uint64_t budget, uint32_t planner_count,
                             uint32_t team_count)
 {
-    if (budget / FIRST_GRANT >= planner_count) {
-        return FIRST_GRANT;
+    if (budget / FM_FIRST_GRANT >= planner_count) {
+        return FM_FIRST_GRANT;
     }
-    uint64_t mean = (uint64_t)FIRST_GRANT * planner_count / team_count / account->searching;
-    return mean < FIRST_GRANT ? FIRST_GRANT : mean;
+    uint64_t mean = (uint64_t)FM_FIRST_GRANT * planner_count / team_count / account->searching;
+    return mean < FM_FIRST_GRANT ? FM_FIRST_GRANT : mean;
 }
 
 // All the same to everybody, if that is enough to begin with. If not, in round 0 those that can use
@@ -178,7 +196,7 @@ static void set_grant(fm_account *account, uint32_t round, uint64_t allowance, u
 {
     uint64_t grant = allowance / (round == 0 ? account->searching : account->served);
     account->moves_only = round == 0 && grant < first;
-    account->in_turns = round > 0 && grant < FIRST_GRANT;
+    account->in_turns = round > 0 && grant < FM_FIRST_GRANT;
     account->credit = allowance;
     if (account->moves_only) {
         grant /= MOVES_SHARE;
@@ -188,10 +206,19 @@ static void set_grant(fm_account *account, uint32_t round, uint64_t allowance, u
     account->grant = grant < 1 ? 1 : grant > UINT32_MAX ? UINT32_MAX : (uint32_t)grant;
 }
 
+// Whether a team's planners get their grants from the pool. Where even one planner of each team
+// could not finish a search, teams put together what they have, and those that have waited longest
+// search first: dealt out, it would be of no use to anybody.
+static bool is_pooled(const fm_world *world, const fm_account *account)
+{
+    return world->lists.teams_in_turns && account->in_turns;
+}
+
 // Sets every team's grant for the round.
 static void open_round(struct fm_tick *t)
 {
     fm_world *world = t->world;
+    t->pool = 0;
     fm_claims claims = {.budget = t->budget};
     uint32_t team_count = 0;
     for (uint32_t i = 0; i < world->teams.count; i++) {
@@ -205,6 +232,7 @@ static void open_round(struct fm_tick *t)
         }
         uint64_t first = first_grant(account, t->budget, world->lists.searching_count, team_count);
         set_grant(account, t->round, fm_account_allowance(account, &claims), first);
+        t->pool += is_pooled(world, account) ? account->credit : 0;
     }
 }
 
@@ -229,7 +257,8 @@ static uint32_t grant_of(const struct fm_tick *t, const struct fm_planner *plann
         grant *= planner->start_count;
     }
     if (account->in_turns) {
-        grant = smaller(grant << TURN_GROWTH * planner->turns, account->credit);
+        uint64_t most = is_pooled(t->world, account) ? t->pool : account->credit;
+        grant = smaller(grant << TURN_GROWTH * planner->turns, most);
     }
     bool is_left_out = account->moves_only && !lives_on_moves(planner->spec.ops);
     return is_left_out ? 0 : smaller(grant, UINT32_MAX);
@@ -240,9 +269,10 @@ static uint32_t grant_of(const struct fm_tick *t, const struct fm_planner *plann
 static uint32_t deal_grants(struct fm_tick *t)
 {
     fm_world *world = t->world;
-    uint32_t teams_left = 0, end = 0;
+    uint32_t teams_left = t->pool > 0, end = 0; // the pool counts for one
     for (uint32_t i = 0; i < world->teams.count; i++) {
-        teams_left += world->teams.list[i].account.searching > 0;
+        const fm_account *account = &world->teams.list[i].account;
+        teams_left += account->searching > 0 && !is_pooled(world, account);
     }
     for (; end < world->lists.searching_count && teams_left > 0; end++) {
         struct fm_planner *planner = &world->planners.slots[world->lists.searching[end]];
@@ -250,8 +280,9 @@ static uint32_t deal_grants(struct fm_tick *t)
         planner->grant = grant_of(t, planner, account);
         if (account->in_turns && planner->grant > 0) {
             planner->turns += planner->turns < TURNS_MAX;
-            account->credit -= planner->grant;
-            teams_left -= account->credit == 0;
+            uint64_t *credit = is_pooled(world, account) ? &t->pool : &account->credit;
+            *credit -= planner->grant;
+            teams_left -= *credit == 0;
         }
     }
     return end;
@@ -362,7 +393,7 @@ static void search_planner(struct fm_tick *t, uint32_t slot, uint32_t worker)
     }
     fm_work work = lend(t, worker, planner->grant, planner->cut, planner->cut_at);
     work.in_turn = fm_team_of(t->world, planner->team)->account.in_turns &&
-                   planner->grant >= FIRST_GRANT; // less does not finish a search
+                   planner->grant >= FM_FIRST_GRANT; // less does not finish a search
     planner->state = (uint8_t)planner->spec.ops->advance(planner->self, &work);
     planner->round_expansions = work.expansions;
     planner->expansions += work.expansions;
@@ -491,6 +522,9 @@ static bool close_planner(struct fm_tick *t, uint32_t slot, uint64_t *used)
     if (!planner->wants_search) {
         account->searching -= 1;
         account->served -= planner->start_count;
+    }
+    if (world->lists.teams_in_turns && (!planner->wants_search || planner->turns >= TURNS_SPENT)) {
+        account->turn_tick = world->tick;
     }
     return planner->wants_search;
 }
@@ -668,6 +702,8 @@ void fm_stage_search(struct fm_tick *t)
         t->report->record.rounds = t->round + 1;
     }
     t->report->rounds_ns = fm_tick_now(t) - rounds_begin;
+    fm_due_learn_cost(world, t->report->planners_searched - world->lists.searching_count,
+                      t->report->expansions - t->report->notify_expansions);
     t->report->planners_unfinished = world->lists.searching_count + t->put_off;
     close_accounts(world);
     close_stage(world);

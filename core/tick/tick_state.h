@@ -19,6 +19,7 @@ struct fm_tick {
     uint32_t recorded_next;         // first cut of `recorded` that was not used yet
     fm_tick_report *report;
     uint64_t budget;  // expansions left
+    uint64_t pool;    // of the round, where teams take turns: expansions not granted yet
     uint32_t put_off; // planners that are due and have to wait for their turn
     uint32_t round;
     uint32_t turns;    // planners at the head of fm_world.lists.searching that the round looks at

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #define BEGIN_COST  16u   // expansions: few searches take less
+#define COST_LEAST  4u    // of a search that is touched at all
+#define COST_WEIGHT 8u    // ticks that the cost of searches is smoothed over
+#define COST_TELLS  16u   // searches, below which a tick says too little
 #define BEGUN_LEAST 64u   // searches of a team that are never put off
 #define AGES        64u   // ticks of waiting that are distinguished
 #define STRIDE      7919u // how far the order of equals rotates from tick to tick
@@ -99,6 +102,15 @@ static uint32_t rank_of(const fm_world *world, const struct fm_planner *planner)
     return age < AGES ? AGES - (uint32_t)age : 1;
 }
 
+// The same of its team, which has no share of a team's that asks for more.
+static uint32_t team_rank_of(const fm_world *world, const struct fm_planner *planner)
+{
+    uint64_t turn_tick = fm_team_of(world, planner->team)->account.turn_tick;
+    uint64_t since = turn_tick > planner->asked_tick ? turn_tick : planner->asked_tick;
+    uint64_t age = world->tick - since;
+    return !can_wait(planner) ? 0 : age < AGES ? AGES - (uint32_t)age : 1;
+}
+
 // The first that was taken whose slot is not below a number.
 static uint32_t find_taken(const fm_world *world, uint32_t slot)
 {
@@ -114,28 +126,44 @@ static uint32_t find_taken(const fm_world *world, uint32_t slot)
     return begin;
 }
 
-// Among equals the order is that of slots, but it begins somewhere else in every tick.
-static void sort_by_age(fm_world *world)
+// Sorts `from`, beginning at `first`, into `to`; equals keep their order.
+typedef uint32_t rank_fn(const fm_world *world, const struct fm_planner *planner);
+
+static inline void sort(const fm_world *world, rank_fn *rank_of_slot, const uint32_t *from,
+                        uint32_t first, uint32_t *to)
 {
     uint32_t counts[AGES + 2] = {0}, count = world->lists.notified_count;
     for (uint32_t i = 0; i < count; i++) {
-        counts[rank_of(world, &world->planners.slots[world->lists.notified[i]]) + 1] += 1;
+        counts[rank_of_slot(world, &world->planners.slots[from[i]]) + 1] += 1;
     }
     for (uint32_t rank = 1; rank <= AGES; rank++) {
         counts[rank] += counts[rank - 1];
     }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = from[first + i < count ? first + i : first + i - count];
+        to[counts[rank_of_slot(world, &world->planners.slots[slot])]++] = slot;
+    }
+}
+
+// Lists in `aged` those that were taken. Among equals the order is that of slots, but it begins
+// somewhere else in every tick.
+static void sort_by_age(fm_world *world)
+{
     uint32_t first =
         find_taken(world, (uint32_t)(world->tick * STRIDE % world->planners.slot_count));
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = world->lists.notified[first + i < count ? first + i : first + i - count];
-        world->lists.aged[counts[rank_of(world, &world->planners.slots[slot])]++] = slot;
+    sort(world, rank_of, world->lists.notified, first, world->lists.aged);
+    if (world->lists.teams_in_turns) {
+        memcpy(world->lists.notified, world->lists.aged,
+               world->lists.notified_count * sizeof *world->lists.notified);
+        sort(world, team_rank_of, world->lists.notified, 0, world->lists.aged);
     }
 }
 
 // How many searches a team may begin: by what it has, or by an equal part of the tick's budget.
+// Where teams have to take turns, one at least.
 static void open_doors(fm_world *world, uint64_t budget)
 {
-    uint32_t asking = 0;
+    uint64_t asking = 0;
     for (uint32_t i = 0; i < world->teams.count; i++) {
         world->teams.list[i].account.asking = 0;
     }
@@ -145,13 +173,33 @@ static void open_doors(fm_world *world, uint64_t budget)
         asking += account->asking == 0;
         account->asking = 1;
     }
+    uint64_t part = asking == 0 ? 0 : budget / asking;
+    world->lists.teams_in_turns = asking > BEGUN_LEAST && part < FM_FIRST_GRANT;
+    uint64_t least = world->lists.teams_in_turns ? 1 : BEGUN_LEAST;
     for (uint32_t i = 0; i < world->teams.count; i++) {
         fm_account *account = &world->teams.list[i].account;
-        uint64_t part = asking == 0 ? 0 : budget / asking;
         uint64_t begun = (account->left > part ? account->left : part) / BEGIN_COST;
-        begun = begun > BEGUN_LEAST ? begun : BEGUN_LEAST;
+        begun = begun > least ? begun : least;
         account->asking = begun < UINT32_MAX ? (uint32_t)begun : UINT32_MAX;
     }
+}
+
+// Too few begun leave budget unused while others wait; too many are notified in vain.
+static uint64_t begin_cost(const fm_world *world)
+{
+    uint64_t cost = world->planners.search_cost / 16;
+    return cost < COST_LEAST ? COST_LEAST : cost;
+}
+
+void fm_due_learn_cost(fm_world *world, uint32_t finished, uint64_t expansions)
+{
+    if (finished < COST_TELLS) {
+        return;
+    }
+    uint64_t cost = expansions * 16 / finished, known = world->planners.search_cost;
+    cost = cost < FM_FIRST_GRANT * 16 ? cost : FM_FIRST_GRANT * 16;
+    known = known == 0 ? cost : known;
+    world->planners.search_cost = (uint32_t)((known * (COST_WEIGHT - 1) + cost) / COST_WEIGHT);
 }
 
 bool fm_due_admit(fm_world *world, uint64_t budget)
@@ -163,15 +211,18 @@ bool fm_due_admit(fm_world *world, uint64_t budget)
     if (world->lists.notified_count == 0) {
         return true;
     }
-    sort_by_age(world);
     open_doors(world, budget);
+    sort_by_age(world);
+    uint64_t most = world->lists.teams_in_turns ? budget / begin_cost(world) : UINT64_MAX;
+    most = most > BEGUN_LEAST ? most : BEGUN_LEAST;
     uint32_t admitted = 0;
     for (uint32_t i = 0; i < world->lists.notified_count; i++) {
         uint32_t slot = world->lists.aged[i];
         const struct fm_planner *planner = &world->planners.slots[slot];
         fm_account *account = &fm_team_of(world, planner->team)->account;
-        if (account->asking > 0 || !can_wait(planner)) {
+        if ((account->asking > 0 && most > 0) || !can_wait(planner)) {
             account->asking -= can_wait(planner);
+            most -= can_wait(planner);
             world->lists.notified[admitted++] = slot;
         } else {
             fm_planner_wake(world, slot);
@@ -183,6 +234,7 @@ bool fm_due_admit(fm_world *world, uint64_t budget)
 
 void fm_due_reset(fm_world *world)
 {
+    world->planners.search_cost = 0;
     for (uint32_t i = 0; i < world->planners.due_capacity; i++) {
         world->planners.due[i] = 0;
     }

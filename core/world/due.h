@@ -25,6 +25,9 @@
 /// Makes room for one planner more. False when out of memory.
 bool fm_due_reserve(fm_world *world, uint32_t planner_slots);
 
+// Expansions that a planner gets to begin with; nine repairs in ten take no more.
+#define FM_FIRST_GRANT 64u
+
 /// The next search stage turns to the planner.
 static inline void fm_planner_wake(fm_world *world, uint32_t slot)
 {
@@ -66,10 +69,18 @@ bool fm_due_take(fm_world *world);
 /// budget would not do to begin all of its searches, the last ones are put off: they stay due, and
 /// nobody touches them. So whatever is asked for, searches are finished one after the other.
 ///
+/// Where so many teams ask that an equal part would not do for a search (lists.teams_in_turns), the
+/// same goes for teams: those come first that have waited longest since they asked, or since a
+/// search of theirs was finished, and others are put off.
+///
 /// @return false when out of memory; nothing has changed then
 bool fm_due_admit(fm_world *world, uint64_t budget);
 
-/// All planners are eager and due again.
+/// What so many searches took that were finished in one tick. By that it is judged how many can be
+/// begun where teams take turns.
+void fm_due_learn_cost(fm_world *world, uint32_t finished, uint64_t expansions);
+
+/// All planners are eager and due again, and what searches cost is forgotten.
 void fm_due_reset(fm_world *world);
 
 void fm_due_fini(fm_world *world);

@@ -214,8 +214,9 @@ struct fm_world_planners {
     uint32_t count;
     uint32_t field_count; // of these, goal fields
     uint64_t made;
-    uint64_t hash_sum; // of fm_planner.hash
-    uint32_t *table;   // slot + 1 by hash; chains through fm_planner.next
+    uint64_t hash_sum;    // of fm_planner.hash
+    uint32_t search_cost; // what a search took of late, in 1/16 expansions; 0: not known yet
+    uint32_t *table;      // slot + 1 by hash; chains through fm_planner.next
     uint32_t table_mask;
 
     // Bits per planner slot; see due.h.
@@ -257,6 +258,7 @@ struct fm_tick_lists {
     uint32_t notified_capacity, aged_capacity, starts_capacity, searching_capacity,
         sensing_capacity;
     uint32_t notified_count;
+    bool teams_in_turns; // an equal share would not do for a search: teams get theirs in turns
     uint32_t searching_count;
     uint32_t *by_team; // planner slots, then two numbers for each team
     uint32_t by_team_capacity;
