@@ -127,7 +127,7 @@ async function aMatchBegunOnThePage() {
   const far = { x: 159 - walker.x, y: 159 - walker.y };
   await page.evaluate(({ x, y }) => window.fogmarch.map.centre({ x, y }, 12), far);
   await drag(page, far, { x: far.x + 1, y: far.y + 1 });
-  await until(async () => (await page.locator("#problem").textContent()).includes("building.place"),
+  await until(async () => (await page.locator("#problem").textContent()).includes("must see all of the ground"),
               "a refusal");
   // Torn down again.
   await page.evaluate(({ x, y }) => window.fogmarch.map.centre({ x, y }, 12), cell);

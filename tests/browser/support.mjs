@@ -80,9 +80,9 @@ export class Browser {
     return browser;
   }
 
-  /** A page in a context of its own: another person at another machine. */
-  async open(url, prepare = async () => {}) {
-    const context = await this.browser.newContext({ viewport: { width: 1366, height: 768 } });
+  /** A page in a context of its own: another person at another machine, of which `device` tells. */
+  async open(url, prepare = async () => {}, device = {}) {
+    const context = await this.browser.newContext({ viewport: { width: 1366, height: 768 }, ...device });
     context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const lines = [];

@@ -1,123 +1,83 @@
-// The agents of a view: one particle each, moved between the cells of two ticks by the clock. The shape
-// is the team's; the mark on it, and the size, are the movement class's.
+// The agents of a view: two particles each, a plate of the team's shape and colour and a figure of the
+// movement class that looks where the agent goes.
+//
+// Messages come with the ticks, frames far more often. An agent glides from where it is drawn to its
+// new cell in about the time that its last steps took, so that one which steps every third tick does
+// not stop between its steps, and messages that come unevenly are not seen. Beyond a few cells it
+// jumps.
 
-import { Particle, ParticleContainer, Rectangle, Texture } from "pixi.js";
+import { Container, Particle, ParticleContainer } from "pixi.js";
 import type { Mirror } from "fogmarch";
 import { TEAM_SHAPES, teamColour } from "./palette.js";
+import { CLASS_FIGURES, makeUnitSprites, SPRITE_SIZE } from "./unit-sprites.js";
 
-const SHAPE_SIZE = 64;
+const JUMP = 4;            // cells; farther than that nobody glides
+const SLACK = 1.08;        // a glide takes a little longer than steps do, so that it is not over early
+const STEP_TICKS_MAX = 8;  // a step that took longer than so many ticks says nothing of the next
+const TURN_PER_MS = 0.014; // radians
+const FIGURE_PIXELS = 9;   // a unit smaller than that is a plate alone
 
-function drawShape(context: CanvasRenderingContext2D, shape: string): void {
-  const middle = SHAPE_SIZE / 2;
-  const radius = SHAPE_SIZE * 0.4;
-  const polygon = (corners: number, turn: number, inner = 1): void => {
-    context.beginPath();
-    for (let i = 0; i < corners; i++) {
-      const angle = turn + (i * 2 * Math.PI) / corners;
-      const distance = i % 2 === 1 ? radius * inner : radius;
-      context.lineTo(middle + distance * Math.sin(angle), middle - distance * Math.cos(angle));
+/** Where agents are drawn, by the low 32 bits of their ids. */
+class Glides {
+  ids = new Float64Array(0);
+  toX = new Uint16Array(0);
+  toY = new Uint16Array(0);
+  fromX = new Float32Array(0);
+  fromY = new Float32Array(0);
+  start = new Float64Array(0);
+  span = new Float32Array(0);
+  angle = new Float32Array(0);
+  heading = new Float32Array(0);
+
+  reserve(slot: number): void {
+    if (slot < this.ids.length) {
+      return;
     }
-    context.closePath();
-  };
-  context.fillStyle = "#ffffff";
-  context.strokeStyle = "#101010";
-  context.lineWidth = 5;
-  switch (shape) {
-    case "square": polygon(4, Math.PI / 4); break;
-    case "triangle": polygon(3, 0); break;
-    case "diamond": polygon(4, 0); break;
-    case "hexagon": polygon(6, 0); break;
-    case "star": polygon(10, 0, 0.45); break;
-    case "cross": {
-      context.beginPath();
-      const arm = radius * 0.42;
-      for (const [x, y] of [[-arm, -radius], [arm, -radius], [arm, -arm], [radius, -arm],
-                            [radius, arm], [arm, arm], [arm, radius], [-arm, radius],
-                            [-arm, arm], [-radius, arm], [-radius, -arm], [-arm, -arm]]) {
-        context.lineTo(middle + x!, middle + y!);
-      }
-      context.closePath();
-      break;
-    }
-    default:
-      context.beginPath();
-      context.arc(middle, middle, radius, 0, 2 * Math.PI);
-  }
-  context.stroke();
-  context.fill();
-  if (shape === "ring") {
-    context.beginPath();
-    context.arc(middle, middle, radius * 0.45, 0, 2 * Math.PI);
-    context.fillStyle = "#101010";
-    context.fill();
+    const size = Math.max(1024, 2 * slot);
+    const grown = <A extends { set(from: A): void }>(to: A, from: A): A => {
+      to.set(from);
+      return to;
+    };
+    this.ids = grown(new Float64Array(size), this.ids);
+    this.toX = grown(new Uint16Array(size), this.toX);
+    this.toY = grown(new Uint16Array(size), this.toY);
+    this.fromX = grown(new Float32Array(size), this.fromX);
+    this.fromY = grown(new Float32Array(size), this.fromY);
+    this.start = grown(new Float64Array(size), this.start);
+    this.span = grown(new Float32Array(size), this.span);
+    this.angle = grown(new Float32Array(size), this.angle);
+    this.heading = grown(new Float32Array(size), this.heading);
   }
 }
 
-/** What tells the classes of a world apart, in their order: the first has no mark. */
-export const CLASS_MARKS = [
-  "plain", "a bar", "a dot", "an upright bar", "two bars", "a cross", "two upright bars", "a frame",
-] as const;
-
-function drawMark(context: CanvasRenderingContext2D, mark: (typeof CLASS_MARKS)[number]): void {
-  const middle = SHAPE_SIZE / 2;
-  const bar = (x: number, y: number, width: number, height: number): void =>
-    context.fillRect(middle + x - width / 2, middle + y - height / 2, width, height);
-  context.fillStyle = context.strokeStyle = "#101010";
-  switch (mark) {
-    case "plain": break;
-    case "a bar": bar(0, 0, 26, 8); break;
-    case "an upright bar": bar(0, 0, 8, 26); break;
-    case "two bars": bar(0, -7, 22, 6); bar(0, 7, 22, 6); break;
-    case "two upright bars": bar(-7, 0, 6, 22); bar(7, 0, 6, 22); break;
-    case "a cross": bar(0, 0, 24, 7); bar(0, 0, 7, 24); break;
-    case "a dot":
-      context.beginPath();
-      context.arc(middle, middle, 8, 0, 2 * Math.PI);
-      context.fill();
-      break;
-    case "a frame":
-      context.lineWidth = 5;
-      context.strokeRect(middle - 9, middle - 9, 18, 18);
-      break;
-  }
-}
-
-// Shapes side by side, marks below each other; the texture of a shape with a mark is at
-// mark * TEAM_SHAPES.length + shape.
-function makeShapes(): Texture[] {
-  const canvas = document.createElement("canvas");
-  canvas.width = SHAPE_SIZE * TEAM_SHAPES.length;
-  canvas.height = SHAPE_SIZE * CLASS_MARKS.length;
-  const context = canvas.getContext("2d")!;
-  const frames: Rectangle[] = [];
-  CLASS_MARKS.forEach((mark, row) => TEAM_SHAPES.forEach((shape, column) => {
-    const frame = new Rectangle(column * SHAPE_SIZE, row * SHAPE_SIZE, SHAPE_SIZE, SHAPE_SIZE);
-    context.save();
-    context.translate(frame.x, frame.y);
-    drawShape(context, shape);
-    drawMark(context, mark);
-    context.restore();
-    frames.push(frame);
-  }));
-  const { source } = Texture.from(canvas);
-  return frames.map((frame) => new Texture({ source, frame }));
+function slotOf(id: number): number {
+  return id % 0x100000000;
 }
 
 export class AgentLayer {
-  readonly container: ParticleContainer;
-  private readonly shapes = makeShapes();
-  private readonly pool: Particle[] = [];
-  private arrivedAt = 0;
-  private interval = 100;
+  readonly container = new Container();
+  private readonly units: ParticleContainer;
+  private readonly rings: ParticleContainer;
+  private readonly sprites = makeUnitSprites();
+  private readonly plates: Particle[] = [];
+  private readonly figures: Particle[] = [];
+  private readonly ringPool: Particle[] = [];
+  private readonly glides = new Glides();
+  private readonly calm = matchMedia("(prefers-reduced-motion: reduce)");
+  private selected: ReadonlySet<number> = new Set();
+  private now = performance.now();
   private settled = true;
   private size = 1.15; // of an agent of one cell, in cells
+  private figureSize = 1;
   private sides: readonly number[] = []; // cells of each movement class; 1 where it is not known
 
   constructor() {
-    this.container = new ParticleContainer({
-      dynamicProperties: { position: true, color: false, uvs: false, vertex: false, rotation: false },
-      texture: this.shapes[0]!,
+    const dynamicProperties = { position: true, color: false, uvs: false, vertex: false, rotation: true };
+    this.units = new ParticleContainer({ dynamicProperties, texture: this.sprites.ring });
+    this.rings = new ParticleContainer({
+      dynamicProperties: { ...dynamicProperties, rotation: false }, texture: this.sprites.ring,
     });
+    this.container.addChild(this.rings, this.units);
   }
 
   /** Cells from side to side of each movement class, in the order of the world's rules. */
@@ -130,73 +90,187 @@ export class AgentLayer {
     return this.sides[view.classes[place]!] ?? 1;
   }
 
-  /** A message came: its agents are drawn on their way to where they are now. */
+  /** Rings are drawn around these, as the set is in each frame. */
+  select(ids: ReadonlySet<number>): void {
+    this.selected = ids;
+  }
+
+  /** A message came, `interval` milliseconds after the one before: agents set out for their cells. */
   take(view: Mirror, interval: number): void {
-    this.arrivedAt = performance.now();
-    this.interval = interval;
+    this.now = performance.now();
     this.settled = false;
-    const children = this.container.particleChildren;
+    const children = this.units.particleChildren as Particle[];
     for (let place = 0; place < view.agentCount; place++) {
-      let particle = this.pool[place];
-      if (particle === undefined) {
-        particle = new Particle({ texture: this.shapes[0]!, anchorX: 0.5, anchorY: 0.5 });
-        this.pool.push(particle);
-      }
+      this.setOut(view, place, interval);
+      const kind = view.classes[place]!;
       const team = view.teams[place]!;
-      particle.texture = this.shapes[(view.classes[place]! & 7) * TEAM_SHAPES.length + ((team - 1) & 7)]!;
-      particle.tint = teamColour(team);
-      particle.scaleX = particle.scaleY = (this.size * this.sideOf(view, place)) / SHAPE_SIZE;
-      children[place] = particle;
+      const plate = this.plates[place] ?? this.makeUnit(place);
+      const figure = this.figures[place]!;
+      plate.texture = this.sprites.plates[(team - 1) % TEAM_SHAPES.length] ?? this.sprites.plates[0]!;
+      plate.tint = teamColour(team);
+      plate.scaleX = plate.scaleY = (this.size * this.sideOf(view, place)) / SPRITE_SIZE;
+      figure.texture = this.sprites.figures[kind % CLASS_FIGURES.length]!;
+      figure.scaleX = figure.scaleY = plate.scaleX * this.figureSize;
+      children[2 * place] = plate;
+      children[2 * place + 1] = figure;
     }
-    children.length = view.agentCount;
-    this.container.update();
+    children.length = 2 * view.agentCount;
+    this.units.update();
     this.move(view);
   }
 
   /** Pixels per cell: from far away agents are drawn larger than a cell. */
   setZoom(zoom: number): void {
     const size = Math.max(1.15, 5 / zoom);
-    if (size !== this.size) {
-      const factor = size / this.size;
-      this.size = size;
-      for (const particle of this.pool) {
-        particle.scaleX = particle.scaleY = particle.scaleX * factor;
-      }
-      this.container.update();
+    const figureSize = size * zoom < FIGURE_PIXELS ? 0 : 1;
+    if (size === this.size && figureSize === this.figureSize) {
+      return;
     }
+    const factor = size / this.size;
+    this.size = size;
+    this.figureSize = figureSize;
+    this.plates.forEach((plate, i) => {
+      const figure = this.figures[i]!;
+      plate.scaleX = plate.scaleY = plate.scaleX * factor;
+      figure.scaleX = figure.scaleY = plate.scaleX * figureSize;
+    });
+    this.units.update();
   }
 
-  /** Where an agent is drawn now. */
+  /** Where an agent is drawn now: its middle, in cells. */
   positionOf(view: Mirror, place: number): { x: number; y: number } {
-    const t = this.share();
+    const slot = slotOf(view.ids[place]!);
     const half = this.sideOf(view, place) / 2;
-    return {
-      x: view.previousXs[place]! + (view.xs[place]! - view.previousXs[place]!) * t + half,
-      y: view.previousYs[place]! + (view.ys[place]! - view.previousYs[place]!) * t + half,
-    };
+    const { toX, toY, fromX, fromY } = this.glides;
+    if (slot >= toX.length) {
+      return { x: view.xs[place]! + half, y: view.ys[place]! + half };
+    }
+    const t = this.shareOf(slot, performance.now());
+    return { x: fromX[slot]! + (toX[slot]! - fromX[slot]!) * t + half,
+             y: fromY[slot]! + (toY[slot]! - fromY[slot]!) * t + half };
   }
 
   /** Called every frame. */
   move(view: Mirror): void {
-    if (this.settled) {
-      return;
+    const now = performance.now();
+    const elapsed = now - this.now;
+    this.now = now;
+    if (!this.settled) {
+      this.moveUnits(view, now, this.calm.matches ? 10 : elapsed * TURN_PER_MS);
     }
-    const t = this.share();
-    const children = this.container.particleChildren as Particle[];
-    const { xs, ys, previousXs, previousYs, classes } = view;
-    const { sides } = this;
-    for (let place = 0; place < children.length; place++) {
-      const particle = children[place]!;
-      const fromX = previousXs[place]!;
-      const fromY = previousYs[place]!;
-      const half = (sides[classes[place]!] ?? 1) / 2;
-      particle.x = fromX + (xs[place]! - fromX) * t + half;
-      particle.y = fromY + (ys[place]! - fromY) * t + half;
+    if (this.selected.size > 0 || this.rings.particleChildren.length > 0) {
+      this.moveRings(view, now);
     }
-    this.settled = t >= 1;
   }
 
-  private share(): number {
-    return Math.min(1, (performance.now() - this.arrivedAt) / this.interval);
+  private moveUnits(view: Mirror, now: number, turnMost: number): void {
+    const { ids, classes, agentCount } = view;
+    const { toX, toY, fromX, fromY, angle, heading } = this.glides;
+    const { sides, plates, figures } = this;
+    let moving = false;
+    for (let place = 0; place < agentCount; place++) {
+      const slot = slotOf(ids[place]!);
+      const t = this.shareOf(slot, now);
+      const half = (sides[classes[place]!] ?? 1) / 2;
+      const figure = figures[place]!;
+      const plate = plates[place]!;
+      figure.x = plate.x = fromX[slot]! + (toX[slot]! - fromX[slot]!) * t + half;
+      figure.y = plate.y = fromY[slot]! + (toY[slot]! - fromY[slot]!) * t + half;
+      let turn = heading[slot]! - angle[slot]!;
+      if (turn !== 0) {
+        turn -= 2 * Math.PI * Math.round(turn / (2 * Math.PI));
+        angle[slot] = Math.abs(turn) <= turnMost ? heading[slot]!
+          : angle[slot]! + Math.sign(turn) * turnMost;
+        moving = true;
+      }
+      figure.rotation = angle[slot]!;
+      moving = moving || t < 1;
+    }
+    this.settled = !moving;
+  }
+
+  private moveRings(view: Mirror, now: number): void {
+    const children = this.rings.particleChildren as Particle[];
+    let isStale = false;
+    const { toX, toY, fromX, fromY } = this.glides;
+    let count = 0;
+    for (const id of this.selected) {
+      const place = view.placeOf(id);
+      if (place === undefined) {
+        continue;
+      }
+      const ring = this.ringPool[count] ?? this.makeRing();
+      const slot = slotOf(id);
+      const t = this.shareOf(slot, now);
+      const side = this.sideOf(view, place);
+      ring.x = fromX[slot]! + (toX[slot]! - fromX[slot]!) * t + side / 2;
+      ring.y = fromY[slot]! + (toY[slot]! - fromY[slot]!) * t + side / 2;
+      const scale = (this.size * (side + 0.42)) / SPRITE_SIZE;
+      if (ring.scaleX !== scale) {
+        ring.scaleX = ring.scaleY = scale;
+        isStale = true;
+      }
+      isStale = isStale || children[count] !== ring;
+      children[count++] = ring;
+    }
+    isStale = isStale || children.length !== count;
+    children.length = count;
+    if (isStale) {
+      this.rings.update();
+    }
+  }
+
+  // Towards the agent's cell, from where it is drawn now.
+  private setOut(view: Mirror, place: number, interval: number): void {
+    const id = view.ids[place]!;
+    const slot = slotOf(id);
+    const { glides, now } = this;
+    glides.reserve(slot);
+    const [x, y] = [view.xs[place]!, view.ys[place]!];
+    if (glides.ids[slot] !== id) {
+      glides.ids[slot] = id;
+      glides.start[slot] = 0;
+      glides.span[slot] = interval;
+      glides.angle[slot] = glides.heading[slot] = Math.PI / 2;
+    } else if (glides.toX[slot] === x && glides.toY[slot] === y) {
+      return;
+    } else {
+      const t = this.shareOf(slot, now);
+      const atX = glides.fromX[slot]! + (glides.toX[slot]! - glides.fromX[slot]!) * t;
+      const atY = glides.fromY[slot]! + (glides.toY[slot]! - glides.fromY[slot]!) * t;
+      glides.heading[slot] = Math.atan2(y - glides.toY[slot]!, x - glides.toX[slot]!);
+      if (Math.max(Math.abs(x - atX), Math.abs(y - atY)) <= JUMP) {
+        const took = now - glides.start[slot]!;
+        const span = took > STEP_TICKS_MAX * interval ? interval
+          : Math.max(interval * 0.7, 0.5 * (glides.span[slot]! / SLACK + took));
+        glides.span[slot] = span * SLACK;
+        glides.start[slot] = now;
+        glides.fromX[slot] = atX;
+        glides.fromY[slot] = atY;
+        glides.toX[slot] = x;
+        glides.toY[slot] = y;
+        return;
+      }
+      glides.start[slot] = now;
+    }
+    glides.fromX[slot] = glides.toX[slot] = x;
+    glides.fromY[slot] = glides.toY[slot] = y;
+  }
+
+  private shareOf(slot: number, now: number): number {
+    return Math.min(1, (now - this.glides.start[slot]!) / this.glides.span[slot]!);
+  }
+
+  private makeUnit(place: number): Particle {
+    const make = (): Particle =>
+      new Particle({ texture: this.sprites.plates[0]!, anchorX: 0.5, anchorY: 0.5 });
+    this.figures[place] = make();
+    return (this.plates[place] = make());
+  }
+
+  private makeRing(): Particle {
+    const ring = new Particle({ texture: this.sprites.ring, anchorX: 0.5, anchorY: 0.5 });
+    this.ringPool.push(ring);
+    return ring;
   }
 }

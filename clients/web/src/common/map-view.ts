@@ -1,9 +1,4 @@
-// The map: terrain, agents, overlays; pan, zoom, and what the mouse and the keys mean.
-//
-//   drag with the middle or the right button, or with Space held; arrow keys   pan
-//   wheel, + and -                                                           zoom
-//   Home                                                                     everything
-//   Enter                                       a click on the cross in the middle, which keys bring up
+// The map: terrain, agents, overlays; pan and zoom. What mouse, fingers and keys mean: map-input.ts.
 //
 // All layers lie in one container whose unit is a cell.
 
@@ -12,32 +7,15 @@ import { Application, Container, Graphics } from "pixi.js";
 import type { Mirror } from "fogmarch";
 import { showProblem } from "./dom.js";
 import { AgentLayer } from "./agent-layer.js";
+import { MapInput, type PointerHandlers } from "./map-input.js";
 import { TerrainLayer } from "./terrain-layer.js";
 
 const ZOOM_MIN = 0.25; // pixels per cell
 const ZOOM_MAX = 96;
-const DOUBLE_CLICK_MS = 400;
 
 export interface Cell {
   x: number;
   y: number;
-}
-
-/** A press of a button of the mouse, or of Enter. */
-export interface Press {
-  shiftKey: boolean;
-  byKeyboard: boolean;
-  /** Clicks shortly after each other, this one included. */
-  clicks: number;
-}
-
-export interface PointerHandlers {
-  /** Left button; `drag` is given while and after it moves, from where it went down. */
-  down?(cell: Cell, press: Press): void;
-  drag?(from: Cell, to: Cell, press: Press): void;
-  up?(from: Cell, to: Cell, press: Press): void;
-  /** Right button without a drag. */
-  command?(cell: Cell, press: Press): void;
 }
 
 export class MapView {
@@ -52,37 +30,53 @@ export class MapView {
   readonly world = new Container();
   readonly marks = new Graphics();
   private readonly cross = new Graphics();
-  handlers: PointerHandlers = {};
+  readonly input: MapInput;
   /** Called after each pan and zoom. */
   onMoved: () => void = () => {};
   /** Called every frame, before drawing. */
   onFrame: () => void = () => {};
   frames = 0;
+  /** Milliseconds of a frame that are the page's own, not the drawing's; smoothed. */
+  ownMs = 0;
   private view: Mirror | undefined;
   private seenView: Mirror | undefined;
 
   private constructor(
     readonly app: Application,
-    private readonly element: HTMLElement,
+    element: HTMLElement,
   ) {
-    this.world.addChild(this.terrain.sprite, this.under, this.agents.container,
+    this.world.addChild(this.terrain.container, this.under, this.agents.container,
                         this.seen.container, this.over);
     this.over.addChild(this.marks);
     this.cross.visible = false;
     app.stage.addChild(this.world, this.cross);
-    app.ticker.add(() => {
-      if (this.view !== undefined) {
-        this.agents.move(this.view);
-      }
-      if (this.seenView !== undefined) {
-        this.seen.move(this.seenView);
-      }
-      this.agents.setZoom(this.zoom);
-      this.seen.setZoom(this.zoom);
-      this.onFrame();
-      this.frames++;
-    });
-    this.listen();
+    app.ticker.add(() => this.frame());
+    this.input = new MapInput(this, app.canvas, element);
+  }
+
+  get handlers(): PointerHandlers {
+    return this.input.handlers;
+  }
+
+  set handlers(handlers: PointerHandlers) {
+    this.input.handlers = handlers;
+  }
+
+  private frame(): void {
+    const start = performance.now();
+    this.input.frame(this.app.ticker.deltaMS);
+    this.terrain.setZoom(this.zoom * this.app.renderer.resolution);
+    this.agents.setZoom(this.zoom);
+    this.seen.setZoom(this.zoom);
+    if (this.view !== undefined) {
+      this.agents.move(this.view);
+    }
+    if (this.seenView !== undefined) {
+      this.seen.move(this.seenView);
+    }
+    this.onFrame();
+    this.frames++;
+    this.ownMs += (performance.now() - start - this.ownMs) / 30;
   }
 
   static async create(element: HTMLElement): Promise<MapView> {
@@ -164,20 +158,28 @@ export class MapView {
   centre(cell: Cell, zoom = this.zoom): void {
     this.world.scale.set(Math.max(ZOOM_MIN, Math.min(ZOOM_MAX, zoom)));
     const { width, height } = this.app.screen;
-    this.world.position.set(width / 2 - cell.x * this.zoom, height / 2 - cell.y * this.zoom);
-    this.onMoved();
+    this.place(width / 2 - cell.x * this.zoom, height / 2 - cell.y * this.zoom);
   }
 
   pan(dx: number, dy: number): void {
-    this.world.position.set(this.world.position.x + dx, this.world.position.y + dy);
-    this.onMoved();
+    this.place(this.world.position.x + dx, this.world.position.y + dy);
   }
 
   zoomAt(x: number, y: number, factor: number): void {
     const zoom = Math.max(ZOOM_MIN, Math.min(ZOOM_MAX, this.zoom * factor));
     const cell = this.cellAtPixel(x, y, false);
     this.world.scale.set(zoom);
-    this.world.position.set(x - cell.x * zoom, y - cell.y * zoom);
+    this.place(x - cell.x * zoom, y - cell.y * zoom);
+  }
+
+  // Some of the map stays in the middle of the screen, so that nobody gets lost beside it.
+  private place(x: number, y: number): void {
+    const [left, top, width, height] = this.view?.rect ?? [0, 0, 0, 0];
+    const { width: screenWidth, height: screenHeight } = this.app.screen;
+    const within = (at: number, middle: number, from: number, side: number): number =>
+      side === 0 ? at : Math.max(middle - (from + side) * this.zoom, Math.min(middle - from * this.zoom, at));
+    this.world.position.set(within(x, screenWidth / 2, left, width),
+                            within(y, screenHeight / 2, top, height));
     this.onMoved();
   }
 
@@ -204,8 +206,8 @@ export class MapView {
     return { x: Math.floor(x), y: Math.floor(y) };
   }
 
-  // Keys are in use: the cell that they mean is marked.
-  private showCross(visible: boolean): void {
+  /** Marks the middle of the screen: keys are in use. */
+  showCross(visible: boolean): void {
     this.cross.visible = visible;
     if (visible) {
       const { width, height } = this.app.screen;
@@ -219,89 +221,5 @@ export class MapView {
           .stroke({ width: lineWidth, color });
       }
     }
-  }
-
-  private cellOf(event: PointerEvent): Cell {
-    return this.cellAtPixel(event.offsetX, event.offsetY);
-  }
-
-  private listen(): void {
-    const canvas = this.app.canvas;
-    let from: Cell | undefined; // left button is down
-    let pan: { x: number; y: number; moved: boolean; button: number } | undefined;
-    let space = false;
-    let last: { time: number; cell: Cell; clicks: number } | undefined;
-    const pressOf = (event: PointerEvent): Press =>
-      ({ shiftKey: event.shiftKey, byKeyboard: false, clicks: last?.clicks ?? 1 });
-    canvas.addEventListener("contextmenu", (event) => event.preventDefault());
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      this.zoomAt(event.offsetX, event.offsetY, Math.exp(-event.deltaY * 0.0015));
-    }, { passive: false });
-    canvas.addEventListener("pointerdown", (event) => {
-      this.element.focus();
-      this.showCross(false);
-      canvas.setPointerCapture(event.pointerId);
-      if (event.button !== 0 || space) {
-        pan = { x: event.clientX, y: event.clientY, moved: false, button: event.button };
-      } else {
-        from = this.cellOf(event);
-        const again = last !== undefined && event.timeStamp - last.time < DOUBLE_CLICK_MS &&
-                      last.cell.x === from.x && last.cell.y === from.y;
-        last = { time: event.timeStamp, cell: from, clicks: again ? last!.clicks + 1 : 1 };
-        this.handlers.down?.(from, pressOf(event));
-      }
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      if (pan !== undefined) {
-        const dx = event.clientX - pan.x;
-        const dy = event.clientY - pan.y;
-        if (pan.moved || Math.abs(dx) + Math.abs(dy) > 4) {
-          pan = { ...pan, x: event.clientX, y: event.clientY, moved: true };
-          this.pan(dx, dy);
-        }
-      } else if (from !== undefined) {
-        this.handlers.drag?.(from, this.cellOf(event), pressOf(event));
-      }
-    });
-    canvas.addEventListener("pointerup", (event) => {
-      if (pan !== undefined) {
-        if (!pan.moved && pan.button === 2) {
-          this.handlers.command?.(this.cellOf(event), pressOf(event));
-        }
-        pan = undefined;
-      } else if (from !== undefined) {
-        this.handlers.up?.(from, this.cellOf(event), pressOf(event));
-        from = undefined;
-      }
-    });
-    this.element.addEventListener("keydown", (event) => {
-      const step = 80;
-      const { width, height } = this.app.screen;
-      switch (event.key) {
-        case " ": space = true; break;
-        case "ArrowLeft": this.pan(step, 0); break;
-        case "ArrowRight": this.pan(-step, 0); break;
-        case "ArrowUp": this.pan(0, step); break;
-        case "ArrowDown": this.pan(0, -step); break;
-        case "+": case "=": this.zoomAt(width / 2, height / 2, 1.25); break;
-        case "-": this.zoomAt(width / 2, height / 2, 0.8); break;
-        case "Home": this.fit(); break;
-        case "Enter": {
-          const press = { shiftKey: event.shiftKey, byKeyboard: true, clicks: 1 };
-          this.handlers.down?.(this.middleCell, press);
-          this.handlers.up?.(this.middleCell, this.middleCell, press);
-          break;
-        }
-        default: return;
-      }
-      this.showCross(event.key !== " ");
-      event.preventDefault();
-    });
-    this.element.addEventListener("keyup", (event) => {
-      if (event.key === " ") {
-        space = false;
-      }
-    });
   }
 }

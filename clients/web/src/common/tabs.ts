@@ -16,6 +16,7 @@ export function tabs(list: readonly Tab[], label: string,
   const buttons = list.map(({ name, title, content }, i) => {
     content.setAttribute("role", "tabpanel");
     content.setAttribute("aria-label", title);
+    content.tabIndex = 0; // it may have to be scrolled by keys
     const button = make("button", { type: "button", role: "tab", "data-tab": name,
                                     onclick: () => choose(i) }, title);
     button.addEventListener("keydown", (event) => {

@@ -6,6 +6,10 @@ import { make } from "../common/dom.js";
 
 const KEPT = 400;
 const DRAWN_EVERY_MS = 200;
+const HEIGHT = 104; // of the lines and their axes, in pixels
+const PADDING = 8;
+const DIGITS_MAX = 5;
+const FONT = "13px system-ui, sans-serif";
 
 interface Line {
   label: string;
@@ -21,10 +25,21 @@ function linesOf(labels: readonly string[]): Line[] {
                                      dash: DASHES[i % DASHES.length]! }));
 }
 
-// Numbers that fit beside a small chart.
+// Numbers that fit beside a small chart, with as many digits as it takes to tell them apart.
 function short(_: uPlot, values: number[]): string[] {
-  return values.map((value) => Math.abs(value) >= 1000
-    ? new Intl.NumberFormat("en", { notation: "compact" }).format(value) : String(value));
+  const notation = Math.max(...values.map(Math.abs)) >= 10000 ? "compact" : "standard";
+  for (let digits = 0; digits < DIGITS_MAX; digits++) {
+    const format = new Intl.NumberFormat("en", { notation, maximumFractionDigits: digits });
+    const texts = values.map((value) => format.format(value));
+    if (new Set(texts).size === texts.length) {
+      return texts;
+    }
+  }
+  return values.map((value) => value.toLocaleString("en"));
+}
+
+function whole(_: uPlot, values: number[]): string[] {
+  return values.map((value) => (Number.isInteger(value) ? value.toLocaleString("en") : ""));
 }
 
 class Chart {
@@ -35,22 +50,28 @@ class Chart {
   constructor(parent: HTMLElement, title: string, lines: readonly Line[]) {
     this.data = [[], ...lines.map(() => [])];
     const box = make("div", { class: "chart", "data-chart": title });
+    box.append(make("h2", {}, title));
     parent.append(box);
     this.plot = new uPlot({
-      title,
-      width: 202,
-      height: 110,
+      width: 200,
+      height: HEIGHT,
       legend: { show: true, live: false },
       cursor: { show: false },
       scales: { x: { time: false } },
       axes: [
-        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 28, space: 70, values: short },
-        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 44, space: 24, values: short },
+        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 26, space: 80, values: whole, font: FONT },
+        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 46, space: 24, values: short, font: FONT },
       ],
       series: [{}, ...lines.map((line) => ({ label: line.label, stroke: line.colour, width: 1.5,
                                             points: { show: false },
                                             ...(line.dash?.length ? { dash: line.dash } : {}) }))],
     }, this.data as uPlot.AlignedData, box);
+    new ResizeObserver(() => {
+      const width = box.clientWidth - PADDING;
+      if (width > 0 && width !== this.plot.width) { // a tab that is not seen has none
+        this.plot.setSize({ width, height: HEIGHT });
+      }
+    }).observe(box);
   }
 
   get length(): number {
@@ -95,7 +116,7 @@ export class Charts {
   private readonly queues: Chart;
   private readonly memory: Chart;
   private readonly agents: Chart;
-  private readonly stagesBox = make("div", {});
+  private readonly stagesBox = make("div", { class: "stages" });
   private before: { ticks: number; stages: Record<string, number> } | undefined;
 
   constructor() {
@@ -103,7 +124,7 @@ export class Charts {
     this.panel.append(this.stagesBox);
     this.work = new Chart(this.panel, "expansions per tick", linesOf(["expansions"]));
     this.queues = new Chart(this.panel, "waiting", linesOf(
-      ["agents for a way", "client, ticks", "disk, ticks"]));
+      ["agents", "client, ticks", "disk, ticks"]));
     this.memory = new Chart(this.panel, "MiB", linesOf(["search", "knowledge"]));
     this.agents = new Chart(this.panel, "agents", linesOf(["alive", "moved"]));
   }

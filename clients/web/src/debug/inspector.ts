@@ -11,7 +11,7 @@ import { needsDetails, OVERLAYS, SearchOverlay, type Overlay } from "./overlay.j
 import { AgentTrace, type Inspection } from "./trace.js";
 
 const SEARCH_CELLS_MAX = 16384; // of one report
-const MOVED_MS = 150;           // the map stands still for so long before other cells are asked for
+const MOVED_MS = 150;           // after the map has moved other cells are asked for
 const NOBODY = "Click an agent on the map, or type its id.";
 
 export class Inspector {
@@ -22,12 +22,16 @@ export class Inspector {
   last: Inspection | undefined;
   /** Called when another agent, or another overlay, was chosen. */
   onChanged: () => void = () => {};
+  /** Called after each report. */
+  onReport: () => void = () => {};
   private lastExpansions: { tick: number; expansions: number } | undefined;
   private pace = "-";
   private wished: readonly [number, number, number, number] | undefined; // cells that reports hold
   private moved: ReturnType<typeof setTimeout> | undefined;
   private readonly explanation: Explanation;
   private readonly body = make("div", { id: "agent-facts", "aria-live": "off" });
+  readonly followButton = make("button", { type: "button", id: "follow", "aria-pressed": "false",
+                                           "aria-keyshortcuts": "f" }, "follow ", make("kbd", {}, "F"));
   private readonly legend = make("p", { id: "legend", class: "hint" });
   private readonly search = make("input", { type: "number", min: 1, step: 1, name: "agent",
                                             placeholder: "id" });
@@ -35,6 +39,7 @@ export class Inspector {
 
   constructor(
     parent: HTMLElement,
+    more: HTMLElement,
     private readonly client: Client,
     private readonly world: number,
     private readonly map: MapView,
@@ -61,9 +66,9 @@ export class Inspector {
                               "save search as trace");
     const explainButton = make("button", { type: "button", id: "explain",
                                            onclick: () => void this.explanation.open() }, "why?");
-    parent.replaceChildren(group("Agent", find, this.overlayChoice.element, this.legend, this.body,
+    parent.replaceChildren(group("Agent", find, this.overlayChoice.element, this.legend, more, this.body,
                                  this.explanation.last,
-                                 make("div", { class: "row" }, explainButton, exportButton),
+                                 make("div", { class: "row" }, this.followButton, explainButton, exportButton),
                                  this.explanation.lists));
     map.under.addChild(this.overlay.container);
     this.showNothing(NOBODY);
@@ -96,9 +101,11 @@ export class Inspector {
 
   /** The map shows another part. */
   mapMoved(): void {
-    clearTimeout(this.moved);
     if (this.overlayName !== "none" && this.agent !== undefined) {
-      this.moved = setTimeout(() => void attempt(() => this.follow()), MOVED_MS);
+      this.moved ??= setTimeout(() => {
+        this.moved = undefined;
+        void attempt(() => this.follow());
+      }, MOVED_MS);
     }
   }
 
@@ -220,6 +227,7 @@ export class Inspector {
       this.explanation.refresh();
     }
     this.draw(result);
+    this.onReport();
     if (this.hasLeft()) {
       void attempt(() => this.follow());
     }

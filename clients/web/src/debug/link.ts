@@ -1,5 +1,7 @@
 // What one looks at, in the address: #world=1&team=2&agent=117&at=40.5,7.5,12&overlay=g, or of a
-// replay #replay=1-arena.journal&tick=250&...
+// replay #replay=1-arena.journal&tick=250&... With `with` two agents are side by side.
+
+const PERIOD_MS = 250; // between two addresses
 
 export interface Look {
   world?: number;
@@ -8,6 +10,8 @@ export interface Look {
   tick?: number;
   team?: number;
   agent?: number;
+  /** The agent beside it. */
+  with?: number;
   /** Middle of the screen in cells, and pixels per cell. */
   at?: [number, number, number];
   overlay?: string;
@@ -23,6 +27,7 @@ export function readLink(): Look {
   const world = number("world");
   const team = number("team");
   const agent = number("agent");
+  const beside = number("with");
   const overlay = entries.get("overlay");
   const replay = entries.get("replay");
   const tick = number("tick");
@@ -32,16 +37,36 @@ export function readLink(): Look {
     ...(world === undefined ? {} : { world }),
     ...(team === undefined ? {} : { team }),
     ...(agent === undefined ? {} : { agent }),
+    ...(beside === undefined ? {} : { with: beside }),
     ...(at.length === 3 && at.every(Number.isFinite)
       ? { at: at as [number, number, number] } : {}),
     ...(overlay === null ? {} : { overlay }),
   };
 }
 
-export function writeLink(look: Look): void {
+function textOf(look: Look): string {
   const entries = Object.entries(look)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, Array.isArray(value)
       ? value.map((part) => Number(part.toFixed(2))).join(",") : String(value)]);
-  history.replaceState(null, "", "#" + entries.map((entry) => entry.join("=")).join("&"));
+  return "#" + entries.map((entry) => entry.join("=")).join("&");
+}
+
+let writing: ReturnType<typeof setTimeout> | undefined;
+let wanted = "";
+let written = 0;
+
+/** Browsers take the address a few times a second; of what comes oftener, the newest. */
+export function writeLink(look: Look): void {
+  wanted = textOf(look);
+  writing ??= setTimeout(() => {
+    writing = undefined;
+    written = performance.now();
+    history.replaceState(null, "", wanted);
+  }, Math.max(0, written + PERIOD_MS - performance.now()));
+}
+
+/** The address of this page with another look. */
+export function addressOf(look: Look): string {
+  return location.origin + location.pathname + textOf(look);
 }

@@ -4,6 +4,7 @@ import type { Client } from "fogmarch";
 import { attempt, startPage, wordsFor } from "../common/connection.js";
 import { count, find, group, make, showProblem } from "../common/dom.js";
 import { MapView } from "../common/map-view.js";
+import { sheets } from "../common/sheets.js";
 import { Journals } from "./journals.js";
 import { readLink, writeLink } from "./link.js";
 import { WorldView } from "./world-view.js";
@@ -16,6 +17,9 @@ drawing.catch(() => {}); // said when a session begins
 // For tests, and for the curious at the console.
 const exposed: { map?: MapView; view?: WorldView } = {};
 Object.assign(window, { fogmarch: exposed });
+
+sheets([{ id: "left", title: "world" }, { id: "right", title: "agent" },
+        { id: "bottom", title: "charts" }, { id: "connection", title: "server" }]);
 
 startPage({
   name: "debug",

@@ -45,6 +45,7 @@ function makeNumber(): BitmapText {
 const OPEN_COLOUR = 0xf0e442;
 const CLOSED_COLOUR = 0x0072b2;
 const NEITHER_COLOUR = 0x808080;
+const STALE_COLOUR = 0xcc79a7;
 
 /** Whether the channel `details` is needed for it. */
 export function needsDetails(overlay: Overlay): boolean {
@@ -87,6 +88,12 @@ function textOf(cell: SearchCell, overlay: Overlay, pairs: boolean): string {
     default:
       return short(valueOf(cell, overlay, pairs));
   }
+}
+
+// What is left of a goal field in tiles that changed since is chequered.
+function staleWords(cells: readonly SearchCell[]): string {
+  const stale = cells.filter((cell) => cell.stale).length;
+  return stale === 0 ? "" : `; ${stale} chequered pink are stale: their tile has changed since`;
 }
 
 /** What the colours mean, in words. */
@@ -197,7 +204,7 @@ export class SearchOverlay {
         most = Math.max(most, value);
       }
     }
-    this.legend = legendOf(cells, overlay, least, most);
+    this.legend = legendOf(cells, overlay, least, most) + staleWords(cells);
     const width = right - left;
     const height = bottom - top;
     const pixels = new Uint8Array(width * height * 4);
@@ -209,6 +216,9 @@ export class SearchOverlay {
       } else {
         const value = valueOf(cell, overlay, pairs);
         colour = value >= NO_COST ? NEITHER_COLOUR : heat((value - least) / Math.max(1, most - least));
+      }
+      if (cell.stale && (cell.x + cell.y) % 2 === 0) {
+        colour = STALE_COLOUR;
       }
       const at = ((cell.y - top) * width + (cell.x - left)) * 4;
       pixels[at] = colour >> 16;

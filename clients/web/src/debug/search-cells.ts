@@ -7,12 +7,15 @@ const ENTRIES = 6; // x, y, flags, g, h, rhs
 const DETAILS = 5; // key's halves, x and y of the parent, by how much h was raised
 const OPEN = 1;
 const CLOSED = 2;
+const STALE = 4;
 
 export interface SearchCell {
   x: number;
   y: number;
   open: boolean;
   closed: boolean;
+  /** Of a tile of a goal field that has changed since. */
+  stale: boolean;
   g: number;
   h: number;
   rhs: number;
@@ -38,6 +41,7 @@ export function searchCells({ search = [], details = [] }: SearchLists): SearchC
     const flags = search[i + 2]!;
     cells.push({
       x: search[i]!, y: search[i + 1]!, open: (flags & OPEN) !== 0, closed: (flags & CLOSED) !== 0,
+      stale: (flags & STALE) !== 0,
       g: search[i + 3]!, h: search[i + 4]!, rhs: search[i + 5]!,
       ...(isDetailed ? { details: {
         key: [details[d]!, details[d + 1]!], parent: [details[d + 2]!, details[d + 3]!],

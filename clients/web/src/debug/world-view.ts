@@ -6,17 +6,20 @@ import {
 import { BuildingLayer } from "../common/building-layer.js";
 import { movementClasses } from "../common/classes.js";
 import { attempt, wordsFor } from "../common/connection.js";
-import { choice, count, fillChoice, find, group, make } from "../common/dom.js";
+import { choice, count, fillChoice, find, group, make, showProblem } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
 import { tabs } from "../common/tabs.js";
 import { Charts } from "./charts.js";
 import { Compare } from "./compare.js";
 import { Costs } from "./costs.js";
 import { mapText, Recorder, save } from "./export.js";
+import { Follow } from "./follow.js";
 import { Inspector } from "./inspector.js";
-import { readLink, writeLink, type Look } from "./link.js";
+import { addressOf, readLink, writeLink, type Look } from "./link.js";
+import { Pair } from "./pair.js";
 import { replayOf, Scrubber } from "./scrubber.js";
 import { Tools } from "./tools.js";
+import { Waits } from "./waits.js";
 
 const STATS_PERIOD_MS = 1000;
 const INFO_PERIOD_MS = 3000;
@@ -32,6 +35,9 @@ export class WorldView {
   readonly inspector: Inspector;
   private readonly tools: Tools;
   private readonly compare: Compare;
+  private readonly pair: Pair;
+  private readonly waits: Waits;
+  private readonly following: Follow;
   private readonly charts = new Charts();
   private readonly buildings = new BuildingLayer();
   private readonly costs: Costs;
@@ -60,8 +66,19 @@ export class WorldView {
     map.agents.setClassSides(sides);
     map.seen.setClassSides(sides);
     map.under.addChild(this.buildings.graphics);
-    this.inspector = new Inspector(find("right"), client, world.world, map, link.overlay);
+    const mirror = (): Mirror | undefined => this.truth?.mirror;
+    const selected = (): number | undefined => this.inspector.agent;
+    this.waits = new Waits(client, world.world, map, mirror, selected);
+    this.inspector = new Inspector(find("right"), this.waits.panel, client, world.world, map, link.overlay);
     this.compare = new Compare(client, world.world, map, this.inspector);
+    this.pair = new Pair(client, world.world, map, this.inspector);
+    this.pair.onChanged = () => this.writeLink();
+    this.inspector.onReport = () => this.pair.show();
+    this.following = new Follow(map, this.inspector.followButton, mirror, selected);
+    map.onFrame = () => {
+      this.following.frame();
+      this.waits.draw();
+    };
     this.costs = new Costs(client, world.world, (agent) => {
       void attempt(() => this.inspector.select(agent, true));
     });
@@ -82,6 +99,7 @@ export class WorldView {
       { name: "charts", title: "Charts", content: this.charts.panel },
       { name: "costs", title: "Costs", content: this.costs.panel },
       { name: "compare", title: "Compare planners", content: this.compare.panel },
+      { name: "pair", title: "Two agents", content: this.pair.panel },
       { name: "orders", title: "Orders that ended", content: make("div", {}, this.endedList) },
     ], "about the world", (name) => {
       this.tab = name;
@@ -138,6 +156,14 @@ export class WorldView {
     if (link.agent !== undefined) {
       await this.inspector.select(link.agent);
     }
+    if (link.with !== undefined) {
+      await this.pair.keep(link.with);
+    }
+    const { tick } = this.truth!.mirror;
+    if (this.file === undefined && link.tick !== undefined && link.tick < tick) {
+      showProblem(`This link shows tick ${count(link.tick)}, and the world has gone on to ${count(tick)}. ` +
+                  "Nothing was kept to go back to: start the server with --journal-dir.");
+    }
   }
 
   end(): void {
@@ -145,6 +171,10 @@ export class WorldView {
     this.tools.end();
     this.scrubber?.end();
     this.inspector.end();
+    this.pair.end();
+    this.waits.end();
+    this.following.end();
+    this.map.onFrame = () => {};
     this.map.onMoved = () => {};
     this.map.show(undefined);
     this.map.showSeen(undefined);
@@ -248,16 +278,33 @@ export class WorldView {
     this.writeLink();
   }
 
-  private writeLink(): void {
+  private get look(): Look {
     const { x, y } = this.map.middle;
-    writeLink({
+    return {
       ...(this.file === undefined ? { world: this.world.world }
         : { replay: this.file, tick: this.scrubber!.tick }),
       ...(this.team > 0 ? { team: this.team } : {}),
       ...(this.inspector.agent === undefined ? {} : { agent: this.inspector.agent }),
+      ...(this.pair.agent === undefined ? {} : { with: this.pair.agent }),
       at: [x, y, this.map.zoom],
       ...(this.inspector.overlayName === "none" ? {} : { overlay: this.inspector.overlayName }),
-    });
+    };
+  }
+
+  private writeLink(): void {
+    writeLink(this.look);
+  }
+
+  // To exactly this, tick included: of a world with a journal to that journal, for the world goes on.
+  private async exactLink(): Promise<string> {
+    const { world: _, ...look } = { ...this.look, tick: this.scrubber?.tick ?? this.truth!.mirror.tick };
+    if (this.file === undefined) {
+      const { journals } = await this.client.call("replay.list", {}).catch(() => ({ journals: [] }));
+      const row = (journals as unknown as { file: string; world: number; runs: boolean }[])
+        .find(({ world, runs }) => runs && world === this.world.world);
+      return addressOf(row === undefined ? { world: this.world.world, ...look } : { replay: row.file, ...look });
+    }
+    return addressOf(look);
   }
 
   private timePanel(): HTMLElement {
@@ -315,14 +362,16 @@ export class WorldView {
         save(`${this.world.name}.map`, mapText(this.truth.mirror));
       }
     } }, "save its map");
-    const link = make("button", { type: "button", id: "copy-link", onclick: () => {
-      const said = (words: string): void => {
-        link.textContent = words;
-      };
-      navigator.clipboard.writeText(location.href).then(
-        () => said("link copied"), () => said("copy the address above"));
-    } }, "copy a link to this");
-    return group("Take away", make("div", { class: "tools" }, button, map, link));
+    const shown = make("input", { id: "exact-link", readonly: true, hidden: true,
+                                  "aria-label": "link to exactly this" });
+    const link = make("button", { type: "button", id: "copy-link", onclick: () => void attempt(async () => {
+      shown.value = await this.exactLink();
+      shown.hidden = false;
+      shown.select();
+      link.textContent = await navigator.clipboard.writeText(shown.value).then(
+        () => "link copied", () => "copy this link:");
+    }) }, "link to exactly this");
+    return group("Take away", make("div", { class: "tools" }, button, map, link, shown));
   }
 
   private async readCosts(): Promise<void> {

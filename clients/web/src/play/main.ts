@@ -4,10 +4,13 @@
 
 import type { Client, Results } from "fogmarch";
 import { attempt, startPage } from "../common/connection.js";
-import { choice, find, group, make, showProblem } from "../common/dom.js";
+import { choice, find, group, showProblem } from "../common/dom.js";
 import { MapView } from "../common/map-view.js";
-import { Game, type Memory } from "./game.js";
+import { sheets } from "../common/sheets.js";
+import { Game } from "./game.js";
+import { Guide, helpDialog } from "./guide.js";
 import { hostPanel } from "./host.js";
+import { Memory } from "./memory.js";
 
 const SEAT_PERIOD_MS = 2000; // between two looks whether the world of a seat is there
 
@@ -18,8 +21,13 @@ drawing.catch(() => {}); // said when a session begins
 const exposed: { map?: MapView; client?: Client; game?: Game | undefined } = {};
 Object.assign(window, { fogmarch: exposed });
 
-// What a player made of the screen, for when the connection comes back.
-const memories = new Map<string, Memory>();
+const openSheet = sheets([{ id: "units", title: "units" }, { id: "match", title: "match" },
+                          { id: "connection", title: "server" }]);
+const guide = new Guide();
+const help = helpDialog(() => guide.open());
+find("over").prepend(guide.element);
+document.body.append(help);
+find("help-open").addEventListener("click", () => help.showModal());
 
 // A token that came with the address does not stay in it.
 const seat = new URLSearchParams(location.hash.slice(1)).get("seat");
@@ -58,20 +66,28 @@ async function chooseSeat(client: Client): Promise<{ world: number; team: number
   return world === 0 ? undefined : { world, team: Number(query.get("team") ?? 1) };
 }
 
-// Panels for those who are nobody's player.
-function addAdminPanels(client: Client, info: Results["world.info"] | undefined, team: number): void {
-  const right = find("right");
-  if (info !== undefined && info.teams > 0) {
+// What those who are nobody's player find in the sheet "match".
+function fillMatch(client: Client, info: Results["world.info"] | undefined, team: number): void {
+  const match = find("match");
+  match.replaceChildren();
+  if (client.welcome.role !== "player" && info !== undefined && info.teams > 0) {
     const teams = Array.from({ length: info.teams }, (_, i) => [String(i + 1), `team ${i + 1}`] as const);
     const { element, select } = choice("sit in for", teams, (chosen) => {
       location.search = `?world=${info.world}&team=${chosen}`;
     });
     select.value = String(team);
-    right.append(group("Seat", element));
+    match.append(group("Seat", element));
   }
   if (client.welcome.role === "admin") {
-    right.append(hostPanel(client));
+    match.append(hostPanel(client));
   }
+  document.querySelector<HTMLElement>("[data-sheet=match]")!.hidden = match.childElementCount === 0;
+}
+
+// Words in the middle of an empty map; "": there is a match.
+function notice(words: string): void {
+  find("notice").textContent = words;
+  find("notice").hidden = words === "";
 }
 
 startPage({
@@ -82,36 +98,34 @@ startPage({
     let isOver = false;
     Object.assign(exposed, { map, client });
     const sitDown = async (): Promise<void> => {
-      const right = find("right");
       const place = await chooseSeat(client);
       if (isOver) {
         return;
       }
       if (place === undefined) {
-        right.replaceChildren(make("p", {}, "There is no world yet. Begin a match here, or make one: " +
-                                            "fogmarch create arena --generate skirmish"));
-        addAdminPanels(client, undefined, 0);
+        notice("There is no world yet. Begin a match here, or make one: " +
+               "fogmarch create arena --generate skirmish");
+        fillMatch(client, undefined, 0);
+        openSheet("match");
         return;
       }
       const info = await client.call("world.info", { world: place.world });
-      const key = `${info.name} ${place.team}`;
-      const memory = memories.get(key) ?? { groups: new Map() };
-      memories.set(key, memory);
-      const begun = await Game.begin(client, info, place.team, map, memory);
+      const begun = await Game.begin(client, info, place.team, map, Memory.of(info.name, place.team),
+                                     guide);
       if (isOver) {
         begun.end();
         return;
       }
       game = exposed.game = begun;
-      if (client.welcome.role !== "player") {
-        addAdminPanels(client, info, place.team);
-      }
+      notice("");
+      fillMatch(client, info, place.team);
+      guide.greet();
     };
     const stop = client.on("world_ended", ({ world }) => {
       if (game?.world.world === world) {
         game.end();
         game = exposed.game = undefined;
-        find("right").replaceChildren(make("p", {}, "The match is over: its world has ended."));
+        notice("The match is over: its world has ended.");
         void attempt(sitDown);
       }
     });

@@ -1,33 +1,58 @@
-// The whole map, small: what the team knows, who stands where, what is on the screen.
+// The whole map, small: what the team knows, who stands where, what is on the screen. A click looks
+// there, a right click or a finger that rests sends the selected units there.
 
 import type { Mirror } from "fogmarch";
-import { lookColour, teamColour } from "../common/palette.js";
-import type { MapView } from "../common/map-view.js";
+import { css, lookColour, scale, teamColour } from "../common/palette.js";
+import type { Cell, MapView } from "../common/map-view.js";
 import { make } from "../common/dom.js";
 
 const SIDE = 240;
+const PERIOD_MS = 250;
+const HOLD_MS = 450;
+const EXPLORED = 0.55; // as bright as what is visible
 
 export class Minimap {
-  readonly canvas = make("canvas", { id: "minimap", width: SIDE, height: SIDE,
-                                     "aria-label": "minimap; click to look there" });
+  readonly canvas = make("canvas", {
+    id: "minimap", width: SIDE, height: SIDE, role: "img",
+    "aria-label": "minimap; click to look there, right click to send the selected units there",
+  });
+  /** Called when the selected units are sent to a cell. */
+  onCommand: (cell: Cell, queue: boolean) => void = () => {};
+  /** Which cells are visible, if that is known. */
+  visible: () => Uint8Array | undefined = () => undefined;
   private readonly context = this.canvas.getContext("2d")!;
   private readonly terrain = document.createElement("canvas");
   private terrainDue = true;
   private drawn = 0;
+  private held: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly view: Mirror, private readonly map: MapView) {
-    const go = (event: MouseEvent): void => {
-      const share = { x: event.offsetX / this.canvas.clientWidth,
-                      y: event.offsetY / this.canvas.clientHeight };
-      const [left, top, width, height] = view.rect;
-      map.centre({ x: left + share.x * width, y: top + share.y * height });
-    };
-    this.canvas.addEventListener("pointerdown", go);
+    const go = (event: PointerEvent): void => map.centre(this.placeOf(event));
+    this.canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+    this.canvas.addEventListener("pointerdown", (event) => {
+      if (event.button === 2) {
+        this.command(event);
+        return;
+      }
+      const { x, y } = map.middle;
+      go(event);
+      if (event.pointerType === "touch") {
+        this.held = setTimeout(() => {
+          map.centre({ x, y }); // a finger that sends does not look
+          navigator.vibrate?.(15);
+          this.command(event);
+        }, HOLD_MS);
+      }
+    });
     this.canvas.addEventListener("pointermove", (event) => {
-      if (event.buttons === 1) {
+      if (event.buttons === 1 && (event.movementX !== 0 || event.movementY !== 0)) {
+        clearTimeout(this.held);
         go(event);
       }
     });
+    for (const end of ["pointerup", "pointercancel", "pointerleave"]) {
+      this.canvas.addEventListener(end, () => clearTimeout(this.held));
+    }
   }
 
   /** Cells of the view changed. */
@@ -35,35 +60,53 @@ export class Minimap {
     this.terrainDue = true;
   }
 
+  private placeOf(event: PointerEvent): Cell {
+    const [left, top, width, height] = this.view.rect;
+    return { x: left + (event.offsetX / this.canvas.clientWidth) * width,
+             y: top + (event.offsetY / this.canvas.clientHeight) * height };
+  }
+
+  private command(event: PointerEvent): void {
+    const { x, y } = this.placeOf(event);
+    this.onCommand({ x: Math.floor(x), y: Math.floor(y) }, event.shiftKey);
+  }
+
   /** Called often; draws four times a second. */
   draw(): void {
     const now = performance.now();
-    if (now - this.drawn < 250) {
+    if (now - this.drawn < PERIOD_MS) {
       return;
     }
     this.drawn = now;
     const [left, top, width, height] = this.view.rect;
-    const scale = SIDE / Math.max(width, height);
-    if (this.canvas.width !== Math.round(width * scale) ||
-        this.canvas.height !== Math.round(height * scale)) {
-      this.canvas.width = Math.round(width * scale);
-      this.canvas.height = Math.round(height * scale);
+    const scaled = SIDE / Math.max(width, height);
+    const [wide, high] = [Math.round(width * scaled), Math.round(height * scaled)];
+    if (this.canvas.width !== wide || this.canvas.height !== high) {
+      this.canvas.width = wide;
+      this.canvas.height = high;
       this.terrainDue = true;
     }
     if (this.terrainDue) {
       this.drawTerrain(width, height);
     }
-    this.context.imageSmoothingEnabled = true;
-    this.context.drawImage(this.terrain, 0, 0, this.canvas.width, this.canvas.height);
-    for (let place = 0; place < this.view.agentCount; place++) {
-      this.context.fillStyle = "#" + teamColour(this.view.teams[place]!).toString(16).padStart(6, "0");
-      this.context.fillRect((this.view.xs[place]! - left) * scale - 1,
-                            (this.view.ys[place]! - top) * scale - 1, 3, 3);
+    const { context } = this;
+    context.imageSmoothingEnabled = true;
+    context.drawImage(this.terrain, 0, 0, wide, high);
+    for (const outline of [true, false]) {
+      for (let place = 0; place < this.view.agentCount; place++) {
+        const x = (this.view.xs[place]! - left) * scaled;
+        const y = (this.view.ys[place]! - top) * scaled;
+        context.fillStyle = outline ? "#101010" : css(teamColour(this.view.teams[place]!));
+        context.fillRect(outline ? x - 2 : x - 1, outline ? y - 2 : y - 1, outline ? 5 : 3, outline ? 5 : 3);
+      }
     }
     const bounds = this.map.bounds;
-    this.context.strokeStyle = "#ffffff";
-    this.context.strokeRect((bounds.x - left) * scale + 0.5, (bounds.y - top) * scale + 0.5,
-                            bounds.width * scale, bounds.height * scale);
+    for (const [lineWidth, colour] of [[4, "#101010"], [2, "#ffffff"]] as const) {
+      context.lineWidth = lineWidth;
+      context.strokeStyle = colour;
+      context.strokeRect((bounds.x - left) * scaled, (bounds.y - top) * scaled,
+                         bounds.width * scaled, bounds.height * scaled);
+    }
   }
 
   private drawTerrain(width: number, height: number): void {
@@ -73,13 +116,15 @@ export class Minimap {
     const context = this.terrain.getContext("2d")!;
     const image = context.createImageData(width, height);
     const pixels = new Uint32Array(image.data.buffer);
+    const visible = this.visible();
     const colours = new Map<number, number>();
     for (let at = 0; at < pixels.length; at++) {
-      const look = this.view.looks[at]!;
+      const isDark = visible !== undefined && visible[at] === 0;
+      const look = this.view.looks[at]! + (isDark ? 65536 : 0);
       let colour = colours.get(look);
       if (colour === undefined) {
-        const rgb = lookColour(look);
-        colour = 0xff000000 | (rgb & 255) << 16 | (rgb & 0xff00) | rgb >> 16;
+        const rgb = scale(lookColour(look & 65535), isDark && look !== 65536 ? EXPLORED : 1);
+        colour = (0xff000000 | (rgb & 255) << 16 | (rgb & 0xff00) | rgb >> 16) >>> 0;
         colours.set(look, colour);
       }
       pixels[at] = colour;

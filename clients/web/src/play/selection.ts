@@ -1,31 +1,44 @@
 // Which of the team's units are selected, and the groups that keys 1 to 9 call back.
 
 import { Graphics } from "pixi.js";
-import type { Mirror } from "fogmarch";
+import { AGENT_STATES, type Mirror } from "fogmarch";
 import type { Cell, MapView } from "../common/map-view.js";
+import type { Memory } from "./memory.js";
 
-const CLICK_REACH = 1.5; // cells
+const REACH = 1.5;         // cells from a click to the unit that is meant, at least
+const REACH_PIXELS = 10;   // and in pixels of the screen
+const FINGER_PIXELS = 24;
+const IDLE = AGENT_STATES.indexOf("idle");
 
 export class Selection {
   readonly ids = new Set<number>();
   /** Called when other units are selected. */
   onChanged: () => void = () => {};
-  private readonly rings = new Graphics();
   private readonly box = new Graphics();
+  private lastIdle = 0;
 
-  /** `groups`: kept by the caller, for when the connection comes back. */
   constructor(private readonly view: Mirror, private readonly team: number,
-              private readonly map: MapView, private readonly groups: Map<number, number[]>) {
-    map.over.addChild(this.rings, this.box);
+              private readonly map: MapView, private readonly memory: Memory) {
+    map.over.addChild(this.box);
+    map.agents.select(this.ids);
   }
 
   end(): void {
-    this.rings.destroy();
     this.box.destroy();
+    this.map.agents.select(new Set());
   }
 
   get list(): number[] {
     return [...this.ids];
+  }
+
+  /** A message came: who is no more is not selected either. */
+  refresh(): void {
+    for (const id of this.ids) {
+      if (this.view.placeOf(id) === undefined) {
+        this.ids.delete(id);
+      }
+    }
   }
 
   /** A box is being drawn. */
@@ -37,72 +50,112 @@ export class Selection {
       .stroke({ width: 1.5 / this.map.zoom, color: 0xffffff });
   }
 
-  /** The box is done, or it was a click. With `add`, what was selected stays. */
-  choose(from: Cell, to: Cell, add: boolean): void {
+  clearBox(): void {
     this.box.clear();
-    if (!add) {
-      this.ids.clear();
-    }
+  }
+
+  /** The box is done, or it was a click. With `add`, what was selected stays. */
+  choose(from: Cell, to: Cell, add: boolean, byFinger = false): void {
+    this.box.clear();
     if (from.x === to.x && from.y === to.y) {
-      const unit = this.nearest(to);
-      if (unit !== undefined) {
+      const unit = this.nearest(to, byFinger);
+      if (!add && !(byFinger && unit === undefined)) { // a finger that taps beside them lets go of nobody
+        this.ids.clear();
+      }
+      if (unit !== undefined && add && this.ids.has(unit)) {
+        this.ids.delete(unit);
+      } else if (unit !== undefined) {
         this.ids.add(unit);
       }
     } else {
-      const left = Math.min(from.x, to.x);
-      const right = Math.max(from.x, to.x);
-      const top = Math.min(from.y, to.y);
-      const bottom = Math.max(from.y, to.y);
-      for (let place = 0; place < this.view.agentCount; place++) {
-        const x = this.view.xs[place]!;
-        const y = this.view.ys[place]!;
-        if (this.view.teams[place] === this.team && x >= left && x <= right && y >= top && y <= bottom) {
-          this.ids.add(this.view.ids[place]!);
-        }
+      if (!add) {
+        this.ids.clear();
       }
+      const [left, right] = [Math.min(from.x, to.x), Math.max(from.x, to.x)];
+      const [top, bottom] = [Math.min(from.y, to.y), Math.max(from.y, to.y)];
+      this.addWhere((x, y) => x >= left && x <= right && y >= top && y <= bottom);
     }
     this.onChanged();
   }
 
   /** The team's units of the class of the one at a cell, as far as they are on the screen. */
-  chooseAlike(cell: Cell): void {
-    const unit = this.nearest(cell);
+  chooseAlike(cell: Cell, byFinger = false): void {
+    const unit = this.nearest(cell, byFinger);
     const place = unit === undefined ? undefined : this.view.placeOf(unit);
     if (place === undefined) {
       return;
     }
-    const { x, y, width, height } = this.map.bounds;
-    for (let other = 0; other < this.view.agentCount; other++) {
-      const [otherX, otherY] = [this.view.xs[other]!, this.view.ys[other]!];
-      if (this.view.teams[other] === this.team && this.view.classes[other] === this.view.classes[place] &&
-          otherX >= x && otherX <= x + width && otherY >= y && otherY <= y + height) {
-        this.ids.add(this.view.ids[other]!);
-      }
-    }
+    const kind = this.view.classes[place];
+    const { x: left, y: top, width, height } = this.map.bounds;
+    this.addWhere((x, y, other) => this.view.classes[other] === kind &&
+      x >= left && x <= left + width && y >= top && y <= top + height);
     this.onChanged();
   }
 
   chooseAll(): void {
-    for (let place = 0; place < this.view.agentCount; place++) {
-      if (this.view.teams[place] === this.team) {
-        this.ids.add(this.view.ids[place]!);
-      }
-    }
+    this.addWhere(() => true);
     this.onChanged();
   }
 
-  saveGroup(number: number): void {
-    this.groups.set(number, this.list);
+  chooseNone(): void {
+    this.ids.clear();
+    this.onChanged();
   }
 
-  callGroup(number: number): void {
+  /** These and no others. */
+  chooseThese(ids: Iterable<number>): void {
     this.ids.clear();
-    for (const id of this.groups.get(number) ?? []) {
+    for (const id of ids) {
       if (this.view.placeOf(id) !== undefined) {
         this.ids.add(id);
       }
     }
     this.onChanged();
+  }
+
+  /** Units of the team that have nothing to do. */
+  countIdle(): number {
+    let count = 0;
+    for (let place = 0; place < this.view.agentCount; place++) {
+      count += this.isIdle(place) ? 1 : 0;
+    }
+    return count;
+  }
+
+  /** Selects the one after the last that this gave, by id; undefined: all are busy. */
+  chooseNextIdle(): Cell | undefined {
+    let next: number | undefined;
+    let first: number | undefined;
+    for (let place = 0; place < this.view.agentCount; place++) {
+      if (this.isIdle(place)) {
+        const id = this.view.ids[place]!;
+        first = first === undefined || id < first ? id : first;
+        next = id > this.lastIdle && (next === undefined || id < next) ? id : next;
+      }
+    }
+    const id = next ?? first;
+    if (id === undefined) {
+      return undefined;
+    }
+    this.lastIdle = id;
+    this.chooseThese([id]);
+    return this.middle();
+  }
+
+  saveGroup(number: number): void {
+    this.memory.groups.set(number, this.list);
+    this.memory.keep();
+    this.onChanged();
+  }
+
+  callGroup(number: number): void {
+    this.chooseThese(this.memory.groups.get(number) ?? []);
+  }
+
+  /** Units of a group that are alive. */
+  sizeOfGroup(number: number): number {
+    return (this.memory.groups.get(number) ?? [])
+      .reduce((sum, id) => sum + (this.view.placeOf(id) === undefined ? 0 : 1), 0);
   }
 
   /** Middle of the selected units; undefined: none. */
@@ -120,11 +173,13 @@ export class Selection {
   }
 
   /** Any agent near a cell, and whose it is. */
-  agentAt(cell: Cell): { id: number; team: number } | undefined {
+  agentAt(cell: Cell, byFinger = false): { id: number; team: number } | undefined {
     let best: { id: number; team: number } | undefined;
-    let bestDistance = CLICK_REACH + 0.01;
+    let bestDistance = Math.max(REACH, (byFinger ? FINGER_PIXELS : REACH_PIXELS) / this.map.zoom) + 0.01;
     for (let place = 0; place < this.view.agentCount; place++) {
-      const distance = Math.hypot(this.view.xs[place]! - cell.x, this.view.ys[place]! - cell.y);
+      const middle = (this.map.agents.sideOf(this.view, place) - 1) / 2;
+      const distance = Math.hypot(this.view.xs[place]! + middle - cell.x,
+                                  this.view.ys[place]! + middle - cell.y);
       if (distance < bestDistance) {
         bestDistance = distance;
         best = { id: this.view.ids[place]!, team: this.view.teams[place]! };
@@ -133,25 +188,21 @@ export class Selection {
     return best;
   }
 
-  private nearest(cell: Cell): number | undefined {
-    const found = this.agentAt(cell);
+  private isIdle(place: number): boolean {
+    return this.view.teams[place] === this.team && this.view.states[place] === IDLE;
+  }
+
+  private nearest(cell: Cell, byFinger: boolean): number | undefined {
+    const found = this.agentAt(cell, byFinger);
     return found?.team === this.team ? found.id : undefined;
   }
 
-  /** Called every frame. */
-  draw(): void {
-    this.rings.clear();
-    for (const id of this.ids) {
-      const place = this.view.placeOf(id);
-      if (place === undefined) {
-        this.ids.delete(id);
-        continue;
+  private addWhere(isMeant: (x: number, y: number, place: number) => boolean): void {
+    for (let place = 0; place < this.view.agentCount; place++) {
+      if (this.view.teams[place] === this.team &&
+          isMeant(this.view.xs[place]!, this.view.ys[place]!, place)) {
+        this.ids.add(this.view.ids[place]!);
       }
-      const { x, y } = this.map.agents.positionOf(this.view, place);
-      this.rings.circle(x, y, 0.2 + 0.5 * this.map.agents.sideOf(this.view, place));
-    }
-    if (this.ids.size > 0) {
-      this.rings.stroke({ width: Math.max(0.12, 1.2 / this.map.zoom), color: 0xffffff });
     }
   }
 }

@@ -1,0 +1,112 @@
+// The four things to do, for who is here for the first time: each is ticked off when it is done. And
+// the list of all keys.
+
+import { make } from "../common/dom.js";
+
+const SEEN = "fogmarch-guide-seen";
+const BYE_MS = 2500;
+
+export type Deed = "select" | "send" | "look" | "explore";
+
+function hasFingers(): boolean {
+  return matchMedia("(pointer: coarse)").matches;
+}
+
+function wordsFor(deed: Deed): [string, string] {
+  const touch = hasFingers();
+  switch (deed) {
+    case "select":
+      return ["Select units", touch ? "tap one, or press \"box\" and drag around some"
+        : "drag a box around them, or click one"];
+    case "send":
+      return ["Send them", touch ? "press and hold where they shall go, or tap there with two fingers"
+        : "right click where they shall go, on the map or on the small one"];
+    case "look":
+      return ["Look around", touch ? "drag with one finger, zoom with two"
+        : "arrow keys, or the mouse at an edge; the wheel zooms"];
+    case "explore":
+      return ["Find the others", touch ? "press \"explore\": what your units see, you see"
+        : "press E to explore: what your units see, you see"];
+  }
+}
+
+/** Ticks off deeds, until all are done or the player has read enough. */
+export class Guide {
+  readonly element = make("section", { id: "guide", "aria-label": "four things to do", hidden: true });
+  private readonly entries = new Map<Deed, HTMLElement>();
+  private bye: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    const list = make("ol", {});
+    for (const deed of ["select", "send", "look", "explore"] as const) {
+      const [title, how] = wordsFor(deed);
+      const entry = make("li", {}, make("strong", {}, title), make("span", {}, how));
+      this.entries.set(deed, entry);
+      list.append(entry);
+    }
+    this.element.append(make("h2", {}, "Four things to do"), list,
+                        make("button", { type: "button", onclick: () => this.close() }, "got it"));
+  }
+
+  /** Shows it to who has not seen it. */
+  greet(): void {
+    this.element.hidden = localStorage.getItem(SEEN) !== null;
+  }
+
+  open(): void {
+    clearTimeout(this.bye);
+    this.entries.forEach((entry) => entry.removeAttribute("data-done"));
+    this.element.hidden = false;
+  }
+
+  done(deed: Deed): void {
+    const entry = this.entries.get(deed)!;
+    if (this.element.hidden || entry.hasAttribute("data-done")) {
+      return;
+    }
+    entry.setAttribute("data-done", "");
+    entry.append(make("span", { class: "only-read" }, " (done)"));
+    if ([...this.entries.values()].every((one) => one.hasAttribute("data-done"))) {
+      this.bye = setTimeout(() => this.close(), BYE_MS);
+    }
+  }
+
+  close(): void {
+    this.element.hidden = true;
+    localStorage.setItem(SEEN, "yes");
+  }
+}
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["drag, click", "select; with Shift more of them"],
+  ["double click", "all of that kind on the screen"],
+  ["right click", "go there, or follow the unit that stands there; with Shift after what they do now"],
+  ["A", "select all"],
+  [".", "next unit that has nothing to do"],
+  ["Ctrl 1 to 9", "make a group; 1 to 9 calls it, twice goes there"],
+  ["S, H, E", "stop, hold, explore"],
+  ["P, G", "patrol to, guard the next click"],
+  ["B, N, T", "build a wall, build a house, tear down: drag, or Enter at both ends"],
+  ["L", "go to the newest news"],
+  ["C", "go to the selected units, or home"],
+  ["arrows, edges, middle button", "look around"],
+  ["wheel, + and -", "zoom; Home shows all"],
+  ["without a mouse", "a cross is in the middle of the map: Enter clicks it, X selects around it, M " +
+                      "sends the selected units there"],
+  ["fingers", "tap selects, one finger looks around, two zoom; press and hold, or tap with two " +
+              "fingers, sends"],
+];
+
+export function helpDialog(again: () => void): HTMLDialogElement {
+  const dialog = make("dialog", { id: "help", "aria-labelledby": "help-title" });
+  dialog.append(
+    make("h2", { id: "help-title" }, "Mouse, fingers and keys"),
+    make("dl", {}, ...KEYS.flatMap(([key, what]) => [make("dt", {}, key), make("dd", {}, what)])),
+    make("div", { class: "row" },
+         make("button", { type: "button", onclick: () => dialog.close() }, "close"),
+         make("button", { type: "button", onclick: () => {
+           dialog.close();
+           again();
+         } }, "show the four things again")));
+  return dialog;
+}

@@ -1,0 +1,104 @@
+// Where orders went: a ring that closes on the place, and lines from each selected unit through all it
+// is to do. What units do is asked of `plans`.
+
+import { Graphics } from "pixi.js";
+import type { Mirror } from "fogmarch";
+import type { Cell, MapView } from "../common/map-view.js";
+
+const MARK_MS = 900;
+const LINES_MAX = 250; // units whose plans are drawn
+const COLOURS = { go: 0xffffff, follow: 0xf0e442, build: 0x56b4e9 } as const;
+
+export type MarkKind = keyof typeof COLOURS;
+
+/** What a unit is to do: first what it does now. */
+export interface Step {
+  kind: string;
+  x: number;
+  y: number;
+}
+
+export class Markers {
+  private readonly marks = new Graphics();
+  private readonly lines = new Graphics();
+  private readonly calm = matchMedia("(prefers-reduced-motion: reduce)");
+  private shown: { cell: Cell; kind: MarkKind; since: number }[] = [];
+  private hadLines = false;
+
+  constructor(private readonly view: Mirror, private readonly map: MapView,
+              private readonly plans: (id: number) => readonly Step[]) {
+    map.under.addChild(this.lines);
+    map.over.addChild(this.marks);
+  }
+
+  end(): void {
+    this.marks.destroy();
+    this.lines.destroy();
+  }
+
+  put(cell: Cell, kind: MarkKind): void {
+    this.shown.push({ cell, kind, since: performance.now() });
+  }
+
+  /** Called every frame. */
+  draw(selected: ReadonlySet<number>): void {
+    this.drawMarks();
+    this.drawLines(selected);
+  }
+
+  private drawMarks(): void {
+    if (this.shown.length === 0) {
+      return;
+    }
+    const now = performance.now();
+    this.shown = this.shown.filter(({ since }) => now - since < MARK_MS);
+    this.marks.clear();
+    const pixel = 1 / this.map.zoom;
+    for (const { cell, kind, since } of this.shown) {
+      const left = this.calm.matches ? 0.4 : 1 - (now - since) / MARK_MS;
+      const [x, y] = [cell.x + 0.5, cell.y + 0.5];
+      const radius = Math.max(0.5, 7 * pixel) + left * Math.max(0.9, 14 * pixel);
+      for (const [width, color] of [[5, 0x101010], [2.5, COLOURS[kind]]] as const) {
+        this.marks.circle(x, y, radius)
+          .moveTo(x - 0.4, y).lineTo(x + 0.4, y).moveTo(x, y - 0.4).lineTo(x, y + 0.4)
+          .stroke({ width: width * pixel, color, alpha: 0.35 + 0.65 * left });
+      }
+    }
+  }
+
+  private drawLines(selected: ReadonlySet<number>): void {
+    if (selected.size === 0 && !this.hadLines) {
+      return;
+    }
+    this.lines.clear();
+    this.hadLines = false;
+    const pixel = 1 / this.map.zoom;
+    const ends = new Map<string, Cell>();
+    let drawn = 0;
+    for (const id of selected) {
+      const place = this.view.placeOf(id);
+      const steps = place === undefined ? [] : this.plans(id);
+      if (place === undefined || steps.length === 0) {
+        continue;
+      }
+      if (++drawn > LINES_MAX) {
+        break;
+      }
+      const { x, y } = this.map.agents.positionOf(this.view, place);
+      this.lines.moveTo(x, y);
+      for (const step of steps) {
+        this.lines.lineTo(step.x + 0.5, step.y + 0.5);
+        ends.set(`${step.x},${step.y}`, step);
+      }
+    }
+    if (drawn === 0) {
+      return;
+    }
+    this.hadLines = true;
+    this.lines.stroke({ width: 1.6 * pixel, color: 0xffffff, alpha: drawn > 20 ? 0.3 : 0.65 });
+    for (const { x, y } of ends.values()) {
+      this.lines.circle(x + 0.5, y + 0.5, Math.max(0.16, 2.5 * pixel));
+    }
+    this.lines.fill({ color: 0xffffff }).stroke({ width: pixel, color: 0x101010 });
+  }
+}

@@ -1,0 +1,34 @@
+// What a player has made of a seat and what outlives the connection and a reload of the page: control
+// groups, and where the screen was. Kept for the tab, for a seat is a tab's too.
+
+export interface Place {
+  x: number;
+  y: number;
+  /** Pixels per cell. */
+  zoom: number;
+}
+
+export class Memory {
+  readonly groups = new Map<number, number[]>();
+  at: Place | undefined;
+
+  private constructor(private readonly key: string) {}
+
+  /** Of a team in a world. */
+  static of(world: string, team: number): Memory {
+    const memory = new Memory(`fogmarch-memory ${world} ${team}`);
+    try {
+      const kept = JSON.parse(sessionStorage.getItem(memory.key) ?? "{}") as
+        { groups?: [number, number[]][]; at?: Place };
+      kept.groups?.forEach(([number, ids]) => memory.groups.set(number, ids));
+      memory.at = kept.at;
+    } catch {
+      // nothing that this page has written
+    }
+    return memory;
+  }
+
+  keep(): void {
+    sessionStorage.setItem(this.key, JSON.stringify({ groups: [...this.groups], at: this.at }));
+  }
+}

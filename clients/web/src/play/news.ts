@@ -1,0 +1,100 @@
+// What became of orders: a line for each, newest first; a click goes where it was.
+//
+// A group arrives over some seconds. Ends of the same kind, near each other, shortly after each other,
+// are one line with a number.
+
+import { ORDER_ENDS, type Ended } from "fogmarch";
+import { make } from "../common/dom.js";
+import type { Cell } from "../common/map-view.js";
+
+const SHOWN = 6;
+const TOGETHER_MS = 6000;
+const NEAR = 14; // cells
+
+const WORDS: Record<string, string> = {
+  arrived: "arrived",
+  nearest_reached: "came as near as they can",
+  unreachable: "cannot get there",
+  died: "lost",
+  out_of_memory: "gave up: the server is out of memory",
+  target_lost: "lost sight of whom they followed",
+  target_died: "followed somebody who is no more",
+  explored: "found nothing more to explore",
+};
+// What the player did is no news to the player.
+const OWN_DOING = ["replaced", "cancelled"];
+
+interface Line {
+  reason: string;
+  count: number;
+  x: number;
+  y: number;
+  agents: Set<number>;
+  at: number;
+  button: HTMLButtonElement;
+}
+
+export class News {
+  readonly list = make("ol", { id: "news", "aria-label": "news", "aria-live": "polite" });
+  private lines: Line[] = [];
+
+  /** `go`: called with the place of the line that was clicked, and whose it is. */
+  constructor(private readonly go: (cell: Cell, agents: number[]) => void) {}
+
+  /** Words of the page itself. */
+  tell(words: string): void {
+    this.put(make("li", {}, words));
+  }
+
+  take(ended: readonly Ended[]): void {
+    const now = performance.now();
+    for (const { agent, reason: number, x, y } of ended) {
+      const reason = ORDER_ENDS[number] ?? String(number);
+      if (OWN_DOING.includes(reason)) {
+        continue;
+      }
+      const line = this.lines.find((other) => other.reason === reason && now - other.at < TOGETHER_MS &&
+        Math.hypot(other.x - x, other.y - y) < NEAR);
+      if (line === undefined) {
+        this.add(reason, agent, x, y, now);
+      } else {
+        line.count++;
+        line.agents.add(agent);
+        line.x += (x - line.x) / line.count;
+        line.y += (y - line.y) / line.count;
+        line.at = now;
+        this.write(line);
+      }
+    }
+  }
+
+  /** Goes where the newest line is from. */
+  goToNewest(): void {
+    const line = this.lines[0];
+    if (line !== undefined) {
+      this.go({ x: line.x, y: line.y }, [...line.agents]);
+    }
+  }
+
+  private add(reason: string, agent: number, x: number, y: number, at: number): void {
+    const button = make("button", { type: "button" });
+    const line = { reason, count: 1, x, y, agents: new Set([agent]), at, button };
+    button.addEventListener("click", () => this.go({ x: line.x, y: line.y }, [...line.agents]));
+    this.lines = [line, ...this.lines].slice(0, SHOWN);
+    this.write(line);
+    this.put(make("li", {}, button));
+  }
+
+  private write({ reason, count, x, y, button }: Line): void {
+    const words = WORDS[reason] ?? reason.replaceAll("_", " ");
+    button.replaceChildren(`${count} ${count === 1 ? "unit" : "units"}: ${words} `,
+                           make("span", {}, `${Math.round(x)}, ${Math.round(y)}`));
+  }
+
+  private put(entry: HTMLElement): void {
+    this.list.prepend(entry);
+    while (this.list.children.length > SHOWN) {
+      this.list.lastChild!.remove();
+    }
+  }
+}

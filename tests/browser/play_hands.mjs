@@ -1,0 +1,194 @@
+// The play page in the hand: fingers on a phone, and what the mouse does besides the map itself.
+
+import { assert, Browser, cellsAround, makeWorld, run, Server, until } from "./support.mjs";
+
+const selected = (page) => page.locator("#selection").getAttribute("data-selected");
+
+async function stage(options = {}) {
+  const server = await Server.start();
+  const admin = await server.connect();
+  const { world, teams, bases } = await makeWorld(admin, { players_build: 10, ...options });
+  const [x, y] = bases;
+  const { agents } = await admin.call("agent.spawn", { world, team: teams[0], cells: cellsAround([x, y], 4) });
+  const browser = await Browser.start();
+  const seat = `play.html?world=${world}&team=1`;
+  const goalOf = async (agent) => (await admin.call("debug.inspect", { world, agent })).goal;
+  const end = async () => {
+    await browser.stop();
+    admin.close();
+    await server.stop();
+  };
+  return { server, admin, world, browser, seat, agents, x, y, goalOf, end };
+}
+
+const middle = (page) => page.evaluate(() => ({ ...window.fogmarch.map.middle, zoom: window.fogmarch.map.zoom }));
+
+// Fingers of a phone: each of `moves` is a list of places, one for each finger.
+async function touch(page, session, moves, restMs = 0) {
+  const box = await page.locator("#map canvas").boundingBox();
+  const points = (list) => list.map(({ x, y }, id) => ({ x: box.x + x, y: box.y + y, id }));
+  await session.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: points(moves[0]) });
+  await page.waitForTimeout(restMs);
+  for (const list of moves.slice(1)) {
+    await session.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: points(list) });
+  }
+  await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+}
+
+async function fingers() {
+  const { server, browser, seat, agents, x, y, goalOf, end } = await stage();
+  const page = await browser.open(server.url(seat), undefined,
+                                  { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const session = await page.context().newCDPSession(page);
+  await page.locator("#minimap").waitFor();
+  // Drawing without a graphics card keeps the page so busy that a tap would look like a finger that rests.
+  await page.evaluate(() => window.fogmarch.map.app.ticker.stop());
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, "nothing is too wide");
+  const canvas = await page.locator("#map canvas").boundingBox();
+  assert.ok(canvas.width === 390 && canvas.height > 600, "the map has the screen");
+  await page.locator("#guide button").tap();
+  const at = (cell) => page.evaluate((where) => window.fogmarch.map.pixelOfCell(where), cell);
+  await page.evaluate(([cx, cy]) => window.fogmarch.map.centre({ x: cx, y: cy }, 20), [x, y]);
+
+  await touch(page, session, [[await at({ x: x - 1, y: y - 1 })]]);
+  await until(async () => await selected(page) === "1", "a tap selects");
+  await page.getByRole("button", { name: "box" }).tap();
+  await touch(page, session, [[await at({ x: x - 3, y: y - 3 })], [await at({ x, y })], [await at({ x: x + 3, y: y + 3 })]]);
+  await until(async () => await selected(page) === "4", "a box selects");
+
+  await touch(page, session, [[await at({ x: x + 5, y: y + 2 })]], 700);
+  await until(async () => (await goalOf(agents[0])).length === 2, "a finger that rests gives an order");
+  const first = await goalOf(agents[0]);
+  assert.ok(Math.hypot(first[0] - x - 5, first[1] - y - 2) < 4, `${first} is where the finger was`);
+  const two = [await at({ x: x - 8, y: y + 6 }), await at({ x: x - 4, y: y + 6 })];
+  await touch(page, session, [two]);
+  await until(async () => {
+    const goal = await goalOf(agents[0]);
+    return Math.hypot(goal[0] - x + 6, goal[1] - y - 6) < 4;
+  }, "a tap of two fingers gives an order");
+  assert.equal(await selected(page), "4", "nobody was let go of");
+
+  const before = await middle(page);
+  await touch(page, session, [[{ x: 200, y: 300 }], [{ x: 180, y: 300 }], [{ x: 120, y: 300 }]]);
+  const panned = await middle(page);
+  assert.ok(panned.x > before.x + 2 && panned.zoom === before.zoom, "one finger looks around");
+  await touch(page, session, [[{ x: 150, y: 300 }, { x: 250, y: 300 }], [{ x: 120, y: 300 }, { x: 250, y: 300 }],
+                              [{ x: 120, y: 300 }, { x: 320, y: 300 }]]);
+  assert.ok((await middle(page)).zoom > before.zoom * 1.5, "two fingers zoom");
+
+  await page.locator("[data-sheet=units]").tap();
+  assert.ok(await page.locator("#units").isVisible());
+  await page.getByRole("button", { name: "make group 2" }).tap();
+  await page.keyboard.press("Escape");
+  assert.ok(!(await page.locator("#units").isVisible()), "Escape closes a sheet");
+  await browser.screenshot(page, "phone");
+  await end();
+}
+
+async function mouse() {
+  const { server, admin, world, browser, seat, agents, x, y, goalOf, end } = await stage();
+  const page = await browser.open(server.url(seat), undefined, { viewport: { width: 1280, height: 800 } });
+  await page.locator("#minimap").waitFor();
+  for (const id of ["#news-box", "#units", "#orders", "[data-sheet=match]"]) {
+    const box = await page.locator(id).boundingBox();
+    assert.ok(box !== null && box.y + box.height <= 800, `${id} is on the screen`);
+  }
+  assert.ok(await page.locator("#guide").isVisible(), "who is here for the first time is told what to do");
+  await page.locator("#map").focus();
+  await page.keyboard.press("a");
+  await page.keyboard.press("Control+4");
+
+  // The small map: a right click sends.
+  const small = await page.locator("#minimap").boundingBox();
+  const cell = { x: x + 6, y: y + 3 };
+  await page.locator("#minimap").click({ button: "right", position: { x: cell.x / 128 * small.width,
+                                                                      y: cell.y / 128 * small.height } });
+  const goal = await until(async () => {
+    const found = await goalOf(agents[0]);
+    return found.length === 2 && found;
+  }, "an order from the small map");
+  assert.ok(Math.hypot(goal[0] - cell.x, goal[1] - cell.y) < 4, `${goal} for ${cell.x}, ${cell.y}`);
+
+  // Who arrived is news, and a click goes there.
+  await admin.call("world.step", { world, ticks: 20 });
+  const line = page.locator("#news button", { hasText: "arrived" });
+  await line.waitFor();
+  await page.evaluate(() => window.fogmarch.map.centre({ x: 64, y: 64 }));
+  await line.click();
+  const there = await middle(page);
+  assert.ok(Math.hypot(there.x - cell.x, there.y - cell.y) < 4, "the news lead there");
+
+  // Idle ones, one after the other.
+  await page.keyboard.press(".");
+  assert.equal(await selected(page), "1");
+  const chosen = () => page.evaluate(() => window.fogmarch.game.selection.list[0]);
+  const one = await chosen();
+  await page.keyboard.press(".");
+  assert.notEqual(await chosen(), one);
+
+  // Where a building may stand is seen before the click.
+  await page.keyboard.press("b");
+  const box = await page.locator("#map canvas").boundingBox();
+  await page.evaluate(([cx, cy]) => window.fogmarch.map.centre({ x: cx, y: cy }, 16), [x, y]);
+  const hover = async (where) => {
+    const pixel = await page.evaluate((at) => window.fogmarch.map.pixelOfCell(at), where);
+    await page.mouse.move(box.x + pixel.x, box.y + pixel.y);
+  };
+  const unit = await page.evaluate(() => {
+    const { mirror } = window.fogmarch.game.view;
+    return { x: mirror.xs[0], y: mirror.ys[0] };
+  });
+  await hover(unit);
+  await until(async () => (await page.locator("#tip").textContent()).includes("something stands there"), "a no");
+  await page.keyboard.press("Escape");
+
+  // The mouse at an edge scrolls; groups and the place are there again after a reload.
+  const before = await middle(page);
+  await page.mouse.move(box.x + box.width - 4, box.y + 300);
+  await until(async () => (await middle(page)).x > before.x + 1, "the edge scrolls");
+  await page.mouse.move(box.x + 300, box.y + 300);
+  await page.evaluate(([cx, cy]) => window.fogmarch.map.centre({ x: cx, y: cy }, 21), [x, y]);
+  await page.reload();
+  await until(async () => (await middle(page).catch(() => ({}))).zoom === 21, "where one looked");
+  await page.locator("#map").focus();
+  await page.keyboard.press("4");
+  await until(async () => await selected(page) === "4", "the group of before");
+  await end();
+}
+
+// Two thousand units under way, all selected: what the page itself does in a frame.
+async function manyUnits() {
+  const { server, admin, world, browser, seat, x, y, end } = await stage({ sense_radius: 12 });
+  const cells = Array.from({ length: 1996 }, (_, i) => [x - 20 + (i % 45), y - 20 + Math.floor(i / 45)])
+    .map(([cx, cy]) => [Math.max(1, cx), Math.max(1, cy)]).flat();
+  const { agents } = await admin.call("agent.spawn", { world, team: 1, cells, place: "nearest" });
+  const page = await browser.open(server.url(seat));
+  await until(() => page.evaluate(() => window.fogmarch.game?.view.mirror.agentCount === 2000), "units");
+  await page.locator("#map").focus();
+  await page.keyboard.press("a");
+  await admin.call("agent.order", { world, agents, kind: "move", goal: [64, 64] });
+  await admin.call("world.resume", { world });
+  const frames = await page.evaluate(() => window.fogmarch.map.frames);
+  await until(() => page.evaluate((n) => window.fogmarch.map.frames > n + 40, frames), "frames");
+  console.log(`own share of a frame with 2,000 units: ${(await page.evaluate(() => window.fogmarch.map.ownMs)).toFixed(2)} ms`);
+  // Units glide: between two ticks most are drawn off the middle of a cell.
+  const between = await page.evaluate(async () => {
+    const { map, game } = window.fogmarch;
+    let most = 0;
+    for (let i = 0; i < 20; i++) {
+      await new Promise(requestAnimationFrame);
+      const { mirror } = game.view;
+      let off = 0;
+      for (let place = 0; place < mirror.agentCount; place++) {
+        const at = map.agents.positionOf(mirror, place);
+        off += Math.abs(at.x % 1 - 0.5) > 0.02 || Math.abs(at.y % 1 - 0.5) > 0.02;
+      }
+      most = Math.max(most, off);
+    }
+    return most;
+  });
+  assert.ok(between > 200, `${between} units between cells`);
+  await end();
+}
+
+await run([fingers, mouse, manyUnits]);
