@@ -92,20 +92,30 @@ export class Minimap {
     const { context } = this;
     context.imageSmoothingEnabled = true;
     context.drawImage(this.terrain, 0, 0, wide, high);
-    for (const outline of [true, false]) {
-      for (let place = 0; place < this.view.agentCount; place++) {
-        const x = (this.view.xs[place]! - left) * scaled;
-        const y = (this.view.ys[place]! - top) * scaled;
-        context.fillStyle = outline ? "#101010" : css(teamColour(this.view.teams[place]!));
-        context.fillRect(outline ? x - 2 : x - 1, outline ? y - 2 : y - 1, outline ? 5 : 3, outline ? 5 : 3);
-      }
-    }
+    this.drawUnits(left, top, scaled);
     const bounds = this.map.bounds;
     for (const [lineWidth, colour] of [[4, "#101010"], [2, "#ffffff"]] as const) {
       context.lineWidth = lineWidth;
       context.strokeStyle = colour;
       context.strokeRect((bounds.x - left) * scaled, (bounds.y - top) * scaled,
                          bounds.width * scaled, bounds.height * scaled);
+    }
+  }
+
+  // All outlines first; a colour is set where the team changes, for that takes longer than drawing.
+  private drawUnits(left: number, top: number, scaled: number): void {
+    const { context, view } = this;
+    context.fillStyle = "#101010";
+    for (let place = 0; place < view.agentCount; place++) {
+      context.fillRect((view.xs[place]! - left) * scaled - 2, (view.ys[place]! - top) * scaled - 2, 5, 5);
+    }
+    let team = 0;
+    for (let place = 0; place < view.agentCount; place++) {
+      if (view.teams[place] !== team) {
+        team = view.teams[place]!;
+        context.fillStyle = css(teamColour(team));
+      }
+      context.fillRect((view.xs[place]! - left) * scaled - 1, (view.ys[place]! - top) * scaled - 1, 3, 3);
     }
   }
 

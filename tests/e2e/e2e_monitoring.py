@@ -1,0 +1,89 @@
+"""What configs/monitoring gives to Prometheus and Grafana fits what a server says.
+
+Goal    no panel and no alert asks for a metric or a label that is not there; alerts fire when they should.
+Method  a real server's /metrics; promtool as judge of the expressions, the alerts' tests and the config.
+"""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from e2e_http import WebServer
+from fogmarch_server import run
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "configs/monitoring"
+NAME = re.compile(r"fogmarch_\w+")
+
+
+def dashboard():
+    return json.loads((FOLDER / "dashboard.json").read_text())
+
+
+def expressions():
+    """Those of all panels, with Grafana's variables replaced as Grafana does it."""
+    for panel in dashboard()["panels"]:
+        for target in panel.get("targets", []):
+            expression = target["expr"].replace("$__rate_interval", "1m")
+            yield panel["title"], expression.replace("$instance", ".+").replace("$world", ".+")
+
+
+def promtool(*arguments):
+    result = subprocess.run(["promtool", *arguments], capture_output=True, text=True, cwd=FOLDER)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def names_are_those_of_a_server():
+    with WebServer() as server:
+        client = server.connect()
+        world = client.call("world.create", name="arena", generator="open", width=16, height=16)["world"]
+        client.call("team.create", world=world)
+        text = server.get("/metrics")[2]
+    labels = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            name, _, rest = line.partition("{")
+            labels.setdefault(name.split(" ")[0], set()).update(re.findall(r'(\w+)="', rest))
+    asked = [(f"panel {title}", expression) for title, expression in expressions()]
+    asked.append(("alerts", (FOLDER / "alerts.yaml").read_text().replace("annotations", "")))
+    count = 0
+    for where, expression in asked:
+        for name in NAME.findall(expression):
+            assert name in labels or name + "_bucket" in labels, f"{where}: the server has no {name}"
+            count += 1
+        selectors = re.findall(r"(fogmarch_\w+)\{([^}]*)\}", expression)
+        for name, selector in selectors if where.startswith("panel") else []:
+            for label in re.findall(r"(\w+)=", selector):
+                assert label in labels[name] | {"instance", "job"}, f"{where}: {name} has no label {label}"
+        for by, inside in re.findall(r"by \(([\w, ]+)\) \((.*)", expression) if where.startswith("panel") else []:
+            for label in by.split(", "):
+                assert label in labels[NAME.search(inside)[0]] | {"instance"}, f"{where}: no label {label}"
+    assert count > 40
+
+
+def the_dashboard_is_the_one_that_is_written():
+    made = subprocess.run([sys.executable, "-B", str(FOLDER / "dashboard.py")], capture_output=True, text=True, check=True)
+    assert made.stdout == (FOLDER / "dashboard.json").read_text(), "configs/monitoring/dashboard.py was changed: renew it"
+    ids = [panel["id"] for panel in dashboard()["panels"]]
+    assert len(ids) == len(set(ids)) > 20
+
+
+def promtool_agrees():
+    if not shutil.which("promtool"):
+        print("[ SKIPPED  ] promtool: install the Debian package prometheus")
+        return
+    promtool("check", "config", "prometheus.yaml")
+    promtool("check", "rules", "alerts.yaml")
+    promtool("test", "rules", "alerts_test.yaml")
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:  # an expression is tried as a rule that records
+        json.dump({"groups": [{"name": "panels", "rules": [
+            {"record": f"panel_{i}", "expr": expression} for i, (_, expression) in enumerate(expressions())]}]}, file)
+        file.flush()
+        promtool("check", "rules", file.name)
+
+
+if __name__ == "__main__":
+    run([names_are_those_of_a_server, the_dashboard_is_the_one_that_is_written, promtool_agrees])
