@@ -60,7 +60,7 @@ class Chart {
       scales: { x: { time: false } },
       axes: [
         { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 26, space: 80, values: whole, font: FONT },
-        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 46, space: 24, values: short, font: FONT },
+        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 54, space: 24, values: short, font: FONT },
       ],
       series: [{}, ...lines.map((line) => ({ label: line.label, stroke: line.colour, width: 1.5,
                                             points: { show: false },
