@@ -2,6 +2,7 @@
 
 #include "loadtest/options.h"
 #include "loadtest/report/report.h"
+#include "loadtest/series/capacity.h"
 #include "loadtest/series/curve_chart.h"
 #include "loadtest/series/find_max.h"
 
@@ -106,9 +107,10 @@ static int find_max(const fm_load_options *options)
     uint32_t count = (uint32_t)options->scenario.workers;
     char error[FM_RUN_ERROR_SIZE] = "out of memory";
     fm_max *max = calloc(count, sizeof *max);
-    fm_status status = max == NULL ? FM_ERR_NO_MEMORY
-                                   : fm_find_max(&options->scenario, &options->run,
-                                                 options->seconds_per_try, max, error);
+    fm_status status = max == NULL
+                           ? FM_ERR_NO_MEMORY
+                           : fm_find_max(&options->scenario, &options->run,
+                                         options->seconds_per_try, options->seconds, max, error);
     int exit_code = FM_EXIT_OK;
     if (status != FM_OK) {
         exit_code = exit_code_of(status, error);
@@ -177,6 +179,54 @@ static int play_curve(const fm_load_options *options)
     return status == FM_OK ? exit_code : exit_code_of(status, error);
 }
 
+static void print_report_page(const fm_capacity *capacity, FILE *out)
+{
+    char error[FM_RUN_ERROR_SIZE];
+    if (fm_capacity_print_page(capacity, out, error) != FM_OK) {
+        complain(error);
+    }
+}
+
+// Writes FOLDER/report.json, .csv and .html.
+static int write_report(const fm_load_options *options, const fm_capacity *capacity)
+{
+    static const struct {
+        const char *name;
+        void (*print)(const fm_capacity *, FILE *);
+    } forms[] = {{"report.json", fm_capacity_print_json},
+                 {"report.csv", fm_capacity_print_csv},
+                 {"report.html", print_report_page}};
+    for (size_t i = 0; i < FM_COUNT_OF(forms); i++) {
+        char path[512], error[FM_RUN_ERROR_SIZE];
+        snprintf(path, sizeof path, "%.480s/%s", options->output == NULL ? "." : options->output,
+                 forms[i].name);
+        FILE *file = fopen(path, "w");
+        if (file != NULL) {
+            forms[i].print(capacity, file);
+        }
+        if (file == NULL || fclose(file) != 0) {
+            snprintf(error, sizeof error, "%s: %s", path, strerror(errno));
+            return complain(error);
+        }
+    }
+    return FM_EXIT_OK;
+}
+
+// What was found before a failure is written all the same.
+static int make_report(const fm_load_options *options)
+{
+    static fm_capacity capacity;
+    char error[FM_RUN_ERROR_SIZE] = "";
+    fm_status status =
+        fm_capacity_measure(&options->scenario, &options->run, options->seconds, &capacity, error);
+    if (capacity.cell_count == 0) {
+        return status == FM_OK ? complain("nothing was measured") : exit_code_of(status, error);
+    }
+    (options->json ? fm_capacity_print_json : fm_capacity_print)(&capacity, stdout);
+    int exit_code = write_report(options, &capacity);
+    return status == FM_OK ? exit_code : exit_code_of(status, error);
+}
+
 static void on_signal(int number)
 {
     (void)number;
@@ -199,7 +249,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "fogmarch-load: %s: %s\n", options.output, strerror(errno));
         return FM_EXIT_FAILURE;
     }
-    exit_code = options.mapf.map != NULL   ? play_mapf(&options)
+    exit_code = options.report             ? make_report(&options)
+                : options.mapf.map != NULL ? play_mapf(&options)
                 : options.crash.rounds > 0 ? play_crash(&options)
                 : options.find_max         ? find_max(&options)
                 : options.curve.count > 0  ? play_curve(&options)

@@ -11,6 +11,7 @@
 
 static const char help[] =
     "Usage: fogmarch-load --scenario NAME [OPTION]...\n"
+    "       fogmarch-load report --mix NAME [--map FILE] [--workers W] [--quick] [OPTION]...\n"
     "       fogmarch-load --mapf MAP SCEN [--agents N] [--planner PLANNER] [--json]\n"
     "       fogmarch-load --crash-rounds N [--workers W] [--seed N] [--json]\n"
     "Plays a scenario against a fogmarch server over TCP and measures it.\n"
@@ -42,6 +43,16 @@ static const char help[] =
     "                     random moments, with clients attached, and looks whether anything that\n"
     "                     they were told is missing afterwards\n"
     "\n"
+    "  report             How many agents this machine carries at 5, 10, 20 and 30 Hz, with 1 to "
+    "W\n"
+    "                     workers, and what a tick's budget buys; ten minutes. Writes "
+    "report.json,\n"
+    "                     report.csv and report.html, a page with charts, into --output; else\n"
+    "                     into the current folder\n"
+    "  --mix NAME         The scenario that report plays, by name or path\n"
+    "  --quick            report in two minutes, with fewer tries\n"
+    "  --seconds SECONDS  report, or --find-max (60), in this time\n"
+    "\n"
     "What it is played against:\n"
     "  --server PATH      Start this fogmarchd; the one beside this program otherwise\n"
     "  --connect ADDRESS:PORT\n"
@@ -59,7 +70,7 @@ static const char help[] =
     "                     5000,10000,20000, and print a table; with --output write\n"
     "                     DIR/curve.csv, DIR/curve.json and a chart, DIR/curve.svg\n"
     "  --seconds-per-try SECONDS\n"
-    "                     Time that --find-max measures for each number it tries; 10\n"
+    "                     Time that --find-max measures for each number it tries; 3\n"
     "  --quiet            No progress on standard error\n"
     "  --keys             Print all keys of a scenario with their defaults, and exit\n"
     "  -h, --help         Print this text and exit\n"
@@ -76,11 +87,19 @@ static const char help[] =
     "  fogmarch-load --scenario solo --find-max --workers 2\n"
     "  fogmarch-load --scenario skirmish --curve 5000,10000,20000,40000 --output results\n"
     "  fogmarch-load --scenario skirmish --map Ramparts.map --output results\n"
+    "  fogmarch-load report --map Ramparts.map --mix skirmish --output capacity\n"
     "  fogmarch-load --mapf random-64-64-20.map random-64-64-20-random-1.scen --agents 400\n"
     "  fogmarch-load --crash-rounds 200 --json\n";
 
+#define FIND_MAX_S     60.0
+#define REPORT_S       600.0
+#define REPORT_QUICK_S 120.0
+
 enum flag {
     FLAG_SCENARIO = 256,
+    FLAG_MIX,
+    FLAG_QUICK,
+    FLAG_SECONDS,
     FLAG_MAPF,
     FLAG_CRASH_ROUNDS,
     FLAG_MAP,
@@ -110,6 +129,9 @@ enum flag {
 
 static const struct option flags[] = {
     {"scenario", required_argument, NULL, FLAG_SCENARIO},
+    {"mix", required_argument, NULL, FLAG_MIX},
+    {"quick", no_argument, NULL, FLAG_QUICK},
+    {"seconds", required_argument, NULL, FLAG_SECONDS},
     {"mapf", required_argument, NULL, FLAG_MAPF},
     {"crash-rounds", required_argument, NULL, FLAG_CRASH_ROUNDS},
     {"map", required_argument, NULL, FLAG_MAP},
@@ -163,6 +185,8 @@ struct command_line {
     const char *seconds_per_try;
     const char *crash_rounds;
     const char *curve;
+    const char *mix, *seconds; // of a report
+    bool quick;
     bool quiet;
 };
 
@@ -194,6 +218,15 @@ static bool read_flags(int argc, char **argv, struct command_line *line, fm_load
         switch (flag) {
         case FLAG_SCENARIO:
             line->scenario = optarg;
+            break;
+        case FLAG_MIX:
+            line->mix = optarg;
+            break;
+        case FLAG_QUICK:
+            line->quick = true;
+            break;
+        case FLAG_SECONDS:
+            line->seconds = optarg;
             break;
         case FLAG_MAPF:
             options->mapf.map = optarg;
@@ -245,6 +278,10 @@ static bool read_flags(int argc, char **argv, struct command_line *line, fm_load
             }
         }
     }
+    if (optind < argc && strcmp(argv[optind], "report") == 0) {
+        options->report = true;
+        optind++;
+    }
     if (options->mapf.map != NULL && optind < argc) {
         options->mapf.scen = argv[optind++];
     }
@@ -252,10 +289,48 @@ static bool read_flags(int argc, char **argv, struct command_line *line, fm_load
            refuse(argv[optind], "no such argument; flags begin with --", exit_code);
 }
 
+// How long a report or --find-max may take.
+static bool read_seconds(const struct command_line *line, fm_load_options *options, int *exit_code)
+{
+    char *end;
+    options->seconds = options->find_max ? FIND_MAX_S : line->quick ? REPORT_QUICK_S : REPORT_S;
+    if (line->seconds != NULL) {
+        options->seconds = strtod(line->seconds, &end);
+        if (end == line->seconds || *end != '\0' || !(options->seconds >= 5) ||
+            options->seconds > 86400) {
+            return refuse("--seconds", "a number in 5..86400 is wanted", exit_code);
+        }
+    }
+    return true;
+}
+
+// What a report needs, and what only a report has.
+static bool check_report(const struct command_line *line, const fm_load_options *options,
+                         int *exit_code)
+{
+    if (!options->report) {
+        bool lost =
+            line->mix != NULL || line->quick || (line->seconds != NULL && !options->find_max);
+        return !lost || refuse(line->mix != NULL ? "--mix"
+                               : line->quick     ? "--quick"
+                                                 : "--seconds",
+                               "goes with report", exit_code);
+    }
+    if (line->mix == NULL) {
+        return refuse("--mix", "which? See --help", exit_code);
+    }
+    if (line->scenario != NULL || line->curve != NULL || options->find_max ||
+        line->crash_rounds != NULL || options->mapf.map != NULL || options->tick_times != NULL) {
+        return refuse("report", "goes with no other kind of run", exit_code);
+    }
+    return options->run.connect == NULL ||
+           refuse("--connect", "report needs a server of its own", exit_code);
+}
+
 static bool read_seconds_per_try(const char *text, double *seconds)
 {
     char *end;
-    *seconds = text == NULL ? 10 : strtod(text, &end);
+    *seconds = text == NULL ? 3 : strtod(text, &end);
     return text == NULL || (end != text && *end == '\0' && *seconds >= 1 && *seconds <= 3600);
 }
 
@@ -379,12 +454,16 @@ bool fm_load_options_read(int argc, char **argv, fm_load_options *options, int *
     if (!read_flags(argc, argv, &line, options, exit_code)) {
         return false;
     }
+    if (!check_report(&line, options, exit_code) || !read_seconds(&line, options, exit_code)) {
+        return false;
+    }
     if (options->mapf.map != NULL) {
         return read_mapf(&line, options, exit_code);
     }
     if (line.crash_rounds != NULL) {
         return read_crash(&line, options, exit_code);
     }
+    line.scenario = options->report ? line.mix : line.scenario;
     if (line.scenario == NULL) {
         return refuse("--scenario", "which? See --help", exit_code);
     }
@@ -410,6 +489,9 @@ bool fm_load_options_read(int argc, char **argv, fm_load_options *options, int *
     }
     if (options->find_max && (options->run.connect != NULL || options->scenario.workers == 0)) {
         return refuse("--find-max", "needs a server of its own and --workers 1 or more", exit_code);
+    }
+    if (options->report && options->scenario.workers == 0) {
+        return refuse("report", "needs --workers 1 or more", exit_code);
     }
     options->run.token = getenv("FOGMARCH_TOKEN");
     options->run.progress = progress_of(&line);

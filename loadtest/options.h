@@ -19,6 +19,8 @@ typedef struct fm_load_options {
     bool find_max;
     fm_curve_sizes curve; // count 0: no curve is played
     double seconds_per_try;
+    bool report;            // a capacity report is made
+    double seconds;         // that the report, or --find-max, may take
     fm_mapf_options mapf;   // map NULL: a scenario is played
     fm_crash_options crash; // rounds 0: none
 } fm_load_options;

@@ -122,7 +122,7 @@ static void clear_marks(fm_ground *ground, uint8_t mark)
     }
 }
 
-static fm_view view_of(const fm_ground *ground, const fm_scenario *scenario)
+fm_view fm_ground_view(const fm_ground *ground, const fm_scenario *scenario)
 {
     fm_connectivity connectivity = scenario->neighbours == 4  ? FM_CONNECT_4
                                    : scenario->corner_cutting ? FM_CONNECT_8_CORNERS
@@ -144,7 +144,7 @@ static fm_status find_home(fm_ground *ground, const fm_scenario *scenario)
         free(part);
         return FM_ERR_NO_MEMORY;
     }
-    fm_view view = view_of(ground, scenario);
+    fm_view view = fm_ground_view(ground, scenario);
     for (size_t i = 0; i < size; i++) {
         part[0] = fm_cell_at((uint32_t)(i % grid->width), (uint32_t)(i / grid->width));
         if (ground->marks[i] != 0 || fm_grid_is_blocked(grid, part[0])) {
@@ -273,7 +273,7 @@ fm_status fm_ground_draw_starts(fm_ground *ground, const fm_scenario *scenario, 
     if (scratch == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    fm_view view = view_of(ground, scenario);
+    fm_view view = fm_ground_view(ground, scenario);
     for (uint32_t team = 0; team < teams; team++) {
         uint32_t first = (uint32_t)((uint64_t)agents * team / teams);
         uint32_t end = (uint32_t)((uint64_t)agents * (team + 1) / teams);

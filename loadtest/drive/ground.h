@@ -27,6 +27,9 @@ void fm_ground_destroy(fm_ground *ground);
 
 const fm_grid *fm_ground_grid(const fm_ground *ground);
 
+/// The true map by the scenario's rules of movement. Good until the ground is destroyed.
+fm_view fm_ground_view(const fm_ground *ground, const fm_scenario *scenario);
+
 /// The map as a .map file; NULL for a generated map.
 const char *fm_ground_map_text(const fm_ground *ground, size_t *size);
 

@@ -3,6 +3,7 @@
 
 #include "loadtest/drive/run.h"
 
+#include "loadtest/drive/detours.h"
 #include "loadtest/drive/run_orders.h"
 #include "loadtest/drive/run_setup.h"
 #include "loadtest/drive/run_watch.h"
@@ -198,8 +199,9 @@ static fm_status prepare(fm_run_state *run)
     run->numbers = malloc(3 * agents * sizeof(uint64_t));
     run->due_groups = malloc(agents * sizeof(uint32_t));
     run->teams = calloc(fm_scenario_team_count(run->scenario), sizeof(uint32_t));
+    run->detours = run->options->measures_detours ? fm_detours_create(run->scenario) : NULL;
     if (run->starts == NULL || run->numbers == NULL || run->due_groups == NULL ||
-        run->teams == NULL) {
+        run->teams == NULL || (run->options->measures_detours && run->detours == NULL)) {
         return FM_ERR_NO_MEMORY;
     }
     status = fm_ground_draw_starts(run->ground, run->scenario, run->starts);
@@ -230,6 +232,7 @@ static void release(fm_run_state *run)
     if (fm_server_process_stop(&run->server, error) != FM_OK) {
         fm_run_fail(run, "%s", error);
     }
+    fm_detours_destroy(run->detours);
     fm_groups_fini(&run->groups);
     fm_schedule_fini(&run->schedule);
     fm_ground_destroy(run->ground);
@@ -263,6 +266,11 @@ fm_status fm_run(const fm_scenario *scenario, const fm_run_options *options, fm_
         start_server(run);
         if (!run->failed && fm_run_setup(run)) {
             drive(run);
+        }
+        if (run->detours != NULL && !run->failed) {
+            uint32_t trips = 0;
+            result->detour = fm_detours_ratio(run->detours, run->ground, scenario, &trips);
+            result->detour_trips = trips;
         }
         fm_run_teardown(run);
     }

@@ -19,6 +19,7 @@ typedef struct fm_run_options {
     const char *token;        // for `connect`; may be NULL
     const char *server;       // path of the fogmarchd to start; NULL: the one beside this program
     fm_run_progress progress; // on standard error
+    bool measures_detours;    // fills result.detour and result.detour_trips, for more of its time
     FILE *tick_times; // receives a line for each measured tick: microseconds of it and of its
     // search; NULL: nobody does
 } fm_run_options;

@@ -70,7 +70,8 @@ typedef struct fm_run_state {
     uint64_t began_ns, measure_ns, end_ns;
     fm_counters begin, last;
     fm_histogram reply_us, late_us, stream_tick_us;
-    uint64_t moves_shown; // in the generator's own view
+    struct fm_detours *detours; // NULL unless asked for
+    uint64_t moves_shown;       // in the generator's own view
     uint64_t watch_bytes_begin, audience_bytes_begin;
     double server_cpu_begin, generator_cpu_begin;
     double moving_sum, waiting_sum, idle_sum, blocked_sum; // shares, over samples

@@ -7,6 +7,7 @@
 
 #include "loadtest/drive/run_watch.h"
 
+#include "loadtest/drive/detours.h"
 #include "loadtest/drive/run_orders.h"
 #include "proto/dense.h"
 
@@ -77,6 +78,9 @@ void fm_run_on_watch(void *context, fm_notification notification, const msgpack_
 {
     fm_run_state *run = context;
     uint64_t now_ns = fm_run_now_ns();
+    if (run->detours != NULL) {
+        fm_detours_take(run->detours, notification, params);
+    }
     switch (notification) {
     case FM_NOTIFY_KEYFRAME:
         take_keyframe(run, params, now_ns);
@@ -128,6 +132,9 @@ static void begin_measuring(fm_run_state *run, uint64_t now_ns)
     run->begin = run->last;
     run->measure_ns = now_ns;
     run->moves_shown = 0;
+    if (run->detours != NULL) {
+        run->detours->trip_count = 0; // those of the warm-up
+    }
     run->reply_us = (fm_histogram){0};
     run->late_us = (fm_histogram){0};
     run->stream_tick_us = (fm_histogram){0};

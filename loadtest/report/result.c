@@ -35,7 +35,7 @@ void fm_result_count_error(fm_result *result, const char *what, const char *why)
 
 // ---- JSON ---------------------------------------------------------------------------------------
 
-static void put_json_text(const char *text, FILE *out)
+void fm_result_print_text(const char *text, FILE *out)
 {
     fputc('"', out);
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
@@ -94,7 +94,7 @@ void fm_result_print_json(const fm_result *result, FILE *out)
     fputc('{', out);
 #define FM_RESULT_TEXT(member, key, size, text)                                                    \
     json_key(&json, key);                                                                          \
-    put_json_text(result->member, out);
+    fm_result_print_text(result->member, out);
 #define FM_RESULT_UINT(member, key, text)                                                          \
     json_key(&json, key);                                                                          \
     fprintf(out, "%llu", (unsigned long long)result->member);
@@ -109,7 +109,7 @@ void fm_result_print_json(const fm_result *result, FILE *out)
     fputc('{', out);
     for (uint32_t i = 0; i < result->error_count; i++) {
         fputs(i == 0 ? "" : ", ", out);
-        put_json_text(result->errors[i].kind, out);
+        fm_result_print_text(result->errors[i].kind, out);
         fprintf(out, ": %llu", (unsigned long long)result->errors[i].count);
     }
     fputs("}\n}\n", out);

@@ -1,4 +1,4 @@
-// loadtest/report/result.h: what a run measured, and the forms in which it is told.
+// loadtest/report/result.h: what a run measured, and the forms in which it is printed.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define FM_RESULT_ERRORS_MAX 32u   // kinds of errors that are told apart
+#define FM_RESULT_ERRORS_MAX 32u   // kinds of errors that are distinguished
 #define FM_P999_COUNT_MIN    1000u // of fewer values p99.9 is the largest, under another name
 
 typedef struct fm_quantiles {
@@ -39,6 +39,9 @@ fm_quantiles fm_quantiles_of(const fm_histogram *histogram, double unit);
 
 /// Counts a failed request.
 void fm_result_count_error(fm_result *result, const char *what, const char *why);
+
+/// A text as a JSON string.
+void fm_result_print_text(const char *text, FILE *out);
 
 /// One JSON object, indented, and a line end.
 void fm_result_print_json(const fm_result *result, FILE *out);

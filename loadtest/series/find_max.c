@@ -2,14 +2,16 @@
 
 #include "loadtest/series/find_max.h"
 
+#include "loadtest/drive/run_state.h"
+#include "loadtest/series/bracket.h"
+
 #include <string.h>
 
 #define TICKS_MIN_SHARE     0.98
 #define WAITING_MAX_PERCENT 5.0
-#define CLOSE_ENOUGH        1.05
+#define OVERHEAD_S          0.8 // of a try: to make the world, to take it down
 #define TRIES               2u
-#define AGENTS_MIN          16u
-#define AGENTS_MAX          262144u
+#define FAR_OFF             1.2 // of the budget: p99 of a number that no second try would carry
 #define REASON_SIZE         128u
 
 void fm_find_max_judge(const fm_result *result, char *reason)
@@ -56,75 +58,104 @@ static fm_status try_once(const fm_scenario *scenario, uint32_t agents,
     return status;
 }
 
-// Narrows *max down by one number of agents. It is given up only when it fails twice: other
-// programs on the machine can spoil a try.
+// One number of agents. It is given up at once when it is far off, else only when it fails twice:
+// other programs on the machine can spoil a try.
 static fm_status try_agents(const fm_scenario *scenario, uint32_t agents,
-                            const fm_run_options *options, fm_max *max, char *error)
+                            const fm_run_options *options, fm_bracket *bracket, fm_max *max,
+                            char *error)
 {
     struct attempt attempt;
     bool carried = false;
-    for (uint32_t i = 0; i < TRIES && !carried; i++) {
-        if (i > 0 && options->progress != FM_RUN_PROGRESS_NONE) {
-            fprintf(stderr, "the same once more\n");
-        }
+    double load = 0;
+    for (uint32_t i = 0; i < TRIES && !carried && load < FAR_OFF; i++) {
         fm_status status = try_once(scenario, agents, options, &attempt, error);
         if (status != FM_OK) {
             return status;
         }
         carried = attempt.reason[0] == '\0';
+        load = attempt.result.tick_ms.p99 / scenario->budget_ms;
     }
+    fm_bracket_note(bracket, agents, load, carried);
+    max->agents = bracket->carried;
+    max->agents_over = bracket->over;
     if (carried) {
-        max->agents = agents;
         max->result = attempt.result;
     } else {
-        max->agents_over = agents;
         memcpy(max->reason, attempt.reason, sizeof max->reason);
     }
     return FM_OK;
 }
 
-// The next number to try; 0 when the search is over.
-static uint32_t next_agents(const fm_max *max, uint32_t begin)
+static fm_status search(const fm_scenario *scenario, const fm_run_options *options, uint32_t begin,
+                        uint64_t end_ns, fm_max *max, char *error)
 {
-    if (max->agents == 0 && max->agents_over == 0) {
-        return begin;
-    }
-    if (max->agents_over == 0) {
-        return max->agents >= AGENTS_MAX ? 0 : max->agents * 2;
-    }
-    if (max->agents == 0) {
-        return max->agents_over <= AGENTS_MIN ? 0 : max->agents_over / 2;
-    }
-    return (double)max->agents_over <= (double)max->agents * CLOSE_ENOUGH
-               ? 0
-               : max->agents + (max->agents_over - max->agents) / 2;
-}
-
-fm_status fm_find_max(const fm_scenario *scenario, const fm_run_options *options,
-                      double seconds_per_try, fm_max *max, char *error)
-{
-    fm_scenario tried = *scenario;
-    tried.duration_s = seconds_per_try;
-    tried.warm_up_s = seconds_per_try / 2;
-    uint32_t worker_count = (uint32_t)scenario->workers;
-    for (uint32_t i = 0; i < worker_count; i++) {
-        max[i] = (fm_max){.workers = i + 1};
-        tried.workers = i + 1;
-        uint64_t begin = i > 0 && max[i - 1].agents > 0 ? (uint64_t)max[i - 1].agents * (i + 1) / i
-                                                        : scenario->agents / worker_count;
-        begin = begin < AGENTS_MIN ? AGENTS_MIN : begin > AGENTS_MAX ? AGENTS_MAX : begin;
-        uint32_t agents;
-        while ((agents = next_agents(&max[i], (uint32_t)begin)) != 0) {
-            fm_status status = try_agents(&tried, agents, options, &max[i], error);
-            if (status != FM_OK) {
-                return status;
-            }
+    fm_bracket bracket = {.begin = begin};
+    uint64_t try_ns = (uint64_t)((scenario->warm_up_s + scenario->duration_s + OVERHEAD_S) * 1e9);
+    uint32_t agents;
+    while ((agents = fm_bracket_next(&bracket)) != 0) {
+        if (max->agents > 0 && fm_run_now_ns() + try_ns > end_ns) {
+            break;
+        }
+        fm_status status = try_agents(scenario, agents, options, &bracket, max, error);
+        if (status != FM_OK) {
+            return status;
         }
     }
     return FM_OK;
 }
 
-// ---- telling ------------------------------------------------------------------------------------
+// All tries with so many workers, in one server.
+static fm_status search_with(const fm_scenario *scenario, const fm_run_options *options,
+                             uint32_t begin, uint64_t end_ns, fm_max *max, char *error)
+{
+    fm_server_process process = {0};
+    char stop_error[FM_SERVER_PROCESS_ERROR_SIZE];
+    const fm_server_options server = {
+        .path = options->server,
+        .workers = max->workers,
+        .sessions_max =
+            (uint32_t)(scenario->team_views + scenario->world_views + scenario->silent_views) + 16};
+    fm_status status = fm_server_process_start(&server, &process, error);
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_run_options warm = *options;
+    warm.connect = process.address;
+    status = search(scenario, &warm, begin, end_ns, max, error);
+    fm_status stopped = fm_server_process_stop(&process, stop_error);
+    if (status == FM_OK && stopped != FM_OK) {
+        snprintf(error, FM_RUN_ERROR_SIZE, "%s", stop_error);
+        return stopped;
+    }
+    return status;
+}
+
+fm_status fm_find_max(const fm_scenario *scenario, const fm_run_options *options,
+                      double seconds_per_try, double seconds, fm_max *max, char *error)
+{
+    fm_scenario tried = *scenario;
+    tried.duration_s = seconds_per_try;
+    tried.warm_up_s = seconds_per_try / 2;
+    uint32_t worker_count = (uint32_t)scenario->workers;
+    uint64_t began_ns = fm_run_now_ns();
+    for (uint32_t i = 0; i < worker_count; i++) {
+        max[i] = (fm_max){.workers = i + 1};
+        tried.workers = i + 1;
+        uint64_t begin = i > 0 && max[i - 1].agents > 0 ? (uint64_t)max[i - 1].agents * (i + 1) / i
+                                                        : scenario->agents / worker_count;
+        uint64_t end_ns = began_ns + (uint64_t)(seconds * 1e9 * (i + 1) / worker_count);
+        fm_status status =
+            search_with(&tried, options, begin < FM_BRACKET_MAX ? (uint32_t)begin : FM_BRACKET_MAX,
+                        end_ns, &max[i], error);
+        if (status != FM_OK) {
+            return status;
+        }
+    }
+    return FM_OK;
+}
+
+// ---- printing
+// ------------------------------------------------------------------------------------
 
 static double per_core(const fm_max *max)
 {

@@ -7,8 +7,8 @@
 //   - no more than 5 % of the agents wait for their search at any time, on average: ticks that are
 //     short because searches are put off do not count as speed,
 //   - no request failed.
-// Each try has a server of its own. The number is doubled until it is not carried, and then closed
-// in on to 5 %.
+// One server for each number of workers stays up; each try makes a world in it. bracket.h chooses
+// the numbers, until the largest that is carried and the smallest that is not are within 5 %.
 
 #pragma once
 
@@ -26,11 +26,13 @@ typedef struct fm_max {
 ///
 /// @param scenario         its agents are where the search begins; durations are overridden
 /// @param seconds_per_try  measured; half of it more is warm-up
+/// @param seconds          that it may take: an equal part for each number of workers, in which at
+///                         least one number is found
 /// @param max              receives scenario.workers entries
 /// @param error            receives what failed; room for FM_RUN_ERROR_SIZE
 /// @return as fm_run()
 FM_CHECKED fm_status fm_find_max(const fm_scenario *scenario, const fm_run_options *options,
-                                 double seconds_per_try, fm_max *max, char *error);
+                                 double seconds_per_try, double seconds, fm_max *max, char *error);
 
 /// Why a result breaks a promise; an empty text when it keeps them all. Room for 128 bytes.
 void fm_find_max_judge(const fm_result *result, char *reason);

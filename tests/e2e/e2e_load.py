@@ -285,6 +285,39 @@ class LoadTest(unittest.TestCase):
             assert result["makespan"] == result["ticks"], result
             assert result["ticks"] + 8 <= result["sum_of_costs"] < 2 * result["ticks"], result
 
+    def test_report(self):
+        """A capacity report: every cell, the forms agree, the page is one file that needs no other."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "small.map").write_text(SMALL_MAP)
+            (path / "mix.yaml").write_text(
+                "name: small\nserver:\n  workers: 1\nagents:\n  count: 24\n  teams: 2\n"
+                "orders:\n  group_size: [1, 2]\n  goal_distance: [1, 8]\n")
+            done = run("report", "--map", path / "small.map", "--mix", path / "mix.yaml", "--seconds", 5, "--json",
+                       "--output", path / "results")
+            report = json.loads(done.stdout)
+            assert [(cell["workers"], cell["tick_hz"]) for cell in report["cells"]] == [
+                (1, 30), (1, 20), (1, 10), (1, 5)], report["cells"]
+            assert json.loads((path / "results/report.json").read_text()) == report
+            for cell in report["cells"]:
+                assert abs(cell["budget_ms"] * cell["tick_hz"] - 500) < 1e-4, cell
+                if cell["agents"] > 0:
+                    assert cell["result"]["agents"] == cell["agents"]
+                    assert cell["result"]["tick_ms"]["p99"] <= cell["budget_ms"]
+                assert cell["agents_over"] == 0 or cell["agents_over"] > cell["agents"], cell
+            assert len(report["tries"]) >= 4
+            with open(path / "results/report.csv", newline="") as file:
+                assert all(row["part"] in ("carried", "held", "budget") for row in csv.DictReader(file))
+            page = (path / "results/report.html").read_text()
+            data = page.split('id="data">')[1].split("</script>")[0]
+            assert json.loads(data) == report
+            assert "@DATA@" not in page and "@CODE@" not in page and "@LOOK@" not in page
+            assert " src=" not in page and "<link" not in page, "the page needs another file"
+        for flags in (("--mix", "skirmish"), ("--quick",), ("report",), ("report", "--mix", "skirmish", "--find-max"),
+                      ("report", "--mix", "skirmish", "--connect", "127.0.0.1:1"),
+                      ("report", "--mix", "skirmish", "--seconds", "4")):
+            run(*flags, code=2)
+
     def test_curve(self):
         columns = ["agents", "budget_ms", "moves_per_second", "waiting_percent", "expansions_per_second",
                    "first_move_p50_ticks", "first_move_p99_ticks", "tick_p99_ms"]

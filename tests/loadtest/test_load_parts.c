@@ -9,6 +9,8 @@
 #include "core/world/world.h"
 #include "loadtest/report/report.h"
 #include "loadtest/series/curve.h"
+#include "loadtest/series/bracket.h"
+#include "loadtest/series/capacity.h"
 #include "loadtest/series/find_max.h"
 #include "loadtest/drive/groups.h"
 #include "loadtest/drive/mapf_score.h"
@@ -513,10 +515,99 @@ static void test_judgement(void **state)
     assert_non_null(strstr(reason, "agent.order: busy"));
 }
 
+// A machine that carries up to `limit` agents, and whose ticks take as long as there are agents.
+static uint32_t bracket_search(uint32_t begin, double limit, bool by_time, uint32_t *found)
+{
+    fm_bracket bracket = {.begin = begin};
+    uint32_t tries = 0, agents;
+    while ((agents = fm_bracket_next(&bracket)) != 0) {
+        assert_in_range(agents, FM_BRACKET_MIN, FM_BRACKET_MAX);
+        if (bracket.carried != 0 && bracket.over != 0) {
+            assert_true(agents > bracket.carried && agents < bracket.over);
+        }
+        double load = by_time ? agents / limit : 0.5;
+        fm_bracket_note(&bracket, agents, load, agents <= limit);
+        tries += 1;
+        assert_true(tries < 64);
+    }
+    *found = bracket.carried;
+    return tries;
+}
+
+static void test_bracket_closes_in(void **state)
+{
+    (void)state;
+    static const double limits[] = {3, 16, 40, 977, 12345, 250000, 1e9};
+    static const uint32_t begins[] = {0, 16, 1000, 60000, 262144, 4000000};
+    uint32_t found;
+    for (size_t i = 0; i < FM_COUNT_OF(limits); i++) {
+        for (size_t j = 0; j < FM_COUNT_OF(begins); j++) {
+            for (int by_time = 0; by_time < 2; by_time++) {
+                (void)bracket_search(begins[j], limits[i], by_time, &found);
+                if (limits[i] < FM_BRACKET_MIN) {
+                    assert_int_equal(found, 0);
+                } else if (limits[i] > FM_BRACKET_MAX) {
+                    assert_int_equal(found, FM_BRACKET_MAX);
+                } else {
+                    assert_true(found <= limits[i] && found * 1.06 + 1 >= limits[i]);
+                }
+            }
+        }
+    }
+    assert_true(bracket_search(1000, 12345, true, &found) <= 8); // halving would take ten
+}
+
+static void test_capacity_has_four_promises(void **state)
+{
+    (void)state;
+    char reason[FM_CAPACITY_REASON_SIZE];
+    fm_result good = {.budget_ms = 50, .ticks = 100, .ticks_expected = 100, .waiting_percent = 2.9};
+    good.tick_ms.p99 = 49;
+    good.order_to_first_move_ticks.p99 = 2;
+    fm_capacity_judge(&good, reason);
+    assert_string_equal(reason, "");
+    fm_result bad = good;
+    bad.tick_ms.p99 = 51;
+    fm_capacity_judge(&bad, reason);
+    assert_non_null(strstr(reason, "p99 tick"));
+    bad = good;
+    bad.waiting_percent = 3.1;
+    fm_capacity_judge(&bad, reason);
+    assert_non_null(strstr(reason, "wait"));
+    bad = good;
+    bad.order_to_first_move_ticks.p99 = 3;
+    fm_capacity_judge(&bad, reason);
+    assert_non_null(strstr(reason, "first move"));
+    bad = good;
+    bad.ticks = 90;
+    fm_capacity_judge(&bad, reason);
+    assert_non_null(strstr(reason, "ticks"));
+}
+
+// Values that come from files and servers must not end the page's script.
+static void test_capacity_json_is_safe_in_a_page(void **state)
+{
+    (void)state;
+    static fm_capacity capacity;
+    strcpy(capacity.mix, "</script><b>\"x\\");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    fm_capacity_print_json(&capacity, file);
+    fclose(file);
+    assert_null(strchr(text, '<'));
+    assert_non_null(strstr(text, "\\u003c/script>\\u003cb>\\\"x\\\\"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedule_sorts),
+        cmocka_unit_test(test_bracket_closes_in),
+        cmocka_unit_test(test_capacity_has_four_promises),
+        cmocka_unit_test(test_capacity_json_is_safe_in_a_page),
         cmocka_unit_test(test_groups_divide_the_teams),
         cmocka_unit_test(test_group_sizes_can_be_log_uniform),
         cmocka_unit_test(test_group_rests_when_its_last_order_ended),
