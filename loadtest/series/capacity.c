@@ -15,7 +15,7 @@
 #define HELD_TICKS           1010.0 // p99.9 wants 1,000
 #define LONG_S               300.0  // a shorter report has no runs of 1,000 ticks
 #define SEARCH_SHARE         0.45   // of all the time
-#define SEARCH_SHARE_SHORT   0.82
+#define SEARCH_SHARE_SHORT   0.86
 #define BUDGETS_SHARE        0.12
 #define TRIES_WANTED         5.0 // in the time of a search
 #define WARM_UP_MIN_S        1.5 // for the first orders, which all come at once
@@ -27,7 +27,7 @@
 #define NEXT_WORKERS_GAIN    1.5 // agents that twice the workers may carry: where to begin
 
 static const double rates[FM_CAPACITY_RATES] = {30, 20, 10, 5};
-static const double rate_shares[FM_CAPACITY_RATES] = {0.18, 0.2, 0.24, 0.38}; // of a server's time
+static const double rate_shares[FM_CAPACITY_RATES] = {0.22, 0.22, 0.24, 0.32}; // of a server's time
 
 struct report {
     const fm_scenario *scenario;
@@ -194,7 +194,7 @@ static fm_status search(struct report *report, uint32_t workers, double tick_hz,
         }
         cell->agents = bracket.carried;
         cell->agents_over = bracket.over;
-        if (seconds_so_far(report) + cost > end) {
+        if (seconds_so_far(report) + cost / 2 > end) {
             break;
         }
     }
@@ -286,6 +286,18 @@ static fm_status play_budgets(struct report *report, double seconds)
     return status;
 }
 
+// The time of the next search: its part of what is left for searches. `servers` are still to come,
+// this one included, and of this one the rates from `rate` on.
+static double share_of_rest(const struct report *report, double share, uint32_t servers,
+                            uint32_t rate)
+{
+    double left = report->seconds * share - seconds_so_far(report), parts = servers - 1;
+    for (uint32_t i = rate; i < FM_CAPACITY_RATES; i++) {
+        parts += rate_shares[i];
+    }
+    return left <= 0 ? 0 : left * rate_shares[rate] / parts;
+}
+
 static fm_status measure(struct report *report)
 {
     uint32_t list[FM_CAPACITY_WORKERS_MAX];
@@ -298,8 +310,7 @@ static fm_status measure(struct report *report)
         }
         status = status == FM_OK ? start_server(report, list[i]) : status;
         for (uint32_t j = 0; j < FM_CAPACITY_RATES && status == FM_OK; j++) {
-            status =
-                search(report, list[i], rates[j], report->seconds * share / count * rate_shares[j]);
+            status = search(report, list[i], rates[j], share_of_rest(report, share, count - i, j));
         }
     }
     double budgets_s = report->seconds * BUDGETS_SHARE;
