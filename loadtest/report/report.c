@@ -34,6 +34,7 @@ static void put_orders(const fm_result *result, FILE *out)
         {"target lost", result->ended_target_lost},
         {"target died", result->ended_target_died},
         {"explored", result->ended_explored},
+        {"crowded", result->ended_crowded},
     };
     fprintf(out, "  %-26s %llu given; ended:", "orders", (unsigned long long)result->orders_given);
     const char *comma = " ";
