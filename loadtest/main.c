@@ -179,12 +179,18 @@ static int play_curve(const fm_load_options *options)
     return status == FM_OK ? exit_code : exit_code_of(status, error);
 }
 
-static void print_report_page(const fm_capacity *capacity, FILE *out)
+static fm_status print_report_json(const fm_capacity *capacity, FILE *out, char *error)
 {
-    char error[FM_RUN_ERROR_SIZE];
-    if (fm_capacity_print_page(capacity, out, error) != FM_OK) {
-        complain(error);
-    }
+    (void)error;
+    fm_capacity_print_json(capacity, out);
+    return FM_OK;
+}
+
+static fm_status print_report_csv(const fm_capacity *capacity, FILE *out, char *error)
+{
+    (void)error;
+    fm_capacity_print_csv(capacity, out);
+    return FM_OK;
 }
 
 // Writes FOLDER/report.json, .csv and .html.
@@ -192,20 +198,21 @@ static int write_report(const fm_load_options *options, const fm_capacity *capac
 {
     static const struct {
         const char *name;
-        void (*print)(const fm_capacity *, FILE *);
-    } forms[] = {{"report.json", fm_capacity_print_json},
-                 {"report.csv", fm_capacity_print_csv},
-                 {"report.html", print_report_page}};
+        fm_status (*print)(const fm_capacity *, FILE *, char *);
+    } forms[] = {{"report.json", print_report_json},
+                 {"report.csv", print_report_csv},
+                 {"report.html", fm_capacity_print_page}};
     for (size_t i = 0; i < FM_COUNT_OF(forms); i++) {
         char path[512], error[FM_RUN_ERROR_SIZE];
         snprintf(path, sizeof path, "%.480s/%s", options->output == NULL ? "." : options->output,
                  forms[i].name);
         FILE *file = fopen(path, "w");
-        if (file != NULL) {
-            forms[i].print(capacity, file);
-        }
-        if (file == NULL || fclose(file) != 0) {
+        fm_status status = file == NULL ? FM_ERR_IO : forms[i].print(capacity, file, error);
+        if (file == NULL || (fclose(file) != 0 && status == FM_OK)) {
             snprintf(error, sizeof error, "%s: %s", path, strerror(errno));
+            return complain(error);
+        }
+        if (status != FM_OK) {
             return complain(error);
         }
     }

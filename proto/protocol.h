@@ -105,6 +105,7 @@ const char *fm_field_name(fm_field field);
 const char *fm_role_name(fm_role role);
 
 /// Finds a role by name. @return true when there is one
+/// For clients: `hello` answers a name. The simulation of tests/sim uses it.
 bool fm_role_by_name(const char *name, fm_role *role);
 
 // ---- writing; all append to a msgpack_sbuffer and cannot fail but for memory (returns false) ----

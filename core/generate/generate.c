@@ -12,30 +12,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *fm_generator_name(fm_generator generator)
-{
-    switch (generator) {
-#define X(enumerator, name)                                                                        \
-    case enumerator:                                                                               \
-        return name;
-        FM_GENERATOR_LIST(X)
-#undef X
-    }
-    FM_UNREACHABLE();
-}
-
-bool fm_generator_find(const char *name, fm_generator *out)
-{
-#define X(enumerator, generator_name)                                                              \
-    if (strcmp(name, generator_name) == 0) {                                                       \
-        *out = enumerator;                                                                         \
-        return true;                                                                               \
-    }
-    FM_GENERATOR_LIST(X)
-#undef X
-    return false;
-}
-
 fm_generate_options fm_generate_options_default(void)
 {
     return (fm_generate_options){.generator = FM_GENERATOR_SKIRMISH,

@@ -26,12 +26,6 @@ typedef enum fm_generator {
 #undef X
 } fm_generator;
 
-/// Name of a generator on the wire and in configs. Static storage.
-const char *fm_generator_name(fm_generator generator);
-
-/// The generator of that name. False, with `out` left alone, when there is none.
-bool fm_generator_find(const char *name, fm_generator *out);
-
 // Each generator looks at the options that are named for it and ignores the others.
 typedef struct fm_generate_options {
     fm_generator generator;

@@ -76,6 +76,7 @@ static inline bool fm_labels_connect(const fm_labels *labels, fm_cell a, fm_cell
 }
 
 /// How often updates have changed anything: what depends on cells is as it was while this is.
+/// For the test that holds updates to what they promise.
 uint64_t fm_labels_version(const fm_labels *labels);
 
 /// How often updates may have changed who reaches whom.
@@ -94,6 +95,7 @@ fm_cell fm_labels_nearest(fm_labels *labels, fm_cell goal, uint32_t label, uint6
 void fm_labels_forget_answers(fm_labels *labels);
 
 /// Number of components. Labels must be current.
+/// For the test that compares with a flood fill.
 uint32_t fm_labels_count(const fm_labels *labels);
 
 /// Bytes held.

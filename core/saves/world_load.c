@@ -94,7 +94,15 @@ static fm_status check_sections(const void *bytes, size_t size, fm_bytes_error *
 
 // ---- head ---------------------------------------------------------------------------------------
 
-static void take_peek(fm_reader *reader, fm_world_file_info *info)
+// What a file says of its world first.
+struct file_info {
+    uint64_t tick; // ticks completed
+    uint32_t width, height;
+    uint32_t teams, agents; // agents alive
+    uint32_t agent_slots;
+};
+
+static void take_info(fm_reader *reader, struct file_info *info)
 {
     info->tick = fm_reader_take_varint(reader);
     info->width = (uint32_t)fm_reader_take_bounded(reader, FM_SIDE_MAX, "width of the map");
@@ -108,16 +116,6 @@ static void take_peek(fm_reader *reader, fm_world_file_info *info)
     if (info->agents > info->agent_slots) {
         fm_reader_fail(reader, "There are %u agents in %u slots.", info->agents, info->agent_slots);
     }
-}
-
-fm_status fm_world_file_peek(const void *bytes, size_t size, fm_world_file_info *info,
-                             fm_bytes_error *error)
-{
-    *info = (fm_world_file_info){0};
-    fm_reader reader = begin_file(bytes, size, &info->version, error);
-    begin_section(&reader, size, FM_SECTION_HEAD);
-    take_peek(&reader, info);
-    return reader.failed ? FM_ERR_BAD_FORMAT : FM_OK;
 }
 
 // What the head says that has its place in the world only once there is one.
@@ -167,8 +165,8 @@ static void take_removed(fm_world_loader *loader, fm_agent_left *left)
 static void take_head(fm_world_loader *loader, struct head *head)
 {
     fm_reader *reader = &loader->reader;
-    fm_world_file_info info;
-    take_peek(reader, &info);
+    struct file_info info;
+    take_info(reader, &info);
     head->tick = info.tick;
     loader->width = info.width;
     loader->height = info.height;

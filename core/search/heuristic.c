@@ -27,14 +27,15 @@ bool fm_heuristic_by_name(const char *name, fm_heuristic_kind *kind)
     return false;
 }
 
-bool fm_heuristic_kind_is_admissible(fm_heuristic_kind kind, fm_connectivity connectivity)
+// Whether a kind is never too high (by new tables) under these rules.
+static bool is_admissible(fm_heuristic_kind kind, fm_connectivity connectivity)
 {
     return kind != FM_HEURISTIC_MANHATTAN || connectivity == FM_CONNECT_4;
 }
 
 bool fm_heuristic_kind_is_consistent(fm_heuristic_kind kind, fm_connectivity connectivity)
 {
-    return kind != FM_HEURISTIC_CLUSTER && fm_heuristic_kind_is_admissible(kind, connectivity);
+    return kind != FM_HEURISTIC_CLUSTER && is_admissible(kind, connectivity);
 }
 
 // ---- distances ----------------------------------------------------------------------------------
@@ -149,8 +150,7 @@ fm_heuristic fm_heuristic_towards(const fm_view *view, fm_heuristic_kind kind, f
     stale = stale && usable;
     heuristic.consistent =
         !stale && fm_heuristic_kind_is_consistent(heuristic.kind, view->connectivity);
-    heuristic.admissible =
-        !stale && fm_heuristic_kind_is_admissible(heuristic.kind, view->connectivity);
+    heuristic.admissible = !stale && is_admissible(heuristic.kind, view->connectivity);
     // Roots are rounded down, each for itself; and a landmark may know two of three cells only.
     heuristic.metric = heuristic.kind != FM_HEURISTIC_EUCLIDEAN && !reads_table(heuristic.kind);
     if (heuristic.kind == FM_HEURISTIC_LANDMARKS) {

@@ -91,9 +91,6 @@ typedef struct fm_heuristic {
 /// Whether a kind is consistent (by new tables) under these rules.
 bool fm_heuristic_kind_is_consistent(fm_heuristic_kind kind, fm_connectivity connectivity);
 
-/// Whether a kind is never too high (by new tables) under these rules.
-bool fm_heuristic_kind_is_admissible(fm_heuristic_kind kind, fm_connectivity connectivity);
-
 const char *fm_heuristic_name(fm_heuristic_kind kind);
 
 /// False when there is no such kind.

@@ -304,6 +304,7 @@ bool fm_planner_spec_equals(const fm_planner_spec *a, const fm_planner_spec *b);
 bool fm_planner_spec_fits(const fm_planner_spec *spec, fm_connectivity connectivity, bool weighted);
 
 /// Whether FM_PLAN_FOUND means a cheapest path on this view, as its tables are now.
+/// Part of what a planner promises; the tests hold it to that.
 bool fm_planner_spec_is_optimal(const fm_planner_spec *spec, const fm_view *view);
 
 /// ops->distances, or what stands in for it.

@@ -29,6 +29,18 @@ static fm_agent_id own_agent_named(const fm_world *world, const struct fm_team *
                                                                 : (fm_agent_id){0};
 }
 
+// Slot of the agent with a name, UINT32_MAX when there is no such sighting now.
+static uint32_t find_sighting(const fm_sightings *sightings, fm_agent_id name)
+{
+    uint32_t index = name.index1 / 2 - 1;
+    if (name.index1 == 0 || index >= sightings->count) {
+        return FM_SLOT_NONE;
+    }
+    const struct fm_sighting *sighting = &sightings->list[index];
+    return sighting->taken && sighting->generation == name.generation ? sighting->slot
+                                                                      : FM_SLOT_NONE;
+}
+
 fm_agent_id fm_world_agent_named(const fm_world *world, uint32_t team, fm_agent_id name)
 {
     FM_ASSERT(fm_world_has_team(world, team) && team != FM_ALL_TEAMS);
@@ -39,7 +51,7 @@ fm_agent_id fm_world_agent_named(const fm_world *world, uint32_t team, fm_agent_
     if (own->delta == NULL) {
         return (fm_agent_id){0};
     }
-    uint32_t slot = fm_sightings_find(&own->delta->sightings, name);
+    uint32_t slot = find_sighting(&own->delta->sightings, name);
     return slot != FM_SLOT_NONE && world->agents.slots[slot].alive
                ? fm_agent_id_of(world, &world->agents.slots[slot])
                : (fm_agent_id){0};
@@ -101,15 +113,4 @@ fm_agent_id fm_sightings_end(fm_sightings *sightings, uint32_t slot)
         sightings->free = index;
     }
     return name;
-}
-
-uint32_t fm_sightings_find(const fm_sightings *sightings, fm_agent_id name)
-{
-    uint32_t index = name.index1 / 2 - 1;
-    if (name.index1 == 0 || index >= sightings->count) {
-        return FM_SLOT_NONE;
-    }
-    const struct fm_sighting *sighting = &sightings->list[index];
-    return sighting->taken && sighting->generation == name.generation ? sighting->slot
-                                                                      : FM_SLOT_NONE;
 }

@@ -52,9 +52,6 @@ fm_agent_id fm_sightings_end(fm_sightings *sightings, uint32_t slot);
 /// Name of the agent in a slot that is in view.
 fm_agent_id fm_sightings_name(const fm_sightings *sightings, uint32_t slot);
 
-/// Slot of the agent with a name, UINT32_MAX when there is no such sighting now.
-uint32_t fm_sightings_find(const fm_sightings *sightings, fm_agent_id name);
-
 /// The name of a living agent for its own team.
 fm_agent_id fm_agent_own_name(const struct fm_agent *agent);
 

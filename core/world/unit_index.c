@@ -25,7 +25,7 @@ static bool reserve(fm_world *world)
                       world->agents.slot_count);
 }
 
-fm_status fm_unit_index_gather(fm_world *world)
+static fm_status gather(fm_world *world)
 {
     fm_unit_index *unit_index = &world->orders.unit_index;
     if (!reserve(world)) {
@@ -63,7 +63,7 @@ void fm_unit_index_refresh(fm_world *world)
 {
     if (world->orders.unit_index_tick != world->tick + 1) {
         world->orders.unit_index_tick = world->tick + 1;
-        if (fm_unit_index_gather(world) != FM_OK) {
+        if (gather(world) != FM_OK) {
             return; // nobody is seen in this tick
         }
     }

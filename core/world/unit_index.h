@@ -19,10 +19,8 @@ typedef struct fm_unit_index {
     uint32_t slot_capacity;
 } fm_unit_index;
 
-/// @return FM_OK or FM_ERR_NO_MEMORY, then the unit_index is empty
-FM_CHECKED fm_status fm_unit_index_gather(fm_world *world);
-
-/// The same, once in a tick at most, for stages before agents move. Without memory it is empty.
+/// Lists all agents by tile, once in a tick at most, for stages before agents move. Without memory
+/// it is empty.
 void fm_unit_index_refresh(fm_world *world);
 
 void fm_unit_index_fini(fm_unit_index *unit_index, const fm_memory *memory);

@@ -132,16 +132,6 @@ bool fm_agent_touches(const fm_world *world, const struct fm_agent *agent, const
 
 // ---- interface ----------------------------------------------------------------------------------
 
-uint32_t fm_world_class_find(const fm_world *world, const char *name)
-{
-    for (uint32_t i = 0; i < world->rules.class_count; i++) {
-        if (strcmp(world->rules.classes[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return FM_CLASS_NONE;
-}
-
 fm_status fm_world_prepare_class(fm_world *world, uint32_t team, uint32_t class_index)
 {
     FM_ASSERT(class_index < world->rules.class_count);

@@ -9,9 +9,6 @@
 
 struct fm_agent;
 
-/// The movement class of that name in the world's rules; FM_CLASS_NONE when there is none.
-uint32_t fm_world_class_find(const fm_world *world, const char *name);
-
 /// Makes a team's view of a class, unless there is one. Between ticks. Spawning does it for the
 /// class of the new agents. Has no effect on the simulation or its digest.
 ///

@@ -34,7 +34,9 @@ static void find_beside(const fm_lab *lab, char *path)
     snprintf(path, FM_LAB_PATH_SIZE, "%s/../share/fogmarch/maps", dirname(self));
 }
 
-void fm_lab_maps(const fm_lab *lab, char *path)
+// The folder; `path` has room for FM_LAB_PATH_SIZE bytes. Ends the process with a message when
+// there is none.
+static void maps_folder(const fm_lab *lab, char *path)
 {
     const char *folder = fm_lab_value(lab, "maps");
     if (folder == NULL) {
@@ -50,7 +52,9 @@ void fm_lab_maps(const fm_lab *lab, char *path)
     }
 }
 
-bool fm_lab_find(const fm_lab *lab, const char *name, const char *ending, char *path)
+// Finds the file of a map, or with `ending` ".map.scen" of its problems: a path that exists, or a
+// bare name. `path` has room for FM_LAB_PATH_SIZE bytes. False when there is none.
+static bool find(const fm_lab *lab, const char *name, const char *ending, char *path)
 {
     snprintf(path, FM_LAB_PATH_SIZE, "%s", name);
     if (is_file(path)) {
@@ -60,7 +64,7 @@ bool fm_lab_find(const fm_lab *lab, const char *name, const char *ending, char *
     size_t length = strlen(name), ending_length = strlen(ending);
     bool ends = length > ending_length && strcmp(name + length - ending_length, ending) == 0;
     char pattern[2 * FM_LAB_PATH_SIZE], folder[FM_LAB_PATH_SIZE];
-    fm_lab_maps(lab, folder);
+    maps_folder(lab, folder);
     int needed = snprintf(pattern, sizeof pattern, "%s/%s%s%s", folder,
                           strchr(name, '/') == NULL ? "*/" : "", name, ends ? "" : ending);
     glob_t found;
@@ -77,9 +81,9 @@ bool fm_lab_find(const fm_lab *lab, const char *name, const char *ending, char *
 
 void fm_lab_find_or_die(const fm_lab *lab, const char *name, const char *ending, char *path)
 {
-    if (!fm_lab_find(lab, name, ending, path)) {
+    if (!find(lab, name, ending, path)) {
         char folder[FM_LAB_PATH_SIZE];
-        fm_lab_maps(lab, folder);
+        maps_folder(lab, folder);
         fm_lab_die(lab, "there is no file %s, and no %s%s in %s", name, name, ending, folder);
     }
 }

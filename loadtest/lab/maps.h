@@ -21,15 +21,9 @@
             "../share/fogmarch/maps from this program's folder"                                    \
     }
 
-/// The folder; `path` has room for FM_LAB_PATH_SIZE bytes. Ends the process with a message when
+/// The file of a map, or with `ending` ".map.scen" of its problems, by a path that exists or by its
+/// bare name. `path` has room for FM_LAB_PATH_SIZE bytes. Ends the process with a message when
 /// there is none.
-void fm_lab_maps(const fm_lab *lab, char *path);
-
-/// Finds the file of a map, or with `ending` ".map.scen" of its problems: a path that exists, or a
-/// bare name. `path` has room for FM_LAB_PATH_SIZE bytes. False when there is none.
-bool fm_lab_find(const fm_lab *lab, const char *name, const char *ending, char *path);
-
-/// The same for a file that has to be there: ends the process with a message when it is not.
 void fm_lab_find_or_die(const fm_lab *lab, const char *name, const char *ending, char *path);
 
 /// Reads a map, or ends the process. The caller destroys it.

@@ -321,7 +321,9 @@ static void list_marked(const fm_bitmap *marked, fm_cell *cells)
     }
 }
 
-fm_cell *fm_lab_component(const fm_grid *grid, fm_cell from, uint32_t *count)
+// The free cells that hang together with `from`, in row order; to be freed. NULL when memory ran
+// out.
+static fm_cell *component_of(const fm_grid *grid, fm_cell from, uint32_t *count)
 {
     fm_bitmap marked;
     if (fm_bitmap_init(&marked, grid->width, grid->height, false, &fm_memory_libc) != FM_OK) {
@@ -361,5 +363,5 @@ fm_cell *fm_lab_largest_component(const fm_grid *grid, uint32_t *count)
     fm_bitmap_fini(&marked, &fm_memory_libc);
     free(cells);
     *count = 0;
-    return largest == FM_CELL_NONE ? NULL : fm_lab_component(grid, largest, count);
+    return largest == FM_CELL_NONE ? NULL : component_of(grid, largest, count);
 }

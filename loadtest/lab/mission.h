@@ -95,9 +95,5 @@ static inline bool fm_lab_planner_fits(const fm_lab_ground *ground, const fm_pla
 uint32_t fm_lab_optimal_cost(const fm_lab_ground *ground, fm_cell start, fm_cell goal,
                              fm_lab_worker *worker);
 
-/// The free cells that hang together with `from`, in row order; to be freed. NULL when memory ran
-/// out.
-fm_cell *fm_lab_component(const fm_grid *grid, fm_cell from, uint32_t *count);
-
 /// The same, of the largest component.
 fm_cell *fm_lab_largest_component(const fm_grid *grid, uint32_t *count);

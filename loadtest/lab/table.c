@@ -199,7 +199,8 @@ void fm_table_print_csv(const fm_table *table, FILE *file)
     }
 }
 
-void fm_json_text(const char *text, FILE *file)
+// A text as a JSON string.
+static void put_json_text(const char *text, FILE *file)
 {
     fputc('"', file);
     for (; *text != '\0'; text++) {
@@ -228,7 +229,7 @@ static void print_json_cell(const fm_column *column, const fm_table_cell *cell, 
     switch (column->kind) {
     case FM_COLUMN_TEXT:
         fprintf(file, "\"%s\":", column->key);
-        fm_json_text(cell->text, file);
+        put_json_text(cell->text, file);
         return;
     case FM_COLUMN_NUMBER:
         fprintf(file, "\"%s\":", column->key);

@@ -62,6 +62,3 @@ void fm_table_print_csv(const fm_table *table, FILE *file);
 
 /// A JSON array of objects, one for each row.
 void fm_table_print_json(const fm_table *table, FILE *file);
-
-/// A text as a JSON string.
-void fm_json_text(const char *text, FILE *file);

@@ -38,11 +38,6 @@ void fm_pacer_change(fm_pacer *pacer, double tick_hz, double budget_ms, uint64_t
     FM_ASSERT(tick_hz > 0 && budget_ms > 0);
     pacer->period_ns = 1e9 / tick_hz;
     pacer->budget_ns = budget_ms * 1e6;
-    fm_pacer_restart(pacer, now_ns);
-}
-
-void fm_pacer_restart(fm_pacer *pacer, uint64_t now_ns)
-{
     pacer->due_ns = (double)now_ns + pacer->period_ns;
 }
 

@@ -59,9 +59,6 @@ void fm_pacer_init(fm_pacer *pacer, double tick_hz, double budget_ms, fm_overloa
 /// Another rate or budget; keeps what was measured. The next tick is due one period from now.
 void fm_pacer_change(fm_pacer *pacer, double tick_hz, double budget_ms, uint64_t now_ns);
 
-/// Time continues after a pause: the next tick is due one period from now.
-void fm_pacer_restart(fm_pacer *pacer, uint64_t now_ns);
-
 /// Time has been spent on the world outside its ticks. It belongs to the next one.
 void fm_pacer_spend(fm_pacer *pacer, uint64_t ns);
 

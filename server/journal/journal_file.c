@@ -384,7 +384,8 @@ void fm_journal_file_give_up(fm_journal_file *file)
 
 // ---- size --------------------------------------------------------------------------------------
 
-uint64_t fm_journal_file_size(fm_journal_file *file)
+// Bytes in use in the file, free pages not counted.
+static uint64_t used_size(fm_journal_file *file)
 {
     if (file->db == NULL) {
         return 0;
@@ -410,7 +411,7 @@ static fm_status drop_oldest(fm_journal_file *file, char *error)
 fm_status fm_journal_file_shorten(fm_journal_file *file, uint64_t size_max, char *error)
 {
     fm_status status = FM_OK;
-    while (status == FM_OK && fm_journal_file_size(file) > size_max &&
+    while (status == FM_OK && used_size(file) > size_max &&
            number_of(file, "SELECT count(*) FROM keyframes") > KEYFRAMES_KEPT) {
         status = drop_oldest(file, error);
     }

@@ -98,9 +98,6 @@ const char *fm_journal_file_path(const fm_journal_file *file);
 /// Gives up the transaction and closes the database; the next begin opens it again.
 void fm_journal_file_give_up(fm_journal_file *file);
 
-/// Bytes in use in the file, free pages not counted.
-uint64_t fm_journal_file_size(fm_journal_file *file);
-
 /// Removes the oldest keyframes and what follows them, one after the other, until the file uses
 /// `size_max` bytes at most or only two keyframes are left.
 /// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY

@@ -30,7 +30,10 @@ static char *read_to_the_end(const fm_cli *cli, FILE *file, size_t size_max, siz
     return bytes;
 }
 
-char *fm_cli_read_file(const fm_cli *cli, const char *path, size_t size_max, size_t *size)
+// Reads a whole file, or dies.
+// @param size_max  bytes; a larger one is refused
+// @return the bytes, to be released with free()
+static char *read_file(const fm_cli *cli, const char *path, size_t size_max, size_t *size)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     if (file == NULL) {
@@ -62,7 +65,7 @@ void fm_cli_upload_bytes(fm_cli *cli, const char *bytes, size_t size)
 void fm_cli_upload(fm_cli *cli, const char *path, size_t size_max)
 {
     size_t size;
-    char *bytes = fm_cli_read_file(cli, path, size_max, &size);
+    char *bytes = read_file(cli, path, size_max, &size);
     fm_cli_upload_bytes(cli, bytes, size);
     free(bytes);
 }

@@ -6,12 +6,6 @@
 
 #include <stdio.h>
 
-/// Reads a whole file, or dies.
-///
-/// @param size_max  bytes; a larger one is refused
-/// @return the bytes, to be released with free()
-char *fm_cli_read_file(const fm_cli *cli, const char *path, size_t size_max, size_t *size);
-
 /// Writes a whole file, or dies. A reader finds either the old file or the new one, also after a
 /// power failure.
 void fm_cli_write_file(const fm_cli *cli, const char *path, const char *bytes, size_t size);

@@ -37,6 +37,8 @@ static void print_real(double real)
     }
 }
 
+static void print_value(const msgpack_object *value);
+
 static void print_map(const msgpack_object_map *map)
 {
     putchar('{');
@@ -44,19 +46,20 @@ static void print_map(const msgpack_object_map *map)
         const msgpack_object *key = &map->ptr[i].key;
         fputs(i == 0 ? "" : ",", stdout);
         if (key->type == MSGPACK_OBJECT_STR) {
-            fm_json_print(key);
+            print_value(key);
         } else {
             putchar('"'); // keys of JSON are texts
-            fm_json_print(key);
+            print_value(key);
             putchar('"');
         }
         putchar(':');
-        fm_json_print(&map->ptr[i].val);
+        print_value(&map->ptr[i].val);
     }
     putchar('}');
 }
 
-void fm_json_print(const msgpack_object *value)
+// Any msgpack value as JSON, without a line end.
+static void print_value(const msgpack_object *value)
 {
     switch ((int)value->type) {
     case MSGPACK_OBJECT_BOOLEAN:
@@ -79,7 +82,7 @@ void fm_json_print(const msgpack_object *value)
         putchar('[');
         for (uint32_t i = 0; i < value->via.array.size; i++) {
             fputs(i == 0 ? "" : ",", stdout);
-            fm_json_print(&value->via.array.ptr[i]);
+            print_value(&value->via.array.ptr[i]);
         }
         putchar(']');
         break;
@@ -95,7 +98,7 @@ void fm_json_print(const msgpack_object *value)
 bool fm_cli_print_json(const fm_cli *cli, const msgpack_object *result)
 {
     if (cli->json) {
-        fm_json_print(result);
+        print_value(result);
         putchar('\n');
     }
     return cli->json;

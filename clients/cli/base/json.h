@@ -7,9 +7,6 @@
 /// With --json prints the result as one line of JSON. @return whether it did
 bool fm_cli_print_json(const fm_cli *cli, const msgpack_object *result);
 
-/// Any msgpack value as JSON, without a line end.
-void fm_json_print(const msgpack_object *value);
-
 /// A text as a JSON string.
 void fm_json_print_text(const char *text, size_t size);
 
