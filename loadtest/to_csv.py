@@ -7,7 +7,7 @@ keeps it.
 Each file gives a line, or one for each of its `rows` (laboratory) or of its named parts (sessions.py). Nested
 keys are joined by _, so tick_ms.p99 becomes tick_ms_p99. Lists, such as the time of every tick, are left out:
 what they say is in the summary. So is p99.9 of fewer than 1,000 values: it is their largest under another name.
-A first column `run`, the name of the file, tells the files apart when there are several.
+A first column `run`, the name of the file, separates the files when there are several.
 """
 
 import csv

@@ -238,7 +238,8 @@ static fm_status reserve_slot(fm_client *client)
     return FM_OK;
 }
 
-// Takes a request out of the ring and tells its owner. A request is answered here and nowhere else.
+// Takes a request out of the ring and notifies its owner. A request is answered here and nowhere
+// else.
 static void answer(fm_client *client, uint32_t id, const fm_client_error *error,
                    const msgpack_object *result)
 {
@@ -569,7 +570,7 @@ static bool read_once(fm_client *client)
         return !client->broken;
     }
     if (size == 0) {
-        break_connection(client, "the server hung up");
+        break_connection(client, "the server disconnected");
         return false;
     }
     client->traffic.bytes_in += (size_t)size;
@@ -675,7 +676,7 @@ struct call {
     msgpack_object message; // the whole answer, in reply_bytes and reply_zone
 };
 
-// Keeps a copy of the answer, since reading goes on in the buffer that it lies in.
+// Keeps a copy of the answer, since reading continues in the buffer that it lies in.
 static void on_call_reply(void *context, uint64_t id, const fm_client_error *error,
                           const msgpack_object *result)
 {

@@ -18,7 +18,7 @@
 
 static fm_status fail(fm_client_error *error, const char *what, const SSL *ssl)
 {
-    char reason[128] = "the server hung up";
+    char reason[128] = "the server disconnected";
     unsigned long code = ERR_get_error();
     long verdict = ssl == NULL ? X509_V_OK : SSL_get_verify_result(ssl);
     if (verdict != X509_V_OK) {

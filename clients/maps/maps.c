@@ -135,7 +135,7 @@ static bool begins_with(const fm_map_input *input, size_t at, const char *text)
     return input->size - at >= size && memcmp(input->bytes + at, text, size) == 0;
 }
 
-// NULL when the content does not tell.
+// NULL when the content does not say.
 static const struct format *by_content(const fm_map_input *input)
 {
     if (begins_with(input, 0, "\x89PNG\r\n\x1a\n")) {

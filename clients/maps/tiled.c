@@ -111,7 +111,7 @@ fm_status fm_tiled_begin(fm_tiled *map, const char *place, const char *orientati
     }
     map->infinite = infinite;
     if (infinite) {
-        return FM_OK; // the chunks tell
+        return FM_OK; // the chunks say
     }
     map->width = (uint32_t)(width > UINT32_MAX ? UINT32_MAX : width);
     map->height = (uint32_t)(height > UINT32_MAX ? UINT32_MAX : height);

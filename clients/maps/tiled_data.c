@@ -114,7 +114,7 @@ static fm_status decode_base64(const struct decoding *decoding, uint8_t *bytes, 
 
 // ---- unpacking ----------------------------------------------------------------------------------
 
-// zlib and gzip; the library tells them apart.
+// zlib and gzip; the library detects which.
 static fm_status inflate_all(const struct decoding *decoding, uint8_t *packed, size_t packed_size,
                              uint8_t *out, size_t out_size)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The first letter tells XML from JSON.
+// The first letter decides between XML and JSON.
 static char first_letter(const fm_map_input *input)
 {
     size_t at = input->size >= 3 && memcmp(input->bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;

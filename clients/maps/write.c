@@ -74,7 +74,7 @@ static bool has_costs(const fm_grid *grid)
 static uint32_t darken(uint32_t rgb, uint8_t cost)
 {
     uint32_t share = 100 - COSTS_DARKEN * (cost - 1u) / (FM_COST_MAX - 1);
-    share -= cost > 1 ? 15 : 0; // so that 2 can be told from 1
+    share -= cost > 1 ? 15 : 0; // so that 2 differs from 1
     uint32_t red = (rgb >> 16) * share / 100, green = (rgb >> 8 & 255) * share / 100;
     return red << 16 | green << 8 | (rgb & 255) * share / 100;
 }

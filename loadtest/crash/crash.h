@@ -4,7 +4,7 @@
 // A round: start a server on the folder of journals of the last round (sometimes kill it while it
 // starts, and start again); look whether its worlds show what the journals say; send commands,
 // subscribe, ask for digests; at a random moment kill -9; read what the server still said; hold all
-// that clients were told against the journals (crash_book.h). At the end every journal is replayed
+// that clients were sent against the journals (crash_book.h). At the end every journal is replayed
 // from its beginning, with another number of workers.
 //
 // Everything but the moments at which the machine does things comes from a seed.

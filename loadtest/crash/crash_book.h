@@ -1,4 +1,4 @@
-// loadtest/crash/crash_book.h: what clients sent to a world and what they were told by it, to be
+// loadtest/crash/crash_book.h: what clients sent to a world and what they were sent by it, to be
 // held against its journal after the server was killed.
 //
 //   sent ──┬── answered: done ──> must be in the journal
@@ -30,7 +30,7 @@ typedef struct fm_crash_command {
     bool found; // in the journal
 } fm_crash_command;
 
-// A digest that a client was told.
+// A digest that a client was sent.
 typedef struct fm_crash_sight {
     uint64_t tick, digest;
 } fm_crash_sight;

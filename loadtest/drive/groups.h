@@ -3,7 +3,7 @@
 //   RESTING ── begin ──> ASKED ── answered ──> UNDER_WAY ── last order ended ──> RESTING
 //                          └──── refused ────────────────────────────────────────^
 //
-// A group may get another order at any time; what is said about its earlier orders then no longer
+// A group may get another order at any time; what is reported of its earlier orders then no longer
 // counts. Orders may be reported as ended before the answer that names them is here: the two come
 // over different connections.
 //
@@ -48,7 +48,7 @@ FM_CHECKED fm_status fm_groups_init(fm_groups *groups, const fm_scenario *scenar
 /// A zeroed fm_groups is allowed.
 void fm_groups_fini(fm_groups *groups);
 
-/// Tells which id the server gave to an agent. @return FM_OK or FM_ERR_NO_MEMORY
+/// Notes which id the server gave to an agent. @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_groups_name(fm_groups *groups, uint32_t member, uint64_t id);
 
 /// The group is being sent to `goal`.

@@ -1,5 +1,5 @@
 // loadtest/drive/run_walls.c: that no unit walks through a wall that its team has seen, found out
-// from what a subscriber is told, and from nothing else.
+// from what a subscriber is sent, and from nothing else.
 //
 // A mirror keeps a team's view. Each step in a delta is held against the cells as the view shows
 // them after it, for what a team learns in a tick it learns before anybody moves: neither the cell

@@ -1,9 +1,9 @@
 // loadtest/drive/run_watch.c: what the generator hears: the view of everything, and the server's
 // counters.
 //
-// The view says which orders ended (so that groups can rest and go on) and how long each tick took
-// (a second opinion on the server's own histogram). The counters say everything else; they are
-// asked for twice a second, and at both edges of the measurement.
+// The view says which orders ended (so that groups can rest and then get another) and how long each
+// tick took (a second opinion on the server's own histogram). The counters say everything else;
+// they are asked for twice a second, and at both edges of the measurement.
 
 #include "loadtest/drive/run_watch.h"
 
@@ -29,7 +29,7 @@ static void rest_if_done(fm_run_state *run, uint32_t group, uint64_t now_ns)
     }
 }
 
-// Agents that a delta moves. A plain one does not tell them from those that only changed state.
+// Agents that a delta moves. A plain one does not separate them from those that only changed state.
 static uint64_t moves_of(const msgpack_object *delta)
 {
     size_t size = 0;

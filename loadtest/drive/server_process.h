@@ -15,7 +15,7 @@
 typedef struct fm_server_process {
     pid_t pid;         // 0: not running
     char address[32];  // "127.0.0.1:PORT"; known once it listens
-    char folder[32];   // where it tells its port; empty: told
+    char folder[32];   // where it writes its port; empty: it has
     uint64_t rss_peak; // bytes; known after the stop
 } fm_server_process;
 

@@ -13,5 +13,5 @@
 bool fm_lab_child_run(const fm_lab *lab, const char *program, const char *const *arguments,
                       char *output, size_t output_size);
 
-/// The path of the program that is running. Ends the process when the system does not tell.
+/// The path of the program that is running. Ends the process when the system does not say.
 void fm_lab_child_self(const fm_lab *lab, char *path, size_t path_size);

@@ -16,7 +16,7 @@
 //
 // The search here is A* as a textbook writes it, on 25 cells and with no cleverness, so that it can
 // be read beside the drawing. The planners of the catalogue play the same mission for comparison;
-// they break ties their own way.
+// they break ties by a rule of their own.
 
 #include "loadtest/lab/lab.h"
 #include "loadtest/lab/mission.h"

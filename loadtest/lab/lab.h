@@ -1,5 +1,5 @@
 // loadtest/lab/lab.h: what all experiments of `fogmarch-lab` share: the table they stand in, their
-// options, a progress bar, and the way they fail.
+// options, a progress bar, and how they fail.
 //
 // An experiment is one row of the table in main.c: words for people, its options, and a function in
 // a file of its own. main.c parses the command line into fm_lab; the function does the work and
@@ -7,7 +7,7 @@
 // the same command gives the same expansions on every machine; only times differ.
 //
 // Exit codes  0 done; 1 something measured was wrong, or a file could not be used; 2 wrong usage.
-// Failures    an experiment that cannot go on says so on stderr and ends the process.
+// Failures    an experiment that cannot continue says so on stderr and ends the process.
 // Threads     one.
 
 #pragma once

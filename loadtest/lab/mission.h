@@ -1,7 +1,7 @@
 // loadtest/lab/mission.h: one agent that walks from a start to a goal through ground that its team
 // does not know, and what that cost.
 //
-// The loop is a team of one with nothing around it: look, tell the planner what is new, let it
+// The loop is a team of one with nothing around it: look, notify the planner of what is new, let it
 // search, step. It follows the game time model of the literature: time is a row of equal
 // intervals, in each the agent may search for a given number of expansions (or ticks of the
 // stopwatch) and then makes one move or passes. With no limit every interval is one move.

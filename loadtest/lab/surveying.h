@@ -1,5 +1,6 @@
 // loadtest/lab/surveying.h: the tables that heuristics read (core/search/heuristic_survey.h), made
-// to the end before an experiment goes on, as a server makes them in the background of many ticks.
+// to the end before an experiment continues, as a server makes them in the background of many
+// ticks.
 
 #pragma once
 

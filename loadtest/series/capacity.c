@@ -272,15 +272,17 @@ static fm_status play_budgets(struct report *report, double seconds)
     }
     fm_scenario scenario = at_rate(report, cell->workers, cell->tick_hz);
     scenario.agents = cell->agents;
-    double try_s = seconds / FM_CAPACITY_BUDGETS_MAX - OVERHEAD_S;
+    uint32_t step = report->seconds < LONG_S ? 2 : 1; // fewer, but longer ones
+    double try_s = seconds * step / FM_CAPACITY_BUDGETS_MAX - OVERHEAD_S;
     scenario.duration_s = fmax(1, try_s * 0.6);
     scenario.warm_up_s = fmax(1, try_s * 0.4);
     double budget_ms = scenario.budget_ms;
     fm_status status = FM_OK;
-    for (uint32_t i = 0; i < FM_CAPACITY_BUDGETS_MAX && status == FM_OK; i++) {
+    for (uint32_t i = 0; i < FM_CAPACITY_BUDGETS_MAX && status == FM_OK; i += step) {
         char reason[FM_CAPACITY_REASON_SIZE] = "";
         scenario.budget_ms = budget_ms * parts[i];
-        status = play(report, &scenario, true, "budget", &capacity->budgets[i], reason);
+        status = play(report, &scenario, true, "budget", &capacity->budgets[capacity->budget_count],
+                      reason);
         capacity->budget_count += status == FM_OK;
     }
     return status;

@@ -139,7 +139,7 @@ def two_thousand_connections():
         if server.memory_tells():
             assert size < 16 * 1024, size
         extra = server.connect(hello=False)
-        assert extra.hung_up(), "one too many"
+        assert extra.disconnected(), "one too many"
         ticks_go_on(good, world)
         for index in range(0, count, 97):
             crowd[index].call("ping")
@@ -168,7 +168,7 @@ def drip(sockets, data, stop, sent):
             return
 
 
-def all_hung_up(sockets):
+def all_disconnected(sockets):
     for one in sockets:
         one.settimeout(PATIENCE)
         try:
@@ -220,7 +220,7 @@ def slow_beginnings():
                     assert connection.getresponse().status == 200
                     connection.close()
                 for name in ports:
-                    assert all_hung_up(slow[name]), name
+                    assert all_disconnected(slow[name]), name
                     # The time-out is the one that was set, and not ten seconds.
                     assert len(sent[name]) * DRIP_SECONDS < 8, name
                 stop.set()
@@ -361,7 +361,7 @@ def half_open_peers():
         # One that has ended its side, and one that listens no more.
         ended, deaf = server.connect(), server.connect()
         ended.socket.shutdown(socket.SHUT_WR)
-        assert ended.hung_up()
+        assert ended.disconnected()
         deaf.call("subscribe", world=world, team=team)
         deaf.socket.shutdown(socket.SHUT_RD)
         reader, idle = server.connect(), server.connect()

@@ -230,7 +230,7 @@ def strangers():
             raise AssertionError("was taken")
         except RequestError as error:
             assert error.name == "too_large", error
-        assert stranger.hung_up()
+        assert stranger.disconnected()
         # Right behind hello it may be a large one.
         friend = server.connect(hello=False)
         friend.send_bytes(request(1, "hello", protocol=1) +

@@ -17,7 +17,7 @@ MEGABYTE = 1 << 20
 
 def error_of(client):
     """The name of the error in the one answer that comes before the server hangs up."""
-    assert client.hung_up()
+    assert client.disconnected()
     assert len(client.answers) == 1, client.answers
     (error, result), = client.answers.values()
     assert result is None
@@ -30,7 +30,7 @@ def silence():
         mute = server.connect(hello=False)
         chatty = server.connect(hello=False)
         chatty.call("ping")  # is no hello
-        assert mute.hung_up() and chatty.hung_up()
+        assert mute.disconnected() and chatty.disconnected()
         good.call("ping")
         assert server.log().count("no hello") == 2
 
@@ -58,7 +58,7 @@ def headers_that_promise_too_much():
                 assert error_of(client) == "too_large", what
                 client = server.connect(hello=hello)
                 client.send_bytes(header)  # no number to answer to
-                assert client.hung_up() and not client.answers, what
+                assert client.disconnected() and not client.answers, what
         good.call("ping")
         assert server.rss() < before + 16 * MEGABYTE or not server.memory_tells()
         assert good.call("stats")["server"]["protocol_errors"] == 4 * len(promises)
@@ -75,7 +75,7 @@ def messages_that_are_none():
             client.send_bytes(msgpack.packb(value))
             client.send_bytes(msgpack.packb([REQUEST, 9, "ping", []]))
             client.socket.shutdown(socket.SHUT_WR)
-            assert client.hung_up()
+            assert client.disconnected()
             assert not client.answers, value
         for params in ({}, [1], [{}, {}], None, "x"):
             client = server.connect()
@@ -88,7 +88,7 @@ def messages_that_are_none():
         for byte in (b"\xc1", b"\x94\x00\x01\xc1"):
             client = server.connect()
             client.send_bytes(byte)
-            assert client.hung_up()
+            assert client.disconnected()
         good.call("ping")
 
 
@@ -102,9 +102,9 @@ def garbage():
             try:
                 client.send_bytes(data)
                 client.socket.shutdown(socket.SHUT_WR)
-                client.hung_up()
+                client.disconnected()
             except OSError:
-                pass  # hung up in the middle, as it may
+                pass  # disconnected in the middle, as it may
             client.close()
         good.call("ping")
 
@@ -138,7 +138,7 @@ def spoilt_requests():
             try:
                 client.send_bytes(bytes(data))
                 client.socket.shutdown(socket.SHUT_WR)
-                client.hung_up()
+                client.disconnected()
             except OSError:
                 pass
             client.close()
@@ -247,7 +247,7 @@ def too_many_sessions():
     with Server("--sessions-max", "4") as server:
         clients = [server.connect() for _ in range(4)]
         extra = server.connect(hello=False)
-        assert extra.hung_up()
+        assert extra.disconnected()
         clients.pop().close()
         while True:  # the server takes a moment to notice
             extra = server.connect(hello=False)

@@ -243,14 +243,14 @@ def wrong_frames():
                 web = server.open()
                 for i in range(0, len(frame), size):
                     web.socket.sendall(frame[i:i + size])
-                assert web.hung_up() and web.close_code == code, (what, web.close_code)
+                assert web.disconnected() and web.close_code == code, (what, web.close_code)
         for code in (1000, 1001, 3000, 4999):  # those of others are sent back
             web = server.open()
             web.send_frame(CLOSE, code.to_bytes(2, "big") + b"goodbye")
-            assert web.hung_up() and web.close_code == code
+            assert web.disconnected() and web.close_code == code
         web = server.open()
         web.send_frame(CLOSE, b"")
-        assert web.hung_up() and web.close_code == 0
+        assert web.disconnected() and web.close_code == 0
         web = server.open()
         web.send_frame(BINARY, b"\x94\x00\x63", final=False)
         web.send_frame(PING, b"x" * 125)  # between two fragments
@@ -298,10 +298,10 @@ def metrics():
         client.call("world.step", world=world, ticks=30)
         left = server.connect()
         left.send_bytes(b"\xc1")
-        assert left.hung_up()
+        assert left.disconnected()
         mute = server.connect(hello=False)
         mute.socket.shutdown(socket.SHUT_WR)
-        assert mute.hung_up()
+        assert mute.disconnected()
         status, headers, text = server.get("/metrics")
         assert status == 200 and headers["content-type"].startswith("text/plain; version=0.0.4")
         numbers = read_metrics(text)
@@ -589,15 +589,15 @@ def rude_clients():
         good = server.open()
         text = server.open()
         text.send_frame(TEXT, b"hello")
-        assert text.hung_up() and text.close_code == 1003, text.close_code
+        assert text.disconnected() and text.close_code == 1003, text.close_code
         mute = server.open(hello=False)
-        assert mute.hung_up()
+        assert mute.disconnected()
         bad = server.open()
         bad.send_bytes(b"\xdd\xff\xff\xff\xff")
-        assert bad.hung_up()
+        assert bad.disconnected()
         huge = server.open()  # says that it will send 2^62 bytes
         huge.socket.sendall(b"\x82\xff" + (1 << 62).to_bytes(8, "big") + b"abcd" + b"\0" * 1000)
-        assert huge.hung_up()
+        assert huge.disconnected()
         half_open = [socket.create_connection(("127.0.0.1", server.http_port))
                      for _ in range(60)]  # more than are allowed; none sends a whole header
         for one in half_open:

@@ -99,7 +99,7 @@ def ends_cleanly():
         clients[0].send("world.create", name="late", generator="random", width=2048, height=2048)
         server.terminate()
         for client in clients + [silent]:
-            assert client.hung_up()
+            assert client.disconnected()
             down = [params for name, params in client.notifications if name == "going_down"]
             assert len(down) == 1 and down[0]["reason"]
         error, _ = clients[1].answers[waiting]

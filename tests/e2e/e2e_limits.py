@@ -78,7 +78,7 @@ def connections_per_address():
     with Server("--sessions-per-address-max", "3") as server:
         clients = [server.connect() for _ in range(3)]
         extra = server.connect(hello=False)
-        assert extra.hung_up()
+        assert extra.disconnected()
         assert clients[0].call("stats")["server"]["turned_away"] == 1
         clients.pop().close()
 
@@ -187,7 +187,7 @@ def wrong_tokens():
         for _ in range(12):
             client = server.connect(hello=False)
             names.append(client.refused("hello", protocol=1, token="x" * 20))
-            assert client.hung_up()
+            assert client.disconnected()
         assert names[:5] == ["denied"] * 5 and names[-1] == "busy", names
         right = server.connect(hello=False)  # not even with the right one, for a while
         assert right.refused("hello", protocol=1, token=SECRET) == "busy"
@@ -211,7 +211,7 @@ def silent_clients():
             _, params = lively.notification("idle")
             lively.send_bytes(msgpack.packb([2, "ping", [{"time": params["time"]}]]))
         assert lively.call("ping", time=1)["time"] == 1
-        assert mute.hung_up()
+        assert mute.disconnected()
         assert [name for name, _ in mute.notifications].count("idle") >= 1
         assert "reason=idle" in server.log()
         # The C client answers by itself.
@@ -261,15 +261,15 @@ def slow_messages():
     with Server("--message-timeout-s", "0.5") as server:
         good = server.connect()
         slow = server.connect()
-        hung_up = False
+        disconnected = False
         for byte in whole:
             try:
                 slow.send_bytes(bytes([byte]))
             except OSError:
-                hung_up = True
+                disconnected = True
                 break
             time.sleep(0.03)
-        assert hung_up or slow.hung_up()
+        assert disconnected or slow.disconnected()
         assert not slow.answers
         assert "slow message" in server.log()
         good.call("ping")
@@ -289,7 +289,7 @@ def tokens_are_read_again():
             with open(path, "w") as file:
                 file.write(f"{SECRET}\ndebug {SECRET}-3\n")
             server.process.send_signal(signal.SIGHUP)
-            assert observer.hung_up(), "its token is gone"
+            assert observer.disconnected(), "its token is gone"
             fresh = server.connect(hello=False)
             assert fresh.call("hello", protocol=1, token=SECRET + "-3")["role"] == "debug"
             with open(path, "w") as file:

@@ -40,7 +40,7 @@ def tokens():
                        {"token": "x" * len(secret)}):
             client = server.connect(hello=False)
             assert client.refused("hello", protocol=1, **params) == "denied"
-            assert client.hung_up()
+            assert client.disconnected()
         client = server.connect(hello=False)
         assert client.call("hello", protocol=1, token=secret)["role"] == "admin"
         assert secret not in server.log()

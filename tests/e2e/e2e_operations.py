@@ -226,7 +226,7 @@ def settings_are_read_again():
                     refused += 1
             assert refused > 100, "the new rate is for those who are connected, too"
             second = server.connect(hello=False)
-            assert server.connect(hello=False).hung_up(), "the third one"
+            assert server.connect(hello=False).disconnected(), "the third one"
             second.call("ping")
             assert "connection turned away" in server.log()
             logged = len(server.log())
@@ -240,7 +240,7 @@ def settings_are_read_again():
             client.call("ping")
             write("log_level: info\n", token="another-secret-for-this-test")
             reload("setting needs a restart key=workers value=0")
-            assert client.hung_up(), "its token is gone"
+            assert client.disconnected(), "its token is gone"
 
 
 # ---- the unit ---------------------------------------------------------------------------------------

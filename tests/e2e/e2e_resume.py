@@ -179,7 +179,7 @@ def denied(server, **params):
     """hello is refused, and the server hangs up."""
     client = server.connect(hello=False)
     assert client.refused("hello", protocol=1, **params) == "denied", params
-    assert client.hung_up()
+    assert client.disconnected()
 
 
 def bent(text, source):
@@ -218,7 +218,7 @@ def roles_and_seats_come_back():
             assert second.get("team") == (team if role == "player" else None), second
             third = greet(server, resume=second["resume"])[1]
             assert third["resumed"] and third["role"] == role, "from one to the next"
-            assert again.hung_up(), "two of one"
+            assert again.disconnected(), "two of one"
         # Beside a good token a bad one does not matter; alone it is nothing.
         stale = greet(server, resume="x", token=OBSERVER)[1]
         assert not stale["resumed"] and stale["role"] == "observer"
@@ -266,12 +266,12 @@ def without_tokens():
     with Server() as server:
         admin, hello = greet(server)
         assert greet(server, resume=hello["resume"])[1]["resumed"]
-        assert admin.hung_up()
+        assert admin.disconnected()
         admin, hello = greet(server)
         made = admin.call("token.create", role="debug")
         debug, told = greet(server, token=made["token"])
         admin.call("token.revoke", number=made["number"])
-        assert debug.hung_up()
+        assert debug.disconnected()
         denied(server, resume=told["resume"])
         assert greet(server, resume=hello["resume"])[1]["role"] == "admin"
     with Server() as server:  # no journals: another key
@@ -296,7 +296,7 @@ def a_token_that_cannot_be_struck_out_stays():
             lock.execute("ROLLBACK")
             lock.close()
             admin.call("token.revoke", number=made["number"])
-            assert debug.hung_up()
+            assert debug.disconnected()
             denied(server, token=made["token"])
             assert admin.refused("token.revoke", number=made["number"]) == "bad_value"
             server.kill()
@@ -344,7 +344,7 @@ def tokens_outlive_a_crash():
             new = admin.call("token.create", role="debug")
             assert new["number"] > lost["number"], "a number was given twice"
             admin.call("token.revoke", number=player["number"])
-            assert client.hung_up()
+            assert client.disconnected()
             server.kill()
         with with_tokens(*flags) as server:
             denied(server, resume=hello["resume"])

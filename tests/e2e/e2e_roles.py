@@ -114,10 +114,10 @@ def wrong_tokens():
         for token in ("", secret + "x", secret[:-1], "x" * len(secret)):
             client = server.connect(hello=False)
             assert client.refused("hello", protocol=1, token=token) == "denied"
-            assert client.hung_up()
+            assert client.disconnected()
         client = server.connect(hello=False)
         assert client.refused("hello", protocol=1) == "denied"
-        assert client.hung_up()
+        assert client.disconnected()
         log = server.log()
         assert not any(token in log for token in TOKENS.values())
 
@@ -151,7 +151,7 @@ def seats_that_are_handed_out():
         second = enter(server, "player", seat["token"])
         assert server.connect(hello=False).refused("hello", protocol=1, token="x" * 43) == "denied"
         assert admin.call("token.revoke", number=seat["number"]) == {}
-        assert player.hung_up() and second.hung_up()
+        assert player.disconnected() and second.disconnected()
         # Worth nothing now: less than no token at all, which is admin here.
         assert server.connect(hello=False).refused("hello", protocol=1,
                                                    token=seat["token"]) == "denied"
@@ -160,7 +160,7 @@ def seats_that_are_handed_out():
                  for w in (world, other)]
         players = [enter(server, "player", token) for token in seats]
         admin.call("world.destroy", world=world)
-        assert players[0].hung_up()
+        assert players[0].disconnected()
         players[1].call("world.info", world=other)
         assert seats[0] not in server.log()
 

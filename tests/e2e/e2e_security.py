@@ -89,7 +89,7 @@ def tokens_expire():
             assert (seat["role"], seat["world"], seat["team"]) == ("player", world, team), seat
             assert 3500 < seat["expires_s"] <= 3600 and "used_s" not in seat, seat
             assert "expires_s" not in listed[ever["number"]] and "used_s" in listed[brief["number"]], listed
-            assert client.hung_up(), "its session ends with it"
+            assert client.disconnected(), "its session ends with it"
             until(lambda: len(admin.call("token.list")["tokens"]) == 2, "the end of a token")
             assert role_of(server, token=brief["token"]) == "denied"
             assert role_of(server, token=ever["token"]) == "debug"
@@ -165,7 +165,7 @@ def behind(server, head, pieces=1, **fields):
     try:
         return hello(client, **fields), client
     except (AssertionError, ConnectionError):
-        return "hung up", client
+        return "disconnected", client
 
 
 def proxies_say_for_whom_they_are():
@@ -185,24 +185,24 @@ def proxies_say_for_whom_they_are():
         assert behind(server, version_2("203.0.113.66"), token=SECRET)[0] == "busy"
         assert behind(server, version_2("203.0.113.67"), token=SECRET)[0] == "admin", "another one behind the proxy"
         kept = [behind(server, version_1("203.0.113.70"), token=SECRET) for _ in range(4)]
-        assert [role for role, _ in kept] == ["admin"] * 3 + ["hung up"], kept
+        assert [role for role, _ in kept] == ["admin"] * 3 + ["disconnected"], kept
         for wrong in (b"\r\n\r\n\0\r\nQUIT\n\x31\x11\0\x0c" + bytes(12), b"PROXY TCP4 nobody 1 2 3\r\n",
                       b"PROXY " + b"x" * 200, version_2("203.0.113.7")[:14] + b"\xff\xff"):
-            assert behind(server, wrong, token=SECRET)[0] == "hung up", wrong
-        assert role_of_or_hung_up(server) == "hung up", "one that says nothing of the kind"
+            assert behind(server, wrong, token=SECRET)[0] == "disconnected", wrong
+        assert role_of_or_disconnected(server) == "disconnected", "one that says nothing of the kind"
     with Server("--trusted-proxies", "127.0.0.1") as server:
         assert behind(server, version_2("203.0.113.7"))[0] == "denied", "not on this machine"
         assert behind(server, version_2("127.0.0.1"))[0] == "admin"
     with Server("--trusted-proxies", "192.0.2.0/24") as server:
-        assert behind(server, version_2("203.0.113.7"))[0] == "hung up", "who is not trusted cannot say who it is"
+        assert behind(server, version_2("203.0.113.7"))[0] == "disconnected", "who is not trusted cannot say who it is"
         assert role_of(server) == "admin"
 
 
-def role_of_or_hung_up(server):
+def role_of_or_disconnected(server):
     try:
         return role_of(server, token=SECRET)
     except (AssertionError, ConnectionError):
-        return "hung up"
+        return "disconnected"
 
 
 def proxies_of_the_http_port():

@@ -235,7 +235,7 @@ def a_reader_that_never_reads():
         assert admin.call("stats")["server"]["client_lag_ticks"] == 0, "all know the last tick"
 
 
-def slow_readers_are_hung_up_on():
+def slow_readers_are_disconnected_on():
     with Server("--slow-reader-timeout-s", "0.5", "--session-unsent-max", "65536") as server:
         admin = server.connect()
         world = admin.call("world.create", name="w", generator="random", width=1024, height=1024,
@@ -263,5 +263,5 @@ def quiet_worlds_owe_nothing():
 
 
 run([deltas_add_up, both_encodings_say_the_same, slow_readers_catch_up, late_joiners_see_the_same,
-     every_order_ends_once, late_joiners_and_leavers, a_reader_that_never_reads, slow_readers_are_hung_up_on,
+     every_order_ends_once, late_joiners_and_leavers, a_reader_that_never_reads, slow_readers_are_disconnected_on,
      quiet_worlds_owe_nothing])

@@ -88,7 +88,7 @@ def plaintext_is_refused():
         client = Client(case.server.port)
         try:
             client.send("hello", protocol=1)
-            assert client.hung_up() and not client.answers
+            assert client.disconnected() and not client.answers
         except OSError:
             pass
         wait_for_log(case.server, "plaintext refused: this port speaks TLS only")
@@ -359,7 +359,7 @@ def end():
         client = case.connect()
         case.server.terminate()
         assert client.notification("going_down")
-        client.hung_up()
+        client.disconnected()
         assert case.server.wait() == 0
 
 

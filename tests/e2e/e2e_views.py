@@ -40,7 +40,7 @@ class View(Mirror):
     def take(self):
         """Waits for the first message."""
         while self.tick is None:
-            assert self.client.take(), "the server hung up"
+            assert self.client.take(), "the server disconnected"
             self.hear_what_came()
 
     def drain(self):

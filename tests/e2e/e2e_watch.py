@@ -333,7 +333,7 @@ def the_terminal_is_given_back():
         screen.wait("again")
         server.terminate()
         words = screen.end(1)
-        assert re.search("the server goes down|connection lost|hung up|closed", words), words
+        assert re.search("the server goes down|connection lost|disconnected|closed", words), words
         server.wait()
 
 

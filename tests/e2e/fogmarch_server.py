@@ -165,7 +165,7 @@ class Client:
         return number
 
     def receive(self):
-        """Reads one message. None when the server has hung up."""
+        """Reads one message. None when the server has disconnected."""
         while True:
             for message in self.unpacker:
                 return message
@@ -178,7 +178,7 @@ class Client:
             self.unpacker.feed(data)
 
     def take(self):
-        """Reads one message and puts it where it belongs. False when the server has hung up."""
+        """Reads one message and puts it where it belongs. False when the server has disconnected."""
         message = self.receive()
         if message is None:
             return False
@@ -193,7 +193,7 @@ class Client:
     def answer(self, number):
         """Waits for the answer to a request."""
         while number not in self.answers:
-            assert self.take(), "the server hung up instead of answering"
+            assert self.take(), "the server disconnected instead of answering"
         error, result = self.answers.pop(number)
         if error is not None:
             raise RequestError(error)
@@ -218,9 +218,9 @@ class Client:
                 name, params = self.notifications.pop(0)
                 if name in names:
                     return name, params
-            assert self.take(), "the server hung up"
+            assert self.take(), "the server disconnected"
 
-    def hung_up(self):
+    def disconnected(self):
         """Waits until the server hangs up."""
         while self.take():
             pass

@@ -1,12 +1,12 @@
 // clients/cli/base/cli.h: what all subcommands of `fogmarch` share: their table, options,
-// connection, and the way they fail.
+// connection, and how they fail.
 //
 // A subcommand is one row of the table in clients/cli/main.c: its help, its options, and a
 // function. main.c parses the command line into fm_cli, the function does its work and returns the
 // exit code.
 //
 // Exit codes  0 done; 1 refused by the server, or the connection failed; 2 wrong usage.
-// Failures    a subcommand that cannot go on says so on stderr and ends the process, here and
+// Failures    a subcommand that cannot continue says so on stderr and ends the process, here and
 //             nowhere else; what must be tidied then (the terminal) is registered with atexit().
 
 #pragma once

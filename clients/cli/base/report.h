@@ -4,7 +4,7 @@
 
 #include <fogmarch/object.h>
 
-/// One line per entry: name, value. Maps inside are told with "outer.inner" names, lists of
+/// One line per entry: name, value. Maps inside are printed with "outer.inner" names, lists of
 /// numbers on one line.
 ///
 /// @param prefix  in front of every name

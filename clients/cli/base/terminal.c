@@ -17,7 +17,7 @@
 #define ESCAPE_MS 25 // an escape character with nothing behind it for so long is the Escape key
 
 static volatile sig_atomic_t stopped;
-static volatile sig_atomic_t continued; // the process was stopped (Ctrl-Z) and goes on
+static volatile sig_atomic_t continued; // the process was stopped (Ctrl-Z) and continues
 static bool entered;
 static WINDOW *key_window; // a pad, because reading keys from a window would draw it first
 

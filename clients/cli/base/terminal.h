@@ -10,7 +10,7 @@
 
 #include "clients/cli/base/canvas.h"
 
-/// From here on SIGINT, SIGTERM and SIGHUP only set what fm_terminal_is_stopped() tells.
+/// From here on SIGINT, SIGTERM and SIGHUP only set what fm_terminal_is_stopped() answers.
 void fm_terminal_catch_stops(void);
 
 bool fm_terminal_is_stopped(void);

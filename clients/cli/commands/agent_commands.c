@@ -280,13 +280,13 @@ const fm_cli_command fm_cli_order = {
                                        {.name = "on-unreachable",
                                         .kind = FM_CLI_TEXT,
                                         .argument = "WHAT",
-                                        .text = "nearest, fail or wait, when there is no way;\n"
+                                        .text = "nearest, fail or wait, when there is no path;\n"
                                                 "nearest",
                                         .field = FM_FIELD_ON_UNREACHABLE},
                                        {.name = "max-detour",
                                         .kind = FM_CLI_UINT,
                                         .argument = "PERCENT",
-                                        .text = "move: give up when the way gets longer than so\n"
+                                        .text = "move: give up when the path gets longer than so\n"
                                                 "many per cent of the first one known",
                                         .field = FM_FIELD_MAX_DETOUR},
                                        {.name = "queue",

@@ -147,7 +147,7 @@ static fm_status read_status(fm_link *link, uint64_t end_us, fm_client_error *er
             size += (size_t)count;
             line[size] = '\0';
         } else if (count == 0) {
-            return fm_client_error_set(error, FM_ERR_IO, "it hung up without an answer");
+            return fm_client_error_set(error, FM_ERR_IO, "it disconnected without an answer");
         } else if (errno != EAGAIN) {
             return fm_client_error_set(error, FM_ERR_IO, "no answer: %s", strerror(errno));
         } else if (!wait_for(link, POLLIN, end_us)) {

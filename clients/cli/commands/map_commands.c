@@ -122,8 +122,8 @@ const fm_cli_command fm_cli_terrain = {
     .summary = "edit the map of a world",
     .details =
         "Changes cells of the true map; teams learn of it when they look. A PLACE is a cell\n"
-        "X,Y or a rectangle X,Y,WIDTH,HEIGHT. cost=N (1 to 250) makes cells N times as dear\n"
-        "as open floor and leaves them as passable as they are. TERRAIN is ground, water,\n"
+        "X,Y or a rectangle X,Y,WIDTH,HEIGHT. cost=N (1 to 250) makes cells cost N times\n"
+        "what open floor costs and leaves them as passable as they are. TERRAIN is ground, water,\n"
         "swamp, trees, wall or out_of_bounds: what movement classes go by.",
     .examples = "fogmarch terrain blocked 40,10,1,20\n"
                 "fogmarch terrain free 40,15 40,16\n"

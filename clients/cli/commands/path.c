@@ -1,5 +1,5 @@
 // clients/cli/commands/path.c: `path`, `distance`, `reachable`, `nearest` and `field`: questions
-// about ways.
+// about paths.
 
 #include "clients/cli/commands/commands.h"
 
@@ -48,7 +48,7 @@ static void begin(fm_cli *cli)
     fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
 }
 
-// One way from the first argument to the second, or one for every two arguments.
+// One path from the first argument to the second, or one for every two arguments.
 static const msgpack_object *ask_pairs(fm_cli *cli, fm_method method)
 {
     if (cli->argument_count % 2 != 0) {
@@ -281,7 +281,7 @@ const fm_cli_command fm_cli_nearest = {
     .arguments = "X,Y X,Y [X,Y ...]",
     .summary = "find the nearest of several goals",
     .details = "Finds which of the cells after the first is the nearest to it by the cost of the\n"
-               "way, and the way.",
+               "path, and the path.",
     .examples = "fogmarch nearest 68,97 443,414 200,200 120,40 --team 1",
     .options =
         (const fm_cli_option[]){
@@ -296,7 +296,7 @@ const fm_cli_command fm_cli_field = {
     .arguments = "X,Y X,Y,WIDTH,HEIGHT",
     .summary = "print the costs to a goal from all cells of a rectangle",
     .details = "Prints what it costs to come to the goal from each cell of the rectangle, row by\n"
-               "row; - where there is no way.",
+               "row; - where there is no path.",
     .examples = "fogmarch field 68,97 60,90,16,16 --team 1",
     .options = (const fm_cli_option[]){OPTIONS_OF_ALL, OPTION_EXPANSIONS_MAX, {.name = NULL}},
     .arguments_min = 2,

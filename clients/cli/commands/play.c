@@ -1,10 +1,10 @@
-// clients/cli/commands/play.c: `play`: gives orders to all teams until it is told to stop, for
+// clients/cli/commands/play.c: `play`: gives orders to all teams until it is asked to stop, for
 // demonstrations.
 //
 // Each period every team gets one order for one group: the idle agents nearest to one of them (or,
 // when nobody is idle, now and then a group that is busy) march to a cell that can be reached, half
 // the time close by and else anywhere. Orders are sent without waiting; the mirror of everything
-// tells what became of them. At the end it says in numbers what happened, and fails when nothing
+// says what became of them. At the end it says in numbers what happened, and fails when nothing
 // did.
 
 #include "clients/cli/commands/commands.h"

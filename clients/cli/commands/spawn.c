@@ -1,7 +1,7 @@
 // clients/cli/commands/spawn.c: `spawn`: agents on given cells, or on free ones that it picks.
 //
-// The server puts agents where it is told and nowhere else. Random places are drawn here, from the
-// cells that a keyframe shows free and empty, in the largest connected part of the map.
+// The server puts agents where a request says and nowhere else. Random places are drawn here, from
+// the cells that a keyframe shows free and empty, in the largest connected part of the map.
 
 #include "clients/cli/commands/commands.h"
 
@@ -185,7 +185,7 @@ static void add_spawned(const fm_cli *cli, const msgpack_object *result, fm_id_l
     }
 }
 
-// Ids as short as they can be told: "1-20,33".
+// Ids as short as they can be written: "1-20,33".
 static void print_ids(const fm_id_list *list)
 {
     for (uint32_t i = 0; i < list->count;) {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/// Writes a picture: terrain, fog, agents. ferror() tells whether that went wrong.
+/// Writes a picture: terrain, fog, agents. ferror() says whether that went wrong.
 ///
 /// @param agent  a result of debug.inspect, of the agent whose path and search are drawn; may be
 ///               NULL

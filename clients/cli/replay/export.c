@@ -95,7 +95,7 @@ static void collect(struct export *export)
 
 // ---- lengths -----------------------------------------------------------------------------------
 
-// @return whether there is a way
+// @return whether there is a path
 static bool measure(const struct export *export, const fm_view *view, struct errand *errand,
                     fm_work *work)
 {

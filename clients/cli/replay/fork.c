@@ -159,7 +159,8 @@ static uint32_t quantile(const uint32_t *sorted, uint32_t count, uint32_t permil
     return count == 0 ? 0 : sorted[(uint64_t)(count - 1) * permille / 1000];
 }
 
-// ---- going on ----------------------------------------------------------------------------------
+// ---- continuing
+// ----------------------------------------------------------------------------------
 
 static void apply(struct fork *fork, const fm_command *recorded, uint64_t tick)
 {
@@ -384,7 +385,7 @@ static void read_options(struct fork *fork)
     fork->from = fm_replay_tick_argument(cli, 2);
 }
 
-// The second world, which leaves the recorded way.
+// The second world, which leaves the recorded path.
 static void branch_off(struct fork *fork)
 {
     const char *path = fork->cli->arguments[1];

@@ -1,7 +1,7 @@
 // clients/cli/replay/verify.c: `replay verify`: whether a journal can be repeated.
 //
 // A digest says that worlds differ, not where. A journal holds whole worlds now and then, so verify
-// goes on after the first difference to the next keyframe and compares world with world there.
+// continues after the first difference at the next keyframe and compares world with world there.
 
 #include "clients/cli/base/json.h"
 #include "clients/cli/base/report.h"
@@ -113,8 +113,8 @@ static void note_step(struct verification *v, const fm_replay_step *step)
     }
 }
 
-// After a difference it goes on to the next keyframe, which can tell what it is. At the end of the
-// journal it takes in the keyframe that may follow the last tick.
+// After a difference it continues at the next keyframe, which can show what it is. At the end of
+// the journal it takes in the keyframe that may follow the last tick.
 static bool is_done(const struct verification *v, fm_journal_kind last_row)
 {
     uint64_t tick = fm_replay_position(v->replay);
@@ -184,7 +184,7 @@ static void print_verification(const struct verification *v)
         fm_findings_print(&v->findings, verify_sides);
     } else {
         puts(v->later_keyframes > 0 ? "The keyframes that follow are as recorded."
-                                    : "No keyframe follows that could tell which agents differ.");
+                                    : "No keyframe follows that could show which agents differ.");
     }
 }
 

@@ -1,4 +1,4 @@
-// clients/cli/replay/world_diff.c: see world_diff.h. Goes by what core/world/world.h tells of a
+// clients/cli/replay/world_diff.c: see world_diff.h. Goes by what core/world/world.h says of a
 // world, so what is compared are the things that people know by name; what searches hold shows in
 // their counters.
 

@@ -17,7 +17,7 @@ typedef struct fm_scene {
     const fm_mirror *teams; // views of teams, for fog over `view`; may be NULL
     uint32_t team_count;
     const fm_viewport *viewport; // NULL: the whole of `view`
-    // One agent that stands out, as an @, its goal as an X, and its way.
+    // One agent that stands out, as an @, its goal as an X, and its path.
     fm_cell selected, goal; // FM_CELL_NONE: not known
     const fm_cell *path;
     uint32_t path_count;

@@ -7,7 +7,7 @@
 #include "clients/cli/views/views.h"
 #include "clients/cli/watch/viewport.h"
 
-#define FM_WATCH_PATH_MAX  4096u // cells of the selected agent's way that are drawn
+#define FM_WATCH_PATH_MAX  4096u // cells of the selected agent's path that are drawn
 #define FM_WATCH_LINE_SIZE 256u
 
 // What the server said of the selected agent last.
@@ -35,7 +35,7 @@ typedef struct fm_watch {
     fm_views views;
     const fm_mirror *view; // the first of views.mirrors
     fm_pulse pulse;
-    fm_mirror_load load; // of the last tick that told one
+    fm_mirror_load load; // of the last tick that had one
     uint64_t end_ms;     // 0: never
 
     // Of the full screen only.

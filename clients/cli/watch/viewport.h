@@ -1,8 +1,9 @@
 // clients/cli/watch/viewport.h: which part of a map is shown, and how large.
 //
 // The screen is a grid of pixels: as wide as a character, half as high. Either the whole map is
-// scaled to fit into it, or a cell takes 2^zoom pixels each way (below 0: a pixel shows that many
-// cells less), and the viewport says which cell is in the middle. Everything here is arithmetic.
+// scaled to fit into it, or a cell takes 2^zoom pixels in each direction (below 0: a pixel shows
+// that many cells less), and the viewport says which cell is in the middle. Everything here is
+// arithmetic.
 
 #pragma once
 

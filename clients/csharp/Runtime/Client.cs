@@ -82,7 +82,7 @@ namespace Fogmarch
         /// <summary>A notification that belongs to no view: its name, and what it says.</summary>
         public event Action<string, Fields> Notified;
 
-        /// <summary>Begins to connect; Update() goes on with it.</summary>
+        /// <summary>Begins to connect; Update() continues it.</summary>
         /// <param name="host">name or address</param>
         /// <param name="port">as in fogmarchd --listen</param>
         /// <param name="name">of the program, for the server's log</param>
@@ -249,7 +249,7 @@ namespace Fogmarch
 
         /// <summary>
         /// Subscribes to what a team sees; 0: a player's own team, for others everything. The view is filled by
-        /// the first keyframe; its events tell.
+        /// the first keyframe; its events say so.
         /// </summary>
         /// <param name="world">number of the world</param>
         /// <param name="team">number of the team, or 0</param>
@@ -261,7 +261,7 @@ namespace Fogmarch
         }
 
         /// <summary>
-        /// Goes on with a view of a session whose connection broke: with what it missed, or, where the server has
+        /// Continues a view of a session whose connection broke: with what it missed, or, where the server has
         /// forgotten, with a keyframe. The view is this client's from now on.
         /// </summary>
         public View Resume(View view)
@@ -361,7 +361,7 @@ namespace Fogmarch
 
         /// <summary>
         /// Sends what waits, reads what has come, calls the events. Once a frame. An exception of an event ends
-        /// this call and nothing else: the next goes on behind it.
+        /// this call and nothing else: the next continues behind it.
         /// </summary>
         /// <param name="waitMs">how long to wait for something to come, where there is nothing else to do</param>
         public void Update(int waitMs = 0)
@@ -440,7 +440,7 @@ namespace Fogmarch
             }
         }
 
-        private uint answerId; // of the answer that is being told
+        private uint answerId; // of the answer that is being delivered
         private View answerView;
 
         private void TakeAnswer(PackReader message)

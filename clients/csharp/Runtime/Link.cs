@@ -142,7 +142,7 @@ namespace Fogmarch
             }
         }
 
-        /// <summary>Reads what the system has. What NextMessage() has told is no longer good then.</summary>
+        /// <summary>Reads what the system has. What NextMessage() has returned is no longer good then.</summary>
         /// <returns>whether there was any</returns>
         public bool Read()
         {

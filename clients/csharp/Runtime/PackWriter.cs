@@ -119,7 +119,7 @@ namespace Fogmarch
             }
         }
 
-        /// <summary>Begins a map whose count is told by EndMap().</summary>
+        /// <summary>Begins a map whose count EndMap() writes.</summary>
         /// <returns>what EndMap() wants</returns>
         public int BeginMap()
         {

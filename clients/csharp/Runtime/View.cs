@@ -1,6 +1,6 @@
 // View.cs: what a team sees, kept up to date by the server's keyframes and deltas (PROTOCOL.md, Views).
 //
-// A message is read in two passes: the first brings the view up to date, the second tells the events, so
+// A message is read in two passes: the first brings the view up to date, the second raises the events, so
 // that these find all of it as of its tick, and one that throws leaves nothing half done. Both read
 // the bytes where they lie. What is held is arrays that are kept from message to message: no garbage.
 
@@ -119,7 +119,7 @@ namespace Fogmarch
 
         private ushort[] looks = new ushort[0], looksBefore = new ushort[0];
         private Agent[] agents = new Agent[16];
-        private int[] stamps = new int[16]; // of the message that an agent was last told by
+        private int[] stamps = new int[16]; // of the message that an agent was last in
         private int stamp;
         private Building[] buildings = new Building[0];
         private readonly Dictionary<long, int> places = new Dictionary<long, int>(); // of ids, in `agents`
@@ -220,7 +220,7 @@ namespace Fogmarch
             return (Terrain)(Look(x, y) & 15);
         }
 
-        /// <summary>How many times as dear as open floor a known cell is, from 1.</summary>
+        /// <summary>How many times the cost of open floor a known cell has, from 1.</summary>
         public int CostAt(int x, int y)
         {
             return (Look(x, y) >> 4) + 1;
@@ -233,10 +233,10 @@ namespace Fogmarch
         }
 
         // ---- events ----------------------------------------------------------------------------
-        // For each message in this order. Of agents and orders they tell one after the other.
+        // For each message in this order. Agents and orders come one after the other.
 
         /// <summary>Everything may be different: the first keyframe, a later one, another rectangle. Then all cells
-        /// are to be drawn anew; agents are told of as ever.</summary>
+        /// are to be drawn again; events of agents come as ever.</summary>
         public event Action<View> Replaced;
 
         /// <summary>So many cells from x, y eastward have another look.</summary>
@@ -257,7 +257,7 @@ namespace Fogmarch
         /// <summary>An order ended; each does exactly once.</summary>
         public event Action<View, OrderEnded> OrderEnded;
 
-        /// <summary>All of the message is told.</summary>
+        /// <summary>All of the message has been raised.</summary>
         public event Action<View> Changed;
 
         /// <summary>The subscription is over, or was refused: why.</summary>

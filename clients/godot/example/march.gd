@@ -98,7 +98,7 @@ func _on_left(_view, id, _reason):
 	places.erase(id)
 
 
-# The server tells cells, ten times a second; units glide from one to the next.
+# The server sends cells, ten times a second; units glide from one to the next.
 func _process(delta):
 	for id in places:
 		var to = _middle(view.agents[id])

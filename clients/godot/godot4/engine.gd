@@ -26,7 +26,7 @@ static func secure(stream, host, trusted):
 	return peer if peer.connect_to_stream(stream, host, TLSOptions.client(trusted)) == OK else null
 
 
-# Has a node drawn anew.
+# Has a node drawn again.
 static func redraw(node):
 	node.queue_redraw()
 

@@ -340,7 +340,7 @@ export function subscribe(client: Client, view: View, mirror = new Mirror()): Pr
 }
 
 /**
- * Goes on with a subscription whose connection broke, on a new one; the mirror stays, and gets what it
+ * Continues a subscription whose connection broke, on a new one; the mirror stays, and gets what it
  * missed, or a keyframe where the server has forgotten. `view` is as it was.
  */
 export function resume(client: Client, view: View, earlier: Subscription): Promise<Subscription> {

@@ -87,7 +87,7 @@ export async function connectTcp(
       reject(new ConnectionError(`no server answers at ${host}:${port}: ${error.message}`));
     });
     socket.once("close", () => {
-      reject(new ConnectionError(`no server answers at ${host}:${port}: it hung up`));
+      reject(new ConnectionError(`no server answers at ${host}:${port}: it disconnected`));
     });
   });
   socket.removeAllListeners("error");

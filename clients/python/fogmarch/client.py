@@ -100,7 +100,7 @@ class Client(Methods):
         return subscription
 
     async def resume(self, subscription: Subscription) -> bool:
-        """Goes on with a subscription whose connection broke; its mirror stays.
+        """Continues a subscription whose connection broke; its mirror stays.
 
         True: the next change follows on what the mirror holds; orders that ended meanwhile are in its
         `ended`. False: the server has forgotten, and a keyframe comes next.
@@ -239,7 +239,7 @@ async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-pyth
     """Connects to HOST:PORT and says hello.
 
     `resume` is `welcome["resume"]` of a client whose connection broke: the new one has its role and
-    seat, and Client.resume() goes on with its subscriptions.
+    seat, and Client.resume() continues its subscriptions.
 
     The token is taken from FOGMARCH_TOKEN when none is given. With `ssl` it talks TLS, with a context
     or with one of its own; with `ca_file`, certificates in PEM, it trusts these instead of the

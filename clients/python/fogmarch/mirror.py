@@ -87,7 +87,7 @@ class Mirror:
         return TERRAINS[self.look(x, y) & 15]
 
     def cost(self, x: int, y: int) -> int:
-        """How many times as dear as open floor a known cell is."""
+        """How many times the cost of open floor a known cell has."""
         return (self.look(x, y) >> 4) + 1
 
     @property

@@ -1,4 +1,4 @@
-# client.gd: a session with a server, over TCP. Add it to the scene tree: it goes on by itself, once a frame. Without
+# client.gd: a session with a server, over TCP. Add it to the scene tree: it runs by itself, once a frame. Without
 # a tree, call update().
 #
 #   var client = preload("res://addons/fogmarch/client.gd").new()
@@ -77,7 +77,7 @@ func _end(reason):
 
 
 # Calls a method of the protocol. When it is answered, `function` of `target` is called with {ok, result, error};
-# without a target, the signal `refused` tells of errors.
+# without a target, the signal `refused` reports errors.
 func request(method, params = {}, target = null, function = ""):
 	_request(method, params, target, function, null)
 
@@ -103,7 +103,7 @@ func subscribe(world, team = 0, rect = [], every = 1):
 	return view
 
 
-# Goes on with a view of a session whose connection broke, with what it missed, or with a keyframe.
+# Continues a view of a session whose connection broke, with what it missed, or with a keyframe.
 func resume(view):
 	var more = {"stream": view.stream, "since": view.tick}
 	_subscribe(view, [view.x, view.y, view.width, view.height], 1, more)
@@ -167,7 +167,7 @@ func _process(_delta):
 	update()
 
 
-# Sends what waits, reads what has come, tells the signals. Never waits.
+# Sends what waits, reads what has come, emits the signals. Never waits.
 func update():
 	if state == CLOSED:
 		return

@@ -1,8 +1,8 @@
 # view.gd: what a team sees, kept up to date by keyframes and deltas (proto/PROTOCOL.md, Views). A client makes
-# it: client.subscribe(world, team). Signals tell what changed, when all of a message is applied.
+# it: client.subscribe(world, team). Signals say what changed, when all of a message is applied.
 
-# Everything may be different: the first keyframe, a later one, another rectangle. All cells are to be drawn anew;
-# agents are told of as ever.
+# Everything may be different: the first keyframe, a later one, another rectangle. All cells are to be drawn again;
+# signals of agents come as ever.
 signal replaced(view)
 # So many cells from x, y eastward have another look.
 signal cells_changed(view, x, y, count)
@@ -14,7 +14,7 @@ signal moved(view, agent)
 signal buildings_changed(view)
 # An order ended: {order, agent, reason, x, y}; REASONS[reason] says why.
 signal order_ended(view, order)
-# All of a message is told.
+# All of a message has been emitted.
 signal changed(view)
 # The subscription is over, or was refused.
 signal ended(view, why)
@@ -53,7 +53,7 @@ func terrain(at_x, at_y):
 	return look(at_x, at_y) & 15
 
 
-# How many times as dear as open floor a known cell is.
+# How many times the cost of open floor a known cell has.
 func cost(at_x, at_y):
 	return (look(at_x, at_y) >> 4) + 1
 
