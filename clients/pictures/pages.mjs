@@ -59,8 +59,10 @@ async function matchOfTwo(server, admin, browser, frames) {
     await until(() => play.evaluate((t) => window.fogmarch.game.view.mirror.tick >= t, now), "a tick");
   };
   const look = async () => {
-    const { cell } = await admin.call("debug.inspect", { world, agent: agents[0][20] });
-    await play.evaluate(([x, y]) => window.fogmarch.map.centre({ x: x + 4, y }, 18), cell);
+    await play.evaluate(() => {
+      const { map, game } = window.fogmarch;
+      map.centre(game.selection.middle(), 17);
+    });
   };
   await look();
   const goal = places[1];

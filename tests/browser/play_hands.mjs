@@ -190,4 +190,38 @@ async function manyUnits() {
   await end();
 }
 
-await run([fingers, mouse, manyUnits]);
+// What the page works out of what the team sees is what the server goes by: of units that have only
+// stood, the team knows what it sees and no more. What is left behind is known, and drawn darker.
+async function exploredAndVisible() {
+  const { server, admin, world, browser, seat, agents, x, y, end } = await stage({
+    sense_radius: 7, sense_shape: "disc", line_of_sight: true, classes: "walker:ground=1;tank:size=2,ground=1",
+  });
+  const cells = Array.from({ length: 40 }, (_, i) => [3 + (i * 37) % 122, 3 + (i * 53) % 122]).flat();
+  await admin.call("agent.spawn", { world, team: 1, class: "tank", cells, place: "nearest" });
+  const page = await browser.open(server.url(seat));
+  await until(() => page.evaluate(() => window.fogmarch.game), "a seat");
+  const look = async (ticks) => {
+    await admin.call("world.step", { world, ticks });
+    return page.evaluate(async () => {
+      await window.fogmarch.client.call("ping", {}); // what was sent before has come
+      const { view: { mirror }, sight } = window.fogmarch.game;
+      let known = 0, visible = 0, unknown = 0;
+      mirror.looks.forEach((look, at) => {
+        known += look !== 0;
+        visible += sight.visible[at];
+        unknown += look === 0 && sight.visible[at];
+      });
+      return { known, visible, unknown };
+    });
+  };
+  const { known, visible, unknown } = await look(2);
+  assert.ok(known > 2000 && known === visible && unknown === 0, `${known} known, ${visible} visible, ${unknown} of these unknown`);
+  await admin.call("agent.order", { world, agents, kind: "move", goal: [x + 14, y + 2] });
+  const later = await look(30);
+  assert.equal(later.unknown, 0);
+  assert.ok(later.known > later.visible + 20, `${later.known} known, ${later.visible} visible`);
+  await browser.screenshot(page, "explored");
+  await end();
+}
+
+await run([exploredAndVisible, fingers, mouse, manyUnits]);

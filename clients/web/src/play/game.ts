@@ -15,6 +15,7 @@ import { News } from "./news.js";
 import { MODE_WORDS, Panel, type Mode } from "./panel.js";
 import { Plans } from "./plans.js";
 import { Selection } from "./selection.js";
+import { Sight } from "./sight.js";
 import { Sites, type SiteMode } from "./sites.js";
 
 type OrderKind = (typeof ORDER_KINDS)[number];
@@ -35,6 +36,7 @@ export class Game {
   private readonly news: News;
   private readonly plans = new Plans();
   private readonly markers: Markers;
+  private readonly sight: Sight;
   private readonly sites: Sites;
   private readonly buildings = new BuildingLayer();
   private readonly tip = find("tip");
@@ -64,7 +66,9 @@ export class Game {
     this.news = new News((cell, agents) => this.goTo(cell, agents));
     find("news-box").replaceChildren(this.news.list);
     this.markers = new Markers(mirror, map, (id) => this.plans.of(id));
-    this.sites = new Sites(client, world, team, mirror, () => undefined);
+    this.sight = new Sight(mirror, team, world.rules, (place) => map.agents.sideOf(mirror, place));
+    this.minimap.visible = () => this.sight.visible;
+    this.sites = new Sites(client, world, team, mirror, () => this.sight.visible);
     this.panel = new Panel(mirror, team, world, classes, this.selection, this.mayBuild, {
       use: (mode) => this.use(mode),
       send: (kind) => void attempt(() => this.send(kind)),
@@ -82,7 +86,9 @@ export class Game {
     mirror.onChange = ({ rows, ended }) => {
       map.terrain.paint(mirror, rows);
       map.agents.take(mirror, 1000 / world.tick_hz);
-      if (rows[0] < rows[1]) {
+      const isNew = rows[0] < rows[1];
+      if (this.sight.look(isNew) || isNew) {
+        map.terrain.paintSight(mirror, this.sight.visible);
         this.minimap.terrainChanged();
       }
       this.buildings.draw(mirror.buildings);
@@ -93,6 +99,8 @@ export class Game {
     };
     this.buildings.draw(mirror.buildings);
     map.terrain.paint(mirror, [0, mirror.rect[3]]);
+    this.sight.look(true);
+    map.terrain.paintSight(mirror, this.sight.visible);
     map.agents.take(mirror, 1000 / world.tick_hz);
     map.show(mirror);
     map.onFrame = () => {
@@ -133,6 +141,7 @@ export class Game {
     this.sites.graphics.destroy();
     this.buildings.graphics.destroy();
     this.map.agents.setClassSides([]);
+    this.map.terrain.paintSight(this.view.mirror, undefined);
     this.map.show(undefined);
     void this.view.end().catch(() => {});
   }

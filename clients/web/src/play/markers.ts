@@ -95,7 +95,7 @@ export class Markers {
       return;
     }
     this.hadLines = true;
-    this.lines.stroke({ width: 1.6 * pixel, color: 0xffffff, alpha: drawn > 20 ? 0.3 : 0.65 });
+    this.lines.stroke({ width: 1.6 * pixel, color: 0xffffff, alpha: drawn > 20 ? 0.16 : 0.65 });
     for (const { x, y } of ends.values()) {
       this.lines.circle(x + 0.5, y + 0.5, Math.max(0.16, 2.5 * pixel));
     }

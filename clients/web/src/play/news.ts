@@ -14,6 +14,7 @@ const NEAR = 14; // cells
 const WORDS: Record<string, string> = {
   arrived: "arrived",
   nearest_reached: "came as near as they can",
+  crowded: "found the place taken",
   unreachable: "cannot get there",
   died: "lost",
   out_of_memory: "gave up: the server is out of memory",

@@ -1,0 +1,76 @@
+// Agents on the debug page: one is followed, two stand side by side, who waits for whom is drawn and said,
+// and a link leads to exactly what was seen.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { assert, Browser, makeWorld, run, Server, until } from "./support.mjs";
+
+// A corridor, one cell wide, in which the first holds and the others queue behind it.
+async function theQueue() {
+  const journals = mkdtempSync(join(tmpdir(), "fogmarch-journals-"));
+  const server = await Server.start(["--journal-dir", journals]);
+  const admin = await server.connect();
+  const { world } = await makeWorld(admin, { generator: "open", width: 64, height: 32, occupancy: "exclusive",
+                                             planner: "dstar-lite" });
+  await admin.call("terrain.set", { world, set: "blocked", rects: [4, 14, 56, 1, 4, 16, 56, 1, 60, 14, 1, 3] });
+  const { agents } = await admin.call("agent.spawn", { world, team: 1, cells: [30, 15, 29, 15, 28, 15, 10, 15] });
+  await admin.call("agent.order", { world, agents: [agents[0]], kind: "hold" });
+  await admin.call("agent.order", { world, agents: agents.slice(1), kind: "move", goal: [50, 15],
+                                    on_unreachable: "wait" });
+  await admin.call("world.step", { world, ticks: 4 });
+  const browser = await Browser.start();
+  const page = await browser.open(server.url(`#world=${world}&agent=${agents[2]}&overlay=g`));
+  await until(async () => (await page.locator("#agent-facts dt").count()) > 0, "an agent");
+
+  // Who waits for whom.
+  const chain = agents.slice(0, 3).reverse().join(" waits for ");
+  await until(async () => (await page.locator("#waits").textContent()).startsWith(chain), "a chain");
+  await page.locator("#waits-all").check();
+  await until(() => page.evaluate(([one, two]) => window.fogmarch.view.waits.found.some(([from, to]) =>
+    from === one && to === two), [agents[1], agents[0]]), "an arrow for another one");
+
+  // Two of them.
+  await page.locator("[data-tab=pair]").click();
+  await page.locator("#keep").click();
+  await page.locator("input[name=agent]").fill(String(agents[3]));
+  await page.getByRole("button", { name: "find" }).click();
+  await until(async () => (await page.locator("#pair tr").count()) === 3, "two rows");
+  const ids = await page.locator("#pair tr td:first-child").allTextContents();
+  assert.deepEqual(ids, [String(agents[2]), String(agents[3])]);
+  assert.ok(await page.locator("#pair td.least").count() > 0, "something differs");
+
+  // The one that walks is followed, until somebody pans.
+  await page.locator("#map").focus();
+  await page.keyboard.press("f");
+  await admin.call("world.step", { world, ticks: 8 });
+  const far = () => page.evaluate((agent) => {
+    const { map, view } = window.fogmarch;
+    const { mirror } = view.truth;
+    const at = map.agents.positionOf(mirror, mirror.placeOf(agent));
+    return Math.hypot(map.middle.x - at.x, map.middle.y - at.y) + (mirror.tick < 12 ? 99 : 0);
+  }, agents[3]);
+  await until(async () => (await far()) < 0.5, "it is in the middle");
+  await page.keyboard.press("ArrowDown");
+  await until(async () => (await page.locator("#follow").getAttribute("aria-pressed")) === "false", "no more");
+
+  // A link, opened when the world has gone on, shows this tick.
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async () => {} } }));
+  await page.locator("#copy-link").click();
+  await until(async () => (await page.locator("#copy-link").textContent()) === "link copied", "a link");
+  const link = await page.locator("#exact-link").inputValue();
+  await admin.call("world.step", { world, ticks: 9 });
+  const other = await browser.open(link);
+  await until(async () => (await other.locator("#replay-tick").getAttribute("data-tick").catch(() => "")) === "12" &&
+    (await other.locator("#agent-facts dd").first().textContent()) === String(agents[3]), "that tick, that agent");
+  assert.equal(await other.locator("#overlay").inputValue(), "g");
+  await other.locator("[data-tab=pair]").click();
+  await until(async () => (await other.locator("#pair tr").count()) === 3, "and the one beside it");
+  await browser.screenshot(other, "exact");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+  rmSync(journals, { recursive: true });
+}
+
+await run([theQueue]);
