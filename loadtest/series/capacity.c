@@ -8,6 +8,8 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define WAITING_MAX_PERCENT  3.0
 #define FIRST_MOVE_MAX_TICKS 2.0
@@ -28,6 +30,49 @@
 
 static const double rates[FM_CAPACITY_RATES] = {30, 20, 10, 5};
 static const double rate_shares[FM_CAPACITY_RATES] = {0.22, 0.22, 0.24, 0.32}; // of a server's time
+
+// Processor time in seconds since the machine began (`busy`, `all`), and of this program and the
+// servers that it has stopped (`own`).
+struct cpu_times {
+    double busy, all, own;
+};
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
+}
+
+static struct cpu_times cpu_times_now(void)
+{
+    struct cpu_times times = {0};
+    unsigned long long ticks[8] = {0}; // user, nice, system, idle, iowait, irq, softirq, steal
+    double per_second = (double)sysconf(_SC_CLK_TCK);
+    FILE *file = fopen("/proc/stat", "r");
+    if (file != NULL) {
+        int count =
+            fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &ticks[0], &ticks[1],
+                   &ticks[2], &ticks[3], &ticks[4], &ticks[5], &ticks[6], &ticks[7]);
+        for (int i = 0; i < count; i++) {
+            times.all += (double)ticks[i] / per_second;
+            times.busy += i == 3 || i == 4 ? 0 : (double)ticks[i] / per_second;
+        }
+        fclose(file);
+    }
+    struct rusage usage;
+    static const int who[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+    for (size_t i = 0; i < FM_COUNT_OF(who); i++) {
+        getrusage(who[i], &usage);
+        times.own += seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+    }
+    return times;
+}
+
+static double others_share(const struct cpu_times *begin, const struct cpu_times *end)
+{
+    double all = end->all - begin->all;
+    double others = (end->busy - begin->busy) - (end->own - begin->own);
+    return all > 0 && others > 0 ? others / all : 0;
+}
 
 struct report {
     const fm_scenario *scenario;
@@ -106,6 +151,9 @@ static fm_status play(struct report *report, const fm_scenario *scenario, bool d
                              .ticks = result->ticks,
                              .p99_ms = result->tick_ms.p99};
     memcpy(tried.reason, reason, sizeof tried.reason);
+    if (report->capacity->map[0] == '\0') {
+        memcpy(report->capacity->map, result->map, sizeof result->map);
+    }
     if (report->capacity->try_count < FM_CAPACITY_TRIES_MAX) {
         report->capacity->tries[report->capacity->try_count++] = tried;
     }
@@ -333,14 +381,14 @@ fm_status fm_capacity_measure(const fm_scenario *scenario, const fm_run_options 
                             .error = error};
     *capacity = (fm_capacity){.budget_share = scenario->budget_ms * scenario->tick_hz / 1000};
     snprintf(capacity->mix, sizeof capacity->mix, "%s", scenario->name);
+    struct cpu_times begin = cpu_times_now();
     fm_status status = measure(&report);
-    if (capacity->cell_count > 0) {
-        memcpy(capacity->map, capacity->cells[0].result.map, sizeof capacity->map);
-    }
     capacity->seconds = seconds_so_far(&report);
     if (report.server.pid != 0) {
         fm_status stopped = stop_server(&report);
         status = status == FM_OK ? stopped : status;
     }
+    struct cpu_times end = cpu_times_now();
+    capacity->others_share = others_share(&begin, &end);
     return status;
 }

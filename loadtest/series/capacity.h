@@ -27,6 +27,7 @@
 #define FM_CAPACITY_BUDGETS_MAX 5u
 #define FM_CAPACITY_TRIES_MAX   1024u
 #define FM_CAPACITY_REASON_SIZE 128u
+#define FM_CAPACITY_OTHERS_MANY 0.05 // of the processors' time: from here on the report warns
 
 typedef struct fm_capacity_try {
     uint32_t workers, agents;
@@ -53,6 +54,7 @@ typedef struct fm_capacity {
     char mix[40], map[128];
     double seconds; // that it took
     double budget_share;
+    double others_share; // of all processor time, what other programs took meanwhile; 0..1
     fm_capacity_cell cells[FM_CAPACITY_CELLS_MAX]; // by workers, then by rate
     uint32_t cell_count;
     fm_result budgets[FM_CAPACITY_BUDGETS_MAX]; // the same agents, a larger budget each

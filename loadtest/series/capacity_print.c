@@ -15,7 +15,12 @@ static void print_held(const fm_capacity_cell *cell, FILE *out)
 
 void fm_capacity_print(const fm_capacity *capacity, FILE *out)
 {
-    fprintf(out, "%s on %s, %.0f s\n\n", capacity->mix, capacity->map, capacity->seconds);
+    fprintf(out, "%s on %s, %.0f s\n", capacity->mix, capacity->map, capacity->seconds);
+    if (capacity->others_share >= FM_CAPACITY_OTHERS_MANY) {
+        fprintf(out, "Other programs took %.0f %% of the processors: the machine carries more.\n",
+                100 * capacity->others_share);
+    }
+    fputc('\n', out);
     fputs("workers    Hz  budget ms   agents  p50 ms  p99 ms  waiting %  why not more\n", out);
     for (uint32_t i = 0; i < capacity->cell_count; i++) {
         const fm_capacity_cell *cell = &capacity->cells[i];
@@ -111,8 +116,8 @@ static void print_json(const fm_capacity *capacity, FILE *out)
     fm_result_print_text(capacity->mix, out);
     fputs(", \"map\": ", out);
     fm_result_print_text(capacity->map, out);
-    fprintf(out, ", \"seconds\": %.1f, \"budget_share\": %g,\n", capacity->seconds,
-            capacity->budget_share);
+    fprintf(out, ", \"seconds\": %.1f, \"budget_share\": %g, \"others_share\": %.3f,\n",
+            capacity->seconds, capacity->budget_share, capacity->others_share);
     print_cells(capacity, out);
     fputs("\"budgets\": [", out);
     for (uint32_t i = 0; i < capacity->budget_count; i++) {
