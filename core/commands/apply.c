@@ -12,6 +12,7 @@
 #include "core/commands/planner_command.h"
 #include "core/commands/spawning.h"
 #include "core/commands/teams.h"
+#include "core/commands/unit_commands.h"
 #include "core/world/names.h"
 #include "core/world/world_state.h"
 
@@ -26,6 +27,8 @@ static command_fn *const commands[FM_COMMAND_KIND_LAST + 1] = {
     [FM_COMMAND_BUILD] = fm_construction_build,
     [FM_COMMAND_DEMOLISH] = fm_construction_demolish,
     [FM_COMMAND_PLANNER] = fm_planner_command,
+    [FM_COMMAND_SET] = fm_units_set,
+    [FM_COMMAND_PLACE] = fm_units_place,
 };
 
 // ---- receipts ----------------------------------------------------------------------------------

@@ -49,21 +49,21 @@ static fm_cell nearest_free(const fm_world *world, uint32_t class_index, fm_cell
                                      size_of(world, class_index), &search->ring);
 }
 
-static fm_status choose_one(fm_world *world, const fm_command *command, fm_cell cell,
+static fm_status choose_one(fm_world *world, fm_placing placing, uint32_t class_index, fm_cell cell,
                             struct search *search, fm_cell *chosen)
 {
     if (!fm_world_contains(world, cell)) {
         return FM_ERR_OFF_GRID;
     }
-    const fm_view *truth = fm_world_truth(world, command->class_index);
-    uint32_t size = size_of(world, command->class_index);
-    if (command->placing == FM_PLACE_NEAREST && world->crowd.occupancy != NULL) {
+    const fm_view *truth = fm_world_truth(world, class_index);
+    uint32_t size = size_of(world, class_index);
+    if (placing == FM_PLACE_NEAREST && world->crowd.occupancy != NULL) {
         fm_status status = fm_nearest_cells_next(&search->cells, world->crowd.occupancy,
                                                  truth->blocked, cell, size, chosen);
         return status == FM_OK && *chosen == FM_CELL_NONE ? FM_ERR_OCCUPIED_CELL : status;
     }
-    if (command->placing == FM_PLACE_NEAREST) {
-        *chosen = nearest_free(world, command->class_index, cell, search);
+    if (placing == FM_PLACE_NEAREST) {
+        *chosen = nearest_free(world, class_index, cell, search);
         return *chosen == FM_CELL_NONE ? FM_ERR_OCCUPIED_CELL : FM_OK;
     }
     if (fm_view_is_blocked(truth, cell)) {
@@ -86,8 +86,8 @@ fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t
     uint32_t size = size_of(world, command->class_index), count = 0;
     struct search search = {.from = FM_CELL_NONE, .cells = {.memory = &world->memory}};
     while (count < command->cell_count) {
-        status =
-            choose_one(world, command, command->cells[count], &search, &world->crowd.placed[count]);
+        status = choose_one(world, command->placing, command->class_index, command->cells[count],
+                            &search, &world->crowd.placed[count]);
         if (status != FM_OK) {
             *failed_index = count;
             break;
@@ -102,6 +102,61 @@ fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t
         fm_occupancy_leave(world->crowd.occupancy, world->crowd.placed[i], size, UNIT_TO_COME);
     }
     fm_nearest_cells_fini(&search.cells);
+    return status;
+}
+
+// ---- agents that are there ----------------------------------------------------------------------
+
+// Chooses for all agents of a command, none of whom stands anywhere meanwhile.
+static fm_status choose_others(fm_world *world, const fm_command *command, uint32_t *count)
+{
+    fm_status status = FM_OK;
+    uint32_t class_before = FM_CLASS_NONE;
+    struct search search = {.cells = {.memory = &world->memory}};
+    for (*count = 0; *count < command->agent_count; *count += 1) {
+        const struct fm_agent *agent = fm_world_find(world, command->agents[*count]);
+        if (agent->class_index != class_before) { // what is free is another matter
+            class_before = agent->class_index;
+            fm_nearest_cells_fini(&search.cells);
+            search = (struct search){.from = FM_CELL_NONE, .cells = {.memory = &world->memory}};
+        }
+        fm_cell *chosen = &world->crowd.placed[*count];
+        status = choose_one(world, command->placing, agent->class_index, command->cells[*count],
+                            &search, chosen);
+        if (status != FM_OK) {
+            break;
+        }
+        if (world->crowd.occupancy != NULL) {
+            fm_occupancy_enter(world->crowd.occupancy, *chosen, size_of(world, agent->class_index),
+                               UNIT_TO_COME);
+        }
+    }
+    fm_nearest_cells_fini(&search.cells);
+    return status;
+}
+
+fm_status fm_placing_move(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    if (!FM_RESERVE(world, world->crowd.placed, world->crowd.placed_capacity,
+                    command->agent_count)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        fm_agent_leave(world, fm_world_find(world, command->agents[i]));
+    }
+    uint32_t count;
+    fm_status status = choose_others(world, command, &count);
+    for (uint32_t i = 0; world->crowd.occupancy != NULL && i < count; i++) {
+        const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        fm_occupancy_leave(world->crowd.occupancy, world->crowd.placed[i],
+                           size_of(world, agent->class_index), UNIT_TO_COME);
+    }
+    *failed_index = status == FM_OK ? 0 : count;
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        agent->cell = status == FM_OK ? world->crowd.placed[i] : agent->cell;
+        fm_agent_enter(world, agent);
+    }
     return status;
 }
 

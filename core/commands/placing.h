@@ -1,4 +1,5 @@
-// core/commands/placing.h: where new agents go, and agents that a wall comes down on.
+// core/commands/placing.h: where new agents go, those that are put elsewhere, and those that a wall
+// comes down on.
 //
 // Threads: the tick thread, between ticks.
 
@@ -14,6 +15,15 @@
 ///         on failure nothing has changed
 FM_CHECKED fm_status fm_placing_choose(fm_world *world, const fm_command *command,
                                        uint32_t *failed_index);
+
+/// Puts the agents of a place command where it says, by their classes. Any of them may go where
+/// another stood.
+///
+/// @param command       of agents that live, each named once (the caller has seen to that)
+/// @param failed_index  receives which agent, and cell, of the command was refused
+/// @return as fm_placing_choose()
+FM_CHECKED fm_status fm_placing_move(fm_world *world, const fm_command *command,
+                                     uint32_t *failed_index);
 
 /// Agents that do not fit any more where they are go to the nearest cell where they do, and where
 /// nobody stands if a cell holds one unit.

@@ -29,5 +29,5 @@ uint64_t fm_agent_mix_orders(const struct fm_agent *agent, uint64_t digest);
 /// Whether the agent must not be moved aside, not even by friends.
 static inline bool fm_agent_holds_ground(const struct fm_agent *agent)
 {
-    return agent->order.id != 0 && agent->order.kind == FM_ORDER_HOLD;
+    return agent->frozen || (agent->order.id != 0 && agent->order.kind == FM_ORDER_HOLD);
 }

@@ -15,16 +15,19 @@
 #define ORDERS   OF(ORDER)
 #define AREAS    (OF(TERRAIN) | OF(BUILD))
 #define REMOVES  OF(DEMOLISH)
+#define SETS     OF(SET)
+#define PLACES   OF(PLACE)
 
 // X(kinds that have it, member of fm_command, largest value, what it is called in errors). Bools
-// have no value behind the mask. Entries are only ever added, at the end.
-#define NUMBER_LIST(X)                                                                             \
+// have no value behind the mask. Entries are only ever added, at the end of the later list: the bit
+// of a command's id lies between the two.
+#define EARLIER_LIST(X)                                                                            \
     X(ANY, team, UINT32_MAX, "team")                                                               \
     X(ORDERS, order, FM_ORDER_KIND_COUNT - 1, "order")                                             \
     X(ORDERS, on_unreachable, FM_UNREACHABLE_WAIT, "on_unreachable")                               \
     X(AREAS, terrain, FM_TERRAIN_COUNT - 1, "terrain")                                             \
     X(AREAS, cost, UINT8_MAX, "cost")                                                              \
-    X(PLANS, class_index, UINT32_MAX, "class")                                                     \
+    X(PLANS | SETS, class_index, UINT32_MAX, "class")                                              \
     X(AREAS, on_units, FM_UNITS_REFUSE, "on_units")                                                \
     X(REMOVES, building, UINT32_MAX, "building")                                                   \
     X(ORDERS, queue, 1, "queue")                                                                   \
@@ -34,10 +37,16 @@
     X(ORDERS, formation, FM_FORMATION_BOX, "formation")                                            \
     X(ORDERS, common_speed, 1, "common_speed")                                                     \
     X(ORDERS, max_detour, UINT32_MAX, "max_detour")                                                \
-    X(PLANS, placing, FM_PLACE_NEAREST, "placing")                                                 \
-    X(PLANS, speed, UINT32_MAX, "speed")                                                           \
+    X(PLANS | PLACES, placing, FM_PLACE_NEAREST, "placing")                                        \
+    X(PLANS | SETS, speed, UINT32_MAX, "speed")                                                    \
     X(PLANS, weight, UINT32_MAX, "weight")                                                         \
     X(ORDERS, agents_a_tick, UINT32_MAX, "agents_a_tick")
+
+#define LATER_LIST(X)                                                                              \
+    X(SETS, set, UINT8_MAX, "set")                                                                 \
+    X(SETS, frozen, 1, "frozen")
+
+#define NUMBER_LIST(X) EARLIER_LIST(X) LATER_LIST(X)
 
 // Bits of the mask of fields that are set.
 enum field {
@@ -47,9 +56,9 @@ enum field {
     FIELD_PLANNER,
     FIELD_TARGET,
 #define X(kinds, member, limit, what) FIELD_##member,
-    NUMBER_LIST(X)
+    EARLIER_LIST(X) FIELD_ID,
+    LATER_LIST(X)
 #undef X
-    FIELD_ID,
     FIELD_COUNT,
 };
 

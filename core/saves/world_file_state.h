@@ -102,7 +102,8 @@ typedef enum fm_world_section {
     NUMBER(pushed_tick, UINT64_MAX)                                                                \
     NUMBER(asking_since, UINT64_MAX)                                                               \
     NUMBER(nearest, UINT32_MAX)                                                                    \
-    NUMBER(hindered, UINT16_MAX)
+    NUMBER(hindered, UINT16_MAX)                                                                   \
+    NUMBER(frozen, 1)
 
 // An agent's credit is written as a number that is never negative.
 #define FM_CREDIT_BIAS (2 * (int64_t)FM_TICK_MILLIHERTZ_MAX)

@@ -15,7 +15,8 @@
 static uint64_t hash_orders(const struct fm_agent *agent)
 {
     const struct fm_order *order = &agent->order;
-    uint64_t who = (uint64_t)agent->class_index << 56 | (uint64_t)agent->generation << 32;
+    uint64_t who = (uint64_t)agent->class_index << 56 | (uint64_t)agent->frozen << 55 |
+                   (uint64_t)agent->generation << 32;
     uint64_t hash = fm_digest_mix(order->id, who | order->substitute);
     hash = fm_agent_mix_orders(agent, hash);
     return fm_digest_mix(hash, order->retry.due_tick << 8 | order->retry.wait);

@@ -243,9 +243,20 @@ typedef enum fm_command_kind {
     FM_COMMAND_BUILD,    // team (owner; FM_ALL_TEAMS: nobody), rects (one), on_units
     FM_COMMAND_DEMOLISH, // building, team (its owner, or FM_ALL_TEAMS)
     FM_COMMAND_PLANNER,  // agents, planner (ops NULL: each its team's): their searches restart
+    FM_COMMAND_SET,      // agents, set, and what it says: class_index, speed, frozen
+    FM_COMMAND_PLACE,    // agents, cells (one each), placing: they stand there now
 } fm_command_kind;
 
-#define FM_COMMAND_KIND_LAST FM_COMMAND_PLANNER
+#define FM_COMMAND_KIND_LAST FM_COMMAND_PLACE
+
+// What FM_COMMAND_SET changes of living agents, as a set.
+typedef enum fm_set {
+    FM_SET_CLASS = 1,
+    FM_SET_SPEED = 2,
+    FM_SET_FROZEN = 4,
+} fm_set;
+
+#define FM_SET_ALL (FM_SET_CLASS | FM_SET_SPEED | FM_SET_FROZEN)
 
 // What makes sending a command again safe: see core/world/receipts.h.
 typedef struct fm_command_id {
@@ -260,8 +271,8 @@ typedef struct fm_command {
     fm_command_kind kind;
     uint32_t team; // SPAWN: of the new agents; BUILD, DEMOLISH: the owner; with agents: theirs, or
                    // FM_ALL_TEAMS, any
-    const fm_agent_id *agents; // REMOVE, ORDER, PLANNER
-    const fm_cell *cells;      // SPAWN, ORDER, TERRAIN
+    const fm_agent_id *agents; // REMOVE, ORDER, PLANNER, SET, PLACE
+    const fm_cell *cells;      // SPAWN, ORDER, TERRAIN, PLACE
     uint32_t agent_count, cell_count;
     const fm_command_id *id; // leaves a receipt; NULL: none. That there is no receipt of this id
                              // yet is for the caller to see to
@@ -269,13 +280,16 @@ typedef struct fm_command {
     // By kind. Only members of the command's own kind may be read or set. The largest comes first:
     // `{0}` makes all of it zero.
     union {
-        struct { // FM_COMMAND_TEAM, FM_COMMAND_SPAWN, FM_COMMAND_PLANNER
+        struct { // FM_COMMAND_TEAM, FM_COMMAND_SPAWN, FM_COMMAND_PLANNER; the other two have no
+                 // planner
             fm_planner_spec planner;
             uint32_t weight;      // TEAM: of its share of the search, 1..FM_TEAM_WEIGHT_MAX; 0: 1
-            uint32_t class_index; // SPAWN: movement class of the new agents
-            fm_placing placing;   // SPAWN
-            uint32_t speed;       // SPAWN: cells in 1000 s; 0: a cell a tick. At most one step a
-                                  // tick is made, so that is the limit, for diagonal steps
+            uint32_t class_index; // SPAWN, SET: movement class of the agents
+            fm_placing placing;   // SPAWN, PLACE
+            uint32_t speed;       // SPAWN, SET: cells in 1000 s; 0: a cell a tick. At most one step
+                                  // a tick is made, so that is the limit, for diagonal steps
+            uint8_t set;          // SET: of fm_set
+            bool frozen;          // SET: does not move, and nobody pushes it; its order waits
         };
         struct { // FM_COMMAND_ORDER
             // What `cells` are: a move's goals, one for all agents or one each; a patrol's
@@ -319,9 +333,9 @@ typedef struct fm_command_result {
     uint32_t team;         // FM_COMMAND_TEAM: the new team
     uint64_t
         first_order; // FM_COMMAND_ORDER move: id of the first agent's order, the others count on
-    uint64_t first_number; // the same, as the first agent's team counts its own orders
-    uint32_t
-        changed_count; // agents spawned, removed, ordered or given a planner; cells that changed
+    uint64_t first_number;  // the same, as the first agent's team counts its own orders
+    uint32_t changed_count; // agents spawned, removed, ordered, set, placed or given a planner;
+                            // cells that changed
     // FM_COMMAND_BUILD: the new building, with changed_count units pushed out; with FM_ERR_BUILDING
     // the one that stands there, with FM_ERR_OCCUPIED_CELL a unit that does.
     uint32_t building;

@@ -38,6 +38,7 @@ struct fm_agent {
     uint8_t class_index; // movement class, in the rules
     uint8_t heading;     // direction of its last move, FM_DIRECTION_COUNT before the first
     bool must_sense;     // in settled worlds: FM_MARK_LOOK, as saved
+    bool frozen;         // does not move, by FM_COMMAND_SET
     // How fast it goes; see step.h.
     uint32_t speed; // cells in 1000 s of game time; 0: a cell a tick
     int32_t credit; // towards its next step; a straight one takes rules.tick_millihertz
@@ -48,7 +49,7 @@ struct fm_agent {
     fm_planner_spec spec;
     struct fm_order *queue; // orders whose turn comes later, first to last; owned
     uint32_t queue_count, queue_capacity;
-    uint32_t queue_wanted; // during a command: orders that it appends
+    uint32_t queue_wanted; // during a command: orders that it appends, or how often it is named
     uint64_t born;         // agents of the world spawned before it
 
     // Among others, where a cell holds one unit; see crowd.h.

@@ -77,6 +77,8 @@ static uint32_t mark_of(const fm_command *command)
     case FM_COMMAND_BUILD:
     case FM_COMMAND_DEMOLISH:
     case FM_COMMAND_PLANNER:
+    case FM_COMMAND_SET:
+    case FM_COMMAND_PLACE:
         return 0;
     }
     FM_UNREACHABLE();

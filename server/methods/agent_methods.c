@@ -150,6 +150,39 @@ static fm_status fill_planner(const fm_request *request, fm_job *job, char *erro
                            : status;
 }
 
+static fm_status fill_set(const fm_request *request, fm_job *job, char *error)
+{
+    fm_command *command = &job->command.command;
+    const fm_value *frozen = &request->values[FM_FIELD_FROZEN];
+    command->set = (uint8_t)((request->values[FM_FIELD_CLASS].present ? FM_SET_CLASS : 0) |
+                             (request->values[FM_FIELD_SPEED].present ? FM_SET_SPEED : 0) |
+                             (frozen->present ? FM_SET_FROZEN : 0));
+    command->frozen = frozen->number != 0;
+    if (command->set == 0) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.set: class, speed or frozen is wanted");
+        return FM_ERR_BAD_FIELD;
+    }
+    fm_status status = take_agents(request, job);
+    if (status == FM_OK) {
+        status = read_speed(request, job->host, command, error);
+    }
+    return status == FM_OK ? fm_request_class(job->host, request, &command->class_index, error)
+                           : status;
+}
+
+static fm_status fill_place(const fm_request *request, fm_job *job, char *error)
+{
+    fm_command *command = &job->command.command;
+    fm_status status = take_agents(request, job);
+    if (status == FM_OK) {
+        status = take_cells(request, FM_FIELD_CELLS, job, error);
+    }
+    if (status == FM_OK && command->cell_count != command->agent_count) {
+        status = wrong_count(FM_FIELD_CELLS, "one x, y for each agent is wanted", error);
+    }
+    return status == FM_OK ? read_place(request, command, error) : status;
+}
+
 static fm_status read_order_kind(const fm_request *request, fm_command *command, char *error)
 {
     uint32_t index = FM_ORDER_MOVE;
@@ -395,6 +428,16 @@ fm_status fm_take_agent_planner(fm_session *session, const fm_request *request, 
     return fm_request_post_command(session, request, FM_COMMAND_PLANNER, fill_planner, error);
 }
 
+fm_status fm_take_agent_set(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_request_post_command(session, request, FM_COMMAND_SET, fill_set, error);
+}
+
+fm_status fm_take_agent_place(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_request_post_command(session, request, FM_COMMAND_PLACE, fill_place, error);
+}
+
 fm_status fm_take_terrain_set(fm_session *session, const fm_request *request, char *error)
 {
     return fm_request_post_command(session, request, FM_COMMAND_TERRAIN, fill_terrain, error);
@@ -441,7 +484,7 @@ void fm_answer_agent_order(msgpack_packer *packer, const fm_job *job)
     fm_pack_key_uint(packer, "count", job->command.result.changed_count);
 }
 
-void fm_answer_agent_planner(msgpack_packer *packer, const fm_job *job)
+void fm_answer_agent_count(msgpack_packer *packer, const fm_job *job)
 {
     msgpack_pack_map(packer, 1);
     fm_pack_key_uint(packer, "count", job->command.result.changed_count);

@@ -102,6 +102,14 @@ void fm_failure_describe(const fm_job *job, char *error)
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "entry %u: this planner cannot work by the rules of the world",
                  command->result.failed_index);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_SET &&
+               job->status == FM_ERR_BAD_VALUE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: its planner cannot work for this class",
+                 command->result.failed_index);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_PLACE &&
+               job->status == FM_ERR_BAD_VALUE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: this agent is named twice",
+                 command->result.failed_index);
     } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_BUILD) {
         describe_site(job, error);
     } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_ORDER &&

@@ -81,6 +81,7 @@ static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *age
         before.in_view = agent->in_view;
         before.cell = agent->cell;
         before.state = agent->state;
+        before.class_index = agent->class_index;
     }
     (void)fm_tick_log_add(&scene->agent_log, scene->tick, &before); // or a keyframe has it
 }

@@ -325,18 +325,19 @@ struct agent_lists {
         bool has_state; // another one than before
     } * moved;
     uint32_t *entered;
+    uint32_t *other_class; // shown before, as of another class
     struct left_agent {
         uint64_t name, id;
     } * left;
     uint8_t *left_reasons;
-    uint32_t moved_count, entered_count, left_count;
+    uint32_t moved_count, entered_count, other_class_count, left_count;
 };
 
 static bool lists_init(struct agent_lists *lists, size_t changes)
 {
     *lists = (struct agent_lists){0};
     size_t size = changes * (sizeof *lists->left + sizeof *lists->moved + sizeof *lists->entered +
-                             sizeof *lists->left_reasons);
+                             sizeof *lists->other_class + sizeof *lists->left_reasons);
     char *block = malloc(size + 1);
     if (block == NULL) {
         return false;
@@ -344,7 +345,8 @@ static bool lists_init(struct agent_lists *lists, size_t changes)
     lists->left = (struct left_agent *)block;
     lists->moved = (struct moved_agent *)(lists->left + changes);
     lists->entered = (uint32_t *)(lists->moved + changes);
-    lists->left_reasons = (uint8_t *)(lists->entered + changes);
+    lists->other_class = lists->entered + changes;
+    lists->left_reasons = (uint8_t *)(lists->other_class + changes);
     return true;
 }
 
@@ -390,6 +392,9 @@ static void sort_agent(const fm_scene *scene, const struct frames *frames,
         lists->moved[lists->moved_count++] = (struct moved_agent){
             .slot = slot, .from = before->cell, .has_state = agent->state != before->state};
     }
+    if (shown && was_shown && agent->class_index != before->class_index) {
+        lists->other_class[lists->other_class_count++] = slot;
+    }
 }
 
 // Agents that have not changed, but the view has moved over them.
@@ -404,6 +409,7 @@ static void sort_unchanged(const fm_scene *scene, const struct frames *frames,
                                       .id = agent->id,
                                       .cell = agent->cell,
                                       .state = agent->state,
+                                      .class_index = agent->class_index,
                                       .in_view = true};
             sort_agent(scene, frames, &before, lists);
         }
@@ -543,10 +549,11 @@ static bool pack_agent_lists(struct body_packer *body, const fm_scene *scene,
     return true;
 }
 
-static void pack_entered_classes(struct body_packer *body, const fm_scene *scene,
-                                 const struct agent_lists *lists)
+// Of agents that came into view, if it is not the first class, and of those that have another now.
+static void pack_new_classes(struct body_packer *body, const fm_scene *scene,
+                             const struct agent_lists *lists)
 {
-    size_t count = 0;
+    size_t count = lists->other_class_count;
     for (uint32_t i = 0; i < lists->entered_count; i++) {
         count += scene->agents[lists->entered[i]].class_index != 0;
     }
@@ -557,6 +564,9 @@ static void pack_entered_classes(struct body_packer *body, const fm_scene *scene
         if (scene->agents[lists->entered[i]].class_index != 0) {
             pack_class(body, &scene->agents[lists->entered[i]]);
         }
+    }
+    for (uint32_t i = 0; i < lists->other_class_count; i++) {
+        pack_class(body, &scene->agents[lists->other_class[i]]);
     }
 }
 
@@ -571,7 +581,7 @@ static bool pack_agents_since(struct body_packer *body, fm_scene *scene,
     }
     sort_agents(scene, frames, first, &lists);
     bool packed = pack_agent_lists(body, scene, &lists);
-    pack_entered_classes(body, scene, &lists);
+    pack_new_classes(body, scene, &lists);
     lists_fini(&lists);
     return packed;
 }

@@ -9,6 +9,7 @@ typedef struct fm_agent_before {
     uint64_t name, id;
     fm_cell cell;
     uint8_t state;
+    uint8_t class_index;
     bool in_view;
 } fm_agent_before;
 

@@ -83,6 +83,8 @@ static void keep_count(fm_host *host, const fm_job_command *command)
     case FM_COMMAND_BUILD:
     case FM_COMMAND_DEMOLISH:
     case FM_COMMAND_PLANNER:
+    case FM_COMMAND_SET:
+    case FM_COMMAND_PLACE:
         break;
     }
 }
@@ -126,6 +128,8 @@ static fm_status check_permit(const fm_host *host, fm_job_command *command)
     case FM_COMMAND_ORDER:
     case FM_COMMAND_TERRAIN:
     case FM_COMMAND_PLANNER:
+    case FM_COMMAND_SET:
+    case FM_COMMAND_PLACE:
         return FM_OK;
     }
     FM_UNREACHABLE();

@@ -154,6 +154,55 @@ def queries_ask_for_a_class():
                               **{"class": "train"}) == "no_class"
 
 
+def living_units_change():
+    with Server() as server:
+        client = server.connect()
+        world = make_world(client)
+        client.call("team.create", world=world)
+        unit = client.call("agent.spawn", world=world, team=1, cells=[1, 1])["agents"][0]
+        mirrors = {}
+        for encoding in ("plain", "dense"):
+            number = client.call("subscribe", world=world, encoding=encoding)["subscription"]
+            mirrors[number] = Mirror()
+
+        def follow():
+            client.call("world.step", world=world, ticks=1)
+            client.call("ping")
+            for name, params in client.notifications:
+                mirrors[params["subscription"]].apply(name, params)
+            client.notifications.clear()
+            return [mirror.agents[unit] for mirror in mirrors.values()]
+
+        follow()
+        assert client.call("agent.set", world=world, agents=[unit], **{"class": "tank"}) == {"count": 1}
+        assert client.call("agent.place", world=world, agents=[unit], cells=[7, 1]) == {"count": 1}
+        shown = follow()
+        assert all(tuple(agent[1:3]) == (7, 1) for agent in shown), shown
+        assert [mirror.classes.get(unit, 0) for mirror in mirrors.values()] == [3, 3]
+        client.call("agent.set", world=world, agents=[unit], **{"class": "ground"}, speed=2.5)
+        follow()
+        assert [mirror.classes.get(unit, 0) for mirror in mirrors.values()] == [0, 0]
+        # Frozen it waits, and then goes on.
+        client.call("agent.order", world=world, agents=[unit], kind="move", goal=[9, 1])
+        client.call("agent.set", world=world, agents=[unit], speed=0, frozen=True)
+        assert "frozen" in client.call("debug.explain", world=world, agent=unit)["why"]
+        for _ in range(5):
+            shown = follow()
+        assert all(tuple(agent[1:3]) == (7, 1) for agent in shown), shown
+        client.call("agent.set", world=world, agents=[unit], frozen=False)
+        for _ in range(3):
+            shown = follow()
+        assert all(tuple(agent[1:3]) == (9, 1) for agent in shown), shown
+        for refused, status in (({"class": "boat"}, "blocked_cell"), ({"class": "bus"}, "no_class"),
+                                ({"speed": 15}, "bad_value"), ({}, "bad_field")):
+            assert client.refused("agent.set", world=world, agents=[unit], **refused) == status, refused
+        for cells, status in (([4, 4], "blocked_cell"), ([4], "bad_field"), ([4, 4, 4, 4], "bad_field"),
+                              ([99, 0], "off_grid")):
+            assert client.refused("agent.place", world=world, agents=[unit], cells=cells) == status, cells
+        assert client.refused("agent.place", world=world, agents=[unit, unit],
+                              cells=[1, 1, 2, 2]) == "bad_value"
+
+
 def the_command_line_has_classes():
     with Server() as server:
         map_path = os.path.join(server.folder, "river.map")
@@ -195,4 +244,5 @@ def the_command_line_has_classes():
 
 if __name__ == "__main__":
     run([classes_are_listed_and_checked, units_go_where_their_class_says, queries_ask_for_a_class,
+         living_units_change,
          the_command_line_has_classes])

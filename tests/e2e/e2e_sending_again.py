@@ -43,6 +43,8 @@ def commands(world):
     yield "agent.order", dict(world=world, agents=[1, 2, 3], kind="move", goal=[40, 20])
     yield "agent.order", dict(world=world, agents=[1], kind="move", goal=[9, 9], queue=True)
     yield "agent.planner", dict(world=world, agents=[2], planner="repeated-jps")
+    yield "agent.set", dict(world=world, agents=[3], speed=4.5, frozen=True)
+    yield "agent.place", dict(world=world, agents=[3], cells=[12, 12])
     yield "terrain.set", dict(world=world, cells=[30, 30], set="blocked")
     yield "building.place", dict(world=world, team=1, rect=[20, 20, 2, 2])
     yield "building.remove", dict(world=world, building=1)

@@ -39,7 +39,7 @@ VALUES = {
     "expansions_max": b"\0\x40", "size": b"\0\xff", "tick": b"\0\3", "world": b"\0", "file": b"\0",
     ("world.create", "name"): b"\1", ("world.load", "name"): b"\1", ("token.create", "role"): b"\0",
     ("hello", "token"): b"\0", ("agent.order", "kind"): b"\0", ("agent.order", "cells"): bytes([4, 3, 8, 5, 8]),
-    ("building.place", "rect"): bytes([4, 3, 9, 2, 2]),
+    ("building.place", "rect"): bytes([4, 3, 9, 2, 2]), ("agent.place", "cells"): bytes([4, 8, 9, 3, 9]),
 }
 for replay_method in ("seek", "play", "pause", "close"):
     VALUES["replay." + replay_method, "world"] = b"\1"

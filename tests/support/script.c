@@ -110,6 +110,32 @@ static fm_command planner_command(fm_script *script, fm_random *random)
     };
 }
 
+// Agents are put elsewhere, or become something else; those that do not fit are refused.
+static fm_command unit_command(fm_script *script, fm_random *random, const fm_grid *grid)
+{
+    uint32_t count = 1 + fm_random_below(random, 4);
+    fm_agent_id agents[4];
+    fm_cell cells[4];
+    for (uint32_t i = 0; i < count; i++) {
+        agents[i] = script->agents[fm_random_below(random, script->agent_count)];
+        cells[i] = random_cell(random, grid);
+    }
+    fm_command command = {.agents = keep(agents, count * sizeof *agents), .agent_count = count};
+    if (fm_random_below(random, 2) == 0) {
+        command.kind = FM_COMMAND_PLACE;
+        command.cells = keep(cells, count * sizeof *cells);
+        command.cell_count = count;
+        command.placing = (fm_placing)fm_random_below(random, 2);
+    } else {
+        command.kind = FM_COMMAND_SET;
+        command.set = (uint8_t)(1 + fm_random_below(random, FM_SET_ALL));
+        command.class_index = fm_random_below(random, 4);
+        command.speed = fm_random_below(random, 2) == 0 ? 0 : 500 + fm_random_below(random, 13000);
+        command.frozen = fm_random_below(random, 3) == 0;
+    }
+    return command;
+}
+
 // Many are refused, which has to be the same in every run, too.
 static fm_command building_command(fm_random *random, const fm_grid *grid, uint32_t team_count)
 {
@@ -230,6 +256,9 @@ void fm_script_write(fm_script *script, fm_world *world, fm_random *random, uint
     }
     if (fm_random_below(random, 4) == 0 && script->agent_count > 0) {
         *add(step) = planner_command(script, random);
+    }
+    if (fm_random_below(random, 3) == 0 && script->agent_count > 0) {
+        *add(step) = unit_command(script, random, grid);
     }
     if (fm_random_below(random, 3) == 0) {
         *add(step) = building_command(random, grid, script->team_count);

@@ -326,6 +326,52 @@ namespace Fogmarch
                 .Set("command_id", commandId);
         }
 
+        /// <summary>Changes what living agents are, all of them or, on an error, none. Their orders stay;
+        /// whose class changes searches anew. At least one of class, speed and frozen is there. Lowest role:
+        /// admin.</summary>
+        /// <param name="world">number of the world</param>
+        /// <param name="agents">ids</param>
+        /// <param name="class">movement class, in which each of them fits where it stands; its planner stays,
+        /// and must be able to work for the class</param>
+        /// <param name="speed">cells per second of game time, as in agent.spawn; 0: one step a tick. In a
+        /// group with common_speed it counts from the next order on</param>
+        /// <param name="frozen">it does not move and nobody pushes it; its order waits, and continues when it
+        /// is false again</param>
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
+        public Request AgentSet(long world, IReadOnlyList<long> agents, string @class = null, double? speed =
+            null, bool? frozen = null, long? commandId = null)
+        {
+            return Begin("agent.set")
+                .Set("world", world)
+                .Set("agents", agents)
+                .Set("class", @class)
+                .Set("speed", speed)
+                .Set("frozen", frozen)
+                .Set("command_id", commandId);
+        }
+
+        /// <summary>Puts living agents elsewhere, all of them or, on an error, none. Their orders stay and
+        /// continue from there. Lowest role: admin.</summary>
+        /// <param name="world">number of the world</param>
+        /// <param name="agents">ids, each once</param>
+        /// <param name="cells">x, y of each agent, of its north-west cell when it is larger than one; one may
+        /// go where another of them stood</param>
+        /// <param name="place">exact: on the cells or nowhere; nearest: on the nearest cells that can hold
+        /// them; exact</param>
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
+        public Request AgentPlace(long world, IReadOnlyList<long> agents, IReadOnlyList<long> cells, string
+            place = null, long? commandId = null)
+        {
+            return Begin("agent.place")
+                .Set("world", world)
+                .Set("agents", agents)
+                .Set("cells", cells)
+                .Set("place", place)
+                .Set("command_id", commandId);
+        }
+
         /// <summary>Edits cells and rectangles of the true map: all of them or, on an error, none. Lowest
         /// role: admin.</summary>
         /// <param name="world">number of the world</param>

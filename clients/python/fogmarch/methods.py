@@ -181,6 +181,18 @@ AgentPlanner = TypedDict('AgentPlanner', {
     'count': int,
 })
 
+# What agent.set answers.
+AgentSet = TypedDict('AgentSet', {
+    # agents that were named
+    'count': int,
+})
+
+# What agent.place answers.
+AgentPlace = TypedDict('AgentPlace', {
+    # agents that were named
+    'count': int,
+})
+
 # What terrain.set answers.
 TerrainSet = TypedDict('TerrainSet', {
     # cells that are different now
@@ -588,7 +600,7 @@ Delta = TypedDict('Delta', {
     'enter': list[int],
     # as in the keyframe, all of them, possibly none: when any has come or gone
     'buildings': list[int],
-    # as in the keyframe, of agents that came into view
+    # as in the keyframe, of agents that came into view, and of all that have another class now
     'classes': list[int],
     # agents that left the view; of each: id, reason (0 fog, 1 removed, 2 outside the rectangle)
     'leave': list[int],
@@ -1107,6 +1119,67 @@ class Methods:
             'command_id': command_id,
         }
         return cast(AgentPlanner, await self.call('agent.planner', params))
+
+    async def agent_set(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        class_: str | None = None,
+        speed: float | None = None,
+        frozen: bool | None = None,
+        command_id: int | None = None,
+    ) -> AgentSet:
+        """Changes what living agents are, all of them or, on an error, none. Their orders stay;
+        whose class changes searches anew. At least one of class, speed and frozen is there.
+        Lowest role: admin.
+
+        world: number of the world
+        agents: ids
+        class_: movement class, in which each of them fits where it stands; its planner stays, and
+            must be able to work for the class
+        speed: cells per second of game time, as in agent.spawn; 0: one step a tick. In a group with
+            common_speed it counts from the next order on
+        frozen: it does not move and nobody pushes it; its order waits, and continues when it is
+            false again
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'class': class_,
+            'speed': speed,
+            'frozen': frozen,
+            'command_id': command_id,
+        }
+        return cast(AgentSet, await self.call('agent.set', params))
+
+    async def agent_place(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        cells: Sequence[int],
+        place: str | None = None,
+        command_id: int | None = None,
+    ) -> AgentPlace:
+        """Puts living agents elsewhere, all of them or, on an error, none. Their orders stay and
+        continue from there. Lowest role: admin.
+
+        world: number of the world
+        agents: ids, each once
+        cells: x, y of each agent, of its north-west cell when it is larger than one; one may go
+            where another of them stood
+        place: exact: on the cells or nowhere; nearest: on the nearest cells that can hold them;
+            exact
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'cells': cells,
+            'place': place,
+            'command_id': command_id,
+        }
+        return cast(AgentPlace, await self.call('agent.place', params))
 
     async def terrain_set(
         self, *,

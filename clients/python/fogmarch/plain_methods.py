@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from .methods import (
-    AgentOrder, AgentPlanner, AgentRemove, AgentSpawn, BuildingPlace, BuildingRemove,
-    DebugCompare, DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello, MapUpload,
-    PathDistance, PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList,
+    AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentSet, AgentSpawn, BuildingPlace,
+    BuildingRemove, DebugCompare, DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello,
+    MapUpload, PathDistance, PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList,
     ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload, Stats, Subscribe, TeamCreate,
     TerrainSet, TokenCreate, TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad,
     WorldPause, WorldResume, WorldSave, WorldStep,
@@ -483,6 +483,67 @@ class PlainMethods:
             'command_id': command_id,
         }
         return cast(AgentPlanner, self.call('agent.planner', params))
+
+    def agent_set(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        class_: str | None = None,
+        speed: float | None = None,
+        frozen: bool | None = None,
+        command_id: int | None = None,
+    ) -> AgentSet:
+        """Changes what living agents are, all of them or, on an error, none. Their orders stay;
+        whose class changes searches anew. At least one of class, speed and frozen is there.
+        Lowest role: admin.
+
+        world: number of the world
+        agents: ids
+        class_: movement class, in which each of them fits where it stands; its planner stays, and
+            must be able to work for the class
+        speed: cells per second of game time, as in agent.spawn; 0: one step a tick. In a group with
+            common_speed it counts from the next order on
+        frozen: it does not move and nobody pushes it; its order waits, and continues when it is
+            false again
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'class': class_,
+            'speed': speed,
+            'frozen': frozen,
+            'command_id': command_id,
+        }
+        return cast(AgentSet, self.call('agent.set', params))
+
+    def agent_place(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        cells: Sequence[int],
+        place: str | None = None,
+        command_id: int | None = None,
+    ) -> AgentPlace:
+        """Puts living agents elsewhere, all of them or, on an error, none. Their orders stay and
+        continue from there. Lowest role: admin.
+
+        world: number of the world
+        agents: ids, each once
+        cells: x, y of each agent, of its north-west cell when it is larger than one; one may go
+            where another of them stood
+        place: exact: on the cells or nowhere; nearest: on the nearest cells that can hold them;
+            exact
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'cells': cells,
+            'place': place,
+            'command_id': command_id,
+        }
+        return cast(AgentPlace, self.call('agent.place', params))
 
     def terrain_set(
         self, *,

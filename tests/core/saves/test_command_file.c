@@ -105,6 +105,15 @@ static void make_sample(fm_random *random, struct sample *sample)
     case FM_COMMAND_DEMOLISH:
         command->building = any_number(random, UINT32_MAX);
         return;
+    case FM_COMMAND_SET:
+        command->class_index = any_number(random, UINT32_MAX);
+        command->speed = any_number(random, UINT32_MAX);
+        command->set = (uint8_t)any_number(random, UINT8_MAX);
+        command->frozen = any_number(random, 1) == 1;
+        return;
+    case FM_COMMAND_PLACE:
+        command->placing = (fm_placing)any_number(random, FM_PLACE_NEAREST);
+        return;
     case FM_COMMAND_REMOVE:
         return;
     }
@@ -113,7 +122,7 @@ static void make_sample(fm_random *random, struct sample *sample)
 // Every member but the arrays and the planner must compare equal: one that is added to fm_command
 // and forgotten by the packing fails here as soon as make_sample() sets it, and the size below
 // reminds of that.
-_Static_assert(sizeof(fm_command) == 96, "a new member: pack it, and set it in make_sample()");
+_Static_assert(sizeof(fm_command) == 104, "a new member: pack it, and set it in make_sample()");
 
 #define SAME(member) assert_int_equal(a->member, b->member)
 
@@ -192,6 +201,15 @@ static void check_same(const fm_command *a, const fm_command *b)
         return;
     case FM_COMMAND_DEMOLISH:
         SAME(building);
+        return;
+    case FM_COMMAND_SET:
+        SAME(class_index);
+        SAME(speed);
+        SAME(set);
+        SAME(frozen);
+        return;
+    case FM_COMMAND_PLACE:
+        SAME(placing);
         return;
     case FM_COMMAND_REMOVE:
         return;

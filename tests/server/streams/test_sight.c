@@ -367,6 +367,36 @@ static void order_enemies(struct pair *pair)
     expect_equal_results(pair, &results[0], &results[1]);
 }
 
+// The game freezes units of the open part, and puts them elsewhere in it.
+static void change_units(struct pair *pair)
+{
+    uint32_t team = fm_random_below(&pair->random, 2);
+    uint32_t count = pair->sides[0].agent_counts[team];
+    if (count == 0) {
+        return;
+    }
+    uint32_t at = fm_random_below(&pair->random, count);
+    fm_cell cell = open_cell(pair);
+    bool place = fm_random_below(&pair->random, 2) == 0;
+    bool frozen = fm_random_below(&pair->random, 3) == 0;
+    fm_command_result results[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct side *side = &pair->sides[i];
+        fm_command command = {.agents = &side->agents[team][at], .agent_count = 1};
+        if (place) {
+            command.kind = FM_COMMAND_PLACE;
+            command.cells = &cell;
+            command.cell_count = 1;
+        } else {
+            command.kind = FM_COMMAND_SET;
+            command.set = FM_SET_FROZEN;
+            command.frozen = frozen;
+        }
+        results[i] = apply(side, command);
+    }
+    expect_equal_results(pair, &results[0], &results[1]);
+}
+
 // A name that the player may try: mostly of an agent in view, at times a made-up one.
 static fm_agent_id some_name(struct pair *pair)
 {
@@ -552,7 +582,10 @@ static void step(struct pair *pair, uint64_t number)
         }
     }
     for (uint32_t n = fm_random_below(&pair->random, 4); n > 0; n--) {
-        switch (fm_random_below(&pair->random, 15)) {
+        switch (fm_random_below(&pair->random, 16)) {
+        case 15:
+            change_units(pair);
+            break;
         case 12:
         case 13:
             build(pair);

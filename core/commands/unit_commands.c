@@ -1,0 +1,211 @@
+// core/commands/unit_commands.c: see unit_commands.h.
+
+#include "core/commands/unit_commands.h"
+
+#include "core/commands/placing.h"
+#include "core/crowd/jam.h"
+#include "core/orders/homecoming.h"
+#include "core/world/planner_table.h"
+#include "core/world/world_classes.h"
+
+static fm_status check_owners(const fm_world *world, const fm_command *command,
+                              uint32_t *failed_index)
+{
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        if (agent == NULL || (command->team != FM_ALL_TEAMS && agent->team != command->team)) {
+            *failed_index = i;
+            return FM_ERR_NO_AGENT;
+        }
+    }
+    return FM_OK;
+}
+
+static void forget_search(struct fm_order *order)
+{
+    order->substitute = FM_CELL_NONE;
+    order->retry = (fm_retry){0};
+    if (fm_order_follows(order)) {
+        order->follow.settled = false;
+    }
+    if (order->kind == FM_ORDER_MOVE) {
+        order->move.first_steps = 0;
+        order->move.is_too_long = false;
+    }
+}
+
+// The agent is somewhere else, or something else: all that it was told about its goal is void.
+static void start_over(fm_world *world, struct fm_agent *agent)
+{
+    fm_home_forget(world, agent);
+    fm_planner_release(world, agent);
+    agent->plan_state = FM_PLAN_RUNNING;
+    agent->next = FM_CELL_NONE;
+    agent->settled = false;
+    agent->stalled_ticks = 0;
+    agent->anchor = FM_CELL_NONE;
+    agent->nearest = 0;
+    agent->hindered = 0;
+    if (agent->order.id != 0) {
+        forget_search(&agent->order);
+    }
+    if (agent->state == FM_AGENT_BLOCKED) {
+        fm_agent_set_state(world, agent, FM_AGENT_WAITING);
+    }
+    static const fm_agent_mark marks[] = {FM_MARK_LOOK, FM_MARK_ATTEND, FM_MARK_UNDER_WAY,
+                                          FM_MARK_CHANGED, FM_MARK_REHASH};
+    for (uint32_t i = 0; i < FM_COUNT_OF(marks); i++) {
+        fm_agent_mark_set(world, agent, marks[i]);
+    }
+}
+
+// ---- set ----------------------------------------------------------------------------------------
+
+static fm_status check_set(const fm_world *world, const fm_command *command)
+{
+    if (command->set == 0 || (command->set & ~FM_SET_ALL) != 0) {
+        return FM_ERR_BAD_VALUE;
+    }
+    if (command->set & FM_SET_SPEED &&
+        (uint64_t)command->speed * FM_SPEED_STRAIGHT >
+            (uint64_t)world->rules.tick_millihertz * FM_SPEED_DIAGONAL) {
+        return FM_ERR_BAD_VALUE;
+    }
+    return command->set & FM_SET_CLASS && command->class_index >= world->rules.class_count
+               ? FM_ERR_NO_CLASS
+               : FM_OK;
+}
+
+// Whether an agent can be of another class where it stands, as far as the ground is concerned.
+static fm_status check_class(fm_world *world, const struct fm_agent *agent, uint32_t class_index)
+{
+    if (!fm_world_planner_fits(world, &agent->spec, class_index)) {
+        return FM_ERR_BAD_VALUE;
+    }
+    if (fm_view_is_blocked(fm_world_truth(world, class_index), agent->cell)) {
+        return FM_ERR_BLOCKED_CELL;
+    }
+    return fm_world_prepare_class(world, agent->team, class_index);
+}
+
+static void change_class(fm_world *world, struct fm_agent *agent, uint32_t class_index)
+{
+    fm_agent_leave(world, agent);
+    agent->class_index = (uint8_t)class_index;
+    fm_agent_enter(world, agent);
+}
+
+static bool has_room(const fm_world *world, const struct fm_agent *agent, uint32_t class_index)
+{
+    return world->crowd.occupancy == NULL ||
+           fm_occupancy_is_free(world->crowd.occupancy, agent->cell,
+                                world->rules.classes[class_index].size,
+                                fm_agent_id_of(world, agent).index1);
+}
+
+// Agents that grow may want the same room: one takes it after the other, and all give it back when
+// one finds none. world->crowd.placed has the classes that they had.
+static fm_status change_classes(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    if (!FM_RESERVE(world, world->crowd.placed, world->crowd.placed_capacity,
+                    command->agent_count)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_status status = FM_OK;
+    uint32_t i = 0;
+    for (; i < command->agent_count; i++) {
+        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        status = check_class(world, agent, command->class_index);
+        if (status == FM_OK && !has_room(world, agent, command->class_index)) {
+            status = FM_ERR_OCCUPIED_CELL;
+        }
+        if (status != FM_OK) {
+            *failed_index = i;
+            break;
+        }
+        world->crowd.placed[i] = agent->class_index;
+        change_class(world, agent, command->class_index);
+    }
+    while (status != FM_OK && i-- > 0) {
+        change_class(world, fm_world_find(world, command->agents[i]), world->crowd.placed[i]);
+    }
+    return status;
+}
+
+static void set_one(fm_world *world, const fm_command *command, uint32_t i)
+{
+    struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+    if (command->set & FM_SET_CLASS && world->crowd.placed[i] != command->class_index) {
+        start_over(world, agent);
+    }
+    if (command->set & FM_SET_SPEED) {
+        agent->speed = command->speed;
+    }
+    if (command->set & FM_SET_FROZEN) {
+        agent->frozen = command->frozen;
+    }
+    fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
+    fm_agent_mark_set(world, agent, FM_MARK_UNDER_WAY);
+    fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+}
+
+void fm_units_set(fm_world *world, const fm_command *command, fm_command_result *result)
+{
+    result->status = check_set(world, command);
+    if (result->status == FM_OK) {
+        result->status = check_owners(world, command, &result->failed_index);
+    }
+    if (result->status == FM_OK && command->set & FM_SET_CLASS) {
+        result->status = change_classes(world, command, &result->failed_index);
+    }
+    if (result->status != FM_OK) {
+        return;
+    }
+    if (command->set & FM_SET_CLASS) {
+        fm_jam_drop_all(world); // they are made for units of one class
+    }
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        set_one(world, command, i);
+    }
+    result->changed_count = command->agent_count;
+}
+
+// ---- place --------------------------------------------------------------------------------------
+
+static fm_status check_named_once(fm_world *world, const fm_command *command,
+                                  uint32_t *failed_index)
+{
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        fm_world_find(world, command->agents[i])->queue_wanted = 0;
+    }
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        if (agent->queue_wanted++ > 0) {
+            *failed_index = i;
+            return FM_ERR_BAD_VALUE;
+        }
+    }
+    return FM_OK;
+}
+
+void fm_units_place(fm_world *world, const fm_command *command, fm_command_result *result)
+{
+    if (command->cell_count != command->agent_count) {
+        result->status = FM_ERR_BAD_VALUE;
+        return;
+    }
+    result->status = check_owners(world, command, &result->failed_index);
+    if (result->status == FM_OK) {
+        result->status = check_named_once(world, command, &result->failed_index);
+    }
+    if (result->status == FM_OK) {
+        result->status = fm_placing_move(world, command, &result->failed_index);
+    }
+    if (result->status != FM_OK) {
+        return;
+    }
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        start_over(world, fm_world_find(world, command->agents[i]));
+    }
+    result->changed_count = command->agent_count;
+}

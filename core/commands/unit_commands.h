@@ -1,0 +1,17 @@
+// core/commands/unit_commands.h: the commands that change living agents: what they are, and where.
+//
+// Orders stay, and go on from where the agent is and as what it is now: its search starts over, and
+// what was found out about its goal is forgotten.
+//
+// Threads: the tick thread, between ticks.
+
+#pragma once
+
+#include "core/world/world_state.h"
+
+/// Does FM_COMMAND_SET, whole or not at all. An agent fits in its new class where it stands, or is
+/// refused.
+void fm_units_set(fm_world *world, const fm_command *command, fm_command_result *result);
+
+/// Does FM_COMMAND_PLACE, whole or not at all.
+void fm_units_place(fm_world *world, const fm_command *command, fm_command_result *result);

@@ -1,0 +1,284 @@
+// test_units.c: commands that change living agents: frozen, another speed or class, put elsewhere.
+//
+// Method: small worlds drawn as text; a command, some ticks, and a look at where agents stand.
+// What is refused must leave no trace: the digest stays. Random games have these commands too
+// (tests/support/script.c), for replays, saves and any number of workers.
+
+#include "core/tick/digest.h"
+#include "core/views/explain.h"
+#include "core/views/view_delta.h"
+#include "tests/support/order_scene.h"
+#include "tests/support/support.h"
+
+static fm_command_result set(struct order_scene *scene, fm_agent_id agent, fm_command command)
+{
+    fm_command_result result = {.status = FM_OK};
+    command.kind = FM_COMMAND_SET;
+    command.agents = &agent;
+    command.agent_count = 1;
+    fm_world_apply(scene->world, &command, &result);
+    return result;
+}
+
+static fm_command_result place(struct order_scene *scene, const fm_agent_id *agents,
+                               const fm_cell *cells, uint32_t count, fm_placing placing)
+{
+    fm_command_result result = {.status = FM_OK};
+    fm_command command = {.kind = FM_COMMAND_PLACE,
+                          .agents = agents,
+                          .agent_count = count,
+                          .cells = cells,
+                          .cell_count = count,
+                          .placing = placing};
+    fm_world_apply(scene->world, &command, &result);
+    return result;
+}
+
+static struct order_scene make_exclusive(const char *classes, uint32_t side)
+{
+    fm_world_rules rules = fm_world_rules_default();
+    struct order_scene scene = {.budget = SCENE_BUDGET};
+    fm_grid *grid;
+    rules.occupancy = FM_OCCUPANCY_EXCLUSIVE;
+    rules.omniscient = true;
+    char error[128];
+    assert_int_equal(
+        fm_movement_classes_parse(classes, rules.classes, &rules.class_count, error, sizeof error),
+        FM_OK);
+    assert_int_equal(fm_grid_create(side, side, &fm_memory_libc, &grid), FM_OK);
+    assert_int_equal(fm_world_create(&rules, grid, &fm_memory_libc, &scene.world), FM_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        fm_command_result result;
+        result.spawned = NULL;
+        fm_world_apply(scene.world, &(fm_command){.kind = FM_COMMAND_TEAM}, &result);
+        assert_int_equal(result.status, FM_OK);
+    }
+    assert_int_equal(fm_world_watch(scene.world, FM_ALL_TEAMS, true), FM_OK);
+    return scene;
+}
+
+// ---- set ----------------------------------------------------------------------------------------
+
+static void the_frozen_stay_and_their_orders_wait(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 32, 32, true);
+    fm_agent_id agent = scene_spawn(&scene, 1, 2, 2);
+    uint64_t order = scene_move_to(&scene, agent, 12, 2, false);
+    scene_run(&scene, 3);
+    fm_cell cell = scene_look(&scene, agent).cell;
+    fm_command freeze = {.set = FM_SET_FROZEN, .frozen = true};
+    assert_int_equal(set(&scene, agent, freeze).status, FM_OK);
+    scene_run(&scene, 20);
+    assert_int_equal(scene_look(&scene, agent).cell, cell);
+    assert_int_equal(scene.ended_count, 0);
+    fm_explanation why;
+    assert_int_equal(fm_world_explain(scene.world, agent, &why), FM_OK);
+    assert_int_equal(why.why, FM_WHY_FROZEN);
+    freeze.frozen = false;
+    assert_int_equal(set(&scene, agent, freeze).status, FM_OK);
+    scene_run(&scene, 10);
+    assert_int_equal(scene_ending(&scene, order).reason, FM_END_ARRIVED);
+    fm_world_destroy(scene.world);
+}
+
+static void nobody_pushes_the_frozen(void **state)
+{
+    (void)state;
+    // One line: who wants past has to push.
+    for (uint32_t frozen = 0; frozen < 2; frozen++) {
+        struct order_scene scene = make_exclusive("ground", 12);
+        scene_wall(&scene, (fm_rect){0, 1, 12, 1});
+        fm_agent_id idle = scene_spawn(&scene, 1, 5, 0), walker = scene_spawn(&scene, 1, 2, 0);
+        if (frozen) {
+            fm_command freeze = {.set = FM_SET_FROZEN, .frozen = true};
+            assert_int_equal(set(&scene, idle, freeze).status, FM_OK);
+        }
+        scene_move_to(&scene, walker, 9, 0, false);
+        scene_run(&scene, 40);
+        assert_true((scene_look(&scene, idle).cell == fm_cell_at(5, 0)) == (frozen == 1));
+        fm_world_destroy(scene.world);
+    }
+}
+
+static void speeds_change_under_way(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 64, 8, true);
+    fm_agent_id agent = scene_spawn(&scene, 1, 2, 2);
+    scene_move_to(&scene, agent, 60, 2, false);
+    scene_run(&scene, 10);
+    uint32_t x = fm_cell_x(scene_look(&scene, agent).cell);
+    // Ten ticks a second: 2 cells a second are a step in five ticks.
+    assert_int_equal(set(&scene, agent, (fm_command){.set = FM_SET_SPEED, .speed = 2000}).status,
+                     FM_OK);
+    scene_run(&scene, 20);
+    uint32_t slow = fm_cell_x(scene_look(&scene, agent).cell) - x;
+    assert_in_range(slow, 4, 5);
+    assert_int_equal(set(&scene, agent, (fm_command){.set = FM_SET_SPEED}).status, FM_OK);
+    scene_run(&scene, 20);
+    assert_int_equal(fm_cell_x(scene_look(&scene, agent).cell), x + slow + 20);
+    fm_command too_fast = {.set = FM_SET_SPEED, .speed = 14150};
+    assert_int_equal(set(&scene, agent, too_fast).status, FM_ERR_BAD_VALUE);
+    fm_world_destroy(scene.world);
+}
+
+static void a_class_must_fit_where_the_unit_stands(void **state)
+{
+    (void)state;
+    struct order_scene scene = make_exclusive("ground;tank:size=2;boat:water=1", 16);
+    fm_agent_id agents[2] = {scene_spawn(&scene, 1, 4, 4), scene_spawn(&scene, 1, 5, 4)};
+    fm_command tank = {.set = FM_SET_CLASS, .class_index = 1};
+    fm_command boat = {.set = FM_SET_CLASS, .class_index = 2};
+    uint64_t digest = fm_world_digest(scene.world);
+    assert_int_equal(set(&scene, agents[0], tank).status, FM_ERR_OCCUPIED_CELL);
+    assert_int_equal(set(&scene, agents[0], boat).status, FM_ERR_BLOCKED_CELL);
+    fm_command both = {.kind = FM_COMMAND_SET,
+                       .agents = agents + 1,
+                       .agent_count = 1,
+                       .set = FM_SET_CLASS,
+                       .class_index = 3};
+    fm_command_result result = {.status = FM_OK};
+    fm_world_apply(scene.world, &both, &result);
+    assert_int_equal(result.status, FM_ERR_NO_CLASS);
+    // The second can grow, the first cannot: nobody does.
+    fm_agent_id backwards[2] = {agents[1], agents[0]};
+    both.agents = backwards;
+    both.agent_count = 2;
+    both.class_index = 1;
+    fm_world_apply(scene.world, &both, &result);
+    assert_int_equal(result.status, FM_ERR_OCCUPIED_CELL);
+    assert_int_equal(result.failed_index, 1);
+    assert_int_equal(fm_world_digest(scene.world), digest);
+    assert_int_equal(set(&scene, agents[1], tank).status, FM_OK);
+    // It takes room now, and goes where a tank fits.
+    assert_int_equal(scene_look(&scene, agents[1]).class_index, 1);
+    fm_cell under = fm_cell_at(6, 5);
+    assert_int_equal(place(&scene, &agents[0], &under, 1, FM_PLACE_EXACT).status,
+                     FM_ERR_OCCUPIED_CELL);
+    scene_wall(&scene, (fm_rect){10, 0, 1, 8});
+    scene_wall(&scene, (fm_rect){10, 9, 1, 7}); // a gap of one cell
+    uint64_t order = scene_order(&scene, agents[1],
+                                 (fm_command){.order = FM_ORDER_MOVE,
+                                              .on_unreachable = FM_UNREACHABLE_FAIL,
+                                              .cells = (fm_cell[]){fm_cell_at(13, 8)},
+                                              .cell_count = 1});
+    scene_run(&scene, 5);
+    assert_int_equal(scene_ending(&scene, order).reason, FM_END_UNREACHABLE);
+    // As a unit of one cell it gets through, under the order that it waits with.
+    order = scene_order(&scene, agents[1],
+                        (fm_command){.order = FM_ORDER_MOVE,
+                                     .on_unreachable = FM_UNREACHABLE_WAIT,
+                                     .cells = (fm_cell[]){fm_cell_at(13, 8)},
+                                     .cell_count = 1});
+    scene_run(&scene, 5);
+    assert_int_equal(scene_look(&scene, agents[1]).state, FM_AGENT_BLOCKED);
+    assert_int_equal(set(&scene, agents[1], (fm_command){.set = FM_SET_CLASS}).status, FM_OK);
+    scene_run(&scene, 20);
+    assert_int_equal(scene_ending(&scene, order).reason, FM_END_ARRIVED);
+    fm_world_destroy(scene.world);
+}
+
+static void what_set_does_not_know_is_refused(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 8, 8, true);
+    fm_agent_id agent = scene_spawn(&scene, 1, 2, 2);
+    assert_int_equal(set(&scene, agent, (fm_command){.frozen = true}).status, FM_ERR_BAD_VALUE);
+    assert_int_equal(set(&scene, agent, (fm_command){.set = FM_SET_ALL + 1}).status,
+                     FM_ERR_BAD_VALUE);
+    fm_command freeze = {.set = FM_SET_FROZEN, .frozen = true, .team = 2};
+    assert_int_equal(set(&scene, agent, freeze).status, FM_ERR_NO_AGENT);
+    scene_remove(&scene, agent);
+    freeze.team = FM_ALL_TEAMS;
+    assert_int_equal(set(&scene, agent, freeze).status, FM_ERR_NO_AGENT);
+    fm_world_destroy(scene.world);
+}
+
+// ---- place --------------------------------------------------------------------------------------
+
+static void orders_go_on_from_where_one_is_put(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+        "..........#.....",
+        "..........#.....",
+        "..........#.....",
+        NULL,
+    };
+    struct order_scene scene = scene_make(rows, 16, 3, true);
+    fm_agent_id agent = scene_spawn(&scene, 1, 1, 1);
+    uint64_t order = scene_order(&scene, agent,
+                                 (fm_command){.order = FM_ORDER_MOVE,
+                                              .on_unreachable = FM_UNREACHABLE_WAIT,
+                                              .cells = (fm_cell[]){fm_cell_at(14, 1)},
+                                              .cell_count = 1});
+    uint64_t next = scene_move_to(&scene, agent, 14, 2, true);
+    scene_run(&scene, 4);
+    assert_int_equal(scene_look(&scene, agent).state, FM_AGENT_BLOCKED);
+    fm_cell beyond = fm_cell_at(12, 1);
+    assert_int_equal(place(&scene, &agent, &beyond, 1, FM_PLACE_EXACT).status, FM_OK);
+    assert_int_equal(scene_look(&scene, agent).cell, beyond);
+    scene_run(&scene, 6);
+    assert_int_equal(scene_ending(&scene, order).reason, FM_END_ARRIVED);
+    assert_int_equal(scene_ending(&scene, next).reason, FM_END_ARRIVED);
+    fm_world_destroy(scene.world);
+}
+
+static void units_may_change_places(void **state)
+{
+    (void)state;
+    struct order_scene scene = make_exclusive("ground", 8);
+    fm_agent_id agents[3] = {scene_spawn(&scene, 1, 1, 1), scene_spawn(&scene, 2, 2, 1),
+                             scene_spawn(&scene, 2, 5, 5)};
+    const fm_cell swapped[] = {fm_cell_at(2, 1), fm_cell_at(1, 1)};
+    assert_int_equal(place(&scene, agents, swapped, 2, FM_PLACE_EXACT).status, FM_OK);
+    scene_run(&scene, 1); // validates who stands where
+    assert_int_equal(scene_look(&scene, agents[0]).cell, swapped[0]);
+    assert_int_equal(scene_look(&scene, agents[1]).cell, swapped[1]);
+    // Onto somebody who stays: nobody moves.
+    const fm_cell taken[] = {fm_cell_at(1, 1), fm_cell_at(5, 5)};
+    uint64_t digest = fm_world_digest(scene.world);
+    fm_command_result result = place(&scene, agents, taken, 2, FM_PLACE_EXACT);
+    assert_int_equal(result.status, FM_ERR_OCCUPIED_CELL);
+    assert_int_equal(result.failed_index, 1);
+    fm_agent_id twice[2] = {agents[0], agents[0]};
+    assert_int_equal(place(&scene, twice, swapped, 2, FM_PLACE_EXACT).status, FM_ERR_BAD_VALUE);
+    const fm_cell outside[] = {fm_cell_at(8, 0)};
+    assert_int_equal(place(&scene, agents, outside, 1, FM_PLACE_EXACT).status, FM_ERR_OFF_GRID);
+    assert_int_equal(fm_world_digest(scene.world), digest);
+    assert_int_equal(place(&scene, agents, taken, 2, FM_PLACE_NEAREST).status, FM_OK);
+    assert_int_not_equal(scene_look(&scene, agents[1]).cell, taken[1]);
+    assert_int_equal(cells_apart(scene_look(&scene, agents[1]).cell, taken[1]), 1);
+    scene_run(&scene, 1);
+    fm_world_destroy(scene.world);
+}
+
+static void who_is_put_somewhere_looks_around(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 64, 64, false);
+    fm_agent_id agent = scene_spawn(&scene, 1, 2, 2);
+    scene_run(&scene, 1);
+    fm_cell far = fm_cell_at(50, 50);
+    assert_int_equal(fm_world_look_up(scene.world, 1, far).terrain, FM_TERRAIN_UNKNOWN);
+    assert_int_equal(place(&scene, &agent, &far, 1, FM_PLACE_EXACT).status, FM_OK);
+    scene_run(&scene, 1);
+    assert_int_equal(fm_world_look_up(scene.world, 1, far).terrain, FM_TERRAIN_GROUND);
+    fm_world_destroy(scene.world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_frozen_stay_and_their_orders_wait),
+        cmocka_unit_test(nobody_pushes_the_frozen),
+        cmocka_unit_test(speeds_change_under_way),
+        cmocka_unit_test(a_class_must_fit_where_the_unit_stands),
+        cmocka_unit_test(what_set_does_not_know_is_refused),
+        cmocka_unit_test(orders_go_on_from_where_one_is_put),
+        cmocka_unit_test(units_may_change_places),
+        cmocka_unit_test(who_is_put_somewhere_looks_around),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
