@@ -3,10 +3,7 @@
 // Every kind of command, the tick after it, and everything that reads a world is done with 1, 2 and
 // 4 times as many agents, cells or teams. The work must not grow much faster than the number: what
 // is quadratic stops all worlds of a server for seconds, long before a limit says no.
-//
-// Work is counted, not timed: the core is compiled once more with a call in every basic block
-// (-fsanitize-coverage=trace-pc), which counts, and memory that is set or copied in bulk counts by
-// its size. The same run gives the same count on any machine.
+// tests/server/methods/test_method_growth.c does it with whole requests. Work is counted, not timed.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -19,53 +16,18 @@
 #include "core/views/explain.h"
 #include "core/views/inspect.h"
 #include "core/views/view_delta.h"
+#include "tests/support/counted_work.h"
 #include "tests/support/support.h"
 
 #define UNITS       1000u // at scale 1
 #define SIDE        256u
 #define SCALE_MOST  4u
 #define UNITS_MOST  (UNITS * SCALE_MOST)
-#define BULK_BYTES  32u // that count like a basic block
 #define TEAMS       64u // at scale 1, where teams are counted
 #define TICK_BUDGET 1000u
 
 // Four times as many may cost 4 times as much, or a little more where something is sorted.
 #define GROWTH_MOST 5.0
-
-// ---- counting -----------------------------------------------------------------------------------
-
-static uint64_t work;
-
-void __sanitizer_cov_trace_pc(void);
-void *__wrap_memset(void *to, int value, size_t size);
-void *__wrap_memcpy(void *to, const void *from, size_t size);
-void *__wrap_memmove(void *to, const void *from, size_t size);
-void *__real_memset(void *to, int value, size_t size);
-void *__real_memcpy(void *to, const void *from, size_t size);
-void *__real_memmove(void *to, const void *from, size_t size);
-
-void __sanitizer_cov_trace_pc(void)
-{
-    work += 1;
-}
-
-void *__wrap_memset(void *to, int value, size_t size)
-{
-    work += size / BULK_BYTES;
-    return __real_memset(to, value, size);
-}
-
-void *__wrap_memcpy(void *to, const void *from, size_t size)
-{
-    work += size / BULK_BYTES;
-    return __real_memcpy(to, from, size);
-}
-
-void *__wrap_memmove(void *to, const void *from, size_t size)
-{
-    work += size / BULK_BYTES;
-    return __real_memmove(to, from, size);
-}
 
 // ---- a world ------------------------------------------------------------------------------------
 
@@ -616,9 +578,9 @@ static uint64_t count(const struct deed *deed, uint32_t scale)
 {
     scene.scale = scale;
     deed->prepare();
-    uint64_t before = work;
+    uint64_t before = counted_work();
     deed->act();
-    uint64_t spent = work - before;
+    uint64_t spent = counted_work() - before;
     fm_world_destroy(scene.world);
     return spent;
 }

@@ -1,0 +1,31 @@
+// tests/server/methods/asking.h: requests to a live server (tests/fuzz/live.h), field by field.
+//
+// put_...() add fields to the next request; ask_as() sends it. Nothing happens before
+// all_are_answered().
+//
+// Threads: one.
+
+#pragma once
+
+#include "tests/fuzz/live.h"
+
+#define ADMIN 0u // the client that ask() speaks for
+
+void put_field(fm_field field); // its value is packed into asking_packer() next
+msgpack_packer *asking_packer(void);
+void put_uint(fm_field field, uint64_t value);
+void put_text(fm_field field, const char *value);
+void put_true(fm_field field);
+void put_bytes(fm_field field, const void *bytes, size_t size);
+void put_numbers(fm_field field, const uint64_t *numbers, uint32_t count);
+void put_rect(fm_field field, uint64_t x, uint64_t y, uint64_t width, uint64_t height);
+
+/// Sends the request.
+void ask_as(uint32_t client, fm_method method);
+
+/// Lets the server do all that is due. Fails the test unless the requests since the last call,
+/// all for this method, were answered without an error.
+void all_are_answered(fm_method method);
+
+/// One request of ADMIN, and its answer.
+void ask(fm_method method);
