@@ -3,7 +3,8 @@
 // Every kind of command, the tick after it, and everything that reads a world is done with 1, 2 and
 // 4 times as many agents, cells or teams. The work must not grow much faster than the number: what
 // is quadratic stops all worlds of a server for seconds, long before a limit says no.
-// tests/server/methods/test_method_growth.c does it with whole requests. Work is counted, not timed.
+// tests/server/methods/test_method_growth.c does it with whole requests. Work is counted, not
+// timed.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
