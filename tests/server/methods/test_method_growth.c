@@ -387,6 +387,24 @@ static void change_planners(void)
     step();
 }
 
+static void freeze(void)
+{
+    put_world();
+    put_agents(UNITS * scene.scale);
+    put_true(FM_FIELD_FROZEN);
+    ask(FM_METHOD_AGENT_SET);
+    step();
+}
+
+static void place(void)
+{
+    put_world();
+    put_agents(UNITS * scene.scale);
+    put_cells(FM_FIELD_CELLS, SIDE * SIDE / 2, UNITS * scene.scale);
+    ask(FM_METHOD_AGENT_PLACE);
+    step();
+}
+
 static void change_cells(void)
 {
     put_world();
@@ -719,6 +737,8 @@ static const struct deed deeds[] = {
     {FM_METHOD_AGENT_REMOVE, "agents", marching_units, remove_units},
     {FM_METHOD_AGENT_ORDER, "agents", units, send_units},
     {FM_METHOD_AGENT_PLANNER, "agents", marching_units, change_planners},
+    {FM_METHOD_AGENT_SET, "agents", marching_units, freeze},
+    {FM_METHOD_AGENT_PLACE, "agents", marching_units, place},
     {FM_METHOD_TERRAIN_SET, "cells", some_marching_units, change_cells},
     {FM_METHOD_BUILDING_PLACE, "buildings", some_marching_units, build},
     {FM_METHOD_BUILDING_REMOVE, "buildings", buildings, demolish},
