@@ -104,6 +104,7 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
 {
     *result = (fm_command_result){.status = FM_OK, .spawned = result->spawned};
     world->settled = false;
+    world->still_ticks = 0;
     fm_world_begin_interval(world);
     FM_ASSERT((uint32_t)command->kind <= FM_COMMAND_KIND_LAST);
     uint32_t refusals = fm_world_refusals(world);

@@ -152,8 +152,10 @@ typedef void visit_fn(fm_world *world, uint32_t slot);
 static inline void visit_marked(fm_world *world, uint32_t begin, uint32_t end, fm_agent_mark mark,
                                 visit_fn *visit)
 {
+    uint64_t visits = 0;
     for (uint32_t i = begin; i < end; i++) {
         uint64_t bits = world->agents.marks[i].of[mark], ahead = bits;
+        visits += (uint64_t)__builtin_popcountll(bits);
         for (uint32_t j = 0; j < FETCH_AHEAD && ahead != 0; j++, ahead &= ahead - 1) {
             fm_agent_fetch(world, i * 64 + (uint32_t)__builtin_ctzll(ahead));
         }
@@ -164,6 +166,7 @@ static inline void visit_marked(fm_world *world, uint32_t begin, uint32_t end, f
             visit(world, i * 64 + (uint32_t)__builtin_ctzll(bits));
         }
     }
+    fm_agents_note_visits(world, visits);
 }
 
 static const struct fm_planner *choose_agent(fm_world *world, struct fm_agent *agent)
@@ -212,6 +215,7 @@ static void fetch_links(const fm_world *world, const uint32_t *slots, uint32_t i
 
 static void choose_listed(fm_world *world, const uint32_t *slots, uint32_t count)
 {
+    fm_agents_note_visits(world, count);
     for (uint32_t i = 0; i < count; i++) {
         fetch_links(world, slots, i, count);
         choose_agent(world, &world->agents.slots[slots[i]]);
@@ -242,6 +246,7 @@ static void choose_among_others(uint32_t begin, uint32_t end, uint32_t worker, v
     (void)worker;
     fm_world *world = context;
     uint32_t slot_end = end * 64 < world->agents.slot_count ? end * 64 : world->agents.slot_count;
+    fm_agents_note_visits(world, slot_end - begin * 64);
     for (uint32_t slot = begin * 64; slot < slot_end; slot++) {
         struct fm_agent *agent = &world->agents.slots[slot];
         const struct fm_planner *planner = agent->alive ? choose_agent(world, agent) : NULL;

@@ -99,6 +99,7 @@ static bool is_quiet(const fm_world *world, const struct fm_agent *agent)
 static void attend(fm_world *world, uint32_t slot)
 {
     struct fm_agent *agent = &world->agents.slots[slot];
+    world->agents_visited += 1;
     fm_agent_mark_set(world, agent, FM_MARK_ATTENDED);
     fm_agent_mark_set(world, agent, FM_MARK_REHASH);
     assign_orders(world, agent);

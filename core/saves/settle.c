@@ -51,6 +51,7 @@ void fm_world_settle(fm_world *world)
     if (world->settled) {
         return;
     }
+    world->still_ticks = 0;
     uint32_t refusals = fm_world_refusals(world);
     if (fm_world_left_to_do(world) > 0) {
         fm_world_begin_interval(world);

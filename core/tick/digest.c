@@ -93,7 +93,7 @@ static void rehash_agents(uint32_t begin, uint32_t end, uint32_t worker, void *c
 {
     (void)worker;
     fm_world *world = context;
-    uint64_t grown = 0;
+    uint64_t grown = 0, visits = 0;
     for (uint32_t i = begin; i < end; i++) {
         struct fm_agent_marks *marks = &world->agents.marks[i];
         uint64_t whole = marks->of[FM_MARK_REHASH];
@@ -107,10 +107,12 @@ static void rehash_agents(uint32_t begin, uint32_t end, uint32_t worker, void *c
             grown -= hash->whole;
             hash->whole = hash_agent(world, agent, hash->orders);
             grown += hash->whole;
+            visits += 1;
         }
         marks->of[FM_MARK_REHASH] = 0;
     }
     __atomic_fetch_add(&world->agents.hash_sum, grown, __ATOMIC_RELAXED);
+    fm_agents_note_visits(world, visits);
 }
 
 static void rehash_planner(fm_world *world, uint32_t slot)
@@ -134,6 +136,11 @@ uint64_t fm_digest_follow(fm_world *world, fm_workers *workers)
             rehash_planner(world, i * 64 + (uint32_t)__builtin_ctzll(bits));
         }
     }
+    return fm_digest_still(world);
+}
+
+uint64_t fm_digest_still(const fm_world *world)
+{
     uint64_t tick = world->tick + 1; // it is over with this stage
     uint64_t digest = mix_all(world, tick, world->agents.hash_sum, world->planners.hash_sum);
     FM_VALIDATE(digest == digest_from_scratch(world, tick));

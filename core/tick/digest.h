@@ -15,3 +15,6 @@
 ///
 /// @return the digest of the world as it is now
 uint64_t fm_digest_follow(fm_world *world, fm_workers *workers);
+
+/// The same of a world in which nothing has happened in this tick.
+uint64_t fm_digest_still(const fm_world *world);

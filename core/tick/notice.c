@@ -52,12 +52,15 @@ static void look_ahead_of_agents(uint32_t begin, uint32_t end, uint32_t worker, 
 {
     (void)worker;
     fm_world *world = context;
+    uint64_t visits = 0;
     for (uint32_t i = begin; i < end; i++) {
         for (uint64_t bits = world->agents.marks[i].of[FM_MARK_UNDER_WAY]; bits != 0;
              bits &= bits - 1) {
             look_ahead_of(world, i * 64 + (uint32_t)__builtin_ctzll(bits));
+            visits += 1;
         }
     }
+    fm_agents_note_visits(world, visits);
 }
 
 // What the view of a planner has become may be better than what it goes by.

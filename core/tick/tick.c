@@ -61,9 +61,11 @@ static void find_news(uint32_t begin, uint32_t end, uint32_t worker, void *conte
     (void)worker;
     fm_world *world = context;
     bool many_teams = world->teams.count > MANY_TEAMS;
+    uint64_t visits = 0;
     for (uint32_t i = begin; i < end; i++) {
         struct fm_agent_marks *marks = &world->agents.marks[i];
         uint64_t news = 0;
+        visits += (uint64_t)__builtin_popcountll(marks->of[FM_MARK_LOOK]);
         for (uint64_t bits = marks->of[FM_MARK_LOOK]; bits != 0; bits &= bits - 1) {
             if (many_teams) {
                 fetch_ahead(world, i, bits & (bits - 1));
@@ -74,6 +76,7 @@ static void find_news(uint32_t begin, uint32_t end, uint32_t worker, void *conte
         marks->of[FM_MARK_LOOK] = 0;
         marks->of[FM_MARK_NEWS] = news;
     }
+    fm_agents_note_visits(world, visits);
 }
 
 static void sense_teams(uint32_t begin, uint32_t end, uint32_t worker, void *context)
@@ -217,11 +220,68 @@ static void (*const stages[FM_STAGE_COUNT])(struct fm_tick *) = {
     [FM_STAGE_DIGEST] = stage_digest,
 };
 
+// Whether no stage would find anything to do. Where a cell holds one unit, those who stand may be
+// part of a jam, so such worlds are never still.
+static bool has_nothing_to_do(const fm_world *world)
+{
+    if (world->planners.count > 0 || world->crowd.occupancy != NULL || world->orders.seeks ||
+        world->interval.map_edited || fm_world_left_to_do(world) > 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < world->surveys.count; i++) {
+        if (fm_heuristic_survey_is_busy(world->surveys.list[i].survey)) {
+            return false;
+        }
+    }
+    uint64_t marked = 0;
+    for (uint32_t i = 0; i < fm_mark_words(world) && marked == 0; i++) {
+        for (uint32_t mark = 0; mark < FM_MARK_COUNT; mark++) {
+            marked |= mark == FM_MARK_LIVE ? 0 : world->agents.marks[i].of[mark];
+        }
+    }
+    return marked == 0;
+}
+
+// A world in which nothing has happened until its teams have saved all that they may stays as it
+// is until somebody changes it from outside.
+static bool is_still(const fm_world *world)
+{
+    return world->still_ticks > world->rules.saved_ticks;
+}
+
+static void note_stillness(struct fm_tick *t, bool had_nothing_to_do)
+{
+    fm_world *world = t->world;
+    bool still = had_nothing_to_do && t->report->moved_count == 0 && t->report->ended_count == 0 &&
+                 t->report->expansions == 0 && has_nothing_to_do(world);
+    world->still_ticks = still ? world->still_ticks + 1 : 0;
+}
+
+// A tick of a world that is still: time goes on, and nothing else.
+static void stand_still(struct fm_tick *t)
+{
+    fm_world *world = t->world;
+    t->report->still = true;
+    world->lists.cut_count = 0;
+    fm_world_begin_interval(world);
+    world->interval.streamed = true;
+    t->report->record.digest = fm_digest_still(world);
+    world->tick += 1;
+    t->report->record.tick = world->tick;
+    t->report->starved = world->allocations.starved;
+}
+
 static void run(struct fm_tick *t)
 {
     fm_world *world = t->world;
     *t->report = (fm_tick_report){0};
     world->settled = false;
+    world->agents_visited = 0;
+    if (is_still(world)) {
+        stand_still(t);
+        return;
+    }
+    bool had_nothing_to_do = has_nothing_to_do(world);
     uint32_t worker_count = fm_workers_count(t->workers);
     world->workers.count =
         worker_count > world->workers.count ? worker_count : world->workers.count;
@@ -249,6 +309,8 @@ static void run(struct fm_tick *t)
     t->report->starved = world->allocations.starved;
     t->report->record.cuts = world->lists.cuts;
     t->report->record.cut_count = world->lists.cut_count;
+    t->report->agents_visited = world->agents_visited;
+    note_stillness(t, had_nothing_to_do);
 }
 
 void fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions_budget,

@@ -72,6 +72,8 @@ typedef struct fm_tick_report {
     uint32_t planners_searched;        // of these, those that wanted to search
     uint32_t planners_unfinished;      // and still want to
     uint32_t moved_count;              // agents that changed cell
+    uint64_t agents_visited;           // by stages; each stage that looks at an agent counts
+    bool still;                        // nothing can happen in the world: no stage was run
     uint32_t ended_count;              // orders that ended
     bool starved;                      // the world is now, see fm_world_is_starved()
     uint64_t stage_ns[FM_STAGE_COUNT]; // for graphs and the pacer, never for decisions in here

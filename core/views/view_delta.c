@@ -442,6 +442,7 @@ fm_status fm_world_watch(fm_world *world, uint32_t team, bool wanted)
     if (wanted && *delta != NULL) {
         return FM_OK;
     }
+    world->still_ticks = 0;
     if (team != FM_ALL_TEAMS) {
         fm_team_of(world, team)->knowledge->keep_learned = wanted;
         fm_knowledge_forget_learned(fm_team_of(world, team)->knowledge);

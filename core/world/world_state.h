@@ -314,6 +314,10 @@ struct fm_world {
 
     bool settled; // loading this world's file would give this very state; see world_file.h
 
+    // Whose: tick.c; what changes a world between ticks sets the first to 0.
+    uint32_t still_ticks;    // in a row in which nothing happened
+    uint64_t agents_visited; // by stages, each counted, in this tick
+
     struct fm_world_allocations allocations;
 
     fm_history history;
@@ -388,6 +392,12 @@ static inline void fm_agent_mark_clear(fm_world *world, const struct fm_agent *a
 static inline bool fm_agent_is_marked(const fm_world *world, uint32_t slot, fm_agent_mark mark)
 {
     return world->agents.marks[slot / 64].of[mark] >> slot % 64 & 1;
+}
+
+/// Counts agents that a stage looks at. From any worker.
+static inline void fm_agents_note_visits(fm_world *world, uint64_t count)
+{
+    __atomic_fetch_add(&world->agents_visited, count, __ATOMIC_RELAXED);
 }
 
 /// Asks the memory for what a walk needs of an agent, ahead of its turn.

@@ -121,6 +121,68 @@ static void a_walk_costs_nothing(void **state)
     }
 }
 
+// Looks of stages at agents, and steps, of the first units of a world in some ticks.
+static uint64_t visits_of(uint32_t count, uint64_t *moved)
+{
+    fm_random random = fm_random_seed(fm_test_seed()), goals = fm_random_seed(fm_test_seed() + 1);
+    unit_count = count;
+    fm_world *world = make_world(&random, &fm_auto, true);
+    unit_count = UNITS;
+    fm_tick_report report;
+    for (uint32_t tick = 0; tick < 2; tick++) {
+        fm_tick_run(world, NULL, BUDGET, NULL, &report); // everybody is born, and looks around
+    }
+    send(world, &goals);
+    uint64_t visits = *moved = 0;
+    for (uint32_t tick = 0; tick < 60; tick++) {
+        fm_tick_run(world, NULL, BUDGET, NULL, &report);
+        visits += report.agents_visited;
+        *moved += report.moved_count;
+    }
+    fm_world_destroy(world);
+    return visits;
+}
+
+// Units that stand are not looked at, however many they are.
+static void the_idle_cost_nothing(void **state)
+{
+    (void)state;
+    uint64_t moved_alone, moved_among;
+    uint64_t alone = visits_of(UNITS, &moved_alone);
+    uint64_t among = visits_of(UNITS * LOAD_MOST, &moved_among);
+    print_message("%llu looks, %llu among those that stand\n", (unsigned long long)alone,
+                  (unsigned long long)among);
+    assert_int_equal(moved_alone, moved_among);
+    assert_in_range(alone, moved_alone, 10 * moved_alone);
+    assert_int_equal(among, alone);
+}
+
+// A world in which nothing can happen is not taken through its stages, until somebody orders
+// something.
+static void still_worlds_stand_still(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    fm_world *world = make_world(&random, &fm_auto, false);
+    for (uint32_t round = 0; round < 2; round++) {
+        send(world, &random);
+        fm_tick_report report = {0};
+        uint32_t still = 0;
+        uint64_t moved = 0;
+        for (uint32_t tick = 0; tick < 3 * SIDE; tick++) {
+            fm_tick_run(world, NULL, BUDGET, NULL, &report);
+            assert_int_equal(report.record.digest, fm_world_digest(world));
+            assert_false(report.still && (report.moved_count > 0 || report.agents_visited > 0));
+            assert_true(report.still || still == 0); // it does not wake by itself
+            still += report.still;
+            moved += report.moved_count;
+        }
+        assert_in_range(still, SIDE / 4, 3 * SIDE - 2);
+        assert_true(moved > UNITS);
+    }
+    fm_world_destroy(world);
+}
+
 // A cell that is blocked on somebody's way wakes those whose way it is on, within the tick; one
 // that is freed wakes all.
 static void edits_wake(void **state)
@@ -242,10 +304,9 @@ static void overload_finishes_as_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_walk_costs_nothing),
-        cmocka_unit_test(edits_wake),
-        cmocka_unit_test(everybody_arrives_in_fog),
-        cmocka_unit_test(overload_finishes_as_much),
+        cmocka_unit_test(a_walk_costs_nothing),     cmocka_unit_test(the_idle_cost_nothing),
+        cmocka_unit_test(still_worlds_stand_still), cmocka_unit_test(edits_wake),
+        cmocka_unit_test(everybody_arrives_in_fog), cmocka_unit_test(overload_finishes_as_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
