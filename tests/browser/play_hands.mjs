@@ -1,6 +1,6 @@
 // The play page in the hand: fingers on a phone, and what the mouse does besides the map itself.
 
-import { assert, Browser, cellsAround, makeWorld, run, Server, until } from "./support.mjs";
+import { assert, Browser, cellsAround, colourAt, makeWorld, run, Server, until } from "./support.mjs";
 
 const selected = (page) => page.locator("#selection").getAttribute("data-selected");
 
@@ -221,6 +221,27 @@ async function exploredAndVisible() {
   assert.equal(later.unknown, 0);
   assert.ok(later.known > later.visible + 20, `${later.known} known, ${later.visible} visible`);
   await browser.screenshot(page, "explored");
+
+  // Both pages draw what was left behind darker; colours are those of open ground.
+  const found = await page.evaluate(() => {
+    const { view: { mirror }, sight } = window.fogmarch.game;
+    const width = mirror.rect[2];
+    const inside = (at, seen) => [-width - 1, -width, -1, 0, 1, width, width + 1].every((d) =>
+      mirror.looks[at + d] === 1 && sight.visible[at + d] === seen);
+    return [1, 0].map((seen) => mirror.looks.findIndex((_, at) => inside(at, seen)))
+      .map((at) => ({ x: at % width, y: Math.floor(at / width) }));
+  });
+  await page.locator("#guide button").click();
+  const debug = await browser.open(server.url(`#world=${world}&team=1`));
+  await until(() => debug.evaluate(() => window.fogmarch?.view?.belief), "the fog of a team");
+  for (const one of [page, debug]) {
+    const colours = [];
+    for (const cell of found) {
+      await one.evaluate((at) => window.fogmarch.map.centre(at, 12), cell);
+      colours.push((await colourAt(one, cell))[0]);
+    }
+    assert.ok(colours[1] > 20 && colours[1] < colours[0] * 0.7, `${colours} at ${one.url()}`);
+  }
   await end();
 }
 

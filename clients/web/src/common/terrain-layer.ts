@@ -55,8 +55,11 @@ export class TerrainLayer {
     this.cells!.update();
   }
 
-  /** Says which cells of the view are visible, 1 each; undefined: the page does not know. */
-  paintSight(view: Mirror, visible: Uint8Array | undefined): void {
+  /**
+   * Says which cells of the view are visible, 1 each; undefined: the page does not know. `unknownToo`:
+   * what is painted where the view knows nothing is to be seen.
+   */
+  paintSight(view: Mirror, visible: Uint8Array | undefined, unknownToo = false): void {
     const [, , width, height] = view.rect;
     this.view[3] = visible === undefined ? 0 : 1;
     if (visible === undefined || this.seen === undefined || visible.length !== width * height) {
@@ -64,7 +67,9 @@ export class TerrainLayer {
     }
     for (let y = 0, at = 0; y < height; y++) {
       for (let x = 0; x < width; x++, at++) {
-        this.sight[y * this.sightWidth + x] = visible[at] !== 0 ? 255 : view.looks[at] !== 0 ? EXPLORED : 0;
+        const isKnown = view.looks[at] !== 0;
+        this.sight[y * this.sightWidth + x] = visible[at] !== 0 ? 255 : isKnown ? EXPLORED
+          : unknownToo ? 255 : 0;
       }
     }
     this.seen.update();

@@ -8,6 +8,7 @@ import { movementClasses } from "../common/classes.js";
 import { attempt, wordsFor } from "../common/connection.js";
 import { choice, count, fillChoice, find, group, make, showProblem } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
+import { Sight } from "../common/sight.js";
 import { tabs } from "../common/tabs.js";
 import { Charts } from "./charts.js";
 import { Compare } from "./compare.js";
@@ -176,6 +177,9 @@ export class WorldView {
     this.following.end();
     this.map.onFrame = () => {};
     this.map.onMoved = () => {};
+    if (this.truth !== undefined) {
+      this.map.terrain.paintSight(this.truth.mirror, undefined);
+    }
     this.map.show(undefined);
     this.map.showSeen(undefined);
     this.map.under.removeChildren();
@@ -266,11 +270,22 @@ export class WorldView {
     if (team > 0) {
       const belief = await subscribe(this.client, { world: this.world.world, team });
       this.belief = belief;
+      const sight = new Sight(belief.mirror, team, this.world.rules,
+                              (place) => this.map.agents.sideOf(belief.mirror, place));
+      const look = (isNew: boolean): void => {
+        if (sight.look(isNew) || isNew) {
+          this.map.terrain.paintSight(belief.mirror, sight.visible, true);
+        }
+      };
+      look(true);
       belief.mirror.onChange = ({ keyframe, rows }) => {
         this.paint(rows, keyframe);
+        look(keyframe || rows[0] < rows[1]);
         this.map.seen.take(belief.mirror, this.interval);
       };
       this.map.seen.take(belief.mirror, this.interval);
+    } else {
+      this.map.terrain.paintSight(this.truth!.mirror, undefined);
     }
     this.map.showSeen(this.belief?.mirror);
     this.teams.select.value = String(team);

@@ -7,6 +7,7 @@ import { attempt } from "../common/connection.js";
 import { find } from "../common/dom.js";
 import type { Cell, MapView } from "../common/map-view.js";
 import type { Press } from "../common/map-input.js";
+import { Sight } from "../common/sight.js";
 import type { Guide } from "./guide.js";
 import { Markers, type MarkKind } from "./markers.js";
 import type { Memory } from "./memory.js";
@@ -15,7 +16,6 @@ import { News } from "./news.js";
 import { MODE_WORDS, Panel, type Mode } from "./panel.js";
 import { Plans } from "./plans.js";
 import { Selection } from "./selection.js";
-import { Sight } from "./sight.js";
 import { Sites, type SiteMode } from "./sites.js";
 
 type OrderKind = (typeof ORDER_KINDS)[number];
