@@ -107,6 +107,9 @@ static uint64_t work_beside(uint32_t idle_count, bool watched)
 static void idle_units_cost_nothing(void **state)
 {
     (void)state;
+#ifdef FM_VALIDATE_ENABLED
+    skip(); // in every tick the digest is computed from scratch as well, to compare
+#endif
     for (int watched = 0; watched < 2; watched++) {
         double alone = (double)work_beside(0, watched);
         double beside = (double)work_beside(IDLERS, watched);
