@@ -232,9 +232,13 @@ async function exploredAndVisible() {
       .map((at) => ({ x: at % width, y: Math.floor(at / width) }));
   });
   await page.locator("#guide button").click();
-  const debug = await browser.open(server.url(`#world=${world}&team=1`));
-  await until(() => debug.evaluate(() => window.fogmarch?.view?.belief), "the fog of a team");
-  for (const one of [page, debug]) {
+  for (const open of [async () => page, async () => {
+    await page.evaluate(() => window.fogmarch.map.app.ticker.stop()); // two that draw starve each other
+    const debug = await browser.open(server.url(`#world=${world}&team=1`));
+    await until(() => debug.evaluate(() => window.fogmarch?.view?.belief), "the fog of a team");
+    return debug;
+  }]) {
+    const one = await open();
     const colours = [];
     for (const cell of found) {
       await one.evaluate((at) => window.fogmarch.map.centre(at, 12), cell);
