@@ -51,7 +51,7 @@ static bool may_push(const struct round *r, const fm_mover *mover, const fm_move
     bool is_at_aim =
         mover->returns ? other->parked && overlap(other->cell, other->size, mover->aim, mover->size)
                        : other->settled && other->aim == mover->aim;
-    bool is_too_large = other->size > mover->size && !other->aside;
+    bool is_too_large = other->size > mover->size && !other->aside && !mover->bold;
     return other->pushable && other->refusals < REFUSALS_MAX && other->team == mover->team &&
            !is_too_large && !is_at_aim && !(mover->gentle && r->depth == 1);
 }

@@ -18,9 +18,8 @@
 //     2 x 2 cells. Going round in a circle of three and more is allowed, and so is following into a
 //     cell that is left in the same tick, and passing between two units diagonally;
 //   - nobody entered a cell under a unit of another team that stayed, nor under one that may not be
-//     pushed. A unit under way is pushed only by units of its team that are at
-//     least as large, one without by those of any size; who only goes back where it stood pushes
-//     nobody;
+//     pushed. A unit under way is pushed by units of its team that are bold or at least as large,
+//     one that is not by those of any size; who only goes back where it stood pushes nobody;
 //   - a cell under a unit larger than one cell is entered only after that unit has decided.
 //
 // Of units of one cell each, the one asked first gets the first cell of its list, or the next one
@@ -74,6 +73,7 @@ typedef struct fm_mover {
     bool parked : 1;      // has no order, and was not pushed from where it wants to be
     bool returns : 1;     // has no order, and goes back there
     bool gentle : 1;      // pushes nobody
+    bool bold : 1;        // pushes larger units that are under way
     bool narrow : 1;      // few steps lead on from the first cell of its list
     bool settled : 1; // stands where its last order ended: those with the same aim do not push it
     bool pushable : 1;

@@ -11,6 +11,7 @@
 
 #define NARROW_EXITS_MAX 4
 #define SWAP_TICKS       512u
+#define BOLD_TICKS       256u
 
 // A cell that could be next, so that smaller is better: distance to the goal, then what breaks
 // ties, then the direction. Bits from the lowest: 8 direction, 1 to the left, 3 turn, 1 taken.
@@ -116,6 +117,14 @@ static bool may_swap(const fm_world *world, const struct fm_agent *agent)
     return (age_of(world, agent) / SWAP_TICKS & 1) == 0;
 }
 
+// In a crowd of all sizes the small must be able to push the large, or both wait for ever in each
+// pass. But then they may drive each other to and fro where there is little room, and nobody stands
+// still for a joint search. So who has been under way for long leaves the large alone in turns.
+static bool is_bold(const fm_world *world, const struct fm_agent *agent)
+{
+    return (age_of(world, agent) / BOLD_TICKS & 3) != 3;
+}
+
 // Whether few steps lead on from the next cell, as far as the team knows; see swap.h.
 static bool is_narrow(const fm_world *world, const struct fm_agent *agent)
 {
@@ -149,6 +158,7 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .parked = is_idle && !is_away,
         .returns = is_idle && is_away,
         .gentle = is_away && size > 1 && world->tick < agent->pushed_tick + FM_PEACE_TICKS,
+        .bold = is_bold(world, agent),
         .narrow = under_way && may_swap(world, agent) && is_narrow(world, agent),
         .settled = agent->settled && is_idle && !is_away,
         .pushable = !fm_agent_holds_ground(agent),

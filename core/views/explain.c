@@ -18,16 +18,24 @@ static fm_cell wanted_step(const struct fm_planner *planner, const struct fm_age
     return planner->spec.ops->next_step(planner->self, agent->cell);
 }
 
-// Whoever else holds a cell, where a cell holds one unit.
+// Whoever else holds one of the cells that the agent would cover on a cell, where a cell holds one
+// unit.
 static const struct fm_agent *holder_of(const fm_world *world, const struct fm_agent *agent,
                                         fm_cell cell)
 {
     if (world->crowd.occupancy == NULL || cell == FM_CELL_NONE || cell == agent->cell) {
         return NULL;
     }
-    uint32_t unit = fm_occupancy_at(world->crowd.occupancy, cell)->now;
-    return unit == 0 || &world->agents.slots[unit - 1] == agent ? NULL
-                                                                : &world->agents.slots[unit - 1];
+    uint32_t size = world->rules.classes[agent->class_index].size;
+    for (uint32_t i = 0; i < size * size; i++) {
+        fm_cell part = cell + fm_cell_at(i % size, i / size);
+        uint32_t unit =
+            fm_world_contains(world, part) ? fm_occupancy_at(world->crowd.occupancy, part)->now : 0;
+        if (unit != 0 && &world->agents.slots[unit - 1] != agent) {
+            return &world->agents.slots[unit - 1];
+        }
+    }
+    return NULL;
 }
 
 static void find_reason(const fm_world *world, const struct fm_agent *agent,
@@ -94,6 +102,39 @@ static void collect(const fm_world *world, const struct fm_agent *agent,
     }
 }
 
+static uint64_t waits_of(const fm_world *world, const struct fm_agent *agent)
+{
+    uint64_t since = agent->stepped_tick;
+    if (agent->order.id != 0 && agent->order.given_tick > since) {
+        since = agent->order.given_tick;
+    }
+    return agent->order.id == 0 ? 0 : world->tick - since;
+}
+
+static bool is_in_chain(const fm_explanation *explanation, fm_agent_id id)
+{
+    for (uint32_t i = 0; i < explanation->chain_count; i++) {
+        if (explanation->chain[i].index1 == id.index1) {
+            return true;
+        }
+    }
+    return id.index1 == explanation->agent.index1;
+}
+
+static void follow_chain(const fm_world *world, fm_explanation *explanation)
+{
+    fm_agent_id next = explanation->blocker;
+    while (next.index1 != 0 && explanation->chain_count < FM_EXPLAINED_CHAIN_MAX) {
+        const struct fm_agent *agent = fm_world_find(world, next);
+        bool is_circle = is_in_chain(explanation, next);
+        explanation->chain[explanation->chain_count] = next;
+        explanation->chain_cells[explanation->chain_count++] = agent->cell;
+        fm_explanation link = {.waits_ticks = waits_of(world, agent)};
+        find_reason(world, agent, &link);
+        next = is_circle ? (fm_agent_id){0} : link.blocker;
+    }
+}
+
 fm_status fm_world_explain(const fm_world *world, fm_agent_id id, fm_explanation *explanation)
 {
     const struct fm_agent *agent = fm_world_find(world, id);
@@ -101,12 +142,9 @@ fm_status fm_world_explain(const fm_world *world, fm_agent_id id, fm_explanation
         return FM_ERR_NO_AGENT;
     }
     *explanation = (fm_explanation){.agent = id, .state = (fm_agent_state)agent->state};
-    uint64_t since = agent->stepped_tick;
-    if (agent->order.id != 0 && agent->order.given_tick > since) {
-        since = agent->order.given_tick;
-    }
-    explanation->waits_ticks = agent->order.id == 0 ? 0 : world->tick - since;
+    explanation->waits_ticks = waits_of(world, agent);
     find_reason(world, agent, explanation);
+    follow_chain(world, explanation);
     collect(world, agent, explanation);
     return FM_OK;
 }

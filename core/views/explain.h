@@ -27,6 +27,7 @@ typedef enum fm_why {
 
 #define FM_EXPLAINED_ORDERS_MAX  40u
 #define FM_EXPLAINED_REPLANS_MAX 20u
+#define FM_EXPLAINED_CHAIN_MAX   32u
 
 typedef struct fm_explanation {
     fm_agent_id agent;
@@ -34,6 +35,11 @@ typedef struct fm_explanation {
     fm_why why;
     fm_agent_id blocker; // FM_WHY_OCCUPIED: who; all zero else
     fm_cell blocked_at; // FM_WHY_OCCUPIED: the cell it wants to enter; FM_WHY_UNREACHABLE: its goal
+    // Who waits for whom: the blocker, whom that one waits for, and so on. Ends with one who does
+    // not wait for anybody, or with one who was named before: they stand in a circle.
+    fm_agent_id chain[FM_EXPLAINED_CHAIN_MAX];
+    fm_cell chain_cells[FM_EXPLAINED_CHAIN_MAX]; // where they stand
+    uint32_t chain_count;
     uint64_t waits_ticks; // since its last step or its order began, whichever is later
     // Newest first.
     fm_history_entry orders[FM_EXPLAINED_ORDERS_MAX];

@@ -129,6 +129,7 @@ extern const fm_lab_command fm_lab_depressions; // depressions.c
 extern const fm_lab_command fm_lab_example;     // example.c
 extern const fm_lab_command fm_lab_gametime;    // gametime.c
 extern const fm_lab_command fm_lab_landmarks;   // landmarks.c
+extern const fm_lab_command fm_lab_hour;        // hour.c
 extern const fm_lab_command fm_lab_mapf;        // mapf.c
 extern const fm_lab_command fm_lab_maze;        // maze.c
 extern const fm_lab_command fm_lab_maze101;     // maze.c

@@ -59,7 +59,8 @@ static uint32_t arrivals[UNITS_MAX], firsts[UNITS_MAX];
 static const fm_lab_option options[] = {
     {"map", "NAME", "map; random-64-64-20"},
     {"scen", "FILE", "problem file; the map's name and -random-1.scen"},
-    {"agents", "LIST", "units, the first lines of the file; 400"},
+    {"agents", "LIST",
+     "units, the first lines of the file, and further ones\ndrawn from the seed; 400"},
     {"neighbours", "LIST", "4, 8 or both; 4,8"},
     {"planner", "NAME", "of all units; dstar-lite"},
     {"ticks", "N", "after which a run is broken off"},
@@ -224,6 +225,68 @@ static const fm_column columns[] = {
     {"worst_tick_us", "worst", FM_COLUMN_NUMBER, 0},
 };
 
+// The free cells that hang together with a first one, by straight steps. `list` has room for all.
+static uint32_t list_reachable(fm_cell first, bool *seen, fm_cell *list)
+{
+    const fm_grid *grid = problem.grid;
+    uint32_t count = 0;
+    list[count++] = first;
+    seen[(size_t)fm_cell_y(first) * grid->width + fm_cell_x(first)] = true;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d += 2) {
+            int64_t x = (int64_t)fm_cell_x(list[i]) + fm_direction_dx[d];
+            int64_t y = (int64_t)fm_cell_y(list[i]) + fm_direction_dy[d];
+            if (fm_grid_contains(grid, x, y) && !seen[y * grid->width + x] &&
+                !fm_grid_is_blocked(grid, fm_cell_at((uint32_t)x, (uint32_t)y))) {
+                seen[y * grid->width + x] = true;
+                list[count++] = fm_cell_at((uint32_t)x, (uint32_t)y);
+            }
+        }
+    }
+    return count;
+}
+
+// `wanted` cells more, drawn from a list of those that are not in `cells` yet.
+static void draw_cells(const fm_lab *lab, fm_random *random, const fm_cell *list, uint32_t count,
+                       fm_cell *cells_of, uint32_t have, uint32_t wanted)
+{
+    fm_cell *left = fm_lab_need(lab, malloc(count * sizeof *left));
+    uint32_t left_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_taken = false;
+        for (uint32_t j = 0; j < have; j++) {
+            is_taken = is_taken || cells_of[j] == list[i];
+        }
+        left[left_count] = list[i];
+        left_count += !is_taken;
+    }
+    for (uint32_t i = have; i < wanted && left_count > 0; i++) {
+        uint32_t j = fm_random_below(random, left_count);
+        cells_of[i] = left[j];
+        left[j] = left[--left_count];
+    }
+    free(left);
+}
+
+// Files have 1,000 lines. Units beyond them start and end on cells drawn from the seed, of those
+// that hang together with the first start; no two on one.
+static void draw_more(const fm_lab *lab, uint32_t have)
+{
+    const fm_grid *grid = problem.grid;
+    size_t size = (size_t)grid->width * grid->height;
+    bool *seen = fm_lab_need(lab, calloc(size, sizeof *seen));
+    fm_cell *list = fm_lab_need(lab, malloc(size * sizeof *list));
+    uint32_t count = list_reachable(problem.starts[0], seen, list);
+    if (problem.unit_count > count) {
+        fm_lab_die(lab, "there are %u cells for %u units", count, problem.unit_count);
+    }
+    fm_random random = fm_random_seed(lab->seed);
+    draw_cells(lab, &random, list, count, problem.starts, have, problem.unit_count);
+    draw_cells(lab, &random, list, count, problem.goals, have, problem.unit_count);
+    free(list);
+    free(seen);
+}
+
 static void read_problem(const fm_lab *lab, const char *map, uint32_t units)
 {
     char path[FM_LAB_PATH_SIZE], scen[FM_LAB_PATH_SIZE];
@@ -238,18 +301,18 @@ static void read_problem(const fm_lab *lab, const char *map, uint32_t units)
     fm_lab_find_or_die(lab, scen, ".scen", path);
     uint32_t count;
     fm_problem *problems = fm_lab_read_problems(lab, path, problem.grid, &count);
-    if (units > count || units > UNITS_MAX) {
-        fm_lab_die(lab, "%s has %u problems", path, count);
-    }
     problem.unit_count = units;
     double longest = 0;
-    for (uint32_t i = 0; i < units; i++) {
+    for (uint32_t i = 0; i < units && i < count; i++) {
         problem.starts[i] = problems[i].start;
         problem.goals[i] = problems[i].goal;
         longest = fmax(longest, problems[i].optimal_length);
     }
     problem.ticks_max = (uint32_t)fm_lab_uint(lab, "ticks", 1, UINT32_MAX, 8 * (uint64_t)longest);
     free(problems);
+    if (units > count) {
+        draw_more(lab, count);
+    }
 }
 
 static int run_files(fm_lab *lab, const uint32_t *neighbours, uint32_t neighbour_count)

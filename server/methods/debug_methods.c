@@ -349,10 +349,21 @@ static void pack_order_history(msgpack_packer *packer, const fm_history_entry *e
     fm_pack_key_cells(packer, "cell", &entry->cell, 1);
 }
 
+static void pack_chain(msgpack_packer *packer, const fm_explanation *explanation)
+{
+    fm_pack_text(packer, "waits_for");
+    msgpack_pack_array(packer, 3 * (size_t)explanation->chain_count);
+    for (uint32_t i = 0; i < explanation->chain_count; i++) {
+        msgpack_pack_uint64(packer, fm_agent_id_pack(explanation->chain[i]));
+        msgpack_pack_uint32(packer, fm_cell_x(explanation->chain_cells[i]));
+        msgpack_pack_uint32(packer, fm_cell_y(explanation->chain_cells[i]));
+    }
+}
+
 void fm_answer_debug_explain(msgpack_packer *packer, const fm_job *job)
 {
     const fm_explanation *explanation = job->explain.explanation;
-    msgpack_pack_map(packer, 8);
+    msgpack_pack_map(packer, 9);
     fm_pack_key_uint(packer, "agent", fm_agent_id_pack(explanation->agent));
     fm_pack_key_text(packer, "state", fm_agent_state_names[explanation->state]);
     fm_pack_key_text(packer, "why", why_name(explanation->why));
@@ -360,6 +371,7 @@ void fm_answer_debug_explain(msgpack_packer *packer, const fm_job *job)
     fm_pack_key_cells(packer, "blocked_at", &explanation->blocked_at,
                       explanation->blocked_at != FM_CELL_NONE);
     fm_pack_key_uint(packer, "waits_ticks", explanation->waits_ticks);
+    pack_chain(packer, explanation);
     fm_pack_text(packer, "orders");
     msgpack_pack_array(packer, explanation->order_count);
     for (uint32_t i = 0; i < explanation->order_count; i++) {

@@ -41,6 +41,19 @@ static void print_reason(const msgpack_object *result)
     putchar('\n');
 }
 
+// Whom the blocker waits for, and so on.
+static void print_chain(const msgpack_object *result)
+{
+    fm_numbers chain = fm_object_numbers(result, "waits_for");
+    for (uint32_t i = 3; i + 2 < chain.count; i += 3) {
+        printf("agent %llu waits for agent %llu at %llu,%llu\n",
+               (unsigned long long)fm_numbers_at(chain, i - 3),
+               (unsigned long long)fm_numbers_at(chain, i),
+               (unsigned long long)fm_numbers_at(chain, i + 1),
+               (unsigned long long)fm_numbers_at(chain, i + 2));
+    }
+}
+
 static void print_orders(fm_numbers orders)
 {
     char event[16], detail[32], cell[32];
@@ -89,6 +102,7 @@ static int run_explain(fm_cli *cli)
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_DEBUG_EXPLAIN);
     if (!fm_cli_print_json(cli, result)) {
         print_reason(result);
+        print_chain(result);
         print_orders(fm_object_numbers(result, "orders"));
         print_replans(fm_object_numbers(result, "replans"));
     }

@@ -421,6 +421,9 @@ DebugExplain = TypedDict('DebugExplain', {
     'blocked_at': list[int],
     # ticks since its last step under its order
     'waits_ticks': int,
+    # id, x, y of the blocker, of whom that one waits for, and so on, at most 32; the last waits for
+    # nobody, or was named before: they stand in a circle
+    'waits_for': list[int],
     # newest first, at most 40: tick, order, event (given, begun, ended), kind or reason, cell
     'orders': list[dict[str, Any]],
     # of the search that leads it, newest first, at most 20: tick, expansions, changed (cells), cell

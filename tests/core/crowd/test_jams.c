@@ -8,6 +8,7 @@
 #include "tests/support/crowd.h"
 
 #include "core/crowd/patience.h"
+#include "core/views/explain.h"
 
 #define ROWS(...)                                                                                  \
     (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
@@ -75,8 +76,7 @@ static void sizes_pass_in_a_corridor(void **state)
                          "..............", //
                          "...@@@@@@@@..."));
     uint32_t team = crowd_team(&stage);
-    spawn(team, 2, 1, 3, 12, 3);
-    spawn(team, 2, 12, 1, 0, 1);
+    spawn(team, 2, 1, 3, 12, 0);
     for (uint32_t i = 0; i < 4; i++) {
         spawn(team, 1, 11, 2 + i, 2, 2 + i);
     }
@@ -166,6 +166,32 @@ static void enemies_in_a_corridor_give_up(void **state)
     }
 }
 
+// Three in a file wait for an enemy, who waits for the first of them: who waits for whom is told.
+static void who_waits_for_whom_is_told(void **state)
+{
+    (void)state;
+    fm_world_rules rules = crowd_rules();
+    crowd_init_rows(&stage, &rules, ROWS(".........."));
+    uint32_t teams[] = {crowd_team(&stage), crowd_team(&stage)};
+    for (uint32_t x = 3; x-- > 0;) {
+        spawn(teams[0], 1, x, 0, 7 + x, 0);
+    }
+    spawn(teams[1], 1, 5, 0, 0, 0);
+    for (uint32_t i = 0; i < 20; i++) {
+        crowd_tick(&stage, NULL);
+    }
+    static fm_explanation explanation;
+    assert_int_equal(fm_world_explain(stage.world, stage.units[2], &explanation), FM_OK);
+    assert_int_equal(explanation.why, FM_WHY_OCCUPIED);
+    const uint32_t expected[] = {1, 0, 3, 0};
+    assert_int_equal(explanation.chain_count, FM_COUNT_OF(expected));
+    for (uint32_t i = 0; i < FM_COUNT_OF(expected); i++) {
+        assert_int_equal(explanation.chain[i].index1, stage.units[expected[i]].index1);
+        assert_int_equal(explanation.chain_cells[i], crowd_cell(&stage, expected[i]));
+    }
+    crowd_fini(&stage);
+}
+
 // More units want into a dead end than it has cells: those left over end beside the others.
 static void more_units_than_cells_are_crowded(void **state)
 {
@@ -194,6 +220,7 @@ int main(void)
         cmocka_unit_test(a_maze_is_crossed),
         cmocka_unit_test(a_door_lets_both_sides_through),
         cmocka_unit_test(enemies_in_a_corridor_give_up),
+        cmocka_unit_test(who_waits_for_whom_is_told),
         cmocka_unit_test(more_units_than_cells_are_crowded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,35 @@
+// core/views/waypoints.h: the path of an agent as a few straight lines in any direction, in place
+// of steps in eight, for programs that draw between cells.
+//
+//     path       # . . . . .        waypoints   # . . . . .
+//                s→↘. . . .                     s-._. . . .
+//                . . ↘→→g .                     . . `--._g .
+//
+// From a cell of the path the line goes to the farthest one for which the agent's whole square,
+// moved along it, stays on cells that its team has seen and that it can enter, on ground of equal
+// cost; next from there. Where no line is longer than a step, the steps stay.
+//
+// Threads: between ticks. Nothing here changes the world.
+
+#pragma once
+
+#include "core/world/world.h"
+
+#define FM_WAYPOINT_CELLS 64u // of the path ahead that are looked at
+
+// The middle of the agent, in half cells: that of an agent of one cell in x, y is 2 x + 1, 2 y + 1.
+typedef struct fm_waypoint {
+    uint32_t x2, y2;
+} fm_waypoint;
+
+/// Where an agent turns next: from where it stands on, its own place left out. The last one may be
+/// where the part of the path ends that was looked at. By what its team knows alone.
+///
+/// @return how many are in `points`; 0 without a path or such an agent
+uint32_t fm_world_waypoints(const fm_world *world, fm_agent_id id, fm_waypoint *points,
+                            uint32_t capacity);
+
+/// Whether a square of size x size cells can be moved in a straight line from one cell to another,
+/// both of which it can stand on, as team `team` has seen the map with the eyes of a class.
+bool fm_world_line_is_free(const fm_world *world, uint32_t team, uint32_t class_index, fm_cell from,
+                           fm_cell to);

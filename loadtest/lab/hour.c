@@ -1,0 +1,272 @@
+// loadtest/lab/hour.c: `fogmarch-lab hour`: a long game in process, one unit per cell, units of one
+// to four cells a side. Whoever's order ends gets another, to a cell drawn from the seed.
+//
+// What is looked for is a unit that gets nowhere: that has had one order all the time and was never
+// more than four cells from one place for 600 ticks. Orders that end without arriving are counted
+// by their reason.
+
+#include "loadtest/lab/lab.h"
+#include "loadtest/lab/maps.h"
+#include "loadtest/lab/report.h"
+#include "loadtest/lab/stopwatch.h"
+
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
+#include "core/generate/generate.h"
+#include "core/tick/tick.h"
+#include "core/views/view_delta.h"
+#include "core/world/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNITS_MAX   8192u
+#define REACH       4u   // cells
+#define STILL_TICKS 600u // without leaving them
+#define SIDE        256u // cells, of the generated map
+
+static const fm_lab_option options[] = {
+    {"map", "NAME", "map; a generated one of 256 x 256 cells"},
+    {"agents", "N", "units; 2000"},
+    {"teams", "N", "to which they belong in turn; 1"},
+    {"ticks", "N", "how long; 36000"},
+    {"neighbours", "N", "4 or 8; 8"},
+    {"planner", "NAME", "of all units; dstar-lite"},
+    {"sizes", NULL, "units of 1 to 4 cells a side: 70, 20, 7 and 3 of 100; else all of 1"},
+    FM_LAB_OPTION_MAPS,
+    {.name = NULL},
+};
+
+struct unit {
+    fm_agent_id id;
+    fm_cell cell, anchor;
+    uint32_t anchored; // tick
+    bool is_still;     // longer than STILL_TICKS, and counted
+};
+
+struct game {
+    const fm_lab *lab;
+    fm_world *world;
+    const fm_grid *grid; // the world's
+    fm_random random;
+    uint32_t tick, count;
+    struct unit units[UNITS_MAX];
+    uint32_t by_slot[UNITS_MAX]; // unit of an agent's slot
+    uint64_t ended[FM_END_COUNT];
+    uint64_t moved, under_way; // summed over ticks
+    uint32_t still, longest;   // units that got nowhere; ticks of the one that did so longest
+    double tick_us, worst_us;
+};
+
+static struct game game;
+static fm_agent_look looks[UNITS_MAX];
+
+static fm_cell draw_cell(void)
+{
+    for (;;) {
+        fm_cell cell = fm_cell_at(fm_random_below(&game.random, game.grid->width),
+                                  fm_random_below(&game.random, game.grid->height));
+        if (!fm_grid_is_blocked(game.grid, cell)) {
+            return cell;
+        }
+    }
+}
+
+static void apply(const fm_command *command, fm_command_result *result)
+{
+    fm_world_apply(game.world, command, result);
+    fm_lab_check(game.lab, result->status, "command");
+}
+
+static void give_order(struct unit *unit)
+{
+    fm_cell goal = draw_cell();
+    fm_command order = {.kind = FM_COMMAND_ORDER,
+                        .order = FM_ORDER_MOVE,
+                        .on_unreachable = FM_UNREACHABLE_NEAREST,
+                        .agents = &unit->id,
+                        .agent_count = 1,
+                        .cells = &goal,
+                        .cell_count = 1};
+    fm_command_result result = {0};
+    apply(&order, &result);
+    unit->anchor = unit->cell;
+    unit->anchored = game.tick;
+    unit->is_still = false;
+}
+
+static fm_grid *make_map(const fm_lab *lab)
+{
+    const char *map = fm_lab_value(lab, "map");
+    fm_grid *grid;
+    if (map != NULL) {
+        char path[FM_LAB_PATH_SIZE];
+        fm_lab_find_or_die(lab, map, ".map", path);
+        return fm_lab_read_map(lab, path);
+    }
+    fm_generate_options generate = fm_generate_options_default();
+    generate.generator = FM_GENERATOR_SKIRMISH;
+    generate.width = generate.height = SIDE;
+    generate.seed = lab->seed;
+    fm_lab_check(lab, fm_generate(&generate, &fm_memory_libc, &grid, NULL, NULL, 0), "map");
+    return grid;
+}
+
+static fm_world_rules make_rules(const fm_lab *lab)
+{
+    static const char *const classes[] = {"one", "two:size=2,ground=1", "three:size=3,ground=1",
+                                          "four:size=4,ground=1"};
+    fm_world_rules rules = fm_world_rules_default();
+    rules.occupancy = FM_OCCUPANCY_EXCLUSIVE;
+    rules.omniscient = true;
+    bool is_four = fm_lab_uint(lab, "neighbours", 4, 8, 8) == 4;
+    rules.connectivity = is_four ? FM_CONNECT_4 : FM_CONNECT_8;
+    rules.steps = is_four ? FM_STEPS_1 : FM_STEPS_10_14;
+    const char *planner = fm_lab_value(lab, "planner");
+    rules.planner = fm_lab_planner(lab, planner == NULL ? "dstar-lite" : planner);
+    for (uint32_t i = 0; i < FM_COUNT_OF(classes); i++) {
+        fm_lab_check(lab, fm_movement_class_parse(classes[i], &rules.classes[i], NULL, 0), "class");
+    }
+    rules.class_count = FM_COUNT_OF(classes);
+    return rules;
+}
+
+static uint32_t draw_class(const fm_lab *lab)
+{
+    uint32_t lot = fm_lab_value(lab, "sizes") == NULL ? 0 : fm_random_below(&game.random, 100);
+    return lot < 70 ? 0 : lot < 90 ? 1 : lot < 97 ? 2 : 3;
+}
+
+static void set_up(const fm_lab *lab)
+{
+    game = (struct game){.lab = lab, .random = fm_random_seed(lab->seed)};
+    game.count = (uint32_t)fm_lab_uint(lab, "agents", 1, UNITS_MAX, 2000);
+    fm_world_rules rules = make_rules(lab);
+    fm_grid *grid = make_map(lab);
+    game.grid = grid;
+    fm_lab_check(lab, fm_world_create(&rules, grid, &fm_memory_libc, &game.world), "world");
+    fm_lab_check(lab, fm_world_watch(game.world, FM_ALL_TEAMS, true), "watch");
+    uint32_t teams = (uint32_t)fm_lab_uint(lab, "teams", 1, 64, 1);
+    fm_command_result result = {0};
+    for (uint32_t i = 0; i < teams; i++) {
+        apply(&(fm_command){.kind = FM_COMMAND_TEAM}, &result);
+    }
+    for (uint32_t i = 0; i < game.count; i++) {
+        struct unit *unit = &game.units[i];
+        unit->cell = draw_cell();
+        fm_command spawn = {.kind = FM_COMMAND_SPAWN,
+                            .team = i % teams + 1,
+                            .cells = &unit->cell,
+                            .cell_count = 1,
+                            .class_index = draw_class(lab),
+                            .placing = FM_PLACE_NEAREST};
+        result = (fm_command_result){.spawned = &unit->id};
+        apply(&spawn, &result);
+        game.by_slot[unit->id.index1 - 1] = i;
+        give_order(unit);
+    }
+}
+
+static bool is_near(fm_cell a, fm_cell b)
+{
+    return fm_cell_dx(a, b) <= REACH && fm_cell_dy(a, b) <= REACH;
+}
+
+// Where everybody is now, and who gets nowhere.
+static void look(void)
+{
+    uint32_t count = fm_world_agents_in_view(game.world, FM_ALL_TEAMS, looks, UNITS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        struct unit *unit = &game.units[game.by_slot[looks[i].id.index1 - 1]];
+        game.moved += game.tick > 1 && unit->cell != looks[i].cell;
+        game.under_way += game.tick > 1;
+        unit->cell = looks[i].cell;
+        if (!is_near(unit->cell, unit->anchor)) {
+            unit->anchor = unit->cell;
+            unit->anchored = game.tick;
+            unit->is_still = false;
+        }
+        uint32_t still = game.tick - unit->anchored;
+        game.longest = still > game.longest ? still : game.longest;
+        if (still > STILL_TICKS && !unit->is_still) {
+            unit->is_still = true;
+            game.still += 1;
+        }
+    }
+}
+
+static void play(fm_lab *lab, uint32_t ticks)
+{
+    for (game.tick = 1; game.tick <= ticks; game.tick++) {
+        fm_tick_report report;
+        uint64_t begin = fm_lab_clock_ns();
+        fm_tick_run(game.world, NULL, UINT32_MAX, NULL, &report);
+        double us = (double)(fm_lab_clock_ns() - begin) / 1e3;
+        game.tick_us += us;
+        game.worst_us = fmax(game.worst_us, game.tick == 1 ? 0 : us);
+        look();
+        fm_changes changes = fm_world_changes(game.world, FM_ALL_TEAMS);
+        uint32_t ended_count = changes.ended_count;
+        static uint32_t ended[UNITS_MAX];
+        for (uint32_t i = 0; i < ended_count; i++) {
+            game.ended[changes.ended[i].reason] += 1;
+            ended[i] = game.by_slot[changes.ended[i].agent.index1 - 1];
+        }
+        for (uint32_t i = 0; i < ended_count; i++) {
+            give_order(&game.units[ended[i]]);
+        }
+        fm_lab_progress(lab, game.tick, ticks);
+    }
+}
+
+static int run(fm_lab *lab)
+{
+    static const fm_column columns[] = {
+        {"units", "units", FM_COLUMN_NUMBER, 0},
+        {"ticks", "ticks", FM_COLUMN_NUMBER, 0},
+        {"arrived", "arrived", FM_COLUMN_NUMBER, 0},
+        {"crowded", "crowded", FM_COLUMN_NUMBER, 0},
+        {"nearest_reached", "nearest", FM_COLUMN_NUMBER, 0},
+        {"moved_percent", "moved %", FM_COLUMN_NUMBER, 1},
+        {"still_600", "600 ticks in one place", FM_COLUMN_NUMBER, 0},
+        {"longest", "longest", FM_COLUMN_NUMBER, 0},
+        {"tick_us", "tick us", FM_COLUMN_NUMBER, 0},
+        {"worst_tick_us", "worst", FM_COLUMN_NUMBER, 0},
+    };
+    uint32_t ticks = (uint32_t)fm_lab_uint(lab, "ticks", 1, 10000000, 36000);
+    set_up(lab);
+    play(lab, ticks);
+    const double numbers[] = {game.count,
+                              ticks,
+                              (double)game.ended[FM_END_ARRIVED],
+                              (double)game.ended[FM_END_CROWDED],
+                              (double)game.ended[FM_END_NEAREST],
+                              100 * (double)game.moved /
+                                  (double)(game.under_way == 0 ? 1 : game.under_way),
+                              game.still,
+                              game.longest,
+                              game.tick_us / ticks,
+                              game.worst_us};
+    fm_table table;
+    fm_table_init(&table, columns, FM_COUNT_OF(columns));
+    fm_table_row(&table);
+    for (uint32_t j = 0; j < FM_COUNT_OF(numbers); j++) {
+        fm_table_number(&table, numbers[j]);
+    }
+    fm_lab_report(lab, &table, NULL, 0);
+    fm_table_fini(&table);
+    fm_world_destroy(game.world);
+    return game.still == 0 ? FM_LAB_OK : FM_LAB_FAILED;
+}
+
+const fm_lab_command fm_lab_hour = {
+    .name = "hour",
+    .arguments = "",
+    .summary = "a long game, one unit per cell: does anybody get nowhere?",
+    .details = "Plays 36,000 ticks, an hour at 10 Hz, as fast as it can. Every unit always has an\n"
+               "order. A unit that stays within four cells of one place for 600 ticks under one\n"
+               "order is a fault.",
+    .options = options,
+    .run = run,
+};
