@@ -107,8 +107,10 @@ static uint64_t work_beside(uint32_t idle_count, bool watched)
 static void idle_units_cost_nothing(void **state)
 {
     (void)state;
-#ifdef FM_VALIDATE_ENABLED
-    skip(); // in every tick the digest is computed from scratch as well, to compare
+    // Builds that validate compute the digest from scratch as well in every tick. Clang calls only
+    // in some of the blocks, a third of gcc's in this test, so its ratio is of something else.
+#if defined(FM_VALIDATE_ENABLED) || defined(__clang__)
+    skip();
 #endif
     for (int watched = 0; watched < 2; watched++) {
         double alone = (double)work_beside(0, watched);
