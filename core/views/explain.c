@@ -135,7 +135,7 @@ static void follow_chain(const fm_world *world, fm_explanation *explanation)
     }
 }
 
-fm_status fm_world_explain(const fm_world *world, fm_agent_id id, fm_explanation *explanation)
+fm_status fm_world_explain_now(const fm_world *world, fm_agent_id id, fm_explanation *explanation)
 {
     const struct fm_agent *agent = fm_world_find(world, id);
     if (agent == NULL) {
@@ -144,9 +144,17 @@ fm_status fm_world_explain(const fm_world *world, fm_agent_id id, fm_explanation
     *explanation = (fm_explanation){.agent = id, .state = (fm_agent_state)agent->state};
     explanation->waits_ticks = waits_of(world, agent);
     find_reason(world, agent, explanation);
-    follow_chain(world, explanation);
-    collect(world, agent, explanation);
     return FM_OK;
+}
+
+fm_status fm_world_explain(const fm_world *world, fm_agent_id id, fm_explanation *explanation)
+{
+    fm_status status = fm_world_explain_now(world, id, explanation);
+    if (status == FM_OK) {
+        follow_chain(world, explanation);
+        collect(world, fm_world_find(world, id), explanation);
+    }
+    return status;
 }
 
 // ---- top ---------------------------------------------------------------------------------------

@@ -51,6 +51,10 @@ typedef struct fm_explanation {
 FM_CHECKED fm_status fm_world_explain(const fm_world *world, fm_agent_id agent,
                                       fm_explanation *explanation);
 
+/// The same without `orders`, `replans` and `chain`: costs little.
+FM_CHECKED fm_status fm_world_explain_now(const fm_world *world, fm_agent_id agent,
+                                          fm_explanation *explanation);
+
 // X(enumerator, name on the wire)
 #define FM_TOP_LIST(X)                                                                             \
     X(FM_TOP_AGENTS, "agents")                                                                     \

@@ -4,6 +4,7 @@
 
 #include "server/base/log.h"
 #include "server/methods/agent_methods.h"
+#include "server/methods/agent_report.h"
 #include "server/methods/building_methods.h"
 #include "server/methods/creation.h"
 #include "server/methods/debug_methods.h"
@@ -59,6 +60,12 @@ static uint64_t count_questions(const fm_request *request)
     return pairs > 0 ? pairs : 1;
 }
 
+// Sixteen cost as much as a path.
+static uint64_t count_reports(const fm_request *request)
+{
+    return (request->values[FM_FIELD_AGENTS].count + 15) / 16;
+}
+
 // At most: planners are words.
 static uint64_t count_planners(const fm_request *request)
 {
@@ -103,6 +110,11 @@ static const struct method methods[FM_METHOD_COUNT] = {
                                .answer = fm_answer_agent_count,
                                .amount = count_orders,
                                .meter = FM_METER_ORDERS},
+    [FM_METHOD_AGENT_REPORT] = {.take = fm_take_agent_report,
+                                .answer = fm_answer_agent_report,
+                                .amount = count_reports,
+                                .meter = FM_METER_QUERIES,
+                                .worlds = WORLDS_ALL},
     [FM_METHOD_TERRAIN_SET] = {.take = fm_take_terrain_set,
                                .answer = fm_answer_terrain_set,
                                .amount = count_edits,
@@ -360,15 +372,15 @@ static void take_nothing(fm_hub *hub, fm_job *job)
 
 // What becomes of a kind of job. Each takes the job over.
 static void (*const returns[FM_JOB_KIND_COUNT])(fm_hub *hub, fm_job *job) = {
-    [FM_JOB_ADD] = take_added,      [FM_JOB_REMOVE] = fm_creation_removed,
-    [FM_JOB_COMMAND] = take_answer, [FM_JOB_PAUSE] = take_answer,
-    [FM_JOB_RESUME] = take_answer,  [FM_JOB_STEP] = take_answer,
-    [FM_JOB_SEEK] = take_answer,    [FM_JOB_QUERY] = take_answer,
-    [FM_JOB_STATS] = take_answer,   [FM_JOB_INSPECT] = take_inspection,
-    [FM_JOB_TRACE] = take_answer,   [FM_JOB_UNTRACE] = take_answer,
-    [FM_JOB_EXPLAIN] = take_answer, [FM_JOB_TOP] = take_answer,
-    [FM_JOB_WATCH] = take_watch,    [FM_JOB_UNWATCH] = take_nothing,
-    [FM_JOB_SAVE] = take_save,
+    [FM_JOB_ADD] = take_added,       [FM_JOB_REMOVE] = fm_creation_removed,
+    [FM_JOB_COMMAND] = take_answer,  [FM_JOB_PAUSE] = take_answer,
+    [FM_JOB_RESUME] = take_answer,   [FM_JOB_STEP] = take_answer,
+    [FM_JOB_SEEK] = take_answer,     [FM_JOB_QUERY] = take_answer,
+    [FM_JOB_STATS] = take_answer,    [FM_JOB_INSPECT] = take_inspection,
+    [FM_JOB_TRACE] = take_answer,    [FM_JOB_UNTRACE] = take_answer,
+    [FM_JOB_EXPLAIN] = take_answer,  [FM_JOB_TOP] = take_answer,
+    [FM_JOB_UNITS] = take_answer,    [FM_JOB_WATCH] = take_watch,
+    [FM_JOB_UNWATCH] = take_nothing, [FM_JOB_SAVE] = take_save,
 };
 
 // What happened before an answer is sent before it.

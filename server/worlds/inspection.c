@@ -3,6 +3,7 @@
 #include "server/worlds/inspection.h"
 
 #include "core/views/inspect.h"
+#include "core/world/names.h"
 #include "core/world/world_classes.h"
 #include "server/worlds/outbox.h"
 
@@ -94,6 +95,33 @@ fm_status fm_inspection_explain(fm_host *host, fm_job *job)
     return job->explain.explanation == NULL
                ? FM_ERR_NO_MEMORY
                : fm_world_explain(host->world, job->explain.agent, job->explain.explanation);
+}
+
+fm_status fm_inspection_report_units(fm_host *host, fm_job *job)
+{
+    uint32_t team = job->units.team, wanted = job->units.count, room = job->units.cells_max;
+    uint32_t stride = room + FM_UNIT_CELLS_MORE;
+    job->units.count = 0;
+    if (job->units.by_name && !fm_world_has_team(host->world, team)) {
+        return FM_ERR_NO_TEAM;
+    }
+    job->units.reports = calloc(wanted, sizeof *job->units.reports);
+    job->units.cells = malloc((size_t)wanted * stride * sizeof *job->units.cells);
+    if (job->units.reports == NULL || job->units.cells == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < wanted; i++) {
+        fm_agent_id id = job->units.agents[i];
+        id = job->units.by_name ? fm_world_agent_named(host->world, team, id) : id;
+        fm_unit_report *report = &job->units.reports[job->units.count];
+        fm_cell *cells = &job->units.cells[(size_t)job->units.count * stride];
+        if (fm_world_report_unit(host->world, id, report, cells, stride) == FM_OK &&
+            (!job->units.by_name || report->team == team)) {
+            report->path_count = fm_min(report->path_count, room);
+            job->units.count += 1;
+        }
+    }
+    return FM_OK;
 }
 
 fm_status fm_inspection_list_top(fm_host *host, fm_job *job)

@@ -49,6 +49,13 @@ static void top_fini(fm_job *job)
     free(job->top.rows);
 }
 
+static void units_fini(fm_job *job)
+{
+    free(job->units.agents);
+    free(job->units.reports);
+    free(job->units.cells);
+}
+
 static void save_fini(fm_job *job)
 {
     free(job->save.file.data);
@@ -69,6 +76,7 @@ const fm_job_traits fm_job_kinds[FM_JOB_KIND_COUNT] = {
     [FM_JOB_UNTRACE] = {.is_harmless = true, .needs_no_world = true},
     [FM_JOB_EXPLAIN] = {.fini = explain_fini},
     [FM_JOB_TOP] = {.fini = top_fini},
+    [FM_JOB_UNITS] = {.fini = units_fini},
     [FM_JOB_WATCH] = {.always_fits = true},
     [FM_JOB_UNWATCH] = {.always_fits = true, .is_harmless = true, .needs_no_world = true},
     [FM_JOB_SAVE] = {.fini = save_fini},

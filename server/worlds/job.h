@@ -19,6 +19,7 @@
 #include "core/planners/query.h"
 #include "core/tick/tick.h"
 #include "core/views/explain.h"
+#include "core/views/unit_report.h"
 #include "proto/protocol.h"
 #include "server/base/histogram.h"
 #include "server/journal/journal.h"
@@ -41,6 +42,7 @@ typedef enum fm_job_kind {
     FM_JOB_UNTRACE, // stop
     FM_JOB_EXPLAIN,
     FM_JOB_TOP,
+    FM_JOB_UNITS,
     FM_JOB_WATCH,   // begin to publish a view; answered after a snapshot was published
     FM_JOB_UNWATCH, // stop
     FM_JOB_SAVE,
@@ -213,6 +215,15 @@ typedef struct fm_job {
             uint32_t capacity, count;
             fm_top_row *rows; // owned
         } top;
+        struct {
+            uint32_t team;           // whose they are; FM_ALL_TEAMS: anybody's
+            bool by_name;            // comes from a player, whose names they go by
+            uint32_t count;          // of agents; then of reports: who is gone is left out
+            uint32_t cells_max;      // of each path
+            fm_agent_id *agents;     // all owned
+            fm_unit_report *reports; // in the order of `agents`
+            fm_cell *cells;          // cells_max of each, and FM_UNIT_CELLS_MORE
+        } units;
         struct {
             uint32_t team;
             uint64_t serial; // of the scene that wants it

@@ -372,6 +372,20 @@ namespace Fogmarch
                 .Set("command_id", commandId);
         }
 
+        /// <summary>Tells what units are doing: their orders, the next cells of their paths, and why they
+        /// wait. A player's own; those that are not there (any more) are left out. What it costs is counted
+        /// as path queries, one for 16 units. Lowest role: player.</summary>
+        /// <param name="world">number of the world</param>
+        /// <param name="agents">ids</param>
+        /// <param name="cellsMax">cells of each path; 32</param>
+        public Request AgentReport(long world, IReadOnlyList<long> agents, long? cellsMax = null)
+        {
+            return Begin("agent.report")
+                .Set("world", world)
+                .Set("agents", agents)
+                .Set("cells_max", cellsMax);
+        }
+
         /// <summary>Edits cells and rectangles of the true map: all of them or, on an error, none. Lowest
         /// role: admin.</summary>
         /// <param name="world">number of the world</param>

@@ -193,6 +193,20 @@ AgentPlace = TypedDict('AgentPlace', {
     'count': int,
 })
 
+# What agent.report answers.
+AgentReport = TypedDict('AgentReport', {
+    # ticks completed
+    'tick': int,
+    # of each, in the order asked for: agent, cell ([uint]), state, class, speed (cells per second;
+    # 0: one step a tick), frozen, orders ([map]: order, kind, goal ([uint]; empty: none yet); the
+    # one under way comes first, then the queue), waits_for_turn (bool: not even the first has
+    # begun), substitute ([uint]: where it goes instead of its goal), target (that it follows or
+    # guards, 0), path ([uint]: x, y of the cells that come next; empty while none is known, as in
+    # the tick after others made it step aside), why (a sentence), waits_ticks, blocker (who
+    # stands in its way, 0), blocked_at ([uint])
+    'agents': list[dict[str, Any]],
+})
+
 # What terrain.set answers.
 TerrainSet = TypedDict('TerrainSet', {
     # cells that are different now
@@ -1183,6 +1197,27 @@ class Methods:
             'command_id': command_id,
         }
         return cast(AgentPlace, await self.call('agent.place', params))
+
+    async def agent_report(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        cells_max: int | None = None,
+    ) -> AgentReport:
+        """Tells what units are doing: their orders, the next cells of their paths, and why they
+        wait. A player's own; those that are not there (any more) are left out. What it costs is
+        counted as path queries, one for 16 units. Lowest role: player.
+
+        world: number of the world
+        agents: ids
+        cells_max: cells of each path; 32
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'cells_max': cells_max,
+        }
+        return cast(AgentReport, await self.call('agent.report', params))
 
     async def terrain_set(
         self, *,

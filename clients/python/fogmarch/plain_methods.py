@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from .methods import (
-    AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentSet, AgentSpawn, BuildingPlace,
-    BuildingRemove, DebugCompare, DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello,
-    MapUpload, PathDistance, PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList,
-    ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload, Stats, Subscribe, TeamCreate,
-    TerrainSet, TokenCreate, TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad,
-    WorldPause, WorldResume, WorldSave, WorldStep,
+    AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport, AgentSet, AgentSpawn,
+    BuildingPlace, BuildingRemove, DebugCompare, DebugExplain, DebugInspect, DebugSubscribe,
+    DebugTop, Hello, MapUpload, PathDistance, PathField, PathNearest, PathQuery, PathReachable,
+    Ping, ReplayList, ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload, Stats,
+    Subscribe, TeamCreate, TerrainSet, TokenCreate, TokenList, WorldCreate, WorldInfo,
+    WorldList, WorldLoad, WorldPause, WorldResume, WorldSave, WorldStep,
 )
 
 
@@ -544,6 +544,27 @@ class PlainMethods:
             'command_id': command_id,
         }
         return cast(AgentPlace, self.call('agent.place', params))
+
+    def agent_report(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        cells_max: int | None = None,
+    ) -> AgentReport:
+        """Tells what units are doing: their orders, the next cells of their paths, and why they
+        wait. A player's own; those that are not there (any more) are left out. What it costs is
+        counted as path queries, one for 16 units. Lowest role: player.
+
+        world: number of the world
+        agents: ids
+        cells_max: cells of each path; 32
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'cells_max': cells_max,
+        }
+        return cast(AgentReport, self.call('agent.report', params))
 
     def terrain_set(
         self, *,

@@ -405,6 +405,13 @@ static void place(void)
     step();
 }
 
+static void report_units(void)
+{
+    put_world();
+    put_agents(MANY * scene.scale);
+    ask(FM_METHOD_AGENT_REPORT);
+}
+
 static void change_cells(void)
 {
     put_world();
@@ -739,6 +746,7 @@ static const struct deed deeds[] = {
     {FM_METHOD_AGENT_PLANNER, "agents", marching_units, change_planners},
     {FM_METHOD_AGENT_SET, "agents", marching_units, freeze},
     {FM_METHOD_AGENT_PLACE, "agents", marching_units, place},
+    {FM_METHOD_AGENT_REPORT, "agents", some_marching_units, report_units},
     {FM_METHOD_TERRAIN_SET, "cells", some_marching_units, change_cells},
     {FM_METHOD_BUILDING_PLACE, "buildings", some_marching_units, build},
     {FM_METHOD_BUILDING_REMOVE, "buildings", buildings, demolish},

@@ -22,6 +22,7 @@
 #include "core/planners/query.h"
 #include "core/tick/tick.h"
 #include "core/views/inspect.h"
+#include "core/views/unit_report.h"
 #include "core/views/view_delta.h"
 #include "core/world/names.h"
 #include "server/streams/scene.h"
@@ -37,6 +38,7 @@
 #define AGENTS_MAX    64u
 #define BUILDINGS_MAX 12u
 #define READERS       6u
+#define REPORT_CELLS  16u // of a unit's path
 #define RUNS          25u
 #define BUDGET        (1u << 24)
 #define PLAYER        1u
@@ -558,6 +560,45 @@ static bool publish(struct side *side, uint64_t tick)
     return true;
 }
 
+// What the player's own units are doing, without the numbers that no player gets.
+static fm_unit_report report_of(const struct side *side, uint32_t i, fm_cell *cells)
+{
+    fm_unit_report report;
+    fm_agent_id agent = side->agents[PLAYER - 1][i];
+    assert_int_equal(fm_world_report_unit(side->world, agent, &report, cells, REPORT_CELLS), FM_OK);
+    report.agent = report.target = report.blocker = (fm_agent_id){0};
+    for (uint32_t n = 0; n < report.order_count; n++) {
+        report.orders[n].id = 0;
+    }
+    return report;
+}
+
+static void compare_reports(const struct pair *pair)
+{
+    for (uint32_t i = 0; i < pair->sides[0].agent_counts[PLAYER - 1]; i++) {
+        fm_cell cells[2][REPORT_CELLS];
+        fm_unit_report a = report_of(&pair->sides[0], i, cells[0]);
+        fm_unit_report b = report_of(&pair->sides[1], i, cells[1]);
+        assert_int_equal(a.name.index1, b.name.index1);
+        assert_int_equal(a.cell, b.cell);
+        assert_int_equal(a.state, b.state);
+        assert_int_equal(a.frozen, b.frozen);
+        assert_int_equal(a.has_order, b.has_order);
+        assert_int_equal(a.order_count, b.order_count);
+        assert_memory_equal(a.orders, b.orders, a.order_count * sizeof *a.orders);
+        assert_int_equal(a.substitute, b.substitute);
+        assert_int_equal(fm_agent_id_pack(a.target_name), fm_agent_id_pack(b.target_name));
+        assert_int_equal(a.why, b.why);
+        assert_int_equal(fm_agent_id_pack(a.blocker_name), fm_agent_id_pack(b.blocker_name));
+        assert_int_equal(a.blocked_at, b.blocked_at);
+        assert_int_equal(a.waits_ticks, b.waits_ticks);
+        assert_int_equal(a.path_count, b.path_count);
+        if (a.path_count > 0) {
+            assert_memory_equal(cells[0], cells[1], a.path_count * sizeof **cells);
+        }
+    }
+}
+
 static void tick(struct pair *pair, uint64_t number)
 {
     fm_tick_report report;
@@ -566,6 +607,7 @@ static void tick(struct pair *pair, uint64_t number)
         fm_tick_run(pair->sides[i].world, NULL, BUDGET, NULL, &report);
         published[i] = publish(&pair->sides[i], number);
     }
+    compare_reports(pair);
     assert_int_equal(published[0], published[1]);
     if (published[0]) {
         compare_views(pair);

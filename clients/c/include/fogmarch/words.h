@@ -175,6 +175,7 @@ typedef enum fm_method {
     FM_METHOD_AGENT_PLANNER, // "agent.planner"
     FM_METHOD_AGENT_SET, // "agent.set"
     FM_METHOD_AGENT_PLACE, // "agent.place"
+    FM_METHOD_AGENT_REPORT, // "agent.report"
     FM_METHOD_TERRAIN_SET, // "terrain.set"
     FM_METHOD_BUILDING_PLACE, // "building.place"
     FM_METHOD_BUILDING_REMOVE, // "building.remove"
@@ -302,6 +303,7 @@ typedef enum fm_field {
     FM_FIELD_ENCODING, // "encoding"
     FM_FIELD_EXPIRES_S, // "expires_s"
     FM_FIELD_FROZEN, // "frozen"
+    FM_FIELD_CELLS_MAX, // "cells_max"
     FM_FIELD_COUNT,
 } fm_field;
 

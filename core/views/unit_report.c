@@ -1,0 +1,116 @@
+// core/views/unit_report.c: see unit_report.h.
+
+#include "core/views/unit_report.h"
+
+#include "core/views/inspect.h"
+#include "core/world/names.h"
+#include "core/world/world_state.h"
+
+#include <string.h>
+
+// The name by which a team knows an agent: one of its own, or one that its watched view shows. All
+// zero when it knows none.
+static fm_agent_id name_for(const fm_world *world, uint32_t team, fm_agent_id id)
+{
+    const struct fm_agent *agent = fm_world_find(world, id);
+    if (agent == NULL) {
+        return (fm_agent_id){0};
+    }
+    if (agent->team == team) {
+        return fm_agent_own_name(agent);
+    }
+    const struct fm_view_delta *delta = fm_team_of(world, team)->delta;
+    uint32_t slot = id.index1 - 1;
+    if (delta == NULL || slot >= delta->sightings.of_slot_capacity) {
+        return (fm_agent_id){0};
+    }
+    // What stands there of an agent that is not in view may be out of date.
+    uint32_t index = delta->sightings.of_slot[slot];
+    bool in_view = index < delta->sightings.count && delta->sightings.list[index].taken &&
+                   delta->sightings.list[index].slot == slot;
+    return in_view ? fm_sightings_name(&delta->sightings, slot) : (fm_agent_id){0};
+}
+
+static fm_cell goal_of(const struct fm_order *order)
+{
+    if (fm_order_marches(order)) {
+        return order->move.own_goal;
+    }
+    if (order->goal == FM_CELL_NONE && order->kind == FM_ORDER_PATROL) {
+        return order->route->cells[0]; // its turn has not come
+    }
+    return order->goal == FM_CELL_NONE && fm_order_follows(order) ? order->follow.post
+                                                                  : order->goal;
+}
+
+static void add_order(fm_unit_report *report, const struct fm_order *order)
+{
+    report->orders[report->order_count++] = (fm_unit_order){
+        .id = order->id, .number = order->number, .kind = order->kind, .goal = goal_of(order)};
+}
+
+static void add_orders(const fm_world *world, const struct fm_agent *agent, fm_unit_report *report)
+{
+    report->has_order = agent->order.id != 0;
+    report->substitute = agent->order.substitute;
+    if (report->has_order) {
+        add_order(report, &agent->order);
+    }
+    for (uint32_t i = 0; i < agent->queue_count; i++) {
+        add_order(report, &agent->queue[i]);
+    }
+    if (report->has_order && fm_order_follows(&agent->order)) {
+        report->target_name = name_for(world, agent->team, agent->order.follow.target);
+        report->target =
+            report->target_name.index1 == 0 ? (fm_agent_id){0} : agent->order.follow.target;
+    }
+}
+
+// Somebody whom the team cannot name is nobody that it may hear of.
+static void add_reason(const fm_world *world, const struct fm_agent *agent, fm_unit_report *report)
+{
+    fm_explanation now;
+    fm_status status = fm_world_explain_now(world, report->agent, &now);
+    FM_ASSERT(status == FM_OK);
+    report->why = now.why;
+    report->blocked_at = now.blocked_at;
+    report->waits_ticks = now.waits_ticks;
+    if (now.why != FM_WHY_OCCUPIED) {
+        return;
+    }
+    report->blocker_name = name_for(world, agent->team, now.blocker);
+    if (report->blocker_name.index1 != 0) {
+        report->blocker = now.blocker;
+    } else {
+        report->why = FM_WHY_MOVES;
+        report->blocked_at = FM_CELL_NONE;
+    }
+}
+
+fm_status fm_world_report_unit(const fm_world *world, fm_agent_id id, fm_unit_report *report,
+                               fm_cell *cells, uint32_t capacity)
+{
+    const struct fm_agent *agent = fm_world_find(world, id);
+    if (agent == NULL) {
+        return FM_ERR_NO_AGENT;
+    }
+    *report = (fm_unit_report){
+        .agent = id,
+        .name = fm_agent_own_name(agent),
+        .team = agent->team,
+        .cell = agent->cell,
+        .class_index = agent->class_index,
+        .speed = agent->speed,
+        .frozen = agent->frozen,
+        .state = (fm_agent_state)agent->state,
+    };
+    add_orders(world, agent, report);
+    add_reason(world, agent, report);
+    uint32_t count = fm_world_agent_path(world, id, cells, capacity);
+    if (count > 0 && cells[0] == agent->cell) {
+        count -= 1;
+        memmove(cells, cells + 1, count * sizeof *cells);
+    }
+    report->path_count = count;
+    return FM_OK;
+}

@@ -1,0 +1,97 @@
+"""What a player's own units are doing: agent.report.
+
+Goal    a player hears of its own units, and of nobody else's, what their orders are, where they go
+        next and why they wait; and hears it again after it came back. Others may ask for anybody's.
+Method  a small world whose cells hold one unit each, ticks by world.step; the path that was told is
+        the path that is walked.
+"""
+
+from fogmarch_server import Server, run
+
+SIDE = 32
+
+
+def make_world(client):
+    world = client.call("world.create", name="w", generator="open", width=SIDE, height=SIDE, paused=True,
+                        sense_radius=6, occupancy="exclusive")["world"]
+    for _ in range(2):
+        client.call("team.create", world=world)
+    return world
+
+
+def sit_down(server, admin, world, team):
+    token = admin.call("token.create", role="player", world=world, team=team)["token"]
+    player = server.connect(hello=False)
+    return player, player.call("hello", protocol=1, token=token)["resume"]
+
+
+def report(client, world, *agents, **params):
+    return client.call("agent.report", world=world, agents=list(agents), **params)["agents"]
+
+
+def a_player_hears_of_its_own_units():
+    with Server() as server, server.connect() as admin:
+        world = make_world(admin)
+        spawned = admin.call("agent.spawn", world=world, team=1, cells=[4, 4, 20, 20])
+        hers = admin.call("agent.spawn", world=world, team=2, cells=[6, 8])
+        (unit, idle), enemy = spawned["agents"], hers["agents"][0]
+        player, resume = sit_down(server, admin, world, 1)
+        mine, other = spawned["names"]
+        for goal, queue in (([14, 4], False), ([14, 9], True), ([4, 9], True)):
+            player.call("agent.order", world=world, agents=[mine], kind="move", goal=goal, queue=queue)
+        admin.call("agent.set", world=world, agents=[unit], speed=10)
+        admin.call("world.step", world=world, ticks=2)
+        first, second = report(player, world, mine, other)
+        assert first["agent"] == mine and first["speed"] == 10 and first["class"] == "ground"
+        assert [order["goal"] for order in first["orders"]] == [[14, 4], [14, 9], [4, 9]]
+        assert [order["order"] for order in first["orders"]] == [1, 2, 3]
+        assert not first["waits_for_turn"] and first["substitute"] == []
+        assert (second["agent"], second["state"], second["orders"], second["path"]) == (other, "idle", [], [])
+        assert second["why"] == "it has no order"
+        # The path that it was told is the path that it walks.
+        path = first["path"]
+        assert path[-2:] == [14, 4] and len(path) < 2 * 32, first
+        for step in range(0, len(path), 2):
+            admin.call("world.step", world=world)
+            now = report(player, world, mine, cells_max=2)[0]
+            assert now["cell"] == path[step:step + 2], (now, path)
+            assert now["path"] == path[step + 2:step + 6] or step + 6 > len(path), (now, path)
+        # After it came back it hears the same.
+        before = report(player, world, mine, other)
+        player.socket.close()
+        player = server.connect(hello=False)
+        assert player.call("hello", protocol=1, resume=resume)["resumed"]
+        assert report(player, world, mine, other) == before
+        # Others' units are as if they did not exist, by any number; observers may ask for everybody.
+        shown = player.call("subscribe", world=world)
+        assert shown["subscription"] > 0
+        admin.call("world.step", world=world)
+        for number in (enemy, hers["names"][0], 2, 4, 999):
+            if number not in (mine, other):
+                assert report(player, world, number) == [], number
+        assert [told["agent"] for told in report(admin, world, unit, 999, enemy, idle)] == [unit, enemy, idle]
+        assert report(admin, world, unit)[0]["orders"][0]["order"] > 0
+        assert admin.refused("agent.report", world=world, agents=[]) == "bad_field"
+        assert admin.refused("agent.report", world=world, agents=[1] * 257) == "bad_field"
+        assert player.refused("agent.report", world=world + 1, agents=[mine]) == "no_world"
+
+
+def it_says_who_is_in_the_way():
+    with Server() as server, server.connect() as admin:
+        world = make_world(admin)
+        admin.call("terrain.set", world=world, set="blocked", rects=[0, 1, SIDE, 1])
+        mine = admin.call("agent.spawn", world=world, team=1, cells=[2, 0, 5, 0])
+        admin.call("agent.set", world=world, agents=[mine["agents"][1]], frozen=True)
+        player, _ = sit_down(server, admin, world, 1)
+        player.call("agent.order", world=world, agents=[mine["names"][0]], kind="move", goal=[9, 0],
+                    on_unreachable="wait")
+        player.call("agent.order", world=world, agents=[mine["names"][1]], kind="move", goal=[9, 0])
+        admin.call("world.step", world=world, ticks=8)
+        walker, frozen = report(player, world, *mine["names"])
+        assert walker["blocker"] == mine["names"][1] and walker["blocked_at"] == [5, 0], walker
+        assert walker["waits_ticks"] > 3 and "in its way" in walker["why"]
+        assert frozen["frozen"] and "frozen" in frozen["why"] and frozen["cell"] == [5, 0]
+
+
+if __name__ == "__main__":
+    run([a_player_hears_of_its_own_units, it_says_who_is_in_the_way])
