@@ -57,6 +57,18 @@ static bool any_text(const char *text, char *error)
     return true;
 }
 
+// Goes into keys and texts that are separated by blanks and slashes.
+static bool word_text(const char *text, char *error)
+{
+    size_t good = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_");
+    if (text[good] == '\0') {
+        return true;
+    }
+    snprintf(error, FM_CONFIG_ERROR_SIZE,
+             "'%.200s' must consist of letters, digits, '.', '-' and '_'", text);
+    return false;
+}
+
 static bool address_text(const char *text, char *error)
 {
     char address[FM_CONFIG_TEXT_MAX + 1];

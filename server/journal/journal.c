@@ -17,6 +17,7 @@
 struct fm_journal {
     fm_journals *journals;
     void *owner;
+    uint64_t number;         // of the world
     fm_journal *next_queued; // guarded by the lock, like the next three
     bool is_queued;
     fm_journal_batch *first, *last; // submitted, not taken by the writer
@@ -26,7 +27,7 @@ struct fm_journal {
     // Counted by both.
     atomic_size_t waiting_size;
     atomic_uint waiting_batches, waiting_ticks;
-    atomic_bool has_failed;
+    atomic_bool has_failed, is_lost;
 
     // The writer's.
     fm_journal_file *file;
@@ -138,6 +139,17 @@ bool fm_journal_is_behind(const fm_journal *journal)
            atomic_load(&journal->waiting_ticks) > FM_JOURNAL_TICKS_WAITING_MAX;
 }
 
+bool fm_journal_is_lost(const fm_journal *journal)
+{
+    return atomic_load(&journal->is_lost);
+}
+
+bool fm_journal_is_in_doubt(const fm_journal *journal)
+{
+    const fm_journal_fence *fence = journal->journals->options.fence;
+    return fence != NULL && (fm_journal_is_lost(journal) || !fence->is_sure(fence->context));
+}
+
 bool fm_journal_has_failed(const fm_journal *journal)
 {
     return atomic_load(&journal->has_failed);
@@ -247,6 +259,7 @@ static void release_batch(fm_journal *journal, fm_journal_batch *batch, bool wri
     const fm_journal_options *options = &journal->journals->options;
     size_t size = batch_size(batch);
     uint32_t tick_count = batch->tick_count;
+    batch->is_lost = fm_journal_is_lost(journal);
     options->released(options->context, journal->owner, batch, written);
     fm_journal_batch_destroy(batch);
     atomic_fetch_sub(&journal->waiting_size, size);
@@ -387,11 +400,17 @@ static void end(fm_journal *journal)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
     const fm_journal_options *options = &journal->journals->options;
-    if (options->keep && have_rows(journal) && write_batches(journal, error) != FM_OK) {
+    bool is_left = fm_journal_is_lost(journal) || journal->taken_last->is_left;
+    bool is_lost = fm_journal_is_lost(journal);
+    if ((options->keep || is_left) && !is_lost && have_rows(journal) &&
+        write_batches(journal, error) != FM_OK) {
         note_failure(journal, error);
         fm_journal_file_give_up(journal->file);
     }
-    if (fm_journal_file_end(journal->file, options->keep, error) != FM_OK) {
+    if (options->fence != NULL) {
+        options->fence->end(options->fence->context, journal->number, is_left);
+    }
+    if (fm_journal_file_end(journal->file, options->keep || is_left, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "journal not removed", fm_log_text("reason", error));
     }
     fm_journal_batch *batch = journal->taken_first;
@@ -399,7 +418,8 @@ static void end(fm_journal *journal)
     free(journal);
     while (batch != NULL) {
         fm_journal_batch *next = batch->next;
-        options->released(options->context, owner, batch, true);
+        batch->is_lost = is_lost;
+        options->released(options->context, owner, batch, !is_lost || batch->is_last);
         fm_journal_batch_destroy(batch);
         batch = next;
     }
@@ -410,13 +430,91 @@ static bool has_ended(const fm_journal *journal)
     return journal->taken_last->is_last;
 }
 
+// Not to go on elsewhere: then nothing that it did last matters.
+static bool ends_for_good(const fm_journal *journal)
+{
+    return journal->taken_last->is_last && !journal->taken_last->is_left;
+}
+
 // Something new is due at once with durability tick, else an interval after the last commit; what
 // failed is due when it is tried again, whatever comes in.
 static bool is_urgent(const fm_journal *journal, bool hurry)
 {
     bool failed = atomic_load(&journal->has_failed);
-    bool at_once = journal->journals->options.durability == FM_DURABILITY_TICK;
+    bool at_once = fm_journals_hold_back(journal->journals);
     return has_ended(journal) || (!failed && (hurry || at_once));
+}
+
+// ---- the shared log ----------------------------------------------------------------------------
+
+static fm_journal_batch *first_uncommitted(const fm_journal *journal)
+{
+    fm_journal_batch *batch = journal->taken_first;
+    while (batch != NULL && (batch->is_committed || !has_rows(batch))) {
+        batch = batch->next;
+    }
+    return batch;
+}
+
+// Of a world that may belong to somebody else nothing is told, whether or not it has to be written.
+static bool waits_for_fence(const fm_journal *journal)
+{
+    const fm_journal_fence *fence = journal->journals->options.fence;
+    return fence != NULL && (first_uncommitted(journal) != NULL || !fence->is_sure(fence->context));
+}
+
+static void lose(fm_journal *journal)
+{
+    static fm_log_site site;
+    atomic_store(&journal->is_lost, true);
+    fm_log_limited(&site, FM_LOG_WARNING, "world belongs to another node",
+                   fm_log_uint("world", journal->number));
+    release_batches(journal, false);
+}
+
+static void note_fence_error(const char *error)
+{
+    static fm_log_site site;
+    if (error[0] != '\0') {
+        fm_log_limited(&site, FM_LOG_WARNING, "the shared log cannot be written",
+                       fm_log_text("reason", error));
+    }
+}
+
+// As many worlds as there are lanes, side by side.
+static void append_lanes(fm_journals *journals, fm_journal *const *lanes, uint32_t count)
+{
+    const fm_journal_fence *fence = journals->options.fence;
+    for (uint32_t lane = 0; lane < count; lane++) {
+        fence->begin(fence->context, lane, lanes[lane]->number, first_uncommitted(lanes[lane]));
+    }
+    for (uint32_t lane = 0; lane < count; lane++) {
+        char error[FM_JOURNAL_ERROR_SIZE] = "";
+        fm_fence_verdict verdict = fence->finish(fence->context, lane, error);
+        note_fence_error(error);
+        if (verdict == FM_FENCE_LOST) {
+            lose(lanes[lane]);
+        }
+    }
+}
+
+static void append_to_shared_log(fm_journals *journals)
+{
+    fm_journal *lanes[FM_FENCE_LANES];
+    uint32_t count = 0;
+    for (fm_journal *journal = journals->active; journal != NULL; journal = journal->next_active) {
+        if (fm_journal_is_lost(journal)) {
+            continue;
+        }
+        if (first_uncommitted(journal) != NULL) {
+            lanes[count++] = journal;
+        }
+        if (count == FM_FENCE_LANES) {
+            append_lanes(journals, lanes, count);
+            count = 0;
+        }
+    }
+    append_lanes(journals, lanes, count);
 }
 
 // Writes what is due. Returns when the next is due; UINT64_MAX: when something is submitted.
@@ -424,8 +522,25 @@ static uint64_t write_due(fm_journals *journals, bool hurry)
 {
     uint64_t next_ns = UINT64_MAX;
     fm_journal **link = &journals->active;
+    if (journals->options.fence != NULL) {
+        append_to_shared_log(journals);
+    }
     while (*link != NULL) {
         fm_journal *journal = *link;
+        if (fm_journal_is_lost(journal) && journal->taken_first != NULL && !has_ended(journal)) {
+            release_batches(journal, false);
+        } else if (!fm_journal_is_lost(journal) && waits_for_fence(journal) &&
+                   !ends_for_good(journal)) {
+            uint64_t again_ns = fm_clock_now_ns() + FM_FENCE_RETRY_MS * FM_NS_PER_MS;
+            next_ns = again_ns < next_ns ? again_ns : next_ns;
+            link = &journal->next_active;
+            continue;
+        }
+        if (journal->taken_first == NULL) {
+            *link = journal->next_active;
+            journal->is_active = false;
+            continue;
+        }
         if (has_ended(journal)) {
             *link = journal->next_active; // its owner may release it once its batches are
             journal->is_active = false;
@@ -585,6 +700,11 @@ fm_durability fm_journals_durability(const fm_journals *journals)
     return journals->options.durability;
 }
 
+bool fm_journals_hold_back(const fm_journals *journals)
+{
+    return journals->options.durability == FM_DURABILITY_TICK || journals->options.fence != NULL;
+}
+
 bool fm_journals_path(const fm_journals *journals, uint64_t number, const char *name, char *path,
                       size_t size)
 {
@@ -617,10 +737,19 @@ fm_status fm_journal_create(fm_journals *journals, const fm_journal_head *head,
         free(journal);
         return journal == NULL ? FM_ERR_NO_MEMORY : FM_ERR_IO;
     }
+    journal->number = head->number;
     fm_status status = fm_journal_file_create(path, head, world, journals->options.durability,
                                               &journal->file, error);
     if (status != FM_OK) {
         free(journal);
+        return status;
+    }
+    const fm_journal_fence *fence = journals->options.fence;
+    if (fence != NULL) {
+        status = fence->create(fence->context, head, world, error);
+    }
+    if (status != FM_OK) {
+        fm_journal_discard(journal);
         return status;
     }
     *out = journal;
@@ -641,6 +770,8 @@ fm_status fm_journal_open(fm_journals *journals, const char *path, const fm_jour
         free(journal);
         return status;
     }
+    const char *name = strrchr(path, '/');
+    journal->number = strtoull(name == NULL ? path : name + 1, NULL, 10);
     if (!fm_journal_file_is_open(journal->file)) {
         fail(journal, error);
     }
@@ -659,6 +790,10 @@ void fm_journal_destroy(fm_journal *journal)
 void fm_journal_discard(fm_journal *journal)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
+    const fm_journal_fence *fence = journal->journals->options.fence;
+    if (fence != NULL) {
+        fence->end(fence->context, journal->number, false);
+    }
     if (fm_journal_file_end(journal->file, false, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "journal not removed", fm_log_text("reason", error));
     }

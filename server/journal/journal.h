@@ -29,6 +29,8 @@
 #define FM_JOURNAL_WAITING_MAX       ((size_t)64 << 20) // bytes of one world that are not written yet
 #define FM_JOURNAL_TICKS_WAITING_MAX 64u                // the same, ticks
 #define FM_JOURNAL_RETRY_MS          1000u
+#define FM_FENCE_LANES               8u // appends that are on their way at once
+#define FM_FENCE_RETRY_MS            50u
 
 typedef struct fm_journals fm_journals;
 typedef struct fm_journal fm_journal; // of one world
@@ -44,18 +46,58 @@ typedef struct fm_journal_batch {
     fm_journal_pace keyframe_pace;
     fm_writer world;
     bool is_last;                 // the world ends: the file goes
+    bool is_left;                 // the same, but the world goes on elsewhere: the file stays
+    bool is_committed;            // it is in the shared log
     bool failed;                  // `failed` was called for it
+    bool is_lost;                 // never written: the world belongs to somebody else
     void *held_first, *held_last; // whatever waits for it: the caller's own
 } fm_journal_batch;
+
+// What has come of an append.
+typedef enum fm_fence_verdict {
+    FM_FENCE_COMMITTED,
+    FM_FENCE_WAITING, // not known yet: the same is tried again
+    FM_FENCE_LOST,    // the world belongs to somebody else
+} fm_fence_verdict;
+
+// A log that outlives this machine (server/cluster/world_log.h). Where there is one, a batch goes
+// there first: what it holds back waits for both, and of a world that belongs to somebody else
+// nothing is written any more.
+typedef struct fm_journal_fence {
+    void *context;
+
+    /// Begins the log of a new world. On a thread of the pool, and may take its time.
+    /// @return FM_OK or FM_ERR_IO, with a sentence in `error`
+    fm_status (*create)(void *context, const fm_journal_head *head, const fm_journal_world *world,
+                        char *error);
+
+    /// Begins to append batches of a world that are not committed, from `first` on as many as go
+    /// into one record. They stay as they are until `finish`, and so do those that have to be tried
+    /// again. The writer's thread.
+    ///
+    /// @param lane  below FM_FENCE_LANES; one append at a time on each
+    void (*begin)(void *context, uint32_t lane, uint64_t world, fm_journal_batch *first);
+
+    /// Ends it, and marks what is committed. @param error  receives what is wrong, if anything
+    fm_fence_verdict (*finish)(void *context, uint32_t lane, char *error);
+
+    /// Whether nobody else can own this node's worlds now. Any thread.
+    bool (*is_sure)(void *context);
+
+    /// Forgets a world that has ended here, and removes its log unless it goes on elsewhere. The
+    /// writer's thread, or one of the pool.
+    void (*end)(void *context, uint64_t world, bool is_left);
+} fm_journal_fence;
 
 typedef struct fm_journal_options {
     const char *folder; // outlives the writer
     fm_durability durability;
-    uint64_t interval_ms; // between commits, unless durability is tick
-    uint64_t retry_ms;    // after a commit that failed: FM_JOURNAL_RETRY_MS
-    uint64_t size_max;    // bytes of a file, see fm_journal_file_shorten()
-    bool keep;            // files of worlds that ended
-    bool driven;          // without a thread: somebody calls fm_journals_turn()
+    uint64_t interval_ms;          // between commits, unless durability is tick
+    uint64_t retry_ms;             // after a commit that failed: FM_JOURNAL_RETRY_MS
+    uint64_t size_max;             // bytes of a file, see fm_journal_file_shorten()
+    bool keep;                     // files of worlds that ended
+    bool driven;                   // without a thread: somebody calls fm_journals_turn()
+    const fm_journal_fence *fence; // outlives the writer; NULL: none
     /// A batch was written, or never will be because the writer stops: takes what it holds. On the
     /// writer's thread, or the one that stops it.
     void (*released)(void *context, void *owner, fm_journal_batch *batch, bool written);
@@ -92,6 +134,9 @@ void fm_journals_flush(fm_journals *journals);
 uint64_t fm_journals_turn(fm_journals *journals);
 
 fm_durability fm_journals_durability(const fm_journals *journals);
+
+/// Whether what is told has to wait until it is written.
+bool fm_journals_hold_back(const fm_journals *journals);
 
 /// The file of a world: FOLDER/NUMBER-NAME.journal. @return false when `path` is too small
 bool fm_journals_path(const fm_journals *journals, uint64_t number, const char *name, char *path,
@@ -141,6 +186,13 @@ bool fm_journal_is_waiting(const fm_journal *journal);
 
 /// Whether so much waits that the world must not continue. Any thread.
 bool fm_journal_is_behind(const fm_journal *journal);
+
+/// Whether the world belongs to somebody else now: nothing is written or told any more. Any thread.
+bool fm_journal_is_lost(const fm_journal *journal);
+
+/// Whether nothing may be told of the world although nothing new was written: it may belong to
+/// somebody else. Any thread.
+bool fm_journal_is_in_doubt(const fm_journal *journal);
 
 /// Whether the last commit failed. Any thread.
 bool fm_journal_has_failed(const fm_journal *journal);

@@ -16,7 +16,8 @@ struct fm_creation {
     fm_hub *hub;
     fm_host_options options;
     uint64_t begun_ns;
-    uint64_t number; // of the world
+    uint64_t number;  // of the world
+    bool is_reserved; // in the cluster
 
     // Who asked.
     uint64_t session;
@@ -132,16 +133,43 @@ static fm_status begin_journal(fm_creation *creation)
     return status;
 }
 
+// In a cluster all nodes share numbers and names.
+static fm_status take_number(fm_creation *creation)
+{
+    fm_world_log_store *store = creation->hub->log_store;
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    if (store == NULL) {
+        return FM_OK;
+    }
+    fm_status status =
+        fm_world_log_reserve(store, creation->options.name, &creation->number, error);
+    creation->is_reserved = status == FM_OK;
+    snprintf(creation->error, sizeof creation->error, "%.*s", (int)sizeof creation->error - 1,
+             error);
+    return status;
+}
+
+static void give_number_back(const fm_creation *creation)
+{
+    if (creation->is_reserved && creation->status != FM_OK) {
+        fm_world_log_release(creation->hub->log_store, creation->number, creation->options.name);
+    }
+}
+
 static void make(uv_work_t *work)
 {
     fm_creation *creation = work->data;
     creation->status = fm_host_create(&creation->options, &creation->host, creation->error);
+    if (creation->status == FM_OK) {
+        creation->status = take_number(creation);
+    }
     if (creation->status == FM_OK) {
         creation->host->number = creation->number;
         creation->tick = creation->host->tick;
         creation->digest = creation->host->digest;
         creation->status = begin_journal(creation);
     }
+    give_number_back(creation);
 }
 
 // The world is made; the conductor must know it before anybody can use it.

@@ -6,6 +6,7 @@
 #include "server/methods/agent_methods.h"
 #include "server/methods/agent_report.h"
 #include "server/methods/building_methods.h"
+#include "server/methods/cluster_methods.h"
 #include "server/methods/creation.h"
 #include "server/methods/debug_methods.h"
 #include "server/methods/failure.h"
@@ -86,6 +87,8 @@ static const struct method methods[FM_METHOD_COUNT] = {
     [FM_METHOD_MAP_UPLOAD] = {.take = fm_take_map_upload},
     [FM_METHOD_WORLD_CREATE] = {.take = fm_take_world_create},
     [FM_METHOD_WORLD_LIST] = {.take = fm_take_world_list},
+    [FM_METHOD_WORLD_LOCATE] = {.take = fm_take_world_locate, .worlds = WORLDS_ALL},
+    [FM_METHOD_CLUSTER_STATUS] = {.take = fm_take_cluster_status},
     [FM_METHOD_WORLD_INFO] = {.take = fm_take_world_info, .worlds = WORLDS_ALL},
     [FM_METHOD_WORLD_DESTROY] = {.take = fm_take_world_destroy},
     [FM_METHOD_WORLD_PAUSE] = {.take = fm_take_world_pause, .answer = fm_answer_tick},

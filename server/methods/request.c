@@ -32,10 +32,32 @@ fm_host *fm_request_seat_host(const fm_session *session)
                : fm_hub_find_host_by_name(session->hub, seat->world, strlen(seat->world));
 }
 
+bool fm_request_may_locate(const fm_session *session, const fm_node_world *world)
+{
+    const fm_seat *seat = &session->seat;
+    return session->role != FM_ROLE_PLAYER ||
+           (seat->world[0] == '\0' ? seat->number == world->number
+                                   : strcmp(seat->world, world->name) == 0);
+}
+
+// What is not here may be on another node.
+static fm_status missing(const fm_session *session, uint64_t number)
+{
+    fm_node_world world;
+    fm_node_entry entry;
+    bool elsewhere = session->hub->node != NULL && number != 0 &&
+                     fm_node_locate(session->hub->node, number, NULL, &world, &entry) &&
+                     fm_request_may_locate(session, &world);
+    return elsewhere ? FM_ERR_MOVED : FM_ERR_NO_WORLD;
+}
+
 fm_status fm_request_host(fm_session *session, const fm_request *request, fm_host **out)
 {
     fm_host *host = fm_hub_find_host(session->hub, request->values[FM_FIELD_WORLD].number);
-    if (host == NULL || !fm_request_may_know(session, host)) {
+    if (host == NULL) {
+        return missing(session, request->values[FM_FIELD_WORLD].number);
+    }
+    if (!fm_request_may_know(session, host)) {
         return FM_ERR_NO_WORLD;
     }
     *out = host;

@@ -31,8 +31,11 @@ typedef void fm_reply_fn(fm_session *session, fm_job *job);
 
 // ---- who asks, for what ------------------------------------------------------------------------
 
+/// Whether a session may know where a world of the cluster is.
+bool fm_request_may_locate(const fm_session *session, const fm_node_world *world);
+
 /// The world that field `world` names. For a player there is but one.
-/// @return FM_OK or FM_ERR_NO_WORLD
+/// @return FM_OK, FM_ERR_NO_WORLD or FM_ERR_MOVED: another node has it
 FM_CHECKED fm_status fm_request_host(fm_session *session, const fm_request *request, fm_host **out);
 
 /// The team that field `team` names: FM_ALL_TEAMS, everything, when it is absent. A player's is

@@ -508,6 +508,10 @@ fm_status fm_take_world_info(fm_session *session, const fm_request *request, cha
     const fm_host *host = number->present
                               ? fm_hub_find_host(session->hub, number->number)
                               : fm_hub_find_host_by_name(session->hub, name->bytes, name->size);
+    if (host == NULL && number->present) {
+        fm_host *ignored;
+        return fm_request_host(session, request, &ignored); // says whether it is elsewhere
+    }
     if (host == NULL || !fm_request_may_know(session, host)) {
         return FM_ERR_NO_WORLD;
     }

@@ -1,5 +1,6 @@
 // server/process/options.c: see options.h.
 
+#include "server/cluster/etcd.h"
 #include "server/process/options.h"
 
 #include "server/base/config_file.h"
@@ -426,6 +427,21 @@ static bool print_wanted(const struct options *options, FILE *out)
     return true;
 }
 
+// A node needs etcd, and a folder for what it has taken over.
+static void check_cluster(struct options *options)
+{
+    const fm_config *config = &options->config;
+    char error[FM_ETCD_ERROR_SIZE];
+    if (config->cluster_name[0] == '\0') {
+        return;
+    }
+    if (config->cluster_endpoints[0] == '\0' || config->journal_dir[0] == '\0') {
+        complain(options, FM_EXIT_FAILURE, "cluster_name needs cluster_endpoints and journal_dir");
+    } else if (!fm_etcd_members_check(config->cluster_endpoints, error)) {
+        complain(options, FM_EXIT_FAILURE, "cluster_endpoints: %s", error);
+    }
+}
+
 static void read_settings(struct options *options)
 {
     read_file(options);
@@ -435,6 +451,7 @@ static void read_settings(struct options *options)
         check_remote(options, "listen", options->config.listen, true);
         check_remote(options, "http", options->config.http, true);
         check_remote(options, "metrics_listen", options->config.metrics_listen, false);
+        check_cluster(options);
     }
 }
 

@@ -34,6 +34,7 @@ struct recovery {
     uint64_t number, tick; // of the world that was brought back last
     fm_journal_tail tail;  // where its journal continues
     bool is_broken;        // the rows could be read up to here and no further
+    bool is_alone;         // off the event loop: the hub is not looked at
     bool is_doubtful;      // ticks that were written are lost: somebody has to accept that
     char doubt[FM_JOURNAL_ERROR_SIZE]; // what is lost
 };
@@ -119,7 +120,7 @@ static fm_status replay_tick(struct recovery *recovery, const fm_journal_row *ro
     uint64_t digest = copy->record.digest;
     fm_record_copy_destroy(copy, &fm_memory_libc);
     if (report.record.digest != digest && !fm_world_is_starved(host->world)) {
-        recovery->hub->counts.recovery_mismatches += 1;
+        recovery->hub->counts.recovery_mismatches += !recovery->is_alone;
         return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick,
                       "the digest is %016llx, but %016llx was recorded",
                       (unsigned long long)report.record.digest, (unsigned long long)digest);
@@ -372,7 +373,7 @@ static fm_status bring_back(struct recovery *recovery)
 {
     recovery->is_broken = recovery->is_doubtful = false;
     fm_status status = fm_journal_reader_open(recovery->path, &recovery->reader, recovery->error);
-    if (status == FM_OK) {
+    if (status == FM_OK && !recovery->is_alone) {
         status = check_names(recovery);
     }
     if (status == FM_OK) {
@@ -393,7 +394,34 @@ static fm_status bring_back(struct recovery *recovery)
         finish_host(recovery->host);
         status = record(recovery);
     }
-    return status == FM_OK ? hand_over(recovery) : status;
+    return status;
+}
+
+fm_status fm_recovery_bring_back(fm_hub *hub, const char *path, fm_host **out, char *error)
+{
+    struct recovery recovery = {.hub = hub, .is_alone = true, .progress_ns = fm_clock_now_ns()};
+    snprintf(recovery.path, sizeof recovery.path, "%s", path);
+    fm_status status =
+        fm_workers_create(fm_conductor_worker_count(hub->conductor), &recovery.workers);
+    if (status == FM_OK) {
+        status = bring_back(&recovery);
+        fm_workers_destroy(recovery.workers);
+    }
+    memcpy(error, recovery.error, FM_JOURNAL_ERROR_SIZE);
+    if (status != FM_OK) {
+        fm_host_destroy(recovery.host);
+        return status;
+    }
+    *out = recovery.host;
+    return FM_OK;
+}
+
+fm_status fm_recovery_hand_over(fm_hub *hub, fm_host *host, char *error)
+{
+    struct recovery recovery = {.hub = hub, .host = host};
+    fm_status status = hand_over(&recovery);
+    memcpy(error, recovery.error, FM_JOURNAL_ERROR_SIZE);
+    return status;
 }
 
 // Damaged files get another name, so that the next start does not trip over them again. Whatever
@@ -412,6 +440,9 @@ static void try_file(struct recovery *recovery)
     recovery->progress_ns = begun_ns;
     recovery->tick_count = 0;
     fm_status status = bring_back(recovery);
+    if (status == FM_OK) {
+        status = hand_over(recovery);
+    }
     if (status != FM_OK) {
         fm_host_destroy(recovery->host);
         recovery->host = NULL;

@@ -36,3 +36,16 @@ bool fm_recovery_has_file(const char *folder, uint64_t world);
 ///
 /// @return FM_OK, or FM_ERR_NO_MEMORY: some are missing
 FM_CHECKED fm_status fm_recovery_run(fm_hub *hub);
+
+/// Brings back the world of one journal, for a cluster's node that takes it over. Takes its time:
+/// on a thread of the pool.
+///
+/// @param error  receives on failure a sentence; room for FM_JOURNAL_ERROR_SIZE
+/// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT (its digests are others) or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_recovery_bring_back(fm_hub *hub, const char *path, fm_host **out,
+                                            char *error);
+
+/// Gives such a world to the conductor and the hub. The event loop. On failure it stays the
+/// caller's.
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_recovery_hand_over(fm_hub *hub, fm_host *host, char *error);

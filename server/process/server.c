@@ -13,6 +13,7 @@
 #include "server/base/reload.h"
 #include "server/process/descriptors.h"
 #include "server/process/http.h"
+#include "server/process/membership.h"
 #include "server/process/notify.h"
 #include "server/process/options.h"
 #include "server/process/recovery.h"
@@ -105,6 +106,7 @@ static void on_grace_over(uv_timer_t *timer)
 static void flush(struct server *server)
 {
     server->stopped = true;
+    fm_membership_leave(&server->hub); // all is written: others may take over
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
         fm_stream_catch_up(server->hub.sessions[i]);
         fm_session_finish(server->hub.sessions[i], "server goes down");
@@ -287,6 +289,7 @@ static void on_event(uv_async_t *async)
     struct server *server = async->data;
     fm_sessions_take_turns(&server->hub);
     fm_stream_take_turn(&server->hub);
+    fm_membership_take_orders(&server->hub);
     take_events(server, server->hub.conductor);
     if (server->hub.replayer != NULL) {
         take_events(server, server->hub.replayer);
@@ -359,6 +362,7 @@ static void on_check(uv_timer_t *timer)
     fm_http_check_time(server->operators, now_ns);
     fm_stream_flush(&server->hub);
     fm_expire_tokens(&server->hub);
+    fm_membership_tell_load(&server->hub);
     fm_syscall_filter_report();
     feed_watchdog(server, now_ns);
 }
@@ -454,7 +458,8 @@ static bool start_listening(struct server *server)
     fm_log(FM_LOG_INFO, "listening", fm_log_text("address", address), fm_log_uint("port", port),
            fm_log_text("tls", secret ? "yes" : "no"),
            fm_log_uint("workers", fm_conductor_worker_count(server->hub.conductor)));
-    return save_port(config->port_file, port);
+    return fm_membership_join(&server->hub, address, port, wake_loop, server) == FM_OK &&
+           save_port(config->port_file, port);
 }
 
 // @param accept  NULL: the port is for operators
@@ -542,7 +547,12 @@ static void init_handles(struct server *server)
 static bool create_conductors(struct server *server)
 {
     fm_hub *hub = &server->hub;
-    if (fm_conductor_create(hub->config, wake_loop, server, &hub->conductor) != FM_OK) {
+    if (fm_membership_prepare(hub) != FM_OK) {
+        return false;
+    }
+    const fm_journal_fence *fence =
+        hub->log_store == NULL ? NULL : fm_world_log_store_fence(hub->log_store);
+    if (fm_conductor_create(hub->config, fence, wake_loop, server, &hub->conductor) != FM_OK) {
         return false;
     }
     if (hub->config->journal_dir[0] == '\0' ||
@@ -609,6 +619,7 @@ static void server_fini(struct server *server)
         fm_host_destroy(server->hub.replays[i]);
     }
     fm_conductor_destroy(server->hub.conductor);
+    fm_world_log_store_destroy(server->hub.log_store);
     fm_http_destroy(server->http);
     fm_http_destroy(server->operators);
     fm_proxies_destroy(server->proxies);
@@ -674,7 +685,9 @@ static bool start_journal(struct server *server)
         fm_log(FM_LOG_ERROR, "cannot keep journals", fm_log_text("reason", error));
         return false;
     }
-    fm_status status = fm_recovery_run(&server->hub);
+    // A node's worlds are in the cluster's log, and this node may not be the one that has them.
+    bool is_node = server->hub.log_store != NULL;
+    fm_status status = is_node ? FM_OK : fm_recovery_run(&server->hub);
     if (status != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot bring worlds back", fm_log_text("folder", config->journal_dir),
                fm_log_status("reason", status));

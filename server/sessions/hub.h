@@ -9,6 +9,7 @@
 #include "server/base/config.h"
 #include "server/base/histogram.h"
 #include "server/base/limits.h"
+#include "server/cluster/node.h"
 #include "server/sessions/resume.h"
 #include "server/worlds/conductor.h"
 #include "server/worlds/host.h"
@@ -46,7 +47,9 @@ typedef struct fm_hub {
     const fm_config *config;
     uv_loop_t *loop;
     fm_conductor *conductor;
-    fm_conductor *replayer; // the conductor of the replays; NULL: there can be none
+    fm_conductor *replayer;        // the conductor of the replays; NULL: there can be none
+    fm_world_log_store *log_store; // of the cluster; NULL: this server is no node of one
+    fm_node *node;                 // the same; NULL as well until clients can connect
     uint64_t start_ns;
     const char *commit; // of what was built
     bool going_down;

@@ -97,7 +97,8 @@ static void add_host(fm_conductor *conductor, fm_job *job, uint64_t now_ns)
 static void remove_host(fm_conductor *conductor, fm_job *job)
 {
     fm_host *host = job->host;
-    fm_jobs_abandon(&conductor->mailbox, host, FM_ERR_NO_WORLD);
+    bool is_lost = host->recording.journal != NULL && fm_journal_is_lost(host->recording.journal);
+    fm_jobs_abandon(&conductor->mailbox, host, is_lost ? FM_ERR_MOVED : FM_ERR_NO_WORLD);
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         if (conductor->hosts[i] == host) {
             conductor->hosts[i] = conductor->hosts[--conductor->host_count];
@@ -356,7 +357,8 @@ static uint32_t worker_count_of(const fm_config *config)
     return processors > FM_WORKERS_MAX ? FM_WORKERS_MAX : (uint32_t)processors;
 }
 
-static fm_status create_journals(fm_conductor *conductor, bool driven)
+static fm_status create_journals(fm_conductor *conductor, bool driven,
+                                 const fm_journal_fence *fence)
 {
     const fm_config *config = conductor->config;
     if (config->journal_dir[0] == '\0') {
@@ -373,12 +375,14 @@ static fm_status create_journals(fm_conductor *conductor, bool driven)
         .released = fm_recording_released,
         .failed = fm_recording_failed,
         .context = &conductor->mailbox,
+        .fence = fence,
     };
     return fm_journals_create(&options, &conductor->journals);
 }
 
 static fm_status create(const fm_config *config, bool driven, bool for_replays,
-                        void (*on_event)(void *context), void *context, fm_conductor **out)
+                        const fm_journal_fence *fence, void (*on_event)(void *context),
+                        void *context, fm_conductor **out)
 {
     fm_conductor *conductor = calloc(1, sizeof *conductor);
     if (conductor == NULL) {
@@ -393,7 +397,7 @@ static fm_status create(const fm_config *config, bool driven, bool for_replays,
     conductor->for_replays = for_replays;
     uint32_t worker_count = for_replays ? 1 : worker_count_of(config);
     if (fm_workers_create(worker_count, &conductor->workers) != FM_OK ||
-        (!for_replays && create_journals(conductor, driven) != FM_OK)) {
+        (!for_replays && create_journals(conductor, driven, fence) != FM_OK)) {
         release(conductor);
         return FM_ERR_NO_MEMORY;
     }
@@ -405,7 +409,7 @@ fm_status fm_conductor_create_driven(const fm_config *config, bool for_replays,
                                      void (*on_event)(void *context), void *context,
                                      fm_conductor **out)
 {
-    return create(config, true, for_replays, on_event, context, out);
+    return create(config, true, for_replays, NULL, on_event, context, out);
 }
 
 static fm_status start(fm_conductor *conductor, fm_conductor **out)
@@ -419,11 +423,11 @@ static fm_status start(fm_conductor *conductor, fm_conductor **out)
     return FM_OK;
 }
 
-fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *context),
-                              void *context, fm_conductor **out)
+fm_status fm_conductor_create(const fm_config *config, const fm_journal_fence *fence,
+                              void (*on_event)(void *context), void *context, fm_conductor **out)
 {
     fm_conductor *conductor;
-    fm_status status = create(config, false, false, on_event, context, &conductor);
+    fm_status status = create(config, false, false, fence, on_event, context, &conductor);
     return status == FM_OK ? start(conductor, out) : status;
 }
 
@@ -431,7 +435,7 @@ fm_status fm_conductor_create_for_replays(const fm_config *config, void (*on_eve
                                           void *context, fm_conductor **out)
 {
     fm_conductor *conductor;
-    fm_status status = create(config, false, true, on_event, context, &conductor);
+    fm_status status = create(config, false, true, NULL, on_event, context, &conductor);
     return status == FM_OK ? start(conductor, out) : status;
 }
 

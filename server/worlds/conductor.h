@@ -23,10 +23,12 @@ typedef struct fm_conductor fm_conductor;
 /// Starts the thread and its workers.
 ///
 /// @param config    outlives the conductor
+/// @param fence     the same: what the worlds' journals go to first; NULL: nothing
 /// @param on_event  called from the conductor's threads when the outbox was empty and is not any
 ///                  more: uv_async_send() or the like
-FM_CHECKED fm_status fm_conductor_create(const fm_config *config, void (*on_event)(void *context),
-                                         void *context, fm_conductor **out);
+FM_CHECKED fm_status fm_conductor_create(const fm_config *config, const fm_journal_fence *fence,
+                                         void (*on_event)(void *context), void *context,
+                                         fm_conductor **out);
 
 /// The same for replays: one thread, which leaves the processors to the others where there are not
 /// enough of them, and no journals.

@@ -340,7 +340,8 @@ void fm_recording_flush(fm_mailbox *mailbox, fm_host *host)
         hand_over_keyframe(host);
         return;
     }
-    bool must_wait = has_rows(host) || fm_journal_is_waiting(host->recording.journal);
+    bool must_wait = has_rows(host) || fm_journal_is_waiting(host->recording.journal) ||
+                     fm_journal_is_in_doubt(host->recording.journal);
     if (!must_wait) {
         if (host->recording.held.first != NULL) {
             fm_mailbox_note_known(mailbox, host, host->tick, host->digest);
@@ -369,13 +370,13 @@ static bool is_answer(const fm_event *event)
 
 // What was done but not written down by the end has not happened, for those who asked and for those
 // who watch.
-static void give_up(fm_mailbox *mailbox, fm_event *event)
+static void give_up(fm_mailbox *mailbox, fm_event *event, fm_status status)
 {
     while (event != NULL) {
         fm_event *next = event->next;
         if (is_answer(event)) {
             fm_job *job = (fm_job *)event;
-            job->status = job->status == FM_OK ? FM_ERR_IO : job->status;
+            job->status = job->status == FM_OK ? status : job->status;
             fm_mailbox_emit(mailbox, event, event);
         } else {
             fm_publication_destroy((fm_publication *)event);
@@ -386,7 +387,7 @@ static void give_up(fm_mailbox *mailbox, fm_event *event)
 
 void fm_recording_give_up(fm_mailbox *mailbox, fm_host *host)
 {
-    give_up(mailbox, host->recording.held.first);
+    give_up(mailbox, host->recording.held.first, FM_ERR_IO);
     host->recording.held = (fm_events){0};
 }
 
@@ -398,7 +399,7 @@ void fm_recording_released(void *context, void *owner, fm_journal_batch *batch, 
         fm_mailbox_note_known(mailbox, host, batch->tick, batch->digest);
         fm_mailbox_emit(mailbox, batch->held_first, batch->held_last);
     } else {
-        give_up(mailbox, batch->held_first);
+        give_up(mailbox, batch->held_first, batch->is_lost ? FM_ERR_MOVED : FM_ERR_IO);
     }
     batch->held_first = batch->held_last = NULL;
 }
@@ -451,6 +452,7 @@ static bool has_failed(const fm_host *host)
 bool fm_recording_stands_still(const fm_config *config, const fm_host *host)
 {
     return fm_recording_is_behind(host) ||
+           (host->recording.journal != NULL && fm_journal_is_lost(host->recording.journal)) ||
            (has_failed(host) && config->journal_on_error == FM_JOURNAL_PAUSE);
 }
 
@@ -504,7 +506,7 @@ static fm_status prepare(fm_journals *journals, fm_host *host, char *error)
         return FM_ERR_NO_MEMORY;
     }
     host->recording.last_batch->is_last = true;
-    host->holds_back = fm_journals_durability(journals) == FM_DURABILITY_TICK;
+    host->holds_back = fm_journals_hold_back(journals);
     host->shared.tick_known = host->tick;
     host->shared.digest_known = host->digest;
     return FM_OK;

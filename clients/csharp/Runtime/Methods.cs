@@ -774,6 +774,23 @@ namespace Fogmarch
                 .Set("world", world);
         }
 
+        /// <summary>Which node of a cluster has a world; any node knows. not_ready: its node is gone, and the
+        /// next one is about to take it over. Lowest role: player.</summary>
+        /// <param name="world">number of the world</param>
+        /// <param name="name">or its name</param>
+        public Request WorldLocate(long? world = null, string name = null)
+        {
+            return Begin("world.locate")
+                .Set("world", world)
+                .Set("name", name);
+        }
+
+        /// <summary>The cluster as this node sees it. Lowest role: admin.</summary>
+        public Request ClusterStatus()
+        {
+            return Begin("cluster.status");
+        }
+
         /// <summary>Lists the tokens that token.create made and that are good, without the secrets. Lowest
         /// role: admin.</summary>
         public Request TokenList()

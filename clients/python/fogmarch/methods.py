@@ -567,6 +567,42 @@ ReplayPause = TypedDict('ReplayPause', {
     'tick': int,
 })
 
+# What world.locate answers.
+WorldLocate = TypedDict('WorldLocate', {
+    # number
+    'world': int,
+    # name
+    'name': str,
+    # whether it is on the node that answers
+    'here': bool,
+    # name of its node; empty where there is no cluster
+    'node': str,
+    # where clients reach that, as address:port; the same
+    'tcp': str,
+    # where pages reach it; empty: nowhere
+    'http': str,
+})
+
+# What cluster.status answers.
+ClusterStatus = TypedDict('ClusterStatus', {
+    # name; empty: there is none, and the rest says nothing
+    'cluster': str,
+    # name of this node
+    'node': str,
+    # whether its lease holds: else others may have its worlds
+    'member': bool,
+    # why etcd did not answer last; empty: it did
+    'error': str,
+    # of each: node, tcp, http, version, worlds, agents
+    'nodes': list[dict[str, Any]],
+    # of each: world, name, node, epoch, state (running; waiting: its node is gone; damaged: its log
+    # could not be brought back here)
+    'worlds': list[dict[str, Any]],
+    # of this node: count, mean_ms and max_ms of appends to the log, unknown (without an answer in
+    # time), fenced (refused: another node had the world), taken (worlds taken over)
+    'appends': dict[str, Any],
+})
+
 # What token.list answers.
 TokenList = TypedDict('TokenList', {
     # of each: number, role; of players world, team; expires_s, seconds that it is good for, where
@@ -1817,6 +1853,32 @@ class Methods:
             'world': world,
         }
         await self.call('replay.close', params)
+
+    async def world_locate(
+        self, *,
+        world: int | None = None,
+        name: str | None = None,
+    ) -> WorldLocate:
+        """Which node of a cluster has a world; any node knows. not_ready: its node is gone, and the
+        next one is about to take it over. Lowest role: player.
+
+        world: number of the world
+        name: or its name
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'name': name,
+        }
+        return cast(WorldLocate, await self.call('world.locate', params))
+
+    async def cluster_status(
+        self,
+    ) -> ClusterStatus:
+        """The cluster as this node sees it. Lowest role: admin.
+        """
+        params: dict[str, Any] = {
+        }
+        return cast(ClusterStatus, await self.call('cluster.status', params))
 
     async def token_list(
         self,

@@ -71,6 +71,7 @@ typedef enum fm_status {
     FM_ERR_NO_BUILDING, // no_building: there is no such building
     FM_ERR_NO_JOURNAL, // no_journal: there is no such journal
     FM_ERR_READ_ONLY, // read_only: the world is a replay, which cannot be changed
+    FM_ERR_MOVED, // moved: the world is on another node: world.locate says where
 } fm_status;
 
 /// Text for logs and people. Static storage, never NULL.
@@ -203,6 +204,8 @@ typedef enum fm_method {
     FM_METHOD_REPLAY_PLAY, // "replay.play"
     FM_METHOD_REPLAY_PAUSE, // "replay.pause"
     FM_METHOD_REPLAY_CLOSE, // "replay.close"
+    FM_METHOD_WORLD_LOCATE, // "world.locate"
+    FM_METHOD_CLUSTER_STATUS, // "cluster.status"
     FM_METHOD_TOKEN_LIST, // "token.list"
     FM_METHOD_COUNT,
 } fm_method;

@@ -1,0 +1,512 @@
+// server/cluster/etcd.c: see etcd.h.
+//
+//   CLOSED ── connect ──> OPEN ── send ──> ASKED ── answer ──> OPEN
+//      ^                   │                 │
+//      └── error, time out, the member says that it closes ──┘
+
+#include "server/cluster/etcd.h"
+
+#include "server/base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ADDRESS_SIZE  256u
+#define HEAD_SIZE_MAX 8192u
+#define BODY_SIZE_MAX ((size_t)64 << 20)
+#define PAUSE_MS      50 // after all members failed
+
+#define GRPC_UNAVAILABLE       14 // no leader, or it has just changed
+#define GRPC_DEADLINE_EXCEEDED 4
+#define GRPC_CANCELLED         1
+#define GRPC_UNKNOWN           2 // "etcdserver: request timed out" among others
+
+struct member {
+    char host[ADDRESS_SIZE], port[8];
+};
+
+struct fm_etcd {
+    struct member members[FM_ETCD_MEMBERS_MAX];
+    uint32_t member_count;
+    uint32_t current; // member that is asked
+    int fd;           // -1: closed
+    bool asked;       // a request was sent whole, and its answer has not come
+    const char *path; // of the request under way
+    const fm_writer *body;
+    fm_writer in; // of the answer, as it comes
+};
+
+// ---- members -----------------------------------------------------------------------------------
+
+// Cuts the next member off the list. NULL: there are no more.
+static const char *next_member(const char *list, struct member *member, bool *good)
+{
+    size_t size = strcspn(list, ",");
+    const char *colon = memrchr(list, ':', size);
+    *good = colon != NULL && colon > list && (size_t)(colon - list) < sizeof member->host &&
+            size - (size_t)(colon - list) - 1 < sizeof member->port && colon[1] != ',' &&
+            strspn(colon + 1, "0123456789") == size - (size_t)(colon - list) - 1;
+    if (*good) {
+        bool brackets = list[0] == '[' && colon[-1] == ']';
+        snprintf(member->host, sizeof member->host, "%.*s",
+                 (int)(colon - list) - (brackets ? 2 : 0), list + brackets);
+        snprintf(member->port, sizeof member->port, "%.*s",
+                 (int)(size - (size_t)(colon - list) - 1), colon + 1);
+    }
+    return list[size] == ',' ? list + size + 1 : NULL;
+}
+
+static uint32_t read_members(const char *list, struct member *members)
+{
+    uint32_t count = 0;
+    bool good = true;
+    for (const char *rest = list; rest != NULL && good; count++) {
+        if (count == FM_ETCD_MEMBERS_MAX) {
+            return 0;
+        }
+        rest = next_member(rest, &members[count], &good);
+    }
+    return good ? count : 0;
+}
+
+bool fm_etcd_members_check(const char *members, char *error)
+{
+    struct member list[FM_ETCD_MEMBERS_MAX];
+    if (read_members(members, list) > 0) {
+        return true;
+    }
+    snprintf(error, FM_ETCD_ERROR_SIZE,
+             "'%.100s' is no list of 1 to %u members, ADDRESS:PORT separated by commas", members,
+             FM_ETCD_MEMBERS_MAX);
+    return false;
+}
+
+fm_status fm_etcd_create(const char *members, fm_etcd **out)
+{
+    fm_etcd *etcd = calloc(1, sizeof *etcd);
+    if (etcd == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    etcd->fd = -1;
+    etcd->in = fm_writer_init(&fm_memory_libc);
+    etcd->member_count = read_members(members, etcd->members);
+    FM_ASSERT(etcd->member_count > 0);
+    *out = etcd;
+    return FM_OK;
+}
+
+static void hang_up(fm_etcd *etcd)
+{
+    if (etcd->fd >= 0) {
+        close(etcd->fd);
+        etcd->fd = -1;
+    }
+    etcd->asked = false;
+}
+
+void fm_etcd_destroy(fm_etcd *etcd)
+{
+    if (etcd != NULL) {
+        hang_up(etcd);
+        fm_writer_fini(&etcd->in);
+        free(etcd);
+    }
+}
+
+// ---- bytes -------------------------------------------------------------------------------------
+
+static bool wait_for(const fm_etcd *etcd, short events, uint64_t deadline_ns)
+{
+    for (;;) {
+        uint64_t now_ns = fm_clock_now_ns();
+        if (now_ns >= deadline_ns) {
+            return false;
+        }
+        struct pollfd wanted = {.fd = etcd->fd, .events = events};
+        int count = poll(&wanted, 1, (int)((deadline_ns - now_ns) / FM_NS_PER_MS) + 1);
+        if (count > 0) {
+            return true;
+        }
+        if (count < 0 && errno != EINTR) {
+            return false;
+        }
+    }
+}
+
+static bool try_address(fm_etcd *etcd, const struct addrinfo *address, uint64_t deadline_ns)
+{
+    int error = 0, yes = 1;
+    socklen_t size = sizeof error;
+    etcd->fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (etcd->fd < 0) {
+        return false;
+    }
+    (void)setsockopt(etcd->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    if (connect(etcd->fd, address->ai_addr, address->ai_addrlen) == 0) {
+        return true;
+    }
+    if (errno == EINPROGRESS && wait_for(etcd, POLLOUT, deadline_ns) &&
+        getsockopt(etcd->fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0) {
+        return true;
+    }
+    hang_up(etcd);
+    return false;
+}
+
+static bool open_connection(fm_etcd *etcd, uint64_t deadline_ns)
+{
+    const struct member *member = &etcd->members[etcd->current];
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *addresses = NULL;
+    if (getaddrinfo(member->host, member->port, &hints, &addresses) != 0) {
+        return false;
+    }
+    bool open = false;
+    for (const struct addrinfo *one = addresses; one != NULL && !open; one = one->ai_next) {
+        open = try_address(etcd, one, deadline_ns);
+    }
+    freeaddrinfo(addresses);
+    return open;
+}
+
+static bool send_all(fm_etcd *etcd, const void *bytes, size_t size, uint64_t deadline_ns)
+{
+    const uint8_t *next = bytes;
+    while (size > 0) {
+        ssize_t sent = send(etcd->fd, next, size, MSG_NOSIGNAL);
+        if (sent > 0) {
+            next += sent;
+            size -= (size_t)sent;
+        } else if (sent == 0 || (errno != EAGAIN && errno != EINTR) ||
+                   !wait_for(etcd, POLLOUT, deadline_ns)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool send_request(fm_etcd *etcd, uint64_t deadline_ns)
+{
+    char head[512];
+    const struct member *member = &etcd->members[etcd->current];
+    int size = snprintf(head, sizeof head,
+                        "POST /v3/%s HTTP/1.1\r\nHost: %s:%s\r\nContent-Type: application/json\r\n"
+                        "Content-Length: %zu\r\n\r\n",
+                        etcd->path, member->host, member->port, etcd->body->size);
+    FM_ASSERT(size > 0 && (size_t)size < sizeof head);
+    return send_all(etcd, head, (size_t)size, deadline_ns) &&
+           send_all(etcd, etcd->body->data, etcd->body->size, deadline_ns);
+}
+
+// Reads more of the answer. False: the member has hung up, or is silent.
+static bool receive_more(fm_etcd *etcd, uint64_t deadline_ns)
+{
+    size_t before = etcd->in.size;
+    uint8_t *room = before > BODY_SIZE_MAX ? NULL : fm_writer_extend(&etcd->in, 1u << 16);
+    if (room == NULL) {
+        return false;
+    }
+    for (;;) {
+        ssize_t count = recv(etcd->fd, room, 1u << 16, 0);
+        if (count > 0) {
+            etcd->in.size = before + (size_t)count;
+            return true;
+        }
+        if (count == 0 || (errno != EAGAIN && errno != EINTR) ||
+            !wait_for(etcd, POLLIN, deadline_ns)) {
+            etcd->in.size = before;
+            return false;
+        }
+    }
+}
+
+// ---- HTTP --------------------------------------------------------------------------------------
+
+struct answer {
+    uint32_t code;
+    size_t head_size, length;
+    bool chunked, closes;
+};
+
+static const char *value_of(const char *head, const char *name)
+{
+    for (const char *line = strstr(head, "\r\n"); line != NULL; line = strstr(line, "\r\n")) {
+        line += 2;
+        size_t size = strlen(name);
+        if (strncasecmp(line, name, size) == 0 && line[size] == ':') {
+            line += size + 1;
+            return line + strspn(line, " \t");
+        }
+    }
+    return NULL;
+}
+
+static bool read_head(fm_etcd *etcd, struct answer *answer, uint64_t deadline_ns)
+{
+    const uint8_t *end = NULL;
+    etcd->in.size = 0;
+    while (end == NULL) {
+        if (etcd->in.size > HEAD_SIZE_MAX || !receive_more(etcd, deadline_ns)) {
+            return false;
+        }
+        end = memmem(etcd->in.data, etcd->in.size, "\r\n\r\n", 4);
+    }
+    answer->head_size = (size_t)(end - etcd->in.data) + 4;
+    char head[HEAD_SIZE_MAX + (1u << 16) + 1];
+    memcpy(head, etcd->in.data, answer->head_size);
+    head[answer->head_size] = '\0';
+    const char *length = value_of(head, "Content-Length");
+    const char *coding = value_of(head, "Transfer-Encoding");
+    const char *connection = value_of(head, "Connection");
+    answer->code = strncmp(head, "HTTP/1.1 ", 9) == 0 ? (uint32_t)strtoul(head + 9, NULL, 10) : 0;
+    answer->chunked = coding != NULL && strncasecmp(coding, "chunked", 7) == 0;
+    answer->closes = connection != NULL && strncasecmp(connection, "close", 5) == 0;
+    answer->length = length == NULL ? 0 : strtoul(length, NULL, 10);
+    return answer->code != 0 && (answer->chunked || length != NULL) &&
+           answer->length <= BODY_SIZE_MAX;
+}
+
+// Takes the framing of chunks out, in place. 1: all is there, 0: more must come, -1: nonsense.
+static int join_chunks(uint8_t *bytes, size_t size, size_t *joined)
+{
+    size_t at = 0;
+    *joined = 0;
+    for (int pass = 0; pass < 2; pass++) { // first look whether all is there, then move
+        size_t out = 0;
+        for (at = 0;;) {
+            const uint8_t *line_end = memmem(bytes + at, size - at, "\r\n", 2);
+            if (line_end == NULL) {
+                return size - at > 32 ? -1 : 0;
+            }
+            char number[17] = "";
+            size_t digits = (size_t)(line_end - (bytes + at));
+            if (digits == 0 || digits >= sizeof number) {
+                return -1;
+            }
+            memcpy(number, bytes + at, digits);
+            size_t length = strtoul(number, NULL, 16);
+            size_t begin = (size_t)(line_end - bytes) + 2;
+            if (length > BODY_SIZE_MAX || size - begin < length + 2) {
+                return length > BODY_SIZE_MAX ? -1 : 0;
+            }
+            if (length == 0) {
+                break;
+            }
+            if (pass == 1) {
+                memmove(bytes + out, bytes + begin, length);
+            }
+            out += length;
+            at = begin + length + 2;
+        }
+        *joined = out;
+    }
+    return 1;
+}
+
+// The body of the answer; points into what was received. NULL: it does not come.
+static const char *read_body(fm_etcd *etcd, const struct answer *answer, size_t *size,
+                             uint64_t deadline_ns)
+{
+    for (;;) {
+        uint8_t *body = etcd->in.data + answer->head_size;
+        size_t there = etcd->in.size - answer->head_size;
+        int whole = there >= answer->length;
+        *size = answer->length;
+        if (answer->chunked) {
+            whole = join_chunks(body, there, size);
+        }
+        if (whole > 0) {
+            return (const char *)body;
+        }
+        if (whole < 0 || !receive_more(etcd, deadline_ns)) {
+            return NULL;
+        }
+    }
+}
+
+static bool is_passing(int64_t code)
+{
+    return code == GRPC_UNAVAILABLE || code == GRPC_DEADLINE_EXCEEDED || code == GRPC_CANCELLED ||
+           code == GRPC_UNKNOWN;
+}
+
+static fm_etcd_outcome judge(const struct answer *answer, json_t *json, json_t **out, char *error)
+{
+    if (json == NULL) {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: the answer is no JSON");
+        return FM_ETCD_UNREACHABLE;
+    }
+    if (answer->code == 200) {
+        *out = json;
+        return FM_ETCD_DONE;
+    }
+    const char *text = json_string_value(json_object_get(json, "error"));
+    int64_t code = json_integer_value(json_object_get(json, "code"));
+    snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: %.200s", text == NULL ? "no reason given" : text);
+    json_decref(json);
+    return is_passing(code) ? FM_ETCD_UNREACHABLE : FM_ETCD_REFUSED;
+}
+
+static fm_etcd_outcome receive_answer(fm_etcd *etcd, uint64_t deadline_ns, json_t **out,
+                                      char *error)
+{
+    struct answer answer;
+    size_t size = 0;
+    const char *body = NULL;
+    if (read_head(etcd, &answer, deadline_ns)) {
+        body = read_body(etcd, &answer, &size, deadline_ns);
+    }
+    if (body == NULL) {
+        const struct member *member = &etcd->members[etcd->current];
+        snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: no answer from %.200s:%s", member->host,
+                 member->port);
+        return FM_ETCD_UNREACHABLE;
+    }
+    fm_etcd_outcome outcome = judge(&answer, json_loadb(body, size, 0, NULL), out, error);
+    etcd->asked = false;
+    if (answer.closes) {
+        hang_up(etcd);
+    }
+    return outcome;
+}
+
+// ---- calls -------------------------------------------------------------------------------------
+
+// A connection that stood open may have been closed by the member meanwhile: a fresh one is tried.
+static bool ask(fm_etcd *etcd, uint64_t deadline_ns)
+{
+    bool was_open = etcd->fd >= 0;
+    if ((was_open || open_connection(etcd, deadline_ns)) && send_request(etcd, deadline_ns)) {
+        etcd->asked = true;
+        return true;
+    }
+    hang_up(etcd);
+    if (was_open && open_connection(etcd, deadline_ns) && send_request(etcd, deadline_ns)) {
+        etcd->asked = true;
+        return true;
+    }
+    hang_up(etcd);
+    return false;
+}
+
+static void next(fm_etcd *etcd, uint64_t deadline_ns)
+{
+    hang_up(etcd);
+    etcd->current = (etcd->current + 1) % etcd->member_count;
+    if (etcd->current == 0 && fm_clock_now_ns() + PAUSE_MS * FM_NS_PER_MS < deadline_ns) {
+        (void)poll(NULL, 0, PAUSE_MS);
+    }
+}
+
+void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body)
+{
+    FM_ASSERT(!etcd->asked);
+    etcd->path = path;
+    etcd->body = body;
+    (void)ask(etcd, fm_clock_now_ns() + FM_ETCD_TRY_MS * FM_NS_PER_MS);
+}
+
+fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answer, char *error)
+{
+    uint64_t end_ns = fm_clock_now_ns() + timeout_ms * FM_NS_PER_MS;
+    snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: no member can be reached");
+    for (;;) {
+        uint64_t try_ns = fm_clock_now_ns() + FM_ETCD_TRY_MS * FM_NS_PER_MS;
+        try_ns = try_ns < end_ns ? try_ns : end_ns;
+        fm_etcd_outcome outcome = FM_ETCD_UNREACHABLE;
+        if (etcd->asked || ask(etcd, try_ns)) {
+            outcome = receive_answer(etcd, try_ns, answer, error);
+        }
+        if (outcome == FM_ETCD_DONE) {
+            error[0] = '\0';
+        }
+        if (outcome != FM_ETCD_UNREACHABLE) {
+            return outcome;
+        }
+        next(etcd, end_ns);
+        if (fm_clock_now_ns() >= end_ns) {
+            return FM_ETCD_UNREACHABLE;
+        }
+    }
+}
+
+fm_etcd_outcome fm_etcd_call(fm_etcd *etcd, const char *path, const fm_writer *body,
+                             uint32_t timeout_ms, json_t **answer, char *error)
+{
+    if (body->failed) {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "out of memory");
+        return FM_ETCD_UNREACHABLE;
+    }
+    fm_etcd_begin(etcd, path, body);
+    return fm_etcd_finish(etcd, timeout_ms, answer, error);
+}
+
+// ---- JSON --------------------------------------------------------------------------------------
+
+void fm_etcd_put(fm_writer *body, const char *text)
+{
+    fm_writer_put_bytes(body, text, strlen(text));
+}
+
+void fm_etcd_put_bytes(fm_writer *body, const char *name, const void *bytes, size_t size)
+{
+    size_t encoded = sodium_base64_encoded_len(size, sodium_base64_VARIANT_ORIGINAL);
+    fm_etcd_put(body, "\"");
+    fm_etcd_put(body, name);
+    fm_etcd_put(body, "\":\"");
+    uint8_t *room = fm_writer_extend(body, encoded);
+    if (room != NULL) {
+        sodium_bin2base64((char *)room, encoded, bytes, size, sodium_base64_VARIANT_ORIGINAL);
+        body->size--; // the NUL
+    }
+    fm_etcd_put(body, "\"");
+}
+
+void fm_etcd_put_text(fm_writer *body, const char *name, const char *text)
+{
+    fm_etcd_put_bytes(body, name, text, strlen(text));
+}
+
+void fm_etcd_put_prefix(fm_writer *body, const char *prefix)
+{
+    char end[512];
+    size_t size = strlen(prefix);
+    FM_ASSERT(size > 0 && size < sizeof end);
+    memcpy(end, prefix, size + 1);
+    end[size - 1]++;
+    fm_etcd_put_text(body, "key", prefix);
+    fm_etcd_put(body, ",");
+    fm_etcd_put_text(body, "range_end", end);
+}
+
+int64_t fm_etcd_number(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+    return json_is_string(value) ? strtoll(json_string_value(value), NULL, 10)
+                                 : json_integer_value(value);
+}
+
+char *fm_etcd_bytes(const json_t *object, const char *name, size_t *size)
+{
+    const json_t *value = json_object_get(object, name);
+    const char *text = value == NULL ? "" : json_string_value(value);
+    size_t length = text == NULL ? 0 : strlen(text);
+    char *bytes = text == NULL ? NULL : malloc(length + 1);
+    if (bytes == NULL || sodium_base642bin((uint8_t *)bytes, length, text, length, NULL, size, NULL,
+                                           sodium_base64_VARIANT_ORIGINAL) != 0) {
+        free(bytes);
+        return NULL;
+    }
+    bytes[*size] = '\0';
+    return bytes;
+}

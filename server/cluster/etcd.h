@@ -1,0 +1,83 @@
+// server/cluster/etcd.h: a client of etcd, over its JSON gateway (HTTP/1.1, /v3/...).
+//
+// Calls block, with a deadline each. Whoever talks to etcd here is a thread that has nothing else
+// to do meanwhile: the journals' writer, a thread of the pool that makes or takes over a world, the
+// node's own. So there are no callbacks and no queue between threads; several transactions are on
+// their way at once over several clients (begin ... begin, finish ... finish).
+//
+//   a member does not answer ──> the next one is asked, until the deadline
+//
+// An answer that is lost leaves open whether the request was done: it may be done twice. All
+// transactions of this room are made so that the second time changes nothing and says so.
+//
+// Only plain HTTP so far: members are reached over loopback, a private network or a tunnel.
+//
+// Threads: one at a time for each client.
+
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+
+#include <jansson.h>
+
+#define FM_ETCD_MEMBERS_MAX 9u
+#define FM_ETCD_ERROR_SIZE  256u
+#define FM_ETCD_VALUE_MAX   ((size_t)1 << 20) // bytes of one value; etcd takes requests of 1.5 MiB
+#define FM_ETCD_TRY_MS      1000u             // that one member may take
+
+typedef struct fm_etcd fm_etcd;
+
+// X(enumerator)
+typedef enum fm_etcd_outcome {
+    FM_ETCD_DONE,        // there is an answer
+    FM_ETCD_REFUSED,     // etcd says no: nothing was done
+    FM_ETCD_UNREACHABLE, // no answer in time: it may have been done
+} fm_etcd_outcome;
+
+/// Whether a text is a list of members, ADDRESS:PORT separated by commas.
+bool fm_etcd_members_check(const char *members, char *error);
+
+/// @param members  see above; good (asserted)
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_etcd_create(const char *members, fm_etcd **out);
+
+/// NULL is allowed.
+void fm_etcd_destroy(fm_etcd *etcd);
+
+/// Sends a request and waits for the answer.
+///
+/// @param path        such as "kv/range"
+/// @param body        JSON, see fm_etcd_body
+/// @param timeout_ms  for all tries together
+/// @param answer      receives the answer, for json_decref(); only with FM_ETCD_DONE
+/// @param error       receives a sentence otherwise; room for FM_ETCD_ERROR_SIZE
+fm_etcd_outcome fm_etcd_call(fm_etcd *etcd, const char *path, const fm_writer *body,
+                             uint32_t timeout_ms, json_t **answer, char *error);
+
+/// Sends a request. What comes of it fm_etcd_finish() says; `body` must stay until then.
+void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body);
+
+/// Waits for the answer to what was begun; tries again where there is none, as fm_etcd_call().
+fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answer, char *error);
+
+// ---- what is asked, and what comes back --------------------------------------------------------
+
+/// Appends plain text to a body.
+void fm_etcd_put(fm_writer *body, const char *text);
+
+/// Appends `"NAME":"bytes in base64"`.
+void fm_etcd_put_bytes(fm_writer *body, const char *name, const void *bytes, size_t size);
+
+/// The same of a text.
+void fm_etcd_put_text(fm_writer *body, const char *name, const char *text);
+
+/// Appends `"key":...,"range_end":...`: all keys that begin with `prefix`.
+void fm_etcd_put_prefix(fm_writer *body, const char *prefix);
+
+/// A member of an object that is a number, which etcd writes as a text. 0 when it is not there.
+int64_t fm_etcd_number(const json_t *object, const char *name);
+
+/// A member that is bytes in base64, decoded and with a NUL behind them, for free().
+/// @return NULL when it is not there or out of memory; an absent value of a key counts as empty
+char *fm_etcd_bytes(const json_t *object, const char *name, size_t *size);

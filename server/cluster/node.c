@@ -1,0 +1,540 @@
+// server/cluster/node.c: see node.h.
+
+#include "server/cluster/node.h"
+
+#include "server/base/clock.h"
+#include "server/base/log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <uv.h>
+
+#define CALL_MS        800u
+#define ORDERS_MAX     256u
+#define AGAIN_MS       1000u // until an order that failed is given again
+#define SURE_MARGIN_MS 100u
+
+struct fm_node {
+    fm_node_options options;
+    fm_etcd *etcd;
+    uv_thread_t thread;
+    uv_mutex_t lock; // guards what follows
+    uv_cond_t woken;
+    bool stop;
+    fm_node_directory directory;
+    fm_node_order orders[ORDERS_MAX];
+    uint32_t order_first, order_count;
+    uint64_t worlds, agents; // load
+    // ---- the thread's
+    int64_t lease; // 0: none
+    uint64_t renewed_ns, told_ns;
+};
+
+// ---- keys --------------------------------------------------------------------------------------
+
+static void make_key(const fm_node *node, char *key, size_t size, const char *what,
+                     const char *name)
+{
+    snprintf(key, size, "/fogmarch/%s/%s/%s", node->options.cluster, what, name);
+}
+
+static fm_etcd_outcome call(fm_node *node, const char *path, const fm_writer *body, json_t **answer)
+{
+    char error[FM_ETCD_ERROR_SIZE] = "";
+    fm_etcd_outcome outcome = fm_etcd_call(node->etcd, path, body, CALL_MS, answer, error);
+    uv_mutex_lock(&node->lock);
+    memcpy(node->directory.error, outcome == FM_ETCD_DONE ? "" : error,
+           outcome == FM_ETCD_DONE ? 1 : sizeof error);
+    uv_mutex_unlock(&node->lock);
+    return outcome;
+}
+
+// ---- the lease ---------------------------------------------------------------------------------
+
+static void put_node(fm_node *node)
+{
+    char key[256], text[32];
+    uv_mutex_lock(&node->lock);
+    uint64_t worlds = node->worlds, agents = node->agents;
+    uv_mutex_unlock(&node->lock);
+    snprintf(text, sizeof text, "%016" PRIx64, node->options.incarnation);
+    json_t *value =
+        json_pack("{s:s,s:s,s:s,s:s,s:I,s:I}", "incarnation", text, "tcp", node->options.tcp,
+                  "http", node->options.http, "version", node->options.version, "worlds",
+                  (json_int_t)worlds, "agents", (json_int_t)agents);
+    char *dump = value == NULL ? NULL : json_dumps(value, JSON_COMPACT);
+    json_decref(value);
+    if (dump == NULL) {
+        return;
+    }
+    make_key(node, key, sizeof key, "nodes", node->options.name);
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{");
+    fm_etcd_put_text(&body, "key", key);
+    fm_etcd_put(&body, ",");
+    fm_etcd_put_text(&body, "value", dump);
+    snprintf(text, sizeof text, ",\"lease\":\"%" PRId64 "\"}", node->lease);
+    fm_etcd_put(&body, text);
+    json_t *answer;
+    if (call(node, "kv/put", &body, &answer) == FM_ETCD_DONE) {
+        json_decref(answer);
+        node->told_ns = fm_clock_now_ns();
+    }
+    fm_writer_fini(&body);
+    free(dump);
+}
+
+static void be_sure(fm_node *node, uint64_t sent_ns)
+{
+    fm_world_log_set_sure(node->options.store,
+                          sent_ns + (FM_NODE_LEASE_S * 1000 - SURE_MARGIN_MS) * FM_NS_PER_MS);
+}
+
+static void join(fm_node *node)
+{
+    char text[32];
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    snprintf(text, sizeof text, "{\"TTL\":\"%u\"}", FM_NODE_LEASE_S);
+    fm_etcd_put(&body, text);
+    json_t *answer;
+    uint64_t sent_ns = fm_clock_now_ns();
+    if (call(node, "lease/grant", &body, &answer) == FM_ETCD_DONE) {
+        node->lease = fm_etcd_number(answer, "ID");
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+    if (node->lease != 0) {
+        node->renewed_ns = sent_ns;
+        put_node(node);
+        be_sure(node, sent_ns);
+        fm_log(FM_LOG_INFO, "joined the cluster", fm_log_text("cluster", node->options.cluster),
+               fm_log_text("node", node->options.name));
+    }
+}
+
+static void renew(fm_node *node)
+{
+    char text[48];
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    snprintf(text, sizeof text, "{\"ID\":\"%" PRId64 "\"}", node->lease);
+    fm_etcd_put(&body, text);
+    json_t *answer;
+    uint64_t sent_ns = fm_clock_now_ns();
+    fm_etcd_outcome outcome = call(node, "lease/keepalive", &body, &answer);
+    if (outcome == FM_ETCD_DONE) {
+        bool holds = fm_etcd_number(json_object_get(answer, "result"), "TTL") > 0;
+        json_decref(answer);
+        node->renewed_ns = sent_ns;
+        if (holds) {
+            be_sure(node, sent_ns);
+        } else {
+            fm_log(FM_LOG_WARNING, "the node's lease was over",
+                   fm_log_text("node", node->options.name));
+            node->lease = 0;
+        }
+    }
+    fm_writer_fini(&body);
+}
+
+static void keep_lease(fm_node *node)
+{
+    uint64_t now_ns = fm_clock_now_ns();
+    if (node->lease != 0 && now_ns - node->renewed_ns >= FM_NODE_RENEW_MS * FM_NS_PER_MS) {
+        renew(node);
+        now_ns = fm_clock_now_ns();
+    }
+    if (node->lease == 0) {
+        join(node);
+    } else if (now_ns - node->told_ns >= 2 * FM_NS_PER_S) {
+        put_node(node);
+    }
+}
+
+static void leave(fm_node *node)
+{
+    char text[48];
+    json_t *answer;
+    if (node->lease == 0) {
+        return;
+    }
+    fm_world_log_set_sure(node->options.store, 0);
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    snprintf(text, sizeof text, "{\"ID\":\"%" PRId64 "\"}", node->lease);
+    fm_etcd_put(&body, text);
+    if (call(node, "lease/revoke", &body, &answer) == FM_ETCD_DONE) {
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+}
+
+// ---- the directory -----------------------------------------------------------------------------
+
+static void copy_text(char *to, size_t size, const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    snprintf(to, size, "%s", text == NULL ? "" : text);
+}
+
+static const char *last_part(const char *key)
+{
+    const char *slash = strrchr(key, '/');
+    return slash == NULL ? key : slash + 1;
+}
+
+static void add_node(fm_node_directory *directory, const char *key, const char *value)
+{
+    json_t *json = directory->node_count < FM_NODES_MAX ? json_loads(value, 0, NULL) : NULL;
+    if (json == NULL) {
+        return;
+    }
+    fm_node_entry *entry = &directory->nodes[directory->node_count++];
+    char text[32];
+    snprintf(entry->name, sizeof entry->name, "%s", last_part(key));
+    copy_text(entry->tcp, sizeof entry->tcp, json, "tcp");
+    copy_text(entry->http, sizeof entry->http, json, "http");
+    copy_text(entry->version, sizeof entry->version, json, "version");
+    copy_text(text, sizeof text, json, "incarnation");
+    entry->incarnation = strtoull(text, NULL, 16);
+    entry->worlds = (uint64_t)fm_etcd_number(json, "worlds");
+    entry->agents = (uint64_t)fm_etcd_number(json, "agents");
+    json_decref(json);
+}
+
+static fm_node_world *find_world(const fm_node_directory *directory, uint64_t number)
+{
+    for (uint32_t i = 0; i < directory->world_count; i++) { // few enough, a few times a second
+        if (directory->worlds[i].number == number) {
+            return &directory->worlds[i];
+        }
+    }
+    return NULL;
+}
+
+static void add_owner(fm_node_directory *directory, const char *key, const char *value)
+{
+    fm_node_world *world = &directory->worlds[directory->world_count];
+    *world = (fm_node_world){.number = strtoull(last_part(key), NULL, 16)};
+    if (strlen(value) < sizeof world->owner &&
+        fm_world_log_owner_parse(value, &world->epoch, world->node, &world->incarnation)) {
+        snprintf(world->owner, sizeof world->owner, "%s", value);
+        directory->world_count++;
+    }
+}
+
+static void add_name(fm_node_directory *directory, const char *key, const char *value)
+{
+    fm_node_world *world = find_world(directory, strtoull(last_part(key), NULL, 16));
+    if (world != NULL) {
+        snprintf(world->name, sizeof world->name, "%s", value);
+    }
+}
+
+static const json_t *range_of(const json_t *answer, size_t index)
+{
+    const json_t *response = json_array_get(json_object_get(answer, "responses"), index);
+    return json_object_get(json_object_get(response, "response_range"), "kvs");
+}
+
+static void add_all(fm_node_directory *directory, const json_t *kvs,
+                    void (*add)(fm_node_directory *, const char *, const char *))
+{
+    size_t i, size;
+    const json_t *kv;
+    json_array_foreach(kvs, i, kv)
+    {
+        char *key = fm_etcd_bytes(kv, "key", &size), *value = fm_etcd_bytes(kv, "value", &size);
+        if (key != NULL && value != NULL) {
+            add(directory, key, value);
+        }
+        free(key);
+        free(value);
+    }
+}
+
+static bool read_directory(const json_t *answer, fm_node_directory *directory)
+{
+    size_t count = json_array_size(range_of(answer, 1));
+    *directory = (fm_node_directory){.looked_ns = fm_clock_now_ns()};
+    if (count > FM_CLUSTER_WORLDS_MAX) {
+        return false;
+    }
+    directory->worlds = calloc(count + 1, sizeof *directory->worlds);
+    if (directory->worlds == NULL) {
+        return false;
+    }
+    add_all(directory, range_of(answer, 0), add_node);
+    add_all(directory, range_of(answer, 1), add_owner);
+    add_all(directory, range_of(answer, 2), add_name);
+    return true;
+}
+
+static const fm_node_entry *owner_of(const fm_node_directory *directory, const char *name,
+                                     uint64_t incarnation)
+{
+    for (uint32_t i = 0; i < directory->node_count; i++) {
+        if (directory->nodes[i].incarnation == incarnation &&
+            strcmp(directory->nodes[i].name, name) == 0) {
+            return &directory->nodes[i];
+        }
+    }
+    return NULL;
+}
+
+// ---- who takes over ----------------------------------------------------------------------------
+
+static uint64_t score(const char *node, uint64_t world)
+{
+    char text[FM_CLUSTER_NAME_MAX + 24];
+    int size = snprintf(text, sizeof text, "%s %" PRIu64, node, world);
+    uint64_t sum = fm_bytes_checksum(text, (size_t)size) * 0x9e3779b97f4a7c15u;
+    return sum ^ sum >> 32;
+}
+
+static uint32_t rank_of(const fm_node *node, const fm_node_directory *directory, uint64_t world)
+{
+    uint64_t own = score(node->options.name, world);
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < directory->node_count; i++) {
+        rank += score(directory->nodes[i].name, world) > own;
+    }
+    return rank;
+}
+
+// The lock is held. @return whether there was room
+static bool give_order(fm_node *node, fm_node_order_kind kind, uint64_t world, const char *owner)
+{
+    if (node->order_count == ORDERS_MAX) {
+        return false;
+    }
+    fm_node_order *order = &node->orders[(node->order_first + node->order_count++) % ORDERS_MAX];
+    *order = (fm_node_order){.kind = kind, .world = world};
+    snprintf(order->owner, sizeof order->owner, "%s", owner);
+    return true;
+}
+
+// The lock is held.
+static bool consider(fm_node *node, fm_node_directory *fresh, fm_node_world *world)
+{
+    uint64_t now_ns = fresh->looked_ns, epoch;
+    const fm_node_world *before = find_world(&node->directory, world->number);
+    if (before != NULL && strcmp(before->owner, world->owner) == 0) {
+        world->is_damaged = before->is_damaged;
+        world->dead_since_ns = before->dead_since_ns;
+        world->again_ns = before->again_ns;
+    }
+    world->is_asked_for = before != NULL && before->is_asked_for;
+    bool mine = world->incarnation == node->options.incarnation &&
+                strcmp(world->node, node->options.name) == 0;
+    bool known = fm_world_log_owns(node->options.store, world->number, &epoch);
+    world->has_owner = owner_of(fresh, world->node, world->incarnation) != NULL;
+    world->is_here = mine && known;
+    if (known && !mine && epoch < world->epoch) {
+        return give_order(node, FM_NODE_DROP, world->number, "");
+    }
+    if (known || !fresh->is_member || world->is_damaged || world->is_asked_for ||
+        (world->has_owner && !mine) || now_ns < world->again_ns) {
+        return false;
+    }
+    world->dead_since_ns = world->dead_since_ns == 0 ? now_ns : world->dead_since_ns;
+    uint64_t wait_ns =
+        mine ? 0 : rank_of(node, fresh, world->number) * FM_NODE_STAGGER_MS * FM_NS_PER_MS;
+    if (now_ns - world->dead_since_ns < wait_ns) {
+        return false;
+    }
+    world->is_asked_for = give_order(node, FM_NODE_TAKE, world->number, world->owner);
+    return world->is_asked_for;
+}
+
+static void take_in(fm_node *node, fm_node_directory *fresh)
+{
+    bool ordered = false;
+    fresh->is_member = owner_of(fresh, node->options.name, node->options.incarnation) != NULL;
+    uv_mutex_lock(&node->lock);
+    for (uint32_t i = 0; i < fresh->world_count; i++) {
+        ordered |= consider(node, fresh, &fresh->worlds[i]);
+    }
+    free(node->directory.worlds);
+    node->directory = *fresh;
+    uv_mutex_unlock(&node->lock);
+    if (ordered) {
+        node->options.on_order(node->options.context);
+    }
+}
+
+static void look(fm_node *node)
+{
+    static const char *const prefixes[] = {"nodes", "owner", "worlds"};
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{\"success\":[");
+    for (uint32_t i = 0; i < FM_COUNT_OF(prefixes); i++) {
+        char prefix[256];
+        make_key(node, prefix, sizeof prefix, prefixes[i], "");
+        fm_etcd_put(&body, i == 0 ? "{\"requestRange\":{" : ",{\"requestRange\":{");
+        fm_etcd_put_prefix(&body, prefix);
+        fm_etcd_put(&body, "}}");
+    }
+    fm_etcd_put(&body, "]}");
+    json_t *answer;
+    static _Thread_local fm_node_directory fresh;
+    if (call(node, "kv/txn", &body, &answer) == FM_ETCD_DONE) {
+        if (read_directory(answer, &fresh)) {
+            take_in(node, &fresh);
+        }
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+}
+
+// ---- the thread --------------------------------------------------------------------------------
+
+static void run(void *context)
+{
+    fm_node *node = context;
+    bool stop = false;
+    while (!stop) {
+        keep_lease(node);
+        look(node);
+        uv_mutex_lock(&node->lock);
+        if (!node->stop) {
+            (void)uv_cond_timedwait(&node->woken, &node->lock, FM_NODE_LOOK_MS * FM_NS_PER_MS);
+        }
+        stop = node->stop;
+        uv_mutex_unlock(&node->lock);
+    }
+    leave(node);
+}
+
+fm_status fm_node_create(const fm_node_options *options, fm_node **out)
+{
+    fm_node *node = calloc(1, sizeof *node);
+    if (node == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    node->options = *options;
+    if (fm_etcd_create(options->members, &node->etcd) != FM_OK) {
+        goto fail_etcd;
+    }
+    if (uv_mutex_init(&node->lock) < 0) {
+        goto fail_lock;
+    }
+    if (uv_cond_init(&node->woken) < 0) {
+        goto fail_cond;
+    }
+    if (uv_thread_create(&node->thread, run, node) < 0) {
+        goto fail_thread;
+    }
+    *out = node;
+    return FM_OK;
+fail_thread:
+    uv_cond_destroy(&node->woken);
+fail_cond:
+    uv_mutex_destroy(&node->lock);
+fail_lock:
+    fm_etcd_destroy(node->etcd);
+fail_etcd:
+    free(node);
+    return FM_ERR_NO_MEMORY;
+}
+
+void fm_node_destroy(fm_node *node)
+{
+    if (node == NULL) {
+        return;
+    }
+    uv_mutex_lock(&node->lock);
+    node->stop = true;
+    uv_cond_signal(&node->woken);
+    uv_mutex_unlock(&node->lock);
+    uv_thread_join(&node->thread);
+    uv_cond_destroy(&node->woken);
+    uv_mutex_destroy(&node->lock);
+    fm_etcd_destroy(node->etcd);
+    free(node->directory.worlds);
+    free(node);
+}
+
+// ---- the event loop's side ---------------------------------------------------------------------
+
+const char *fm_node_name(const fm_node *node)
+{
+    return node->options.name;
+}
+
+bool fm_node_next_order(fm_node *node, fm_node_order *order)
+{
+    uv_mutex_lock(&node->lock);
+    bool any = node->order_count > 0;
+    if (any) {
+        *order = node->orders[node->order_first];
+        node->order_first = (node->order_first + 1) % ORDERS_MAX;
+        node->order_count--;
+    }
+    uv_mutex_unlock(&node->lock);
+    return any;
+}
+
+void fm_node_note_lost(fm_node *node, uint64_t world)
+{
+    uv_mutex_lock(&node->lock);
+    (void)give_order(node, FM_NODE_DROP, world, ""); // without room: the next look finds it
+    uv_mutex_unlock(&node->lock);
+    node->options.on_order(node->options.context);
+}
+
+void fm_node_end_order(fm_node *node, uint64_t number, fm_status status)
+{
+    uv_mutex_lock(&node->lock);
+    fm_node_world *world = find_world(&node->directory, number);
+    if (world != NULL) {
+        world->is_asked_for = false;
+        world->is_damaged = status == FM_ERR_BAD_FORMAT;
+        world->again_ns = status == FM_OK ? 0 : fm_clock_now_ns() + AGAIN_MS * FM_NS_PER_MS;
+    }
+    uv_mutex_unlock(&node->lock);
+}
+
+void fm_node_set_load(fm_node *node, uint64_t worlds, uint64_t agents)
+{
+    uv_mutex_lock(&node->lock);
+    node->worlds = worlds;
+    node->agents = agents;
+    uv_mutex_unlock(&node->lock);
+}
+
+bool fm_node_locate(fm_node *node, uint64_t number, const char *name, fm_node_world *world,
+                    fm_node_entry *entry)
+{
+    bool found = false;
+    uv_mutex_lock(&node->lock);
+    const fm_node_directory *directory = &node->directory;
+    for (uint32_t i = 0; i < directory->world_count && !found; i++) {
+        const fm_node_world *one = &directory->worlds[i];
+        found = number != 0 ? one->number == number : strcmp(one->name, name) == 0;
+        if (found) {
+            *world = *one;
+        }
+    }
+    const fm_node_entry *owner =
+        found ? owner_of(directory, world->node, world->incarnation) : NULL;
+    if (owner != NULL) {
+        *entry = *owner;
+    }
+    uv_mutex_unlock(&node->lock);
+    return found;
+}
+
+bool fm_node_copy(fm_node *node, fm_node_directory *directory)
+{
+    uv_mutex_lock(&node->lock);
+    *directory = node->directory;
+    size_t size = (directory->world_count + 1) * sizeof *directory->worlds;
+    directory->worlds = malloc(size);
+    bool copied = directory->worlds != NULL;
+    if (copied && node->directory.worlds != NULL) {
+        memcpy(directory->worlds, node->directory.worlds,
+               directory->world_count * sizeof *directory->worlds);
+    }
+    uv_mutex_unlock(&node->lock);
+    return copied;
+}

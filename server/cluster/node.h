@@ -1,0 +1,117 @@
+// server/cluster/node.h: this node among the others: its lease, the directory, and who takes over
+// which world.
+//
+//   JOINING ── lease granted, nodes/ME put ──> MEMBER ── lease over ──> JOINING
+//
+// A thread of its own renews the lease, reads nodes and owners a few times a second, and finds
+// worlds whose owner is dead: its node's lease is over, or another process has its name. Those that
+// live rank by a hash of node and world; the first one tries at once, each next one a little later.
+// Whoever tries is decided by one transaction (fm_world_log_take()), so it does no harm that
+// several do.
+//
+// Until when the lease holds is counted from the moment at which its last good renewal was sent, by
+// the monotonic clock.
+//
+//   nodes/NAME   lease; JSON: incarnation, tcp, http, version, worlds, agents
+//
+// Threads: its own; the functions here are called by the event loop.
+
+#pragma once
+
+#include "server/cluster/world_log.h"
+
+#define FM_NODES_MAX           64u
+#define FM_CLUSTER_WORLDS_MAX  65536u
+#define FM_CLUSTER_ADDRESS_MAX 255u
+
+#define FM_NODE_LEASE_S    2u
+#define FM_NODE_RENEW_MS   500u
+#define FM_NODE_LOOK_MS    200u // between two looks at the directory
+#define FM_NODE_STAGGER_MS 300u // between two nodes that try to take one world
+
+typedef struct fm_node fm_node;
+
+typedef struct fm_node_options {
+    const char *members, *cluster, *name; // outlive the node
+    uint64_t incarnation;
+    const char *tcp, *http; // where clients reach it; http may be empty
+    const char *version;
+    fm_world_log_store *store; // outlives the node
+    /// There are orders to take. Any thread: uv_async_send() or the like.
+    void (*on_order)(void *context);
+    void *context;
+} fm_node_options;
+
+typedef enum fm_node_order_kind {
+    FM_NODE_TAKE, // a world has no living owner, or was given to this node
+    FM_NODE_DROP, // a world belongs to another node
+} fm_node_order_kind;
+
+typedef struct fm_node_order {
+    fm_node_order_kind kind;
+    uint64_t world;
+    char owner[FM_CLUSTER_OWNER_MAX]; // TAKE: its text as it is
+} fm_node_order;
+
+// A node as the directory has it.
+typedef struct fm_node_entry {
+    char name[FM_CLUSTER_NAME_MAX + 1];
+    char tcp[FM_CLUSTER_ADDRESS_MAX + 1], http[FM_CLUSTER_ADDRESS_MAX + 1];
+    char version[32];
+    uint64_t incarnation;
+    uint64_t worlds, agents;
+} fm_node_entry;
+
+// A world as the directory has it.
+typedef struct fm_node_world {
+    uint64_t number, epoch, incarnation; // the latter of the owner
+    char name[FM_JOURNAL_NAME_MAX + 1];
+    char node[FM_CLUSTER_NAME_MAX + 1];
+    bool is_here;      // this node has it
+    bool has_owner;    // its owner lives; else it is about to be taken over
+    bool is_damaged;   // this node could not bring it back
+    bool is_asked_for; // an order is under way
+    uint64_t dead_since_ns, again_ns;
+    char owner[FM_CLUSTER_OWNER_MAX];
+} fm_node_world;
+
+// The directory as one look found it.
+typedef struct fm_node_directory {
+    fm_node_entry nodes[FM_NODES_MAX];
+    uint32_t node_count;
+    fm_node_world *worlds; // owned
+    uint32_t world_count;
+    bool is_member;                 // this node's lease holds
+    uint64_t looked_ns;             // 0: never
+    char error[FM_ETCD_ERROR_SIZE]; // why etcd did not answer last; empty: it did
+} fm_node_directory;
+
+/// Starts the thread. @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_node_create(const fm_node_options *options, fm_node **out);
+
+/// Gives back the lease, so that others take over at once, and ends the thread. NULL is allowed.
+void fm_node_destroy(fm_node *node);
+
+/// Name of this node.
+const char *fm_node_name(const fm_node *node);
+
+/// The next order. @return false: there is none
+bool fm_node_next_order(fm_node *node, fm_node_order *order);
+
+/// A world belongs to somebody else: makes an order of it. Any thread.
+void fm_node_note_lost(fm_node *node, uint64_t world);
+
+/// What came of an order TAKE. FM_ERR_BAD_FORMAT: it is not tried again.
+void fm_node_end_order(fm_node *node, uint64_t world, fm_status status);
+
+/// What is told of this node.
+void fm_node_set_load(fm_node *node, uint64_t worlds, uint64_t agents);
+
+/// Where a world is. @param name  used when `number` is 0
+/// @param entry  receives its node, unless nobody has it now
+/// @return false: there is no such world, as far as this node knows
+bool fm_node_locate(fm_node *node, uint64_t number, const char *name, fm_node_world *world,
+                    fm_node_entry *entry);
+
+/// A copy of the directory, whose `worlds` are for free(). @return false when out of memory
+bool fm_node_copy(fm_node *node, fm_node_directory *directory);

@@ -1,0 +1,727 @@
+// server/cluster/world_log.c: see log.h. The table of this node's worlds, their beginning and their
+// end, and the appends. world_log_take.c takes worlds over.
+
+#include "server/cluster/world_log.h"
+
+#include "server/base/clock.h"
+#include "server/base/log.h"
+#include "server/cluster/world_log_state.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RESERVE_TRIES 20u
+
+// ---- the table ---------------------------------------------------------------------------------
+
+// The lock is held.
+static struct log_world *find(const fm_world_log_store *store, uint64_t number)
+{
+    for (struct log_world *world = store->worlds; world != NULL; world = world->next) {
+        if (world->number == number) {
+            return world;
+        }
+    }
+    return NULL;
+}
+
+// An entry stays where it is until its world ends or is forgotten, and only the writer uses what
+// appends need of it.
+static struct log_world *find_world(fm_world_log_store *store, uint64_t number)
+{
+    uv_mutex_lock(&store->lock);
+    struct log_world *world = find(store, number);
+    uv_mutex_unlock(&store->lock);
+    return world;
+}
+
+bool fm_world_log_add_world(fm_world_log_store *store, uint64_t number, uint64_t epoch,
+                            uint64_t position, uint64_t keyframe, fm_writer *head)
+{
+    struct log_world *world = calloc(1, sizeof *world);
+    if (world == NULL) {
+        return false;
+    }
+    *world = (struct log_world){
+        .number = number, .epoch = epoch, .position = position, .keyframe = keyframe};
+    world->value = fm_writer_init(&fm_memory_libc);
+    world->payload = fm_writer_init(&fm_memory_libc);
+    world->head = *head;
+    *head = fm_writer_init(&fm_memory_libc);
+    uv_mutex_lock(&store->lock);
+    world->next = store->worlds;
+    store->worlds = world;
+    uv_mutex_unlock(&store->lock);
+    return true;
+}
+
+void fm_world_log_forget(fm_world_log_store *store, uint64_t number)
+{
+    uv_mutex_lock(&store->lock);
+    struct log_world **link = &store->worlds;
+    while (*link != NULL && (*link)->number != number) {
+        link = &(*link)->next;
+    }
+    struct log_world *world = *link;
+    if (world != NULL) {
+        *link = world->next;
+    }
+    uv_mutex_unlock(&store->lock);
+    if (world != NULL) {
+        fm_writer_fini(&world->value);
+        fm_writer_fini(&world->payload);
+        fm_writer_fini(&world->head);
+        free(world);
+    }
+}
+
+bool fm_world_log_knows(fm_world_log_store *store, uint64_t number)
+{
+    return find_world(store, number) != NULL;
+}
+
+bool fm_world_log_owns(fm_world_log_store *store, uint64_t number, uint64_t *epoch)
+{
+    uv_mutex_lock(&store->lock);
+    const struct log_world *world = find(store, number);
+    bool owns = world != NULL && !world->is_lost;
+    *epoch = owns ? world->epoch : 0;
+    uv_mutex_unlock(&store->lock);
+    return owns;
+}
+
+void fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns)
+{
+    atomic_store(&store->sure_until_ns, until_ns);
+}
+
+static bool is_sure(void *context)
+{
+    const fm_world_log_store *store = context;
+    return fm_clock_now_ns() < atomic_load(&store->sure_until_ns);
+}
+
+fm_world_log_numbers fm_world_log_numbers_get(fm_world_log_store *store)
+{
+    uv_mutex_lock(&store->lock);
+    fm_world_log_numbers numbers = store->numbers;
+    uv_mutex_unlock(&store->lock);
+    return numbers;
+}
+
+// ---- transactions ------------------------------------------------------------------------------
+
+static void put_delete(fm_writer *body, const char *from, const char *to)
+{
+    fm_etcd_put(body, "{\"requestDeleteRange\":{");
+    fm_etcd_put_text(body, "key", from);
+    if (to != NULL) {
+        fm_etcd_put(body, ",");
+        fm_etcd_put_text(body, "range_end", to);
+    }
+    fm_etcd_put(body, "}}");
+}
+
+static bool value_is(const json_t *answer, size_t index, const void *wanted, size_t wanted_size)
+{
+    size_t size = 0;
+    char *value = fm_world_log_response_value(answer, index, &size);
+    bool same = value != NULL && size == wanted_size && memcmp(value, wanted, size) == 0;
+    free(value);
+    return same;
+}
+
+// ---- names and numbers -------------------------------------------------------------------------
+
+// One try. FM_ERR_BUSY: somebody else was faster.
+static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const char *name,
+                                const char *nonce, uint64_t *number, char *error)
+{
+    char name_key[FM_WORLD_LOG_KEY_SIZE], next_key[FM_WORLD_LOG_KEY_SIZE],
+        world_key[FM_WORLD_LOG_KEY_SIZE];
+    fm_world_log_key(store, name_key, "names/%s", name);
+    fm_world_log_key(store, next_key, "next");
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{\"success\":[");
+    fm_world_log_get(&body, next_key);
+    fm_etcd_put(&body, ",");
+    fm_world_log_get(&body, name_key);
+    fm_etcd_put(&body, "]}");
+    json_t *answer;
+    fm_status status = FM_ERR_IO;
+    size_t size;
+    char *next = NULL, *taken = NULL;
+    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) != FM_ETCD_DONE) {
+        goto out;
+    }
+    next = fm_world_log_response_value(answer, 0, &size);
+    taken = fm_world_log_response_value(answer, 1, &size);
+    json_decref(answer);
+    char wanted[80], after[24];
+    if (taken != NULL) {
+        const char *space = strchr(taken, ' ');
+        *number = strtoull(taken, NULL, 10);
+        status = space != NULL && strcmp(space + 1, nonce) == 0 ? FM_OK : FM_ERR_EXISTS;
+        goto out;
+    }
+    *number = next == NULL ? 1 : strtoull(next, NULL, 10);
+    snprintf(wanted, sizeof wanted, "%" PRIu64 " %s", *number, nonce);
+    snprintf(after, sizeof after, "%" PRIu64, *number + 1);
+    fm_world_log_key(store, world_key, "worlds/%016" PRIx64, *number);
+    fm_writer_clear(&body);
+    fm_etcd_put(&body, "{\"compare\":[");
+    if (next == NULL) {
+        fm_world_log_compare_absent(&body, next_key);
+    } else {
+        fm_world_log_compare_value(&body, next_key, next);
+    }
+    fm_etcd_put(&body, ",");
+    fm_world_log_compare_absent(&body, name_key);
+    fm_etcd_put(&body, "],\"success\":[");
+    fm_world_log_put(&body, next_key, after, strlen(after));
+    fm_etcd_put(&body, ",");
+    fm_world_log_put(&body, name_key, wanted, strlen(wanted));
+    fm_etcd_put(&body, ",");
+    fm_world_log_put(&body, world_key, name, strlen(name));
+    fm_etcd_put(&body, "]}");
+    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) != FM_ETCD_DONE) {
+        goto out;
+    }
+    status = fm_world_log_succeeded(answer) ? FM_OK : FM_ERR_BUSY;
+    json_decref(answer);
+out:
+    free(next);
+    free(taken);
+    fm_writer_fini(&body);
+    return status;
+}
+
+fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint64_t *number,
+                               char *error)
+{
+    fm_etcd *etcd;
+    if (fm_etcd_create(store->options.members, &etcd) != FM_OK) {
+        return FM_ERR_NO_MEMORY;
+    }
+    char nonce[40];
+    snprintf(nonce, sizeof nonce, "%016" PRIx64 "%08x", store->options.incarnation,
+             randombytes_random());
+    fm_status status = FM_ERR_BUSY;
+    for (uint32_t i = 0; i < RESERVE_TRIES && status == FM_ERR_BUSY; i++) {
+        status = try_to_reserve(store, etcd, name, nonce, number, error);
+    }
+    fm_etcd_destroy(etcd);
+    return status;
+}
+
+void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name)
+{
+    char name_key[FM_WORLD_LOG_KEY_SIZE], world_key[FM_WORLD_LOG_KEY_SIZE],
+        error[FM_ETCD_ERROR_SIZE];
+    fm_etcd *etcd;
+    json_t *answer;
+    if (fm_etcd_create(store->options.members, &etcd) != FM_OK) {
+        return;
+    }
+    fm_world_log_key(store, name_key, "names/%s", name);
+    fm_world_log_key(store, world_key, "worlds/%016" PRIx64, number);
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{\"success\":[");
+    put_delete(&body, name_key, NULL);
+    fm_etcd_put(&body, ",");
+    put_delete(&body, world_key, NULL);
+    fm_etcd_put(&body, "]}");
+    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+    fm_etcd_destroy(etcd);
+}
+
+// ---- keyframes ---------------------------------------------------------------------------------
+
+static void pack_keyframe(const struct log_keyframe *keyframe, fm_writer *out)
+{
+    uint64_t hz, budget;
+    memcpy(&hz, &keyframe->pace.tick_hz, sizeof hz);
+    memcpy(&budget, &keyframe->pace.budget_ms, sizeof budget);
+    fm_writer_put_u8(out, FM_WORLD_LOG_VERSION);
+    fm_writer_put_u64(out, keyframe->position);
+    fm_writer_put_u64(out, keyframe->epoch);
+    fm_writer_put_u32(out, keyframe->part_count);
+    fm_writer_put_u64(out, keyframe->size);
+    fm_writer_put_u64(out, keyframe->checksum);
+    fm_writer_put_u64(out, keyframe->tick);
+    fm_writer_put_u64(out, keyframe->digest);
+    fm_writer_put_u8(out, keyframe->pace.paused);
+    fm_writer_put_u64(out, hz);
+    fm_writer_put_u64(out, budget);
+    fm_writer_put_bytes(out, keyframe->head.data, keyframe->head.size);
+}
+
+// Name, number and so on, as they do not change.
+static void pack_head(const fm_journal_head *head, fm_writer *out)
+{
+    fm_writer_put_text(out, head->name);
+    fm_writer_put_u64(out, head->number);
+    fm_writer_put_u32(out, head->overload);
+    fm_writer_put_u64(out, head->timeline);
+    fm_writer_put_u32(out, head->base_count);
+    for (uint32_t i = 0; i < head->base_count; i++) {
+        fm_writer_put_u32(out, head->bases[i]);
+    }
+}
+
+// Puts the parts of a world's bytes, which nobody reads until a record names them.
+static fm_status put_parts(fm_world_log_store *store, fm_etcd *etcd, uint64_t number,
+                           struct log_keyframe *keyframe, const uint8_t *bytes, size_t size,
+                           char *error)
+{
+    fm_writer packed = fm_writer_init(&fm_memory_libc);
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_status status = fm_world_log_compress(bytes, size, &packed);
+    keyframe->size = packed.size;
+    keyframe->checksum = fm_bytes_checksum(packed.data, packed.size);
+    keyframe->part_count = 0;
+    for (size_t at = 0; at < packed.size && status == FM_OK; at += FM_WORLD_LOG_PART_SIZE) {
+        size_t left = packed.size - at;
+        char key[FM_WORLD_LOG_KEY_SIZE];
+        json_t *answer;
+        fm_world_log_key(store, key, FM_WORLD_LOG_PART_KEY, number, keyframe->position,
+                         keyframe->epoch, keyframe->part_count++);
+        fm_writer_clear(&body);
+        fm_etcd_put(&body, "{");
+        fm_etcd_put_text(&body, "key", key);
+        fm_etcd_put(&body, ",");
+        fm_etcd_put_bytes(&body, "value", packed.data + at,
+                          left < FM_WORLD_LOG_PART_SIZE ? left : FM_WORLD_LOG_PART_SIZE);
+        fm_etcd_put(&body, "}");
+        if (fm_world_log_call(etcd, "kv/put", &body, &answer, error) == FM_ETCD_DONE) {
+            json_decref(answer);
+        } else {
+            status = FM_ERR_IO;
+        }
+    }
+    fm_writer_fini(&packed);
+    fm_writer_fini(&body);
+    return status;
+}
+
+static fm_status create_owner(fm_world_log_store *store, fm_etcd *etcd,
+                              const struct log_keyframe *keyframe, uint64_t number, char *error)
+{
+    char owner_key[FM_WORLD_LOG_KEY_SIZE], keyframe_key[FM_WORLD_LOG_KEY_SIZE],
+        owner[FM_CLUSTER_OWNER_MAX];
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
+    fm_world_log_key(store, keyframe_key, FM_WORLD_LOG_KEYFRAME_KEY, number);
+    fm_world_log_owner_text(owner, 1, store->options.node, store->options.incarnation);
+    fm_writer body = fm_writer_init(&fm_memory_libc), packed = fm_writer_init(&fm_memory_libc);
+    pack_keyframe(keyframe, &packed);
+    fm_etcd_put(&body, "{\"compare\":[");
+    fm_world_log_compare_absent(&body, owner_key);
+    fm_etcd_put(&body, "],\"success\":[");
+    fm_world_log_put(&body, owner_key, owner, strlen(owner));
+    fm_etcd_put(&body, ",");
+    fm_world_log_put(&body, keyframe_key, packed.data, packed.size);
+    fm_etcd_put(&body, "],\"failure\":[");
+    fm_world_log_get(&body, owner_key);
+    fm_etcd_put(&body, "]}");
+    json_t *answer;
+    fm_status status = FM_ERR_IO;
+    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
+        bool ours = fm_world_log_succeeded(answer) || value_is(answer, 0, owner, strlen(owner));
+        status = ours ? FM_OK : FM_ERR_EXISTS;
+        json_decref(answer);
+    }
+    fm_writer_fini(&packed);
+    fm_writer_fini(&body);
+    return status;
+}
+
+// The first keyframe stands before all records, which begin at 1.
+static fm_status create(void *context, const fm_journal_head *head, const fm_journal_world *world,
+                        char *error)
+{
+    fm_world_log_store *store = context;
+    fm_etcd *etcd;
+    if (fm_etcd_create(store->options.members, &etcd) != FM_OK) {
+        return FM_ERR_NO_MEMORY;
+    }
+    struct log_keyframe keyframe = {.epoch = 1,
+                                    .tick = world->tick,
+                                    .digest = world->digest,
+                                    .pace = world->pace,
+                                    .head = fm_writer_init(&fm_memory_libc)};
+    pack_head(head, &keyframe.head);
+    fm_status status =
+        put_parts(store, etcd, head->number, &keyframe, world->bytes, world->size, error);
+    if (status == FM_OK) {
+        status = create_owner(store, etcd, &keyframe, head->number, error);
+    }
+    if (status == FM_OK && !fm_world_log_add_world(store, head->number, 1, 1, 0, &keyframe.head)) {
+        status = FM_ERR_NO_MEMORY;
+    }
+    fm_writer_fini(&keyframe.head);
+    fm_etcd_destroy(etcd);
+    return status;
+}
+
+// ---- appending ---------------------------------------------------------------------------------
+
+// Rows of batches, up to one keyframe. What was once sent must be sent the same way again: it may
+// be there already.
+static void gather(struct log_world *world, fm_journal_batch *first)
+{
+    fm_writer rows = fm_writer_init(&fm_memory_libc);
+    world->first = first;
+    world->last = NULL;
+    world->keyframe_batch = NULL;
+    for (fm_journal_batch *batch = first; batch != NULL; batch = batch->next) {
+        if (batch->has_keyframe && world->keyframe_batch != NULL) {
+            break;
+        }
+        if (rows.size > FM_WORLD_LOG_RECORD_SIZE) {
+            break;
+        }
+        world->keyframe_batch = batch->has_keyframe ? batch : world->keyframe_batch;
+        world->last = batch;
+        fm_writer_put_bytes(&rows, batch->rows.data, batch->rows.size);
+    }
+    fm_writer_clear(&world->payload);
+    world->is_gathered =
+        !rows.failed && fm_world_log_compress(rows.data, rows.size, &world->payload) == FM_OK;
+    world->sent = 0;
+    fm_writer_fini(&rows);
+}
+
+// The next part of the record.
+static void fill_value(struct log_world *world)
+{
+    size_t left = world->payload.size - world->sent;
+    world->part_size = left < FM_ETCD_VALUE_MAX - 64 ? left : FM_ETCD_VALUE_MAX - 64;
+    const uint8_t *bytes = world->payload.data + world->sent;
+    fm_writer_clear(&world->value);
+    fm_writer_put_u8(&world->value, FM_WORLD_LOG_VERSION);
+    fm_writer_put_u8(&world->value, world->part_size < left);
+    fm_writer_put_u64(&world->value, world->epoch);
+    fm_writer_put_u64(&world->value, fm_bytes_checksum(bytes, world->part_size));
+    fm_writer_put_bytes(&world->value, bytes, world->part_size);
+}
+
+static bool is_last_part(const struct log_world *world)
+{
+    return world->sent + world->part_size == world->payload.size;
+}
+
+static fm_status put_keyframe(fm_world_log_store *store, struct log_lane *lane, char *error)
+{
+    struct log_world *world = lane->world;
+    const fm_journal_batch *batch = world->keyframe_batch;
+    world->next_keyframe = (struct log_keyframe){.position = world->position, // of the first part
+                                                 .epoch = world->epoch,
+                                                 .tick = batch->keyframe_tick,
+                                                 .digest = batch->keyframe_digest,
+                                                 .pace = batch->keyframe_pace,
+                                                 .head = world->head};
+    return put_parts(store, lane->etcd, world->number, &world->next_keyframe, batch->world.data,
+                     batch->world.size, error);
+}
+
+static void build_append(fm_world_log_store *store, struct log_lane *lane)
+{
+    struct log_world *world = lane->world;
+    char owner_key[FM_WORLD_LOG_KEY_SIZE], log_key[FM_WORLD_LOG_KEY_SIZE],
+        owner[FM_CLUSTER_OWNER_MAX];
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, world->number);
+    fm_world_log_key(store, log_key, FM_WORLD_LOG_RECORD_KEY, world->number, world->position);
+    fm_world_log_owner_text(owner, world->epoch, store->options.node, store->options.incarnation);
+    fill_value(world);
+    fm_writer *body = &lane->body;
+    fm_writer_clear(body);
+    fm_etcd_put(body, "{\"compare\":[");
+    fm_world_log_compare_value(body, owner_key, owner);
+    fm_etcd_put(body, ",");
+    fm_world_log_compare_absent(body, log_key);
+    fm_etcd_put(body, "],\"success\":[");
+    fm_world_log_put(body, log_key, world->value.data, world->value.size);
+    if (world->keyframe_batch != NULL && is_last_part(world)) {
+        char keyframe_key[FM_WORLD_LOG_KEY_SIZE];
+        fm_writer packed = fm_writer_init(&fm_memory_libc);
+        fm_world_log_key(store, keyframe_key, FM_WORLD_LOG_KEYFRAME_KEY, world->number);
+        pack_keyframe(&world->next_keyframe, &packed);
+        fm_etcd_put(body, ",");
+        fm_world_log_put(body, keyframe_key, packed.data, packed.size);
+        body->failed |= packed.failed;
+        fm_writer_fini(&packed);
+    }
+    fm_etcd_put(body, "],\"failure\":[");
+    fm_world_log_get(body, owner_key);
+    fm_etcd_put(body, ",");
+    fm_world_log_get(body, log_key);
+    fm_etcd_put(body, "]}");
+    body->failed |= world->value.failed;
+}
+
+static void begin(void *context, uint32_t index, uint64_t number, fm_journal_batch *first)
+{
+    fm_world_log_store *store = context;
+    struct log_lane *lane = &store->lanes[index];
+    lane->world = find_world(store, number);
+    lane->is_sent = false;
+    lane->begun_ns = fm_clock_now_ns();
+    lane->error[0] = '\0';
+    if (lane->world == NULL || lane->world->is_lost) {
+        return;
+    }
+    if (!lane->world->is_gathered) {
+        gather(lane->world, first);
+        lane->world->has_parts = false;
+    }
+    if (lane->world->is_gathered && lane->world->keyframe_batch != NULL &&
+        !lane->world->has_parts) {
+        lane->world->has_parts = put_keyframe(store, lane, lane->error) == FM_OK;
+        if (!lane->world->has_parts) {
+            return;
+        }
+    }
+    if (lane->world->is_gathered) {
+        build_append(store, lane);
+        if (!lane->body.failed) {
+            lane->is_sent = true;
+            fm_etcd_begin(lane->etcd, "kv/txn", &lane->body);
+        }
+    }
+}
+
+static fm_fence_verdict lose(fm_world_log_store *store, struct log_world *world)
+{
+    uv_mutex_lock(&store->lock);
+    world->is_lost = true;
+    store->numbers.fenced++;
+    uv_mutex_unlock(&store->lock);
+    store->options.lost(store->options.context, world->number);
+    return FM_FENCE_LOST;
+}
+
+// Our record may be there from a try whose answer was lost.
+static fm_fence_verdict judge(fm_world_log_store *store, struct log_lane *lane,
+                              const json_t *answer)
+{
+    struct log_world *world = lane->world;
+    char owner[FM_CLUSTER_OWNER_MAX];
+    fm_world_log_owner_text(owner, world->epoch, store->options.node, store->options.incarnation);
+    if (fm_world_log_succeeded(answer)) {
+        return FM_FENCE_COMMITTED;
+    }
+    if (!value_is(answer, 0, owner, strlen(owner))) {
+        return lose(store, world);
+    }
+    if (value_is(answer, 1, world->value.data, world->value.size)) {
+        return FM_FENCE_COMMITTED;
+    }
+    snprintf(lane->error, sizeof lane->error,
+             "world %" PRIu64 ": another record stands at position %" PRIu64, world->number,
+             world->position);
+    return lose(store, world); // only somebody who does not keep to this protocol wrote it
+}
+
+// One part.
+static fm_fence_verdict finish_part(fm_world_log_store *store, struct log_lane *lane)
+{
+    json_t *answer = NULL;
+    char error[FM_ETCD_ERROR_SIZE];
+    fm_etcd_outcome outcome = fm_etcd_finish(lane->etcd, FM_WORLD_LOG_TIMEOUT_MS, &answer, error);
+    if (outcome != FM_ETCD_DONE) {
+        snprintf(lane->error, sizeof lane->error, "%.250s", error);
+        uv_mutex_lock(&store->lock);
+        store->numbers.unknown++;
+        uv_mutex_unlock(&store->lock);
+        return FM_FENCE_WAITING;
+    }
+    fm_fence_verdict verdict = judge(store, lane, answer);
+    json_decref(answer);
+    if (verdict == FM_FENCE_COMMITTED) {
+        lane->world->sent += lane->world->part_size;
+        lane->world->position++;
+    }
+    return verdict;
+}
+
+// What lies before the keyframe before the new one. Best effort: what stays goes with the next.
+static void forget_older(fm_world_log_store *store, struct log_lane *lane)
+{
+    struct log_world *world = lane->world;
+    char from[FM_WORLD_LOG_KEY_SIZE], to[FM_WORLD_LOG_KEY_SIZE], owner_key[FM_WORLD_LOG_KEY_SIZE];
+    char owner[FM_CLUSTER_OWNER_MAX], error[FM_ETCD_ERROR_SIZE];
+    fm_writer *body = &lane->body;
+    json_t *answer;
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, world->number);
+    fm_world_log_owner_text(owner, world->epoch, store->options.node, store->options.incarnation);
+    fm_writer_clear(body);
+    fm_etcd_put(body, "{\"compare\":[");
+    fm_world_log_compare_value(body, owner_key, owner);
+    fm_etcd_put(body, "],\"success\":[");
+    fm_world_log_key(store, from, FM_WORLD_LOG_RECORD_KEY, world->number, (uint64_t)0);
+    fm_world_log_key(store, to, FM_WORLD_LOG_RECORD_KEY, world->number, world->keyframe);
+    put_delete(body, from, to);
+    fm_etcd_put(body, ",");
+    fm_world_log_key(store, from, FM_WORLD_LOG_PARTS_KEY, world->number, (uint64_t)0);
+    fm_world_log_key(store, to, FM_WORLD_LOG_PARTS_KEY, world->number, world->keyframe);
+    put_delete(body, from, to);
+    fm_etcd_put(body, "]}");
+    if (fm_world_log_call(lane->etcd, "kv/txn", body, &answer, error) == FM_ETCD_DONE) {
+        json_decref(answer);
+    }
+    world->keyframe = world->next_keyframe.position;
+}
+
+static void note_committed(fm_world_log_store *store, struct log_lane *lane)
+{
+    struct log_world *world = lane->world;
+    for (fm_journal_batch *batch = world->first; batch != NULL; batch = batch->next) {
+        batch->is_committed = true;
+        if (batch == world->last) {
+            break;
+        }
+    }
+    world->is_gathered = false;
+    uint64_t took_us = (fm_clock_now_ns() - lane->begun_ns) / 1000;
+    uv_mutex_lock(&store->lock);
+    store->numbers.appends++;
+    store->numbers.append_us_sum += took_us;
+    store->numbers.append_us_max =
+        took_us > store->numbers.append_us_max ? took_us : store->numbers.append_us_max;
+    uv_mutex_unlock(&store->lock);
+    if (world->keyframe_batch != NULL) {
+        forget_older(store, lane);
+    }
+}
+
+static fm_fence_verdict finish(void *context, uint32_t index, char *error)
+{
+    fm_world_log_store *store = context;
+    struct log_lane *lane = &store->lanes[index];
+    fm_fence_verdict verdict =
+        lane->world == NULL || lane->world->is_lost ? FM_FENCE_LOST : FM_FENCE_WAITING;
+    if (lane->is_sent) {
+        verdict = finish_part(store, lane);
+        while (verdict == FM_FENCE_COMMITTED && lane->world->sent < lane->world->payload.size) {
+            build_append(store, lane);
+            fm_etcd_begin(lane->etcd, "kv/txn", &lane->body);
+            verdict = finish_part(store, lane);
+        }
+        if (verdict == FM_FENCE_COMMITTED) {
+            note_committed(store, lane);
+        }
+    }
+    snprintf(error, FM_JOURNAL_ERROR_SIZE, "%s", lane->error);
+    return verdict;
+}
+
+// ---- the end of a world ------------------------------------------------------------------------
+
+static void end(void *context, uint64_t number, bool is_left)
+{
+    fm_world_log_store *store = context;
+    struct log_world *world = find_world(store, number);
+    char owner_key[FM_WORLD_LOG_KEY_SIZE], from[FM_WORLD_LOG_KEY_SIZE], to[FM_WORLD_LOG_KEY_SIZE];
+    char owner[FM_CLUSTER_OWNER_MAX], name[FM_JOURNAL_NAME_MAX + 1], error[FM_ETCD_ERROR_SIZE];
+    if (world == NULL) {
+        return;
+    }
+    fm_etcd *etcd;
+    if (is_left || fm_etcd_create(store->options.members, &etcd) != FM_OK) {
+        fm_world_log_forget(store, number);
+        return;
+    }
+    fm_writer bytes = fm_writer_init(&fm_memory_libc), *body = &bytes;
+    fm_reader head = fm_reader_init(world->head.data, world->head.size, NULL);
+    fm_reader_take_text(&head, name, sizeof name, "name");
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
+    fm_world_log_owner_text(owner, world->epoch, store->options.node, store->options.incarnation);
+    fm_writer_clear(body);
+    fm_etcd_put(body, "{\"compare\":[");
+    fm_world_log_compare_value(body, owner_key, owner);
+    fm_etcd_put(body, "],\"success\":[");
+    put_delete(body, owner_key, NULL);
+    fm_etcd_put(body, ",");
+    fm_world_log_key(store, from, FM_WORLD_LOG_KEYFRAME_KEY, number);
+    put_delete(body, from, NULL);
+    fm_etcd_put(body, ",");
+    fm_world_log_key(store, from, "worlds/%016" PRIx64, number);
+    put_delete(body, from, NULL);
+    fm_etcd_put(body, ",");
+    fm_world_log_key(store, from, "names/%s", name);
+    put_delete(body, from, NULL);
+    fm_etcd_put(body, ",");
+    fm_world_log_key(store, from, "log/%016" PRIx64 "/", number);
+    fm_world_log_key(store, to, "log/%016" PRIx64 "0", number);
+    put_delete(body, from, to);
+    fm_etcd_put(body, ",");
+    fm_world_log_key(store, from, "part/%016" PRIx64 "/", number);
+    fm_world_log_key(store, to, "part/%016" PRIx64 "0", number);
+    put_delete(body, from, to);
+    fm_etcd_put(body, "]}");
+    json_t *answer;
+    if (fm_world_log_call(etcd, "kv/txn", body, &answer, error) == FM_ETCD_DONE) {
+        json_decref(answer);
+    } else {
+        fm_log(FM_LOG_ERROR, "log of a destroyed world not removed", fm_log_uint("world", number),
+               fm_log_text("reason", error));
+    }
+    fm_writer_fini(&bytes);
+    fm_etcd_destroy(etcd);
+    fm_world_log_forget(store, number);
+}
+
+// ---- the store ---------------------------------------------------------------------------------
+
+fm_status fm_world_log_store_create(const fm_world_log_options *options, fm_world_log_store **out)
+{
+    fm_world_log_store *store = calloc(1, sizeof *store);
+    if (store == NULL || uv_mutex_init(&store->lock) < 0) {
+        free(store);
+        return FM_ERR_NO_MEMORY;
+    }
+    store->options = *options;
+    store->fence = (fm_journal_fence){.context = store,
+                                      .create = create,
+                                      .begin = begin,
+                                      .finish = finish,
+                                      .is_sure = is_sure,
+                                      .end = end};
+    for (uint32_t i = 0; i < FM_FENCE_LANES; i++) {
+        store->lanes[i].body = fm_writer_init(&fm_memory_libc);
+    }
+    for (uint32_t i = 0; i < FM_FENCE_LANES; i++) {
+        if (fm_etcd_create(options->members, &store->lanes[i].etcd) != FM_OK) {
+            fm_world_log_store_destroy(store);
+            return FM_ERR_NO_MEMORY;
+        }
+    }
+    *out = store;
+    return FM_OK;
+}
+
+void fm_world_log_store_destroy(fm_world_log_store *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    while (store->worlds != NULL) {
+        fm_world_log_forget(store, store->worlds->number);
+    }
+    for (uint32_t i = 0; i < FM_FENCE_LANES; i++) {
+        fm_etcd_destroy(store->lanes[i].etcd);
+        fm_writer_fini(&store->lanes[i].body);
+    }
+    uv_mutex_destroy(&store->lock);
+    free(store);
+}
+
+const fm_journal_fence *fm_world_log_store_fence(fm_world_log_store *store)
+{
+    return &store->fence;
+}

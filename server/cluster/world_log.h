@@ -1,0 +1,113 @@
+// server/cluster/world_log.h: the worlds' logs in etcd, and who may write them.
+//
+// A world's log holds what its journal holds (server/journal/journal_schema.h): a keyframe and the
+// rows behind it. A batch of rows is appended in one transaction:
+//
+//   if  owner/W is exactly what this node wrote  and  log/W/P does not exist
+//   then put log/W/P
+//
+// That is the fence. A node that was thought dead and is not may go on computing, but nothing that
+// it computes is told to anybody, because answers, deltas and ends of orders wait for the commit.
+// So what anybody was told is a prefix of one log, whoever wrote it.
+//
+//   CREATED ── append ──> OWNED ── another owner ──> LOST (the world is dropped here)
+//   TAKEN ────────────────^
+//
+// Keys, below /fogmarch/CLUSTER/, numbers in 16 hexadecimal digits:
+//
+//   owner/W        "EPOCH NODE INCARNATION"
+//   log/W/P        a record: rows of one or more batches, or a part of them
+//   kf/W           the newest keyframe: its position, and all that a journal's head says
+//   part/W/P/E/I   its bytes, in parts; P is the position of the record that holds its KEYFRAME row
+//   names/NAME     number and reservation
+//   worlds/W       name
+//   next           the number of the next world
+//
+// A keyframe's parts are there before the record that names them. Afterwards what lies before the
+// keyframe before goes.
+//
+// Threads: fm_world_log_reserve, fm_world_log_create, fm_world_log_take: threads of the pool, any
+// number at once. The journals' writer appends. A lock guards the table of worlds; nobody talks to
+// etcd while holding it.
+
+#pragma once
+
+#include "server/cluster/etcd.h"
+#include "server/journal/journal.h"
+
+#include <stdatomic.h>
+
+#define FM_CLUSTER_NAME_MAX     64u
+#define FM_CLUSTER_OWNER_MAX    128u // bytes of the text of an owner
+#define FM_WORLD_LOG_TIMEOUT_MS 1000u
+
+typedef struct fm_world_log_store fm_world_log_store;
+
+typedef struct fm_world_log_options {
+    const char *members;  // of etcd
+    const char *cluster;  // name
+    const char *node;     // name of this node
+    uint64_t incarnation; // of this process
+    /// A world belongs to another node now. On the thread that noticed.
+    void (*lost)(void *context, uint64_t world);
+    void *context;
+} fm_world_log_options;
+
+// For metrics.
+typedef struct fm_world_log_numbers {
+    uint64_t appends, unknown, fenced, taken;
+    uint64_t append_us_max, append_us_sum;
+} fm_world_log_numbers;
+
+/// Makes it; nothing is sent yet.
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_log_store_create(const fm_world_log_options *options,
+                                               fm_world_log_store **out);
+
+/// When nobody uses it any more. NULL is allowed.
+void fm_world_log_store_destroy(fm_world_log_store *store);
+
+/// The fence for fm_journal_options.
+const fm_journal_fence *fm_world_log_store_fence(fm_world_log_store *store);
+
+/// Takes a number and a name for a new world.
+///
+/// @param error  receives a sentence; room for FM_JOURNAL_ERROR_SIZE
+/// @return FM_OK, FM_ERR_EXISTS: the name is taken, or FM_ERR_IO
+FM_CHECKED fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name,
+                                          uint64_t *number, char *error);
+
+/// Gives them back: the world could not begin.
+void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name);
+
+/// Becomes the owner of a world and writes what its log holds into a new journal.
+///
+/// @param owner   text of the present owner, who is dead or has handed the world over
+/// @param folder  of the journals; a file of the world that is there gets another name
+/// @param path    receives the journal's name, of `size` bytes
+/// @return FM_OK; FM_ERR_EXISTS: somebody else was first; FM_ERR_BUSY: it is being dropped here
+/// still; FM_ERR_IO: etcd or the disk, it may be
+///         tried again; FM_ERR_BAD_FORMAT: the log is damaged; FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_log_take(fm_world_log_store *store, uint64_t number,
+                                       const char *owner, const char *folder, char *path,
+                                       size_t size, char *error);
+
+/// Forgets a world that this node has lost, or could not bring back.
+void fm_world_log_forget(fm_world_log_store *store, uint64_t number);
+
+/// Whether this node has a world, or has lost it and is dropping it. Any thread.
+bool fm_world_log_knows(fm_world_log_store *store, uint64_t number);
+
+/// Whether this node owns a world, and in which epoch. Any thread.
+bool fm_world_log_owns(fm_world_log_store *store, uint64_t number, uint64_t *epoch);
+
+/// The text of an owner. @param text  room for FM_CLUSTER_OWNER_MAX
+void fm_world_log_owner_text(char *text, uint64_t epoch, const char *node, uint64_t incarnation);
+
+/// Reads one. @param node  room for FM_CLUSTER_NAME_MAX + 1. @return false: it is none
+bool fm_world_log_owner_parse(const char *text, uint64_t *epoch, char *node, uint64_t *incarnation);
+
+/// Until when the node may be sure that nobody has taken its worlds; 0: it cannot be. Any thread.
+void fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns);
+
+fm_world_log_numbers fm_world_log_numbers_get(fm_world_log_store *store);

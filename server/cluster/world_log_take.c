@@ -1,0 +1,416 @@
+// server/cluster/world_log_take.c: takes a world over: becomes its owner, reads what its log holds,
+// and writes that into a journal, from which it is brought back as after a restart.
+//
+//   owner (e, dead) ── txn ──> (e + 1, me) ── read kf/W, parts, log/W/... ──> journal ── replayed
+//
+// The transaction is the read barrier as well: behind it nobody else can append, so the log is what
+// it was. It ends with the first record that is not there; parts of a record that nobody finished
+// were never told to anybody, and the next owner's records follow them.
+
+#include "server/base/log.h"
+#include "server/cluster/world_log_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PAGE_RECORDS 32 // that one range brings
+#define WORLD_MAX    FM_JOURNAL_WORLD_MAX
+#define PATH_SIZE    4096u
+
+struct taking {
+    fm_world_log_store *store;
+    fm_etcd *etcd;
+    uint64_t number, epoch;
+    struct log_keyframe keyframe;
+    char name[FM_JOURNAL_NAME_MAX + 1];
+    uint32_t bases[FM_JOURNAL_BASES_MAX];
+    fm_journal_head head;
+    fm_writer packed_head;
+    fm_writer world, rows; // rows: behind the keyframe, as in a batch
+    uint64_t position;     // behind the last record
+    char *error;
+};
+
+static fm_status damaged(struct taking *taking, const char *what)
+{
+    snprintf(taking->error, FM_JOURNAL_ERROR_SIZE, "world %" PRIu64 ": its log is damaged: %s",
+             taking->number, what);
+    return FM_ERR_BAD_FORMAT;
+}
+
+// ---- becoming the owner ------------------------------------------------------------------------
+
+static fm_status become_owner(struct taking *taking, const char *owner)
+{
+    const fm_world_log_store *store = taking->store;
+    char node[FM_CLUSTER_NAME_MAX + 1], key[FM_WORLD_LOG_KEY_SIZE], mine[FM_CLUSTER_OWNER_MAX];
+    uint64_t incarnation;
+    if (!fm_world_log_owner_parse(owner, &taking->epoch, node, &incarnation)) {
+        return damaged(taking, "its owner cannot be read");
+    }
+    // Handed over to this process: the epoch is there already.
+    bool is_ours =
+        strcmp(node, store->options.node) == 0 && incarnation == store->options.incarnation;
+    taking->epoch += !is_ours;
+    fm_world_log_key(store, key, FM_WORLD_LOG_OWNER_KEY, taking->number);
+    fm_world_log_owner_text(mine, taking->epoch, store->options.node, store->options.incarnation);
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{\"compare\":[");
+    fm_world_log_compare_value(&body, key, owner);
+    fm_etcd_put(&body, "],\"success\":[");
+    fm_world_log_put(&body, key, mine, strlen(mine));
+    fm_etcd_put(&body, "],\"failure\":[");
+    fm_world_log_get(&body, key);
+    fm_etcd_put(&body, "]}");
+    json_t *answer;
+    fm_status status = FM_ERR_IO;
+    if (fm_world_log_call(taking->etcd, "kv/txn", &body, &answer, taking->error) == FM_ETCD_DONE) {
+        size_t size;
+        char *present = fm_world_log_response_value(answer, 0, &size);
+        bool done =
+            fm_world_log_succeeded(answer) || (present != NULL && strcmp(present, mine) == 0);
+        status = done ? FM_OK : FM_ERR_EXISTS;
+        free(present);
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+    return status;
+}
+
+// ---- the keyframe ------------------------------------------------------------------------------
+
+// A value of one key. FM_ERR_BAD_FORMAT: it is not there
+static fm_status get(struct taking *taking, const char *key, fm_writer *out)
+{
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{");
+    fm_etcd_put_text(&body, "key", key);
+    fm_etcd_put(&body, "}");
+    json_t *answer;
+    fm_status status = FM_ERR_IO;
+    if (fm_world_log_call(taking->etcd, "kv/range", &body, &answer, taking->error) ==
+        FM_ETCD_DONE) {
+        const json_t *kv = json_array_get(json_object_get(answer, "kvs"), 0);
+        size_t size = 0;
+        char *bytes = kv == NULL ? NULL : fm_etcd_bytes(kv, "value", &size);
+        status = bytes == NULL ? damaged(taking, key) : FM_OK;
+        fm_writer_put_bytes(out, bytes, size);
+        free(bytes);
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+    return status == FM_OK && out->failed ? FM_ERR_NO_MEMORY : status;
+}
+
+static fm_status read_head(struct taking *taking, fm_reader *reader)
+{
+    fm_writer_put_bytes(&taking->packed_head, reader->data + reader->offset,
+                        fm_reader_left(reader));
+    fm_reader_take_text(reader, taking->name, sizeof taking->name, "name");
+    taking->head = (fm_journal_head){.name = taking->name,
+                                     .number = fm_reader_take_u64(reader),
+                                     .overload = fm_reader_take_u32(reader),
+                                     .timeline = fm_reader_take_u64(reader)};
+    taking->head.base_count = fm_reader_take_u32(reader);
+    taking->head.bases = taking->bases;
+    if (taking->head.base_count > FM_JOURNAL_BASES_MAX) {
+        return damaged(taking, "it has too many bases");
+    }
+    for (uint32_t i = 0; i < taking->head.base_count; i++) {
+        taking->bases[i] = fm_reader_take_u32(reader);
+    }
+    return fm_reader_finish(reader) == FM_OK ? FM_OK : damaged(taking, "its head");
+}
+
+static fm_status read_keyframe(struct taking *taking)
+{
+    char key[FM_WORLD_LOG_KEY_SIZE];
+    fm_writer bytes = fm_writer_init(&fm_memory_libc);
+    fm_world_log_key(taking->store, key, FM_WORLD_LOG_KEYFRAME_KEY, taking->number);
+    fm_status status = get(taking, key, &bytes);
+    if (status == FM_OK) {
+        struct log_keyframe *keyframe = &taking->keyframe;
+        fm_reader reader = fm_reader_init(bytes.data, bytes.size, NULL);
+        bool known = fm_reader_take_u8(&reader) == FM_WORLD_LOG_VERSION;
+        keyframe->position = fm_reader_take_u64(&reader);
+        keyframe->epoch = fm_reader_take_u64(&reader);
+        keyframe->part_count = fm_reader_take_u32(&reader);
+        keyframe->size = fm_reader_take_u64(&reader);
+        keyframe->checksum = fm_reader_take_u64(&reader);
+        keyframe->tick = fm_reader_take_u64(&reader);
+        keyframe->digest = fm_reader_take_u64(&reader);
+        keyframe->pace.paused = fm_reader_take_u8(&reader) != 0;
+        uint64_t hz = fm_reader_take_u64(&reader), budget = fm_reader_take_u64(&reader);
+        memcpy(&keyframe->pace.tick_hz, &hz, sizeof hz);
+        memcpy(&keyframe->pace.budget_ms, &budget, sizeof budget);
+        status =
+            known ? read_head(taking, &reader) : damaged(taking, "a newer program has written it");
+    }
+    fm_writer_fini(&bytes);
+    return status;
+}
+
+static fm_status read_world(struct taking *taking)
+{
+    const struct log_keyframe *keyframe = &taking->keyframe;
+    fm_writer packed = fm_writer_init(&fm_memory_libc);
+    fm_status status = FM_OK;
+    for (uint32_t part = 0; part < keyframe->part_count && status == FM_OK; part++) {
+        char key[FM_WORLD_LOG_KEY_SIZE];
+        fm_world_log_key(taking->store, key, FM_WORLD_LOG_PART_KEY, taking->number,
+                         keyframe->position, keyframe->epoch, part);
+        status = get(taking, key, &packed);
+    }
+    if (status == FM_OK && (packed.size != keyframe->size ||
+                            fm_bytes_checksum(packed.data, packed.size) != keyframe->checksum)) {
+        status = damaged(taking, "the checksum of its keyframe is another");
+    }
+    if (status == FM_OK) {
+        status = fm_world_log_uncompress(&packed, WORLD_MAX, &taking->world);
+    }
+    fm_writer_fini(&packed);
+    return status;
+}
+
+// ---- records -----------------------------------------------------------------------------------
+
+// Of the record with the keyframe only what comes behind its KEYFRAME row counts.
+static void skip_to_keyframe(fm_writer *rows)
+{
+    fm_reader reader = fm_reader_init(rows->data, rows->size, NULL);
+    while (fm_reader_left(&reader) > 0) {
+        uint8_t kind = fm_reader_take_u8(&reader);
+        (void)fm_reader_take_u64(&reader);
+        (void)fm_reader_take_bytes(&reader, fm_reader_take_u32(&reader), "row");
+        if (kind == FM_JOURNAL_KEYFRAME) {
+            break;
+        }
+    }
+    size_t left = fm_reader_left(&reader);
+    memmove(rows->data, rows->data + reader.offset, left);
+    rows->size = left;
+}
+
+struct record {
+    fm_writer parts;
+    uint64_t epoch; // of its first part
+    uint64_t begin; // position of its first part
+};
+
+static fm_status end_record(struct taking *taking, struct record *record)
+{
+    fm_writer rows = fm_writer_init(&fm_memory_libc);
+    fm_status status = fm_world_log_uncompress(&record->parts, FM_WORLD_LOG_ROWS_MAX, &rows);
+    if (status == FM_ERR_BAD_FORMAT) {
+        status = damaged(taking, "a record cannot be unpacked");
+    }
+    if (status == FM_OK) {
+        if (record->begin == taking->keyframe.position) {
+            skip_to_keyframe(&rows);
+        }
+        fm_writer_put_bytes(&taking->rows, rows.data, rows.size);
+        status = taking->rows.failed ? FM_ERR_NO_MEMORY : FM_OK;
+    }
+    fm_writer_fini(&rows);
+    fm_writer_clear(&record->parts);
+    return status;
+}
+
+static fm_status take_part(struct taking *taking, struct record *record, const char *bytes,
+                           size_t size)
+{
+    fm_reader reader = fm_reader_init(bytes, size, NULL);
+    bool known = fm_reader_take_u8(&reader) == FM_WORLD_LOG_VERSION;
+    bool more = fm_reader_take_u8(&reader) != 0;
+    uint64_t epoch = fm_reader_take_u64(&reader), checksum = fm_reader_take_u64(&reader);
+    if (reader.failed || !known || epoch < record->epoch || epoch > taking->epoch) {
+        return damaged(taking, "a record has another form, or its epoch falls");
+    }
+    if (fm_bytes_checksum(bytes + FM_WORLD_LOG_HEAD_SIZE, size - FM_WORLD_LOG_HEAD_SIZE) !=
+        checksum) {
+        return damaged(taking, "the checksum of a record is another");
+    }
+    if (epoch != record->epoch || record->parts.size == 0) {
+        fm_writer_clear(&record->parts); // what an owner before did not finish
+        record->epoch = epoch;
+        record->begin = taking->position;
+    }
+    fm_writer_put_bytes(&record->parts, bytes + FM_WORLD_LOG_HEAD_SIZE,
+                        size - FM_WORLD_LOG_HEAD_SIZE);
+    taking->position++;
+    return more ? FM_OK : end_record(taking, record);
+}
+
+static fm_status take_page(struct taking *taking, struct record *record, const json_t *kvs)
+{
+    fm_status status = FM_OK;
+    size_t i;
+    const json_t *kv;
+    json_array_foreach(kvs, i, kv)
+    {
+        char wanted[FM_WORLD_LOG_KEY_SIZE];
+        size_t key_size, size;
+        char *key = fm_etcd_bytes(kv, "key", &key_size);
+        char *value = fm_etcd_bytes(kv, "value", &size);
+        fm_world_log_key(taking->store, wanted, FM_WORLD_LOG_RECORD_KEY, taking->number,
+                         taking->position);
+        if (key == NULL || value == NULL) {
+            status = FM_ERR_NO_MEMORY;
+        } else if (strcmp(key, wanted) != 0) {
+            status = damaged(taking, "a record is missing");
+        } else {
+            status = take_part(taking, record, value, size);
+        }
+        free(key);
+        free(value);
+        if (status != FM_OK) {
+            break;
+        }
+    }
+    return status;
+}
+
+static fm_status read_page(struct taking *taking, struct record *record, bool *more)
+{
+    char from[FM_WORLD_LOG_KEY_SIZE], to[FM_WORLD_LOG_KEY_SIZE], rest[48];
+    fm_world_log_key(taking->store, from, FM_WORLD_LOG_RECORD_KEY, taking->number,
+                     taking->position);
+    fm_world_log_key(taking->store, to, "log/%016" PRIx64 "0", taking->number);
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{");
+    fm_etcd_put_text(&body, "key", from);
+    fm_etcd_put(&body, ",");
+    fm_etcd_put_text(&body, "range_end", to);
+    snprintf(rest, sizeof rest, ",\"limit\":\"%d\"}", PAGE_RECORDS);
+    fm_etcd_put(&body, rest);
+    json_t *answer;
+    fm_status status = FM_ERR_IO;
+    if (fm_world_log_call(taking->etcd, "kv/range", &body, &answer, taking->error) ==
+        FM_ETCD_DONE) {
+        status = take_page(taking, record, json_object_get(answer, "kvs"));
+        *more = json_is_true(json_object_get(answer, "more"));
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+    return status;
+}
+
+// The first keyframe has no record of its own: records begin at 1.
+static fm_status read_records(struct taking *taking)
+{
+    struct record record = {.parts = fm_writer_init(&fm_memory_libc)};
+    taking->position = taking->keyframe.position == 0 ? 1 : taking->keyframe.position;
+    bool more = true;
+    fm_status status = FM_OK;
+    while (status == FM_OK && more) {
+        status = read_page(taking, &record, &more);
+    }
+    fm_writer_fini(&record.parts);
+    return status;
+}
+
+// ---- the journal -------------------------------------------------------------------------------
+
+static void set_aside(const char *path)
+{
+    static const char *const suffixes[] = {"-wal", "-shm", FM_JOURNAL_MARK_SUFFIX, ""};
+    for (size_t i = 0; i < FM_COUNT_OF(suffixes); i++) {
+        char from[PATH_SIZE + 16], to[PATH_SIZE + 32];
+        snprintf(from, sizeof from, "%s%s", path, suffixes[i]);
+        snprintf(to, sizeof to, "%s.former%s", path, suffixes[i]);
+        (void)rename(from, to);
+    }
+}
+
+static fm_status add_rows(struct taking *taking, fm_journal_file *file)
+{
+    fm_reader rows = fm_reader_init(taking->rows.data, taking->rows.size, NULL);
+    fm_status status = fm_journal_file_begin(file, taking->error);
+    while (status == FM_OK && fm_reader_left(&rows) > 0) {
+        fm_journal_kind kind = (fm_journal_kind)fm_reader_take_u8(&rows);
+        uint64_t tick = fm_reader_take_u64(&rows);
+        size_t size = fm_reader_take_u32(&rows);
+        const uint8_t *bytes = fm_reader_take_bytes(&rows, size, "row");
+        if (rows.failed || kind < FM_JOURNAL_COMMAND || kind == FM_JOURNAL_KEYFRAME ||
+            kind > FM_JOURNAL_GAP) {
+            return damaged(taking, "a row is of no kind that it can have");
+        }
+        status = fm_journal_file_add(file, kind, tick, bytes, size, taking->error);
+    }
+    return status == FM_OK ? fm_journal_file_commit(file, taking->error) : status;
+}
+
+static fm_status write_journal(struct taking *taking, const char *folder, char *path, size_t size)
+{
+    int length = snprintf(path, size, "%s/%" PRIu64 "-%s" FM_JOURNAL_SUFFIX, folder, taking->number,
+                          taking->name);
+    if (length < 0 || (size_t)length >= size) {
+        return FM_ERR_TOO_LARGE;
+    }
+    set_aside(path);
+    const fm_journal_world world = {.tick = taking->keyframe.tick,
+                                    .digest = taking->keyframe.digest,
+                                    .pace = taking->keyframe.pace,
+                                    .bytes = taking->world.data,
+                                    .size = taking->world.size};
+    fm_journal_file *file;
+    fm_status status = fm_journal_file_create(path, &taking->head, &world, FM_DURABILITY_TICK,
+                                              &file, taking->error);
+    if (status == FM_OK) {
+        status = add_rows(taking, file);
+        fm_journal_file_close(file);
+    }
+    return status;
+}
+
+static fm_status enter(struct taking *taking)
+{
+    if (!fm_world_log_add_world(taking->store, taking->number, taking->epoch, taking->position,
+                                taking->keyframe.position, &taking->packed_head)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    uv_mutex_lock(&taking->store->lock);
+    taking->store->numbers.taken++;
+    uv_mutex_unlock(&taking->store->lock);
+    return FM_OK;
+}
+
+fm_status fm_world_log_take(fm_world_log_store *store, uint64_t number, const char *owner,
+                            const char *folder, char *path, size_t size, char *error)
+{
+    struct taking taking = {.store = store,
+                            .number = number,
+                            .error = error,
+                            .packed_head = fm_writer_init(&fm_memory_libc),
+                            .world = fm_writer_init(&fm_memory_libc),
+                            .rows = fm_writer_init(&fm_memory_libc)};
+    snprintf(error, FM_JOURNAL_ERROR_SIZE, "out of memory");
+    if (fm_world_log_knows(store, number)) {
+        return FM_ERR_BUSY; // it is still being dropped here
+    }
+    if (fm_etcd_create(store->options.members, &taking.etcd) != FM_OK) {
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_status status = become_owner(&taking, owner);
+    if (status == FM_OK) {
+        status = read_keyframe(&taking);
+    }
+    if (status == FM_OK) {
+        status = read_world(&taking);
+    }
+    if (status == FM_OK) {
+        status = read_records(&taking);
+    }
+    if (status == FM_OK) {
+        status = write_journal(&taking, folder, path, size);
+    }
+    if (status == FM_OK) {
+        status = enter(&taking);
+    }
+    fm_writer_fini(&taking.packed_head);
+    fm_writer_fini(&taking.world);
+    fm_writer_fini(&taking.rows);
+    fm_etcd_destroy(taking.etcd);
+    return status;
+}

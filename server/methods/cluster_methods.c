@@ -1,0 +1,159 @@
+// server/methods/cluster_methods.c: see cluster_methods.h. Both answer from the directory as this
+// node's last look found it (server/cluster/node.h), so they cost etcd nothing.
+
+#include "server/methods/cluster_methods.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- world.locate ------------------------------------------------------------------------------
+
+static void answer_place(fm_session *session, const fm_request *request, uint64_t number,
+                         const char *name, bool here, const fm_node_entry *entry)
+{
+    if (request->is_notification) {
+        return;
+    }
+    fm_reply reply;
+    fm_reply_begin(&reply, request->id);
+    msgpack_pack_map(&reply.packer, 6);
+    fm_pack_key_uint(&reply.packer, "world", number);
+    fm_pack_key_text(&reply.packer, "name", name);
+    fm_pack_key_bool(&reply.packer, "here", here);
+    fm_pack_key_text(&reply.packer, "node", entry->name);
+    fm_pack_key_text(&reply.packer, "tcp", entry->tcp);
+    fm_pack_key_text(&reply.packer, "http", entry->http);
+    fm_reply_send(session, &reply);
+}
+
+static fm_status locate_elsewhere(fm_session *session, const fm_request *request, uint64_t number,
+                                  const char *name, char *error)
+{
+    fm_node_world world;
+    fm_node_entry entry = {.name = ""};
+    fm_node *node = session->hub->node;
+    if (node == NULL || !fm_node_locate(node, number, name, &world, &entry) ||
+        !fm_request_may_locate(session, &world)) {
+        return FM_ERR_NO_WORLD;
+    }
+    const fm_host *host = fm_hub_find_host(session->hub, world.number);
+    if (!world.has_owner || (world.is_here && host == NULL)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 world.is_damaged ? "the world's log is damaged"
+                                  : "the world is about to be taken over");
+        return FM_ERR_NOT_READY;
+    }
+    answer_place(session, request, world.number, world.name, host != NULL, &entry);
+    return FM_OK;
+}
+
+fm_status fm_take_world_locate(fm_session *session, const fm_request *request, char *error)
+{
+    const fm_value *number = &request->values[FM_FIELD_WORLD];
+    const fm_value *named = &request->values[FM_FIELD_NAME];
+    char name[FM_WORLD_NAME_MAX + 1] = "";
+    if (!number->present && !named->present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "world.locate: 'world' or 'name' is wanted");
+        return FM_ERR_BAD_FIELD;
+    }
+    if (named->present) {
+        memcpy(name, named->bytes, named->size);
+    }
+    if (session->hub->node != NULL) {
+        return locate_elsewhere(session, request, number->number, name, error);
+    }
+    const fm_host *host = number->present
+                              ? fm_hub_find_host(session->hub, number->number)
+                              : fm_hub_find_host_by_name(session->hub, name, strlen(name));
+    if (host == NULL || !fm_request_may_know(session, host)) {
+        return FM_ERR_NO_WORLD;
+    }
+    const fm_node_entry nobody = {.name = ""};
+    answer_place(session, request, host->number, host->name, true, &nobody);
+    return FM_OK;
+}
+
+// ---- cluster.status ----------------------------------------------------------------------------
+
+static void pack_nodes(msgpack_packer *packer, const fm_node_directory *directory)
+{
+    fm_pack_text(packer, "nodes");
+    msgpack_pack_array(packer, directory->node_count);
+    for (uint32_t i = 0; i < directory->node_count; i++) {
+        const fm_node_entry *entry = &directory->nodes[i];
+        msgpack_pack_map(packer, 6);
+        fm_pack_key_text(packer, "node", entry->name);
+        fm_pack_key_text(packer, "tcp", entry->tcp);
+        fm_pack_key_text(packer, "http", entry->http);
+        fm_pack_key_text(packer, "version", entry->version);
+        fm_pack_key_uint(packer, "worlds", entry->worlds);
+        fm_pack_key_uint(packer, "agents", entry->agents);
+    }
+}
+
+static const char *state_of(const fm_node_world *world)
+{
+    if (world->is_damaged) {
+        return "damaged";
+    }
+    return world->has_owner ? "running" : "waiting";
+}
+
+static void pack_worlds(msgpack_packer *packer, const fm_node_directory *directory)
+{
+    fm_pack_text(packer, "worlds");
+    msgpack_pack_array(packer, directory->world_count);
+    for (uint32_t i = 0; i < directory->world_count; i++) {
+        const fm_node_world *world = &directory->worlds[i];
+        msgpack_pack_map(packer, 5);
+        fm_pack_key_uint(packer, "world", world->number);
+        fm_pack_key_text(packer, "name", world->name);
+        fm_pack_key_text(packer, "node", world->node);
+        fm_pack_key_uint(packer, "epoch", world->epoch);
+        fm_pack_key_text(packer, "state", state_of(world));
+    }
+}
+
+static void pack_appends(msgpack_packer *packer, const fm_world_log_numbers *numbers)
+{
+    double mean_us =
+        numbers->appends == 0 ? 0 : (double)numbers->append_us_sum / (double)numbers->appends;
+    fm_pack_text(packer, "appends");
+    msgpack_pack_map(packer, 6);
+    fm_pack_key_uint(packer, "count", numbers->appends);
+    fm_pack_key_real(packer, "mean_ms", mean_us / 1000);
+    fm_pack_key_real(packer, "max_ms", (double)numbers->append_us_max / 1000);
+    fm_pack_key_uint(packer, "unknown", numbers->unknown);
+    fm_pack_key_uint(packer, "fenced", numbers->fenced);
+    fm_pack_key_uint(packer, "taken", numbers->taken);
+}
+
+fm_status fm_take_cluster_status(fm_session *session, const fm_request *request, char *error)
+{
+    (void)error;
+    static fm_node_directory directory; // too large for the stack; the event loop's
+    fm_world_log_numbers numbers = {0};
+    const fm_hub *hub = session->hub;
+    directory = (fm_node_directory){.node_count = 0};
+    if (hub->node != NULL) {
+        if (!fm_node_copy(hub->node, &directory)) {
+            return FM_ERR_NO_MEMORY;
+        }
+        numbers = fm_world_log_numbers_get(hub->log_store);
+    }
+    if (!request->is_notification) {
+        fm_reply reply;
+        fm_reply_begin(&reply, request->id);
+        msgpack_pack_map(&reply.packer, 7);
+        fm_pack_key_text(&reply.packer, "cluster", hub->config->cluster_name);
+        fm_pack_key_text(&reply.packer, "node", hub->node == NULL ? "" : fm_node_name(hub->node));
+        fm_pack_key_bool(&reply.packer, "member", directory.is_member);
+        fm_pack_key_text(&reply.packer, "error", directory.error);
+        pack_nodes(&reply.packer, &directory);
+        pack_worlds(&reply.packer, &directory);
+        pack_appends(&reply.packer, &numbers);
+        fm_reply_send(session, &reply);
+    }
+    free(directory.worlds);
+    return FM_OK;
+}

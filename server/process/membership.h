@@ -1,0 +1,33 @@
+// server/process/membership.h: a server that is a node of a cluster: begins and ends its worlds as
+// the directory says (server/cluster/node.h).
+//
+//   TAKE ── thread pool: own it, read its log, replay ──> conductor, hub
+//   DROP ── conductor: REMOVE ──> memory dropped; its journal stays as NUMBER-NAME.journal.ended
+//
+// Without cluster_name there is no store and no node, and nothing here does anything.
+//
+// Threads: the event loop; the work itself on libuv's thread pool.
+
+#pragma once
+
+#include "server/sessions/hub.h"
+
+/// Makes the store, before the conductor. @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_membership_prepare(fm_hub *hub);
+
+/// Joins, once clients can connect.
+///
+/// @param address, port  that clients connect to, unless cluster_advertise says where
+/// @param wake           called from other threads when there are orders to take
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_membership_join(fm_hub *hub, const char *address, uint16_t port,
+                                        void (*wake)(void *context), void *context);
+
+/// Takes the orders that wait.
+void fm_membership_take_orders(fm_hub *hub);
+
+/// Tells the others how much there is to do here. Called a few times a second.
+void fm_membership_tell_load(fm_hub *hub);
+
+/// Leaves: others take the worlds over at once.
+void fm_membership_leave(fm_hub *hub);

@@ -1,0 +1,213 @@
+"""A cluster on loopback for tests: etcd from Debian, nodes, a client that follows its worlds."""
+
+import base64
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
+
+from fogmarch_server import Client, PATIENCE, RequestError, until  # noqa: E402
+
+ETCD = shutil.which("etcd", path=os.environ.get("PATH", "") + ":/usr/bin:/usr/local/bin")
+
+
+def skip_without_etcd():
+    if ETCD is None:
+        print("[ SKIPPED  ] install the Debian package etcd-server")
+        sys.exit(77)
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+class Etcd:
+    """Members of etcd as child processes."""
+
+    def __init__(self, members=1):
+        self.folder = tempfile.mkdtemp(prefix="fogmarch-etcd-")
+        ports = free_ports(2 * members)
+        self.client_ports, self.peer_ports = ports[:members], ports[members:]
+        self.processes = [None] * members
+        for index in range(members):
+            self.start(index)
+        self.endpoints = ",".join(f"127.0.0.1:{port}" for port in self.client_ports)
+        until(lambda: all(self.is_up(index) for index in range(members)), "etcd")
+
+    def start(self, index):
+        cluster = ",".join(f"m{i}=http://127.0.0.1:{port}" for i, port in enumerate(self.peer_ports))
+        client, peer = (f"http://127.0.0.1:{ports[index]}"
+                        for ports in (self.client_ports, self.peer_ports))
+        with open(os.path.join(self.folder, f"log{index}"), "ab") as log:
+            self.processes[index] = subprocess.Popen(
+                [ETCD, "--name", f"m{index}", "--data-dir", os.path.join(self.folder, f"m{index}"),
+                 "--listen-client-urls", client, "--advertise-client-urls", client,
+                 "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                 "--initial-cluster", cluster, "--logger=zap",
+                 "--heartbeat-interval", "50", "--election-timeout", "500",
+                 "--snapshot-count", "5000"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+    def is_up(self, index):
+        try:
+            url = f"http://127.0.0.1:{self.client_ports[index]}/health"
+            with urllib.request.urlopen(url, timeout=1) as answer:
+                return json.load(answer)["health"] == "true"
+        except OSError:
+            return False
+
+    def range(self, prefix):
+        """All keys that begin with `prefix` and their values, as bytes."""
+        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        body = json.dumps({"key": base64.b64encode(prefix.encode()).decode(),
+                           "range_end": base64.b64encode(end.encode()).decode()}).encode()
+        for port in self.client_ports:
+            try:
+                url = f"http://127.0.0.1:{port}/v3/kv/range"
+                with urllib.request.urlopen(url, data=body, timeout=3) as answer:
+                    kvs = json.load(answer).get("kvs", [])
+                    return {base64.b64decode(kv["key"]).decode():
+                            base64.b64decode(kv.get("value", "")) for kv in kvs}
+            except OSError:
+                continue
+        raise AssertionError("no member of etcd answers")
+
+    def close(self):
+        for process in self.processes:
+            if process is not None and process.poll() is None:
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.folder)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Node:
+    """A fogmarchd that is a node."""
+
+    def __init__(self, etcd, name, *flags):
+        self.name = name
+        self.folder = tempfile.mkdtemp(prefix=f"fogmarch-node-{name}-")
+        self.journals = os.path.join(self.folder, "journals")
+        os.mkdir(self.journals)
+        self.flags = ["--cluster-name", "test", "--cluster-node", name,
+                      "--cluster-endpoints", etcd.endpoints, "--journal-dir", self.journals,
+                      "--workers", "1", "--grace-s", "1", *flags]
+        self.log_path = os.path.join(self.folder, "log")
+        self.process = None
+        self.start()
+
+    def start(self):
+        port_file = os.path.join(self.folder, "port")
+        if os.path.exists(port_file):
+            os.remove(port_file)
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [os.environ["FOGMARCHD"], "--listen", "127.0.0.1:0", "--port-file", port_file]
+                + self.flags, stderr=log, stdin=subprocess.DEVNULL)
+        until(lambda: os.path.exists(port_file) or self.process.poll() is not None,
+              f"node {self.name}")
+        assert self.process.poll() is None, self.log()
+        with open(port_file) as file:
+            self.port = int(file.read())
+
+    def log(self):
+        with open(self.log_path, errors="replace") as file:
+            return file.read()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def wake(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def connect(self):
+        client = Client(self.port)
+        client.call("hello", protocol=1, client="cluster")
+        return client
+
+    def close(self):
+        if self.process.poll() is None:
+            self.wake()
+            self.process.terminate()
+            try:
+                self.process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        log = self.log()
+        shutil.rmtree(self.folder)
+        return log
+
+
+class Follower:
+    """A client that goes where its world is, and sends what was not answered again."""
+
+    def __init__(self, nodes, name):
+        self.nodes, self.name = nodes, name
+        self.client = None
+        self.world = None
+        self.node = None
+        self.longest = 0.0  # seconds that one call took, with all that it had to follow
+
+    def _seek(self):
+        for node in self.nodes:
+            try:
+                client = Client(node.port)
+                client.socket.settimeout(1.0)
+                client.call("hello", protocol=1, client="follower")
+                place = client.call("world.locate", name=self.name)
+                client.close()
+                host, port = place["tcp"].rsplit(":", 1)
+                assert host == "127.0.0.1"
+                self.client = Client(int(port))
+                self.client.socket.settimeout(1.0)
+                self.client.call("hello", protocol=1, client="follower")
+                self.world, self.node = place["world"], place["node"]
+                return True
+            except (RequestError, OSError, AssertionError):
+                self.close()
+        return False
+
+    def close(self):
+        if self.client is not None:
+            self.client.close()
+        self.client = None
+
+    def call(self, method, **params):
+        begun = time.monotonic()
+        while True:
+            assert time.monotonic() - begun < PATIENCE, f"{method} was never answered"
+            if self.client is None and not self._seek():
+                time.sleep(0.02)
+                continue
+            try:
+                answer = self.client.call(method, world=self.world, **params)
+                self.longest = max(self.longest, time.monotonic() - begun)
+                return answer
+            except RequestError as error:
+                if error.name not in ("moved", "no_world", "not_ready", "going_down", "io", "busy"):
+                    raise
+                self.close()
+            except (OSError, AssertionError):
+                self.close()

@@ -1,0 +1,248 @@
+"""Nodes that die while their world is played.
+
+Goal    whatever becomes of its node, a world goes on: each command that was answered is carried out
+        once and is not lost, no tick has two digests whoever tells it, epochs rise, and a node that
+        was thought dead says nothing more of a world that another one has.
+Method  real nodes and real etcd on loopback. A client orders and looks all the time, follows the world
+        and sends again what was not answered; nodes are killed, stopped and told to end; etcd dies
+        and comes back. Checked against the counts of the world and what lies in etcd.
+"""
+
+import os
+import random
+import threading
+import time
+
+import cluster
+from cluster import Etcd, Follower, Node, RequestError, until
+from fogmarch_server import run, seed
+
+cluster.skip_without_etcd()
+
+AGENTS = 40
+
+
+class Match:
+    """A world under load, and what its clients were told."""
+
+    def __init__(self, nodes, source, name="arena"):
+        self.nodes, self.source, self.name = nodes, source, name
+        admin = nodes[0].connect()
+        self.world = admin.call("world.create", name=name, generator="random", width=64, height=64,
+                                seed=7, blocked_permille=100, tick_hz=20)["world"]
+        admin.call("team.create", world=self.world)
+        cells = [source.randrange(64) for _ in range(2 * AGENTS)]
+        self.agents = admin.call("agent.spawn", world=self.world, team=1, cells=cells,
+                                 place="nearest")["agents"]
+        admin.close()
+        self.digests = {}  # by tick
+        self.answers = {}  # by command_id
+        self.errors = []
+        self.longest = 0.0
+        self.stopping = False
+        self.threads = [threading.Thread(target=self._guard, args=(work,))
+                        for work in (self._order, self._look)]
+        for thread in self.threads:
+            thread.start()
+
+    def _guard(self, work):
+        try:
+            work(Follower(self.nodes, self.name))
+        except Exception as error:  # told by finish()
+            self.errors.append(error)
+
+    def order(self, number):
+        """What the command with this id says: always the same."""
+        source = random.Random(number)
+        return dict(kind="move", agents=[source.choice(self.agents)],
+                    goal=[source.randrange(64), source.randrange(64)], command_id=number)
+
+    def _order(self, client):
+        number = 1
+        while not self.stopping:
+            self.answers[number] = client.call("agent.order", **self.order(number))
+            number += 1
+        self.longest = client.longest
+
+    def _look(self, client):
+        while not self.stopping:
+            info = client.call("world.info")
+            seen = self.digests.setdefault(info["tick"], info["digest"])
+            assert seen == info["digest"], f"tick {info['tick']} has two digests"
+            time.sleep(0.005)
+
+    def tick(self):
+        return max(self.digests, default=0)
+
+    def goes_on(self):
+        """Waits until the world has ticked on, and orders are answered."""
+        tick, answered = self.tick(), len(self.answers)
+        until(lambda: (self.tick() > tick + 3 and len(self.answers) > answered + 3) or self.errors,
+              lambda: f"the world to go on behind tick {tick}")
+
+    def finish(self):
+        self.stopping = True
+        for thread in self.threads:
+            thread.join()
+        assert not self.errors, self.errors
+        print(f"             longest call {self.longest:.1f} s, {len(self.answers)} commands, "
+              f"{len(self.digests)} ticks seen", flush=True)
+        client = Follower(self.nodes, self.name)
+        info, stats = client.call("world.info"), client.call("stats")["world"]
+        # Each order goes to one agent, so this counts commands: one more was carried out twice, one
+        # less is lost.
+        assert stats["orders_given"] == len(self.answers), (stats["orders_given"],
+                                                            len(self.answers))
+        for number in list(self.answers)[-200:]:
+            assert client.call("agent.order", **self.order(number)) == self.answers[number]
+        assert client.call("stats")["world"]["orders_given"] == len(self.answers)
+        assert info["tick"] >= self.tick(), "ticks that somebody has seen are lost"
+        client.close()
+        return info
+
+
+def owner_of(etcd, world):
+    epoch, node, _ = etcd.range(f"/fogmarch/test/owner/{world:016x}")[
+        f"/fogmarch/test/owner/{world:016x}"].decode().split()
+    return int(epoch), node
+
+
+def epochs_rise(etcd, world):
+    """In the log, by position; nothing is missing between the first record and the last."""
+    log = etcd.range(f"/fogmarch/test/log/{world:016x}/")
+    epochs = [int.from_bytes(log[key][2:10], "little") for key in sorted(log)]
+    assert epochs == sorted(epochs), epochs
+    positions = [int(key.rsplit("/", 1)[1], 16) for key in sorted(log)]
+    assert positions == list(range(positions[0], positions[0] + len(positions)))
+
+
+def close_all(nodes):
+    for node in nodes:
+        log = node.close()
+        if node.process.returncode not in (0, -9) or "Sanitizer" in log:
+            print(log)
+            raise AssertionError(f"node {node.name} ended with {node.process.returncode}")
+
+
+def by_name(nodes, name):
+    return next(node for node in nodes if node.name == name)
+
+
+def a_node_is_killed_and_another_is_told_to_end():
+    source = random.Random(seed())
+    with Etcd(int(os.environ.get("FOGMARCH_ETCD_MEMBERS", "1"))) as etcd:
+        nodes = [Node(etcd, name, "--keyframe-ticks", "40") for name in "abc"]
+        try:
+            match = Match(nodes, source)
+            match.goes_on()
+            killed = by_name(nodes, owner_of(etcd, match.world)[1])
+            killed.kill()
+            match.goes_on()
+            epoch, name = owner_of(etcd, match.world)
+            assert epoch == 2 and name != killed.name
+            ended = by_name(nodes, name)
+            ended.process.terminate()
+            match.goes_on()
+            assert owner_of(etcd, match.world)[0] == 3
+            killed.start()  # comes back as another process, and may take worlds again
+            by_name(nodes, owner_of(etcd, match.world)[1]).kill()
+            match.goes_on()
+            assert owner_of(etcd, match.world) == (4, killed.name)
+            match.finish()
+            epochs_rise(etcd, match.world)
+        finally:
+            close_all(nodes)
+
+
+def a_frozen_node_says_nothing_more():
+    source = random.Random(seed())
+    with Etcd() as etcd:
+        nodes = [Node(etcd, name, "--keyframe-ticks", "40") for name in "ab"]
+        try:
+            match = Match(nodes, source)
+            match.goes_on()
+            frozen = by_name(nodes, owner_of(etcd, match.world)[1])
+            witness = frozen.connect()
+            witness.call("subscribe", world=match.world)
+            frozen.pause()
+            # Asked while it is frozen, with the world still its own as far as it knows.
+            asked = witness.send("agent.order", world=match.world, kind="stop",
+                                 agents=match.agents)
+            until(lambda: owner_of(etcd, match.world)[0] == 2, "a takeover")
+            taken_at = match.tick()
+            match.goes_on()
+            frozen.wake()
+            try:
+                answer = witness.answer(asked)
+                raise AssertionError(f"a node without the world has answered: {answer}")
+            except RequestError as error:
+                assert error.name in ("moved", "no_world"), error
+            told = [params["tick"] for name, params in witness.notifications
+                    if name in ("delta", "keyframe")]
+            assert all(tick <= taken_at + 1 for tick in told), (told, taken_at)
+            assert witness.refused("stats", world=match.world) == "moved"
+            until(lambda: any(world["node"] != frozen.name for world in
+                              witness.call("cluster.status")["worlds"]), "the directory")
+            place = witness.call("world.locate", world=match.world)
+            assert not place["here"] and place["node"] != frozen.name
+            witness.close()
+            match.finish()
+            epochs_rise(etcd, match.world)
+        finally:
+            close_all(nodes)
+
+
+def etcd_dies_and_comes_back():
+    source = random.Random(seed())
+    with Etcd() as etcd:
+        nodes = [Node(etcd, "a")]
+        try:
+            match = Match(nodes, source)
+            match.goes_on()
+            etcd.processes[0].kill()
+            etcd.processes[0].wait()
+            time.sleep(0.5)  # for what is on its way
+            answered, tick = len(match.answers), match.tick()
+            time.sleep(0.5)
+            # Nothing is told of what nobody would know after a crash.
+            assert len(match.answers) <= answered + 1 and match.tick() <= tick + 1
+            etcd.start(0)
+            match.goes_on()
+            match.finish()
+            assert owner_of(etcd, match.world) == (1, "a")
+        finally:
+            close_all(nodes)
+
+
+def worlds_end_and_names_are_shared():
+    with Etcd() as etcd:
+        nodes = [Node(etcd, name) for name in "ab"]
+        try:
+            one, two = (node.connect() for node in nodes)
+            made = one.call("world.create", name="w", generator="open", width=16, height=16)
+            assert two.refused("world.create", name="w", generator="open", width=16,
+                               height=16) == "exists"
+            other = two.call("world.create", name="v", generator="open", width=16, height=16)
+            assert other["world"] != made["world"]
+            until(lambda: any(world["name"] == "w" for world in
+                              two.call("cluster.status")["worlds"]), "the directory")
+            assert two.refused("world.pause", world=made["world"]) == "moved"
+            place = two.call("world.locate", name="w")
+            assert (place["node"], place["here"]) == ("a", False)
+            assert place["tcp"] == f"127.0.0.1:{nodes[0].port}"
+            assert two.refused("world.locate", name="x") == "no_world"
+            status = two.call("cluster.status")
+            assert sorted(node["node"] for node in status["nodes"]) == ["a", "b"]
+            one.call("world.destroy", world=made["world"])
+            number = f"{made['world']:016x}"  # /fogmarch/test/KIND/NUMBER...
+            until(lambda: all(key.split("/")[4:5] != [number] and not key.endswith("names/w")
+                              for key in etcd.range("/fogmarch/test/")), "the keys to go")
+            again = two.call("world.create", name="w", generator="open", width=16, height=16)
+            assert again["world"] > other["world"]
+            one.close(), two.close()
+        finally:
+            close_all(nodes)
+
+
+run([a_node_is_killed_and_another_is_told_to_end, a_frozen_node_says_nothing_more,
+     etcd_dies_and_comes_back, worlds_end_and_names_are_shared])
