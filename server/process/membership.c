@@ -61,6 +61,12 @@ fm_status fm_membership_prepare(fm_hub *hub)
     if (config->cluster_name[0] == '\0') {
         return FM_OK;
     }
+    char error[FM_ETCD_ERROR_SIZE] = "cluster_name needs cluster_endpoints and journal_dir";
+    if (config->cluster_endpoints[0] == '\0' || config->journal_dir[0] == '\0' ||
+        !fm_etcd_members_check(config->cluster_endpoints, error)) {
+        fm_log(FM_LOG_ERROR, "cannot be a node", fm_log_text("reason", error));
+        return FM_ERR_BAD_VALUE;
+    }
     name_node(config);
     own.hub = hub;
     randombytes_buf(&own.incarnation, sizeof own.incarnation);

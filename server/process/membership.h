@@ -12,7 +12,8 @@
 
 #include "server/sessions/hub.h"
 
-/// Makes the store, before the conductor. @return FM_OK or FM_ERR_NO_MEMORY
+/// Makes the store, before the conductor. @return FM_OK, FM_ERR_NO_MEMORY or FM_ERR_BAD_VALUE: a
+/// setting is missing or wrong, and the log says which
 FM_CHECKED fm_status fm_membership_prepare(fm_hub *hub);
 
 /// Joins, once clients can connect.

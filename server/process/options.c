@@ -451,7 +451,6 @@ static void read_settings(struct options *options)
         check_remote(options, "listen", options->config.listen, true);
         check_remote(options, "http", options->config.http, true);
         check_remote(options, "metrics_listen", options->config.metrics_listen, false);
-        check_cluster(options);
     }
 }
 
@@ -467,6 +466,7 @@ bool fm_options_read(const char *const *arguments, const char *const *environmen
     }
     if (options.error_count == 0 && options.check_config) {
         check_files(&options);
+        check_cluster(&options);
     }
     if (options.error_count == 0) {
         may_start = !print_wanted(&options, out);

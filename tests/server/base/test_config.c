@@ -78,6 +78,7 @@ static void other_value(const fm_config_key *key, char *text, size_t size)
                          strcmp(key->name, "metrics_listen") == 0
                      ? "[::1]:7000"
                  : strcmp(key->name, "planner") == 0         ? "dstar-lite:queue=heap"
+                 : strncmp(key->name, "cluster_n", 9) == 0   ? "a.name-of_1"
                  : strcmp(key->name, "trusted_proxies") == 0 ? "10.0.0.0/8, ::1"
                  : strcmp(key->name, "token_file") == 0      ? token_path
                                                              : "a \"quoted\" \\ file: #1");
