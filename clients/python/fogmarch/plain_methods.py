@@ -7,11 +7,11 @@ from typing import Any, cast
 
 from .methods import (
     AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport, AgentSet, AgentSpawn,
-    BuildingPlace, BuildingRemove, DebugCompare, DebugExplain, DebugInspect, DebugSubscribe,
-    DebugTop, Hello, MapUpload, PathDistance, PathField, PathNearest, PathQuery, PathReachable,
-    Ping, ReplayList, ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload, Stats,
-    Subscribe, TeamCreate, TerrainSet, TokenCreate, TokenList, WorldCreate, WorldInfo,
-    WorldList, WorldLoad, WorldPause, WorldResume, WorldSave, WorldStep,
+    BuildingPlace, BuildingRemove, ClusterStatus, DebugCompare, DebugExplain, DebugInspect,
+    DebugSubscribe, DebugTop, Hello, MapUpload, PathDistance, PathField, PathNearest, PathQuery,
+    PathReachable, Ping, ReplayList, ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek,
+    SaveDownload, Stats, Subscribe, TeamCreate, TerrainSet, TokenCreate, TokenList, WorldCreate,
+    WorldInfo, WorldList, WorldLoad, WorldLocate, WorldPause, WorldResume, WorldSave, WorldStep,
 )
 
 
@@ -1164,6 +1164,32 @@ class PlainMethods:
             'world': world,
         }
         self.call('replay.close', params)
+
+    def world_locate(
+        self, *,
+        world: int | None = None,
+        name: str | None = None,
+    ) -> WorldLocate:
+        """Which node of a cluster has a world; any node knows. not_ready: its node is gone, and the
+        next one is about to take it over. Lowest role: player.
+
+        world: number of the world
+        name: or its name
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'name': name,
+        }
+        return cast(WorldLocate, self.call('world.locate', params))
+
+    def cluster_status(
+        self,
+    ) -> ClusterStatus:
+        """The cluster as this node sees it. Lowest role: admin.
+        """
+        params: dict[str, Any] = {
+        }
+        return cast(ClusterStatus, self.call('cluster.status', params))
 
     def token_list(
         self,

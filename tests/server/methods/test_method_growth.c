@@ -290,6 +290,16 @@ static void resume_worlds(void)
     ask_each_world(FM_METHOD_WORLD_RESUME);
 }
 
+static void locate_worlds(void)
+{
+    ask_each_world(FM_METHOD_WORLD_LOCATE);
+}
+
+static void ask_for_the_cluster(void)
+{
+    ask(FM_METHOD_CLUSTER_STATUS);
+}
+
 static void save(void)
 {
     put_world();
@@ -735,6 +745,8 @@ static const struct deed deeds[] = {
     {FM_METHOD_WORLD_DESTROY, "worlds", worlds, destroy_worlds},
     {FM_METHOD_WORLD_PAUSE, "worlds", worlds, pause_worlds},
     {FM_METHOD_WORLD_RESUME, "worlds", worlds, resume_worlds},
+    {FM_METHOD_WORLD_LOCATE, "worlds", worlds, locate_worlds},
+    {FM_METHOD_CLUSTER_STATUS, "worlds", worlds, ask_for_the_cluster},
     {FM_METHOD_WORLD_STEP, "agents", marching_units, step},
     {FM_METHOD_WORLD_SAVE, "agents", marching_units, save},
     {FM_METHOD_SAVE_DOWNLOAD, "agents", saved_units, download},
