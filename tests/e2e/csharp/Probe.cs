@@ -262,6 +262,10 @@ static class Probe
             }
         });
         client.Ping().Wait();
+        for (int i = 0; i < 500 && unheard.Length == 0; i++)
+        {
+            client.Update(10); // the order's world answers in its own time
+        }
         var other = new Client("127.0.0.1", 1);
         other.Closed += (c, reason) => none = reason;
         while (other.State != ClientState.Closed)
