@@ -257,7 +257,9 @@ static void note_stillness(struct fm_tick *t, bool had_nothing_to_do)
     world->still_ticks = still ? world->still_ticks + 1 : 0;
 }
 
-// A tick of a world that is still: time goes on, and nothing else.
+// A tick of a world that is still: time passes, and teams save what the tick's budget lets them.
+// When a world begins to be still depends on who watches it, so such a tick must do what a whole
+// one would.
 static void stand_still(struct fm_tick *t)
 {
     fm_world *world = t->world;
@@ -265,6 +267,7 @@ static void stand_still(struct fm_tick *t)
     world->lists.cut_count = 0;
     fm_world_begin_interval(world);
     world->interval.streamed = true;
+    stages[FM_STAGE_SEARCH](t);
     t->report->record.digest = fm_digest_still(world);
     world->tick += 1;
     t->report->record.tick = world->tick;
@@ -277,14 +280,14 @@ static void run(struct fm_tick *t)
     *t->report = (fm_tick_report){0};
     world->settled = false;
     world->agents_visited = 0;
+    uint32_t worker_count = fm_workers_count(t->workers);
+    world->workers.count =
+        worker_count > world->workers.count ? worker_count : world->workers.count;
     if (is_still(world)) {
         stand_still(t);
         return;
     }
     bool had_nothing_to_do = has_nothing_to_do(world);
-    uint32_t worker_count = fm_workers_count(t->workers);
-    world->workers.count =
-        worker_count > world->workers.count ? worker_count : world->workers.count;
     fm_world_begin_interval(world);
     uint32_t ended_before = world->interval.ended_count;
 

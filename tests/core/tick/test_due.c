@@ -6,6 +6,7 @@
 #include "core/generate/generate.h"
 #include "core/map/view.h"
 #include "core/tick/tick.h"
+#include "core/views/view_delta.h"
 #include "core/views/inspect.h"
 #include "tests/support/support.h"
 
@@ -183,6 +184,29 @@ static void still_worlds_stand_still(void **state)
     fm_world_destroy(world);
 }
 
+// When a world begins to be still depends on who watches it. Journals do not record that, so its
+// ticks must not show it, whatever their budgets are.
+static void stillness_leaves_no_trace(void **state)
+{
+    (void)state;
+    static uint64_t digests[3 * SIDE];
+    for (uint32_t watched = 0; watched < 2; watched++) {
+        fm_random random = fm_random_seed(fm_test_seed());
+        fm_world *world = make_world(&random, &fm_auto, false);
+        send(world, &random);
+        fm_tick_report report;
+        for (uint32_t tick = 0; tick < 3 * SIDE; tick++) {
+            if (watched && tick % 10 == 9) {
+                assert_int_equal(fm_world_watch(world, FM_ALL_TEAMS, tick % 20 == 9), FM_OK);
+            }
+            fm_tick_run(world, NULL, BUDGET + tick % 7 * 1000, NULL, &report);
+            digests[tick] = watched ? digests[tick] : report.record.digest;
+            assert_int_equal(report.record.digest, digests[tick]);
+        }
+        fm_world_destroy(world);
+    }
+}
+
 // A cell that is blocked on somebody's way wakes those whose way it is on, within the tick; one
 // that is freed wakes all.
 static void edits_wake(void **state)
@@ -304,9 +328,13 @@ static void overload_finishes_as_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_walk_costs_nothing),     cmocka_unit_test(the_idle_cost_nothing),
-        cmocka_unit_test(still_worlds_stand_still), cmocka_unit_test(edits_wake),
-        cmocka_unit_test(everybody_arrives_in_fog), cmocka_unit_test(overload_finishes_as_much),
+        cmocka_unit_test(a_walk_costs_nothing),
+        cmocka_unit_test(the_idle_cost_nothing),
+        cmocka_unit_test(still_worlds_stand_still),
+        cmocka_unit_test(stillness_leaves_no_trace),
+        cmocka_unit_test(edits_wake),
+        cmocka_unit_test(everybody_arrives_in_fog),
+        cmocka_unit_test(overload_finishes_as_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
