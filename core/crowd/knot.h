@@ -37,7 +37,7 @@ typedef struct fm_knot_kind {
 
 typedef struct fm_knot_ground {
     uint32_t cell_count, kind_count;
-    const fm_knot_cell *beside; // by cell: the cells around it, whoever may go there
+    const fm_knot_cell *beside; // by cell: the cells around it, for units of any kind
     const fm_knot_kind *kinds;
 } fm_knot_ground;
 

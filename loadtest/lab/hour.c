@@ -1,5 +1,5 @@
 // loadtest/lab/hour.c: `fogmarch-lab hour`: a long game in process, one unit per cell, units of one
-// to four cells a side. Whoever's order ends gets another, to a cell drawn from the seed.
+// to four cells a side. A unit whose order ends gets another, to a cell drawn from the seed.
 //
 // What is looked for is a unit that gets nowhere: that has had one order all the time and was never
 // more than four cells from one place for 600 ticks. Orders that end without arriving are counted

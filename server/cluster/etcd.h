@@ -1,6 +1,6 @@
 // server/cluster/etcd.h: a client of etcd, over its JSON gateway (HTTP/1.1, /v3/...).
 //
-// Calls block, with a deadline each. Whoever talks to etcd here is a thread that has nothing else
+// Calls block, with a deadline each. A caller is a thread that has nothing else
 // to do meanwhile: the journals' writer, a thread of the pool that makes or takes over a world, the
 // node's own. So there are no callbacks and no queue between threads; several transactions are on
 // their way at once over several clients (begin ... begin, finish ... finish).

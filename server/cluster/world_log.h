@@ -8,7 +8,7 @@
 //
 // That is the fence. A node that was thought dead and is not may go on computing, but nothing that
 // it computes is told to anybody, because answers, deltas and ends of orders wait for the commit.
-// So what anybody was told is a prefix of one log, whoever wrote it.
+// So what anybody was told is a prefix of one log, from any node.
 //
 //   CREATED ── append ──> OWNED ── another owner ──> LOST (the world is dropped here)
 //   TAKEN ────────────────^

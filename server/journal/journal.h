@@ -152,8 +152,8 @@ FM_CHECKED fm_status fm_journal_create(fm_journals *journals, const fm_journal_h
                                        const fm_journal_world *world, void *owner, fm_journal **out,
                                        char *error);
 
-/// Continues with the file of a world that was brought back. Likewise. Where the disk is full it
-/// has failed already (fm_journal_has_failed()), and is tried again with what is submitted.
+/// Continues with the file of a world that was brought back. The same holds. Where the disk is full
+/// it has failed already (fm_journal_has_failed()), and is tried again with what is submitted.
 ///
 /// @param tail  as fm_journal_reader_tail()
 /// @return as fm_journal_file_open()

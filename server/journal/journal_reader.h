@@ -89,7 +89,7 @@ FM_CHECKED fm_status fm_journal_reader_open(const char *path, fm_journal_reader 
 /// NULL is allowed.
 void fm_journal_reader_close(fm_journal_reader *reader);
 
-// Where whoever continues writing begins.
+// Where a writer that continues begins.
 typedef struct fm_journal_tail {
     uint64_t position, tick; // of the last row: ticks completed
     fm_journal_link link;
@@ -101,8 +101,8 @@ typedef struct fm_journal_tail {
 /// As of the row that was read last, which must be the end.
 fm_journal_tail fm_journal_reader_tail(const fm_journal_reader *reader);
 
-/// What an end that is not KNOWN means for whoever continues with it, as a sentence with what is
-/// lost.
+/// What an end that is not KNOWN means for a writer that continues with it, as a sentence with what
+/// is lost.
 /// @param error  receives it; room for FM_JOURNAL_ERROR_SIZE
 void fm_journal_reader_doubt(const fm_journal_reader *reader, char *error);
 

@@ -30,8 +30,8 @@
 // place are found as well, and a file beside the database says which is the last one
 // (journal_mark.h). A keyframe has a seal, a hash of its row's link and of all that it says.
 //
-// Format 1 had neither. Whoever continues writing one turns it into format 2: its old rows have no
-// link, and `linked_from` in meta is the position of the last of them.
+// Format 1 had neither. A server that continues writing one turns it into format 2: its old rows
+// have no link, and `linked_from` in meta is the position of the last of them.
 //
 // Commands that were refused changed nothing and are not here. Secrets are not here either.
 

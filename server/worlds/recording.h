@@ -31,7 +31,7 @@
 /// @return as fm_journal_create()
 FM_CHECKED fm_status fm_recording_begin(fm_journals *journals, fm_host *host, char *error);
 
-/// Continues with a journal from which the world was brought back. Likewise.
+/// Continues with a journal from which the world was brought back. The same holds.
 /// @return as fm_journal_open()
 FM_CHECKED fm_status fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
                                         const fm_journal_tail *tail, char *error);

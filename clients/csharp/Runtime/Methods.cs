@@ -327,7 +327,7 @@ namespace Fogmarch
         }
 
         /// <summary>Changes what living agents are, all of them or, on an error, none. Their orders stay;
-        /// whose class changes searches anew. At least one of class, speed and frozen is there. Lowest role:
+        /// whose class changes searches again. At least one of class, speed and frozen is there. Lowest role:
         /// admin.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="agents">ids</param>

@@ -494,7 +494,7 @@ class PlainMethods:
         command_id: int | None = None,
     ) -> AgentSet:
         """Changes what living agents are, all of them or, on an error, none. Their orders stay;
-        whose class changes searches anew. At least one of class, speed and frozen is there.
+        whose class changes searches again. At least one of class, speed and frozen is there.
         Lowest role: admin.
 
         world: number of the world

@@ -27,7 +27,7 @@ export interface Deeds {
 }
 
 const GROUPS = 9;
-const HOLD_MS = 500; // a press on a group's button that makes it anew
+const HOLD_MS = 500; // a press on a group's button that makes it again
 
 export class Panel {
   private readonly facts = make("div", { id: "selection" });
@@ -87,7 +87,7 @@ export class Panel {
   }
 
   // A click calls a group, or makes one of the selected units where there is none; a long press makes
-  // it anew.
+  // it again.
   private groupRow(deeds: Deeds): HTMLElement {
     const row = make("div", { class: "groups", role: "group", "aria-label": "control groups" });
     for (let number = 1; number <= GROUPS; number++) {
