@@ -33,6 +33,8 @@ async function theQueue() {
   // Two of them.
   await page.locator("[data-tab=pair]").click();
   await page.locator("#keep").click();
+  await until(async () => (await page.locator("#paired").textContent()).includes("nobody"), "one is kept");
+  assert.equal(await page.locator("#pair tr").count(), 2, "nothing is compared with itself");
   await page.locator("input[name=agent]").fill(String(agents[3]));
   await page.getByRole("button", { name: "find" }).click();
   await until(async () => (await page.locator("#pair tr").count()) === 3, "two rows");

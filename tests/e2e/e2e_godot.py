@@ -151,9 +151,9 @@ def ends():
         world, (team, _), _ = make_world(client, paused=True)
         with Probe(server.port, world, team, [0, 99]) as probe, Probe(server.port, world, 0, [0, 99]) as other:
             probe.shown()
+            other.shown()
             client.call("world.destroy", world=world)
             assert probe.said() == {"ended": "the world has ended"}
-            other.shown()
             assert other.said() == {"ended": "the world has ended"}
         with Probe(1, 1, 1, [0]) as probe:
             assert "no server" in probe.said()["closed"]

@@ -472,8 +472,63 @@ def full_disk():
                 admin = server.connect()
                 info = admin.call("world.info", world=world)
                 assert (info["tick"], info["digest"]) == (tick, digest), (info, tick, digest)
-                told = server.connect(hello=False).call("hello", protocol=1, token=made["token"])
-                assert told["role"] == "debug", told
+                assert role_of(server, made["token"]) == "debug"
+
+
+def what_is_there(admin, world):
+    """All that a request can change: the world, names, tokens."""
+    info = admin.call("world.info", world=world)
+    return ((info["tick"], info["digest"], info["agents"]),
+            [(entry["world"], entry["name"]) for entry in admin.call("world.list")["worlds"]],
+            sorted((entry["number"], entry["role"]) for entry in admin.call("token.list")["tokens"]))
+
+
+def with_a_full_disk_nothing_is_half_done():
+    """Every method that is to be written down: refused, and neither the world, nor names, nor tokens have changed,
+    now and after a restart."""
+    with SmallDisk() as disk:
+        if disk.path is None:
+            print("[ SKIPPED  ] with_a_full_disk_nothing_is_half_done: needs the right to mount a tmpfs")
+            return
+        with JournalServer(disk) as server:
+            admin, asker = server.connect(), server.connect()
+            world = populate(admin, paused=True)
+            kept = admin.call("token.create", role="debug")
+            number = max(entry["number"] for entry in admin.call("token.list")["tokens"])
+            building = admin.call("building.place", world=world, rect=[40, 40, 1, 1])["building"]
+            disk.fill()
+            asker.socket.settimeout(1)
+            edit_until_it_fails(admin, asker, world, [])
+            before = what_is_there(admin, world)
+            deeds = {
+                "token.create": {"role": "observer"},
+                "token.revoke": {"number": number},
+                "world.create": {"name": "more", "generator": "open", "width": 400, "height": 400},
+                "world.step": {"world": world, "ticks": 3},
+                "team.create": {"world": world},
+                "agent.spawn": {"world": world, "team": 1, "cells": [1, 1], "place": "nearest"},
+                "agent.remove": {"world": world, "agents": [1]},
+                "agent.order": {"world": world, "agents": [1], "kind": "hold"},
+                "agent.planner": {"world": world, "agents": [1], "planner": "dstar-lite"},
+                "agent.set": {"world": world, "agents": [1], "frozen": True},
+                "agent.place": {"world": world, "agents": [1], "cells": [1, 1], "place": "nearest"},
+                "terrain.set": {"world": world, "set": "blocked", "cells": [2, 2]},
+                "building.place": {"world": world, "rect": [44, 44, 1, 1]},
+                "building.remove": {"world": world, "building": building},
+            }
+            for method, params in deeds.items():
+                assert admin.refused(method, **params) == "io", method
+                assert what_is_there(admin, world) == before, method
+            assert role_of(server, kept["token"]) == "debug", "a token that could not be ended is good"
+            server.kill()
+        disk.empty()
+        with JournalServer(disk) as server:
+            assert what_is_there(server.connect(), world) == before
+            assert role_of(server, kept["token"]) == "debug"
+
+
+def role_of(server, token):
+    return server.connect(hello=False).call("hello", protocol=1, token=token)["role"]
 
 
 def started_with_a_full_disk():
@@ -500,7 +555,7 @@ def started_with_a_full_disk():
                 until(lambda: admin.call("world.info", world=world)["journal"] == stopped, "the full disk")
                 info = admin.call("world.info", world=world)
                 assert info["tick"] >= seen and info["journal"] == ("paused" if policy == "pause" else policy), info
-                assert server.connect(hello=False).call("hello", protocol=1, token=token)["role"] == "debug"
+                assert role_of(server, token) == "debug"
                 assert admin.refused("terrain.set", world=world, cells=[1, 1], set="cost", cost=3) == "io"
                 if policy == "read_only":
                     admin.call("subscribe", world=world)
@@ -625,5 +680,5 @@ def one_of_two_fails():
 if __name__ == "__main__":
     run([killed_and_back, nothing_seen_is_lost, memory_that_runs_out, without_syncing, ended_in_order,
          destroyed_worlds_do_not_come_back, folders_that_will_not_do, damaged_files,
-         journals_that_went_back, full_disk, started_with_a_full_disk,
+         journals_that_went_back, full_disk, with_a_full_disk_nothing_is_half_done, started_with_a_full_disk,
          files_that_may_not_grow, ended_with_a_full_disk, read_only_disk, one_of_two_fails])

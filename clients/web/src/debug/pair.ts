@@ -105,7 +105,8 @@ export class Pair {
     if (kept === undefined) {
       return;
     }
-    const other = this.inspector.last;
+    const { last } = this.inspector;
+    const other = last?.agent === kept.agent ? undefined : last;
     this.drawWay(kept);
     this.about.textContent = `Agent ${kept.agent}, whose way is orange, and ` +
       (other === undefined ? "nobody: select another one." : `the selected one, ${other.agent}. ` +
