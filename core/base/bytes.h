@@ -30,7 +30,7 @@ typedef struct fm_writer {
     uint8_t *data; // owned; NULL as long as nothing was written
     size_t size, capacity;
     const fm_memory *memory; // outlives the writer
-    bool failed;             // memory was out: what was written is incomplete
+    bool failed;             // out of memory: what was written is incomplete
 } fm_writer;
 
 static inline fm_writer fm_writer_init(const fm_memory *memory)

@@ -2,6 +2,8 @@
 
 #include "core/commands/command_agents.h"
 
+#include "core/world/world_state.h"
+
 fm_status fm_command_check_agents(fm_world *world, const fm_command *command,
                                   uint32_t *failed_index)
 {

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 /// Checks that every agent of a command lives and belongs to the command's team, and makes room for
 /// what the command may note. Ending orders or removing these agents cannot fail after it.

@@ -5,6 +5,7 @@
 #include "core/base/random.h"
 #include "core/commands/edits.h"
 #include "core/commands/placing.h"
+#include "core/world/world_state.h"
 
 // Calls with every cell of a rectangle on the map.
 typedef void cell_fn(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building);

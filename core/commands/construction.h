@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 /// Does FM_COMMAND_BUILD, whole or not at all. Units in the way refuse it, or are pushed out when
 /// all of it stands.

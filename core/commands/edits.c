@@ -7,6 +7,7 @@
 #include "core/world/planner_table.h"
 #include "core/world/view_surveys.h"
 #include "core/world/world_classes.h"
+#include "core/world/world_state.h"
 
 // A building has to go before what it stands on can change.
 static bool hides_terrain(const fm_world *world, const fm_command *command, fm_cell cell)

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 /// Does FM_COMMAND_TERRAIN, whole or not at all.
 void fm_edits_command(fm_world *world, const fm_command *command, fm_command_result *result);

@@ -10,6 +10,7 @@
 #include "core/orders/order_end.h"
 #include "core/orders/order_kinds.h"
 #include "core/orders/orders.h"
+#include "core/world/world_state.h"
 
 #include <string.h>
 

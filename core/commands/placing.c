@@ -5,6 +5,7 @@
 #include "core/orders/homecoming.h"
 
 #include "core/world/due.h"
+#include "core/world/world_state.h"
 
 #define UNIT_TO_COME UINT32_MAX // in cells that an agent of the command under way will get
 

@@ -5,7 +5,9 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
 
 /// Chooses a cell for each agent of a spawn command, into world->crowd.placed. With
 /// FM_OCCUPANCY_EXCLUSIVE no two agents get the same, and none gets one that is taken.

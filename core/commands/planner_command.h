@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 /// Does FM_COMMAND_PLANNER, whole or not at all.
 void fm_planner_command(fm_world *world, const fm_command *command, fm_command_result *result);

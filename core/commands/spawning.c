@@ -7,7 +7,9 @@
 #include "core/crowd/crowd.h"
 #include "core/orders/homecoming.h"
 #include "core/orders/order_end.h"
+#include "core/world/names.h"
 #include "core/world/world_classes.h"
+#include "core/world/world_state.h"
 
 static const fm_planner_spec *spawned_spec(const fm_world *world, const fm_command *command)
 {

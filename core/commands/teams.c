@@ -3,6 +3,7 @@
 #include "core/commands/teams.h"
 
 #include "core/world/world_classes.h"
+#include "core/world/world_state.h"
 
 void fm_teams_command(fm_world *world, const fm_command *command, fm_command_result *result)
 {

@@ -7,6 +7,7 @@
 #include "core/orders/homecoming.h"
 #include "core/world/planner_table.h"
 #include "core/world/world_classes.h"
+#include "core/world/world_state.h"
 
 static fm_status check_owners(const fm_world *world, const fm_command *command,
                               uint32_t *failed_index)

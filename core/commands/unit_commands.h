@@ -1,13 +1,13 @@
 // core/commands/unit_commands.h: the commands that change living agents: what they are, and where.
 //
-// Orders stay, and go on from where the agent is and as what it is now: its search starts over, and
-// what was found out about its goal is forgotten.
+// Orders stay, and continue from where the agent is and as what it is now: its search starts over,
+// and what was found out about its goal is forgotten.
 //
 // Threads: the tick thread, between ticks.
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 /// Does FM_COMMAND_SET, whole or not at all. An agent fits in its new class where it stands, or is
 /// refused.

@@ -9,6 +9,7 @@
 #include "core/orders/homecoming.h"
 #include "core/orders/order_kinds.h"
 #include "core/world/world_classes.h"
+#include "core/world/world_state.h"
 
 bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
 {

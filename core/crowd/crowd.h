@@ -24,7 +24,7 @@
 #pragma once
 
 #include "core/crowd/pibt.h"
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 #define FM_TAKEN_TICKS 20u
 

@@ -5,6 +5,7 @@
 #include "core/crowd/knot.h"
 #include "core/crowd/pibt.h"
 #include "core/world/world_classes.h"
+#include "core/world/world_state.h"
 
 #include <string.h>
 

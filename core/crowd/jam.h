@@ -22,7 +22,7 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 #define FM_JAM_TICKS 128u
 #define FM_JAM_REACH 4u     // cells

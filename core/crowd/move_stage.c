@@ -8,6 +8,7 @@
 #include "core/orders/detour.h"
 #include "core/orders/order_kinds.h"
 #include "core/world/due.h"
+#include "core/world/world_state.h"
 
 #define WORDS_A_TURN 4u // of marks, 64 agents each, that a worker takes at a time
 #define FETCH_AHEAD  4u // agents

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 /// The choose stage: sets every agent's next cell. Runs agents in parallel.
 void fm_agents_choose(fm_world *world, fm_workers *workers);

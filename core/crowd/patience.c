@@ -3,6 +3,7 @@
 #include "core/crowd/patience.h"
 
 #include "core/orders/order_kinds.h"
+#include "core/world/agent.h"
 
 static void count(struct fm_agent *agent, const fm_mover *mover)
 {

@@ -1,4 +1,4 @@
-// core/crowd/patience.h: no order goes on for ever because of others. Who does not get nearer to
+// core/crowd/patience.h: no order lasts for ever because of others. Who does not get nearer to
 // its goal for too long, and not for want of trying, ends as near as it has come: FM_END_CROWDED
 // with on_unreachable = nearest, FM_END_UNREACHABLE with fail; wait continues.
 //
@@ -16,7 +16,9 @@
 #pragma once
 
 #include "core/crowd/pibt.h"
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
 
 #define FM_PATIENCE_TICKS 1800u
 

@@ -8,6 +8,7 @@
 #include "core/orders/orders.h"
 #include "core/world/names.h"
 #include "core/world/world_classes.h"
+#include "core/world/world_state.h"
 
 #define NARROW_EXITS_MAX 4
 #define SWAP_TICKS       512u

@@ -4,7 +4,10 @@
 #pragma once
 
 #include "core/crowd/pibt.h"
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
+struct fm_planner;
 
 /// Part of the choose stage: writes what an agent would like into its mover. `planner` is the one
 /// that its `next` came from, or NULL. Workers; writes this agent's mover and nothing else.

@@ -4,6 +4,7 @@
 
 #include "core/orders/order_kinds.h"
 #include "core/world/due.h"
+#include "core/world/world_state.h"
 
 // In a group with a common speed the slowest one's counts. 0: a step a tick.
 static uint32_t speed_of(const struct fm_agent *agent)

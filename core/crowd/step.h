@@ -8,7 +8,9 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
 
 /// Adds a tick's worth of credit. Workers; writes this agent and nothing else.
 ///

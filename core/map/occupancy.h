@@ -50,10 +50,9 @@ void fm_occupancy_leave(fm_occupancy *occupancy, fm_cell cell, uint32_t size, ui
 /// there is no such cell.
 ///
 /// @param occupancy  NULL: everybody may stand everywhere
-/// @param ring       rings around `from` that are known to be full, 0 when nothing is known;
-/// receives
-///                   the number for the next call with the same `from` and size, if nobody has
-///                   left meanwhile
+/// @param ring       rings around `from` that are known to be full, 0 when nothing is known.
+///                   Receives the number for the next call with the same `from` and size, if
+///                   nobody has left meanwhile
 fm_cell fm_occupancy_nearest_free(const fm_occupancy *occupancy, const fm_bitmap *blocked,
                                   fm_cell from, uint32_t size, uint32_t *ring);
 

@@ -9,6 +9,7 @@
 #include "core/orders/goal_search.h"
 #include "core/orders/unreachable.h"
 #include "core/world/planner_table.h"
+#include "core/world/world_state.h"
 
 #define TURNS_MAX (FM_ORDER_QUEUE_MAX + 2) // of one agent in one tick
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/workers.h"
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 /// The assign stage: orders continue, and planners are dealt out. Serial, but for those who look
 /// for their next goal.

@@ -3,6 +3,8 @@
 #include "core/orders/detour.h"
 
 #include "core/orders/order_kinds.h"
+#include "core/world/agent.h"
+#include "core/world/planner_table.h"
 
 void fm_detour_measure(const struct fm_planner *planner, struct fm_agent *agent)
 {

@@ -12,7 +12,10 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
+struct fm_planner;
 
 #define FM_DETOUR_PERCENT_MAX 100000u
 

@@ -4,6 +4,7 @@
 
 #include "core/orders/leg.h"
 #include "core/orders/order_end.h"
+#include "core/world/world_state.h"
 
 #define FOLLOW_RADIUS 2u // cells, when the order names none
 #define GUARD_RADIUS  4u

@@ -21,7 +21,9 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
 
 /// Sets radius and post of an order whose turn has come.
 void fm_follow_begin(fm_world *world, struct fm_agent *agent);

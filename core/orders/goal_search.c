@@ -4,6 +4,7 @@
 
 #include "core/orders/leg.h"
 #include "core/orders/order_end.h"
+#include "core/world/world_state.h"
 
 #define BUDGET_SHARE    4u   // one part in so many of the tick's budget is for looking around
 #define CELLS_MIN       64u  // that a team may look at in a tick, whatever the budget

@@ -21,7 +21,9 @@
 #pragma once
 
 #include "core/base/workers.h"
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
 
 #define FM_DANGERS_MAX 16u // that an agent looks at, the nearest ones
 

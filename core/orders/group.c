@@ -2,6 +2,8 @@
 
 #include "core/orders/group.h"
 
+#include "core/world/world_state.h"
+
 #include <stdlib.h>
 
 #define EXCHANGES_MAX   (1u << 18) // pairs looked at, for one command

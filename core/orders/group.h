@@ -30,7 +30,7 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 /// Chooses a goal for each agent of a move command with one cell and `spread` or a formation. Its
 /// agents live (asserted) and must be of one team.

@@ -3,6 +3,7 @@
 #include "core/orders/homecoming.h"
 
 #include "core/world/planner_table.h"
+#include "core/world/world_state.h"
 
 void fm_home_pushed(fm_world *world, struct fm_agent *agent)
 {

@@ -1,7 +1,6 @@
 // core/orders/homecoming.h: who has no order and is pushed from where it stands goes back.
 //
-//   AT HOME ── pushed ──> AWAY ── FM_RETURN_TICKS not pushed ──> RETURNING, with a search of its
-//   own
+//   AT HOME ── pushed ──> AWAY ── FM_RETURN_TICKS not pushed ──> RETURNING (by its own search)
 //     ^  ^                 ^                                       │  │
 //     │  │                 └───────────── pushed ──────────────────┘  │
 //     │  └──────────────────────── is there again ───────────────────┤
@@ -15,7 +14,7 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
 
 #define FM_RETURN_TICKS 4u  // for units of one cell; twice as long for each cell more
 #define FM_PEACE_TICKS  32u // not pushed for so long, a large unit pushes others on its way back

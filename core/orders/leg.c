@@ -3,6 +3,7 @@
 #include "core/orders/leg.h"
 
 #include "core/world/planner_table.h"
+#include "core/world/world_state.h"
 
 void fm_order_set_goal(fm_world *world, struct fm_agent *agent, fm_cell goal)
 {

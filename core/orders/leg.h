@@ -5,7 +5,9 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
 
 /// Leads the leg somewhere else: the agent's planner gets the new goal if it serves this agent
 /// alone, and is let go if it is shared.

@@ -4,6 +4,7 @@
 
 #include "core/orders/leg.h"
 #include "core/orders/order_end.h"
+#include "core/world/world_state.h"
 
 void fm_march_progress(fm_world *world, struct fm_agent *agent)
 {

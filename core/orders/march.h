@@ -5,7 +5,9 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
 
 #define FM_MARCH_NEAR 4u // cells
 

@@ -5,6 +5,7 @@
 #include "core/base/random.h"
 #include "core/world/names.h"
 #include "core/world/planner_table.h"
+#include "core/world/world_state.h"
 
 void fm_order_note(fm_world *world, const struct fm_agent *agent, const struct fm_order *order,
                    fm_history_kind kind, uint8_t detail)

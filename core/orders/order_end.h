@@ -5,7 +5,8 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
+#include "core/world/history.h"
 
 /// Ends the order under way for `reason` and lets the agent's planners go. The queue stays. Nothing
 /// happens without an order.

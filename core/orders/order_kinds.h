@@ -18,7 +18,10 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
+struct fm_route;
 
 /// Whether a command of an order has as many cells, and a target, as its kind wants.
 bool fm_order_kind_accepts(const fm_command *command);

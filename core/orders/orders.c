@@ -6,6 +6,7 @@
 #include "core/orders/homecoming.h"
 #include "core/orders/order_end.h"
 #include "core/orders/order_kinds.h"
+#include "core/world/world_state.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
 
 /// Gives an agent an order: in place of all that it has, or after them. Room in its queue was made.
 void fm_agent_give_order(fm_world *world, struct fm_agent *agent, struct fm_order order,

@@ -4,6 +4,7 @@
 
 #include "core/orders/leg.h"
 #include "core/orders/order_end.h"
+#include "core/world/world_state.h"
 
 #define PATROL_PAUSE 16u // ticks before a patrol that came to nothing goes on to the next waypoint
 

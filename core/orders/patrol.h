@@ -4,7 +4,9 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
 
 /// Sets out for the first waypoint.
 void fm_patrol_begin(fm_world *world, struct fm_agent *agent);

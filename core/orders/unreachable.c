@@ -4,6 +4,7 @@
 
 #include "core/orders/order_kinds.h"
 #include "core/world/planner_table.h"
+#include "core/world/world_state.h"
 
 // What the labels say of an order; asked at most once in a tick for each.
 struct question {

@@ -27,7 +27,9 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
+
+struct fm_agent;
 
 /// Decides where an agent with an order, not on its goal, should go: order.substitute, or the goal
 /// while that is FM_CELL_NONE. Lets its planner go when that has changed. May end the order.

@@ -491,7 +491,7 @@ static void jps_knowledge_changed(void *self, const fm_change *changes, uint32_t
     }
 }
 
-// The agent was pushed while the search went on from where it had been.
+// The agent was pushed while the search continued from where it had been.
 static void catch_up(struct jps *p)
 {
     fm_cell cell = p->pushed_to;

@@ -5,6 +5,7 @@
 #include "core/saves/settle.h"
 #include "core/world/planner_table.h"
 #include "core/world/world_classes.h"
+#include "core/world/world_state.h"
 
 fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uint32_t *kept)
 {

@@ -12,6 +12,7 @@
 
 #include "core/commands/order_command.h"
 #include "core/world/planner_table.h"
+#include "core/world/world_state.h"
 
 bool fm_world_is_settled(const fm_world *world)
 {

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "core/saves/world_file.h"
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 #define FM_WORLD_MAGIC      "FMWORLD\n"
 #define FM_WORLD_MAGIC_SIZE 8u

@@ -14,6 +14,7 @@
 #include "core/saves/world_load_agents.h"
 #include "core/saves/world_loader.h"
 #include "core/saves/world_rows.h"
+#include "core/world/world_state.h"
 
 static uint32_t take_limited(fm_world_loader *loader, uint64_t first, uint64_t last,
                              const char *what)

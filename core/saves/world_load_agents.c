@@ -9,6 +9,7 @@
 #include "core/saves/world_rows.h"
 #include "core/world/planner_table.h"
 #include "core/world/world_classes.h"
+#include "core/world/world_state.h"
 
 // ---- what a team knows --------------------------------------------------------------------------
 

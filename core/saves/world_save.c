@@ -10,6 +10,7 @@
 #include "core/saves/world_file_state.h"
 #include "core/saves/world_rows.h"
 #include "core/world/planner_table.h"
+#include "core/world/world_state.h"
 
 struct save {
     const fm_world *world;

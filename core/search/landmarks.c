@@ -427,7 +427,7 @@ static bool walk(fm_landmarks *l, fm_work *work, uint32_t expansions_at_start,
     return false;
 }
 
-// Measures on. Returns true when that is done, false also when memory was out.
+// Measures on. Returns true when that is done, false also when out of memory.
 static bool measure(fm_landmarks *l, fm_work *work, uint32_t expansions_at_start)
 {
     switch (fm_distance_field_advance(&l->field, work, expansions_at_start)) {

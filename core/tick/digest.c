@@ -6,6 +6,7 @@
 #include "core/commands/order_command.h"
 #include "core/orders/orders.h"
 #include "core/tick/tick.h"
+#include "core/world/world_state.h"
 
 #define WORDS_A_TURN 4u // of marks, that a worker takes at a time
 

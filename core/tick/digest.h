@@ -9,7 +9,7 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 /// The digest stage.
 ///

@@ -9,6 +9,7 @@
 
 #include "core/tick/notice.h"
 #include "core/world/due.h"
+#include "core/world/world_state.h"
 
 #define FULL_LOOK_TICKS 16u
 #define STEPS_AHEAD     (FM_FRESH_SIDE / 2)

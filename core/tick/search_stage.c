@@ -12,6 +12,7 @@
 #include "core/world/due.h"
 #include "core/world/planner_table.h"
 #include "core/world/view_surveys.h"
+#include "core/world/world_state.h"
 
 #define MOVES_SHARE  4u    // of a team that has less than that, this part is for moves
 #define TURN_GROWTH  2u    // bits: who has had a turn in vain gets four times as much the next time

@@ -12,6 +12,7 @@
 #include "core/views/presence.h"
 #include "core/views/view_delta.h"
 #include "core/world/world_classes.h"
+#include "core/world/world_state.h"
 
 #define MANY_TEAMS 64u // from which on what they know is scattered over the memory
 

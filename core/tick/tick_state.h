@@ -8,7 +8,6 @@
 #pragma once
 
 #include "core/tick/tick.h"
-#include "core/world/world_state.h"
 
 // What stages hand to later stages of the same tick.
 struct fm_tick {

@@ -2,6 +2,8 @@
 
 #include "core/views/presence.h"
 
+#include "core/world/world_state.h"
+
 #define WORDS_A_TURN 8u // of marks
 
 static uint64_t bit_of(uint32_t team)

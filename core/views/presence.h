@@ -10,7 +10,8 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/presence_bits.h"
+#include "core/world/world.h"
 
 #define FM_PRESENCE_SIDE  32u // cells
 #define FM_PRESENCE_TICKS 32u

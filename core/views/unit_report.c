@@ -4,6 +4,7 @@
 
 #include "core/views/inspect.h"
 #include "core/world/names.h"
+#include "core/world/watched_view.h"
 #include "core/world/world_state.h"
 
 #include <string.h>

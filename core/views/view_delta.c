@@ -12,6 +12,7 @@
 #include "core/views/presence.h"
 
 #include "core/world/names.h"
+#include "core/world/watched_view.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_state.h"
 

@@ -1,5 +1,7 @@
 // core/world/agent_marks.c: see agent_marks.h.
 
+#include "core/world/agent_marks.h"
+
 #include "core/world/world_state.h"
 
 bool fm_agents_reserve(fm_world *world, uint32_t slots)

@@ -1,5 +1,5 @@
 // core/world/agent_marks.h: which agents a stage has to look at: bits by slot, so that a tick costs
-// what happens in it, not what exists. Part of world_state.h.
+// what happens in it, not what exists.
 //
 // A stage walks words, 64 slots at a time, and visits the agents whose bits are set, in slot order.
 //
@@ -22,7 +22,7 @@
 
 #pragma once
 
-#include "core/base/base.h"
+#include "core/world/agent.h"
 
 typedef enum fm_agent_mark {
     FM_MARK_LIVE,
@@ -48,3 +48,32 @@ struct fm_agent_hash {
     uint64_t whole;  // 0: the slot is free
     uint64_t orders; // the part of it that stays while the agent walks
 };
+
+// The agents. Whose: core/commands/spawning.c and core/saves, which fill and free slots;
+// agent_marks.c has the marks, core/tick/digest.c the hashes.
+struct fm_world_agents {
+    struct fm_agent *slots;
+    uint32_t slot_count, capacity;
+    uint32_t count; // alive
+    uint64_t born;
+    struct fm_agent_marks *marks; // by slot / 64
+    uint32_t mark_capacity;
+    uint32_t hash_capacity;
+    struct fm_agent_hash *hashes; // by slot
+    uint64_t hash_sum;            // of `whole`
+};
+
+/// Makes room for so many slots, and what goes with them. False when out of memory.
+FM_CHECKED bool fm_agents_reserve(fm_world *world, uint32_t slots);
+
+/// Releases that. The world's agents hold nothing any more.
+void fm_agents_fini(fm_world *world);
+
+/// Marks all that live.
+void fm_agents_mark_all(fm_world *world, fm_agent_mark mark);
+
+/// An agent is in its slot now: everybody looks at it in the next tick.
+void fm_agent_be_born(fm_world *world, const struct fm_agent *agent);
+
+/// It is not there any more, for stages and for the digest.
+void fm_agent_be_gone(fm_world *world, const struct fm_agent *agent);

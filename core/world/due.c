@@ -2,6 +2,8 @@
 
 #include "core/world/due.h"
 
+#include "core/world/world_state.h"
+
 #include <string.h>
 
 #define BEGIN_COST  16u   // expansions: few searches take less

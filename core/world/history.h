@@ -17,7 +17,7 @@ typedef enum fm_history_kind {
     FM_HISTORY_GIVEN,  // an order was given; detail: its kind
     FM_HISTORY_BEGUN,  // its turn came; detail: its kind
     FM_HISTORY_ENDED,  // it ended; detail: reason
-    FM_HISTORY_REPLAN, // a search went on because of what was learned
+    FM_HISTORY_REPLAN, // a search continued because of what was learned
     FM_HISTORY_EDIT,   // the map was edited
 } fm_history_kind;
 

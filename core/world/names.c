@@ -2,6 +2,7 @@
 
 #include "core/world/names.h"
 
+#include "core/world/watched_view.h"
 #include "core/world/world_state.h"
 
 // ---- own agents ---------------------------------------------------------------------------------

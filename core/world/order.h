@@ -1,5 +1,5 @@
-// core/world/order.h: what an agent has to do, as the tick keeps it. Part of
-// world_state.h; orders.h has the functions.
+// core/world/order.h: what an agent has to do, as the tick keeps it. core/orders/orders.h has the
+// functions.
 //
 // An order leads its agent over legs. A leg is one cell to go to, `goal`, and is all that planners
 // ever hear of. A move has one leg, a patrol one after the other; a follow moves the goal of its

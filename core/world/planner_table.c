@@ -12,6 +12,7 @@
 #include "core/search/jump_search.h"
 #include "core/world/due.h"
 #include "core/world/view_surveys.h"
+#include "core/world/world_state.h"
 
 #include <string.h>
 

@@ -12,7 +12,67 @@
 
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
+
+struct fm_planner {
+    bool in_use;
+    bool wants_search; // RUNNING after the last look
+    uint8_t turns;     // that it has had in this tick
+    bool cut;          // stopped by the deadline in this round
+    bool skipped;      // the deadline had passed before its turn
+    bool disturbed;    // had an answer, and what is known changed: the next expansion is a replan
+    bool has_answered; // has it ever
+    bool edited;       // `disturbed` by an edit, among others
+    uint8_t state;     // fm_plan_state
+    uint8_t cause;     // fm_replan, of the last of `replans`
+    uint8_t kind;      // index of its type in the catalogue
+    void *self;
+    fm_planner_spec spec;
+    uint32_t team;
+    uint8_t class_index; // movement class of its agents
+    fm_cell goal;
+    uint32_t users;       // agents
+    uint32_t first_agent; // slot of the one that came last; the others by `mate_after`
+    uint64_t cursor;      // version of the knowledge it has read up to
+    uint64_t asked_tick;  // since when its agents want an answer that they do not have
+    uint64_t expansions;
+    uint64_t serial;                   // among all planners there ever were
+    uint64_t recent;                   // expansions per tick x 256, smoothed, as of recent_tick
+    uint64_t recent_tick;              // see fm_planner_recent()
+    uint64_t noted_expansions;         // as of the last tick's end
+    uint64_t noted_replans;            // the same
+    uint32_t change_count;             // cells in the last changes that it was notified of
+    fm_cell change_cell;               // the first of them
+    uint64_t replans;                  // times that changes of knowledge made it search again
+    uint32_t grant;                    // of the current round; 0: it is not its turn
+    uint32_t round_expansions;         // done in the current round
+    uint32_t cut_at;                   // see fm_cut.expansions
+    uint32_t next;                     // planner with the same hash and another key, or free slot
+    uint32_t mate_before, mate_after;  // slots in the ring of those with its key
+    uint32_t first_start, start_count; // its part of fm_world.lists.starts
+    uint64_t hash;                     // what the digest counts of it, as of the last one
+};
+
+// The planners. Whose: planner_table.c; the bits are those of due.c, grants and rounds those of the
+// search stage, hashes those of core/tick/digest.c.
+struct fm_world_planners {
+    struct fm_planner *slots;
+    uint32_t slot_count, capacity;
+    uint32_t free; // head of the list of free slots
+    uint32_t count;
+    uint32_t field_count; // of these, goal fields
+    uint64_t made;
+    uint64_t hash_sum;    // of fm_planner.hash
+    uint32_t search_cost; // what a search took of late, in 1/16 expansions; 0: not known yet
+    uint32_t *table;      // slot + 1 by hash; chains through fm_planner.next
+    uint32_t table_mask;
+
+    // Bits per planner slot; see due.h.
+    uint64_t *due;     // the next search stage turns to it
+    uint64_t *walking; // its agent follows a path, and is on its own
+    uint64_t *eager;   // the others: it must be notified of every step of its agents
+    uint32_t due_capacity, walking_capacity, eager_capacity;
+};
 
 /// Whether an agent that has a planner of its own for some goal would now be given a group's for
 /// it.

@@ -5,9 +5,29 @@
 
 #pragma once
 
+#include "core/search/heuristic_survey.h"
 #include "core/world/world.h"
 
 struct fm_agent;
+
+// The survey of one view (core/world/view_surveys.c).
+struct fm_world_survey {
+    fm_heuristic_survey *survey;
+    uint32_t team;
+    uint32_t class_index; // the first of those that share the view
+    uint64_t cursor;      // version of the view that it has read up to
+    uint32_t round_expansions;
+    bool cut;
+};
+
+// The surveys, in the order in which they were begun. Whose: view_surveys.c; the search stage
+// counts what each has done.
+struct fm_world_surveys {
+    struct fm_world_survey *list;
+    uint32_t count, capacity;
+    uint32_t *running; // indices of those that work in this tick
+    uint32_t running_count, running_capacity;
+};
 
 /// An agent is about to get a planner: begins a survey of its view if its spec goes by tables. When
 /// out of memory there will be none, and the default heuristic does.

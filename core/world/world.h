@@ -61,7 +61,7 @@ typedef enum fm_agent_state {
     FM_AGENT_STATE_COUNT,
 } fm_agent_state;
 
-// Why a search was begun, or went on after it had an answer.
+// Why a search was begun, or continued after it had an answer.
 //
 // X(enumerator, name on the wire)
 #define FM_REPLAN_LIST(X)                                                                          \
@@ -390,7 +390,7 @@ typedef struct fm_changes {
     const fm_order_ended *ended;       // of the view's own orders
     const fm_building_look *buildings; // all that the view shows now, when `buildings_changed`
     bool buildings_changed;
-    bool incomplete; // memory was out, and this is not all: after a later tick, show the whole view
+    bool incomplete; // out of memory, this is not all: after a later tick, show the whole view
     bool ended_lost; // the same, and not even `ended` is all, which no later view makes up for
     uint32_t building_count;
     uint32_t entered_count;

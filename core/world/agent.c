@@ -1,4 +1,6 @@
-// core/world/world_state.c: see world_state.h.
+// core/world/agent.c: see agent.h.
+
+#include "core/world/agent.h"
 
 #include "core/world/world_state.h"
 
@@ -9,23 +11,6 @@ struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id)
     }
     struct fm_agent *agent = &world->agents.slots[id.index1 - 1];
     return agent->alive && agent->generation == id.generation ? agent : NULL;
-}
-
-void fm_world_begin_interval(fm_world *world)
-{
-    if (!world->interval.streamed) {
-        return;
-    }
-    world->interval.streamed = false;
-    world->interval.removed_count = 0;
-    world->interval.ended_count = 0;
-    world->interval.edited_count = 0;
-    world->map.buildings_shown.changed = false;
-    for (uint32_t i = 0; i < world->teams.count; i++) {
-        if (world->teams.list[i].delta != NULL) {
-            fm_knowledge_forget_learned(world->teams.list[i].knowledge);
-        }
-    }
 }
 
 void fm_agent_set_state(fm_world *world, struct fm_agent *agent, fm_agent_state state)

@@ -1,0 +1,59 @@
+// core/world/agent.h: one agent, as the tick keeps it. Which of them a stage visits is marked in
+// agent_marks.h.
+//
+// Owner: the world. Who has a pointer to one may keep it until the stage or command ends; ids are
+// for longer.
+
+#pragma once
+
+#include "core/world/order.h"
+#include "core/world/world.h"
+
+#define FM_SLOT_NONE UINT32_MAX // in place of a slot: none
+
+// What every tick looks at comes first, the order next: two lines of cache for a walk.
+struct fm_agent {
+    fm_cell cell;
+    fm_cell next;     // chosen for this tick; FM_CELL_NONE: stay
+    uint32_t planner; // slot, for the order's goal or substitute
+    uint32_t team;
+    uint32_t generation;
+    uint32_t member; // index in its team's list of slots
+    bool alive;
+    bool is_ready;       // has credit for a step in this tick
+    uint8_t state;       // fm_agent_state
+    uint8_t plan_state;  // fm_plan_state of `planner` for its cell, as of the choose stage
+    uint8_t class_index; // movement class, in the rules
+    uint8_t heading;     // direction of its last move, FM_DIRECTION_COUNT before the first
+    bool must_sense;     // in settled worlds: FM_MARK_LOOK, as saved
+    bool frozen;         // does not move, by FM_COMMAND_SET
+    // How fast it goes; see step.h.
+    uint32_t speed; // cells in 1000 s of game time; 0: a cell a tick
+    int32_t credit; // towards its next step; a straight one takes rules.tick_millihertz
+    uint64_t moves;
+    uint64_t stepped_tick;            // ticks completed with its last step, or pushed
+    uint32_t mate_before, mate_after; // slots of agents with the same planner; FM_SLOT_NONE: none
+    struct fm_order order;
+    fm_planner_spec spec;
+    struct fm_order *queue; // orders whose turn comes later, first to last; owned
+    uint32_t queue_count, queue_capacity;
+    uint32_t queue_wanted; // during a command: orders that it appends, or how often it is named
+    uint64_t born;         // agents of the world spawned before it
+
+    // Among others, where a cell holds one unit; see crowd.h.
+    bool settled;           // stands where its last order ended, or was pushed from there
+    uint16_t stalled_ticks; // since somebody who cannot be pushed stands on its goal
+    fm_cell settled_aim;    // where its last order led
+    fm_cell home;           // where it goes back to, see homecoming.h; FM_CELL_NONE: is there
+    fm_cell anchor;         // where it was when jams were looked for last; FM_CELL_NONE
+    uint64_t pushed_tick;   // ticks completed when it was pushed from there last
+    uint64_t asking_since;  // tick from which its priority grows; 0: it wants nothing
+    uint32_t nearest;       // that its leg has brought it, see patience.h; 0: not known yet
+    uint16_t hindered;      // ticks since then in which others kept it from its way
+};
+
+/// The living agent behind an id, or NULL.
+struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id);
+
+/// Changes what the agent does, and marks it for the stages that have to know.
+void fm_agent_set_state(fm_world *world, struct fm_agent *agent, fm_agent_state state);

@@ -1,0 +1,10 @@
+// core/world/presence_bits.h: which teams are in which part of the map, for core/views/presence.h.
+
+#pragma once
+
+#include <stdint.h>
+
+typedef struct fm_presence {
+    uint64_t *teams; // by tile; NULL: nobody wants to know
+    uint32_t columns, rows;
+} fm_presence;

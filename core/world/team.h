@@ -1,0 +1,37 @@
+// core/world/team.h: a team, as the tick keeps it: what it knows, who belongs to it, its share of
+// the search.
+
+#pragma once
+
+#include "core/base/account.h"
+#include "core/map/knowledge.h"
+#include "core/search/planner.h"
+#include "core/world/seekers.h"
+#include "core/world/team_labels.h"
+
+struct fm_jam;
+struct fm_view_delta;
+
+// What every tick looks at comes first, here and in the structs within: with thousands of teams
+// each line of cache counts.
+struct fm_team {
+    fm_knowledge *knowledge;
+    struct fm_view_delta *delta;           // NULL unless watched
+    uint32_t first_sensing, sensing_count; // its part of fm_world.lists.sensing
+    fm_account account;
+    fm_seekers seekers;
+    fm_team_labels labels;
+    fm_planner_spec spec;
+    uint32_t *members; // slots that are or were its agents', see names.h
+    uint32_t member_count, member_capacity;
+    uint32_t agent_free; // head of the list of its free slots through `planner`, FM_SLOT_NONE
+    uint64_t orders_given;
+    struct fm_jam *jam; // that is worked on, see core/crowd/jam.h; NULL: none
+};
+
+// The teams; team t is at t - 1. Whose: core/commands/teams.c and core/saves. Of a team its jam is
+// core/crowd's, its delta core/views', its account the search stage's.
+struct fm_world_teams {
+    struct fm_team *list;
+    uint32_t count, capacity;
+};

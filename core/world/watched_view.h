@@ -1,0 +1,30 @@
+// core/world/watched_view.h: a view that somebody watches: what it was shown, and what the last
+// tick changed in it. core/views/view_delta.c fills it; names.c looks up what it shows.
+
+#pragma once
+
+#include "core/map/bitmap.h"
+#include "core/world/names.h"
+#include "core/world/world.h"
+
+struct fm_view_delta {
+    fm_bitmap visible; // cells seen now; empty for FM_ALL_TEAMS
+    uint64_t *shown;   // bit per agent slot: in view as of the last tick
+    uint64_t *own;     // the same: of the team's agents, living or not
+    uint32_t shown_words, own_words;
+    uint32_t own_count; // members of the team that are in `own`
+    uint8_t *near;      // by tile, see presence.h; NULL: it looks everywhere
+    uint32_t near_capacity;
+    uint32_t removed_before; // of the world's list of removed agents: went before the watch began
+    bool incomplete;         // there was no memory to compare the last tick with
+    bool ended_lost;         // nor for the orders that ended in it
+    fm_sightings sightings;  // of agents of others that are in view
+    uint32_t *fresh;         // slots that came into view in this tick
+    uint32_t fresh_capacity;
+    fm_agent_look *entered, *changed;
+    fm_agent_left *left;
+    fm_learned *cells;
+    fm_order_ended *ended;
+    uint32_t entered_count, changed_count, left_count, cell_count, ended_count;
+    uint32_t entered_capacity, changed_capacity, left_capacity, cell_capacity, ended_capacity;
+};
