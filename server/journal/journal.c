@@ -430,7 +430,7 @@ static bool has_ended(const fm_journal *journal)
     return journal->taken_last->is_last;
 }
 
-// Not to go on elsewhere: then nothing that it did last matters.
+// Not to continue elsewhere: then nothing that it did last matters.
 static bool ends_for_good(const fm_journal *journal)
 {
     return journal->taken_last->is_last && !journal->taken_last->is_left;
@@ -456,7 +456,7 @@ static fm_journal_batch *first_uncommitted(const fm_journal *journal)
     return batch;
 }
 
-// Of a world that may belong to somebody else nothing is told, whether or not it has to be written.
+// Of a world that may belong to somebody else nothing is sent, whether or not it has to be written.
 static bool waits_for_fence(const fm_journal *journal)
 {
     const fm_journal_fence *fence = journal->journals->options.fence;

@@ -46,7 +46,7 @@ typedef struct fm_journal_batch {
     fm_journal_pace keyframe_pace;
     fm_writer world;
     bool is_last;                 // the world ends: the file goes
-    bool is_left;                 // the same, but the world goes on elsewhere: the file stays
+    bool is_left;                 // the same, but the world continues elsewhere: the file stays
     bool is_committed;            // it is in the shared log
     bool failed;                  // `failed` was called for it
     bool is_lost;                 // never written: the world belongs to somebody else
@@ -84,7 +84,7 @@ typedef struct fm_journal_fence {
     /// Whether nobody else can own this node's worlds now. Any thread.
     bool (*is_sure)(void *context);
 
-    /// Forgets a world that has ended here, and removes its log unless it goes on elsewhere. The
+    /// Forgets a world that has ended here, and removes its log unless it continues elsewhere. The
     /// writer's thread, or one of the pool.
     void (*end)(void *context, uint64_t world, bool is_left);
 } fm_journal_fence;
@@ -135,7 +135,7 @@ uint64_t fm_journals_turn(fm_journals *journals);
 
 fm_durability fm_journals_durability(const fm_journals *journals);
 
-/// Whether what is told has to wait until it is written.
+/// Whether what clients are sent has to wait until it is written.
 bool fm_journals_hold_back(const fm_journals *journals);
 
 /// The file of a world: FOLDER/NUMBER-NAME.journal. @return false when `path` is too small
@@ -187,10 +187,10 @@ bool fm_journal_is_waiting(const fm_journal *journal);
 /// Whether so much waits that the world must not continue. Any thread.
 bool fm_journal_is_behind(const fm_journal *journal);
 
-/// Whether the world belongs to somebody else now: nothing is written or told any more. Any thread.
+/// Whether the world belongs to somebody else now: nothing is written or sent any more. Any thread.
 bool fm_journal_is_lost(const fm_journal *journal);
 
-/// Whether nothing may be told of the world although nothing new was written: it may belong to
+/// Whether nothing may be sent of the world although nothing new was written: it may belong to
 /// somebody else. Any thread.
 bool fm_journal_is_in_doubt(const fm_journal *journal);
 

@@ -25,12 +25,11 @@
 #pragma once
 
 #include "server/journal/journal_error.h"
+#include "server/journal/journal_keyframes.h"
 #include "server/journal/journal_mark.h"
 
 #define FM_JOURNAL_NAME_MAX  64u // bytes of a world's name
 #define FM_JOURNAL_BASES_MAX 8u  // starting places
-
-typedef struct fm_journal_reader fm_journal_reader;
 
 // Whether a journal ends where it was written to (server/journal/journal_mark.h).
 typedef enum fm_journal_end {
@@ -59,14 +58,6 @@ typedef struct fm_journal_info {
     fm_journal_mark mark; // its mark, but for FM_JOURNAL_END_UNKNOWN and format 1
 } fm_journal_info;
 
-typedef struct fm_journal_keyframe {
-    uint64_t position;
-    uint64_t tick;   // ticks completed
-    uint64_t digest; // of the last of them; 0 before the first
-    fm_journal_pace pace;
-    uint64_t size, stored_size; // bytes of the world, and of what lies in the file
-} fm_journal_keyframe;
-
 typedef struct fm_journal_row {
     uint64_t position;
     uint64_t tick; // as fm_journal_kind says
@@ -79,11 +70,10 @@ typedef struct fm_journal_row {
 /// Opens a journal.
 ///
 /// @param out    left alone on failure
-/// @param error  receives on failure a sentence with the file's name; room for
-/// FM_JOURNAL_ERROR_SIZE
-/// @return FM_OK, FM_ERR_IO (cannot be opened or read), FM_ERR_BAD_FORMAT (is no journal, a newer
-/// one,
-///         or damaged) or FM_ERR_NO_MEMORY
+/// @param error  receives on failure a sentence with the file's name; it has room for
+///               FM_JOURNAL_ERROR_SIZE
+/// @return FM_OK, FM_ERR_IO (cannot be opened or read), FM_ERR_BAD_FORMAT (no journal, a newer
+///         one, or a damaged one) or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_journal_reader_open(const char *path, fm_journal_reader **out, char *error);
 
 /// NULL is allowed.
@@ -108,22 +98,6 @@ void fm_journal_reader_doubt(const fm_journal_reader *reader, char *error);
 
 /// As of when it was opened.
 const fm_journal_info *fm_journal_reader_info(const fm_journal_reader *reader);
-
-/// The keyframes, by position; at least one. They belong to the reader.
-const fm_journal_keyframe *fm_journal_reader_keyframes(const fm_journal_reader *reader,
-                                                       uint32_t *count);
-
-/// The newest keyframe at which no more than `tick` ticks were completed; NULL when all are later.
-const fm_journal_keyframe *fm_journal_reader_keyframe_before(const fm_journal_reader *reader,
-                                                             uint64_t tick);
-
-/// Reads and unpacks the world of a keyframe.
-///
-/// @param bytes  receives a block for the caller to free(); left alone on failure
-/// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_journal_reader_load(fm_journal_reader *reader,
-                                            const fm_journal_keyframe *keyframe, uint8_t **bytes,
-                                            size_t *size, char *error);
 
 /// Goes to a position: the next row is the first one behind it. A keyframe's own position leads to
 /// what followed it.

@@ -254,13 +254,9 @@ static fm_status apply_command(fm_replay *replay, fm_replay_step *step, char *er
     }
     step->command = &replay->command->command;
     uint32_t count = step->command->cell_count;
-    if (step->command->kind == FM_COMMAND_SPAWN && count > replay->spawned_capacity) {
-        fm_agent_id *spawned = realloc(replay->spawned, count * sizeof *spawned);
-        if (spawned == NULL) {
-            return complain_row(replay, &step->row, error, FM_ERR_NO_MEMORY, &wrong);
-        }
-        replay->spawned = spawned;
-        replay->spawned_capacity = count;
+    if (step->command->kind == FM_COMMAND_SPAWN &&
+        !FM_RESERVE_FROM(&fm_memory_libc, replay->spawned, replay->spawned_capacity, count)) {
+        return complain_row(replay, &step->row, error, FM_ERR_NO_MEMORY, &wrong);
     }
     step->result.spawned = replay->spawned;
     fm_world_apply(replay->world, step->command, &step->result);

@@ -1,0 +1,40 @@
+// server/journal/journal_reader_file.h: a journal's file, as its readers ask it.
+//
+// All of them: on failure `error` receives a sentence with the file's name and `where`, a table.
+
+#pragma once
+
+#include "server/journal/journal_reader_state.h"
+
+/// Opens the file; the disk may be full or read-only, and the file made to do harm.
+FM_CHECKED fm_status fm_journal_reader_open_file(fm_journal_reader *reader, char *error);
+
+/// Whether a write-ahead file lies beside it.
+bool fm_journal_has_wal(const char *path);
+
+/// Says what SQLite complains of. @return the status of its last error
+fm_status fm_journal_reader_complain(const fm_journal_reader *reader, char *error,
+                                     const char *where);
+
+/// Prepares a statement, which the caller finalizes.
+FM_CHECKED fm_status fm_journal_reader_prepare(fm_journal_reader *reader, const char *sql,
+                                               sqlite3_stmt **out, const char *where, char *error);
+
+/// Reads the one number of a statement without parameters.
+///
+/// @param found  receives whether there is one; NULL: there must be
+FM_CHECKED fm_status fm_journal_reader_number(fm_journal_reader *reader, const char *sql,
+                                              uint64_t *number, bool *found, const char *where,
+                                              char *error);
+
+/// Takes a link from a column of a row. @return false when there is none
+bool fm_journal_take_link(sqlite3_stmt *row, int column, fm_journal_link *link);
+
+/// The link of the row at a position. Rows of format 1 have none: the chain begins behind them.
+///
+/// @param found  receives whether there is such a row
+FM_CHECKED fm_status fm_journal_reader_link(fm_journal_reader *reader, uint64_t position,
+                                            fm_journal_link *link, bool *found, char *error);
+
+/// Whether a pace is one that a world can have.
+bool fm_journal_pace_is_sane(const fm_journal_pace *pace);
