@@ -62,30 +62,23 @@ static const struct row {
 // clang-format on
 
 static const fm_cli_option common_options[] = {
-    {.name = "connect",
-     .letter = 'c',
-     .kind = FM_CLI_TEXT,
-     .argument = "ADDRESS:PORT",
-     .text = "server to talk to; FOGMARCH_CONNECT in the environment,\n"
-             "else " FM_CLIENT_ADDRESS},
-    {.name = "token-file",
-     .kind = FM_CLI_TEXT,
-     .argument = "FILE",
-     .text = "its first line is the token to say hello with;\n"
-             "else FOGMARCH_TOKEN in the environment, else none"},
-    {.name = "tls", .kind = FM_CLI_FLAG, .text = "talk to it over TLS"},
-    {.name = "tls-ca",
-     .kind = FM_CLI_TEXT,
-     .argument = "FILE",
-     .text = "the same, and trust these certificates (PEM);\n"
-             "FOGMARCH_TLS_CA in the environment, else the system's"},
-    {.name = "timeout",
-     .kind = FM_CLI_REAL,
-     .argument = "SECONDS",
-     .text = "how long to wait for an answer; 30"},
-    {.name = "json", .letter = 'j', .kind = FM_CLI_FLAG, .text = "print JSON, for programs"},
-    {.name = "help", .letter = 'h', .kind = FM_CLI_FLAG, .text = "print this help"},
-    {.name = "version", .letter = 'V', .kind = FM_CLI_FLAG, .text = "print the version"},
+    {"connect", 'c', FM_CLI_TEXT, "ADDRESS:PORT",
+     "server to talk to; FOGMARCH_CONNECT in the environment,\n"
+     "else " FM_CLIENT_ADDRESS,
+     0},
+    {"token-file", 0, FM_CLI_TEXT, "FILE",
+     "its first line is the token to say hello with;\n"
+     "else FOGMARCH_TOKEN in the environment, else none",
+     0},
+    {"tls", 0, FM_CLI_FLAG, NULL, "talk to it over TLS", 0},
+    {"tls-ca", 0, FM_CLI_TEXT, "FILE",
+     "the same, and trust these certificates (PEM);\n"
+     "FOGMARCH_TLS_CA in the environment, else the system's",
+     0},
+    {"timeout", 0, FM_CLI_REAL, "SECONDS", "how long to wait for an answer; 30", 0},
+    {"json", 'j', FM_CLI_FLAG, NULL, "print JSON, for programs", 0},
+    {"help", 'h', FM_CLI_FLAG, NULL, "print this help", 0},
+    {"version", 'V', FM_CLI_FLAG, NULL, "print the version", 0},
     {.name = NULL},
 };
 

@@ -4,11 +4,14 @@
 
 #include "clients/cli/base/parse.h"
 #include "clients/cli/base/terminal.h"
+#include "core/base/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const fm_cli_option fm_cli_world_options[] = {FM_CLI_OPTION_WORLD, {.name = NULL}};
 
 // ---- failing ------------------------------------------------------------------------------------
 
@@ -57,6 +60,14 @@ void *fm_cli_need(const fm_cli *cli, void *block)
         fm_cli_die(cli, "%s", fm_status_text(FM_ERR_NO_MEMORY));
     }
     return block;
+}
+
+void fm_cli_reserve(const fm_cli *cli, void **array, uint32_t *capacity, uint32_t wanted,
+                    size_t size)
+{
+    if (!fm_reserve(&fm_memory_libc, array, capacity, wanted, size)) {
+        fm_cli_need(cli, NULL);
+    }
 }
 
 // ---- options ------------------------------------------------------------------------------------

@@ -101,6 +101,10 @@ _Noreturn void fm_cli_die(const fm_cli *cli, const char *format, ...)
 /// @return `block`; or dies when it is NULL (out of memory)
 void *fm_cli_need(const fm_cli *cli, void *block);
 
+/// As fm_reserve() (core/base/memory.h), of memory for free(); or dies when out of memory.
+void fm_cli_reserve(const fm_cli *cli, void **array, uint32_t *capacity, uint32_t wanted,
+                    size_t size);
+
 // ---- talking to the server ----------------------------------------------------------------------
 
 /// Connects and says hello, or dies.
@@ -126,3 +130,6 @@ uint64_t fm_cli_world_option(fm_cli *cli);
         "world", 'w', FM_CLI_TEXT, "WORLD",                                                        \
             "number or name; may be left out when there is only one", FM_FIELD_PROTOCOL            \
     }
+
+/// For a command that has that option and no other.
+extern const fm_cli_option fm_cli_world_options[];

@@ -2,6 +2,7 @@
 
 #include "clients/cli/base/parse.h"
 
+#include "core/base/memory.h"
 #include "proto/protocol.h"
 
 #include <errno.h>
@@ -82,15 +83,9 @@ bool fm_parse_rect(const char *text, fm_rect *rect)
 
 bool fm_id_list_add(fm_id_list *list, uint64_t id)
 {
-    if (list->count == list->capacity) {
-        uint32_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
-        uint64_t *ids =
-            capacity > FM_AGENTS_MAX ? NULL : realloc(list->ids, capacity * sizeof *ids);
-        if (ids == NULL) {
-            return false;
-        }
-        list->ids = ids;
-        list->capacity = capacity;
+    if (list->count == FM_AGENTS_MAX ||
+        !FM_RESERVE_FROM(&fm_memory_libc, list->ids, list->capacity, list->count + 1)) {
+        return false;
     }
     list->ids[list->count++] = id;
     return true;

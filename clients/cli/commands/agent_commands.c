@@ -226,24 +226,19 @@ static int run_remove(fm_cli *cli)
     return 0;
 }
 
+static const fm_cli_option team_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"planner", 'p', FM_CLI_TEXT, "SPEC", "planner of its agents; the world's", FM_FIELD_PLANNER},
+    {"weight", 0, FM_CLI_UINT, "N", "of its share of the search; 1", FM_FIELD_WEIGHT},
+    {.name = NULL},
+};
+
 const fm_cli_command fm_cli_team = {
     .name = "team",
     .arguments = "",
     .summary = "make a team, whose agents share what they see",
     .details = "Makes a team and prints its number.",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
-                                       {.name = "planner",
-                                        .letter = 'p',
-                                        .kind = FM_CLI_TEXT,
-                                        .argument = "SPEC",
-                                        .text = "planner of its agents; the world's",
-                                        .field = FM_FIELD_PLANNER},
-                                       {.name = "weight",
-                                        .kind = FM_CLI_UINT,
-                                        .argument = "N",
-                                        .text = "of its share of the search; 1",
-                                        .field = FM_FIELD_WEIGHT},
-                                       {.name = NULL}},
+    .options = team_options,
     .run = run_team,
 };
 
@@ -251,6 +246,35 @@ const fm_cli_command fm_cli_team = {
     {                                                                                              \
         "team", 't', FM_CLI_TEXT, "N", "all agents of team N; 'all' for those of every team", 0    \
     }
+
+static const fm_cli_option order_options[] = {
+    FM_CLI_OPTION_WORLD,
+    OPTION_TEAM,
+    {"on-unreachable", 0, FM_CLI_TEXT, "WHAT",
+     "nearest, fail or wait, when there is no path;\n"
+     "nearest",
+     FM_FIELD_ON_UNREACHABLE},
+    {"max-detour", 0, FM_CLI_UINT, "PERCENT",
+     "move: give up when the path gets longer than so\n"
+     "many per cent of the first one known",
+     FM_FIELD_MAX_DETOUR},
+    {"queue", 'q', FM_CLI_FLAG, NULL, "after the orders they have, not in their place",
+     FM_FIELD_QUEUE},
+    {"loop", 0, FM_CLI_FLAG, NULL, "patrol: round, not there and back", FM_FIELD_LOOP},
+    {"spread", 's', FM_CLI_FLAG, NULL, "move: a place for each around X,Y", FM_FIELD_SPREAD},
+    {"formation", 'f', FM_CLI_TEXT, "WHICH",
+     "move: the same, as they stand (keep), in\n"
+     "a line or in a box",
+     FM_FIELD_FORMATION},
+    {"common-speed", 0, FM_CLI_FLAG, NULL, "move: all as fast as the slowest of them",
+     FM_FIELD_COMMON_SPEED},
+    {"radius", 'r', FM_CLI_UINT, "CELLS",
+     "follow: how near, 2; guard: how far away it\n"
+     "may be, 4; flee: from what is nearer, 8",
+     FM_FIELD_RADIUS},
+    {"from", 0, FM_CLI_TEXT, "X,Y/...", "flee: places to flee from", 0},
+    {.name = NULL},
+};
 
 const fm_cli_command fm_cli_order = {
     .name = "order",
@@ -275,60 +299,16 @@ const fm_cli_command fm_cli_order = {
                 "fogmarch order explore --team 1\n"
                 "fogmarch order flee --from 20,20 8-9\n"
                 "fogmarch order stop --team all",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
-                                       OPTION_TEAM,
-                                       {.name = "on-unreachable",
-                                        .kind = FM_CLI_TEXT,
-                                        .argument = "WHAT",
-                                        .text = "nearest, fail or wait, when there is no path;\n"
-                                                "nearest",
-                                        .field = FM_FIELD_ON_UNREACHABLE},
-                                       {.name = "max-detour",
-                                        .kind = FM_CLI_UINT,
-                                        .argument = "PERCENT",
-                                        .text = "move: give up when the path gets longer than so\n"
-                                                "many per cent of the first one known",
-                                        .field = FM_FIELD_MAX_DETOUR},
-                                       {.name = "queue",
-                                        .letter = 'q',
-                                        .kind = FM_CLI_FLAG,
-                                        .text = "after the orders they have, not in their place",
-                                        .field = FM_FIELD_QUEUE},
-                                       {.name = "loop",
-                                        .kind = FM_CLI_FLAG,
-                                        .text = "patrol: round, not there and back",
-                                        .field = FM_FIELD_LOOP},
-                                       {.name = "spread",
-                                        .letter = 's',
-                                        .kind = FM_CLI_FLAG,
-                                        .text = "move: a place for each around X,Y",
-                                        .field = FM_FIELD_SPREAD},
-                                       {.name = "formation",
-                                        .letter = 'f',
-                                        .kind = FM_CLI_TEXT,
-                                        .argument = "WHICH",
-                                        .text = "move: the same, as they stand (keep), in\n"
-                                                "a line or in a box",
-                                        .field = FM_FIELD_FORMATION},
-                                       {.name = "common-speed",
-                                        .kind = FM_CLI_FLAG,
-                                        .text = "move: all as fast as the slowest of them",
-                                        .field = FM_FIELD_COMMON_SPEED},
-                                       {.name = "radius",
-                                        .letter = 'r',
-                                        .kind = FM_CLI_UINT,
-                                        .argument = "CELLS",
-                                        .text = "follow: how near, 2; guard: how far away it\n"
-                                                "may be, 4; flee: from what is nearer, 8",
-                                        .field = FM_FIELD_RADIUS},
-                                       {.name = "from",
-                                        .kind = FM_CLI_TEXT,
-                                        .argument = "X,Y/...",
-                                        .text = "flee: places to flee from"},
-                                       {.name = NULL}},
+    .options = order_options,
     .arguments_min = 1,
     .arguments_max = 4096,
     .run = run_order,
+};
+
+static const fm_cli_option remove_options[] = {
+    FM_CLI_OPTION_WORLD,
+    OPTION_TEAM,
+    {.name = NULL},
 };
 
 const fm_cli_command fm_cli_remove = {
@@ -338,7 +318,7 @@ const fm_cli_command fm_cli_remove = {
     .details =
         "Takes agents out; their orders end as 'died'. AGENTS are ids and ranges of ids, such\n"
         "as 1-20,33.",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, OPTION_TEAM, {.name = NULL}},
+    .options = remove_options,
     .arguments_max = 4096,
     .run = run_remove,
 };

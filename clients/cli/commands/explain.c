@@ -115,9 +115,9 @@ const fm_cli_command fm_cli_explain = {
     .summary = "say why an agent does what it does",
     .details =
         "Says what holds the agent up and who stands in its way, which orders it had and how\n"
-        "they ended, and what made its search go on and at what cost, newest first.",
+        "they ended, and what made its search continue and at what cost, newest first.",
     .examples = "fogmarch explain 17",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
+    .options = fm_cli_world_options,
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run_explain,

@@ -214,6 +214,12 @@ static int run_healthcheck(fm_cli *cli)
     return http != NULL ? check_http(cli, http) : check_tcp(cli, tcp == NULL ? cli->address : tcp);
 }
 
+static const fm_cli_option healthcheck_options[] = {
+    {"tcp", 0, FM_CLI_TEXT, "ADDRESS:PORT", "ping there; as --connect", 0},
+    {"http", 0, FM_CLI_TEXT, "URL", "GET this instead; without a path: " DEFAULT_PATH, 0},
+    {.name = NULL},
+};
+
 const fm_cli_command fm_cli_healthcheck = {
     .name = "healthcheck",
     .arguments = "",
@@ -227,14 +233,6 @@ const fm_cli_command fm_cli_healthcheck = {
     .examples = "fogmarch healthcheck\n"
                 "fogmarch healthcheck --tcp 127.0.0.1:7421 --tls-ca ca.pem\n"
                 "fogmarch healthcheck --http http://127.0.0.1:7422 --timeout 1",
-    .options = (const fm_cli_option[]){{.name = "tcp",
-                                        .kind = FM_CLI_TEXT,
-                                        .argument = "ADDRESS:PORT",
-                                        .text = "ping there; as --connect"},
-                                       {.name = "http",
-                                        .kind = FM_CLI_TEXT,
-                                        .argument = "URL",
-                                        .text = "GET this instead; without a path: " DEFAULT_PATH},
-                                       {.name = NULL}},
+    .options = healthcheck_options,
     .run = run_healthcheck,
 };

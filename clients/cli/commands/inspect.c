@@ -139,6 +139,12 @@ static int run_inspect(fm_cli *cli)
     return 0;
 }
 
+static const fm_cli_option inspect_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "list the cells of its search in here, too", 0},
+    {.name = NULL},
+};
+
 const fm_cli_command fm_cli_inspect = {
     .name = "inspect",
     .arguments = "AGENT",
@@ -147,13 +153,7 @@ const fm_cli_command fm_cli_inspect = {
         "Shows the state, order, planner, path, search and knowledge of the agent with this id.",
     .examples = "fogmarch inspect 17\n"
                 "fogmarch inspect 17 --rect 100,100,8,8",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
-                                       {.name = "rect",
-                                        .letter = 'r',
-                                        .kind = FM_CLI_TEXT,
-                                        .argument = "X,Y,W,H",
-                                        .text = "list the cells of its search in here, too"},
-                                       {.name = NULL}},
+    .options = inspect_options,
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run_inspect,

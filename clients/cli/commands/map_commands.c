@@ -129,10 +129,18 @@ const fm_cli_command fm_cli_terrain = {
                 "fogmarch terrain free 40,15 40,16\n"
                 "fogmarch terrain cost=4 0,0,64,64\n"
                 "fogmarch terrain water 10,0,6,64",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
+    .options = fm_cli_world_options,
     .arguments_min = 2,
     .arguments_max = FM_CLI_GIVEN_MAX,
     .run = run_terrain,
+};
+
+static const fm_cli_option build_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"team", 't', FM_CLI_UINT, "N", "the owner; nobody", FM_FIELD_TEAM},
+    {"on-units", 0, FM_CLI_TEXT, "WHAT", "push units that stand there aside, or refuse;\npush",
+     FM_FIELD_ON_UNITS},
+    {.name = NULL},
 };
 
 const fm_cli_command fm_cli_build = {
@@ -145,20 +153,7 @@ const fm_cli_command fm_cli_build = {
         "gone.",
     .examples = "fogmarch build 40,30,4,3 --team 1\n"
                 "fogmarch build 40,30,4,3 --team 1 --on-units refuse",
-    .options =
-        (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
-                                {.name = "team",
-                                 .letter = 't',
-                                 .kind = FM_CLI_UINT,
-                                 .argument = "N",
-                                 .text = "the owner; nobody",
-                                 .field = FM_FIELD_TEAM},
-                                {.name = "on-units",
-                                 .kind = FM_CLI_TEXT,
-                                 .argument = "WHAT",
-                                 .text = "push units that stand there aside, or refuse;\npush",
-                                 .field = FM_FIELD_ON_UNITS},
-                                {.name = NULL}},
+    .options = build_options,
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run_build,
@@ -170,7 +165,7 @@ const fm_cli_command fm_cli_demolish = {
     .summary = "remove a building",
     .details = "Removes the building of that number; the terrain under it is as it was before.",
     .examples = "fogmarch demolish 1",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
+    .options = fm_cli_world_options,
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run_demolish,

@@ -196,6 +196,12 @@ static int run_map(fm_cli *cli)
     fm_cli_usage_error(cli, "wanted: check FILE..., convert FILE FILE or draw FILE [FILE.png]");
 }
 
+static const fm_cli_option map_options[] = {
+    {"columns", 0, FM_CLI_UINT, "N", "draw: letters in a line; 100", 0},
+    {"scale", 0, FM_CLI_UINT, "N", "draw: pixels on each side of a cell, up to 16; 1", 0},
+    {.name = NULL},
+};
+
 const fm_cli_command fm_cli_map = {
     .name = "map",
     .arguments = "check FILE... | convert FILE FILE | draw FILE [FILE.png]",
@@ -211,15 +217,7 @@ const fm_cli_command fm_cli_map = {
     .examples = "fogmarch map check forest.tmx\n"
                 "fogmarch map convert forest.tmx forest.map\n"
                 "fogmarch map draw Ramparts.map --columns 60",
-    .options = (const fm_cli_option[]){{.name = "columns",
-                                        .kind = FM_CLI_UINT,
-                                        .argument = "N",
-                                        .text = "draw: letters in a line; 100"},
-                                       {.name = "scale",
-                                        .kind = FM_CLI_UINT,
-                                        .argument = "N",
-                                        .text = "draw: pixels on each side of a cell, up to 16; 1"},
-                                       {.name = NULL}},
+    .options = map_options,
     .arguments_min = 2,
     .arguments_max = FM_CLI_GIVEN_MAX,
     .run = run_map,

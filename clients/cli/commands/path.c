@@ -206,27 +206,30 @@ static int run_field(fm_cli *cli)
 
 #define OPTIONS_OF_ALL                                                                             \
     FM_CLI_OPTION_WORLD,                                                                           \
-        {.name = "team",                                                                           \
-         .letter = 't',                                                                            \
-         .kind = FM_CLI_UINT,                                                                      \
-         .argument = "N",                                                                          \
-         .text = "on what team N knows; the true map",                                             \
-         .field = FM_FIELD_TEAM},                                                                  \
+        {"team", 't', FM_CLI_UINT, "N", "on what team N knows; the true map", FM_FIELD_TEAM},      \
     {                                                                                              \
-        .name = "class", .kind = FM_CLI_TEXT, .argument = "NAME",                                  \
-        .text = "for units of this movement class", .field = FM_FIELD_CLASS                        \
+        "class", 0, FM_CLI_TEXT, "NAME", "for units of this movement class", FM_FIELD_CLASS        \
     }
 
 #define OPTION_EXPANSIONS_MAX                                                                      \
     {                                                                                              \
-        .name = "expansions-max", .kind = FM_CLI_UINT, .argument = "N",                            \
-        .text = "give up after so many expansions", .field = FM_FIELD_EXPANSIONS_MAX               \
+        "expansions-max", 0, FM_CLI_UINT, "N", "give up after so many expansions",                 \
+            FM_FIELD_EXPANSIONS_MAX                                                                \
     }
 
 #define OPTION_CELLS                                                                               \
     {                                                                                              \
-        .name = "cells", .kind = FM_CLI_FLAG, .text = "print the cells of the path, too"           \
+        "cells", 0, FM_CLI_FLAG, NULL, "print the cells of the path, too", 0                       \
     }
+
+static const fm_cli_option path_options[] = {
+    OPTIONS_OF_ALL,
+    OPTION_EXPANSIONS_MAX,
+    OPTION_CELLS,
+    {"planner", 'p', FM_CLI_TEXT, "SPEC", "one that searches forward; what is best",
+     FM_FIELD_PLANNER},
+    {.name = NULL},
+};
 
 const fm_cli_command fm_cli_path = {
     .name = "path",
@@ -237,19 +240,16 @@ const fm_cli_command fm_cli_path = {
         "team knows of it; and from the third to the fourth, and so on, at most 64. That there is\n"
         "none is an answer, too: exit status 0.",
     .examples = "fogmarch path 68,97 443,414 --team 1",
-    .options = (const fm_cli_option[]){OPTIONS_OF_ALL,
-                                       OPTION_EXPANSIONS_MAX,
-                                       OPTION_CELLS,
-                                       {.name = "planner",
-                                        .letter = 'p',
-                                        .kind = FM_CLI_TEXT,
-                                        .argument = "SPEC",
-                                        .text = "one that searches forward; what is best",
-                                        .field = FM_FIELD_PLANNER},
-                                       {.name = NULL}},
+    .options = path_options,
     .arguments_min = 2,
     .arguments_max = 128,
     .run = run_path,
+};
+
+static const fm_cli_option distance_options[] = {
+    OPTIONS_OF_ALL,
+    OPTION_EXPANSIONS_MAX,
+    {.name = NULL},
 };
 
 const fm_cli_command fm_cli_distance = {
@@ -258,10 +258,15 @@ const fm_cli_command fm_cli_distance = {
     .summary = "say how far it is between two cells",
     .details = "Says how long a shortest path is, for at most 256 pairs of cells.",
     .examples = "fogmarch distance 68,97 443,414 68,97 120,40 --team 1",
-    .options = (const fm_cli_option[]){OPTIONS_OF_ALL, OPTION_EXPANSIONS_MAX, {.name = NULL}},
+    .options = distance_options,
     .arguments_min = 2,
     .arguments_max = 512,
     .run = run_distance,
+};
+
+static const fm_cli_option reachable_options[] = {
+    OPTIONS_OF_ALL,
+    {.name = NULL},
 };
 
 const fm_cli_command fm_cli_reachable = {
@@ -270,10 +275,17 @@ const fm_cli_command fm_cli_reachable = {
     .summary = "say whether there is a path between two cells",
     .details = "Says yes or no for each pair of cells, without a search.",
     .examples = "fogmarch reachable 68,97 443,414",
-    .options = (const fm_cli_option[]){OPTIONS_OF_ALL, {.name = NULL}},
+    .options = reachable_options,
     .arguments_min = 2,
     .arguments_max = PAIRS_MAX,
     .run = run_reachable,
+};
+
+static const fm_cli_option nearest_options[] = {
+    OPTIONS_OF_ALL,
+    OPTION_EXPANSIONS_MAX,
+    OPTION_CELLS,
+    {.name = NULL},
 };
 
 const fm_cli_command fm_cli_nearest = {
@@ -283,12 +295,16 @@ const fm_cli_command fm_cli_nearest = {
     .details = "Finds which of the cells after the first is the nearest to it by the cost of the\n"
                "path, and the path.",
     .examples = "fogmarch nearest 68,97 443,414 200,200 120,40 --team 1",
-    .options =
-        (const fm_cli_option[]){
-            OPTIONS_OF_ALL, OPTION_EXPANSIONS_MAX, OPTION_CELLS, {.name = NULL}},
+    .options = nearest_options,
     .arguments_min = 2,
     .arguments_max = 257,
     .run = run_nearest,
+};
+
+static const fm_cli_option field_options[] = {
+    OPTIONS_OF_ALL,
+    OPTION_EXPANSIONS_MAX,
+    {.name = NULL},
 };
 
 const fm_cli_command fm_cli_field = {
@@ -298,7 +314,7 @@ const fm_cli_command fm_cli_field = {
     .details = "Prints what it costs to come to the goal from each cell of the rectangle, row by\n"
                "row; - where there is no path.",
     .examples = "fogmarch field 68,97 60,90,16,16 --team 1",
-    .options = (const fm_cli_option[]){OPTIONS_OF_ALL, OPTION_EXPANSIONS_MAX, {.name = NULL}},
+    .options = field_options,
     .arguments_min = 2,
     .arguments_max = 2,
     .run = run_field,

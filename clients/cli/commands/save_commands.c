@@ -11,20 +11,20 @@
 
 // ---- save --------------------------------------------------------------------------------------
 
-struct told {
+struct saved {
     uint64_t save, tick;
     size_t total;
     char digest[17];
 };
 
-static void print_saved(const fm_cli *cli, const char *path, const struct told *told)
+static void print_saved(const fm_cli *cli, const char *path, const struct saved *saved)
 {
     if (cli->json) {
-        printf("{\"tick\":%llu,\"bytes\":%zu,\"digest\":\"%s\"}\n", (unsigned long long)told->tick,
-               told->total, told->digest);
+        printf("{\"tick\":%llu,\"bytes\":%zu,\"digest\":\"%s\"}\n", (unsigned long long)saved->tick,
+               saved->total, saved->digest);
     } else {
         printf("%s: the world after tick %llu, digest %s, %zu bytes\n", path,
-               (unsigned long long)told->tick, told->digest, told->total);
+               (unsigned long long)saved->tick, saved->digest, saved->total);
     }
 }
 
@@ -35,20 +35,20 @@ static int run_save(fm_cli *cli)
     uint64_t world = fm_cli_world_option(cli);
     fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_SAVE);
-    struct told told = {
+    struct saved saved = {
         .save = fm_object_uint(result, "save", 0),
         .tick = fm_object_uint(result, "tick", 0),
         .total = (size_t)fm_object_uint(result, "total", 0),
     };
-    fm_object_text(result, "digest", told.digest, sizeof told.digest);
+    fm_object_text(result, "digest", saved.digest, sizeof saved.digest);
     char *bytes;
-    if (fm_client_download(cli->client, told.save, told.total, &bytes) != FM_OK) {
+    if (fm_client_download(cli->client, saved.save, saved.total, &bytes) != FM_OK) {
         fm_cli_die_of_client(cli);
     }
-    fm_cli_write_file(cli, path, bytes, told.total);
+    fm_cli_write_file(cli, path, bytes, saved.total);
     free(bytes);
     if (strcmp(path, "-") != 0) {
-        print_saved(cli, path, &told);
+        print_saved(cli, path, &saved);
     }
     return 0;
 }
@@ -61,7 +61,7 @@ const fm_cli_command fm_cli_save = {
         "Saves a world as it is between two ticks: map, teams and what\n"
         "they know, agents and their orders. FILE may be - for standard output. The world goes\n"
         "on; searches that are under way begin again. FILE appears when it is whole.",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
+    .options = fm_cli_world_options,
     .examples = "fogmarch save arena.world\n"
                 "fogmarch save arena.world --world arena",
     .arguments_min = 1,
@@ -96,35 +96,26 @@ static int run_load(fm_cli *cli)
     return 0;
 }
 
+static const fm_cli_option load_options[] = {
+    {"tick-hz", 0, FM_CLI_REAL, "RATE", "ticks per second; as saved", FM_FIELD_TICK_HZ},
+    {"budget-ms", 0, FM_CLI_REAL, "TIME", "milliseconds a tick may take; as saved",
+     FM_FIELD_BUDGET_MS},
+    {"overload", 0, FM_CLI_TEXT, "POLICY", "slip, skip or degrade when ticks are late; as\nsaved",
+     FM_FIELD_OVERLOAD},
+    {"paused", 0, FM_CLI_FLAG, NULL, "begin paused; as saved", FM_FIELD_PAUSED},
+    {.name = NULL},
+};
+
 const fm_cli_command fm_cli_load = {
     .name = "load",
     .arguments = "NAME FILE",
     .summary = "make a world from a saved one",
     .details =
         "Makes a world from a file that 'fogmarch save' wrote, on this server or another one. It\n"
-        "goes on at the pace that it was saved with, and is paused if it was, unless options say\n"
+        "continues at the pace that it was saved with, and is paused if it was, unless options "
+        "say\n"
         "something else. FILE may be - for standard input.",
-    .options =
-        (const fm_cli_option[]){{.name = "tick-hz",
-                                 .kind = FM_CLI_REAL,
-                                 .argument = "RATE",
-                                 .text = "ticks per second; as saved",
-                                 .field = FM_FIELD_TICK_HZ},
-                                {.name = "budget-ms",
-                                 .kind = FM_CLI_REAL,
-                                 .argument = "TIME",
-                                 .text = "milliseconds a tick may take; as saved",
-                                 .field = FM_FIELD_BUDGET_MS},
-                                {.name = "overload",
-                                 .kind = FM_CLI_TEXT,
-                                 .argument = "POLICY",
-                                 .text = "slip, skip or degrade when ticks are late; as\nsaved",
-                                 .field = FM_FIELD_OVERLOAD},
-                                {.name = "paused",
-                                 .kind = FM_CLI_FLAG,
-                                 .text = "begin paused; as saved",
-                                 .field = FM_FIELD_PAUSED},
-                                {.name = NULL}},
+    .options = load_options,
     .examples = "fogmarch load rematch arena.world --paused",
     .arguments_min = 2,
     .arguments_max = 2,

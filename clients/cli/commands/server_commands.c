@@ -89,18 +89,24 @@ static int run_stats(fm_cli *cli)
     return 0;
 }
 
+static const fm_cli_option ping_options[] = {
+    {"count", 'n', FM_CLI_UINT, "N", "so many pings, one each second; 1", 0},
+    {.name = NULL},
+};
+
 const fm_cli_command fm_cli_ping = {
     .name = "ping",
     .arguments = "",
     .summary = "ask whether the server is there",
     .details = "Says hello, sends a ping and prints how long the answer took.",
-    .options = (const fm_cli_option[]){{.name = "count",
-                                        .letter = 'n',
-                                        .kind = FM_CLI_UINT,
-                                        .argument = "N",
-                                        .text = "so many pings, one each second; 1"},
-                                       {.name = NULL}},
+    .options = ping_options,
     .run = run_ping,
+};
+
+static const fm_cli_option stats_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"teams", 0, FM_CLI_FLAG, NULL, "also what each team may search", FM_FIELD_TEAMS},
+    {.name = NULL},
 };
 
 const fm_cli_command fm_cli_stats = {
@@ -112,11 +118,6 @@ const fm_cli_command fm_cli_stats = {
         "many and none is named: tick times, orders by their end, searches, memory.\n"
         "Times are in milliseconds, memory in bytes. What teams may search, have saved and\n"
         "have used is in expansions.",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
-                                       {.name = "teams",
-                                        .kind = FM_CLI_FLAG,
-                                        .text = "also what each team may search",
-                                        .field = FM_FIELD_TEAMS},
-                                       {.name = NULL}},
+    .options = stats_options,
     .run = run_stats,
 };

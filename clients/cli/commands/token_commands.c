@@ -93,6 +93,14 @@ const fm_cli_command fm_cli_tokens = {
     .run = run_tokens,
 };
 
+static const fm_cli_option token_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"team", 't', FM_CLI_UINT, "TEAM", "of the player", FM_FIELD_TEAM},
+    {"expires", 0, FM_CLI_UINT, "SECONDS", "how long it is good for; until it is revoked",
+     FM_FIELD_EXPIRES_S},
+    {.name = NULL},
+};
+
 const fm_cli_command fm_cli_token = {
     .name = "token",
     .arguments = "ROLE",
@@ -104,23 +112,7 @@ const fm_cli_command fm_cli_token = {
         "--json and `fogmarch tokens` print.",
     .examples = "FOGMARCH_TOKEN=$(fogmarch token player --team 1) fogmarch watch\n"
                 "fogmarch token observer > observer.token",
-    .options =
-        (const fm_cli_option[]){
-            FM_CLI_OPTION_WORLD,
-            {.name = "team",
-             .letter = 't',
-             .kind = FM_CLI_UINT,
-             .argument = "TEAM",
-             .text = "of the player",
-             .field = FM_FIELD_TEAM},
-            {.name = "expires",
-             .letter = 0,
-             .kind = FM_CLI_UINT,
-             .argument = "SECONDS",
-             .text = "how long it is good for; until it is revoked",
-             .field = FM_FIELD_EXPIRES_S},
-            {.name = NULL},
-        },
+    .options = token_options,
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run_token,

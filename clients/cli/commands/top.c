@@ -185,6 +185,14 @@ static int run_top(fm_cli *cli)
     return plain ? print_once(cli, world, view, rows) : show(cli, world, view);
 }
 
+static const fm_cli_option top_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"by", 0, FM_CLI_TEXT, "WHAT", "agents, planners, teams or edits; agents", 0},
+    {"once", 0, FM_CLI_FLAG, NULL, "print one table", 0},
+    {"rows", 'n', FM_CLI_UINT, "COUNT", "of a table; 20", 0},
+    {.name = NULL},
+};
+
 const fm_cli_command fm_cli_top = {
     .name = "top",
     .arguments = "",
@@ -195,18 +203,6 @@ const fm_cli_command fm_cli_top = {
         "share one search are one row, with the first of them; SHARED says how many they are.",
     .examples = "fogmarch top\n"
                 "fogmarch top --by teams --once",
-    .options =
-        (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
-                                {.name = "by",
-                                 .kind = FM_CLI_TEXT,
-                                 .argument = "WHAT",
-                                 .text = "agents, planners, teams or edits; agents"},
-                                {.name = "once", .kind = FM_CLI_FLAG, .text = "print one table"},
-                                {.name = "rows",
-                                 .letter = 'n',
-                                 .kind = FM_CLI_UINT,
-                                 .argument = "COUNT",
-                                 .text = "of a table; 20"},
-                                {.name = NULL}},
+    .options = top_options,
     .run = run_top,
 };

@@ -128,7 +128,7 @@ const fm_cli_command fm_cli_info = {
     .arguments = "",
     .summary = "describe a world and its rules",
     .details = "Prints the size, rate, rules and bases of a world.",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
+    .options = fm_cli_world_options,
     .run = run_info,
 };
 
@@ -137,8 +137,15 @@ const fm_cli_command fm_cli_pause = {
     .arguments = "",
     .summary = "stop the ticks of a world",
     .details = "Stops the ticks of a world. Commands are still accepted.",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
+    .options = fm_cli_world_options,
     .run = run_pause,
+};
+
+static const fm_cli_option resume_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"tick-hz", 0, FM_CLI_REAL, "RATE", "ticks per second", FM_FIELD_TICK_HZ},
+    {"budget-ms", 0, FM_CLI_REAL, "TIME", "milliseconds a tick may take", FM_FIELD_BUDGET_MS},
+    {.name = NULL},
 };
 
 const fm_cli_command fm_cli_resume = {
@@ -148,19 +155,14 @@ const fm_cli_command fm_cli_resume = {
     .details =
         "Lets a world tick on. Rate and budget may be changed on the way, also of a world that\n"
         "is not paused.",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
-                                       {.name = "tick-hz",
-                                        .kind = FM_CLI_REAL,
-                                        .argument = "RATE",
-                                        .text = "ticks per second",
-                                        .field = FM_FIELD_TICK_HZ},
-                                       {.name = "budget-ms",
-                                        .kind = FM_CLI_REAL,
-                                        .argument = "TIME",
-                                        .text = "milliseconds a tick may take",
-                                        .field = FM_FIELD_BUDGET_MS},
-                                       {.name = NULL}},
+    .options = resume_options,
     .run = run_resume,
+};
+
+static const fm_cli_option step_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"ticks", 'n', FM_CLI_UINT, "N", "the same as TICKS", FM_FIELD_TICKS},
+    {.name = NULL},
 };
 
 const fm_cli_command fm_cli_step = {
@@ -170,14 +172,7 @@ const fm_cli_command fm_cli_step = {
     .details =
         "Runs ticks of a paused world at once, up to 10000, and prints the digest of its state.\n"
         "TICKS may be left out: 1.",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
-                                       {.name = "ticks",
-                                        .letter = 'n',
-                                        .kind = FM_CLI_UINT,
-                                        .argument = "N",
-                                        .text = "the same as TICKS",
-                                        .field = FM_FIELD_TICKS},
-                                       {.name = NULL}},
+    .options = step_options,
     .examples = "fogmarch pause && fogmarch step 100\n"
                 "fogmarch step --world arena",
     .arguments_max = 1,
@@ -189,6 +184,6 @@ const fm_cli_command fm_cli_destroy = {
     .arguments = "",
     .summary = "end a world",
     .details = "Ends a world and gives its memory back.",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD, {.name = NULL}},
+    .options = fm_cli_world_options,
     .run = run_destroy,
 };

@@ -62,6 +62,14 @@ static int run_snapshot(fm_cli *cli)
     return 0;
 }
 
+static const fm_cli_option snapshot_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"team", 't', FM_CLI_UINT, "TEAM", "whose view it is; without it everything", 0},
+    {"agent", 0, FM_CLI_UINT, "AGENT", "draw this agent's path and search", 0},
+    {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "part of the map", 0},
+    {.name = NULL},
+};
+
 const fm_cli_command fm_cli_snapshot = {
     .name = "snapshot",
     .arguments = "FILE",
@@ -72,22 +80,7 @@ const fm_cli_command fm_cli_snapshot = {
         "of it). FILE ends in .svg or in .png; - is the standard output, as SVG.",
     .examples = "fogmarch snapshot arena.png\n"
                 "fogmarch snapshot search.svg --team 1 --agent 17 --rect 100,100,120,80",
-    .options = (const fm_cli_option[]){FM_CLI_OPTION_WORLD,
-                                       {.name = "team",
-                                        .letter = 't',
-                                        .kind = FM_CLI_UINT,
-                                        .argument = "TEAM",
-                                        .text = "whose view it is; without it everything"},
-                                       {.name = "agent",
-                                        .kind = FM_CLI_UINT,
-                                        .argument = "AGENT",
-                                        .text = "draw this agent's path and search"},
-                                       {.name = "rect",
-                                        .letter = 'r',
-                                        .kind = FM_CLI_TEXT,
-                                        .argument = "X,Y,W,H",
-                                        .text = "part of the map"},
-                                       {.name = NULL}},
+    .options = snapshot_options,
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run_snapshot,

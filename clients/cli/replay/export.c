@@ -45,12 +45,8 @@ struct export
 
 static void add_errand(struct export *export, fm_cell start, fm_cell goal)
 {
-    if (export->count == export->capacity) {
-        export->capacity = export->capacity == 0 ? 1024 : export->capacity * 2;
-        export->errands =
-            fm_cli_need(export->cli, realloc(export->errands,
-                                             (size_t) export->capacity * sizeof *export->errands));
-    }
+    fm_cli_reserve(export->cli, (void **)&export->errands, &export->capacity, export->count + 1,
+                   sizeof *export->errands);
     export->errands[export->count++] = (struct errand){.start = start, .goal = goal};
 }
 

@@ -85,10 +85,7 @@ static bool deadline_passed(void *context)
 static void append(const fm_cli *cli, uint32_t **list, uint32_t *count, uint32_t *capacity,
                    uint64_t value)
 {
-    if (*count == *capacity) {
-        *capacity = *capacity == 0 ? 1024 : *capacity * 2;
-        *list = fm_cli_need(cli, realloc(*list, *capacity * sizeof **list));
-    }
+    fm_cli_reserve(cli, (void **)list, capacity, *count + 1, sizeof **list);
     (*list)[(*count)++] = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
@@ -99,11 +96,8 @@ static void note_given(struct side *side, const fm_command *command,
     if (result->status != FM_OK || command->kind != FM_COMMAND_ORDER || result->first_order == 0) {
         return;
     }
-    if (side->given_count == side->given_capacity) {
-        side->given_capacity = side->given_capacity == 0 ? 256 : side->given_capacity * 2;
-        side->given = fm_cli_need(side->cli,
-                                  realloc(side->given, side->given_capacity * sizeof *side->given));
-    }
+    fm_cli_reserve(side->cli, (void **)&side->given, &side->given_capacity, side->given_count + 1,
+                   sizeof *side->given);
     side->given[side->given_count++] =
         (struct given){.first = result->first_order, .count = command->agent_count, .tick = tick};
 }
@@ -159,8 +153,7 @@ static uint32_t quantile(const uint32_t *sorted, uint32_t count, uint32_t permil
     return count == 0 ? 0 : sorted[(uint64_t)(count - 1) * permille / 1000];
 }
 
-// ---- continuing
-// ----------------------------------------------------------------------------------
+// ---- continuing ---------------------------------------------------------------------------------
 
 static void apply(struct fork *fork, const fm_command *recorded, uint64_t tick)
 {

@@ -88,7 +88,7 @@ const fm_cli_command fm_cli_replay = {
         "                fields do; exit status 1 when there is one\n"
         "export FILE     the map and all moves that were ordered, as NAME.map and NAME.scen in\n"
         "                the MovingAI formats, for fogmarch-load --mapf, fogmarch-lab and others\n"
-        "fork FILE TICK  goes on from a tick with the recorded commands, but with another\n"
+        "fork FILE TICK  continues from a tick with the recorded commands, but with another\n"
         "                planner or budget, and compares what comes of it. With the recorded\n"
         "                budget the result is the same on every machine",
     .examples = "fogmarch replay verify journals/1-arena.journal --workers 8\n"

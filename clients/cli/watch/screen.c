@@ -223,8 +223,8 @@ static void draw_agent(fm_watch *watch)
 {
     fm_canvas *canvas = &watch->canvas;
     const fm_mirror_agent *agent = fm_mirror_find(watch->view, watch->selected);
-    const fm_watch_agent *told = &watch->agent;
-    bool is_told = told->id == watch->selected;
+    const fm_watch_agent *report = &watch->agent;
+    bool is_reported = report->id == watch->selected;
     uint32_t row = canvas->rows - FOOT_ROWS - DETAIL_ROWS;
     uint32_t column = fm_canvas_printf(canvas, 1, row, COLOUR_NAME, "@ agent %llu",
                                        (unsigned long long)watch->selected);
@@ -237,19 +237,19 @@ static void draw_agent(fm_watch *watch)
                                   fm_agent_state_names[agent->state], fm_cell_x(agent->cell),
                                   fm_cell_y(agent->cell));
     }
-    if (is_told && told->goal != FM_CELL_NONE) {
+    if (is_reported && report->goal != FM_CELL_NONE) {
         column = fm_canvas_printf(canvas, column + 2, row, COLOUR_TEXT, "goal %u,%u",
-                                  fm_cell_x(told->goal), fm_cell_y(told->goal));
+                                  fm_cell_x(report->goal), fm_cell_y(report->goal));
     }
-    if (is_told) {
-        column = fm_canvas_printf(canvas, column + 2, row, COLOUR_TEXT, "order %s", told->order);
+    if (is_reported) {
+        column = fm_canvas_printf(canvas, column + 2, row, COLOUR_TEXT, "order %s", report->order);
     }
     if (watch->following) {
         fm_canvas_write(canvas, column + 2, row, COLOUR_DIM, "followed");
     }
-    if (is_told) {
-        fm_canvas_printf(canvas, 1, row + 1, COLOUR_TEXT, "planner %s", told->planner);
-        fm_canvas_printf(canvas, 1, row + 2, COLOUR_TEXT, "search  %s", told->search);
+    if (is_reported) {
+        fm_canvas_printf(canvas, 1, row + 1, COLOUR_TEXT, "planner %s", report->planner);
+        fm_canvas_printf(canvas, 1, row + 2, COLOUR_TEXT, "search  %s", report->search);
     } else if (!watch->may_inspect) {
         fm_canvas_write(canvas, 1, row + 1, COLOUR_DIM,
                         "its goal, order and planner are shown to the role debug");
