@@ -11,7 +11,7 @@ server's threads had to wait for a processor for more than DISTURBED per cent of
 counted: other programs were in the way. FOLDER is where the journals lie; a temporary one otherwise.
 
 `rise_percent` is what the journal adds to a quantile over all ticks of each kind. Searches are cut off where
-the budget ends, so it is told once more of the rest of the tick (`without_search`), which nothing bounds.
+the budget ends, so the rest of the tick is given once more (`without_search`), which nothing bounds.
 `bytes_per_tick` are the rows (commands, records) as they lie in the file; `keyframe_ms` how long the world
 stands still for a keyframe, between two ticks, in a run of its own that makes many (PAIRS 0).
 """
@@ -118,17 +118,17 @@ def quantile(values, share):
 def summary(pairs):
     ticks = {kind: [tick for pair in pairs for tick in pair[kind]["ticks_ms"]] for kind in ("none", "tick")}
     rows = [pair["tick"]["journal"] for pair in pairs]
-    told = {"pairs": len(pairs), "ticks": {kind: len(list_) for kind, list_ in ticks.items()}}
+    costs = {"pairs": len(pairs), "ticks": {kind: len(list_) for kind, list_ in ticks.items()}}
     parts = (("whole_tick", lambda tick: tick[0]), ("without_search", lambda tick: tick[0] - tick[1]))
     for part, of in parts:
-        told[part] = {}
+        costs[part] = {}
         for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
             none, tick = (quantile([of(entry) for entry in ticks[kind]], share) for kind in ("none", "tick"))
-            told[part][name] = {"none_ms": round(none, 3), "tick_ms": round(tick, 3),
+            costs[part][name] = {"none_ms": round(none, 3), "tick_ms": round(tick, 3),
                                 "rise_percent": round(100 * (tick / none - 1), 2)}
-    told["bytes_per_tick"] = round(sum(row["row_bytes"] for row in rows) / sum(row["ticks"] for row in rows), 1)
-    told["rows_per_tick"] = round(sum(row["rows"] for row in rows) / sum(row["ticks"] for row in rows), 2)
-    return told
+    costs["bytes_per_tick"] = round(sum(row["row_bytes"] for row in rows) / sum(row["ticks"] for row in rows), 1)
+    costs["rows_per_tick"] = round(sum(row["rows"] for row in rows) / sum(row["ticks"] for row in rows), 2)
+    return costs
 
 
 def main():
@@ -136,28 +136,28 @@ def main():
     wanted = int(sys.argv[3]) if len(sys.argv) > 3 else 3
     seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 12
     journals = sys.argv[5] if len(sys.argv) > 5 else tempfile.gettempdir()
-    told = json.loads(path.read_text()) if path.exists() else {"summary": {}, "runs": []}
+    costs = json.loads(path.read_text()) if path.exists() else {"summary": {}, "runs": []}
     for _ in range(wanted):
         pair = {}
-        for kind in (("none", "tick") if len(told["runs"]) % 2 == 0 else ("tick", "none")):
+        for kind in (("none", "tick") if len(costs["runs"]) % 2 == 0 else ("tick", "none")):
             result, ticks, journal, waited = run_once(build, seconds, journals if kind == "tick" else None)
             assert result["errors_total"] == 0, result["errors"]
             pair[kind] = {"ticks_ms": ticks, "journal": journal, "waited_percent": round(waited, 1)}
-            told["agents"], told["tick_hz"], told["machine"] = result["agents"], result["tick_hz"], result["machine"]
+            costs["agents"], costs["tick_hz"], costs["machine"] = result["agents"], result["tick_hz"], result["machine"]
         waited = [pair[kind]["waited_percent"] for kind in pair]
         if max(waited) > DISTURBED:
             print(f"not counted: the servers waited for processors, {waited} %", file=sys.stderr)
             continue
-        told["runs"].append(pair)
+        costs["runs"].append(pair)
     if wanted == 0:  # the run of its own
         _, _, often, _ = run_once(build, seconds, journals, "--keyframe-ticks", str(OFTEN))
-        told["keyframes"] = {"keyframe_ms": round(often["keyframe_ms"], 2), "bytes": often["keyframe_bytes"],
+        costs["keyframes"] = {"keyframe_ms": round(often["keyframe_ms"], 2), "bytes": often["keyframe_bytes"],
                              "count": often["keyframes"]}
-    if told["runs"]:
-        told["disturbed_percent"] = DISTURBED
-        told["summary"] = summary(told["runs"])
-    path.write_text(json.dumps(told) + "\n")
-    print(json.dumps({**told["summary"], **told.get("keyframes", {})}, indent=1))
+    if costs["runs"]:
+        costs["disturbed_percent"] = DISTURBED
+        costs["summary"] = summary(costs["runs"])
+    path.write_text(json.dumps(costs) + "\n")
+    print(json.dumps({**costs["summary"], **costs.get("keyframes", {})}, indent=1))
 
 
 if __name__ == "__main__":

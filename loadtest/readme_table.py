@@ -118,10 +118,10 @@ def main():
     runs = read(folder)
     names = [name for name, _ in ROWS]
     for page, shown, columns in (("README.md", SHORT, SHORT_COLUMNS), ("loadtest/README.md", names, COLUMNS)):
-        told = [runs[name] for name in shown if name in runs]
-        if not told:
+        listed = [runs[name] for name in shown if name in runs]
+        if not listed:
             sys.exit("%s: none of the runs of %s" % (folder / "runs.csv", page))
-        write(ROOT / page, table(runs, shown, columns) + ["", *conditions(told)])
+        write(ROOT / page, table(runs, shown, columns) + ["", *conditions(listed)])
 
 
 if __name__ == "__main__":

@@ -25,17 +25,17 @@ duration=(${DURATION:+--duration "$DURATION"})
 cmake --preset "$preset" >/dev/null
 cmake --build --preset "$preset" --target fogmarchd fogmarch-load fogmarch-lab
 mkdir -p "$folder"
-told=$(mktemp -d)
-mkdir "$told/runs" "$told/mapf"
-trap 'rm -r "$told"' EXIT
+json=$(mktemp -d)
+mkdir "$json/runs" "$json/mapf"
+trap 'rm -r "$json"' EXIT
 
 # play NAME SCENARIO [FLAG]...: one run, a line of runs.csv.
 play() {
     local name=$1 scenario=$2
     shift 2
     echo "== $name"
-    "$load" --scenario "$scenario" --output "$told" "${duration[@]}" "$@"
-    mv "$told/$scenario.json" "$told/runs/$name.json"
+    "$load" --scenario "$scenario" --output "$json" "${duration[@]}" "$@"
+    mv "$json/$scenario.json" "$json/runs/$name.json"
 }
 
 for scenario in skirmish skirmish-100k classes siege blitz crowd crater storm storm-reachable storm-open solo solo-10k; do
@@ -50,26 +50,26 @@ play saturated-2-workers solo --planner dstar-lite --workers 2 --agents 4000
 if [[ -n $map ]]; then
     play skirmish-map skirmish --map "$map"
 fi
-python3 loadtest/to_csv.py "$told"/runs/*.json >"$folder/runs.csv"
+python3 loadtest/to_csv.py "$json"/runs/*.json >"$folder/runs.csv"
 
 mapf=${MAPF:-../shared/maps/mapf}
 for name in random-64-64-20 warehouse-10-20-10-2-1; do
     if [[ -f $mapf/$name.map ]]; then
         echo "== mapf, $name"
         "$load" --mapf "$mapf/$name.map" "$mapf/$name-random-1.scen" --agents 400 --json |
-            tee "$told/mapf/$name.json"
+            tee "$json/mapf/$name.json"
     fi
 done
-if [[ -n $(ls "$told/mapf") ]]; then
-    python3 loadtest/to_csv.py "$told"/mapf/*.json >"$folder/mapf.csv"
+if [[ -n $(ls "$json/mapf") ]]; then
+    python3 loadtest/to_csv.py "$json"/mapf/*.json >"$folder/mapf.csv"
 fi
 echo "== laboratory: bench, maze"
 "build/$preset/bin/fogmarch-lab" bench >"$folder/bench.csv"
-"build/$preset/bin/fogmarch-lab" maze --runs 300 --json >"$told/lab-maze.json"
-python3 loadtest/to_csv.py "$told/lab-maze.json" >"$folder/lab-maze.csv"
+"build/$preset/bin/fogmarch-lab" maze --runs 300 --json >"$json/lab-maze.json"
+python3 loadtest/to_csv.py "$json/lab-maze.json" >"$folder/lab-maze.csv"
 echo "== solo, agents per core"
-"$load" --scenario solo --find-max --seconds-per-try 10 --seconds 300 --output "$told"
-mv "$told/solo-max.csv" "$folder/"
+"$load" --scenario solo --find-max --seconds-per-try 10 --seconds 300 --output "$json"
+mv "$json/solo-max.csv" "$folder/"
 echo "== skirmish at growing sizes"
-"$load" --scenario skirmish --curve 5000,10000,15000,20000,30000,50000 "${duration[@]}" --output "$told"
-mv "$told"/curve.{csv,svg} "$folder/"
+"$load" --scenario skirmish --curve 5000,10000,15000,20000,30000,50000 "${duration[@]}" --output "$json"
+mv "$json"/curve.{csv,svg} "$folder/"

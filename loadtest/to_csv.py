@@ -29,16 +29,16 @@ def flatten(value, name=""):
     return {} if isinstance(value, list) else {name: value}
 
 
-def rows_of(told):
-    if isinstance(told.get("rows"), list):  # an experiment of the laboratory
-        common = {key: value for key, value in told.items() if not isinstance(value, (list, dict))}
-        return [{**common, **flatten(row)} for row in told["rows"]]
-    parts = {key: part for key, part in told.items() if isinstance(part, dict) and "stretches" in part}
+def rows_of(result):
+    if isinstance(result.get("rows"), list):  # an experiment of the laboratory
+        common = {key: value for key, value in result.items() if not isinstance(value, (list, dict))}
+        return [{**common, **flatten(row)} for row in result["rows"]]
+    parts = {key: part for key, part in result.items() if isinstance(part, dict) and "stretches" in part}
     if parts:  # sessions.py: a world and a transport each
         low_high = {key: dict(zip(("low", "high"), part["p99_ratio_95"])) for key, part in parts.items()}
         return [{"part": key, **flatten(part), **flatten(low_high[key], "p99_ratio_95")}
                 for key, part in parts.items()]
-    return [flatten(told)]
+    return [flatten(result)]
 
 
 def main():

@@ -7,8 +7,7 @@
 #define GAP_LONG   7u // in the head: the rest follows
 #define LOOK_AGAIN 1u
 
-// ---- numbers
-// -------------------------------------------------------------------------------------
+// ---- numbers ------------------------------------------------------------------------------------
 
 static uint8_t *put_number(uint8_t *at, uint64_t number)
 {
@@ -37,8 +36,7 @@ static const uint8_t *get_number(const uint8_t *at, const uint8_t *end, uint32_t
     return NULL;
 }
 
-// ---- steps
-// ---------------------------------------------------------------------------------------
+// ---- steps --------------------------------------------------------------------------------------
 
 uint32_t fm_dense_direction(uint32_t from_x, uint32_t from_y, uint32_t to_x, uint32_t to_y)
 {
@@ -99,8 +97,7 @@ const uint8_t *fm_dense_get_step(const uint8_t *at, const uint8_t *end, fm_dense
     return at;
 }
 
-// ---- runs
-// ----------------------------------------------------------------------------------------
+// ---- runs ---------------------------------------------------------------------------------------
 
 uint8_t *fm_dense_put_run(uint8_t *at, const fm_dense_run *run, const fm_dense_run *before)
 {

@@ -77,33 +77,34 @@ const fm_mirror_agent *fm_mirror_find(const fm_mirror *mirror, uint64_t id)
     return find(mirror, id);
 }
 
+// As fm_reserve_zeroed(), which is no part of the library.
+static bool reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t size)
+{
+    if (wanted <= *capacity) {
+        return true;
+    }
+    uint32_t grown = *capacity == 0 ? 256 : *capacity;
+    while (grown < wanted) {
+        grown *= 2;
+    }
+    char *block = realloc(*array, grown * size);
+    if (block == NULL) {
+        return false;
+    }
+    memset(block + *capacity * size, 0, (grown - *capacity) * size);
+    *array = block;
+    *capacity = grown;
+    return true;
+}
+
 // Room for one more agent, in slot `slot`.
 static fm_status reserve_agent(fm_mirror *mirror, uint32_t slot)
 {
-    if (slot >= mirror->slot_capacity) {
-        uint32_t capacity = mirror->slot_capacity == 0 ? 1024 : mirror->slot_capacity;
-        while (capacity <= slot) {
-            capacity *= 2;
-        }
-        uint32_t *slots = realloc(mirror->slots, capacity * sizeof *slots);
-        if (slots == NULL) {
-            return FM_ERR_NO_MEMORY;
-        }
-        memset(slots + mirror->slot_capacity, 0,
-               (capacity - mirror->slot_capacity) * sizeof *slots);
-        mirror->slots = slots;
-        mirror->slot_capacity = capacity;
-    }
-    if (mirror->agent_count == mirror->agent_capacity) {
-        uint32_t capacity = mirror->agent_capacity == 0 ? 256 : mirror->agent_capacity * 2;
-        fm_mirror_agent *agents = realloc(mirror->agents, capacity * sizeof *agents);
-        if (agents == NULL) {
-            return FM_ERR_NO_MEMORY;
-        }
-        mirror->agents = agents;
-        mirror->agent_capacity = capacity;
-    }
-    return FM_OK;
+    bool reserved =
+        reserve((void **)&mirror->slots, &mirror->slot_capacity, slot + 1, sizeof *mirror->slots) &&
+        reserve((void **)&mirror->agents, &mirror->agent_capacity, mirror->agent_count + 1,
+                sizeof *mirror->agents);
+    return reserved ? FM_OK : FM_ERR_NO_MEMORY;
 }
 
 static bool read_place(fm_numbers numbers, uint32_t at, fm_cell *cell)

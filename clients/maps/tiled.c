@@ -85,17 +85,9 @@ static fm_status make_room(fm_tiled *map, const char *place, const char *what, v
     if (count == max) {
         return fm_map_refuse(map->input, FM_ERR_LIMIT, place, "more than %u %s", max, what);
     }
-    if (count < *capacity) {
-        return FM_OK;
-    }
-    uint32_t grown = *capacity == 0 ? 16 : 2 * *capacity;
-    void *moved = realloc(*array, grown * size);
-    if (moved == NULL) {
-        return fm_map_refuse_memory(map->input);
-    }
-    *array = moved;
-    *capacity = grown;
-    return FM_OK;
+    return fm_reserve(&fm_memory_libc, array, capacity, count + 1, size)
+               ? FM_OK
+               : fm_map_refuse_memory(map->input);
 }
 
 // ---- what a map has -----------------------------------------------------------------------------

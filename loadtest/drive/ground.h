@@ -17,9 +17,8 @@ typedef struct fm_ground fm_ground;
 /// Makes the scenario's map: reads `map.file`, or generates.
 ///
 /// @param error  receives what is wrong; room for FM_SCENARIO_ERROR_SIZE
-/// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT, FM_ERR_BAD_SIZE, FM_ERR_BAD_VALUE (also: more
-/// agents
-///         than cells) or FM_ERR_NO_MEMORY
+/// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT, FM_ERR_BAD_SIZE, FM_ERR_BAD_VALUE (or there are
+///         more agents than cells) or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_ground_create(const fm_scenario *scenario, fm_ground **out, char *error);
 
 /// NULL is allowed.

@@ -71,16 +71,9 @@ fm_status fm_groups_name(fm_groups *groups, uint32_t member, uint64_t id)
     if (slot > FM_AGENTS_MAX) {
         return FM_ERR_NO_MEMORY; // more than any server hands out
     }
-    if (slot >= groups->slot_capacity) {
-        uint32_t capacity = slot + slot / 2 + 64;
-        uint32_t *grown = realloc(groups->members_by_slot, capacity * sizeof(uint32_t));
-        if (grown == NULL) {
-            return FM_ERR_NO_MEMORY;
-        }
-        memset(grown + groups->slot_capacity, 0,
-               (capacity - groups->slot_capacity) * sizeof(uint32_t));
-        groups->members_by_slot = grown;
-        groups->slot_capacity = capacity;
+    if (!fm_reserve_zeroed(&fm_memory_libc, (void **)&groups->members_by_slot,
+                           &groups->slot_capacity, slot + 1, sizeof *groups->members_by_slot)) {
+        return FM_ERR_NO_MEMORY;
     }
     groups->members_by_slot[slot] = member + 1;
     groups->members[member].id = id;

@@ -258,17 +258,11 @@ static uint32_t take_wall(fm_run_state *run)
     if (run->free_wall_count > 0) {
         return run->free_walls[--run->free_wall_count];
     }
-    if (run->wall_count == run->wall_capacity) {
-        uint32_t capacity = run->wall_capacity == 0 ? 64 : 2 * run->wall_capacity;
-        fm_wall *walls = realloc(run->walls, capacity * sizeof(fm_wall));
-        run->walls = walls == NULL ? run->walls : walls;
-        uint32_t *free_walls = realloc(run->free_walls, capacity * sizeof(uint32_t));
-        run->free_walls = free_walls == NULL ? run->free_walls : free_walls;
-        if (walls == NULL || free_walls == NULL) {
-            fm_run_fail(run, "out of memory");
-            return UINT32_MAX;
-        }
-        run->wall_capacity = capacity;
+    uint32_t wanted = run->wall_count + 1;
+    if (!FM_RESERVE_FROM(&fm_memory_libc, run->walls, run->wall_capacity, wanted) ||
+        !FM_RESERVE_FROM(&fm_memory_libc, run->free_walls, run->free_wall_capacity, wanted)) {
+        fm_run_fail(run, "out of memory");
+        return UINT32_MAX;
     }
     return run->wall_count++;
 }

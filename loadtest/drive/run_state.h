@@ -45,7 +45,7 @@ typedef struct fm_run_state {
     fm_wall *walls; // slots; those in free_walls are not in use
     uint32_t wall_count, wall_capacity;
     uint32_t *free_walls;
-    uint32_t free_wall_count;
+    uint32_t free_wall_count, free_wall_capacity;
 
     fm_server_process server;
     fm_client *control;

@@ -31,15 +31,10 @@ static void on_moved(void *context, const fm_mirror_agent *agent, fm_cell from)
     if (agent->team != watch->mirror.team || agent->cell == from) {
         return;
     }
-    if (watch->step_count == watch->step_capacity) {
-        uint32_t capacity = watch->step_capacity == 0 ? 1024 : 2 * watch->step_capacity;
-        struct step *steps = realloc(watch->steps, capacity * sizeof *steps);
-        if (steps == NULL) {
-            fm_run_fail(watch->run, "out of memory");
-            return;
-        }
-        watch->steps = steps;
-        watch->step_capacity = capacity;
+    if (!FM_RESERVE_FROM(&fm_memory_libc, watch->steps, watch->step_capacity,
+                         watch->step_count + 1)) {
+        fm_run_fail(watch->run, "out of memory");
+        return;
     }
     watch->steps[watch->step_count++] = (struct step){from, agent->cell};
 }

@@ -26,7 +26,7 @@ struct walk {
     const fm_planner_ops *ops;
     void *planner;
     fm_work work;
-    uint64_t told; // version of the knowledge that the planner has seen
+    uint64_t before; // version of the knowledge that the planner has seen
     fm_cell at, goal;
     fm_plan_state state;
     fm_lab_mission *mission;
@@ -43,13 +43,13 @@ static void tell(struct walk *walk)
     uint32_t count;
     bool complete;
     const fm_change *changes =
-        fm_change_log_since(&walk->knowledge->log, walk->told, &count, &complete);
+        fm_change_log_since(&walk->knowledge->log, walk->before, &count, &complete);
     if (!complete) {
         walk->ops->forget(walk->planner, walk->work.slab);
     } else if (count > 0) {
         walk->ops->knowledge_changed(walk->planner, changes, count, &walk->work);
     }
-    walk->told = walk->knowledge->log.version;
+    walk->before = walk->knowledge->log.version;
     fm_knowledge_trim_logs(walk->knowledge);
     walk->ops->set_starts(walk->planner, &walk->at, 1);
 }
@@ -63,11 +63,11 @@ static void search(struct walk *walk, uint64_t deadline_ticks)
         .passed = walk->ground->interval_ticks == 0 ? NULL : ticks_passed,
         .context = &deadline_ticks,
     };
-    uint32_t told = walk->work.expansions;
+    uint32_t expansions_before = walk->work.expansions;
     do {
         walk->state = walk->ops->advance(walk->planner, &walk->work);
     } while (unlimited && walk->state == FM_PLAN_RUNNING);
-    walk->mission->replans += walk->work.expansions > told;
+    walk->mission->replans += walk->work.expansions > expansions_before;
 }
 
 // What the planner did in this interval, added up.

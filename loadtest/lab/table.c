@@ -2,6 +2,8 @@
 
 #include "loadtest/lab/table.h"
 
+#include "core/base/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,16 +24,10 @@ void fm_table_fini(fm_table *table)
 void fm_table_row(fm_table *table)
 {
     FM_ASSERT(table->row_count == 0 || table->filled == table->column_count);
-    if (table->row_count == table->capacity) {
-        uint32_t capacity = table->capacity == 0 ? 16 : table->capacity * 2;
-        fm_table_cell *cells =
-            realloc(table->cells, (size_t)capacity * table->column_count * sizeof *cells);
-        if (cells == NULL) {
-            fputs("fogmarch-lab: out of memory\n", stderr);
-            exit(1);
-        }
-        table->cells = cells;
-        table->capacity = capacity;
+    if (!fm_reserve(&fm_memory_libc, (void **)&table->cells, &table->capacity, table->row_count + 1,
+                    table->column_count * sizeof *table->cells)) {
+        fputs("fogmarch-lab: out of memory\n", stderr);
+        exit(1);
     }
     table->row_count += 1;
     table->filled = 0;

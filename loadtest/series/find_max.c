@@ -154,8 +154,7 @@ fm_status fm_find_max(const fm_scenario *scenario, const fm_run_options *options
     return FM_OK;
 }
 
-// ---- printing
-// ------------------------------------------------------------------------------------
+// ---- printing -----------------------------------------------------------------------------------
 
 static double per_core(const fm_max *max)
 {

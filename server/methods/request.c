@@ -79,8 +79,7 @@ fm_status fm_request_team(const fm_session *session, const fm_request *request, 
     return FM_OK;
 }
 
-// ---- jobs
-// ------------------------------------------------------------------------------------------
+// ---- jobs ---------------------------------------------------------------------------------------
 
 fm_job *fm_request_make_job(fm_session *session, const fm_request *request, fm_job_kind kind,
                             fm_host *host)
@@ -186,8 +185,7 @@ fm_status fm_request_post_command(fm_session *session, const fm_request *request
     return fm_request_post(session, job);
 }
 
-// ---- fields
-// ----------------------------------------------------------------------------------------
+// ---- fields -------------------------------------------------------------------------------------
 
 fm_status fm_request_rect(const fm_host *host, const fm_request *request, fm_rect *rect,
                           char *error)

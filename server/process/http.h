@@ -28,7 +28,7 @@
 // seconds at most, the latter by 4 KiB too; requests behind one that is not answered by 8 KiB in
 // all; answers that are not read by 64 KiB and the one that exceeds it, then nothing more is read,
 // and after 10 seconds without progress the client is disconnected; a connection between two
-// requests by 30 seconds; a silent WebSocket by pings after 20 seconds and a hang-up after 35.
+// requests by 30 seconds; a silent WebSocket by pings after 20 seconds and a disconnect after 35.
 //
 // Threads: the event loop.
 

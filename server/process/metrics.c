@@ -139,7 +139,7 @@ static void write_server(FILE *out, const fm_hub *hub)
         "Keyframes sent because a client was too far behind for deltas.",
         (double)counts->keyframes_forced);
     one(out, "fogmarch_client_resumed_streams_total", "counter",
-        "Subscriptions that went on where a lost connection had ended.",
+        "Subscriptions that continued where a lost connection had ended.",
         (double)counts->streams_resumed);
     one(out, "fogmarch_protocol_errors_total", "counter", "Messages refused as malformed.",
         (double)counts->protocol_errors);
@@ -427,15 +427,10 @@ bool fm_metrics_request(fm_metrics *metrics)
         return true;
     }
     metrics->world_count = 0;
-    if (metrics->world_capacity < hub->host_count) {
-        struct world_numbers *worlds =
-            realloc(metrics->worlds, hub->host_count * sizeof *metrics->worlds);
-        if (worlds == NULL) {
-            make_text(metrics);
-            return true;
-        }
-        metrics->worlds = worlds;
-        metrics->world_capacity = hub->host_count;
+    if (!FM_RESERVE_FROM(&fm_memory_libc, metrics->worlds, metrics->world_capacity,
+                         hub->host_count)) {
+        make_text(metrics);
+        return true;
     }
     for (uint32_t i = 0; i < hub->host_count; i++) {
         metrics->awaited += post(metrics, hub->hosts[i]);

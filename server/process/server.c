@@ -125,7 +125,7 @@ static void announce_end(struct server *server)
     fm_pack_notification(&packer, FM_NOTIFY_GOING_DOWN);
     msgpack_pack_map(&packer, 2);
     fm_pack_key_uint(&packer, "in_ms", (uint64_t)(server->hub.config->grace_s * 1000));
-    fm_pack_key_text(&packer, "reason", "the server was told to stop");
+    fm_pack_key_text(&packer, "reason", "the server was asked to stop");
     fm_frame *frame = fm_frame_take(&buffer);
     for (uint32_t i = 0; frame != NULL && i < server->hub.session_count; i++) {
         fm_session_send(server->hub.sessions[i], &frame, 1);

@@ -13,7 +13,6 @@
 /// @param arguments, environment  outlive the call; read again on SIGHUP
 /// @param commit     of what was built, for the metrics: letters and digits; outlives the call
 /// @return exit code of the process: 0 after a clean end, 1 when it could not start or continue.
-/// When
-///         the loop stands still it does not return: see watchdog.h
+///         When the loop stands still it does not return: see watchdog.h
 int fm_server_run(const fm_config *config, const char *const *arguments,
                   const char *const *environment, const char *commit);

@@ -4,7 +4,7 @@
 //      │                       │           │ server goes down
 //      │ refused, too late     │ bad bytes │
 //      v                       v           v
-//   FINISHING (last answers are written) ──┴──> GONE <── hang-up, too slow to read
+//   FINISHING (last answers are written) ──┴──> GONE <── disconnect, too slow to read
 //
 // Bytes come from a transport, are measured by the scanner, and only then unpacked. A session
 // never touches a world: its requests become jobs.

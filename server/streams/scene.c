@@ -56,21 +56,8 @@ void fm_scene_destroy(fm_scene *scene)
 
 static bool reserve_slot(fm_scene *scene, uint32_t slot)
 {
-    if (slot < scene->slot_count) {
-        return true;
-    }
-    uint32_t count = scene->slot_count == 0 ? 64 : scene->slot_count;
-    while (count <= slot) {
-        count *= 2;
-    }
-    fm_scene_agent *agents = realloc(scene->agents, count * sizeof *agents);
-    if (agents == NULL) {
-        return false;
-    }
-    memset(agents + scene->slot_count, 0, (count - scene->slot_count) * sizeof *agents);
-    scene->agents = agents;
-    scene->slot_count = count;
-    return true;
+    return fm_reserve_zeroed(&fm_memory_libc, (void **)&scene->agents, &scene->slot_count, slot + 1,
+                             sizeof *scene->agents);
 }
 
 static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *agent)
@@ -149,15 +136,9 @@ static fm_status take_buildings(fm_scene *scene, const fm_changes *changes)
     if (!changes->buildings_changed) {
         return FM_OK;
     }
-    if (changes->building_count > scene->building_capacity) {
-        uint32_t capacity = changes->building_count + changes->building_count / 2;
-        fm_building_look *buildings =
-            realloc(scene->buildings, capacity * sizeof *scene->buildings);
-        if (buildings == NULL) {
-            return FM_ERR_NO_MEMORY;
-        }
-        scene->buildings = buildings;
-        scene->building_capacity = capacity;
+    if (!FM_RESERVE_FROM(&fm_memory_libc, scene->buildings, scene->building_capacity,
+                         changes->building_count)) {
+        return FM_ERR_NO_MEMORY;
     }
     if (changes->building_count > 0) {
         memcpy(scene->buildings, changes->buildings,

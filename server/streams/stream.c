@@ -149,7 +149,7 @@ static void close_scene(fm_hub *hub, fm_scene *scene)
         link = &(*link)->next;
     }
     *link = scene->next;
-    // A world that ends takes its watches along. A conductor that could not be told publishes to
+    // A world that ends takes its watches along. A conductor that did not hear of it publishes to
     // nobody, which costs time but harms nothing.
     if (host->state == FM_HOST_LIVE && !hub->going_down) {
         (void)post_watch(hub, scene, FM_JOB_UNWATCH, NULL);
@@ -221,7 +221,7 @@ static void send_keyframe(fm_subscription *subscription)
     fm_scene *scene = subscription->scene;
     fm_body body = fm_scene_keyframe(scene, &subscription->rect, form_of(subscription));
     if (!send_body(subscription, FM_NOTIFY_KEYFRAME, body, (fm_body){0})) {
-        subscription->behind = true; // memory is short: again when the client has read
+        subscription->behind = true; // out of memory: again when the client has read
         return;
     }
     if (subscription->has_keyframe) {

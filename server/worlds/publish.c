@@ -182,13 +182,8 @@ static bool keep_unsent(fm_host_watch *watch, const fm_changes *changes)
     if (changes->ended_lost || count > UNTOLD_MAX) {
         return false;
     }
-    if (count > watch->unsent_capacity) {
-        fm_order_ended *grown = realloc(watch->unsent, 2 * count * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        watch->unsent = grown;
-        watch->unsent_capacity = 2 * count;
+    if (!FM_RESERVE_FROM(&fm_memory_libc, watch->unsent, watch->unsent_capacity, count)) {
+        return false;
     }
     if (changes->ended_count > 0) {
         memcpy(watch->unsent + watch->unsent_count, changes->ended,
@@ -223,7 +218,7 @@ static bool is_empty(const fm_changes *changes)
 // nobody takes in must not pile up.
 //
 // @param caught_up  whether the loop has taken in all that was published in the ticks before. What
-//                   other views have published in this one must not keep a view from going on
+//                   other views have published in this one must not keep a view from continuing
 static void publish_watch(fm_mailbox *mailbox, fm_host *host, fm_host_watch *watch,
                           const fm_load *load, bool caught_up)
 {

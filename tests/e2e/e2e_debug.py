@@ -1,7 +1,7 @@
 """debug.explain, debug.top and debug.subscribe: why an agent does what it does, and what it costs.
 
 Goal    what they say is what happened: orders and their ends, replans and their causes, who stands
-        in the way, who costs most; a followed agent is told of after every tick and until its end.
+        in the way, who costs most; the state of a followed agent comes after every tick and until its end.
 Method  small worlds in which each of these is known beforehand, tick by tick.
 """
 
@@ -151,11 +151,11 @@ def a_followed_agent():
         other.call("agent.order", world=world, agents=[agent], kind="move", goal=[30, 5])
         for tick in range(1, 6):
             step(other, world)
-            _, told = client.notification("debug")
+            _, news = client.notification("debug")
             truth = other.call("debug.inspect", world=world, agent=agent, rect=[0, 0, 40, 40])
-            assert told["subscription"] == number and told["world"] == world
-            assert told["tick"] == tick
-            assert {name: told[name] for name in truth} == truth
+            assert news["subscription"] == number and news["world"] == world
+            assert news["tick"] == tick
+            assert {name: news[name] for name in truth} == truth
             assert len(truth["search"]) > 0
         client.call("debug.unsubscribe", world=world, subscription=number)
         assert client.refused("debug.unsubscribe", world=world, subscription=number) == "bad_value"
@@ -167,8 +167,8 @@ def a_followed_agent():
         client.notification("debug")
         other.call("agent.remove", world=world, agents=[agent])
         step(other, world)
-        _, told = client.notification("debug")
-        assert told["subscription"] == second and told["ended"]
+        _, news = client.notification("debug")
+        assert news["subscription"] == second and news["ended"]
         # Sessions that hang up leave nothing behind, or the 65th would be refused.
         agent, = client.call("agent.spawn", world=world, team=team, cells=[5, 5])["agents"]
         for _ in range(3):
@@ -217,9 +217,9 @@ def what_a_channel_tells():
         assert any(detail[4] > 0 for detail in details), "it has learned of the wall"
         number = client.call("debug.subscribe", world=world, agent=agent, rect=[0, 0, 40, 40],
                              channels="details")["subscription"]
-        _, told = client.notification("debug")
-        assert set(told) == {"subscription", "world", "tick", "agent", "details"}
-        assert told["subscription"] == number and told["details"] == everything["details"]
+        _, news = client.notification("debug")
+        assert set(news) == {"subscription", "world", "tick", "agent", "details"}
+        assert news["subscription"] == number and news["details"] == everything["details"]
 
 
 def another_planner():
@@ -268,27 +268,27 @@ def planners_side_by_side():
         step(client, world, 2)
         names = ("astar dijkstra dstar-lite repeated-backward-astar repeated-jps tba-star auto "
                  "rtaa-star:lookahead=5")
-        told = compare(planners=names, rect=[0, 0, 40, 40])
-        assert told["from"] == client.call("debug.inspect", world=world, agent=agent)["cell"]
-        assert told["goal"] == [35, 20] and told["team"] == team and told["tick"] == 2
-        answers = {answer["planner"]: answer for answer in told["answers"]}
+        news = compare(planners=names, rect=[0, 0, 40, 40])
+        assert news["from"] == client.call("debug.inspect", world=world, agent=agent)["cell"]
+        assert news["goal"] == [35, 20] and news["team"] == team and news["tick"] == 2
+        answers = {answer["planner"]: answer for answer in news["answers"]}
         assert list(answers) == names.split()
         shortest = client.call("path.query", world=world, team=team,
-                               **{"from": told["from"], "to": [35, 20]})["cost"]
+                               **{"from": news["from"], "to": [35, 20]})["cost"]
         for name, answer in answers.items():
             if name.startswith("rtaa"):
                 assert answer["reason"] == "partial" and len(answer["cells"]) == 4, answer
                 continue
             assert answer["reason"] == "found" and answer["cost"] == shortest > 300, answer
-            assert answer["cells"][:2] == told["from"] and answer["cells"][-2:] == [35, 20]
+            assert answer["cells"][:2] == news["from"] and answer["cells"][-2:] == [35, 20]
             assert answer["expansions"] > 0 and answer["us"] > 0 and answer["bytes"] > 0
             assert len(answer["search"]) % 6 == 0
         assert answers["dijkstra"]["expansions"] > answers["astar"]["expansions"]
         assert len(answers["dijkstra"]["search"]) > len(answers["astar"]["search"]) > 0
         again = compare(planners=names, rect=[0, 0, 40, 40])
-        for answer in told["answers"] + again["answers"]:
+        for answer in news["answers"] + again["answers"]:
             del answer["us"]
-        assert again == told, "asking changes nothing"
+        assert again == news, "asking changes nothing"
         assert compare(planners="astar", expansions_max=3)["answers"][0]["reason"] == "limit"
         square = client.call("world.create", name="square", generator="open", width=20, height=20,
                              neighbours=4, paused=True)["world"]

@@ -62,7 +62,7 @@ def replay(*arguments, status=0):
     return done
 
 
-def told(*arguments, status=0):
+def replay_json(*arguments, status=0):
     return json.loads(replay(*arguments, "--json", status=status).stdout)
 
 
@@ -150,17 +150,17 @@ def tamper(path, other):
 
 def a_recorded_run_goes_through_again(path, digests, inspected, folder):
     for workers in (1, 2, 3, 8):
-        verified = told("verify", path, "--workers", workers)
+        verified = replay_json("verify", path, "--workers", workers)
         assert verified["workers"] == workers
         assert (verified["ticks"], verified["differences"], verified["refused"]) == (LAST, 0, 0), verified
         assert (verified["keyframes"], verified["different_keyframes"]) == (LAST // 20, 0), verified
-    part = told("verify", path, "--from", 50, "--to", 60)
+    part = replay_json("verify", path, "--from", 50, "--to", 60)
     assert part["ticks"] == 20 and part["differences"] == 0, part  # 41 to 60: from the keyframe before
     assert "digests and" in replay("verify", path).stdout
     for tick in (SECOND + 1, LAST - 1, LAST):
-        assert told("seek", path, tick)["digest"] == digests[tick]
+        assert replay_json("seek", path, tick)["digest"] == digests[tick]
 
-    shown = told("seek", path, LAST, "--agents")
+    shown = replay_json("seek", path, LAST, "--agents")
     assert (shown["name"], shown["tick"], shown["teams"], len(shown["agents"])) == ("war", LAST, 2, 60)
     agent = next(a for a in shown["agents"] if a["agent"] == 7)
     for field in ("team", "cell", "state", "goal", "order", "kind", "planner", "plan", "moves"):
@@ -180,18 +180,18 @@ def a_recorded_run_goes_through_again(path, digests, inspected, folder):
 
 
 def two_runs_part_where_they_did(path, other, folder):
-    same = told("diff", path, path)
+    same = replay_json("diff", path, path)
     assert (same["first_difference"], same["from"], same["to"]) == (0, 1, LAST), same
-    parted = told("diff", path, other, status=1)
+    parted = replay_json("diff", path, other, status=1)
     # Budgets are measured, so that two runs may part before the order that was left out.
     assert 0 < parted["first_difference"] <= FIRST + 1, parted
     assert parted["looked"] and parted["compared_tick"] == parted["first_difference"]
     changed = os.path.join(folder, "tampered")
     tamper(path, changed)
-    parted = told("diff", path, changed, status=1)
+    parted = replay_json("diff", path, changed, status=1)
     assert (parted["first_difference"], parted["commands_differ"]) == (FIRST + 1, True), parted
     # What was tampered with is found by itself, too, and the next keyframe tells what it is.
-    found = told("verify", changed, status=1)
+    found = replay_json("verify", changed, status=1)
     assert found["first_difference"] == FIRST + 1 and found["compared_tick"] == 40, found
     fields = {(f["of"], f["id"], f["field"]): f for f in found["fields"]}
     goal = fields["agent", 1, "goal"]
@@ -202,7 +202,7 @@ def two_runs_part_where_they_did(path, other, folder):
 
 def map_and_moves_are_exported(path, folder):
     out = os.path.join(folder, "out")
-    exported = told("export", path, "--out", out)
+    exported = replay_json("export", path, "--out", out)
     assert exported["edits"] == 1 and exported["moves"] + exported["left_out"] == 62, exported
     assert exported["moves"] >= 60, exported
     with open(exported["map"], encoding="ascii") as file:
@@ -220,17 +220,17 @@ def map_and_moves_are_exported(path, folder):
 
 def forks(path):
     # The same planner and budget: what comes of it is what came of it.
-    forked = told("fork", path, 0, "--planner", "dstar-lite")
+    forked = replay_json("fork", path, 0, "--planner", "dstar-lite")
     same = [forked[side] for side in ("recorded", "fork")]
     for key in ("orders_ended", "ticks_to_arrive", "moves", "expansions", "last_arrival"):
         assert same[0][key] is not None
     # With the recorded budget the outcome does not depend on the machine.
-    first, second = (told("fork", path, 40, "--planner", "repeated-jps", "--workers", w) for w in (1, 3))
+    first, second = (replay_json("fork", path, 40, "--planner", "repeated-jps", "--workers", w) for w in (1, 3))
     for side in ("recorded", "fork"):
         for key in ("orders_ended", "ticks_to_arrive", "moves", "expansions", "waiting_percent"):
             assert first[side][key] == second[side][key], (side, key)
     assert first["recorded"]["moves"] > 0 and first["fork"]["moves"] > 0
-    short = told("fork", path, 40, "--budget-ms", 5, "--ticks", 10)
+    short = replay_json("fork", path, 40, "--budget-ms", 5, "--ticks", 10)
     assert (short["from"], short["to"]) == (40, 50)
     text = replay("fork", path, 40, "--planner", "tbaa-star", "--ticks", 20).stdout
     assert "RECORDED" in text and "orders arrived" in text and "agents waiting" in text
@@ -272,9 +272,9 @@ def a_running_world_can_be_looked_at():
         client.call("agent.order", world=made["world"], agents=[1], kind="patrol", goals=[1, 1, 38, 38])
         until(lambda: client.call("world.info", world=made["world"])["tick"] >= 60, "tick 60")
         path = os.path.join(folder, f"{made['world']}-live.journal")
-        verified = told("verify", path)
+        verified = replay_json("verify", path)
         assert verified["ticks"] >= 50 and verified["differences"] == 0, verified
-        assert told("seek", path, 30)["tick"] == 30
+        assert replay_json("seek", path, 30)["tick"] == 30
 
 
 def recorded_runs():

@@ -1,6 +1,6 @@
 """Worlds as files: world.save, save.download, world.load, and the commands `save` and `load`.
 
-Goal    a world that is saved goes on, for its subscribers too, as if nothing had happened; loaded by
+Goal    a world that is saved continues, for its subscribers too, as if nothing had happened; loaded by
         another server it does the same from there: the same digest after each tick, and every order
         ends in the same way. What is no saved world is refused, and leaves nothing behind.
 Method  worlds that are stepped, whose searches never run out of time; and one that runs by itself.

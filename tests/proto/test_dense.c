@@ -28,8 +28,7 @@ static uint32_t draw_bits(fm_random *random, uint32_t bits)
            (32 - fm_random_below(random, bits) - 1);
 }
 
-// ---- steps
-// ---------------------------------------------------------------------------------------
+// ---- steps --------------------------------------------------------------------------------------
 
 static void test_steps_come_back(void **state)
 {
@@ -88,8 +87,7 @@ static void test_directions_go_where_they_say(void **state)
     assert_int_equal(fm_dense_direction(0, 0, 4095, 0), FM_DENSE_ELSEWHERE);
 }
 
-// ---- runs
-// ----------------------------------------------------------------------------------------
+// ---- runs ---------------------------------------------------------------------------------------
 
 static void test_runs_come_back(void **state)
 {
@@ -122,8 +120,7 @@ static void test_runs_come_back(void **state)
     }
 }
 
-// ---- bytes that are none
-// -------------------------------------------------------------------------
+// ---- bytes that are none ------------------------------------------------------------------------
 
 // Each copy has its own end, so that the address sanitizer sees a byte too far.
 static void read_all(const uint8_t *bytes, size_t size)
@@ -171,8 +168,7 @@ static void test_any_bytes_are_read_to_their_end_at_most(void **state)
     assert_null(fm_dense_get_run(no_look_before, no_look_before + 2, &run));
 }
 
-// ---- the mirror
-// ----------------------------------------------------------------------------------
+// ---- the mirror ---------------------------------------------------------------------------------
 
 static void pack_key(msgpack_packer *packer, const char *name)
 {

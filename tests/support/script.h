@@ -59,8 +59,7 @@ void fm_script_apply(fm_script *script, fm_world *world, uint32_t step, bool is_
 void fm_script_run(fm_script *script, fm_world *world, fm_random *random, uint32_t step);
 
 /// Runs a step's tick again and fails the test if its digest, also computed from scratch, or record
-/// is another. `what` says
-/// which run this is.
+/// is another. `what` says which run this is.
 void fm_script_replay(const fm_script *script, fm_world *world, fm_workers *workers, uint32_t step,
                       const char *what);
 

@@ -154,7 +154,7 @@ namespace Fogmarch
         /// <summary>Where it stands.</summary>
         public ViewState State { get; internal set; }
 
-        /// <summary>Whether the server went on where a lost connection ended.</summary>
+        /// <summary>Whether the server continued where a lost connection ended.</summary>
         public bool Resumed { get; internal set; }
 
         /// <summary>Ticks completed.</summary>

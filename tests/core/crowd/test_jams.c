@@ -1,4 +1,4 @@
-// core/crowd/test_jams.c: no order goes on for ever where a cell holds one unit.
+// core/crowd/test_jams.c: no order lasts for ever where a cell holds one unit.
 //
 // Method: places where units stand in each other's way for good without a joint search: corridors
 // with units of several sizes, with dead ends to back out to. All must arrive, under the eyes of

@@ -1,7 +1,7 @@
 // fogmarch/connection.h: a connection to a fogmarch server.
 //
 //   CONNECTED ── fm_client_destroy ──> gone
-//       └── hang-up, bad bytes, queue full ──> BROKEN ── fm_client_destroy ──> gone
+//       └── disconnect, bad bytes, queue full ──> BROKEN ── fm_client_destroy ──> gone
 //
 // Two ways to use it, which may be mixed on one connection:
 //
@@ -29,7 +29,7 @@
 #include <fogmarch/params.h>
 #include <fogmarch/words.h>
 
-#define FM_CLIENT_ADDRESS     "127.0.0.1:7421" // where a server listens unless told otherwise
+#define FM_CLIENT_ADDRESS     "127.0.0.1:7421" // where a server listens by default
 #define FM_CLIENT_RESUME_SIZE 129u // of what hello tells to come back with, NUL included
 
 #ifdef __cplusplus
@@ -80,7 +80,7 @@ FM_CHECKED fm_status fm_client_connect(const char *address, const fm_client_opti
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_client_adopt(int fd, const fm_client_options *options, fm_client **out);
 
-/// Hangs up. Requests in flight are answered with FM_ERR_IO first. NULL is allowed.
+/// Disconnects. Requests in flight are answered with FM_ERR_IO first. NULL is allowed.
 void fm_client_destroy(fm_client *client);
 
 // What a server says of itself.
@@ -134,11 +134,11 @@ FM_CHECKED fm_status fm_client_send(fm_client *client, fm_method method, const f
 typedef void fm_client_notification_fn(void *context, fm_notification notification,
                                        const msgpack_object *params);
 
-/// Sets who is told of notifications; NULL: nobody.
+/// Sets who gets notifications; NULL: nobody.
 void fm_client_on_notification(fm_client *client, fm_client_notification_fn *on_notification,
                                void *context);
 
-/// Notifications are counted from now on but not unpacked, and nobody is told of them. For clients
+/// Notifications are counted from now on but not unpacked, and nobody gets them. For clients
 /// that measure what a view costs. `idle` is answered all the same.
 void fm_client_skip_notifications(fm_client *client);
 

@@ -206,7 +206,7 @@ class View
 {
   public:
     /// Everything may be different: a keyframe, or another rectangle. Then all cells are to be
-    /// drawn anew.
+    /// drawn again.
     std::function<void()> on_replaced;
     /// So many cells from x, y eastward have another look.
     std::function<void(std::uint32_t x, std::uint32_t y, std::uint32_t count)> on_cells_changed;
@@ -216,7 +216,7 @@ class View
     std::function<void(const fm_mirror_agent &agent)> on_moved;
     /// An order ended; each does exactly once.
     std::function<void(const fm_mirror_ended &order)> on_order_ended;
-    /// All of a message has been told.
+    /// All callbacks for a message have been called.
     std::function<void()> on_updated;
     /// The subscription is over, or was refused: why.
     std::function<void(const std::string &why)> on_ended;
@@ -249,7 +249,7 @@ class View
     {
         return is_over_;
     }
-    /// Whether the server went on where a connection that broke had ended.
+    /// Whether the server continued where a connection that broke had ended.
     bool is_resumed() const
     {
         return resumed_;
@@ -370,7 +370,7 @@ class Client
         return client;
     }
 
-    /// Hangs up. Requests without an answer get none: their functions are not called.
+    /// Disconnects. Requests without an answer get none: their functions are not called.
     ~Client()
     {
         is_closing_ = true;
@@ -456,7 +456,7 @@ class Client
         unwanted_.push_back(&view);
     }
 
-    /// Goes on with a view of a client whose connection broke: with what it missed, or, where the
+    /// Continues a view of a client whose connection broke: with what it missed, or, where the
     /// server has forgotten, with a keyframe. This client says hello with options.resume =
     /// before.welcome().resume, and has the view from now on.
     View &resume(Client &before, View &view)
@@ -666,8 +666,7 @@ class Client
     bool is_closing_ = false;
 };
 
-// ---- a view's messages
-// -----------------------------------------------------------------------------
+// ---- a view's messages --------------------------------------------------------------------------
 
 // Two passes: the mirror takes the message, and then the callbacks find all of it as of its tick.
 inline bool View::apply(fm_notification notification, const msgpack_object *params)

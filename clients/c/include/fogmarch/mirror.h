@@ -70,7 +70,7 @@ typedef struct fm_mirror {
     uint16_t *looks;      // rect.width * rect.height, row by row: fm_look_pack() of each cell
     uint64_t known_count; // cells that are not unknown
 
-    fm_building_look *buildings; // that the view believes in, each with `id` as it was told
+    fm_building_look *buildings; // that the view believes in, each with `id` as the server sent it
     uint32_t building_count;
 
     fm_mirror_agent *agents; // in no order
@@ -94,8 +94,8 @@ void fm_mirror_init(fm_mirror *mirror, uint64_t subscription, const fm_mirror_op
 
 void fm_mirror_fini(fm_mirror *mirror);
 
-/// Goes on with another subscription, as after a lost connection: subscribe again with `stream` as
-/// the first one was answered, `since` = tick and `rect`. What the mirror holds stays, until a
+/// Continues with another subscription, as after a lost connection: subscribe again with `stream`
+/// as the first one was answered, `since` = tick and `rect`. What the mirror holds stays, until a
 /// keyframe comes if that was not answered `resumed`. To be called in the callback of the answer,
 /// so that no delta is missed.
 ///

@@ -1,4 +1,4 @@
-// Other planners for the selected agent: what debug.compare says of each, side by side, their ways on
+// Other planners for the selected agent: what debug.compare says of each, side by side, their paths on
 // the map, and one of them taken for good.
 
 import { Container, Graphics } from "pixi.js";
@@ -169,7 +169,7 @@ export class Compare {
     this.draw();
   }
 
-  // Ways lie beside each other, so that those which share their cells can be told apart.
+  // Paths lie beside each other, so that those which share their cells can be told apart.
   private draw(): void {
     this.search.clear();
     this.inspector.overlay.container.visible = this.shown === undefined;

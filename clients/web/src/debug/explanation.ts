@@ -1,4 +1,4 @@
-// Why an agent does what it does, by debug.explain: what made its search go on the last time, always;
+// Why an agent does what it does, by debug.explain: what made its search continue the last time, always;
 // its orders and replans, when they are asked for.
 
 import type { Client, Results } from "fogmarch";

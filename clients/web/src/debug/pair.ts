@@ -1,4 +1,4 @@
-// Two agents side by side: one that was kept, and the selected one. What differs is bold; the way of
+// Two agents side by side: one that was kept, and the selected one. What differs is bold; the path of
 // the one that was kept is drawn too.
 
 import { Graphics } from "pixi.js";

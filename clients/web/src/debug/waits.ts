@@ -1,4 +1,4 @@
-// Who waits for whom: an arrow from an agent that cannot go on to the one that stands in its way, by
+// Who waits for whom: an arrow from an agent that cannot continue to the one that stands in its way, by
 // debug.explain. Of the selected agent the whole chain, also in words; if one asks for it, of all that
 // wait in sight.
 

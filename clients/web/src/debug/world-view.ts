@@ -310,7 +310,7 @@ export class WorldView {
     writeLink(this.look);
   }
 
-  // To exactly this, tick included: of a world with a journal to that journal, for the world goes on.
+  // To exactly this, tick included: of a world with a journal to that journal, for the world continues.
   private async exactLink(): Promise<string> {
     const { world: _, ...look } = { ...this.look, tick: this.scrubber?.tick ?? this.truth!.mirror.tick };
     if (this.file === undefined) {
