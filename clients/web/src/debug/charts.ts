@@ -45,7 +45,7 @@ function whole(_: uPlot, values: number[]): string[] {
 class Chart {
   private readonly data: number[][];
   private readonly plot: uPlot;
-  private drawn = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parent: HTMLElement, title: string, lines: readonly Line[]) {
     this.data = [[], ...lines.map(() => [])];
@@ -90,11 +90,11 @@ class Chart {
     if (this.data[0]!.length > KEPT) {
       this.data.forEach((column) => column.shift());
     }
-    const now = performance.now();
-    if (now - this.drawn > DRAWN_EVERY_MS) {
-      this.drawn = now;
+    // The last value is drawn too, however soon it comes and however long none follows.
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
       this.plot.setData(this.data as uPlot.AlignedData);
-    }
+    }, DRAWN_EVERY_MS);
   }
 }
 
