@@ -54,6 +54,7 @@ bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
     case FM_NOTIFY_DEBUG:
     case FM_NOTIFY_IDLE:
     case FM_NOTIFY_GOING_DOWN:
+    case FM_NOTIFY_MOVED: // its user subscribes elsewhere
     case FM_NOTIFICATION_COUNT:
         break;
     }
@@ -533,6 +534,7 @@ fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
     case FM_NOTIFY_DEBUG:
     case FM_NOTIFY_IDLE:
     case FM_NOTIFY_GOING_DOWN:
+    case FM_NOTIFY_MOVED: // its user subscribes elsewhere
     case FM_NOTIFICATION_COUNT:
         break;
     }

@@ -97,6 +97,9 @@ void fm_run_on_watch(void *context, fm_notification notification, const msgpack_
     case FM_NOTIFY_GOING_DOWN:
         fm_run_fail(run, "the server is going down");
         return;
+    case FM_NOTIFY_MOVED:
+        fm_run_fail(run, "the world went to another node");
+        return;
     case FM_NOTIFICATION_COUNT:
         break;
     }

@@ -14,7 +14,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -449,64 +448,4 @@ fm_etcd_outcome fm_etcd_call(fm_etcd *etcd, const char *path, const fm_writer *b
     }
     fm_etcd_begin(etcd, path, body);
     return fm_etcd_finish(etcd, timeout_ms, answer, error);
-}
-
-// ---- JSON --------------------------------------------------------------------------------------
-
-void fm_etcd_put(fm_writer *body, const char *text)
-{
-    fm_writer_put_bytes(body, text, strlen(text));
-}
-
-void fm_etcd_put_bytes(fm_writer *body, const char *name, const void *bytes, size_t size)
-{
-    size_t encoded = sodium_base64_encoded_len(size, sodium_base64_VARIANT_ORIGINAL);
-    fm_etcd_put(body, "\"");
-    fm_etcd_put(body, name);
-    fm_etcd_put(body, "\":\"");
-    uint8_t *room = fm_writer_extend(body, encoded);
-    if (room != NULL) {
-        sodium_bin2base64((char *)room, encoded, bytes, size, sodium_base64_VARIANT_ORIGINAL);
-        body->size--; // the NUL
-    }
-    fm_etcd_put(body, "\"");
-}
-
-void fm_etcd_put_text(fm_writer *body, const char *name, const char *text)
-{
-    fm_etcd_put_bytes(body, name, text, strlen(text));
-}
-
-void fm_etcd_put_prefix(fm_writer *body, const char *prefix)
-{
-    char end[512];
-    size_t size = strlen(prefix);
-    FM_ASSERT(size > 0 && size < sizeof end);
-    memcpy(end, prefix, size + 1);
-    end[size - 1]++;
-    fm_etcd_put_text(body, "key", prefix);
-    fm_etcd_put(body, ",");
-    fm_etcd_put_text(body, "range_end", end);
-}
-
-int64_t fm_etcd_number(const json_t *object, const char *name)
-{
-    const json_t *value = json_object_get(object, name);
-    return json_is_string(value) ? strtoll(json_string_value(value), NULL, 10)
-                                 : json_integer_value(value);
-}
-
-char *fm_etcd_bytes(const json_t *object, const char *name, size_t *size)
-{
-    const json_t *value = json_object_get(object, name);
-    const char *text = value == NULL ? "" : json_string_value(value);
-    size_t length = text == NULL ? 0 : strlen(text);
-    char *bytes = text == NULL ? NULL : malloc(length + 1);
-    if (bytes == NULL || sodium_base642bin((uint8_t *)bytes, length, text, length, NULL, size, NULL,
-                                           sodium_base64_VARIANT_ORIGINAL) != 0) {
-        free(bytes);
-        return NULL;
-    }
-    bytes[*size] = '\0';
-    return bytes;
 }

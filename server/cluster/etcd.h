@@ -81,3 +81,22 @@ int64_t fm_etcd_number(const json_t *object, const char *name);
 /// A member that is bytes in base64, decoded and with a NUL behind them, for free().
 /// @return NULL when it is not there or out of memory; an absent value of a key counts as empty
 char *fm_etcd_bytes(const json_t *object, const char *name, size_t *size);
+
+// ---- transactions: parts of their JSON ---------------------------------------------------------
+
+/// Appends a condition: a key has this value, or does not exist.
+void fm_etcd_compare_value(fm_writer *body, const char *key, const char *value);
+void fm_etcd_compare_absent(fm_writer *body, const char *key);
+
+/// Appends what is done. @param to  delete: all keys from `key` up to here; NULL: that key alone
+void fm_etcd_request_put(fm_writer *body, const char *key, const void *value, size_t size);
+void fm_etcd_request_get(fm_writer *body, const char *key);
+void fm_etcd_request_delete(fm_writer *body, const char *key, const char *to);
+
+bool fm_etcd_succeeded(const json_t *answer);
+
+/// Value of the only key of a range among a transaction's responses, for free(). NULL: none
+char *fm_etcd_response_value(const json_t *answer, size_t index, size_t *size);
+
+/// Whether it is this one.
+bool fm_etcd_response_is(const json_t *answer, size_t index, const void *wanted, size_t size);

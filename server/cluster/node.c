@@ -1,54 +1,15 @@
 // server/cluster/node.c: see node.h.
 
-#include "server/cluster/node.h"
-
 #include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/cluster/node_state.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <uv.h>
 
-#define CALL_MS        800u
-#define ORDERS_MAX     256u
 #define AGAIN_MS       1000u // until an order that failed is given again
 #define SURE_MARGIN_MS 100u
-
-struct fm_node {
-    fm_node_options options;
-    fm_etcd *etcd;
-    uv_thread_t thread;
-    uv_mutex_t lock; // guards what follows
-    uv_cond_t woken;
-    bool stop;
-    fm_node_directory directory;
-    fm_node_order orders[ORDERS_MAX];
-    uint32_t order_first, order_count;
-    uint64_t worlds, agents; // load
-    // ---- the thread's
-    int64_t lease; // 0: none
-    uint64_t renewed_ns, told_ns;
-};
-
-// ---- keys --------------------------------------------------------------------------------------
-
-static void make_key(const fm_node *node, char *key, size_t size, const char *what,
-                     const char *name)
-{
-    snprintf(key, size, "/fogmarch/%s/%s/%s", node->options.cluster, what, name);
-}
-
-static fm_etcd_outcome call(fm_node *node, const char *path, const fm_writer *body, json_t **answer)
-{
-    char error[FM_ETCD_ERROR_SIZE] = "";
-    fm_etcd_outcome outcome = fm_etcd_call(node->etcd, path, body, CALL_MS, answer, error);
-    uv_mutex_lock(&node->lock);
-    memcpy(node->directory.error, outcome == FM_ETCD_DONE ? "" : error,
-           outcome == FM_ETCD_DONE ? 1 : sizeof error);
-    uv_mutex_unlock(&node->lock);
-    return outcome;
-}
+#define LOOK_OFTEN_MS  40u // while worlds come or go
 
 // ---- the lease ---------------------------------------------------------------------------------
 
@@ -56,19 +17,19 @@ static void put_node(fm_node *node)
 {
     char key[256], text[32];
     uv_mutex_lock(&node->lock);
-    uint64_t worlds = node->worlds, agents = node->agents;
+    uint64_t worlds = node->worlds, agents = node->agents, load = node->load;
     uv_mutex_unlock(&node->lock);
     snprintf(text, sizeof text, "%016" PRIx64, node->options.incarnation);
     json_t *value =
-        json_pack("{s:s,s:s,s:s,s:s,s:I,s:I}", "incarnation", text, "tcp", node->options.tcp,
+        json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:I}", "incarnation", text, "tcp", node->options.tcp,
                   "http", node->options.http, "version", node->options.version, "worlds",
-                  (json_int_t)worlds, "agents", (json_int_t)agents);
+                  (json_int_t)worlds, "agents", (json_int_t)agents, "load", (json_int_t)load);
     char *dump = value == NULL ? NULL : json_dumps(value, JSON_COMPACT);
     json_decref(value);
     if (dump == NULL) {
         return;
     }
-    make_key(node, key, sizeof key, "nodes", node->options.name);
+    fm_node_key(node, key, sizeof key, "nodes", node->options.name);
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_etcd_put(&body, "{");
     fm_etcd_put_text(&body, "key", key);
@@ -77,7 +38,7 @@ static void put_node(fm_node *node)
     snprintf(text, sizeof text, ",\"lease\":\"%" PRId64 "\"}", node->lease);
     fm_etcd_put(&body, text);
     json_t *answer;
-    if (call(node, "kv/put", &body, &answer) == FM_ETCD_DONE) {
+    if (fm_node_call(node, "kv/put", &body, &answer) == FM_ETCD_DONE) {
         json_decref(answer);
         node->told_ns = fm_clock_now_ns();
     }
@@ -99,7 +60,7 @@ static void join(fm_node *node)
     fm_etcd_put(&body, text);
     json_t *answer;
     uint64_t sent_ns = fm_clock_now_ns();
-    if (call(node, "lease/grant", &body, &answer) == FM_ETCD_DONE) {
+    if (fm_node_call(node, "lease/grant", &body, &answer) == FM_ETCD_DONE) {
         node->lease = fm_etcd_number(answer, "ID");
         json_decref(answer);
     }
@@ -121,7 +82,7 @@ static void renew(fm_node *node)
     fm_etcd_put(&body, text);
     json_t *answer;
     uint64_t sent_ns = fm_clock_now_ns();
-    fm_etcd_outcome outcome = call(node, "lease/keepalive", &body, &answer);
+    fm_etcd_outcome outcome = fm_node_call(node, "lease/keepalive", &body, &answer);
     if (outcome == FM_ETCD_DONE) {
         bool holds = fm_etcd_number(json_object_get(answer, "result"), "TTL") > 0;
         json_decref(answer);
@@ -162,7 +123,7 @@ static void leave(fm_node *node)
     fm_writer body = fm_writer_init(&fm_memory_libc);
     snprintf(text, sizeof text, "{\"ID\":\"%" PRId64 "\"}", node->lease);
     fm_etcd_put(&body, text);
-    if (call(node, "lease/revoke", &body, &answer) == FM_ETCD_DONE) {
+    if (fm_node_call(node, "lease/revoke", &body, &answer) == FM_ETCD_DONE) {
         json_decref(answer);
     }
     fm_writer_fini(&body);
@@ -198,17 +159,8 @@ static void add_node(fm_node_directory *directory, const char *key, const char *
     entry->incarnation = strtoull(text, NULL, 16);
     entry->worlds = (uint64_t)fm_etcd_number(json, "worlds");
     entry->agents = (uint64_t)fm_etcd_number(json, "agents");
+    entry->load = (uint64_t)fm_etcd_number(json, "load");
     json_decref(json);
-}
-
-static fm_node_world *find_world(const fm_node_directory *directory, uint64_t number)
-{
-    for (uint32_t i = 0; i < directory->world_count; i++) { // few enough, a few times a second
-        if (directory->worlds[i].number == number) {
-            return &directory->worlds[i];
-        }
-    }
-    return NULL;
 }
 
 static void add_owner(fm_node_directory *directory, const char *key, const char *value)
@@ -224,7 +176,7 @@ static void add_owner(fm_node_directory *directory, const char *key, const char 
 
 static void add_name(fm_node_directory *directory, const char *key, const char *value)
 {
-    fm_node_world *world = find_world(directory, strtoull(last_part(key), NULL, 16));
+    fm_node_world *world = fm_node_find_world(directory, strtoull(last_part(key), NULL, 16));
     if (world != NULL) {
         snprintf(world->name, sizeof world->name, "%s", value);
     }
@@ -266,71 +218,47 @@ static bool read_directory(const json_t *answer, fm_node_directory *directory)
     add_all(directory, range_of(answer, 0), add_node);
     add_all(directory, range_of(answer, 1), add_owner);
     add_all(directory, range_of(answer, 2), add_name);
+    add_all(directory, range_of(answer, 3), fm_node_moves_add);
+    add_all(directory, range_of(answer, 4), fm_node_moves_add_ready);
+    add_all(directory, range_of(answer, 5), fm_node_moves_add_drain);
     return true;
-}
-
-static const fm_node_entry *owner_of(const fm_node_directory *directory, const char *name,
-                                     uint64_t incarnation)
-{
-    for (uint32_t i = 0; i < directory->node_count; i++) {
-        if (directory->nodes[i].incarnation == incarnation &&
-            strcmp(directory->nodes[i].name, name) == 0) {
-            return &directory->nodes[i];
-        }
-    }
-    return NULL;
 }
 
 // ---- who takes over ----------------------------------------------------------------------------
 
-static uint64_t score(const char *node, uint64_t world)
-{
-    char text[FM_CLUSTER_NAME_MAX + 24];
-    int size = snprintf(text, sizeof text, "%s %" PRIu64, node, world);
-    uint64_t sum = fm_bytes_checksum(text, (size_t)size) * 0x9e3779b97f4a7c15u;
-    return sum ^ sum >> 32;
-}
-
+// How many nodes are better for a world that nobody has.
 static uint32_t rank_of(const fm_node *node, const fm_node_directory *directory, uint64_t world)
 {
-    uint64_t own = score(node->options.name, world);
+    const fm_node_entry *own =
+        fm_node_find_owner(directory, node->options.name, node->options.incarnation);
     uint32_t rank = 0;
-    for (uint32_t i = 0; i < directory->node_count; i++) {
-        rank += score(directory->nodes[i].name, world) > own;
+    for (uint32_t i = 0; i < directory->node_count && own != NULL; i++) {
+        const fm_node_entry *other = &directory->nodes[i];
+        rank += other != own && fm_node_is_better(directory, other, own, world);
     }
     return rank;
-}
-
-// The lock is held. @return whether there was room
-static bool give_order(fm_node *node, fm_node_order_kind kind, uint64_t world, const char *owner)
-{
-    if (node->order_count == ORDERS_MAX) {
-        return false;
-    }
-    fm_node_order *order = &node->orders[(node->order_first + node->order_count++) % ORDERS_MAX];
-    *order = (fm_node_order){.kind = kind, .world = world};
-    snprintf(order->owner, sizeof order->owner, "%s", owner);
-    return true;
 }
 
 // The lock is held.
 static bool consider(fm_node *node, fm_node_directory *fresh, fm_node_world *world)
 {
     uint64_t now_ns = fresh->looked_ns, epoch;
-    const fm_node_world *before = find_world(&node->directory, world->number);
+    const fm_node_world *before = fm_node_find_world(&node->directory, world->number);
     if (before != NULL && strcmp(before->owner, world->owner) == 0) {
         world->is_damaged = before->is_damaged;
         world->dead_since_ns = before->dead_since_ns;
         world->again_ns = before->again_ns;
     }
     world->is_asked_for = before != NULL && before->is_asked_for;
-    bool mine = world->incarnation == node->options.incarnation &&
-                strcmp(world->node, node->options.name) == 0;
+    bool mine = fm_node_is_self(node, world->node, world->incarnation);
     bool known = fm_world_log_owns(node->options.store, world->number, &epoch);
-    world->has_owner = owner_of(fresh, world->node, world->incarnation) != NULL;
+    world->has_owner = fm_node_find_owner(fresh, world->node, world->incarnation) != NULL;
     world->is_here = mine && known;
     if (known && !mine && epoch < world->epoch) {
-        return give_order(node, FM_NODE_DROP, world->number, "");
+        return fm_node_give_order(node, FM_NODE_DROP, world->number, "", false);
+    }
+    if (fm_node_moves_consider(node, fresh, world, before)) {
+        return true;
     }
     if (known || !fresh->is_member || world->is_damaged || world->is_asked_for ||
         (world->has_owner && !mine) || now_ns < world->again_ns) {
@@ -342,20 +270,29 @@ static bool consider(fm_node *node, fm_node_directory *fresh, fm_node_world *wor
     if (now_ns - world->dead_since_ns < wait_ns) {
         return false;
     }
-    world->is_asked_for = give_order(node, FM_NODE_TAKE, world->number, world->owner);
+    world->is_asked_for =
+        fm_node_give_order(node, FM_NODE_TAKE, world->number, world->owner, false);
     return world->is_asked_for;
 }
 
 static void take_in(fm_node *node, fm_node_directory *fresh)
 {
     bool ordered = false;
-    fresh->is_member = owner_of(fresh, node->options.name, node->options.incarnation) != NULL;
+    fresh->is_member =
+        fm_node_find_owner(fresh, node->options.name, node->options.incarnation) != NULL;
+    const fm_node_entry *own =
+        fm_node_find_owner(fresh, node->options.name, node->options.incarnation);
     uv_mutex_lock(&node->lock);
+    node->is_draining |= own != NULL && own->is_draining;
+    node->is_moving = false;
     for (uint32_t i = 0; i < fresh->world_count; i++) {
         ordered |= consider(node, fresh, &fresh->worlds[i]);
     }
     free(node->directory.worlds);
     node->directory = *fresh;
+    if (node->is_draining && fresh->is_member && node->wish_count == 0) {
+        fm_node_moves_plan(node);
+    }
     uv_mutex_unlock(&node->lock);
     if (ordered) {
         node->options.on_order(node->options.context);
@@ -364,12 +301,12 @@ static void take_in(fm_node *node, fm_node_directory *fresh)
 
 static void look(fm_node *node)
 {
-    static const char *const prefixes[] = {"nodes", "owner", "worlds"};
+    static const char *const prefixes[] = {"nodes", "owner", "worlds", "move", "ready", "drain"};
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_etcd_put(&body, "{\"success\":[");
     for (uint32_t i = 0; i < FM_COUNT_OF(prefixes); i++) {
         char prefix[256];
-        make_key(node, prefix, sizeof prefix, prefixes[i], "");
+        fm_node_key(node, prefix, sizeof prefix, prefixes[i], "");
         fm_etcd_put(&body, i == 0 ? "{\"requestRange\":{" : ",{\"requestRange\":{");
         fm_etcd_put_prefix(&body, prefix);
         fm_etcd_put(&body, "}}");
@@ -377,7 +314,7 @@ static void look(fm_node *node)
     fm_etcd_put(&body, "]}");
     json_t *answer;
     static _Thread_local fm_node_directory fresh;
-    if (call(node, "kv/txn", &body, &answer) == FM_ETCD_DONE) {
+    if (fm_node_call(node, "kv/txn", &body, &answer) == FM_ETCD_DONE) {
         if (read_directory(answer, &fresh)) {
             take_in(node, &fresh);
         }
@@ -394,10 +331,12 @@ static void run(void *context)
     bool stop = false;
     while (!stop) {
         keep_lease(node);
+        fm_node_moves_carry_out(node);
         look(node);
         uv_mutex_lock(&node->lock);
-        if (!node->stop) {
-            (void)uv_cond_timedwait(&node->woken, &node->lock, FM_NODE_LOOK_MS * FM_NS_PER_MS);
+        if (!node->stop && node->wish_count == 0) {
+            uint64_t wait_ms = node->is_moving ? LOOK_OFTEN_MS : FM_NODE_LOOK_MS;
+            (void)uv_cond_timedwait(&node->woken, &node->lock, wait_ms * FM_NS_PER_MS);
         }
         stop = node->stop;
         uv_mutex_unlock(&node->lock);
@@ -467,7 +406,7 @@ bool fm_node_next_order(fm_node *node, fm_node_order *order)
     bool any = node->order_count > 0;
     if (any) {
         *order = node->orders[node->order_first];
-        node->order_first = (node->order_first + 1) % ORDERS_MAX;
+        node->order_first = (node->order_first + 1) % FM_NODE_ORDERS_MAX;
         node->order_count--;
     }
     uv_mutex_unlock(&node->lock);
@@ -477,7 +416,8 @@ bool fm_node_next_order(fm_node *node, fm_node_order *order)
 void fm_node_note_lost(fm_node *node, uint64_t world)
 {
     uv_mutex_lock(&node->lock);
-    (void)give_order(node, FM_NODE_DROP, world, ""); // without room: the next look finds it
+    (void)fm_node_give_order(node, FM_NODE_DROP, world, "",
+                             false); // without room: the next look finds it
     uv_mutex_unlock(&node->lock);
     node->options.on_order(node->options.context);
 }
@@ -485,7 +425,7 @@ void fm_node_note_lost(fm_node *node, uint64_t world)
 void fm_node_end_order(fm_node *node, uint64_t number, fm_status status)
 {
     uv_mutex_lock(&node->lock);
-    fm_node_world *world = find_world(&node->directory, number);
+    fm_node_world *world = fm_node_find_world(&node->directory, number);
     if (world != NULL) {
         world->is_asked_for = false;
         world->is_damaged = status == FM_ERR_BAD_FORMAT;
@@ -494,11 +434,12 @@ void fm_node_end_order(fm_node *node, uint64_t number, fm_status status)
     uv_mutex_unlock(&node->lock);
 }
 
-void fm_node_set_load(fm_node *node, uint64_t worlds, uint64_t agents)
+void fm_node_set_load(fm_node *node, uint64_t worlds, uint64_t agents, uint64_t load)
 {
     uv_mutex_lock(&node->lock);
     node->worlds = worlds;
     node->agents = agents;
+    node->load = load;
     uv_mutex_unlock(&node->lock);
 }
 
@@ -516,7 +457,7 @@ bool fm_node_locate(fm_node *node, uint64_t number, const char *name, fm_node_wo
         }
     }
     const fm_node_entry *owner =
-        found ? owner_of(directory, world->node, world->incarnation) : NULL;
+        found ? fm_node_find_owner(directory, world->node, world->incarnation) : NULL;
     if (owner != NULL) {
         *entry = *owner;
     }

@@ -9,10 +9,28 @@
 // Whoever tries is decided by one transaction (fm_world_log_take()), so it does no harm that
 // several do.
 //
+// A world moves in three steps, each of them one key (node_moves.c):
+//
+//   move/W    "EPOCH NODE INCARNATION", as the owner will be: somebody wants it. That node reads
+//   the
+//             log and replays it, and goes on reading (FOLLOW)
+//   ready/W   the same text: it is where the log ends
+//   owner/W   the same text: the source has stopped the world, and its last batch is in the log
+//             (LEAVE). Written by the source in one transaction, which removes the other two
+//
+//   source:  ticks ────────────────────────────── stops, last batch ── owner/W ── clients: moved
+//   target:      reads keyframe, replays ── ready/W ── reads on ─────────────── last batch ── ticks
+//
+// Until the last step nothing has happened, whoever dies; behind it the target is the owner, and if
+// it dies its worlds are taken over like any others. A node of another version does not replay: the
+// source makes a keyframe where it stops, and nobody needs to be ready.
+//
+//   drain/NODE  incarnation: that process gives its worlds away and takes no more
+//
 // Until when the lease holds is counted from the moment at which its last good renewal was sent, by
 // the monotonic clock.
 //
-//   nodes/NAME   lease; JSON: incarnation, tcp, http, version, worlds, agents
+//   nodes/NAME   lease; JSON: incarnation, tcp, http, version, worlds, agents, load
 //
 // Threads: its own; the functions here are called by the event loop.
 
@@ -28,6 +46,8 @@
 #define FM_NODE_RENEW_MS   500u
 #define FM_NODE_LOOK_MS    200u // between two looks at the directory
 #define FM_NODE_STAGGER_MS 300u // between two nodes that try to take one world
+#define FM_NODE_MOVES_MAX  2u   // worlds that leave a node at once, while it drains
+#define FM_NODE_MOVE_S     20u  // after which a move is given up
 
 typedef struct fm_node fm_node;
 
@@ -43,14 +63,17 @@ typedef struct fm_node_options {
 } fm_node_options;
 
 typedef enum fm_node_order_kind {
-    FM_NODE_TAKE, // a world has no living owner, or was given to this node
-    FM_NODE_DROP, // a world belongs to another node
+    FM_NODE_TAKE,   // a world has no living owner, or was given to this node
+    FM_NODE_DROP,   // a world belongs to another node
+    FM_NODE_FOLLOW, // a world is about to be given to this node
+    FM_NODE_LEAVE,  // give it to another node
 } fm_node_order_kind;
 
 typedef struct fm_node_order {
     fm_node_order_kind kind;
     uint64_t world;
-    char owner[FM_CLUSTER_OWNER_MAX]; // TAKE: its text as it is
+    char owner[FM_CLUSTER_OWNER_MAX]; // TAKE: its text as it is; FOLLOW, LEAVE: as it will be
+    bool with_keyframe;               // LEAVE: the next owner does not replay
 } fm_node_order;
 
 // A node as the directory has it.
@@ -60,6 +83,8 @@ typedef struct fm_node_entry {
     char version[32];
     uint64_t incarnation;
     uint64_t worlds, agents;
+    uint64_t load;    // permille of its time that ticks take
+    bool is_draining; // it gives its worlds away
 } fm_node_entry;
 
 // A world as the directory has it.
@@ -73,6 +98,10 @@ typedef struct fm_node_world {
     bool is_asked_for; // an order is under way
     uint64_t dead_since_ns, again_ns;
     char owner[FM_CLUSTER_OWNER_MAX];
+    char heir[FM_CLUSTER_OWNER_MAX];  // the owner that it is to get; empty: it does not move
+    char to[FM_CLUSTER_NAME_MAX + 1]; // name of that node
+    bool is_ready;                    // that node is where the log ends
+    uint64_t moving_since_ns;
 } fm_node_world;
 
 // The directory as one look found it.
@@ -104,8 +133,33 @@ void fm_node_note_lost(fm_node *node, uint64_t world);
 /// What came of an order TAKE. FM_ERR_BAD_FORMAT: it is not tried again.
 void fm_node_end_order(fm_node *node, uint64_t world, fm_status status);
 
-/// What is told of this node.
-void fm_node_set_load(fm_node *node, uint64_t worlds, uint64_t agents);
+/// What is told of this node. @param load  permille of its time that ticks take
+void fm_node_set_load(fm_node *node, uint64_t worlds, uint64_t agents, uint64_t load);
+
+/// A world has left this node: the directory need not look to know. @param owner  text of the next
+/// one
+void fm_node_note_left(fm_node *node, uint64_t world, const char *owner);
+
+/// Moves a world.
+///
+/// @param to     name of a node; empty: the one with the most capacity left
+/// @param entry  receives the node that it goes to
+/// @param error  receives a sentence; room for FM_ETCD_ERROR_SIZE
+/// @return FM_OK: it will begin to, or is there; FM_ERR_NO_WORLD; FM_ERR_BAD_VALUE: no such node;
+///         FM_ERR_NOT_READY: it has no owner, moves already, or nobody can take it; FM_ERR_BUSY
+FM_CHECKED fm_status fm_node_move(fm_node *node, uint64_t world, const char *to,
+                                  fm_node_entry *entry, char *error);
+
+/// Lets a node give its worlds away. @param name  empty: this one
+/// @param entry  receives it @return FM_OK, FM_ERR_BAD_VALUE: no such node, or FM_ERR_BUSY
+FM_CHECKED fm_status fm_node_drain(fm_node *node, const char *name, fm_node_entry *entry,
+                                   char *error);
+
+/// Whether another node would take this one's worlds.
+bool fm_node_has_heirs(fm_node *node);
+
+/// Whether this node gives its worlds away.
+bool fm_node_is_draining(fm_node *node);
 
 /// Where a world is. @param name  used when `number` is 0
 /// @param entry  receives its node, unless nobody has it now

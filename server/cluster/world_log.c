@@ -1,5 +1,4 @@
-// server/cluster/world_log.c: see log.h. The table of this node's worlds, their beginning and their
-// end, and the appends. world_log_take.c takes worlds over.
+// server/cluster/world_log.c: see world_log.h. Worlds begin, and batches are appended.
 
 #include "server/cluster/world_log.h"
 
@@ -14,83 +13,7 @@
 
 #define RESERVE_TRIES 20u
 
-// ---- the table ---------------------------------------------------------------------------------
-
-// The lock is held.
-static struct log_world *find(const fm_world_log_store *store, uint64_t number)
-{
-    for (struct log_world *world = store->worlds; world != NULL; world = world->next) {
-        if (world->number == number) {
-            return world;
-        }
-    }
-    return NULL;
-}
-
-// An entry stays where it is until its world ends or is forgotten, and only the writer uses what
-// appends need of it.
-static struct log_world *find_world(fm_world_log_store *store, uint64_t number)
-{
-    uv_mutex_lock(&store->lock);
-    struct log_world *world = find(store, number);
-    uv_mutex_unlock(&store->lock);
-    return world;
-}
-
-bool fm_world_log_add_world(fm_world_log_store *store, uint64_t number, uint64_t epoch,
-                            uint64_t position, uint64_t keyframe, fm_writer *head)
-{
-    struct log_world *world = calloc(1, sizeof *world);
-    if (world == NULL) {
-        return false;
-    }
-    *world = (struct log_world){
-        .number = number, .epoch = epoch, .position = position, .keyframe = keyframe};
-    world->value = fm_writer_init(&fm_memory_libc);
-    world->payload = fm_writer_init(&fm_memory_libc);
-    world->head = *head;
-    *head = fm_writer_init(&fm_memory_libc);
-    uv_mutex_lock(&store->lock);
-    world->next = store->worlds;
-    store->worlds = world;
-    uv_mutex_unlock(&store->lock);
-    return true;
-}
-
-void fm_world_log_forget(fm_world_log_store *store, uint64_t number)
-{
-    uv_mutex_lock(&store->lock);
-    struct log_world **link = &store->worlds;
-    while (*link != NULL && (*link)->number != number) {
-        link = &(*link)->next;
-    }
-    struct log_world *world = *link;
-    if (world != NULL) {
-        *link = world->next;
-    }
-    uv_mutex_unlock(&store->lock);
-    if (world != NULL) {
-        fm_writer_fini(&world->value);
-        fm_writer_fini(&world->payload);
-        fm_writer_fini(&world->head);
-        free(world);
-    }
-}
-
-bool fm_world_log_knows(fm_world_log_store *store, uint64_t number)
-{
-    return find_world(store, number) != NULL;
-}
-
-bool fm_world_log_owns(fm_world_log_store *store, uint64_t number, uint64_t *epoch)
-{
-    uv_mutex_lock(&store->lock);
-    const struct log_world *world = find(store, number);
-    bool owns = world != NULL && !world->is_lost;
-    *epoch = owns ? world->epoch : 0;
-    uv_mutex_unlock(&store->lock);
-    return owns;
-}
+// ---- the lease ---------------------------------------------------------------------------------
 
 void fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns)
 {
@@ -101,36 +24,6 @@ static bool is_sure(void *context)
 {
     const fm_world_log_store *store = context;
     return fm_clock_now_ns() < atomic_load(&store->sure_until_ns);
-}
-
-fm_world_log_numbers fm_world_log_numbers_get(fm_world_log_store *store)
-{
-    uv_mutex_lock(&store->lock);
-    fm_world_log_numbers numbers = store->numbers;
-    uv_mutex_unlock(&store->lock);
-    return numbers;
-}
-
-// ---- transactions ------------------------------------------------------------------------------
-
-static void put_delete(fm_writer *body, const char *from, const char *to)
-{
-    fm_etcd_put(body, "{\"requestDeleteRange\":{");
-    fm_etcd_put_text(body, "key", from);
-    if (to != NULL) {
-        fm_etcd_put(body, ",");
-        fm_etcd_put_text(body, "range_end", to);
-    }
-    fm_etcd_put(body, "}}");
-}
-
-static bool value_is(const json_t *answer, size_t index, const void *wanted, size_t wanted_size)
-{
-    size_t size = 0;
-    char *value = fm_world_log_response_value(answer, index, &size);
-    bool same = value != NULL && size == wanted_size && memcmp(value, wanted, size) == 0;
-    free(value);
-    return same;
 }
 
 // ---- names and numbers -------------------------------------------------------------------------
@@ -145,9 +38,9 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
     fm_world_log_key(store, next_key, "next");
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_etcd_put(&body, "{\"success\":[");
-    fm_world_log_get(&body, next_key);
+    fm_etcd_request_get(&body, next_key);
     fm_etcd_put(&body, ",");
-    fm_world_log_get(&body, name_key);
+    fm_etcd_request_get(&body, name_key);
     fm_etcd_put(&body, "]}");
     json_t *answer;
     fm_status status = FM_ERR_IO;
@@ -156,8 +49,8 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
     if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) != FM_ETCD_DONE) {
         goto out;
     }
-    next = fm_world_log_response_value(answer, 0, &size);
-    taken = fm_world_log_response_value(answer, 1, &size);
+    next = fm_etcd_response_value(answer, 0, &size);
+    taken = fm_etcd_response_value(answer, 1, &size);
     json_decref(answer);
     char wanted[80], after[24];
     if (taken != NULL) {
@@ -173,23 +66,23 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
     fm_writer_clear(&body);
     fm_etcd_put(&body, "{\"compare\":[");
     if (next == NULL) {
-        fm_world_log_compare_absent(&body, next_key);
+        fm_etcd_compare_absent(&body, next_key);
     } else {
-        fm_world_log_compare_value(&body, next_key, next);
+        fm_etcd_compare_value(&body, next_key, next);
     }
     fm_etcd_put(&body, ",");
-    fm_world_log_compare_absent(&body, name_key);
+    fm_etcd_compare_absent(&body, name_key);
     fm_etcd_put(&body, "],\"success\":[");
-    fm_world_log_put(&body, next_key, after, strlen(after));
+    fm_etcd_request_put(&body, next_key, after, strlen(after));
     fm_etcd_put(&body, ",");
-    fm_world_log_put(&body, name_key, wanted, strlen(wanted));
+    fm_etcd_request_put(&body, name_key, wanted, strlen(wanted));
     fm_etcd_put(&body, ",");
-    fm_world_log_put(&body, world_key, name, strlen(name));
+    fm_etcd_request_put(&body, world_key, name, strlen(name));
     fm_etcd_put(&body, "]}");
     if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) != FM_ETCD_DONE) {
         goto out;
     }
-    status = fm_world_log_succeeded(answer) ? FM_OK : FM_ERR_BUSY;
+    status = fm_etcd_succeeded(answer) ? FM_OK : FM_ERR_BUSY;
     json_decref(answer);
 out:
     free(next);
@@ -229,9 +122,9 @@ void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char
     fm_world_log_key(store, world_key, "worlds/%016" PRIx64, number);
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_etcd_put(&body, "{\"success\":[");
-    put_delete(&body, name_key, NULL);
+    fm_etcd_request_delete(&body, name_key, NULL);
     fm_etcd_put(&body, ",");
-    put_delete(&body, world_key, NULL);
+    fm_etcd_request_delete(&body, world_key, NULL);
     fm_etcd_put(&body, "]}");
     if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
         json_decref(answer);
@@ -320,18 +213,19 @@ static fm_status create_owner(fm_world_log_store *store, fm_etcd *etcd,
     fm_writer body = fm_writer_init(&fm_memory_libc), packed = fm_writer_init(&fm_memory_libc);
     pack_keyframe(keyframe, &packed);
     fm_etcd_put(&body, "{\"compare\":[");
-    fm_world_log_compare_absent(&body, owner_key);
+    fm_etcd_compare_absent(&body, owner_key);
     fm_etcd_put(&body, "],\"success\":[");
-    fm_world_log_put(&body, owner_key, owner, strlen(owner));
+    fm_etcd_request_put(&body, owner_key, owner, strlen(owner));
     fm_etcd_put(&body, ",");
-    fm_world_log_put(&body, keyframe_key, packed.data, packed.size);
+    fm_etcd_request_put(&body, keyframe_key, packed.data, packed.size);
     fm_etcd_put(&body, "],\"failure\":[");
-    fm_world_log_get(&body, owner_key);
+    fm_etcd_request_get(&body, owner_key);
     fm_etcd_put(&body, "]}");
     json_t *answer;
     fm_status status = FM_ERR_IO;
     if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
-        bool ours = fm_world_log_succeeded(answer) || value_is(answer, 0, owner, strlen(owner));
+        bool ours =
+            fm_etcd_succeeded(answer) || fm_etcd_response_is(answer, 0, owner, strlen(owner));
         status = ours ? FM_OK : FM_ERR_EXISTS;
         json_decref(answer);
     }
@@ -441,25 +335,25 @@ static void build_append(fm_world_log_store *store, struct log_lane *lane)
     fm_writer *body = &lane->body;
     fm_writer_clear(body);
     fm_etcd_put(body, "{\"compare\":[");
-    fm_world_log_compare_value(body, owner_key, owner);
+    fm_etcd_compare_value(body, owner_key, owner);
     fm_etcd_put(body, ",");
-    fm_world_log_compare_absent(body, log_key);
+    fm_etcd_compare_absent(body, log_key);
     fm_etcd_put(body, "],\"success\":[");
-    fm_world_log_put(body, log_key, world->value.data, world->value.size);
+    fm_etcd_request_put(body, log_key, world->value.data, world->value.size);
     if (world->keyframe_batch != NULL && is_last_part(world)) {
         char keyframe_key[FM_WORLD_LOG_KEY_SIZE];
         fm_writer packed = fm_writer_init(&fm_memory_libc);
         fm_world_log_key(store, keyframe_key, FM_WORLD_LOG_KEYFRAME_KEY, world->number);
         pack_keyframe(&world->next_keyframe, &packed);
         fm_etcd_put(body, ",");
-        fm_world_log_put(body, keyframe_key, packed.data, packed.size);
+        fm_etcd_request_put(body, keyframe_key, packed.data, packed.size);
         body->failed |= packed.failed;
         fm_writer_fini(&packed);
     }
     fm_etcd_put(body, "],\"failure\":[");
-    fm_world_log_get(body, owner_key);
+    fm_etcd_request_get(body, owner_key);
     fm_etcd_put(body, ",");
-    fm_world_log_get(body, log_key);
+    fm_etcd_request_get(body, log_key);
     fm_etcd_put(body, "]}");
     body->failed |= world->value.failed;
 }
@@ -468,7 +362,7 @@ static void begin(void *context, uint32_t index, uint64_t number, fm_journal_bat
 {
     fm_world_log_store *store = context;
     struct log_lane *lane = &store->lanes[index];
-    lane->world = find_world(store, number);
+    lane->world = fm_world_log_find(store, number);
     lane->is_sent = false;
     lane->begun_ns = fm_clock_now_ns();
     lane->error[0] = '\0';
@@ -512,13 +406,13 @@ static fm_fence_verdict judge(fm_world_log_store *store, struct log_lane *lane,
     struct log_world *world = lane->world;
     char owner[FM_CLUSTER_OWNER_MAX];
     fm_world_log_owner_text(owner, world->epoch, store->options.node, store->options.incarnation);
-    if (fm_world_log_succeeded(answer)) {
+    if (fm_etcd_succeeded(answer)) {
         return FM_FENCE_COMMITTED;
     }
-    if (!value_is(answer, 0, owner, strlen(owner))) {
+    if (!fm_etcd_response_is(answer, 0, owner, strlen(owner))) {
         return lose(store, world);
     }
-    if (value_is(answer, 1, world->value.data, world->value.size)) {
+    if (fm_etcd_response_is(answer, 1, world->value.data, world->value.size)) {
         return FM_FENCE_COMMITTED;
     }
     snprintf(lane->error, sizeof lane->error,
@@ -561,15 +455,15 @@ static void forget_older(fm_world_log_store *store, struct log_lane *lane)
     fm_world_log_owner_text(owner, world->epoch, store->options.node, store->options.incarnation);
     fm_writer_clear(body);
     fm_etcd_put(body, "{\"compare\":[");
-    fm_world_log_compare_value(body, owner_key, owner);
+    fm_etcd_compare_value(body, owner_key, owner);
     fm_etcd_put(body, "],\"success\":[");
     fm_world_log_key(store, from, FM_WORLD_LOG_RECORD_KEY, world->number, (uint64_t)0);
     fm_world_log_key(store, to, FM_WORLD_LOG_RECORD_KEY, world->number, world->keyframe);
-    put_delete(body, from, to);
+    fm_etcd_request_delete(body, from, to);
     fm_etcd_put(body, ",");
     fm_world_log_key(store, from, FM_WORLD_LOG_PARTS_KEY, world->number, (uint64_t)0);
     fm_world_log_key(store, to, FM_WORLD_LOG_PARTS_KEY, world->number, world->keyframe);
-    put_delete(body, from, to);
+    fm_etcd_request_delete(body, from, to);
     fm_etcd_put(body, "]}");
     if (fm_world_log_call(lane->etcd, "kv/txn", body, &answer, error) == FM_ETCD_DONE) {
         json_decref(answer);
@@ -620,62 +514,6 @@ static fm_fence_verdict finish(void *context, uint32_t index, char *error)
     return verdict;
 }
 
-// ---- the end of a world ------------------------------------------------------------------------
-
-static void end(void *context, uint64_t number, bool is_left)
-{
-    fm_world_log_store *store = context;
-    struct log_world *world = find_world(store, number);
-    char owner_key[FM_WORLD_LOG_KEY_SIZE], from[FM_WORLD_LOG_KEY_SIZE], to[FM_WORLD_LOG_KEY_SIZE];
-    char owner[FM_CLUSTER_OWNER_MAX], name[FM_JOURNAL_NAME_MAX + 1], error[FM_ETCD_ERROR_SIZE];
-    if (world == NULL) {
-        return;
-    }
-    fm_etcd *etcd;
-    if (is_left || fm_etcd_create(store->options.members, &etcd) != FM_OK) {
-        fm_world_log_forget(store, number);
-        return;
-    }
-    fm_writer bytes = fm_writer_init(&fm_memory_libc), *body = &bytes;
-    fm_reader head = fm_reader_init(world->head.data, world->head.size, NULL);
-    fm_reader_take_text(&head, name, sizeof name, "name");
-    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
-    fm_world_log_owner_text(owner, world->epoch, store->options.node, store->options.incarnation);
-    fm_writer_clear(body);
-    fm_etcd_put(body, "{\"compare\":[");
-    fm_world_log_compare_value(body, owner_key, owner);
-    fm_etcd_put(body, "],\"success\":[");
-    put_delete(body, owner_key, NULL);
-    fm_etcd_put(body, ",");
-    fm_world_log_key(store, from, FM_WORLD_LOG_KEYFRAME_KEY, number);
-    put_delete(body, from, NULL);
-    fm_etcd_put(body, ",");
-    fm_world_log_key(store, from, "worlds/%016" PRIx64, number);
-    put_delete(body, from, NULL);
-    fm_etcd_put(body, ",");
-    fm_world_log_key(store, from, "names/%s", name);
-    put_delete(body, from, NULL);
-    fm_etcd_put(body, ",");
-    fm_world_log_key(store, from, "log/%016" PRIx64 "/", number);
-    fm_world_log_key(store, to, "log/%016" PRIx64 "0", number);
-    put_delete(body, from, to);
-    fm_etcd_put(body, ",");
-    fm_world_log_key(store, from, "part/%016" PRIx64 "/", number);
-    fm_world_log_key(store, to, "part/%016" PRIx64 "0", number);
-    put_delete(body, from, to);
-    fm_etcd_put(body, "]}");
-    json_t *answer;
-    if (fm_world_log_call(etcd, "kv/txn", body, &answer, error) == FM_ETCD_DONE) {
-        json_decref(answer);
-    } else {
-        fm_log(FM_LOG_ERROR, "log of a destroyed world not removed", fm_log_uint("world", number),
-               fm_log_text("reason", error));
-    }
-    fm_writer_fini(&bytes);
-    fm_etcd_destroy(etcd);
-    fm_world_log_forget(store, number);
-}
-
 // ---- the store ---------------------------------------------------------------------------------
 
 fm_status fm_world_log_store_create(const fm_world_log_options *options, fm_world_log_store **out)
@@ -691,7 +529,7 @@ fm_status fm_world_log_store_create(const fm_world_log_options *options, fm_worl
                                       .begin = begin,
                                       .finish = finish,
                                       .is_sure = is_sure,
-                                      .end = end};
+                                      .end = fm_world_log_end};
     for (uint32_t i = 0; i < FM_FENCE_LANES; i++) {
         store->lanes[i].body = fm_writer_init(&fm_memory_libc);
     }

@@ -11,7 +11,8 @@
 // So what anybody was told is a prefix of one log, from any node.
 //
 //   CREATED ── append ──> OWNED ── another owner ──> LOST (the world is dropped here)
-//   TAKEN ────────────────^
+//   TAKEN ────────────────^  └── heir set, is_left ──> owner/W is the heir's
+//   FOLLOWED ── owned ────┘
 //
 // Keys, below /fogmarch/CLUSTER/, numbers in 16 hexadecimal digits:
 //
@@ -55,8 +56,9 @@ typedef struct fm_world_log_options {
 
 // For metrics.
 typedef struct fm_world_log_numbers {
-    uint64_t appends, unknown, fenced, taken;
+    uint64_t appends, unknown, fenced, taken, moved;
     uint64_t append_us_max, append_us_sum;
+    uint64_t move_us_max; // from the last time that the owner was another
 } fm_world_log_numbers;
 
 /// Makes it; nothing is sent yet.
@@ -92,6 +94,44 @@ FM_CHECKED fm_status fm_world_log_take(fm_world_log_store *store, uint64_t numbe
                                        const char *owner, const char *folder, char *path,
                                        size_t size, char *error);
 
+// Another node's world that is about to be given to this one.
+typedef struct fm_world_log_follower fm_world_log_follower;
+
+typedef enum fm_follow_state {
+    FM_FOLLOW_BEHIND, // there is more to read
+    FM_FOLLOW_CLOSE,  // there was next to nothing to read
+    FM_FOLLOW_OWNED,  // the world is this node's, and the log was read to its end
+    FM_FOLLOW_AGAIN,  // a keyframe came: begin anew, with less to replay
+    FM_FOLLOW_OVER,   // nothing comes of the move
+} fm_follow_state;
+
+/// Reads a world's log as it is into a new journal.
+///
+/// @param owner   text of the owner that this node would be
+/// @param folder, path, size, error  as in fm_world_log_take()
+/// @return as fm_world_log_take(), but for FM_ERR_EXISTS
+FM_CHECKED fm_status fm_world_log_follow(fm_world_log_store *store, uint64_t number,
+                                         const char *owner, const char *folder, char *path,
+                                         size_t size, fm_world_log_follower **out, char *error);
+
+/// Adds to that journal what has come since, and looks whose the world is. @return as above
+FM_CHECKED fm_status fm_world_log_follow_on(fm_world_log_follower *follower, fm_follow_state *state,
+                                            char *error);
+
+/// Tells the owner that the world can come.
+FM_CHECKED fm_status fm_world_log_follow_ready(fm_world_log_follower *follower, char *error);
+
+/// Enters the world as this node's. After FM_FOLLOW_OWNED. @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_log_follow_enter(fm_world_log_follower *follower);
+
+/// Ends it. The journal stays. NULL is allowed.
+void fm_world_log_follow_end(fm_world_log_follower *follower);
+
+/// Says who gets a world when it ends here as one that goes on elsewhere
+/// (fm_journal_batch.is_left).
+/// @return false: this node does not own it
+bool fm_world_log_set_heir(fm_world_log_store *store, uint64_t number, const char *heir);
+
 /// Forgets a world that this node has lost, or could not bring back.
 void fm_world_log_forget(fm_world_log_store *store, uint64_t number);
 
@@ -106,6 +146,9 @@ void fm_world_log_owner_text(char *text, uint64_t epoch, const char *node, uint6
 
 /// Reads one. @param node  room for FM_CLUSTER_NAME_MAX + 1. @return false: it is none
 bool fm_world_log_owner_parse(const char *text, uint64_t *epoch, char *node, uint64_t *incarnation);
+
+/// A world that was followed is here now. @param took_us  that nobody had it
+void fm_world_log_note_moved(fm_world_log_store *store, uint64_t took_us);
 
 /// Until when the node may be sure that nobody has taken its worlds; 0: it cannot be. Any thread.
 void fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns);

@@ -1,5 +1,5 @@
-// server/cluster/world_log_parts.c: what appending and taking over have in common: keys, texts of
-// owners, parts of transactions, packed bytes; see world_log_state.h.
+// server/cluster/world_log_parts.c: what the files of the worlds' logs have in common: the table of
+// this node's worlds, keys, texts of owners, calls, packed bytes; see world_log_state.h.
 
 #include "server/cluster/world_log_state.h"
 
@@ -8,6 +8,113 @@
 #include <zstd.h>
 
 #define COMPRESS_FAST 1
+
+// ---- the table ---------------------------------------------------------------------------------
+
+// The lock is held.
+static struct log_world *find(const fm_world_log_store *store, uint64_t number)
+{
+    for (struct log_world *world = store->worlds; world != NULL; world = world->next) {
+        if (world->number == number) {
+            return world;
+        }
+    }
+    return NULL;
+}
+
+// An entry stays where it is until its world ends or is forgotten, and only the writer uses what
+// appends need of it.
+struct log_world *fm_world_log_find(fm_world_log_store *store, uint64_t number)
+{
+    uv_mutex_lock(&store->lock);
+    struct log_world *world = find(store, number);
+    uv_mutex_unlock(&store->lock);
+    return world;
+}
+
+bool fm_world_log_add_world(fm_world_log_store *store, uint64_t number, uint64_t epoch,
+                            uint64_t position, uint64_t keyframe, fm_writer *head)
+{
+    struct log_world *world = calloc(1, sizeof *world);
+    if (world == NULL) {
+        return false;
+    }
+    *world = (struct log_world){
+        .number = number, .epoch = epoch, .position = position, .keyframe = keyframe};
+    world->value = fm_writer_init(&fm_memory_libc);
+    world->payload = fm_writer_init(&fm_memory_libc);
+    world->head = *head;
+    *head = fm_writer_init(&fm_memory_libc);
+    uv_mutex_lock(&store->lock);
+    world->next = store->worlds;
+    store->worlds = world;
+    uv_mutex_unlock(&store->lock);
+    return true;
+}
+
+void fm_world_log_forget(fm_world_log_store *store, uint64_t number)
+{
+    uv_mutex_lock(&store->lock);
+    struct log_world **link = &store->worlds;
+    while (*link != NULL && (*link)->number != number) {
+        link = &(*link)->next;
+    }
+    struct log_world *world = *link;
+    if (world != NULL) {
+        *link = world->next;
+    }
+    uv_mutex_unlock(&store->lock);
+    if (world != NULL) {
+        fm_writer_fini(&world->value);
+        fm_writer_fini(&world->payload);
+        fm_writer_fini(&world->head);
+        free(world);
+    }
+}
+
+bool fm_world_log_knows(fm_world_log_store *store, uint64_t number)
+{
+    return fm_world_log_find(store, number) != NULL;
+}
+
+bool fm_world_log_owns(fm_world_log_store *store, uint64_t number, uint64_t *epoch)
+{
+    uv_mutex_lock(&store->lock);
+    const struct log_world *world = find(store, number);
+    bool owns = world != NULL && !world->is_lost;
+    *epoch = owns ? world->epoch : 0;
+    uv_mutex_unlock(&store->lock);
+    return owns;
+}
+
+bool fm_world_log_set_heir(fm_world_log_store *store, uint64_t number, const char *heir)
+{
+    uv_mutex_lock(&store->lock);
+    struct log_world *world = find(store, number);
+    bool owns = world != NULL && !world->is_lost;
+    if (owns) {
+        snprintf(world->heir, sizeof world->heir, "%s", heir);
+    }
+    uv_mutex_unlock(&store->lock);
+    return owns;
+}
+
+fm_world_log_numbers fm_world_log_numbers_get(fm_world_log_store *store)
+{
+    uv_mutex_lock(&store->lock);
+    fm_world_log_numbers numbers = store->numbers;
+    uv_mutex_unlock(&store->lock);
+    return numbers;
+}
+
+void fm_world_log_note_moved(fm_world_log_store *store, uint64_t took_us)
+{
+    uv_mutex_lock(&store->lock);
+    store->numbers.moved++;
+    store->numbers.move_us_max =
+        took_us > store->numbers.move_us_max ? took_us : store->numbers.move_us_max;
+    uv_mutex_unlock(&store->lock);
+}
 
 // ---- owners ------------------------------------------------------------------------------------
 
@@ -32,52 +139,7 @@ void fm_world_log_key(const fm_world_log_store *store, char *key, const char *fo
     va_end(arguments);
 }
 
-// ---- transactions ------------------------------------------------------------------------------
-
-void fm_world_log_compare_value(fm_writer *body, const char *key, const char *value)
-{
-    fm_etcd_put(body, "{\"target\":\"VALUE\",\"result\":\"EQUAL\",");
-    fm_etcd_put_text(body, "key", key);
-    fm_etcd_put(body, ",");
-    fm_etcd_put_text(body, "value", value);
-    fm_etcd_put(body, "}");
-}
-
-void fm_world_log_compare_absent(fm_writer *body, const char *key)
-{
-    fm_etcd_put(body, "{\"target\":\"CREATE\",\"result\":\"EQUAL\",\"create_revision\":\"0\",");
-    fm_etcd_put_text(body, "key", key);
-    fm_etcd_put(body, "}");
-}
-
-void fm_world_log_put(fm_writer *body, const char *key, const void *value, size_t size)
-{
-    fm_etcd_put(body, "{\"requestPut\":{");
-    fm_etcd_put_text(body, "key", key);
-    fm_etcd_put(body, ",");
-    fm_etcd_put_bytes(body, "value", value, size);
-    fm_etcd_put(body, "}}");
-}
-
-void fm_world_log_get(fm_writer *body, const char *key)
-{
-    fm_etcd_put(body, "{\"requestRange\":{");
-    fm_etcd_put_text(body, "key", key);
-    fm_etcd_put(body, "}}");
-}
-
-char *fm_world_log_response_value(const json_t *answer, size_t index, size_t *size)
-{
-    const json_t *response = json_array_get(json_object_get(answer, "responses"), index);
-    const json_t *range = json_object_get(response, "response_range");
-    const json_t *kv = json_array_get(json_object_get(range, "kvs"), 0);
-    return kv == NULL ? NULL : fm_etcd_bytes(kv, "value", size);
-}
-
-bool fm_world_log_succeeded(const json_t *answer)
-{
-    return json_is_true(json_object_get(answer, "succeeded"));
-}
+// ---- calls -------------------------------------------------------------------------------------
 
 fm_etcd_outcome fm_world_log_call(fm_etcd *etcd, const char *path, const fm_writer *body,
                                   json_t **answer, char *error)

@@ -1,5 +1,5 @@
 // server/cluster/world_log_state.h: the inside of server/cluster/world_log.h, for world_log.c,
-// which appends, and world_log_take.c, which reads. Nobody else includes it.
+// which appends, world_log_take.c, which reads, and world_log_end.c. Nobody else includes it.
 
 #pragma once
 
@@ -19,6 +19,8 @@
 #define FM_WORLD_LOG_CALL_MS   3000u             // for what no tick waits for
 
 #define FM_WORLD_LOG_OWNER_KEY    "owner/%016" PRIx64
+#define FM_WORLD_LOG_MOVE_KEY     "move/%016" PRIx64
+#define FM_WORLD_LOG_READY_KEY    "ready/%016" PRIx64
 #define FM_WORLD_LOG_RECORD_KEY   "log/%016" PRIx64 "/%016" PRIx64
 #define FM_WORLD_LOG_KEYFRAME_KEY "kf/%016" PRIx64
 #define FM_WORLD_LOG_PARTS_KEY    "part/%016" PRIx64 "/%016" PRIx64
@@ -38,8 +40,9 @@ struct log_keyframe {
 struct log_world {
     struct log_world *next;
     uint64_t number, epoch;
-    bool is_lost;   // guarded by the lock
-    fm_writer head; // a journal's head, packed
+    bool is_lost;                    // guarded by the lock
+    char heir[FM_CLUSTER_OWNER_MAX]; // the same: the owner after this one; empty: not known
+    fm_writer head;                  // a journal's head, packed
     // ---- the writer's
     uint64_t position;                // of the next record
     uint64_t keyframe;                // position of the newest one
@@ -62,6 +65,29 @@ struct log_lane {
     char error[FM_JOURNAL_ERROR_SIZE];
 };
 
+// A record as it is read.
+struct log_record {
+    fm_writer parts;
+    uint64_t epoch; // of its first part
+    uint64_t begin; // position of its first part
+};
+
+// A world that is read: to be taken over, or to follow it.
+struct log_taking {
+    fm_world_log_store *store;
+    fm_etcd *etcd;
+    uint64_t number, epoch;
+    struct log_keyframe keyframe;
+    char name[FM_JOURNAL_NAME_MAX + 1];
+    uint32_t bases[FM_JOURNAL_BASES_MAX];
+    fm_journal_head head;
+    fm_writer packed_head;
+    fm_writer world, rows; // rows: behind the keyframe, as in a batch
+    uint64_t position;     // behind the last record
+    struct log_record record;
+    char *error; // room for FM_JOURNAL_ERROR_SIZE
+};
+
 struct fm_world_log_store {
     fm_world_log_options options;
     fm_journal_fence fence;
@@ -76,6 +102,12 @@ struct fm_world_log_store {
 __attribute__((format(printf, 3, 4))) void fm_world_log_key(const fm_world_log_store *store,
                                                             char *key, const char *format, ...);
 
+/// A world of this node. NULL: it has none of this number
+struct log_world *fm_world_log_find(fm_world_log_store *store, uint64_t number);
+
+/// As fm_journal_fence says.
+void fm_world_log_end(void *context, uint64_t number, bool is_left);
+
 /// Enters a world that this node owns. Takes over `head`. @return false when out of memory
 bool fm_world_log_add_world(fm_world_log_store *store, uint64_t number, uint64_t epoch,
                             uint64_t position, uint64_t keyframe, fm_writer *head);
@@ -86,17 +118,35 @@ FM_CHECKED fm_status fm_world_log_compress(const void *bytes, size_t size, fm_wr
 /// Unpacks them behind what `out` holds. @return FM_OK, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_world_log_uncompress(const fm_writer *packed, size_t limit, fm_writer *out);
 
-// ---- transactions: parts of their JSON ---------------------------------------------------------
-
-void fm_world_log_compare_value(fm_writer *body, const char *key, const char *value);
-void fm_world_log_compare_absent(fm_writer *body, const char *key);
-void fm_world_log_put(fm_writer *body, const char *key, const void *value, size_t size);
-void fm_world_log_get(fm_writer *body, const char *key);
-
-/// Value of the only key of a range among a transaction's responses, for free(). NULL: none
-char *fm_world_log_response_value(const json_t *answer, size_t index, size_t *size);
-bool fm_world_log_succeeded(const json_t *answer);
-
 /// fm_etcd_call() with FM_WORLD_LOG_CALL_MS.
 fm_etcd_outcome fm_world_log_call(fm_etcd *etcd, const char *path, const fm_writer *body,
                                   json_t **answer, char *error);
+
+// ---- world_log_take.c --------------------------------------------------------------------------
+
+/// Begins to read. fm_world_log_taking_fini() in any case.
+/// @return FM_OK, FM_ERR_BUSY: it is still being dropped here, or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_log_taking_init(fm_world_log_store *store, uint64_t number,
+                                              char *error, struct log_taking *taking);
+void fm_world_log_taking_fini(struct log_taking *taking);
+
+/// Reads the value of one key. @return FM_OK, FM_ERR_BAD_FORMAT: it is not there, FM_ERR_IO or
+/// FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_log_read_key(struct log_taking *taking, const char *key,
+                                           fm_writer *out);
+
+/// Reads keyframe and records as they are now.
+FM_CHECKED fm_status fm_world_log_read(struct log_taking *taking);
+
+/// Reads what has come since, behind the rows that are there.
+FM_CHECKED fm_status fm_world_log_read_records(struct log_taking *taking);
+
+/// Makes a journal of what was read, in the place of one that is there.
+FM_CHECKED fm_status fm_world_log_write_journal(struct log_taking *taking, const char *folder,
+                                                char *path, size_t size, fm_journal_file **out);
+
+/// Adds the rows to it.
+FM_CHECKED fm_status fm_world_log_add_rows(struct log_taking *taking, fm_journal_file *file);
+
+/// Enters the world as this node's. @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_log_enter(struct log_taking *taking);

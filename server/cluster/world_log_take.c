@@ -18,21 +18,7 @@
 #define WORLD_MAX    FM_JOURNAL_WORLD_MAX
 #define PATH_SIZE    4096u
 
-struct taking {
-    fm_world_log_store *store;
-    fm_etcd *etcd;
-    uint64_t number, epoch;
-    struct log_keyframe keyframe;
-    char name[FM_JOURNAL_NAME_MAX + 1];
-    uint32_t bases[FM_JOURNAL_BASES_MAX];
-    fm_journal_head head;
-    fm_writer packed_head;
-    fm_writer world, rows; // rows: behind the keyframe, as in a batch
-    uint64_t position;     // behind the last record
-    char *error;
-};
-
-static fm_status damaged(struct taking *taking, const char *what)
+static fm_status damaged(struct log_taking *taking, const char *what)
 {
     snprintf(taking->error, FM_JOURNAL_ERROR_SIZE, "world %" PRIu64 ": its log is damaged: %s",
              taking->number, what);
@@ -41,7 +27,7 @@ static fm_status damaged(struct taking *taking, const char *what)
 
 // ---- becoming the owner ------------------------------------------------------------------------
 
-static fm_status become_owner(struct taking *taking, const char *owner)
+static fm_status become_owner(struct log_taking *taking, const char *owner)
 {
     const fm_world_log_store *store = taking->store;
     char node[FM_CLUSTER_NAME_MAX + 1], key[FM_WORLD_LOG_KEY_SIZE], mine[FM_CLUSTER_OWNER_MAX];
@@ -57,19 +43,18 @@ static fm_status become_owner(struct taking *taking, const char *owner)
     fm_world_log_owner_text(mine, taking->epoch, store->options.node, store->options.incarnation);
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_etcd_put(&body, "{\"compare\":[");
-    fm_world_log_compare_value(&body, key, owner);
+    fm_etcd_compare_value(&body, key, owner);
     fm_etcd_put(&body, "],\"success\":[");
-    fm_world_log_put(&body, key, mine, strlen(mine));
+    fm_etcd_request_put(&body, key, mine, strlen(mine));
     fm_etcd_put(&body, "],\"failure\":[");
-    fm_world_log_get(&body, key);
+    fm_etcd_request_get(&body, key);
     fm_etcd_put(&body, "]}");
     json_t *answer;
     fm_status status = FM_ERR_IO;
     if (fm_world_log_call(taking->etcd, "kv/txn", &body, &answer, taking->error) == FM_ETCD_DONE) {
         size_t size;
-        char *present = fm_world_log_response_value(answer, 0, &size);
-        bool done =
-            fm_world_log_succeeded(answer) || (present != NULL && strcmp(present, mine) == 0);
+        char *present = fm_etcd_response_value(answer, 0, &size);
+        bool done = fm_etcd_succeeded(answer) || (present != NULL && strcmp(present, mine) == 0);
         status = done ? FM_OK : FM_ERR_EXISTS;
         free(present);
         json_decref(answer);
@@ -81,7 +66,7 @@ static fm_status become_owner(struct taking *taking, const char *owner)
 // ---- the keyframe ------------------------------------------------------------------------------
 
 // A value of one key. FM_ERR_BAD_FORMAT: it is not there
-static fm_status get(struct taking *taking, const char *key, fm_writer *out)
+fm_status fm_world_log_read_key(struct log_taking *taking, const char *key, fm_writer *out)
 {
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_etcd_put(&body, "{");
@@ -103,7 +88,7 @@ static fm_status get(struct taking *taking, const char *key, fm_writer *out)
     return status == FM_OK && out->failed ? FM_ERR_NO_MEMORY : status;
 }
 
-static fm_status read_head(struct taking *taking, fm_reader *reader)
+static fm_status read_head(struct log_taking *taking, fm_reader *reader)
 {
     fm_writer_put_bytes(&taking->packed_head, reader->data + reader->offset,
                         fm_reader_left(reader));
@@ -123,12 +108,12 @@ static fm_status read_head(struct taking *taking, fm_reader *reader)
     return fm_reader_finish(reader) == FM_OK ? FM_OK : damaged(taking, "its head");
 }
 
-static fm_status read_keyframe(struct taking *taking)
+static fm_status read_keyframe(struct log_taking *taking)
 {
     char key[FM_WORLD_LOG_KEY_SIZE];
     fm_writer bytes = fm_writer_init(&fm_memory_libc);
     fm_world_log_key(taking->store, key, FM_WORLD_LOG_KEYFRAME_KEY, taking->number);
-    fm_status status = get(taking, key, &bytes);
+    fm_status status = fm_world_log_read_key(taking, key, &bytes);
     if (status == FM_OK) {
         struct log_keyframe *keyframe = &taking->keyframe;
         fm_reader reader = fm_reader_init(bytes.data, bytes.size, NULL);
@@ -151,7 +136,7 @@ static fm_status read_keyframe(struct taking *taking)
     return status;
 }
 
-static fm_status read_world(struct taking *taking)
+static fm_status read_world(struct log_taking *taking)
 {
     const struct log_keyframe *keyframe = &taking->keyframe;
     fm_writer packed = fm_writer_init(&fm_memory_libc);
@@ -160,7 +145,7 @@ static fm_status read_world(struct taking *taking)
         char key[FM_WORLD_LOG_KEY_SIZE];
         fm_world_log_key(taking->store, key, FM_WORLD_LOG_PART_KEY, taking->number,
                          keyframe->position, keyframe->epoch, part);
-        status = get(taking, key, &packed);
+        status = fm_world_log_read_key(taking, key, &packed);
     }
     if (status == FM_OK && (packed.size != keyframe->size ||
                             fm_bytes_checksum(packed.data, packed.size) != keyframe->checksum)) {
@@ -192,14 +177,9 @@ static void skip_to_keyframe(fm_writer *rows)
     rows->size = left;
 }
 
-struct record {
-    fm_writer parts;
-    uint64_t epoch; // of its first part
-    uint64_t begin; // position of its first part
-};
-
-static fm_status end_record(struct taking *taking, struct record *record)
+static fm_status end_record(struct log_taking *taking)
 {
+    struct log_record *record = &taking->record;
     fm_writer rows = fm_writer_init(&fm_memory_libc);
     fm_status status = fm_world_log_uncompress(&record->parts, FM_WORLD_LOG_ROWS_MAX, &rows);
     if (status == FM_ERR_BAD_FORMAT) {
@@ -217,9 +197,9 @@ static fm_status end_record(struct taking *taking, struct record *record)
     return status;
 }
 
-static fm_status take_part(struct taking *taking, struct record *record, const char *bytes,
-                           size_t size)
+static fm_status take_part(struct log_taking *taking, const char *bytes, size_t size)
 {
+    struct log_record *record = &taking->record;
     fm_reader reader = fm_reader_init(bytes, size, NULL);
     bool known = fm_reader_take_u8(&reader) == FM_WORLD_LOG_VERSION;
     bool more = fm_reader_take_u8(&reader) != 0;
@@ -239,10 +219,10 @@ static fm_status take_part(struct taking *taking, struct record *record, const c
     fm_writer_put_bytes(&record->parts, bytes + FM_WORLD_LOG_HEAD_SIZE,
                         size - FM_WORLD_LOG_HEAD_SIZE);
     taking->position++;
-    return more ? FM_OK : end_record(taking, record);
+    return more ? FM_OK : end_record(taking);
 }
 
-static fm_status take_page(struct taking *taking, struct record *record, const json_t *kvs)
+static fm_status take_page(struct log_taking *taking, const json_t *kvs)
 {
     fm_status status = FM_OK;
     size_t i;
@@ -260,7 +240,7 @@ static fm_status take_page(struct taking *taking, struct record *record, const j
         } else if (strcmp(key, wanted) != 0) {
             status = damaged(taking, "a record is missing");
         } else {
-            status = take_part(taking, record, value, size);
+            status = take_part(taking, value, size);
         }
         free(key);
         free(value);
@@ -271,7 +251,7 @@ static fm_status take_page(struct taking *taking, struct record *record, const j
     return status;
 }
 
-static fm_status read_page(struct taking *taking, struct record *record, bool *more)
+static fm_status read_page(struct log_taking *taking, bool *more)
 {
     char from[FM_WORLD_LOG_KEY_SIZE], to[FM_WORLD_LOG_KEY_SIZE], rest[48];
     fm_world_log_key(taking->store, from, FM_WORLD_LOG_RECORD_KEY, taking->number,
@@ -288,7 +268,7 @@ static fm_status read_page(struct taking *taking, struct record *record, bool *m
     fm_status status = FM_ERR_IO;
     if (fm_world_log_call(taking->etcd, "kv/range", &body, &answer, taking->error) ==
         FM_ETCD_DONE) {
-        status = take_page(taking, record, json_object_get(answer, "kvs"));
+        status = take_page(taking, json_object_get(answer, "kvs"));
         *more = json_is_true(json_object_get(answer, "more"));
         json_decref(answer);
     }
@@ -296,17 +276,27 @@ static fm_status read_page(struct taking *taking, struct record *record, bool *m
     return status;
 }
 
-// The first keyframe has no record of its own: records begin at 1.
-static fm_status read_records(struct taking *taking)
+fm_status fm_world_log_read_records(struct log_taking *taking)
 {
-    struct record record = {.parts = fm_writer_init(&fm_memory_libc)};
-    taking->position = taking->keyframe.position == 0 ? 1 : taking->keyframe.position;
     bool more = true;
     fm_status status = FM_OK;
     while (status == FM_OK && more) {
-        status = read_page(taking, &record, &more);
+        status = read_page(taking, &more);
     }
-    fm_writer_fini(&record.parts);
+    return status;
+}
+
+// The first keyframe has no record of its own: records begin at 1.
+fm_status fm_world_log_read(struct log_taking *taking)
+{
+    fm_status status = read_keyframe(taking);
+    if (status == FM_OK) {
+        status = read_world(taking);
+    }
+    if (status == FM_OK) {
+        taking->position = taking->keyframe.position == 0 ? 1 : taking->keyframe.position;
+        status = fm_world_log_read_records(taking);
+    }
     return status;
 }
 
@@ -323,7 +313,7 @@ static void set_aside(const char *path)
     }
 }
 
-static fm_status add_rows(struct taking *taking, fm_journal_file *file)
+fm_status fm_world_log_add_rows(struct log_taking *taking, fm_journal_file *file)
 {
     fm_reader rows = fm_reader_init(taking->rows.data, taking->rows.size, NULL);
     fm_status status = fm_journal_file_begin(file, taking->error);
@@ -341,7 +331,8 @@ static fm_status add_rows(struct taking *taking, fm_journal_file *file)
     return status == FM_OK ? fm_journal_file_commit(file, taking->error) : status;
 }
 
-static fm_status write_journal(struct taking *taking, const char *folder, char *path, size_t size)
+fm_status fm_world_log_write_journal(struct log_taking *taking, const char *folder, char *path,
+                                     size_t size, fm_journal_file **out)
 {
     int length = snprintf(path, size, "%s/%" PRIu64 "-%s" FM_JOURNAL_SUFFIX, folder, taking->number,
                           taking->name);
@@ -357,60 +348,79 @@ static fm_status write_journal(struct taking *taking, const char *folder, char *
     fm_journal_file *file;
     fm_status status = fm_journal_file_create(path, &taking->head, &world, FM_DURABILITY_TICK,
                                               &file, taking->error);
-    if (status == FM_OK) {
-        status = add_rows(taking, file);
-        fm_journal_file_close(file);
+    if (status != FM_OK) {
+        return status;
     }
-    return status;
+    status = fm_world_log_add_rows(taking, file);
+    if (status != FM_OK) {
+        fm_journal_file_close(file);
+        return status;
+    }
+    *out = file;
+    return FM_OK;
 }
 
-static fm_status enter(struct taking *taking)
+// ---- the whole ---------------------------------------------------------------------------------
+
+fm_status fm_world_log_taking_init(fm_world_log_store *store, uint64_t number, char *error,
+                                   struct log_taking *taking)
 {
-    if (!fm_world_log_add_world(taking->store, taking->number, taking->epoch, taking->position,
-                                taking->keyframe.position, &taking->packed_head)) {
-        return FM_ERR_NO_MEMORY;
+    *taking = (struct log_taking){.store = store,
+                                  .number = number,
+                                  .error = error,
+                                  .packed_head = fm_writer_init(&fm_memory_libc),
+                                  .world = fm_writer_init(&fm_memory_libc),
+                                  .rows = fm_writer_init(&fm_memory_libc),
+                                  .record.parts = fm_writer_init(&fm_memory_libc)};
+    snprintf(error, FM_JOURNAL_ERROR_SIZE, "out of memory");
+    if (fm_world_log_knows(store, number)) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "it is still being dropped here");
+        return FM_ERR_BUSY;
     }
-    uv_mutex_lock(&taking->store->lock);
-    taking->store->numbers.taken++;
-    uv_mutex_unlock(&taking->store->lock);
-    return FM_OK;
+    return fm_etcd_create(store->options.members, &taking->etcd);
+}
+
+void fm_world_log_taking_fini(struct log_taking *taking)
+{
+    fm_writer_fini(&taking->packed_head);
+    fm_writer_fini(&taking->world);
+    fm_writer_fini(&taking->rows);
+    fm_writer_fini(&taking->record.parts);
+    fm_etcd_destroy(taking->etcd);
+}
+
+fm_status fm_world_log_enter(struct log_taking *taking)
+{
+    return fm_world_log_add_world(taking->store, taking->number, taking->epoch, taking->position,
+                                  taking->keyframe.position, &taking->packed_head)
+               ? FM_OK
+               : FM_ERR_NO_MEMORY;
 }
 
 fm_status fm_world_log_take(fm_world_log_store *store, uint64_t number, const char *owner,
                             const char *folder, char *path, size_t size, char *error)
 {
-    struct taking taking = {.store = store,
-                            .number = number,
-                            .error = error,
-                            .packed_head = fm_writer_init(&fm_memory_libc),
-                            .world = fm_writer_init(&fm_memory_libc),
-                            .rows = fm_writer_init(&fm_memory_libc)};
-    snprintf(error, FM_JOURNAL_ERROR_SIZE, "out of memory");
-    if (fm_world_log_knows(store, number)) {
-        return FM_ERR_BUSY; // it is still being dropped here
-    }
-    if (fm_etcd_create(store->options.members, &taking.etcd) != FM_OK) {
-        return FM_ERR_NO_MEMORY;
-    }
-    fm_status status = become_owner(&taking, owner);
+    struct log_taking taking;
+    fm_journal_file *file = NULL;
+    fm_status status = fm_world_log_taking_init(store, number, error, &taking);
     if (status == FM_OK) {
-        status = read_keyframe(&taking);
+        status = become_owner(&taking, owner);
     }
     if (status == FM_OK) {
-        status = read_world(&taking);
+        status = fm_world_log_read(&taking);
     }
     if (status == FM_OK) {
-        status = read_records(&taking);
+        status = fm_world_log_write_journal(&taking, folder, path, size, &file);
+        fm_journal_file_close(file);
     }
     if (status == FM_OK) {
-        status = write_journal(&taking, folder, path, size);
+        status = fm_world_log_enter(&taking);
     }
     if (status == FM_OK) {
-        status = enter(&taking);
+        uv_mutex_lock(&store->lock);
+        store->numbers.taken++;
+        uv_mutex_unlock(&store->lock);
     }
-    fm_writer_fini(&taking.packed_head);
-    fm_writer_fini(&taking.world);
-    fm_writer_fini(&taking.rows);
-    fm_etcd_destroy(taking.etcd);
+    fm_world_log_taking_fini(&taking);
     return status;
 }

@@ -1,5 +1,6 @@
-// server/methods/cluster_methods.c: see cluster_methods.h. Both answer from the directory as this
-// node's last look found it (server/cluster/node.h), so they cost etcd nothing.
+// server/methods/cluster_methods.c: see cluster_methods.h. All answer from the directory as this
+// node's last look found it (server/cluster/node.h); what is wished the node's thread writes into
+// etcd.
 
 #include "server/methods/cluster_methods.h"
 
@@ -81,13 +82,15 @@ static void pack_nodes(msgpack_packer *packer, const fm_node_directory *director
     msgpack_pack_array(packer, directory->node_count);
     for (uint32_t i = 0; i < directory->node_count; i++) {
         const fm_node_entry *entry = &directory->nodes[i];
-        msgpack_pack_map(packer, 6);
+        msgpack_pack_map(packer, 8);
         fm_pack_key_text(packer, "node", entry->name);
         fm_pack_key_text(packer, "tcp", entry->tcp);
         fm_pack_key_text(packer, "http", entry->http);
         fm_pack_key_text(packer, "version", entry->version);
         fm_pack_key_uint(packer, "worlds", entry->worlds);
         fm_pack_key_uint(packer, "agents", entry->agents);
+        fm_pack_key_uint(packer, "load", entry->load);
+        fm_pack_key_bool(packer, "draining", entry->is_draining);
     }
 }
 
@@ -96,7 +99,10 @@ static const char *state_of(const fm_node_world *world)
     if (world->is_damaged) {
         return "damaged";
     }
-    return world->has_owner ? "running" : "waiting";
+    if (!world->has_owner) {
+        return "waiting";
+    }
+    return world->heir[0] == '\0' ? "running" : "moving";
 }
 
 static void pack_worlds(msgpack_packer *packer, const fm_node_directory *directory)
@@ -105,11 +111,12 @@ static void pack_worlds(msgpack_packer *packer, const fm_node_directory *directo
     msgpack_pack_array(packer, directory->world_count);
     for (uint32_t i = 0; i < directory->world_count; i++) {
         const fm_node_world *world = &directory->worlds[i];
-        msgpack_pack_map(packer, 5);
+        msgpack_pack_map(packer, 6);
         fm_pack_key_uint(packer, "world", world->number);
         fm_pack_key_text(packer, "name", world->name);
         fm_pack_key_text(packer, "node", world->node);
         fm_pack_key_uint(packer, "epoch", world->epoch);
+        fm_pack_key_text(packer, "to", world->to);
         fm_pack_key_text(packer, "state", state_of(world));
     }
 }
@@ -119,13 +126,15 @@ static void pack_appends(msgpack_packer *packer, const fm_world_log_numbers *num
     double mean_us =
         numbers->appends == 0 ? 0 : (double)numbers->append_us_sum / (double)numbers->appends;
     fm_pack_text(packer, "appends");
-    msgpack_pack_map(packer, 6);
+    msgpack_pack_map(packer, 8);
     fm_pack_key_uint(packer, "count", numbers->appends);
     fm_pack_key_real(packer, "mean_ms", mean_us / 1000);
     fm_pack_key_real(packer, "max_ms", (double)numbers->append_us_max / 1000);
     fm_pack_key_uint(packer, "unknown", numbers->unknown);
     fm_pack_key_uint(packer, "fenced", numbers->fenced);
     fm_pack_key_uint(packer, "taken", numbers->taken);
+    fm_pack_key_uint(packer, "moved", numbers->moved);
+    fm_pack_key_real(packer, "move_ms", (double)numbers->move_us_max / 1000);
 }
 
 fm_status fm_take_cluster_status(fm_session *session, const fm_request *request, char *error)
@@ -156,4 +165,75 @@ fm_status fm_take_cluster_status(fm_session *session, const fm_request *request,
     }
     free(directory.worlds);
     return FM_OK;
+}
+
+// ---- cluster.move, cluster.drain ---------------------------------------------------------------
+
+static void copy_name(const fm_request *request, char *name)
+{
+    const fm_value *value = &request->values[FM_FIELD_NODE];
+    size_t size = value->present ? value->size : 0;
+    memcpy(name, value->present ? value->bytes : "", size);
+    name[size] = '\0';
+}
+
+// Without a cluster there is one node, which has no name.
+static fm_status refuse_name(const char *name, char *error)
+{
+    if (name[0] == '\0') {
+        return FM_OK;
+    }
+    snprintf(error, FM_ERROR_TEXT_SIZE, "this server is no node of a cluster");
+    return FM_ERR_BAD_VALUE;
+}
+
+fm_status fm_take_cluster_move(fm_session *session, const fm_request *request, char *error)
+{
+    const fm_hub *hub = session->hub;
+    uint64_t world = request->values[FM_FIELD_WORLD].number;
+    char name[FM_CLUSTER_NAME_MAX + 1], reason[FM_ETCD_ERROR_SIZE] = "";
+    fm_node_entry entry = {.name = ""};
+    copy_name(request, name);
+    fm_status status;
+    if (hub->node == NULL) {
+        status = fm_hub_find_host(hub, world) == NULL ? FM_ERR_NO_WORLD : refuse_name(name, error);
+    } else {
+        status = fm_node_move(hub->node, world, name, &entry, reason);
+        snprintf(error, FM_ERROR_TEXT_SIZE, "%s", reason);
+    }
+    if (status == FM_OK && !request->is_notification) {
+        fm_reply reply;
+        fm_reply_begin(&reply, request->id);
+        msgpack_pack_map(&reply.packer, 4);
+        fm_pack_key_uint(&reply.packer, "world", world);
+        fm_pack_key_text(&reply.packer, "node", entry.name);
+        fm_pack_key_text(&reply.packer, "tcp", entry.tcp);
+        fm_pack_key_text(&reply.packer, "http", entry.http);
+        fm_reply_send(session, &reply);
+    }
+    return status;
+}
+
+fm_status fm_take_cluster_drain(fm_session *session, const fm_request *request, char *error)
+{
+    const fm_hub *hub = session->hub;
+    char name[FM_CLUSTER_NAME_MAX + 1], reason[FM_ETCD_ERROR_SIZE] = "";
+    fm_node_entry entry = {.name = ""};
+    copy_name(request, name);
+    fm_status status;
+    if (hub->node == NULL) {
+        status = refuse_name(name, error);
+    } else {
+        status = fm_node_drain(hub->node, name, &entry, reason);
+        snprintf(error, FM_ERROR_TEXT_SIZE, "%s", reason);
+    }
+    if (status == FM_OK && !request->is_notification) {
+        fm_reply reply;
+        fm_reply_begin(&reply, request->id);
+        msgpack_pack_map(&reply.packer, 2);
+        fm_pack_key_text(&reply.packer, "node", entry.name);
+        fm_pack_key_uint(&reply.packer, "worlds", entry.worlds);
+        fm_reply_send(session, &reply);
+    }
+    return status;
 }

@@ -1,7 +1,8 @@
-// server/methods/cluster_methods.h: world.locate and cluster.status.
+// server/methods/cluster_methods.h: world.locate and cluster.status, .move, .drain.
 
 #pragma once
 
 #include "server/methods/request.h"
 
-fm_take_fn fm_take_world_locate, fm_take_cluster_status;
+fm_take_fn fm_take_world_locate, fm_take_cluster_status, fm_take_cluster_move,
+    fm_take_cluster_drain;

@@ -294,6 +294,9 @@ static void on_dropped(uv_work_t *work, int error)
 
 void fm_creation_removed(fm_hub *hub, fm_job *job)
 {
+    if (job->remove.is_left && fm_hub_find_host(hub, job->host->number) == job->host) {
+        hub->on_left(hub, job->host); // else it was lost, and dropped at once
+    }
     struct removal *removal = calloc(1, sizeof *removal);
     if (removal != NULL) {
         *removal = (struct removal){.work.data = removal, .hub = hub, .job = job};

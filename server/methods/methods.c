@@ -89,6 +89,8 @@ static const struct method methods[FM_METHOD_COUNT] = {
     [FM_METHOD_WORLD_LIST] = {.take = fm_take_world_list},
     [FM_METHOD_WORLD_LOCATE] = {.take = fm_take_world_locate, .worlds = WORLDS_ALL},
     [FM_METHOD_CLUSTER_STATUS] = {.take = fm_take_cluster_status},
+    [FM_METHOD_CLUSTER_MOVE] = {.take = fm_take_cluster_move},
+    [FM_METHOD_CLUSTER_DRAIN] = {.take = fm_take_cluster_drain},
     [FM_METHOD_WORLD_INFO] = {.take = fm_take_world_info, .worlds = WORLDS_ALL},
     [FM_METHOD_WORLD_DESTROY] = {.take = fm_take_world_destroy},
     [FM_METHOD_WORLD_PAUSE] = {.take = fm_take_world_pause, .answer = fm_answer_tick},

@@ -9,11 +9,15 @@
 #include "server/worlds/recording.h"
 
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PATH_SIZE      4096u
+#define FOLLOWERS_MAX  2u // threads of the pool, which has four
+#define FOLLOW_MS      5u // between two looks at a log that is followed
+#define FOLLOW_TRIES   8u
 #define REPLAY_NUMBERS ((uint64_t)1 << 40) // numbers of replays, above those of all nodes' worlds
 
 struct taking {
@@ -21,9 +25,17 @@ struct taking {
     fm_hub *hub;
     fm_node_order order;
     uint64_t begun_ns;
+    uint64_t source_ns; // FOLLOW: when another node had the world for the last time
     fm_host *host;
     fm_status status;
     char error[FM_JOURNAL_ERROR_SIZE];
+};
+
+// A world that was stopped for another node.
+struct leaving {
+    struct leaving *next;
+    uint64_t world, begun_ns;
+    char heir[FM_CLUSTER_OWNER_MAX];
 };
 
 // What the store and the node point to.
@@ -32,9 +44,14 @@ struct membership {
     char tcp[FM_CLUSTER_ADDRESS_MAX + 1];
     uint64_t incarnation;
     fm_hub *hub;
+    struct leaving *leaving;
+    uint32_t follower_count; // threads of the pool that read other nodes' logs
+    atomic_bool is_leaving;  // they are to end
 };
 
 static struct membership own; // one server in a process
+
+static void left(fm_hub *hub, fm_host *host);
 
 // ---- beginning and end -------------------------------------------------------------------------
 
@@ -70,6 +87,7 @@ fm_status fm_membership_prepare(fm_hub *hub)
     name_node(config);
     own.hub = hub;
     randombytes_buf(&own.incarnation, sizeof own.incarnation);
+    hub->on_left = left;
     hub->host_last = REPLAY_NUMBERS;
     const fm_world_log_options options = {.members = config->cluster_endpoints,
                                           .cluster = config->cluster_name,
@@ -109,6 +127,7 @@ fm_status fm_membership_join(fm_hub *hub, const char *address, uint16_t port,
 void fm_membership_leave(fm_hub *hub)
 {
     fm_node *node = hub->node;
+    atomic_store(&own.is_leaving, true);
     hub->node = NULL;
     fm_node_destroy(node);
 }
@@ -119,10 +138,13 @@ void fm_membership_tell_load(fm_hub *hub)
         return;
     }
     uint64_t agents = 0;
+    double load = 0; // of one second
     for (uint32_t i = 0; i < hub->host_count; i++) {
-        agents += fm_conductor_summary(hub->conductor, hub->hosts[i]).agents;
+        fm_host_summary summary = fm_conductor_summary(hub->conductor, hub->hosts[i]);
+        agents += summary.agents;
+        load += summary.paused ? 0 : summary.tick_hz * summary.tick_ns / (double)FM_NS_PER_S;
     }
-    fm_node_set_load(hub->node, hub->host_count, agents);
+    fm_node_set_load(hub->node, hub->host_count, agents, (uint64_t)(load * 1000));
 }
 
 // ---- taking over -------------------------------------------------------------------------------
@@ -143,14 +165,97 @@ static void take(uv_work_t *work)
     }
 }
 
+// ---- following ---------------------------------------------------------------------------------
+
+// Replays what comes until the world is this node's. @param again  a keyframe came: from the start
+static fm_status follow_to_the_end(struct taking *taking, fm_world_log_follower *follower,
+                                   fm_recovery *recovery, bool *again)
+{
+    fm_follow_state state = FM_FOLLOW_BEHIND;
+    fm_status status = FM_OK;
+    bool is_told = false;
+    while (status == FM_OK && state != FM_FOLLOW_OWNED) {
+        uint64_t looked_ns = fm_clock_now_ns();
+        status = fm_world_log_follow_on(follower, &state, taking->error);
+        *again = status == FM_OK && state == FM_FOLLOW_AGAIN;
+        if (*again || status != FM_OK) {
+            return status;
+        }
+        if (state == FM_FOLLOW_OVER || atomic_load(&own.is_leaving)) {
+            return FM_ERR_EXISTS;
+        }
+        taking->source_ns =
+            state == FM_FOLLOW_OWNED && taking->source_ns != 0 ? taking->source_ns : looked_ns;
+        status = fm_recovery_go_on(recovery, taking->error);
+        if (status == FM_OK && state == FM_FOLLOW_CLOSE && !is_told) {
+            status = fm_world_log_follow_ready(follower, taking->error);
+            is_told = true;
+        }
+        if (state == FM_FOLLOW_CLOSE) {
+            uv_sleep(FOLLOW_MS);
+        }
+    }
+    return status;
+}
+
+static fm_status follow_once(struct taking *taking, bool *again)
+{
+    fm_hub *hub = taking->hub;
+    char path[PATH_SIZE];
+    fm_world_log_follower *follower = NULL;
+    fm_recovery *recovery = NULL;
+    fm_status status =
+        fm_world_log_follow(hub->log_store, taking->order.world, taking->order.owner,
+                            hub->config->journal_dir, path, sizeof path, &follower, taking->error);
+    if (status == FM_OK) {
+        status = fm_recovery_begin(hub, path, &recovery, taking->error);
+    }
+    if (status == FM_OK) {
+        status = follow_to_the_end(taking, follower, recovery, again);
+    }
+    if (status == FM_OK && !*again) {
+        status = fm_world_log_follow_enter(follower);
+    }
+    if (status == FM_OK && !*again) {
+        status = fm_recovery_finish(recovery, &taking->host, taking->error);
+        recovery = NULL;
+        if (status != FM_OK) {
+            fm_world_log_forget(hub->log_store, taking->order.world);
+        }
+    }
+    fm_recovery_drop(recovery);
+    fm_world_log_follow_end(follower);
+    return status;
+}
+
+// A log that cannot be gone on with here is no reason to stop where it is written.
+static void follow(uv_work_t *work)
+{
+    struct taking *taking = work->data;
+    bool again = true;
+    for (uint32_t i = 0; i < FOLLOW_TRIES && again; i++) {
+        again = false;
+        taking->status = follow_once(taking, &again);
+    }
+    taking->status = taking->status == FM_ERR_BAD_FORMAT ? FM_ERR_IO : taking->status;
+    taking->status = again ? FM_ERR_BUSY : taking->status;
+}
+
+// ---- taken -------------------------------------------------------------------------------------
+
 static void tell_taken(const struct taking *taking)
 {
-    uint64_t took_ns = fm_clock_now_ns() - taking->begun_ns;
+    bool was_moved = taking->order.kind == FM_NODE_FOLLOW;
+    uint64_t took_ns = fm_clock_now_ns() - (was_moved ? taking->source_ns : taking->begun_ns);
     uint64_t epoch;
     (void)fm_world_log_owns(taking->hub->log_store, taking->order.world, &epoch);
-    fm_log(FM_LOG_INFO, "world taken over", fm_log_uint("world", taking->order.world),
-           fm_log_text("name", taking->host->name), fm_log_text("from", taking->order.owner),
-           fm_log_uint("epoch", epoch), fm_log_uint("tick", taking->host->tick),
+    if (was_moved) {
+        fm_world_log_note_moved(taking->hub->log_store, took_ns / 1000);
+    }
+    fm_log(FM_LOG_INFO, was_moved ? "world moved here" : "world taken over",
+           fm_log_uint("world", taking->order.world), fm_log_text("name", taking->host->name),
+           fm_log_text("from", taking->order.owner), fm_log_uint("epoch", epoch),
+           fm_log_uint("tick", taking->host->tick),
            fm_log_real("ms", (double)took_ns / (double)FM_NS_PER_MS));
 }
 
@@ -158,8 +263,11 @@ static void tell_taken(const struct taking *taking)
 static void tell_not_taken(const struct taking *taking)
 {
     if (taking->status != FM_ERR_EXISTS && taking->status != FM_ERR_BUSY) {
-        fm_log(FM_LOG_ERROR, "world not taken over", fm_log_uint("world", taking->order.world),
-               fm_log_status("status", taking->status), fm_log_text("reason", taking->error));
+        fm_log(FM_LOG_ERROR,
+               taking->order.kind == FM_NODE_FOLLOW ? "world not moved here"
+                                                    : "world not taken over",
+               fm_log_uint("world", taking->order.world), fm_log_status("status", taking->status),
+               fm_log_text("reason", taking->error));
     }
 }
 
@@ -170,6 +278,7 @@ static void on_taken(uv_work_t *work, int error)
     if (error < 0) {
         taking->status = FM_ERR_IO;
     }
+    own.follower_count -= taking->order.kind == FM_NODE_FOLLOW;
     if (taking->status == FM_OK) {
         tell_taken(taking);
         taking->status = fm_recovery_hand_over(hub, taking->host, taking->error);
@@ -194,15 +303,33 @@ static void begin_taking(fm_hub *hub, const fm_node_order *order)
     if (taking != NULL) {
         *taking = (struct taking){
             .work.data = taking, .hub = hub, .order = *order, .begun_ns = fm_clock_now_ns()};
-        if (uv_queue_work(hub->loop, &taking->work, take, on_taken) == 0) {
+        bool follows = order->kind == FM_NODE_FOLLOW;
+        own.follower_count += follows;
+        if (uv_queue_work(hub->loop, &taking->work, follows ? follow : take, on_taken) == 0) {
             return;
         }
+        own.follower_count -= follows;
         free(taking);
     }
     fm_node_end_order(hub->node, order->world, FM_ERR_NO_MEMORY);
 }
 
 // ---- dropping ----------------------------------------------------------------------------------
+
+// Says where the world is, as far as it is known.
+static void drop_from_hub(fm_hub *hub, fm_host *host)
+{
+    fm_node_world world;
+    fm_node_entry place = {.name = ""};
+    if (hub->node != NULL) {
+        (void)fm_node_locate(hub->node, host->number, NULL, &world, &place);
+    }
+    if (strcmp(place.name, own.node) == 0) {
+        place = (fm_node_entry){.name = ""}; // not here any more
+    }
+    fm_stream_end_host(hub, host, &place);
+    fm_hub_drop_host(hub, host);
+}
 
 static void drop(fm_hub *hub, uint64_t number)
 {
@@ -212,27 +339,117 @@ static void drop(fm_hub *hub, uint64_t number)
         return; // gone already, or the next look finds it again
     }
     job->is_notification = true;
+    job->remove.is_left = true;
     if (fm_conductor_post(hub->conductor, job) != FM_OK) {
         fm_job_destroy(job);
         return;
     }
     host->state = FM_HOST_ENDING;
-    fm_stream_end_host(hub, host);
-    fm_hub_drop_host(hub, host);
+    drop_from_hub(hub, host);
     fm_log(FM_LOG_WARNING, "world dropped: another node has it", fm_log_uint("world", number),
            fm_log_text("name", host->name));
+}
+
+// ---- leaving -----------------------------------------------------------------------------------
+
+// Until the journal's writer has said whose it is the world stays in the hub, so that what is on
+// its way to clients gets there. It ticks no more, and nothing can be asked of it.
+static fm_status begin_leaving(fm_hub *hub, const fm_node_order *order)
+{
+    fm_host *host = fm_hub_find_host(hub, order->world);
+    fm_job *job = host == NULL ? NULL : fm_job_create(FM_JOB_REMOVE, host);
+    struct leaving *leaving = calloc(1, sizeof *leaving);
+    if (job == NULL || leaving == NULL ||
+        !fm_world_log_set_heir(hub->log_store, order->world, order->owner)) {
+        goto fail;
+    }
+    job->is_notification = true;
+    job->remove.is_left = true;
+    job->remove.with_keyframe = order->with_keyframe;
+    if (fm_conductor_post(hub->conductor, job) != FM_OK) {
+        goto fail;
+    }
+    *leaving =
+        (struct leaving){.next = own.leaving, .world = order->world, .begun_ns = fm_clock_now_ns()};
+    memcpy(leaving->heir, order->owner, sizeof leaving->heir);
+    own.leaving = leaving;
+    host->state = FM_HOST_ENDING;
+    return FM_OK;
+fail:
+    free(leaving);
+    fm_job_destroy(job);
+    return FM_ERR_BUSY;
+}
+
+static void left(fm_hub *hub, fm_host *host)
+{
+    struct leaving **link = &own.leaving;
+    while (*link != NULL && (*link)->world != host->number) {
+        link = &(*link)->next;
+    }
+    struct leaving *leaving = *link;
+    if (leaving != NULL && hub->node != NULL) {
+        fm_node_note_left(hub->node, host->number, leaving->heir);
+        fm_node_end_order(hub->node, host->number, FM_OK);
+        uint64_t took_ns = fm_clock_now_ns() - leaving->begun_ns;
+        fm_log(FM_LOG_INFO, "world has gone to another node", fm_log_uint("world", host->number),
+               fm_log_text("name", host->name), fm_log_text("to", leaving->heir),
+               fm_log_uint("tick", host->tick),
+               fm_log_real("ms", (double)took_ns / (double)FM_NS_PER_MS));
+    }
+    if (leaving != NULL) {
+        *link = leaving->next;
+        free(leaving);
+    }
+    drop_from_hub(hub, host);
+}
+
+// ---- orders ------------------------------------------------------------------------------------
+
+static void take_order(fm_hub *hub, const fm_node_order *order)
+{
+    bool is_here = fm_hub_find_host(hub, order->world) != NULL;
+    fm_status status = FM_ERR_BUSY; // tried again a little later
+    switch (order->kind) {
+    case FM_NODE_DROP:
+        drop(hub, order->world);
+        return;
+    case FM_NODE_TAKE:
+    case FM_NODE_FOLLOW:
+        if (!is_here && (order->kind == FM_NODE_TAKE || own.follower_count < FOLLOWERS_MAX)) {
+            begin_taking(hub, order);
+            return;
+        }
+        break;
+    case FM_NODE_LEAVE:
+        status = begin_leaving(hub, order);
+        if (status == FM_OK) {
+            return; // left() ends it
+        }
+        break;
+    }
+    fm_node_end_order(hub->node, order->world, status);
 }
 
 void fm_membership_take_orders(fm_hub *hub)
 {
     fm_node_order order;
     while (hub->node != NULL && !hub->going_down && fm_node_next_order(hub->node, &order)) {
-        if (order.kind == FM_NODE_DROP) {
-            drop(hub, order.world);
-        } else if (fm_hub_find_host(hub, order.world) == NULL) {
-            begin_taking(hub, &order);
-        } else {
-            fm_node_end_order(hub->node, order.world, FM_ERR_BUSY);
-        }
+        take_order(hub, &order);
     }
+}
+
+// ---- draining ----------------------------------------------------------------------------------
+
+bool fm_membership_begin_to_drain(fm_hub *hub)
+{
+    fm_node_entry entry;
+    char error[FM_ETCD_ERROR_SIZE];
+    return hub->node != NULL && hub->host_count > 0 && fm_node_has_heirs(hub->node) &&
+           fm_node_drain(hub->node, "", &entry, error) == FM_OK;
+}
+
+bool fm_membership_is_drained(fm_hub *hub)
+{
+    return hub->host_count == 0 || !fm_node_has_heirs(hub->node);
 }

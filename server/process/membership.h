@@ -3,6 +3,10 @@
 //
 //   TAKE ── thread pool: own it, read its log, replay ──> conductor, hub
 //   DROP ── conductor: REMOVE ──> memory dropped; its journal stays as NUMBER-NAME.journal.ended
+//   FOLLOW ── thread pool: read the log of a world that lives elsewhere, replay, read on, until it
+//             is this node's ──> conductor, hub
+//   LEAVE ── conductor: REMOVE ──> journal's writer: last batch, owner/W ──> clients: moved, memory
+//            dropped
 //
 // Without cluster_name there is no store and no node, and nothing here does anything.
 //
@@ -29,6 +33,12 @@ void fm_membership_take_orders(fm_hub *hub);
 
 /// Tells the others how much there is to do here. Called a few times a second.
 void fm_membership_tell_load(fm_hub *hub);
+
+/// Gives all worlds to other nodes. @return false: there are none, of the one or the other
+bool fm_membership_begin_to_drain(fm_hub *hub);
+
+/// Whether that is over: nothing is left, or nobody who would take it.
+bool fm_membership_is_drained(fm_hub *hub);
 
 /// Leaves: others take the worlds over at once.
 void fm_membership_leave(fm_hub *hub);

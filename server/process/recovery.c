@@ -22,7 +22,7 @@
 #define PATH_SIZE   4096u
 #define PROGRESS_NS (2 * FM_NS_PER_S) // between two lines of the log
 
-struct recovery {
+struct fm_recovery {
     fm_hub *hub;
     fm_workers *workers;
     char path[PATH_SIZE]; // of the journal under way
@@ -69,7 +69,7 @@ static int is_journal(const struct dirent *entry)
 // ---- replay ------------------------------------------------------------------------------------
 
 __attribute__((format(printf, 4, 5))) static fm_status
-refuse(struct recovery *recovery, fm_status status, uint64_t tick, const char *format, ...)
+refuse(fm_recovery *recovery, fm_status status, uint64_t tick, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -81,7 +81,7 @@ refuse(struct recovery *recovery, fm_status status, uint64_t tick, const char *f
     return status;
 }
 
-static fm_status replay_command(struct recovery *recovery, const fm_journal_row *row)
+static fm_status replay_command(fm_recovery *recovery, const fm_journal_row *row)
 {
     fm_command_copy *copy;
     fm_bytes_error wrong;
@@ -100,7 +100,7 @@ static fm_status replay_command(struct recovery *recovery, const fm_journal_row 
     return FM_OK;
 }
 
-static fm_status replay_tick(struct recovery *recovery, const fm_journal_row *row)
+static fm_status replay_tick(fm_recovery *recovery, const fm_journal_row *row)
 {
     fm_record_copy *copy;
     fm_bytes_error wrong;
@@ -131,7 +131,7 @@ static fm_status replay_tick(struct recovery *recovery, const fm_journal_row *ro
     return FM_OK;
 }
 
-static fm_status do_row(struct recovery *recovery, const fm_journal_row *row)
+static fm_status do_row(fm_recovery *recovery, const fm_journal_row *row)
 {
     switch (row->kind) {
     case FM_JOURNAL_COMMAND:
@@ -141,7 +141,10 @@ static fm_status do_row(struct recovery *recovery, const fm_journal_row *row)
     case FM_JOURNAL_KEYFRAME:
         fm_world_settle(recovery->host->world);
         return FM_OK;
-    case FM_JOURNAL_PACE:
+    case FM_JOURNAL_PACE: // while a journal still grows; else it is known from the start
+        recovery->host->paused = row->pace.paused;
+        recovery->host->tick_hz = row->pace.tick_hz;
+        recovery->host->budget_ms = row->pace.budget_ms;
         return FM_OK;
     case FM_JOURNAL_GAP:
         return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick,
@@ -153,7 +156,7 @@ static fm_status do_row(struct recovery *recovery, const fm_journal_row *row)
 }
 
 // What memory runs out for here is another world than the one that was recorded. The file is good.
-static fm_status replay_row(struct recovery *recovery, const fm_journal_row *row)
+static fm_status replay_row(fm_recovery *recovery, const fm_journal_row *row)
 {
     fm_status status = do_row(recovery, row);
     return status == FM_OK && fm_world_is_starved(recovery->host->world)
@@ -161,7 +164,7 @@ static fm_status replay_row(struct recovery *recovery, const fm_journal_row *row
                : status;
 }
 
-static void tell_progress(struct recovery *recovery)
+static void tell_progress(fm_recovery *recovery)
 {
     const fm_journal_info *info = fm_journal_reader_info(recovery->reader);
     uint64_t now_ns = fm_clock_now_ns();
@@ -173,12 +176,11 @@ static void tell_progress(struct recovery *recovery)
            fm_log_uint("tick", recovery->host->tick), fm_log_uint("last_tick", info->last_tick));
 }
 
-static fm_status replay(struct recovery *recovery, const fm_journal_keyframe *keyframe)
+static fm_status replay_all(fm_recovery *recovery)
 {
     fm_journal_row row;
     bool more = true;
-    fm_status status =
-        fm_journal_reader_seek(recovery->reader, keyframe->position, recovery->error);
+    fm_status status = FM_OK;
     // With other workers the same ticks may take a little more than they took.
     fm_memory_arena_limit(recovery->host->arena, SIZE_MAX);
     while (status == FM_OK && more) {
@@ -193,9 +195,16 @@ static fm_status replay(struct recovery *recovery, const fm_journal_keyframe *ke
     return status;
 }
 
+static fm_status replay(fm_recovery *recovery, const fm_journal_keyframe *keyframe)
+{
+    fm_status status =
+        fm_journal_reader_seek(recovery->reader, keyframe->position, recovery->error);
+    return status == FM_OK ? replay_all(recovery) : status;
+}
+
 // ---- one world ---------------------------------------------------------------------------------
 
-static fm_status load(struct recovery *recovery, const fm_journal_keyframe *keyframe)
+static fm_status load(fm_recovery *recovery, const fm_journal_keyframe *keyframe)
 {
     uint8_t *bytes;
     size_t size;
@@ -223,7 +232,7 @@ static fm_status load(struct recovery *recovery, const fm_journal_keyframe *keyf
 }
 
 // The newest keyframe that can be read, and all that came after it.
-static fm_status bring_to_the_end(struct recovery *recovery)
+static fm_status bring_to_the_end(fm_recovery *recovery)
 {
     uint32_t i;
     const fm_journal_keyframe *keyframes = fm_journal_reader_keyframes(recovery->reader, &i);
@@ -238,7 +247,7 @@ static fm_status bring_to_the_end(struct recovery *recovery)
     return status == FM_OK ? replay(recovery, &keyframes[i]) : status;
 }
 
-static fm_status check_names(struct recovery *recovery)
+static fm_status check_names(fm_recovery *recovery)
 {
     const fm_journal_info *info = fm_journal_reader_info(recovery->reader);
     const fm_hub *hub = recovery->hub;
@@ -273,7 +282,7 @@ static void finish_host(fm_host *host)
 }
 
 // Nobody else knows the world yet: the conductor takes it in before the loop's first turn.
-static fm_status hand_over(struct recovery *recovery)
+static fm_status hand_over(fm_recovery *recovery)
 {
     fm_hub *hub = recovery->hub;
     fm_host *host = recovery->host;
@@ -294,7 +303,7 @@ static fm_status hand_over(struct recovery *recovery)
 }
 
 // @param to  receives the name, of PATH_SIZE + 16 bytes
-static bool rename_files(const struct recovery *recovery, const char *ending, char *to)
+static bool rename_files(const fm_recovery *recovery, const char *ending, char *to)
 {
     static const char *const suffixes[] = {"-wal", "-shm", FM_JOURNAL_MARK_SUFFIX, ""};
     bool renamed = true;
@@ -311,7 +320,7 @@ static bool rename_files(const struct recovery *recovery, const char *ending, ch
 
 // Somebody has seen ticks that are not there. Whether it continues without them is not for the
 // server to decide.
-static fm_status doubt(struct recovery *recovery)
+static fm_status doubt(fm_recovery *recovery)
 {
     recovery->is_doubtful = true;
     if (recovery->hub->config->accept_rollback) {
@@ -323,7 +332,7 @@ static fm_status doubt(struct recovery *recovery)
     return FM_ERR_IO; // the file stays where it is
 }
 
-static fm_status check_end(struct recovery *recovery)
+static fm_status check_end(fm_recovery *recovery)
 {
     if (fm_journal_reader_info(recovery->reader)->end == FM_JOURNAL_END_KNOWN) {
         return FM_OK;
@@ -333,7 +342,7 @@ static fm_status check_end(struct recovery *recovery)
 }
 
 // The rows end before the journal does.
-static fm_status note_break(struct recovery *recovery)
+static fm_status note_break(fm_recovery *recovery)
 {
     unsigned long long tick = recovery->host->tick;
     unsigned long long last = fm_journal_reader_info(recovery->reader)->last_tick;
@@ -344,7 +353,7 @@ static fm_status note_break(struct recovery *recovery)
 }
 
 // The world continues in a file of its own, so that nothing is built on what is damaged.
-static fm_status begin_again(struct recovery *recovery)
+static fm_status begin_again(fm_recovery *recovery)
 {
     char to[PATH_SIZE + 16];
     fm_host *host = recovery->host;
@@ -360,7 +369,7 @@ static fm_status begin_again(struct recovery *recovery)
                               recovery->error);
 }
 
-static fm_status record(struct recovery *recovery)
+static fm_status record(fm_recovery *recovery)
 {
     if (recovery->is_doubtful) {
         return begin_again(recovery);
@@ -369,7 +378,7 @@ static fm_status record(struct recovery *recovery)
                               recovery->path, &recovery->tail, recovery->error);
 }
 
-static fm_status bring_back(struct recovery *recovery)
+static fm_status begin(fm_recovery *recovery)
 {
     recovery->is_broken = recovery->is_doubtful = false;
     fm_status status = fm_journal_reader_open(recovery->path, &recovery->reader, recovery->error);
@@ -385,6 +394,11 @@ static fm_status bring_back(struct recovery *recovery)
     if (status == FM_ERR_BAD_FORMAT && recovery->is_broken) {
         status = note_break(recovery);
     }
+    return status;
+}
+
+static fm_status finish(fm_recovery *recovery, fm_status status)
+{
     if (status == FM_OK) {
         recovery->tail = fm_journal_reader_tail(recovery->reader);
     }
@@ -397,9 +411,68 @@ static fm_status bring_back(struct recovery *recovery)
     return status;
 }
 
+static fm_status bring_back(fm_recovery *recovery)
+{
+    return finish(recovery, begin(recovery));
+}
+
+// ---- one that still grows ----------------------------------------------------------------------
+
+fm_status fm_recovery_begin(fm_hub *hub, const char *path, fm_recovery **out, char *error)
+{
+    fm_recovery *recovery = calloc(1, sizeof *recovery);
+    if (recovery == NULL) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "out of memory");
+        return FM_ERR_NO_MEMORY;
+    }
+    *recovery = (fm_recovery){.hub = hub, .is_alone = true, .progress_ns = fm_clock_now_ns()};
+    snprintf(recovery->path, sizeof recovery->path, "%s", path);
+    fm_status status =
+        fm_workers_create(fm_conductor_worker_count(hub->conductor), &recovery->workers);
+    if (status == FM_OK) {
+        status = begin(recovery);
+    }
+    memcpy(error, recovery->error, FM_JOURNAL_ERROR_SIZE);
+    if (status != FM_OK) {
+        fm_recovery_drop(recovery);
+        return status;
+    }
+    *out = recovery;
+    return FM_OK;
+}
+
+fm_status fm_recovery_go_on(fm_recovery *recovery, char *error)
+{
+    fm_status status = replay_all(recovery);
+    memcpy(error, recovery->error, FM_JOURNAL_ERROR_SIZE);
+    return status;
+}
+
+fm_status fm_recovery_finish(fm_recovery *recovery, fm_host **out, char *error)
+{
+    fm_status status = finish(recovery, FM_OK);
+    memcpy(error, recovery->error, FM_JOURNAL_ERROR_SIZE);
+    if (status == FM_OK) {
+        *out = recovery->host;
+        recovery->host = NULL;
+    }
+    fm_recovery_drop(recovery);
+    return status;
+}
+
+void fm_recovery_drop(fm_recovery *recovery)
+{
+    if (recovery != NULL) {
+        fm_journal_reader_close(recovery->reader);
+        fm_workers_destroy(recovery->workers);
+        fm_host_destroy(recovery->host);
+        free(recovery);
+    }
+}
+
 fm_status fm_recovery_bring_back(fm_hub *hub, const char *path, fm_host **out, char *error)
 {
-    struct recovery recovery = {.hub = hub, .is_alone = true, .progress_ns = fm_clock_now_ns()};
+    fm_recovery recovery = {.hub = hub, .is_alone = true, .progress_ns = fm_clock_now_ns()};
     snprintf(recovery.path, sizeof recovery.path, "%s", path);
     fm_status status =
         fm_workers_create(fm_conductor_worker_count(hub->conductor), &recovery.workers);
@@ -418,7 +491,7 @@ fm_status fm_recovery_bring_back(fm_hub *hub, const char *path, fm_host **out, c
 
 fm_status fm_recovery_hand_over(fm_hub *hub, fm_host *host, char *error)
 {
-    struct recovery recovery = {.hub = hub, .host = host};
+    fm_recovery recovery = {.hub = hub, .host = host};
     fm_status status = hand_over(&recovery);
     memcpy(error, recovery.error, FM_JOURNAL_ERROR_SIZE);
     return status;
@@ -426,7 +499,7 @@ fm_status fm_recovery_hand_over(fm_hub *hub, fm_host *host, char *error)
 
 // Damaged files get another name, so that the next start does not trip over them again. Whatever
 // may pass, such as missing memory or rights, leaves the file where it is.
-static void set_aside(struct recovery *recovery, fm_status status)
+static void set_aside(fm_recovery *recovery, fm_status status)
 {
     char to[PATH_SIZE + 16];
     bool damaged = status == FM_ERR_BAD_FORMAT && rename_files(recovery, ".damaged", to);
@@ -434,7 +507,7 @@ static void set_aside(struct recovery *recovery, fm_status status)
            fm_log_text("file", damaged ? to : recovery->path));
 }
 
-static void try_file(struct recovery *recovery)
+static void try_file(fm_recovery *recovery)
 {
     uint64_t begun_ns = fm_clock_now_ns();
     recovery->progress_ns = begun_ns;
@@ -489,7 +562,7 @@ static bool is_replaced(struct dirent *const *entries, int i, int count)
     return false;
 }
 
-static void end_file(const struct recovery *recovery)
+static void end_file(const fm_recovery *recovery)
 {
     char to[PATH_SIZE + 16];
     bool renamed = rename_files(recovery, ".ended", to);
@@ -499,7 +572,7 @@ static void end_file(const struct recovery *recovery)
 
 fm_status fm_recovery_run(fm_hub *hub)
 {
-    struct recovery recovery = {.hub = hub};
+    fm_recovery recovery = {.hub = hub};
     struct dirent **entries;
     int count = scandir(hub->config->journal_dir, &entries, is_journal, versionsort);
     if (count < 0) {

@@ -45,6 +45,24 @@ FM_CHECKED fm_status fm_recovery_run(fm_hub *hub);
 FM_CHECKED fm_status fm_recovery_bring_back(fm_hub *hub, const char *path, fm_host **out,
                                             char *error);
 
+/// A world whose journal still grows, for a node that gets it from another one.
+typedef struct fm_recovery fm_recovery;
+
+/// Brings it to where its journal ends now. Takes its time: on a thread of the pool. @return as
+/// fm_recovery_bring_back()
+FM_CHECKED fm_status fm_recovery_begin(fm_hub *hub, const char *path, fm_recovery **out,
+                                       char *error);
+
+/// Replays what has come since. @return the same
+FM_CHECKED fm_status fm_recovery_go_on(fm_recovery *recovery, char *error);
+
+/// Ends it with the world, whose journal this server writes from here on, and that nobody else has
+/// open any more. @return the same
+FM_CHECKED fm_status fm_recovery_finish(fm_recovery *recovery, fm_host **out, char *error);
+
+/// Ends it without. NULL is allowed.
+void fm_recovery_drop(fm_recovery *recovery);
+
 /// Gives such a world to the conductor and the hub. The event loop. On failure it stays the
 /// caller's.
 /// @return FM_OK or FM_ERR_NO_MEMORY

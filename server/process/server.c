@@ -1,7 +1,9 @@
 // server/process/server.c: see server.h. One libuv loop, from the first listener to the last close.
 //
 //   STARTING ── listening ──> SERVING ── signal ──> STOPPING ── conductors stopped ──> FLUSHING
+//                                └── signal, other nodes ──> DRAINING ──^
 //
+// DRAINING: all goes on, and the worlds go to other nodes, for cluster_drain_s at most.
 // STOPPING: nobody is accepted any more, clients have heard going_down, running ticks are finished.
 // FLUSHING: what waits for clients is written, for grace_s at most; then all are disconnected.
 
@@ -53,16 +55,17 @@ struct server {
     uv_async_t event;
     uv_timer_t check, grace;
     fm_tcp_listener *listener;
-    fm_proxies *proxies;   // before TLS and sessions; NULL: not made yet
-    fm_http *http;         // NULL: none
-    fm_http *operators;    // of metrics_listen; NULL: none
-    fm_watchdog *watchdog; // NULL: none
-    fm_tls *tls;           // NULL: none
-    char *read_buffer;     // owned
-    int journal_lock;      // -1: none
-    bool stopped;          // the conductors have said their last word
-    uint32_t last_words;   // of conductors
-    bool closing;          // only handles of our own are left, and they are closing
+    fm_proxies *proxies;     // before TLS and sessions; NULL: not made yet
+    fm_http *http;           // NULL: none
+    fm_http *operators;      // of metrics_listen; NULL: none
+    fm_watchdog *watchdog;   // NULL: none
+    fm_tls *tls;             // NULL: none
+    char *read_buffer;       // owned
+    uint64_t drain_until_ns; // 0: it does not give its worlds away
+    int journal_lock;        // -1: none
+    bool stopped;            // the conductors have said their last word
+    uint32_t last_words;     // of conductors
+    bool closing;            // only handles of our own are left, and they are closing
 };
 
 // ---- the end -----------------------------------------------------------------------------------
@@ -147,6 +150,29 @@ static void stop(struct server *server)
     }
 }
 
+// Worlds that were moved have stood still for some milliseconds, those that are taken over for some
+// hundred.
+static bool begin_to_drain(struct server *server)
+{
+    uint64_t longest_ns = (uint64_t)(server->config.cluster_drain_s * (double)FM_NS_PER_S);
+    if (server->drain_until_ns != 0 || longest_ns == 0 ||
+        !fm_membership_begin_to_drain(&server->hub)) {
+        return false;
+    }
+    server->drain_until_ns = fm_clock_now_ns() + longest_ns;
+    fm_notify_stopping(&server->notify);
+    return true;
+}
+
+static void check_drain(struct server *server, uint64_t now_ns)
+{
+    if (server->drain_until_ns != 0 && !server->hub.going_down &&
+        (now_ns >= server->drain_until_ns || fm_membership_is_drained(&server->hub))) {
+        fm_log(FM_LOG_INFO, "drained", fm_log_uint("worlds_left", server->hub.host_count));
+        stop(server);
+    }
+}
+
 static void on_signal(uv_signal_t *signal, int number)
 {
     struct server *server = signal->data;
@@ -157,7 +183,9 @@ static void on_signal(uv_signal_t *signal, int number)
     fm_log(FM_LOG_INFO, "going down", fm_log_text("signal", strsignal(number)),
            fm_log_uint("sessions", server->hub.session_count),
            fm_log_uint("worlds", server->hub.host_count));
-    stop(server);
+    if (!begin_to_drain(server)) {
+        stop(server);
+    }
 }
 
 // ---- reading files again -----------------------------------------------------------------------
@@ -364,6 +392,7 @@ static void on_check(uv_timer_t *timer)
     fm_expire_tokens(&server->hub);
     fm_membership_tell_load(&server->hub);
     fm_syscall_filter_report();
+    check_drain(server, now_ns);
     feed_watchdog(server, now_ns);
 }
 

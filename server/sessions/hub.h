@@ -55,8 +55,11 @@ typedef struct fm_hub {
     bool going_down;
     const struct fm_session_events *session_events;
     void (*on_session_gone)(struct fm_hub *hub); // after a session was released
-    void (*on_yield)(struct fm_hub *hub);        // fm_sessions_take_turns() is due; NULL: nobody
-                                                 // calls it, and sessions do not yield
+    /// A world that goes to another node was stopped, and its log says whose it is; NULL: none
+    /// goes.
+    void (*on_left)(struct fm_hub *hub, fm_host *host);
+    void (*on_yield)(struct fm_hub *hub); // fm_sessions_take_turns() is due; NULL: nobody
+                                          // calls it, and sessions do not yield
 
     fm_session **sessions; // owned array
     uint32_t session_count, session_capacity;

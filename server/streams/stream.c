@@ -826,6 +826,32 @@ void fm_stream_watched(fm_hub *hub, const fm_job *job)
     }
 }
 
+// What `every` has kept back; a client that is behind gets it where it goes.
+static void send_last_delta(fm_subscription *subscription)
+{
+    if (subscription->has_keyframe && subscription->tick < subscription->scene->tick &&
+        !subscription->behind && fm_session_is_open(subscription->session)) {
+        send_delta(subscription);
+    }
+}
+
+static void send_moved(const fm_subscription *subscription, const fm_node_entry *place)
+{
+    msgpack_sbuffer buffer;
+    msgpack_packer packer;
+    msgpack_sbuffer_init(&buffer);
+    msgpack_packer_init(&packer, &buffer, fm_frame_write);
+    fm_pack_key_uint(&packer, "world", subscription->scene->host->number);
+    fm_pack_key_text(&packer, "node", place->name);
+    fm_pack_key_text(&packer, "tcp", place->tcp);
+    fm_pack_key_text(&packer, "http", place->http);
+    fm_body body = {.frame = fm_frame_take(&buffer), .entries = 4};
+    if (!send_body(subscription, FM_NOTIFY_MOVED, body, (fm_body){0})) {
+        fm_session_disconnect(subscription->session, "out of memory");
+    }
+    fm_frame_drop(body.frame);
+}
+
 static void send_world_ended(const fm_subscription *subscription)
 {
     msgpack_sbuffer buffer;
@@ -841,7 +867,7 @@ static void send_world_ended(const fm_subscription *subscription)
     fm_frame_drop(body.frame);
 }
 
-void fm_stream_end_host(fm_hub *hub, fm_host *host)
+void fm_stream_end_host(fm_hub *hub, fm_host *host, const fm_node_entry *place)
 {
     close_idle(hub, host, fm_clock_now_ns(), 0);
     while (host->scenes != NULL) {
@@ -852,7 +878,12 @@ void fm_stream_end_host(fm_hub *hub, fm_host *host)
         if (subscription->opening) {
             answer_opened(subscription);
         }
-        send_world_ended(subscription);
+        if (place == NULL) {
+            send_world_ended(subscription);
+        } else {
+            send_last_delta(subscription);
+            send_moved(subscription, place);
+        }
         end(subscription); // the last one takes the scene along
     }
 }

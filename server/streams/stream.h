@@ -81,5 +81,8 @@ void fm_stream_drained(fm_session *session);
 /// Drops the subscriptions of a session without a word. Their scenes stay for a while.
 void fm_stream_end_session(fm_session *session);
 
-/// Ends all subscriptions of a world that is destroyed.
-void fm_stream_end_host(fm_hub *hub, fm_host *host);
+/// Ends all subscriptions of a world that is destroyed, or has gone to another node. What they are
+/// owed is sent before.
+///
+/// @param place  that node, as far as it is known; NULL: the world is destroyed
+void fm_stream_end_host(fm_hub *hub, fm_host *host, const fm_node_entry *place);

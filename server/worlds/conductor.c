@@ -98,7 +98,12 @@ static void remove_host(fm_conductor *conductor, fm_job *job)
 {
     fm_host *host = job->host;
     bool is_lost = host->recording.journal != NULL && fm_journal_is_lost(host->recording.journal);
-    fm_jobs_abandon(&conductor->mailbox, host, is_lost ? FM_ERR_MOVED : FM_ERR_NO_WORLD);
+    bool is_left = job->remove.is_left;
+    fm_jobs_abandon(&conductor->mailbox, host, is_lost || is_left ? FM_ERR_MOVED : FM_ERR_NO_WORLD);
+    if (is_left && (job->remove.with_keyframe || fm_recording_has_lost_track(host))) {
+        fm_recording_flush(&conductor->mailbox, host); // a batch has room for one
+        fm_recording_add_last_keyframe(host);
+    }
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         if (conductor->hosts[i] == host) {
             conductor->hosts[i] = conductor->hosts[--conductor->host_count];
@@ -110,7 +115,7 @@ static void remove_host(fm_conductor *conductor, fm_job *job)
         fm_outbox_finish(&conductor->mailbox, job, FM_OK);
     } else {
         fm_outbox_close(job, FM_OK);
-        fm_recording_end(host, &job->event);
+        fm_recording_end(host, &job->event, is_left);
     }
 }
 

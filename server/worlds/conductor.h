@@ -53,9 +53,9 @@ void fm_conductor_destroy(fm_conductor *conductor);
 
 /// Puts a job into its world's inbox. The event loop.
 ///
-/// @return FM_OK, or FM_ERR_BUSY or after fm_conductor_stop() FM_ERR_GOING_DOWN: the caller keeps
-///         the job. ADD, REMOVE, WATCH and UNWATCH are never too many: each is bounded by what it
-///         belongs to.
+/// @return FM_OK, or FM_ERR_BUSY, after fm_conductor_stop() FM_ERR_GOING_DOWN, or FM_ERR_MOVED: the
+///         world goes to another node. The caller keeps the job. ADD, REMOVE, WATCH and UNWATCH are
+///         never too many: each is bounded by what it belongs to.
 FM_CHECKED fm_status fm_conductor_post(fm_conductor *conductor, fm_job *job);
 
 /// Asks the conductor to end: running ticks are finished, jobs still waiting come back with

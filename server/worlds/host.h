@@ -79,6 +79,7 @@ typedef struct fm_host_summary {
     uint32_t agents, teams;
     bool paused;
     double tick_hz, budget_ms;
+    double tick_ns; // that one takes, smoothed
     fm_host_journal journal;
     uint64_t digest;   // of the last tick; 0 before the first
     uint64_t timeline; // two equal ticks of one timeline are the same
@@ -104,6 +105,7 @@ typedef struct fm_playback {
 // What of a world waits to be taken, and what of it may be sent: guarded by the mailbox's lock.
 typedef struct fm_host_shared {
     fm_events inbox;
+    bool is_closed; // it goes to another node: nothing more can be posted
     fm_host_summary summary;
     uint64_t tick_known, digest_known; // with holds_back: the last tick that may be sent
 } fm_host_shared;

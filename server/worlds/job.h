@@ -184,6 +184,10 @@ typedef struct fm_job {
     union {
         struct fm_creation *creation; // ADD: the loop's
         struct fm_opening *opening;   // ADD, of a replay: likewise
+        struct {
+            bool is_left;       // the world goes on at another node
+            bool with_keyframe; // which does not replay
+        } remove;
         fm_job_command command;
         struct {
             double tick_hz, budget_ms; // 0: as they are

@@ -47,11 +47,13 @@ fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)
         return FM_ERR_BUSY;
     }
     pthread_mutex_lock(&mailbox->lock);
-    if (mailbox->stop || !posted_reserve(mailbox)) {
+    if (mailbox->stop || host->shared.is_closed || !posted_reserve(mailbox)) {
         bool stop = mailbox->stop; // nobody looks into inboxes any more
+        bool is_closed = host->shared.is_closed;
         pthread_mutex_unlock(&mailbox->lock);
-        return stop ? FM_ERR_GOING_DOWN : FM_ERR_BUSY;
+        return stop ? FM_ERR_GOING_DOWN : is_closed ? FM_ERR_MOVED : FM_ERR_BUSY;
     }
+    host->shared.is_closed = job->kind == FM_JOB_REMOVE && job->remove.is_left;
     if (host->shared.inbox.first == NULL) {
         mailbox->posted[mailbox->posted_count++] = host;
     }

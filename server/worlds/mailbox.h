@@ -41,8 +41,8 @@ void fm_mailbox_fini(fm_mailbox *mailbox);
 // ---- the event loop's side ---------------------------------------------------------------------
 
 /// Puts a job into its world's inbox.
-/// @return FM_OK, or FM_ERR_BUSY or after fm_mailbox_stop() FM_ERR_GOING_DOWN: the caller keeps the
-///         job
+/// @return FM_OK, or FM_ERR_BUSY, after fm_mailbox_stop() FM_ERR_GOING_DOWN, or after the job with
+///         which the world went to another node FM_ERR_MOVED: the caller keeps the job
 FM_CHECKED fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job);
 
 /// Takes all events out of the outbox, oldest first.

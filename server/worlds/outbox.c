@@ -47,6 +47,7 @@ void fm_outbox_show(fm_mailbox *mailbox, fm_host *host, const fm_replay_summary 
         .paused = host->paused,
         .tick_hz = host->tick_hz,
         .budget_ms = host->budget_ms,
+        .tick_ns = host->tick_ns,
         .journal = host->recording.journal_shown,
         .timeline = host->timeline,
     };

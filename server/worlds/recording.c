@@ -580,13 +580,19 @@ fm_status fm_recording_go_on(fm_journals *journals, fm_host *host, const char *p
     return status;
 }
 
-void fm_recording_end(fm_host *host, fm_event *event)
+bool fm_recording_has_lost_track(const fm_host *host)
+{
+    return host->recording.unrecorded;
+}
+
+void fm_recording_end(fm_host *host, fm_event *event, bool is_left)
 {
     fm_journal *journal = host->recording.journal;
     fm_journal_batch *before = host->recording.batch, *batch = host->recording.last_batch;
     fm_events_append(&host->recording.held, event);
     batch->tick = host->tick;
     batch->digest = host->digest;
+    batch->is_left = is_left;
     batch->held_first = host->recording.held.first;
     batch->held_last = host->recording.held.last;
     host->recording.held = (fm_events){0};

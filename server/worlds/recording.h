@@ -41,7 +41,13 @@ void fm_recording_discard(fm_host *host);
 
 /// Ends the journal of a world that ends. What is held, and `event` at last, is released once the
 /// file is gone.
-void fm_recording_end(fm_host *host, fm_event *event);
+///
+/// @param is_left  it goes on elsewhere: the file stays, and the event comes once it is said where
+void fm_recording_end(fm_host *host, fm_event *event, bool is_left);
+
+/// Whether the journal does not know what happened last, so that a world that goes on elsewhere
+/// needs a keyframe.
+bool fm_recording_has_lost_track(const fm_host *host);
 
 /// The writer has stopped: answers that could not be handed over to it are given as failed.
 void fm_recording_give_up(fm_mailbox *mailbox, fm_host *host);

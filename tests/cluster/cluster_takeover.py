@@ -142,6 +142,7 @@ def a_node_is_killed_and_another_is_told_to_end():
             assert epoch == 2 and name != killed.name
             ended = by_name(nodes, name)
             ended.process.terminate()
+            ended.process.wait(cluster.PATIENCE)  # it gives the world to the third one
             match.goes_on()
             assert owner_of(etcd, match.world)[0] == 3
             killed.start()  # comes back as another process, and may take worlds again
@@ -244,5 +245,61 @@ def worlds_end_and_names_are_shared():
             close_all(nodes)
 
 
-run([a_node_is_killed_and_another_is_told_to_end, a_frozen_node_says_nothing_more,
+def wait_for_move(match, admin, etcd, name):
+    """Until the world is there, and its clients have found it."""
+    until(lambda: owner_of(etcd, match.world)[1] == name or match.errors, f"the world to be at {name}")
+    match.goes_on()
+    until(lambda: any(world["node"] == name and world["state"] == "running" and world["to"] == ""
+                      for world in admin.call("cluster.status")["worlds"]), "the directory")
+
+
+def worlds_move_and_nodes_drain():
+    source = random.Random(seed())
+    with Etcd() as etcd:
+        nodes = [Node(etcd, name, "--keyframe-ticks", "70") for name in "abc"]
+        try:
+            match = Match(nodes, source)
+            match.goes_on()
+            first = by_name(nodes, owner_of(etcd, match.world)[1])
+            others = [node for node in nodes if node is not first]
+            admin, watcher = others[0].connect(), first.connect()
+            view = watcher.call("subscribe", world=match.world)["subscription"]
+            assert admin.refused("cluster.move", world=match.world, node="nobody") == "bad_value"
+            assert admin.refused("cluster.move", world=match.world + 1) == "no_world"
+            assert admin.call("cluster.move", world=match.world, node=first.name)["node"] == first.name
+
+            # There and back, while it is played. What the last tick here showed is sent before.
+            for node in (others[0], first, others[1]):
+                until(lambda: len([n for n in admin.call("cluster.status")["nodes"]]) == 3, "all nodes")
+                place = admin.call("cluster.move", world=match.world, node=node.name)
+                assert place["tcp"] == f"127.0.0.1:{node.port}", place
+                wait_for_move(match, admin, etcd, node.name)
+            assert owner_of(etcd, match.world) == (4, others[1].name)
+            watcher.call("ping")
+            told = [params for name, params in watcher.notifications if name == "moved"]
+            assert told == [dict(subscription=view, world=match.world, node=others[0].name, http="",
+                                 tcp=f"127.0.0.1:{others[0].port}")], told
+            watcher.close()
+
+            # A node that drains, by itself when it is told to end, keeps nothing and gets nothing.
+            drained = admin.call("cluster.drain", node=others[1].name)
+            assert (drained["node"], drained["worlds"]) == (others[1].name, 1)
+            until(lambda: owner_of(etcd, match.world)[0] == 5, "the drained node's world to move")
+            assert admin.refused("cluster.move", world=match.world, node=others[1].name) == "not_ready"
+            match.goes_on()
+            owner = by_name(nodes, owner_of(etcd, match.world)[1])
+            admin.close()
+            owner.process.terminate()
+            owner.process.wait(cluster.PATIENCE)
+            match.goes_on()
+            epoch, last = owner_of(etcd, match.world)
+            assert epoch == 6 and last not in (owner.name, others[1].name)
+            assert "worlds_left=0" in owner.log()
+            match.finish()
+            epochs_rise(etcd, match.world)
+        finally:
+            close_all(nodes)
+
+
+run([worlds_move_and_nodes_drain, a_node_is_killed_and_another_is_told_to_end, a_frozen_node_says_nothing_more,
      etcd_dies_and_comes_back, worlds_end_and_names_are_shared])

@@ -86,6 +86,8 @@ static void test_matrix_of_roles(void **state)
         {FM_METHOD_WORLD_LOCATE, FM_ROLE_PLAYER},
         {FM_METHOD_CLUSTER_STATUS, FM_ROLE_ADMIN},
         {FM_METHOD_TOKEN_LIST, FM_ROLE_ADMIN},
+        {FM_METHOD_CLUSTER_MOVE, FM_ROLE_ADMIN},
+        {FM_METHOD_CLUSTER_DRAIN, FM_ROLE_ADMIN},
     };
     assert_int_equal(FM_COUNT_OF(matrix), FM_METHOD_COUNT);
     for (size_t i = 0; i < FM_COUNT_OF(matrix); i++) {

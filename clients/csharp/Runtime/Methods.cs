@@ -797,5 +797,28 @@ namespace Fogmarch
         {
             return Begin("token.list");
         }
+
+        /// <summary>Moves a world to another node, where it goes on with its searches, orders and streams.
+        /// Answered when the move has begun; cluster.status and world.locate say when it is there. Until then
+        /// it ticks on where it is. not_ready: it has no node now, is on its way already, or there is no
+        /// other node that takes worlds. Lowest role: admin.</summary>
+        /// <param name="world">number of the world</param>
+        /// <param name="node">name of the node; the one with the most capacity left. That it is on already:
+        /// nothing happens</param>
+        public Request ClusterMove(long world, string node = null)
+        {
+            return Begin("cluster.move")
+                .Set("world", world)
+                .Set("node", node);
+        }
+
+        /// <summary>A node gives its worlds to the others, two at a time, and takes no more until it is
+        /// started again. Answered when it has begun. Lowest role: admin.</summary>
+        /// <param name="node">name of the node; the one that is asked</param>
+        public Request ClusterDrain(string node = null)
+        {
+            return Begin("cluster.drain")
+                .Set("node", node);
+        }
     }
 }

@@ -593,13 +593,16 @@ ClusterStatus = TypedDict('ClusterStatus', {
     'member': bool,
     # why etcd did not answer last; empty: it did
     'error': str,
-    # of each: node, tcp, http, version, worlds, agents
+    # of each: node, tcp, http, version, worlds, agents, load (permille of its time that ticks
+    # take), draining (it gives its worlds away)
     'nodes': list[dict[str, Any]],
-    # of each: world, name, node, epoch, state (running; waiting: its node is gone; damaged: its log
-    # could not be brought back here)
+    # of each: world, name, node, epoch, to (node that it moves to; empty: it does not), state
+    # (running; moving; waiting: its node is gone; damaged: its log could not be brought back
+    # here)
     'worlds': list[dict[str, Any]],
     # of this node: count, mean_ms and max_ms of appends to the log, unknown (without an answer in
-    # time), fenced (refused: another node had the world), taken (worlds taken over)
+    # time), fenced (refused: another node had the world), taken (worlds taken over), moved
+    # (worlds that were moved here), move_ms (the longest pause of one)
     'appends': dict[str, Any],
 })
 
@@ -608,6 +611,26 @@ TokenList = TypedDict('TokenList', {
     # of each: number, role; of players world, team; expires_s, seconds that it is good for, where
     # it ends; used_s, seconds since hello took it last, where it ever did
     'tokens': list[dict[str, Any]],
+})
+
+# What cluster.move answers.
+ClusterMove = TypedDict('ClusterMove', {
+    # number
+    'world': int,
+    # where it goes; empty where there is no cluster
+    'node': str,
+    # where clients reach that, as address:port; the same
+    'tcp': str,
+    # where pages reach it; empty: nowhere
+    'http': str,
+})
+
+# What cluster.drain answers.
+ClusterDrain = TypedDict('ClusterDrain', {
+    # its name; empty where there is no cluster
+    'node': str,
+    # that it has to give away
+    'worlds': int,
 })
 
 # All that a view shows. Replaces everything received for the subscription before.
@@ -702,6 +725,20 @@ GoingDown = TypedDict('GoingDown', {
     'in_ms': int,
     # why
     'reason': str,
+}, total=False)
+
+# Another node of the cluster has the world now, and the subscription is over here. Subscribe there, with `stream` and `since`; any node knows where that is (world.locate).
+Moved = TypedDict('Moved', {
+    # which
+    'subscription': int,
+    # number of the world
+    'world': int,
+    # name of the node that has it; empty: not known yet, like the next two
+    'node': str,
+    # where clients reach that, as address:port
+    'tcp': str,
+    # where pages reach it
+    'http': str,
 }, total=False)
 
 class Methods:
@@ -1889,3 +1926,37 @@ class Methods:
         params: dict[str, Any] = {
         }
         return cast(TokenList, await self.call('token.list', params))
+
+    async def cluster_move(
+        self, *,
+        world: int,
+        node: str | None = None,
+    ) -> ClusterMove:
+        """Moves a world to another node, where it goes on with its searches, orders and streams.
+        Answered when the move has begun; cluster.status and world.locate say when it is there.
+        Until then it ticks on where it is. not_ready: it has no node now, is on its way
+        already, or there is no other node that takes worlds. Lowest role: admin.
+
+        world: number of the world
+        node: name of the node; the one with the most capacity left. That it is on already: nothing
+            happens
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'node': node,
+        }
+        return cast(ClusterMove, await self.call('cluster.move', params))
+
+    async def cluster_drain(
+        self, *,
+        node: str | None = None,
+    ) -> ClusterDrain:
+        """A node gives its worlds to the others, two at a time, and takes no more until it is
+        started again. Answered when it has begun. Lowest role: admin.
+
+        node: name of the node; the one that is asked
+        """
+        params: dict[str, Any] = {
+            'node': node,
+        }
+        return cast(ClusterDrain, await self.call('cluster.drain', params))

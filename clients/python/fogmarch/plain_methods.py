@@ -7,11 +7,12 @@ from typing import Any, cast
 
 from .methods import (
     AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport, AgentSet, AgentSpawn,
-    BuildingPlace, BuildingRemove, ClusterStatus, DebugCompare, DebugExplain, DebugInspect,
-    DebugSubscribe, DebugTop, Hello, MapUpload, PathDistance, PathField, PathNearest, PathQuery,
-    PathReachable, Ping, ReplayList, ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek,
-    SaveDownload, Stats, Subscribe, TeamCreate, TerrainSet, TokenCreate, TokenList, WorldCreate,
-    WorldInfo, WorldList, WorldLoad, WorldLocate, WorldPause, WorldResume, WorldSave, WorldStep,
+    BuildingPlace, BuildingRemove, ClusterDrain, ClusterMove, ClusterStatus, DebugCompare,
+    DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello, MapUpload, PathDistance,
+    PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList, ReplayOpen, ReplayPause,
+    ReplayPlay, ReplaySeek, SaveDownload, Stats, Subscribe, TeamCreate, TerrainSet, TokenCreate,
+    TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad, WorldLocate, WorldPause,
+    WorldResume, WorldSave, WorldStep,
 )
 
 
@@ -1200,3 +1201,37 @@ class PlainMethods:
         params: dict[str, Any] = {
         }
         return cast(TokenList, self.call('token.list', params))
+
+    def cluster_move(
+        self, *,
+        world: int,
+        node: str | None = None,
+    ) -> ClusterMove:
+        """Moves a world to another node, where it goes on with its searches, orders and streams.
+        Answered when the move has begun; cluster.status and world.locate say when it is there.
+        Until then it ticks on where it is. not_ready: it has no node now, is on its way
+        already, or there is no other node that takes worlds. Lowest role: admin.
+
+        world: number of the world
+        node: name of the node; the one with the most capacity left. That it is on already: nothing
+            happens
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'node': node,
+        }
+        return cast(ClusterMove, self.call('cluster.move', params))
+
+    def cluster_drain(
+        self, *,
+        node: str | None = None,
+    ) -> ClusterDrain:
+        """A node gives its worlds to the others, two at a time, and takes no more until it is
+        started again. Answered when it has begun. Lowest role: admin.
+
+        node: name of the node; the one that is asked
+        """
+        params: dict[str, Any] = {
+            'node': node,
+        }
+        return cast(ClusterDrain, self.call('cluster.drain', params))

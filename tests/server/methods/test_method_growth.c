@@ -306,6 +306,16 @@ static void save(void)
     ask(FM_METHOD_WORLD_SAVE);
 }
 
+static void move_worlds(void)
+{
+    ask_each_world(FM_METHOD_CLUSTER_MOVE);
+}
+
+static void drain(void)
+{
+    ask(FM_METHOD_CLUSTER_DRAIN);
+}
+
 static void saved_units(void)
 {
     marching_units();
@@ -747,6 +757,8 @@ static const struct deed deeds[] = {
     {FM_METHOD_WORLD_RESUME, "worlds", worlds, resume_worlds},
     {FM_METHOD_WORLD_LOCATE, "worlds", worlds, locate_worlds},
     {FM_METHOD_CLUSTER_STATUS, "worlds", worlds, ask_for_the_cluster},
+    {FM_METHOD_CLUSTER_MOVE, "worlds", worlds, move_worlds},
+    {FM_METHOD_CLUSTER_DRAIN, "worlds", worlds, drain},
     {FM_METHOD_WORLD_STEP, "agents", marching_units, step},
     {FM_METHOD_WORLD_SAVE, "agents", marching_units, save},
     {FM_METHOD_SAVE_DOWNLOAD, "agents", saved_units, download},

@@ -207,6 +207,8 @@ typedef enum fm_method {
     FM_METHOD_WORLD_LOCATE, // "world.locate"
     FM_METHOD_CLUSTER_STATUS, // "cluster.status"
     FM_METHOD_TOKEN_LIST, // "token.list"
+    FM_METHOD_CLUSTER_MOVE, // "cluster.move"
+    FM_METHOD_CLUSTER_DRAIN, // "cluster.drain"
     FM_METHOD_COUNT,
 } fm_method;
 
@@ -307,6 +309,7 @@ typedef enum fm_field {
     FM_FIELD_EXPIRES_S, // "expires_s"
     FM_FIELD_FROZEN, // "frozen"
     FM_FIELD_CELLS_MAX, // "cells_max"
+    FM_FIELD_NODE, // "node"
     FM_FIELD_COUNT,
 } fm_field;
 
@@ -318,6 +321,7 @@ typedef enum fm_notification {
     FM_NOTIFY_WORLD_ENDED, // "world_ended"
     FM_NOTIFY_IDLE, // "idle"
     FM_NOTIFY_GOING_DOWN, // "going_down"
+    FM_NOTIFY_MOVED, // "moved"
     FM_NOTIFICATION_COUNT,
 } fm_notification;
 

@@ -1,0 +1,367 @@
+// server/cluster/node_moves.c: worlds that move while all nodes live, and nodes that drain; see
+// node.h. Which node gets a world, moved or taken over, is decided here too.
+
+#include "server/base/clock.h"
+#include "server/base/log.h"
+#include "server/cluster/node_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LOAD_STEP   100u // permille of load: less does not make a node better
+#define LOAD_OF_ONE 20u  // permille that a world which is on its way counts for
+
+// ---- which node --------------------------------------------------------------------------------
+
+static uint64_t score(const char *node, uint64_t world)
+{
+    char text[FM_CLUSTER_NAME_MAX + 24];
+    int size = snprintf(text, sizeof text, "%s %" PRIu64, node, world);
+    uint64_t sum = fm_bytes_checksum(text, (size_t)size) * 0x9e3779b97f4a7c15u;
+    return sum ^ sum >> 32;
+}
+
+// Worlds that are on their way count already: many may be, before the node says how it bears them.
+static uint64_t load_of(const fm_node_directory *directory, const fm_node_entry *entry)
+{
+    uint64_t load = entry->load;
+    for (uint32_t i = 0; i < directory->world_count; i++) {
+        load += strcmp(directory->worlds[i].to, entry->name) == 0 ? LOAD_OF_ONE : 0;
+    }
+    return load / LOAD_STEP;
+}
+
+bool fm_node_is_better(const fm_node_directory *directory, const fm_node_entry *one,
+                       const fm_node_entry *other, uint64_t world)
+{
+    if (one->is_draining != other->is_draining) {
+        return other->is_draining;
+    }
+    uint64_t one_load = load_of(directory, one), other_load = load_of(directory, other);
+    return one_load == other_load ? score(one->name, world) > score(other->name, world)
+                                  : one_load < other_load;
+}
+
+// The best node but the one that has the world. NULL: none takes worlds.
+static const fm_node_entry *choose(const fm_node_directory *directory, const char *but,
+                                   uint64_t world)
+{
+    const fm_node_entry *best = NULL;
+    for (uint32_t i = 0; i < directory->node_count; i++) {
+        const fm_node_entry *entry = &directory->nodes[i];
+        if (!entry->is_draining && strcmp(entry->name, but) != 0 &&
+            (best == NULL || fm_node_is_better(directory, entry, best, world))) {
+            best = entry;
+        }
+    }
+    return best;
+}
+
+static const fm_node_entry *find_node(const fm_node_directory *directory, const char *name)
+{
+    for (uint32_t i = 0; i < directory->node_count; i++) {
+        if (strcmp(directory->nodes[i].name, name) == 0) {
+            return &directory->nodes[i];
+        }
+    }
+    return NULL;
+}
+
+// ---- the directory -----------------------------------------------------------------------------
+
+static const char *last_part(const char *key)
+{
+    const char *slash = strrchr(key, '/');
+    return slash == NULL ? key : slash + 1;
+}
+
+// What is left of an earlier owner's time says nothing.
+void fm_node_moves_add(fm_node_directory *directory, const char *key, const char *value)
+{
+    fm_node_world *world = fm_node_find_world(directory, strtoull(last_part(key), NULL, 16));
+    uint64_t epoch, incarnation;
+    char to[FM_CLUSTER_NAME_MAX + 1];
+    if (world != NULL && strlen(value) < sizeof world->heir &&
+        fm_world_log_owner_parse(value, &epoch, to, &incarnation) && epoch == world->epoch + 1) {
+        snprintf(world->heir, sizeof world->heir, "%s", value);
+        snprintf(world->to, sizeof world->to, "%s", to);
+    }
+}
+
+void fm_node_moves_add_ready(fm_node_directory *directory, const char *key, const char *value)
+{
+    fm_node_world *world = fm_node_find_world(directory, strtoull(last_part(key), NULL, 16));
+    if (world != NULL) {
+        world->is_ready = world->heir[0] != '\0' && strcmp(value, world->heir) == 0;
+    }
+}
+
+void fm_node_moves_add_drain(fm_node_directory *directory, const char *key, const char *value)
+{
+    fm_node_entry *entry = (fm_node_entry *)find_node(directory, last_part(key));
+    if (entry != NULL) {
+        entry->is_draining = entry->incarnation == strtoull(value, NULL, 16);
+    }
+}
+
+// ---- wishes ------------------------------------------------------------------------------------
+
+// The lock is held.
+static bool wish(fm_node *node, const struct node_wish *wanted)
+{
+    if (node->wish_count == FM_NODE_WISHES_MAX) {
+        return false;
+    }
+    node->wishes[node->wish_count++] = *wanted;
+    uv_cond_signal(&node->woken);
+    return true;
+}
+
+static bool wish_move(fm_node *node, fm_node_world *world, const fm_node_entry *to)
+{
+    struct node_wish wanted = {.kind = NODE_WISH_MOVE, .world = world->number};
+    snprintf(wanted.owner, sizeof wanted.owner, "%s", world->owner);
+    fm_world_log_owner_text(wanted.heir, world->epoch + 1, to->name, to->incarnation);
+    if (!wish(node, &wanted)) {
+        return false;
+    }
+    // So that it counts before the directory says so.
+    snprintf(world->heir, sizeof world->heir, "%s", wanted.heir);
+    snprintf(world->to, sizeof world->to, "%s", to->name);
+    world->moving_since_ns = fm_clock_now_ns();
+    return true;
+}
+
+// Of a value that compares: nothing is done twice, or after somebody else has done something.
+static void put_compared(const fm_node *node, fm_writer *body, const struct node_wish *wanted)
+{
+    char number[24], move_key[FM_NODE_KEY_SIZE], owner_key[FM_NODE_KEY_SIZE];
+    snprintf(number, sizeof number, "%016" PRIx64, wanted->world);
+    fm_node_key(node, move_key, sizeof move_key, "move", number);
+    fm_node_key(node, owner_key, sizeof owner_key, "owner", number);
+    bool is_move = wanted->kind == NODE_WISH_MOVE;
+    fm_etcd_put(body, "{\"compare\":[");
+    fm_etcd_compare_value(body, is_move ? owner_key : move_key,
+                          is_move ? wanted->owner : wanted->heir);
+    fm_etcd_put(body, "],\"success\":[");
+    if (is_move) {
+        fm_etcd_request_put(body, move_key, wanted->heir, strlen(wanted->heir));
+    } else {
+        fm_etcd_request_delete(body, move_key, NULL);
+    }
+    fm_etcd_put(body, "]}");
+}
+
+static void carry_out(fm_node *node, const struct node_wish *wanted)
+{
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    if (wanted->kind == NODE_WISH_DRAIN) {
+        char key[FM_NODE_KEY_SIZE], value[24];
+        fm_node_key(node, key, sizeof key, "drain", wanted->node);
+        snprintf(value, sizeof value, "%016" PRIx64, wanted->incarnation);
+        fm_etcd_put(&body, "{\"success\":[");
+        fm_etcd_request_put(&body, key, value, strlen(value));
+        fm_etcd_put(&body, "]}");
+    } else {
+        put_compared(node, &body, wanted);
+    }
+    json_t *answer;
+    if (fm_node_call(node, "kv/txn", &body, &answer) == FM_ETCD_DONE) {
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+}
+
+void fm_node_moves_carry_out(fm_node *node)
+{
+    for (;;) {
+        struct node_wish wanted;
+        uv_mutex_lock(&node->lock);
+        bool any = node->wish_count > 0;
+        if (any) {
+            wanted = node->wishes[0];
+            memmove(node->wishes, node->wishes + 1, --node->wish_count * sizeof *node->wishes);
+        }
+        uv_mutex_unlock(&node->lock);
+        if (!any) {
+            return;
+        }
+        carry_out(node, &wanted);
+    }
+}
+
+// ---- moves under way ---------------------------------------------------------------------------
+
+static bool is_over(const fm_node_world *world, const fm_node_entry *heir, uint64_t now_ns)
+{
+    return heir == NULL || now_ns - world->moving_since_ns > FM_NODE_MOVE_S * FM_NS_PER_S;
+}
+
+// The world is here, and is to go.
+static bool consider_leaving(fm_node *node, const fm_node_directory *fresh, fm_node_world *world,
+                             const fm_node_entry *heir)
+{
+    if (is_over(world, heir, fresh->looked_ns)) {
+        struct node_wish wanted = {.kind = NODE_WISH_FORGET, .world = world->number};
+        snprintf(wanted.heir, sizeof wanted.heir, "%s", world->heir);
+        (void)wish(node, &wanted); // without room: the next look sees it again
+        fm_log(FM_LOG_WARNING, "world does not move", fm_log_uint("world", world->number),
+               fm_log_text("to", world->to),
+               fm_log_text("reason", heir == NULL ? "that node is gone" : "it takes too long"));
+        return false;
+    }
+    bool other_version = strcmp(heir->version, node->options.version) != 0;
+    if (!world->is_ready && !other_version) {
+        return false;
+    }
+    world->is_asked_for =
+        fm_node_give_order(node, FM_NODE_LEAVE, world->number, world->heir, other_version);
+    return world->is_asked_for;
+}
+
+bool fm_node_moves_consider(fm_node *node, const fm_node_directory *fresh, fm_node_world *world,
+                            const fm_node_world *before)
+{
+    if (world->heir[0] == '\0') {
+        return false;
+    }
+    bool is_same = before != NULL && strcmp(before->heir, world->heir) == 0;
+    world->moving_since_ns =
+        is_same && before->moving_since_ns != 0 ? before->moving_since_ns : fresh->looked_ns;
+    uint64_t epoch, incarnation;
+    char to[FM_CLUSTER_NAME_MAX + 1];
+    (void)fm_world_log_owner_parse(world->heir, &epoch, to, &incarnation); // it was parsed before
+    const fm_node_entry *heir = fm_node_find_owner(fresh, to, incarnation);
+    const fm_node_entry *owner = fm_node_find_owner(fresh, world->node, world->incarnation);
+    bool to_here = fm_node_is_self(node, to, incarnation);
+    node->is_moving |= world->is_here || to_here;
+    if (world->is_asked_for || fresh->looked_ns < world->again_ns) {
+        return false;
+    }
+    if (world->is_here) {
+        return consider_leaving(node, fresh, world, heir);
+    }
+    if (!to_here || owner == NULL || strcmp(owner->version, node->options.version) != 0) {
+        return false;
+    }
+    world->is_asked_for =
+        fm_node_give_order(node, FM_NODE_FOLLOW, world->number, world->heir, false);
+    return world->is_asked_for;
+}
+
+void fm_node_moves_plan(fm_node *node)
+{
+    fm_node_directory *directory = &node->directory;
+    uint32_t moving = 0;
+    for (uint32_t i = 0; i < directory->world_count; i++) {
+        moving += directory->worlds[i].is_here && directory->worlds[i].heir[0] != '\0';
+    }
+    for (uint32_t i = 0; i < directory->world_count && moving < FM_NODE_MOVES_MAX; i++) {
+        fm_node_world *world = &directory->worlds[i];
+        const fm_node_entry *to = choose(directory, node->options.name, world->number);
+        if (to != NULL && world->is_here && world->heir[0] == '\0' && !world->is_asked_for) {
+            moving += wish_move(node, world, to);
+        }
+    }
+}
+
+// ---- what is asked for -------------------------------------------------------------------------
+
+static fm_status move(fm_node *node, fm_node_world *world, const char *to, fm_node_entry *entry,
+                      char *error)
+{
+    const fm_node_directory *directory = &node->directory;
+    const fm_node_entry *found =
+        to[0] == '\0' ? choose(directory, world->node, world->number) : find_node(directory, to);
+    if (found == NULL) {
+        snprintf(error, FM_ETCD_ERROR_SIZE,
+                 to[0] == '\0' ? "no other node takes worlds" : "there is no such node now");
+        return to[0] == '\0' ? FM_ERR_NOT_READY : FM_ERR_BAD_VALUE;
+    }
+    *entry = *found;
+    if (strcmp(found->name, world->heir[0] == '\0' ? world->node : world->to) == 0) {
+        return FM_OK; // it is there, or on its way there
+    }
+    if (world->heir[0] != '\0' || !world->has_owner || found->is_draining) {
+        snprintf(error, FM_ETCD_ERROR_SIZE,
+                 !world->has_owner    ? "the world is about to be taken over"
+                 : found->is_draining ? "that node gives its worlds away"
+                                      : "the world moves already");
+        return FM_ERR_NOT_READY;
+    }
+    return wish_move(node, world, found) ? FM_OK : FM_ERR_BUSY;
+}
+
+fm_status fm_node_move(fm_node *node, uint64_t number, const char *to, fm_node_entry *entry,
+                       char *error)
+{
+    uv_mutex_lock(&node->lock);
+    fm_node_world *world = fm_node_find_world(&node->directory, number);
+    fm_status status = world == NULL ? FM_ERR_NO_WORLD : move(node, world, to, entry, error);
+    uv_mutex_unlock(&node->lock);
+    return status;
+}
+
+// As of now, not as the node said last.
+static uint64_t count_worlds(const fm_node_directory *directory, const fm_node_entry *entry)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < directory->world_count; i++) {
+        const fm_node_world *world = &directory->worlds[i];
+        count += world->incarnation == entry->incarnation && strcmp(world->node, entry->name) == 0;
+    }
+    return count;
+}
+
+fm_status fm_node_drain(fm_node *node, const char *name, fm_node_entry *entry, char *error)
+{
+    const char *wanted = name[0] == '\0' ? node->options.name : name;
+    fm_status status = FM_OK;
+    uv_mutex_lock(&node->lock);
+    const fm_node_entry *found = find_node(&node->directory, wanted);
+    if (found == NULL) {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "there is no such node now");
+        status = FM_ERR_BAD_VALUE;
+    } else {
+        struct node_wish drain = {.kind = NODE_WISH_DRAIN, .incarnation = found->incarnation};
+        snprintf(drain.node, sizeof drain.node, "%s", found->name);
+        *entry = *found;
+        entry->worlds = count_worlds(&node->directory, found);
+        status = wish(node, &drain) ? FM_OK : FM_ERR_BUSY;
+        node->is_draining |=
+            status == FM_OK && fm_node_is_self(node, found->name, found->incarnation);
+    }
+    uv_mutex_unlock(&node->lock);
+    return status;
+}
+
+bool fm_node_has_heirs(fm_node *node)
+{
+    uv_mutex_lock(&node->lock);
+    bool any = node->directory.is_member && choose(&node->directory, node->options.name, 0) != NULL;
+    uv_mutex_unlock(&node->lock);
+    return any;
+}
+
+bool fm_node_is_draining(fm_node *node)
+{
+    uv_mutex_lock(&node->lock);
+    bool is = node->is_draining;
+    uv_mutex_unlock(&node->lock);
+    return is;
+}
+
+void fm_node_note_left(fm_node *node, uint64_t number, const char *owner)
+{
+    uv_mutex_lock(&node->lock);
+    fm_node_world *world = fm_node_find_world(&node->directory, number);
+    if (world != NULL &&
+        fm_world_log_owner_parse(owner, &world->epoch, world->node, &world->incarnation)) {
+        snprintf(world->owner, sizeof world->owner, "%s", owner);
+        world->heir[0] = world->to[0] = '\0';
+        world->is_here = world->is_ready = false;
+        world->has_owner =
+            fm_node_find_owner(&node->directory, world->node, world->incarnation) != NULL;
+    }
+    uv_mutex_unlock(&node->lock);
+}

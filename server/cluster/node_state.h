@@ -1,0 +1,92 @@
+// server/cluster/node_state.h: the inside of server/cluster/node.h, for node.c, which keeps the
+// lease and the directory, and node_moves.c, which moves worlds. Nobody else includes it.
+
+#pragma once
+
+#include "server/cluster/node.h"
+
+#include <inttypes.h>
+#include <uv.h>
+
+#define FM_NODE_ORDERS_MAX 256u
+#define FM_NODE_WISHES_MAX 64u
+#define FM_NODE_KEY_SIZE   256u
+
+// What the node's thread is to write into etcd.
+typedef enum node_wish_kind {
+    NODE_WISH_MOVE,   // move/W
+    NODE_WISH_FORGET, // the same, away
+    NODE_WISH_DRAIN,  // drain/NODE
+} node_wish_kind;
+
+struct node_wish {
+    node_wish_kind kind;
+    uint64_t world;
+    char owner[FM_CLUSTER_OWNER_MAX];   // MOVE: as it is
+    char heir[FM_CLUSTER_OWNER_MAX];    // MOVE, FORGET: as it will be
+    char node[FM_CLUSTER_NAME_MAX + 1]; // DRAIN
+    uint64_t incarnation;               // DRAIN
+};
+
+struct fm_node {
+    fm_node_options options;
+    fm_etcd *etcd;
+    uv_thread_t thread;
+    uv_mutex_t lock; // guards what follows
+    uv_cond_t woken;
+    bool stop;
+    fm_node_directory directory;
+    fm_node_order orders[FM_NODE_ORDERS_MAX];
+    uint32_t order_first, order_count;
+    struct node_wish wishes[FM_NODE_WISHES_MAX];
+    uint32_t wish_count;
+    bool is_draining;              // since before the directory says so
+    bool is_moving;                // worlds come or go: the directory is looked at more often
+    uint64_t worlds, agents, load; // of this node
+    // ---- the thread's
+    int64_t lease; // 0: none
+    uint64_t renewed_ns, told_ns;
+};
+
+void fm_node_key(const fm_node *node, char *key, size_t size, const char *what, const char *name);
+
+/// Asks etcd, and notes what is wrong with it.
+fm_etcd_outcome fm_node_call(fm_node *node, const char *path, const fm_writer *body,
+                             json_t **answer);
+
+/// NULL: there is no such world.
+fm_node_world *fm_node_find_world(const fm_node_directory *directory, uint64_t number);
+
+/// A node that lives. NULL: it does not, or another process has its name.
+const fm_node_entry *fm_node_find_owner(const fm_node_directory *directory, const char *name,
+                                        uint64_t incarnation);
+
+/// Whether this process is meant.
+bool fm_node_is_self(const fm_node *node, const char *name, uint64_t incarnation);
+
+/// The lock is held. @return whether there was room
+bool fm_node_give_order(fm_node *node, fm_node_order_kind kind, uint64_t world, const char *owner,
+                        bool with_keyframe);
+
+// ---- node_moves.c ------------------------------------------------------------------------------
+
+/// Takes in move/W and ready/W.
+void fm_node_moves_add(fm_node_directory *directory, const char *key, const char *value);
+void fm_node_moves_add_ready(fm_node_directory *directory, const char *key, const char *value);
+
+/// Takes in drain/NODE.
+void fm_node_moves_add_drain(fm_node_directory *directory, const char *key, const char *value);
+
+/// Looks at a world that has an owner. The lock is held. @return whether there is a new order
+bool fm_node_moves_consider(fm_node *node, const fm_node_directory *fresh, fm_node_world *world,
+                            const fm_node_world *before);
+
+/// Begins the next moves of a node that drains. The lock is held.
+void fm_node_moves_plan(fm_node *node);
+
+/// Does what is wished. The thread.
+void fm_node_moves_carry_out(fm_node *node);
+
+/// Whether `one` is the better node for a world: it takes worlds, has more capacity left.
+bool fm_node_is_better(const fm_node_directory *directory, const fm_node_entry *one,
+                       const fm_node_entry *other, uint64_t world);

@@ -1,0 +1,120 @@
+// server/cluster/world_log_end.c: a world ends here: it is destroyed, and its log with it, or
+// another node has it from now on. See world_log.h.
+
+#include "server/base/log.h"
+#include "server/cluster/world_log_state.h"
+
+#include <stdio.h>
+
+// If the world is still ours.
+static void compare_owner(const fm_world_log_store *store, const struct log_world *world,
+                          fm_writer *body, const char *key)
+{
+    char owner[FM_CLUSTER_OWNER_MAX];
+    fm_world_log_owner_text(owner, world->epoch, store->options.node, store->options.incarnation);
+    fm_etcd_put(body, "{\"compare\":[");
+    fm_etcd_compare_value(body, key, owner);
+    fm_etcd_put(body, "],\"success\":[");
+}
+
+static void delete_key(const fm_world_log_store *store, fm_writer *body, const char *kind,
+                       uint64_t number)
+{
+    char key[FM_WORLD_LOG_KEY_SIZE];
+    fm_world_log_key(store, key, "%s/%016" PRIx64, kind, number);
+    fm_etcd_put(body, ",");
+    fm_etcd_request_delete(body, key, NULL);
+}
+
+// ---- destroyed ---------------------------------------------------------------------------------
+
+static void delete_all(const fm_world_log_store *store, fm_writer *body, const char *kind,
+                       uint64_t number)
+{
+    char from[FM_WORLD_LOG_KEY_SIZE], to[FM_WORLD_LOG_KEY_SIZE];
+    fm_world_log_key(store, from, "%s/%016" PRIx64 "/", kind, number);
+    fm_world_log_key(store, to, "%s/%016" PRIx64 "0", kind, number);
+    fm_etcd_put(body, ",");
+    fm_etcd_request_delete(body, from, to);
+}
+
+static void destroy(const fm_world_log_store *store, const struct log_world *world, fm_etcd *etcd)
+{
+    char owner_key[FM_WORLD_LOG_KEY_SIZE], name_key[FM_WORLD_LOG_KEY_SIZE];
+    char name[FM_JOURNAL_NAME_MAX + 1], error[FM_ETCD_ERROR_SIZE];
+    uint64_t number = world->number;
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_reader head = fm_reader_init(world->head.data, world->head.size, NULL);
+    fm_reader_take_text(&head, name, sizeof name, "name");
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
+    fm_world_log_key(store, name_key, "names/%s", name);
+    compare_owner(store, world, &body, owner_key);
+    fm_etcd_request_delete(&body, owner_key, NULL);
+    fm_etcd_put(&body, ",");
+    fm_etcd_request_delete(&body, name_key, NULL);
+    delete_key(store, &body, "kf", number);
+    delete_key(store, &body, "worlds", number);
+    delete_key(store, &body, "move", number);
+    delete_key(store, &body, "ready", number);
+    delete_all(store, &body, "log", number);
+    delete_all(store, &body, "part", number);
+    fm_etcd_put(&body, "]}");
+    json_t *answer;
+    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
+        json_decref(answer);
+    } else {
+        fm_log(FM_LOG_ERROR, "log of a destroyed world not removed", fm_log_uint("world", number),
+               fm_log_text("reason", error));
+    }
+    fm_writer_fini(&body);
+}
+
+// ---- given away --------------------------------------------------------------------------------
+
+// The last step of a move. Where the answer is lost the directory tells later whose the world is:
+// this node takes it again, or the next owner has it.
+static void hand_over(fm_world_log_store *store, const struct log_world *world, fm_etcd *etcd,
+                      const char *heir)
+{
+    char owner_key[FM_WORLD_LOG_KEY_SIZE], error[FM_ETCD_ERROR_SIZE];
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, world->number);
+    compare_owner(store, world, &body, owner_key);
+    fm_etcd_request_put(&body, owner_key, heir, strlen(heir));
+    delete_key(store, &body, "move", world->number);
+    delete_key(store, &body, "ready", world->number);
+    fm_etcd_put(&body, "]}");
+    json_t *answer;
+    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
+        json_decref(answer);
+    } else {
+        fm_log(FM_LOG_WARNING, "not known whether a world was handed over",
+               fm_log_uint("world", world->number), fm_log_text("reason", error));
+    }
+    fm_writer_fini(&body);
+}
+
+// ---- both --------------------------------------------------------------------------------------
+
+void fm_world_log_end(void *context, uint64_t number, bool is_left)
+{
+    fm_world_log_store *store = context;
+    struct log_world *world = fm_world_log_find(store, number);
+    fm_etcd *etcd;
+    if (world == NULL) {
+        return;
+    }
+    uv_mutex_lock(&store->lock);
+    char heir[FM_CLUSTER_OWNER_MAX];
+    snprintf(heir, sizeof heir, "%s", world->is_lost ? "" : world->heir);
+    uv_mutex_unlock(&store->lock);
+    if ((!is_left || heir[0] != '\0') && fm_etcd_create(store->options.members, &etcd) == FM_OK) {
+        if (is_left) {
+            hand_over(store, world, etcd, heir);
+        } else {
+            destroy(store, world, etcd);
+        }
+        fm_etcd_destroy(etcd);
+    }
+    fm_world_log_forget(store, number);
+}
