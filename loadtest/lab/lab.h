@@ -137,3 +137,4 @@ extern const fm_lab_command fm_lab_missions;    // missions.c
 extern const fm_lab_command fm_lab_openlist;    // openlist.c
 extern const fm_lab_command fm_lab_scen;        // scen.c
 extern const fm_lab_command fm_lab_tiles;       // tiles.c
+extern const fm_lab_command fm_lab_travel;      // travel.c

@@ -71,6 +71,20 @@ class DefaultMaps(unittest.TestCase):
         self.assertTrue(json.loads(done.stdout)["rows"])
 
 
+@unittest.skipUnless(BESIDE.is_dir(), f"no maps in '{BESIDE}'")
+class Travel(unittest.TestCase):
+    """Groups come home by every planner, hardly further than with D* Lite, and the same way each time."""
+
+    def test_groups(self):
+        arguments = ("travel", "--map", "arena2,32room_000", "--groups", 4, "--seed", 1)
+        found = run_json(*arguments)
+        for name, row in rows_by(found, "planner").items():
+            self.assertEqual(row["lost"], 0, name)
+            self.assertLess(row["travel_ratio_mean"], 1.1, name)
+        self.assertEqual(len(found["rows"]), 4)
+        self.assertEqual(run_json(*arguments), found)
+
+
 class Problems(unittest.TestCase):
     """Optima that a file gives with two decimals, rounded or cut off, are no wrong answers."""
 
@@ -316,7 +330,7 @@ class NoMaps(unittest.TestCase):
 
 
 EXPERIMENTS = ["example", "maze", "maze101", "missions", "gametime", "depressions", "openlist",
-               "landmarks", "scen", "tiles", "bench"]
+               "landmarks", "mapf", "hour", "travel", "scen", "tiles", "bench"]
 
 if __name__ == "__main__":
     print(f"[ SEED     ] to repeat this run: FOGMARCH_SEED={SEED}", flush=True)
