@@ -11,6 +11,7 @@
 #include "core/planners/catalogue.h"
 #include "proto/param_words.h"
 #include "proto/protocol.h"
+#include "proto/quoted.h"
 #include "proto/scanner.h"
 
 #include <errno.h>
@@ -246,23 +247,10 @@ static void print_tables(FILE *out)
 
 // ---- JSON ---------------------------------------------------------------------------------------
 
-// The texts are our own: quotes and backslashes are all that JSON minds in them.
-static void print_json_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\') {
-            fputc('\\', out);
-        }
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static void print_json_member(FILE *out, const char *key, const char *text)
 {
     fprintf(out, "\"%s\": ", key);
-    print_json_text(out, text);
+    fm_print_quoted(out, text);
 }
 
 static void print_json_params(FILE *out, const struct param *params)

@@ -79,3 +79,20 @@ const char *fm_map_base_name(const char *path)
     const char *slash = strrchr(path, '/');
     return slash == NULL ? path : slash + 1;
 }
+
+fm_status fm_map_read_beside(const fm_map_input *input, const char *suffix, char *place,
+                             char **bytes, fm_map_input *beside)
+{
+    char name[FM_MAP_PLACE_SIZE], why[FM_MAP_PLACE_SIZE];
+    *bytes = NULL;
+    snprintf(name, sizeof name, "%.500s%.10s", fm_map_base_name(input->name), suffix);
+    if (!input->files->exists(input->files->context, name)) {
+        return FM_OK;
+    }
+    snprintf(place, FM_MAP_PLACE_SIZE, "%.500s%.10s", input->name, suffix);
+    *beside = *input;
+    beside->name = place;
+    fm_status status = input->files->read(input->files->context, name, bytes, &beside->size, why);
+    beside->bytes = *bytes;
+    return status == FM_OK ? FM_OK : fm_map_refuse(input, status, place, "%s", why);
+}

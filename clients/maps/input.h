@@ -63,3 +63,12 @@ const char *fm_map_base_name(const char *path);
 
 /// Says that memory ran out. @return FM_ERR_NO_MEMORY
 fm_status fm_map_refuse_memory(const fm_map_input *input);
+
+/// Reads the file beside a map that has its name and more: FILE.yaml.
+///
+/// @param place   room for FM_MAP_PLACE_SIZE: the file's name, which `beside` points to
+/// @param bytes   receives the bytes, to be released with free(); NULL when there is no such file
+/// @param beside  receives an input of these bytes, when there are some
+/// @return FM_OK, or why it cannot be read, which input->fault says
+fm_status fm_map_read_beside(const fm_map_input *input, const char *suffix, char *place,
+                             char **bytes, fm_map_input *beside);

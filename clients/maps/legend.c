@@ -395,22 +395,14 @@ fm_status fm_legend_read(const fm_map_input *input, fm_legend *legend)
 fm_status fm_legend_find(const fm_map_input *input, const fm_map_letters *letters,
                          fm_legend *legend)
 {
-    char name[FM_MAP_PLACE_SIZE], place[FM_MAP_PLACE_SIZE], why[FM_MAP_PLACE_SIZE];
+    char place[FM_MAP_PLACE_SIZE];
+    char *bytes;
+    fm_map_input beside;
     fm_legend_default(legend, letters);
-    snprintf(name, sizeof name, "%.500s.yaml", fm_map_base_name(input->name));
-    if (!input->files->exists(input->files->context, name)) {
-        return FM_OK;
+    fm_status status = fm_map_read_beside(input, ".yaml", place, &bytes, &beside);
+    if (status == FM_OK && bytes != NULL) {
+        status = fm_legend_read(&beside, legend);
+        free(bytes);
     }
-    snprintf(place, sizeof place, "%.500s.yaml", input->name);
-    char *bytes = NULL;
-    fm_map_input beside = *input;
-    beside.name = place;
-    fm_status status = input->files->read(input->files->context, name, &bytes, &beside.size, why);
-    if (status != FM_OK) {
-        return fm_map_refuse(input, status, place, "%s", why);
-    }
-    beside.bytes = bytes;
-    status = fm_legend_read(&beside, legend);
-    free(bytes);
     return status;
 }

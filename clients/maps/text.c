@@ -60,22 +60,14 @@ static fm_status read_costs(const fm_map_input *table, fm_map_letters *letters)
 // FILE.cost, where there is one.
 static fm_status find_costs(const fm_map_input *input, fm_map_letters *letters)
 {
-    char name[FM_MAP_PLACE_SIZE], place[FM_MAP_PLACE_SIZE], why[FM_MAP_PLACE_SIZE];
-    snprintf(name, sizeof name, "%.500s.cost", fm_map_base_name(input->name));
-    if (!input->files->exists(input->files->context, name)) {
-        return FM_OK;
+    char place[FM_MAP_PLACE_SIZE];
+    char *bytes;
+    fm_map_input table;
+    fm_status status = fm_map_read_beside(input, ".cost", place, &bytes, &table);
+    if (status == FM_OK && bytes != NULL) {
+        status = read_costs(&table, letters);
+        free(bytes);
     }
-    snprintf(place, sizeof place, "%.500s.cost", input->name);
-    fm_map_input table = *input;
-    char *bytes = NULL;
-    table.name = place;
-    fm_status status = input->files->read(input->files->context, name, &bytes, &table.size, why);
-    if (status != FM_OK) {
-        return fm_map_refuse(input, status, place, "%s", why);
-    }
-    table.bytes = bytes;
-    status = read_costs(&table, letters);
-    free(bytes);
     return status;
 }
 

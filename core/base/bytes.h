@@ -115,5 +115,23 @@ void fm_reader_take_text(fm_reader *reader, char *text, size_t size, const char 
 /// @return FM_OK or FM_ERR_BAD_FORMAT, if nothing was wrong so far
 FM_CHECKED fm_status fm_reader_finish(fm_reader *reader);
 
+// ---- without a writer or reader ----
+
+static inline void fm_bytes_put_u64(uint8_t *bytes, uint64_t number)
+{
+    for (uint32_t i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    }
+}
+
+static inline uint64_t fm_bytes_get_u64(const uint8_t *bytes)
+{
+    uint64_t number = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        number |= (uint64_t)bytes[i] << (8 * i);
+    }
+    return number;
+}
+
 // A sum over bytes that any change of a few of them changes. Against accidents, not against malice.
 uint64_t fm_bytes_checksum(const void *bytes, size_t size);

@@ -2,6 +2,7 @@
 
 #include "server/base/config_print.h"
 
+#include "proto/quoted.h"
 #include "server/base/reload.h"
 
 #define TEXT_COLUMNS 80u // lines end before this column
@@ -52,19 +53,6 @@ static void print_wrapped(FILE *out, const char *prefix, const char *text)
     fputc('\n', out);
 }
 
-// A text in double quotes, as YAML wants it. Control characters never get into a config.
-static void print_quoted(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\') {
-            fputc('\\', out);
-        }
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 void fm_config_print(const fm_config *config, FILE *out)
 {
     char text[1024];
@@ -85,7 +73,7 @@ void fm_config_print(const fm_config *config, FILE *out)
         fm_config_format(config, key, text, sizeof text);
         fprintf(out, "%s: ", key->name);
         if (key->kind == FM_CONFIG_KIND_TEXT) {
-            print_quoted(out, text);
+            fm_print_quoted(out, text);
         } else {
             fputs(text, out);
         }

@@ -6,6 +6,8 @@
 
 #include "server/journal/journal_mark.h"
 
+#include "core/base/bytes.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -34,27 +36,11 @@ struct fm_journal_marker {
 
 // ---- the chain ---------------------------------------------------------------------------------
 
-static void put_u64(uint8_t *bytes, uint64_t number)
-{
-    for (uint32_t i = 0; i < 8; i++) {
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    }
-}
-
-static uint64_t get_u64(const uint8_t *bytes)
-{
-    uint64_t number = 0;
-    for (uint32_t i = 0; i < 8; i++) {
-        number |= (uint64_t)bytes[i] << (8 * i);
-    }
-    return number;
-}
-
 fm_journal_link fm_journal_link_first(const char *name, uint64_t number)
 {
     fm_journal_link link;
     uint8_t key[crypto_generichash_KEYBYTES] = {0};
-    put_u64(key, number);
+    fm_bytes_put_u64(key, number);
     crypto_generichash(link.bytes, sizeof link.bytes, (const unsigned char *)name, strlen(name),
                        key, sizeof key);
     return link;
@@ -67,10 +53,10 @@ fm_journal_link fm_journal_link_next(const fm_journal_link *before, uint64_t pos
     uint8_t head[sizeof link.bytes + 32];
     crypto_generichash_state state;
     memcpy(head, before->bytes, sizeof before->bytes);
-    put_u64(head + sizeof before->bytes, position);
-    put_u64(head + sizeof before->bytes + 8, tick);
-    put_u64(head + sizeof before->bytes + 16, kind);
-    put_u64(head + sizeof before->bytes + 24, size);
+    fm_bytes_put_u64(head + sizeof before->bytes, position);
+    fm_bytes_put_u64(head + sizeof before->bytes + 8, tick);
+    fm_bytes_put_u64(head + sizeof before->bytes + 16, kind);
+    fm_bytes_put_u64(head + sizeof before->bytes + 24, size);
     crypto_generichash_init(&state, NULL, 0, sizeof link.bytes);
     crypto_generichash_update(&state, head, sizeof head);
     if (size > 0) {
@@ -87,9 +73,9 @@ fm_journal_link fm_journal_seal(const fm_journal_link *link, uint64_t digest,
     uint64_t tick_hz, budget_ms;
     memcpy(&tick_hz, &pace->tick_hz, sizeof tick_hz);
     memcpy(&budget_ms, &pace->budget_ms, sizeof budget_ms);
-    put_u64(bytes, tick_hz);
-    put_u64(bytes + 8, budget_ms);
-    put_u64(bytes + 16, size);
+    fm_bytes_put_u64(bytes, tick_hz);
+    fm_bytes_put_u64(bytes + 8, budget_ms);
+    fm_bytes_put_u64(bytes + 16, size);
     return fm_journal_link_next(link, digest, checksum, pace->paused, bytes, sizeof bytes);
 }
 
@@ -114,25 +100,25 @@ uint64_t fm_journal_boot(void)
 static void pack_slot(uint8_t slot[SLOT_SIZE], uint64_t number, const fm_journal_mark *mark)
 {
     memset(slot, 0, SLOT_SIZE);
-    put_u64(slot, number);
-    put_u64(slot + 8, mark->position);
-    put_u64(slot + 16, mark->tick);
+    fm_bytes_put_u64(slot, number);
+    fm_bytes_put_u64(slot + 8, mark->position);
+    fm_bytes_put_u64(slot + 16, mark->tick);
     memcpy(slot + 24, mark->link.bytes, sizeof mark->link.bytes);
-    put_u64(slot + 40, mark->boot);
-    put_u64(slot + SLOT_USED - 8, fm_bytes_checksum(slot, SLOT_USED - 8));
+    fm_bytes_put_u64(slot + 40, mark->boot);
+    fm_bytes_put_u64(slot + SLOT_USED - 8, fm_bytes_checksum(slot, SLOT_USED - 8));
 }
 
 // @return its number; 0: it says nothing
 static uint64_t unpack_slot(const uint8_t slot[SLOT_SIZE], fm_journal_mark *mark)
 {
-    if (get_u64(slot + SLOT_USED - 8) != fm_bytes_checksum(slot, SLOT_USED - 8)) {
+    if (fm_bytes_get_u64(slot + SLOT_USED - 8) != fm_bytes_checksum(slot, SLOT_USED - 8)) {
         return 0;
     }
-    mark->position = get_u64(slot + 8);
-    mark->tick = get_u64(slot + 16);
+    mark->position = fm_bytes_get_u64(slot + 8);
+    mark->tick = fm_bytes_get_u64(slot + 16);
     memcpy(mark->link.bytes, slot + 24, sizeof mark->link.bytes);
-    mark->boot = get_u64(slot + 40);
-    return get_u64(slot);
+    mark->boot = fm_bytes_get_u64(slot + 40);
+    return fm_bytes_get_u64(slot);
 }
 
 // @return the number of the newest slot; 0: there is none

@@ -2,6 +2,8 @@
 
 #include "server/sessions/resume.h"
 
+#include "core/base/bytes.h"
+
 #include <sodium.h>
 #include <string.h>
 
@@ -17,22 +19,6 @@ void fm_resume_key_make(fm_resume_key *key)
 {
     randombytes_buf(key->bytes, sizeof key->bytes);
     randombytes_buf(&key->epoch, sizeof key->epoch);
-}
-
-static void put_u64(uint8_t *bytes, uint64_t number)
-{
-    for (uint32_t i = 0; i < 8; i++) {
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    }
-}
-
-static uint64_t get_u64(const uint8_t *bytes)
-{
-    uint64_t number = 0;
-    for (uint32_t i = 0; i < 8; i++) {
-        number |= (uint64_t)bytes[i] << (8 * i);
-    }
-    return number;
 }
 
 // Hides the hash, or shows it again: whoever gets hold of a resume token shall not be able to try
@@ -51,8 +37,8 @@ void fm_resume_make(const fm_resume_key *key, const fm_resume *resume,
                     char text[FM_RESUME_TEXT_SIZE])
 {
     uint8_t bytes[BODY_SIZE + MAC_SIZE] = {VERSION, resume->has_token};
-    put_u64(bytes + 2, key->epoch);
-    put_u64(bytes + 10, resume->session);
+    fm_bytes_put_u64(bytes + 2, key->epoch);
+    fm_bytes_put_u64(bytes + 10, resume->session);
     memcpy(bytes + 18, resume->token_hash, FM_TOKEN_HASH_SIZE);
     veil(key, bytes + 2, bytes + 18);
     crypto_generichash(bytes + BODY_SIZE, MAC_SIZE, bytes, BODY_SIZE, key->bytes,
@@ -70,8 +56,8 @@ bool fm_resume_read(const fm_resume_key *key, const char *text, size_t size, fm_
         return false;
     }
     resume->has_token = bytes[1] != 0;
-    resume->epoch = get_u64(bytes + 2);
-    resume->session = get_u64(bytes + 10);
+    resume->epoch = fm_bytes_get_u64(bytes + 2);
+    resume->session = fm_bytes_get_u64(bytes + 10);
     memcpy(resume->token_hash, bytes + 18, FM_TOKEN_HASH_SIZE);
     veil(key, bytes + 2, resume->token_hash);
     crypto_generichash(mac, MAC_SIZE, bytes, BODY_SIZE, key->bytes, sizeof key->bytes);
