@@ -199,7 +199,7 @@ fm_status fm_take_cluster_move(fm_session *session, const fm_request *request, c
         status = fm_hub_find_host(hub, world) == NULL ? FM_ERR_NO_WORLD : refuse_name(name, error);
     } else {
         status = fm_node_move(hub->node, world, name, &entry, reason);
-        snprintf(error, FM_ERROR_TEXT_SIZE, "%s", reason);
+        snprintf(error, FM_ERROR_TEXT_SIZE, "%.*s", (int)FM_ERROR_TEXT_SIZE - 1, reason);
     }
     if (status == FM_OK && !request->is_notification) {
         fm_reply reply;
@@ -225,7 +225,7 @@ fm_status fm_take_cluster_drain(fm_session *session, const fm_request *request, 
         status = refuse_name(name, error);
     } else {
         status = fm_node_drain(hub->node, name, &entry, reason);
-        snprintf(error, FM_ERROR_TEXT_SIZE, "%s", reason);
+        snprintf(error, FM_ERROR_TEXT_SIZE, "%.*s", (int)FM_ERROR_TEXT_SIZE - 1, reason);
     }
     if (status == FM_OK && !request->is_notification) {
         fm_reply reply;
