@@ -76,7 +76,7 @@ static void sort_colours(fm_legend *legend)
     qsort(legend->colours, legend->colour_count, sizeof *legend->colours, compare_colours);
 }
 
-void fm_legend_default(fm_legend *legend, const fm_map_letters *letters)
+static void set_default(fm_legend *legend, const fm_map_letters *letters)
 {
     *legend = (fm_legend){.letters = *letters, .transparent = {FM_TERRAIN_OUT, FM_COST_FLOOR}};
     for (fm_terrain terrain = FM_TERRAIN_GROUND; terrain < FM_TERRAIN_BUILDING; terrain++) {
@@ -369,7 +369,7 @@ static fm_status refuse_yaml(const fm_map_input *input, const yaml_parser_t *par
                          parser->problem == NULL ? "it cannot be read" : parser->problem);
 }
 
-fm_status fm_legend_read(const fm_map_input *input, fm_legend *legend)
+static fm_status read_legend(const fm_map_input *input, fm_legend *legend)
 {
     if (input->size > FM_LEGEND_SIZE_MAX) {
         return fm_map_refuse(input, FM_ERR_LIMIT, input->name, "a legend has at most %zu KiB",
@@ -398,10 +398,10 @@ fm_status fm_legend_find(const fm_map_input *input, const fm_map_letters *letter
     char place[FM_MAP_PLACE_SIZE];
     char *bytes;
     fm_map_input beside;
-    fm_legend_default(legend, letters);
+    set_default(legend, letters);
     fm_status status = fm_map_read_beside(input, ".yaml", place, &bytes, &beside);
     if (status == FM_OK && bytes != NULL) {
-        status = fm_legend_read(&beside, legend);
+        status = read_legend(&beside, legend);
         free(bytes);
     }
     return status;

@@ -52,20 +52,12 @@ typedef struct fm_legend {
     fm_map_look other;       // unknown: such pixels are refused
 } fm_legend;
 
-/// The legend of maps that have none: the colours of fm_legend_colour_of(), and `letters`.
-void fm_legend_default(fm_legend *legend, const fm_map_letters *letters);
-
-/// Reads a legend. Each of the lists that it has takes the place of the default's.
-///
-/// @param input   the legend's name and bytes
-/// @param legend  begins as the default
-/// @return FM_OK, FM_ERR_BAD_FORMAT, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_legend_read(const fm_map_input *input, fm_legend *legend);
-
-/// The legend beside a map: FILE.yaml, where there is one; else the default.
+/// The legend of a map: the colours of fm_legend_colour_of() and `letters`, but for those of these
+/// lists that FILE.yaml beside it has, where there is one.
 ///
 /// @param letters  what letters mean without a legend
-/// @return FM_OK, or as fm_legend_read()
+/// @return FM_OK, FM_ERR_BAD_FORMAT, FM_ERR_LIMIT, FM_ERR_NO_MEMORY, or why FILE.yaml cannot be
+///         read
 FM_CHECKED fm_status fm_legend_find(const fm_map_input *input, const fm_map_letters *letters,
                                     fm_legend *legend);
 

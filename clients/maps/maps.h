@@ -35,7 +35,7 @@ FM_CHECKED fm_status fm_map_read_whole(const char *path, char **bytes, size_t *s
 /// A map in another format.
 ///
 /// @param path   its ending says which: .map, .txt, .png or .ppm. Pictures have the colours of
-///               fm_legend_default(), so that they can be read again
+///               fm_legend_colour_of(), so that they can be read again
 /// @param bytes  receives the file, to be released with free()
 /// @return FM_OK; FM_ERR_BAD_VALUE when there is no such format, or it cannot hold the map's costs;
 ///         FM_ERR_NO_MEMORY

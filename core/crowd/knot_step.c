@@ -242,7 +242,7 @@ static uint32_t partner_of(const fm_knot_step *step, uint32_t unit, uint16_t at,
     return 0;
 }
 
-// The unit that leaves `left` has got its first wish: its partner takes its cell.
+// The unit that leaves `left` has got its first preference: its partner takes its cell.
 static void pull(fm_knot_step *step, uint32_t partner, uint16_t left)
 {
     uint16_t at = step->places[partner];

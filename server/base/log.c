@@ -292,7 +292,7 @@ void fm_log_start(const fm_log_options *options)
     }
 }
 
-bool fm_log_enabled(fm_log_level level)
+static bool is_enabled(fm_log_level level)
 {
     return level >= current_level;
 }
@@ -304,7 +304,7 @@ void fm_log_set_level(fm_log_level level)
 
 void fm_log_fields(fm_log_level level, const char *message, const fm_log_field *fields)
 {
-    if (fm_log_enabled(level)) {
+    if (is_enabled(level)) {
         write_line(level, message, fields, 0, current.now_ms());
     }
 }
@@ -330,7 +330,7 @@ static bool site_take(fm_log_site *site, uint64_t now_ms, uint32_t *suppressed)
 void fm_log_fields_limited(fm_log_site *site, fm_log_level level, const char *message,
                            const fm_log_field *fields)
 {
-    if (!fm_log_enabled(level)) {
+    if (!is_enabled(level)) {
         return;
     }
     uint64_t now_ms = current.now_ms();

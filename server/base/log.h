@@ -65,9 +65,6 @@ void fm_log_stop(void);
 /// Sets the least important level that is written. At any time.
 void fm_log_set_level(fm_log_level level);
 
-/// Whether lines of this level are written, for fields that cost something to find out.
-bool fm_log_enabled(fm_log_level level);
-
 // ---- fields -------------------------------------------------------------------------------------
 
 typedef enum fm_log_kind {

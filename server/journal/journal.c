@@ -695,11 +695,6 @@ void fm_journals_destroy(fm_journals *journals)
     free(journals);
 }
 
-fm_durability fm_journals_durability(const fm_journals *journals)
-{
-    return journals->options.durability;
-}
-
 bool fm_journals_hold_back(const fm_journals *journals)
 {
     return journals->options.durability == FM_DURABILITY_TICK || journals->options.fence != NULL;

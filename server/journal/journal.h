@@ -133,8 +133,6 @@ void fm_journals_flush(fm_journals *journals);
 /// when something is submitted
 uint64_t fm_journals_turn(fm_journals *journals);
 
-fm_durability fm_journals_durability(const fm_journals *journals);
-
 /// Whether what clients are sent has to wait until it is written.
 bool fm_journals_hold_back(const fm_journals *journals);
 
