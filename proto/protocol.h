@@ -79,8 +79,8 @@ typedef struct fm_request {
 ///
 /// @param message  any msgpack value; `request` points into it
 /// @param request  on failure id is set when the message had one, so that it can be answered
-/// @param error    receives a sentence such as "agent.order: field 'goal': 2 numbers wanted, got
-/// 3";
+/// @param error    receives a sentence, such as
+///                 "agent.order: field 'goal': 2 numbers wanted, got 3";
 ///                 room for FM_ERROR_TEXT_SIZE
 /// @return FM_OK; FM_ERR_BAD_MESSAGE (neither request nor notification: disconnect);
 ///         FM_ERR_NO_METHOD or FM_ERR_BAD_FIELD (answer with an error)

@@ -3,7 +3,7 @@
 // What changes a view appends to its log; each planner on the view reads on from a cursor of its
 // own, which is a version: the number of changes ever made. The log is kept for FM_LOG_TICKS ticks,
 // within which all read it. It keeps FM_CHANGE_LOG_MAX changes at most; a reader that fell behind
-// has to start over, and so is everybody when the log cannot grow for want of memory.
+// has to start over, and so has everybody when the log cannot grow: out of memory.
 //
 // Those who only want to know whether anything has changed near a cell ask which tiles did in this
 // tick.

@@ -2,7 +2,7 @@
 // a step costs, and the heuristic that fits.
 //
 // A view is what decides a search: a team's knowledge gives one (unknown cells free), the truth
-// gives one, and a movement class will give one each. Planners hold a `const fm_view *` and read
+// gives one, and each movement class has its own. Planners hold a `const fm_view *` and read
 // nothing else of the world.
 //
 // Costs are integers. A step in direction d between cells of weight 1 costs step[d & 1]; between

@@ -5,12 +5,12 @@
 //
 //   jumps    where they apply, repeated-jps searches the shortest path again whenever it breaks.
 //            On game maps, rooms and random blocks that is the fastest there is (loadtest/results).
-//   engine   elsewhere an incremental search, which continues after the agent has moved:
-//   dstar-lite,
-//            or dstar-extra-lite where it takes over from jumps. It does so until the next goal
-//            when jumps have cost JUMPS_EXCESS_MAX more than JUMPS_WORTH for each search, all of
-//            them taken together (narrow mazes, seen from near), or JUMPS_UNANSWERED_MAX since the
-//            last answer (small grants; terrain that is known but for many single cells).
+//   engine   elsewhere an incremental search, which continues after the agent has moved, that of
+//            dstar-lite, or of dstar-extra-lite where it takes over from jumps. It does so until
+//            the next goal when jumps have cost JUMPS_EXCESS_MAX more than JUMPS_WORTH for each
+//            search, all of them taken together (narrow mazes, seen from near), or
+//            JUMPS_UNANSWERED_MAX since the last answer (small grants; terrain that is known but
+//            for many single cells).
 //   guide    tbaa-star moves the agent whenever the search of the one above is not finished within
 //            the grant: at once when the order is new, and always while the engine searches. For
 //            the answer of jumps an agent that has a path behind it waits JUMPS_WAIT ticks first: a

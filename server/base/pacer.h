@@ -9,9 +9,8 @@
 //             degrade  the schedule stays; late ticks follow at once with a smaller budget, until
 //                      they are in time again; beyond FM_PACER_BEHIND_MAX ticks it slips
 // Budget    the search may take budget - spent - before - after: what was done for the world
-// between
-//           the last tick and this one (commands, keyframes), and what the other stages, and
-//           notifying the planners of changes, took lately. That time, divided by the time per
+//           between the last tick and this one (commands, keyframes), and what the other stages,
+//           and notifying the planners of changes, took lately. That time, divided by the time per
 //           expansion of late, is the grant; its end, a little reserve earlier, is the deadline
 //           that cuts a search short when the guess was wrong. A grant that was used up before the
 //           deadline was too small: the guess gets lower.

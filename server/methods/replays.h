@@ -2,10 +2,9 @@
 // replays, without making the event loop wait.
 //
 //   replay.list   thread pool: looks into every journal ──> answered
-//   replay.open   thread pool: opens the journal, makes its first world ──> conductor of the
-//   replays:
-//                 ADD ──> answered, in the hub
-//   replay.close  likewise: REMOVE ──> thread pool: memory dropped ──> answered
+//   replay.open   thread pool: opens the journal, makes its first world ──> the replays'
+//                 conductor: ADD ──> answered, in the hub
+//   replay.close  the same conductor: REMOVE ──> thread pool: memory dropped ──> answered
 //
 // A replay ends with the session that opened it: whoever closes a page need not tidy up.
 //

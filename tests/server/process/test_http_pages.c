@@ -2,8 +2,7 @@
 //
 // Goal    fog hides from players what others do, so nobody but an operator reads it from a port.
 // Method  the pages are asked as clients on this machine and elsewhere would, with stand-ins for
-// the
-//         metrics: no socket can come from elsewhere in a test.
+//         the metrics: no socket can come from elsewhere in a test.
 
 #include "server/process/http_pages.h"
 #include "tests/support/support.h"

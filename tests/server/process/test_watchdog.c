@@ -1,8 +1,7 @@
 // test_watchdog.c: when the watcher of the event loop counts a look against it.
 //
-// Goal    a loop that turns is never blamed, one that stands is, and a pause of the whole process
-// is
-//         one look, however long it was.
+// Goal    a loop that turns is never blamed, one that stands is, and a pause of the whole
+//         process is one look, however long it was.
 // Method  looks by hand; tests/e2e/e2e_faults.py has the thread and the process.
 
 #include "server/process/watchdog.h"
