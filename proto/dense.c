@@ -119,3 +119,20 @@ const uint8_t *fm_dense_get_run(const uint8_t *at, const uint8_t *end, fm_dense_
     run->count = (length >> 1) + 1;
     return again ? at : get_number(at, end, &run->look);
 }
+
+// ---- sight --------------------------------------------------------------------------------------
+
+uint8_t *fm_dense_put_span(uint8_t *at, const fm_dense_span *span, const fm_dense_span *before)
+{
+    at = put_number(at, span->begin - before->begin - before->count);
+    return put_number(at, span->count - 1);
+}
+
+const uint8_t *fm_dense_get_span(const uint8_t *at, const uint8_t *end, fm_dense_span *span)
+{
+    uint32_t gap = 0, length = 0;
+    at = get_number(get_number(at, end, &gap), end, &length);
+    span->begin += span->count + gap;
+    span->count = (uint64_t)length + 1;
+    return at;
+}

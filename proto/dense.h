@@ -9,6 +9,11 @@
 //   runs    one entry per run of cells, row by row over the rectangle:  gap  length  [look]
 //             gap     cells passed over since the end of the run before
 //             length  (cells - 1) << 1 | whether the look is that of the run before
+//   sight   which cells are visible:  FM_DENSE_SIGHT_WHOLE or FM_DENSE_SIGHT_FLIPS, then one entry
+//           per run of cells, row by row over the rectangle, that differ from the cell above them
+//           (above the first row: from a cell that is not visible, or does not flip):  gap  length
+//             gap     cells passed over since the end of the run before
+//             length  cells - 1
 //
 // Numbers behind the head are LEB128: seven bits in each byte, the low ones first, the highest bit
 // set in all but the last. The state is one byte.
@@ -26,6 +31,10 @@
 
 #define FM_DENSE_STEP_SIZE_MAX 17u // bytes of an entry of `steps`
 #define FM_DENSE_RUN_SIZE_MAX  15u // bytes of an entry of `runs`
+#define FM_DENSE_SPAN_SIZE_MAX 10u // bytes of an entry of `sight`
+
+#define FM_DENSE_SIGHT_WHOLE 0u // what is marked is visible, and all else is not
+#define FM_DENSE_SIGHT_FLIPS 1u // what is marked is visible if it was not, and the other way round
 
 // An agent that moved or changed state.
 typedef struct fm_dense_step {
@@ -42,6 +51,12 @@ typedef struct fm_dense_run {
     uint32_t count; // from 1
     uint32_t look;
 } fm_dense_run;
+
+// Cells of an entry of `sight`.
+typedef struct fm_dense_span {
+    uint64_t begin; // cells of the rectangle before it, row by row
+    uint64_t count; // from 1
+} fm_dense_span;
 
 /// The direction from one cell to a neighbour, FM_DENSE_STAYS, or FM_DENSE_ELSEWHERE.
 uint32_t fm_dense_direction(uint32_t from_x, uint32_t from_y, uint32_t to_x, uint32_t to_y);
@@ -71,3 +86,9 @@ uint8_t *fm_dense_put_run(uint8_t *at, const fm_dense_run *run, const fm_dense_r
 
 /// Reads an entry, as fm_dense_get_step() does.
 const uint8_t *fm_dense_get_run(const uint8_t *at, const uint8_t *end, fm_dense_run *run);
+
+/// Writes an entry, as fm_dense_put_run() does; room for FM_DENSE_SPAN_SIZE_MAX bytes.
+uint8_t *fm_dense_put_span(uint8_t *at, const fm_dense_span *span, const fm_dense_span *before);
+
+/// Reads an entry, as fm_dense_get_step() does.
+const uint8_t *fm_dense_get_span(const uint8_t *at, const uint8_t *end, fm_dense_span *span);

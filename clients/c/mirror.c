@@ -5,9 +5,9 @@
 
 #include <fogmarch/mirror.h>
 
-#include "proto/protocol.h"
-
+#include "clients/c/mirror_sight.h"
 #include "proto/dense.h"
+#include "proto/protocol.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +33,7 @@ void fm_mirror_fini(fm_mirror *mirror)
     free(mirror->agents);
     free(mirror->buildings);
     free(mirror->slots);
+    free(mirror->visible);
     *mirror = (fm_mirror){.ops = NULL};
 }
 
@@ -422,7 +423,10 @@ static fm_status apply_keyframe(fm_mirror *mirror, const msgpack_object *params)
     if (status == FM_OK) {
         status = set_buildings(mirror, fm_object_numbers(params, "buildings"));
     }
-    return status == FM_OK ? set_classes(mirror, fm_object_numbers(params, "classes")) : status;
+    if (status == FM_OK) {
+        status = set_classes(mirror, fm_object_numbers(params, "classes"));
+    }
+    return status == FM_OK ? fm_mirror_fill_sight(mirror, params) : status;
 }
 
 static void read_load(fm_mirror *mirror, fm_numbers numbers)
@@ -494,6 +498,10 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
     fm_status status = take_steps(mirror, params);
     if (status == FM_OK) {
         status = take_runs(mirror, params);
+    }
+    if (status == FM_OK) {
+        bool rect_changed = fm_object_get(params, "rect") != NULL;
+        status = fm_mirror_change_sight(mirror, params, rect_changed);
     }
     if (status == FM_OK) {
         status = end_orders(mirror, fm_object_numbers(params, "ended"));

@@ -18,6 +18,24 @@ void fm_view_delta_destroy(fm_world *world, struct fm_view_delta *delta);
 /// @return FM_OK, FM_ERR_NO_TEAM or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_world_watch(fm_world *world, uint32_t team, bool wanted);
 
+/// Makes fm_world_changes() of a watched view (asserted) tell what is visible as well (sight.h),
+/// until the view is watched no longer. Has no effect on the simulation or its digest.
+///
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_watch_sight(fm_world *world, uint32_t team);
+
+/// Words of a row in fm_world_sight().
+static inline uint32_t fm_sight_pitch(uint32_t width)
+{
+    return (width + 63) / 64;
+}
+
+/// Which cells are visible as of the last tick or watch, of a view whose sight is watched
+/// (asserted). To FM_ALL_TEAMS all are.
+///
+/// @param words  receives fm_sight_pitch() words for each row: cell x is bit x % 64 of word x / 64
+void fm_world_sight(const fm_world *world, uint32_t team, uint64_t *words);
+
 /// The changes that the last tick brought to a watched view.
 fm_changes fm_world_changes(const fm_world *world, uint32_t team);
 

@@ -7,6 +7,13 @@
 #include "core/world/names.h"
 #include "core/world/world.h"
 
+// Which cells a view was told to be visible, and the last changes. Whose: core/views/sight.c.
+struct fm_sight {
+    fm_bitmap told; // empty for FM_ALL_TEAMS, and unless somebody wants to know
+    fm_sight_flip *flips;
+    uint32_t count, capacity;
+};
+
 struct fm_view_delta {
     fm_bitmap visible; // cells seen now; empty for FM_ALL_TEAMS
     uint64_t *shown;   // bit per agent slot: in view as of the last tick
@@ -19,7 +26,8 @@ struct fm_view_delta {
     bool incomplete;         // there was no memory to compare the last tick with
     bool ended_lost;         // nor for the orders that ended in it
     fm_sightings sightings;  // of agents of others that are in view
-    uint32_t *fresh;         // slots that came into view in this tick
+    struct fm_sight sight;
+    uint32_t *fresh; // slots that came into view in this tick
     uint32_t fresh_capacity;
     fm_agent_look *entered, *changed;
     fm_agent_left *left;

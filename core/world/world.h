@@ -378,6 +378,13 @@ typedef struct fm_agent_left {
     fm_leave_reason reason;
 } fm_agent_left;
 
+// Cells of a row that a team sees now and did not before, or the other way round.
+typedef struct fm_sight_flip {
+    uint32_t y;
+    uint32_t word;  // of the row: cells from x = 64 * word
+    uint64_t cells; // bit by bit
+} fm_sight_flip;
+
 // What one view (a team's, or FM_ALL_TEAMS) has to be sent after a tick. FM_ALL_TEAMS: agents by
 // slot. A team: its own agents and then the others, each by name, and the ended orders by number,
 // so that the order of the entries shows nothing of what the team cannot see. Cells in order of
@@ -389,6 +396,7 @@ typedef struct fm_changes {
     const fm_learned *cells;
     const fm_order_ended *ended;       // of the view's own orders
     const fm_building_look *buildings; // all that the view shows now, when `buildings_changed`
+    const fm_sight_flip *sight;        // see core/views/sight.h
     bool buildings_changed;
     bool incomplete; // out of memory, this is not all: after a later tick, show the whole view
     bool ended_lost; // the same, and not even `ended` is all, which no later view makes up for
@@ -398,6 +406,7 @@ typedef struct fm_changes {
     uint32_t left_count;
     uint32_t cell_count;
     uint32_t ended_count;
+    uint32_t sight_count;
 } fm_changes;
 
 // Everything about one agent, for people who debug.

@@ -67,6 +67,8 @@ fm_status fm_take_subscribe(fm_session *session, const fm_request *request, char
         wanted.follow = request->values[FM_FIELD_FOLLOW].number;
         shrink_to_follow(request, &wanted.rect);
     }
+    wanted.sight =
+        request->values[FM_FIELD_SIGHT].present && request->values[FM_FIELD_SIGHT].number != 0;
     if (request->values[FM_FIELD_EVERY].present) {
         wanted.every = (uint32_t)request->values[FM_FIELD_EVERY].number;
     }

@@ -132,6 +132,8 @@ static void write_server(FILE *out, const fm_hub *hub)
         (double)counts->bytes_in);
     one(out, "fogmarch_client_tx_bytes_total", "counter", "Bytes queued for clients.",
         (double)counts->bytes_out);
+    one(out, "fogmarch_client_sight_bytes_total", "counter",
+        "Bytes of them that told what is visible.", (double)counts->sight_size);
     one(out, "fogmarch_client_coalesced_ticks_total", "counter",
         "Deltas that were merged into a later one because the client was behind.",
         (double)counts->deltas_merged);

@@ -24,6 +24,7 @@ typedef struct fm_session fm_session;
 typedef struct fm_hub_counts {
     uint64_t messages, bytes_in, bytes_out;
     uint64_t deltas_merged, keyframes_forced, streams_resumed, protocol_errors;
+    uint64_t sight_size;            // bytes that told what is visible, among bytes_out
     uint64_t turned_away, too_fast; // the latter among the former
     uint64_t wrong_tokens, rate_refusals;
     uint64_t recovery_mismatches;         // ticks of journals at the start that gave another digest

@@ -3,6 +3,7 @@
 
 #include "server/streams/scene.h"
 
+#include "core/views/view_delta.h"
 #include "server/streams/scene_pack.h"
 
 #include <stdlib.h>
@@ -12,15 +13,20 @@
 #define CELL_LOG_MAX  (1u << 18) // changes of cells
 #define ENDED_LOG_MAX (1u << 16) // orders
 
+static size_t sight_size(const fm_host *host)
+{
+    return (size_t)fm_sight_pitch(host->width) * host->height * sizeof(uint64_t);
+}
+
 size_t fm_scene_size(const fm_host *host)
 {
-    return (size_t)host->width * host->height * sizeof(uint16_t);
+    return (size_t)host->width * host->height * sizeof(uint16_t) + 2 * sight_size(host);
 }
 
 fm_scene *fm_scene_create(fm_host *host, uint32_t team, uint64_t serial)
 {
     fm_scene *scene = calloc(1, sizeof *scene);
-    uint16_t *looks = malloc(fm_scene_size(host));
+    uint16_t *looks = malloc((size_t)host->width * host->height * sizeof *looks);
     if (scene == NULL || looks == NULL) {
         free(scene);
         free(looks);
@@ -49,6 +55,8 @@ void fm_scene_destroy(fm_scene *scene)
     free(scene->agents);
     free(scene->buildings);
     free(scene->looks);
+    free(scene->visible);
+    free(scene->flipped);
     free(scene);
 }
 
@@ -160,6 +168,44 @@ static bool note_ended(fm_scene *scene, const fm_changes *changes)
     return true;
 }
 
+// All that is visible. No reader has been sent another set of this tick.
+static fm_status take_sight(fm_scene *scene, fm_publication *publication)
+{
+    if (publication->sight == NULL) {
+        return FM_OK;
+    }
+    if (scene->flipped == NULL) {
+        scene->flipped = malloc(sight_size(scene->host));
+    }
+    if (scene->flipped == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    uint64_t *visible = scene->visible;
+    scene->visible = publication->sight;
+    publication->sight = visible;
+    memset(scene->flipped, 0, sight_size(scene->host));
+    scene->sight_tick = scene->sight_from = publication->tick;
+    return FM_OK;
+}
+
+// @param before  the tick that the scene showed
+static void flip_sight(fm_scene *scene, const fm_changes *changes, uint64_t before)
+{
+    if (changes->sight_count == 0 || scene->visible == NULL) {
+        return;
+    }
+    uint32_t pitch = fm_sight_pitch(scene->host->width);
+    memset(scene->flipped, 0, sight_size(scene->host));
+    for (uint32_t i = 0; i < changes->sight_count; i++) {
+        const fm_sight_flip *flip = &changes->sight[i];
+        size_t at = (size_t)flip->y * pitch + flip->word;
+        scene->visible[at] ^= flip->cells;
+        scene->flipped[at] = flip->cells;
+    }
+    scene->sight_from = before;
+    scene->sight_tick = scene->tick;
+}
+
 static fm_status apply_snapshot(fm_scene *scene, fm_publication *publication)
 {
     // To copy the 32 MiB of a map of 4096 x 4096 cells would keep all other clients waiting.
@@ -182,6 +228,9 @@ static fm_status apply_snapshot(fm_scene *scene, fm_publication *publication)
     }
     bool goes_on = scene->live && !publication->is_cut;
     scene->live = true;
+    if (take_sight(scene, publication) != FM_OK) {
+        return FM_ERR_NO_MEMORY;
+    }
     if (goes_on && (changes->ended_lost || !note_ended(scene, changes))) {
         return FM_ERR_NO_MEMORY;
     }
@@ -221,11 +270,19 @@ static fm_status apply_changes(fm_scene *scene, const fm_changes *changes)
 
 fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication)
 {
+    uint64_t before = scene->tick;
     fm_scene_forget_bodies(scene);
     scene->tick = publication->tick;
+    if (publication->is_snapshot) {
+        scene->load = publication->load;
+        return apply_snapshot(scene, publication);
+    }
+    if (publication->sight != NULL) {
+        return take_sight(scene, publication); // that is all there is
+    }
     scene->load = publication->load;
-    return publication->is_snapshot ? apply_snapshot(scene, publication)
-                                    : apply_changes(scene, &publication->changes);
+    flip_sight(scene, &publication->changes, before);
+    return apply_changes(scene, &publication->changes);
 }
 
 bool fm_scene_reaches(const fm_scene *scene, uint64_t since)

@@ -32,12 +32,14 @@ typedef struct fm_subscription fm_subscription;
 typedef struct fm_form {
     bool veiled; // with names for numbers: a player
     bool dense;  // deltas with steps and runs (proto/dense.h)
+    bool sight;  // with what is visible
 } fm_form;
 
 // What follows the subscription's number in a keyframe or delta.
 typedef struct fm_body {
-    fm_frame *frame;  // NULL: nothing to say or, with entries, no memory to say it
-    uint32_t entries; // of the map, without those before and after
+    fm_frame *frame;   // NULL: nothing to say or, with entries, no memory to say it
+    uint32_t entries;  // of the map, without those before and after
+    size_t sight_size; // bytes of them that say what is visible
 } fm_body;
 
 typedef struct fm_scene_agent {
@@ -75,6 +77,11 @@ struct fm_scene {
     fm_subscription *subscriptions;
 
     uint16_t *looks;        // owned; row by row
+    uint64_t *visible;      // owned; as fm_world_sight() gives it; NULL: nobody wants it
+    uint64_t *flipped;      // owned; in the same way: what was another way before `sight_tick`
+    uint64_t sight_tick;    // when any of it changed last
+    uint64_t sight_from;    // `flipped` leads from this tick, and those between, to now
+    bool sight_asked;       // the conductor was told that somebody wants it
     fm_scene_agent *agents; // owned; by slot of the name
     uint32_t slot_count;
     uint32_t stamp;

@@ -4,6 +4,7 @@
 #include "server/streams/scene_pack.h"
 
 #include "proto/dense.h"
+#include "server/streams/sight_pack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ struct body_packer {
     msgpack_sbuffer buffer;
     msgpack_packer packer;
     uint32_t entries;
+    size_t sight_size;
     fm_form form;
 };
 
@@ -31,6 +33,7 @@ static void body_init(struct body_packer *body, fm_form form)
     msgpack_sbuffer_init(&body->buffer);
     msgpack_packer_init(&body->packer, &body->buffer, fm_frame_write);
     body->entries = 0;
+    body->sight_size = 0;
 }
 
 static void pack_uint(struct body_packer *body, uint64_t number)
@@ -65,7 +68,7 @@ static void pack_xy(struct body_packer *body, fm_cell cell)
 static fm_body body_take(struct body_packer *body)
 {
     fm_frame *frame = fm_frame_take(&body->buffer);
-    return (fm_body){.frame = frame, .entries = body->entries};
+    return (fm_body){.frame = frame, .entries = body->entries, .sight_size = body->sight_size};
 }
 
 // ---- the cache ---------------------------------------------------------------------------------
@@ -92,7 +95,8 @@ static const fm_cached_body *find_cached(const fm_scene *scene, const fm_cached_
         const fm_cached_body *cached = &scene->cache[i];
         if (cached->is_keyframe == wanted->is_keyframe &&
             cached->form.veiled == wanted->form.veiled &&
-            cached->form.dense == wanted->form.dense && cached->since == wanted->since &&
+            cached->form.dense == wanted->form.dense && cached->form.sight == wanted->form.sight &&
+            cached->since == wanted->since &&
             memcmp(&cached->rect, &wanted->rect, sizeof wanted->rect) == 0) {
             return cached;
         }
@@ -297,6 +301,16 @@ static void pack_rect(struct body_packer *body, const fm_rect *rect)
     pack_uint(body, rect->height);
 }
 
+static bool pack_keyframe_sight(struct body_packer *body, const fm_scene *scene,
+                                const fm_rect *rect)
+{
+    size_t size = body->buffer.size;
+    bool packed =
+        !body->form.sight || fm_sight_pack_keyframe(scene, rect, &body->packer, &body->entries);
+    body->sight_size += body->buffer.size - size;
+    return packed;
+}
+
 static fm_body make_keyframe(const fm_scene *scene, const fm_rect *rect, fm_form form)
 {
     struct body_packer body;
@@ -306,10 +320,15 @@ static fm_body make_keyframe(const fm_scene *scene, const fm_rect *rect, fm_form
     pack_number(&body, "tick", scene->tick);
     pack_rect(&body, rect);
     pack_keyframe_cells(&body, scene, rect);
+    bool complete = pack_keyframe_sight(&body, scene, rect);
     pack_keyframe_agents(&body, scene, rect);
     pack_keyframe_classes(&body, scene, rect);
     if (count_buildings(scene, rect) > 0) {
         pack_buildings(&body, scene, rect);
+    }
+    if (!complete) {
+        msgpack_sbuffer_destroy(&body.buffer);
+        return (fm_body){.entries = body.entries};
     }
     return body_take(&body);
 }
@@ -711,6 +730,18 @@ static bool pack_cells_since(struct body_packer *body, const fm_scene *scene,
     return packed;
 }
 
+static bool pack_sight_since(struct body_packer *body, const fm_scene *scene,
+                             const struct frames *frames, uint64_t since)
+{
+    size_t size = body->buffer.size;
+    bool packed =
+        !body->form.sight ||
+        fm_sight_pack_delta(scene, frames->to, has_moved(frames) ? FM_SIGHT_ELSEWHERE : since,
+                            body->form.dense, &body->packer, &body->entries);
+    body->sight_size += body->buffer.size - size;
+    return packed;
+}
+
 static void pack_ended_since(struct body_packer *body, const fm_scene *scene, uint64_t since)
 {
     const fm_tick_log *log = &scene->ended_log;
@@ -754,7 +785,8 @@ static fm_body make_delta(fm_scene *scene, const struct frames *frames, uint64_t
         pack_rect(&body, frames->to);
     }
     bool complete = pack_agents_since(&body, scene, frames, since) &&
-                    pack_cells_since(&body, scene, frames, since);
+                    pack_cells_since(&body, scene, frames, since) &&
+                    pack_sight_since(&body, scene, frames, since);
     if (scene->buildings_tick > since || has_moved(frames)) {
         pack_buildings(&body, scene, frames->to);
     }

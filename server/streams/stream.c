@@ -4,6 +4,7 @@
 
 #include "proto/pack.h"
 #include "server/base/clock.h"
+#include "server/streams/follow_rect.h"
 #include "server/streams/scene.h"
 #include "server/worlds/publish.h"
 
@@ -31,6 +32,7 @@ struct fm_subscription {
     uint64_t follow;   // agent to keep in the middle, by name or id; 0: none
     uint32_t every;
     bool dense;           // its deltas have steps and runs
+    bool sight;           // and what is visible
     bool opening;         // its request is not answered yet
     bool is_notification; // nor will be
     uint64_t request;
@@ -63,6 +65,7 @@ static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind, fm_
     }
     job->watch.team = scene->team;
     job->watch.serial = scene->serial;
+    job->watch.sight = scene->sight_asked;
     if (fm_conductor_post(fm_hub_conductor(hub, job->host), job) != FM_OK) {
         fm_job_destroy(job);
         return false;
@@ -109,16 +112,17 @@ static bool make_room(fm_hub *hub, size_t size)
     return hub->scenes_size + size <= FM_SCENES_SIZE_MAX;
 }
 
-// Nobody else has it, not even before or after a restart.
+// Nobody else has it, not even before or after a restart. Its two low bits are for stream_of().
 static uint64_t make_stream(void)
 {
     uint64_t stream;
     randombytes_buf(&stream, sizeof stream);
-    stream = (stream & FM_UINT_MAX) >> 1 << 1;
-    return stream == 0 ? 2 : stream;
+    stream = (stream & FM_UINT_MAX) >> 2 << 2;
+    return stream == 0 ? 4 : stream;
 }
 
-static fm_status open_scene(fm_session *session, fm_host *host, uint32_t team, fm_scene **out)
+static fm_status open_scene(fm_session *session, fm_host *host, uint32_t team, bool sight,
+                            fm_scene **out)
 {
     fm_hub *hub = session->hub;
     size_t size = fm_scene_size(host);
@@ -129,6 +133,7 @@ static fm_status open_scene(fm_session *session, fm_host *host, uint32_t team, f
     if (scene == NULL) {
         return FM_ERR_NO_MEMORY;
     }
+    scene->sight_asked = sight;
     if (!post_watch(hub, scene, FM_JOB_WATCH, session)) {
         fm_scene_destroy(scene);
         return FM_ERR_NO_MEMORY;
@@ -138,6 +143,20 @@ static fm_status open_scene(fm_session *session, fm_host *host, uint32_t team, f
     scene->next = host->scenes;
     host->scenes = scene;
     *out = scene;
+    return FM_OK;
+}
+
+// Of a scene that has been without until now.
+static fm_status ask_for_sight(fm_session *session, fm_scene *scene)
+{
+    if (scene->sight_asked) {
+        return FM_OK;
+    }
+    scene->sight_asked = true;
+    if (!post_watch(session->hub, scene, FM_JOB_WATCH, session)) {
+        scene->sight_asked = false;
+        return FM_ERR_NO_MEMORY;
+    }
     return FM_OK;
 }
 
@@ -197,6 +216,7 @@ static bool send_body(const fm_subscription *subscription, fm_notification notif
     }
     fm_frame *frames[FM_SEND_FRAMES_MAX] = {head, body.frame, tail.frame};
     fm_session_send(subscription->session, frames, tail.frame != NULL ? 3 : 2);
+    subscription->session->hub->counts.sight_size += body.sight_size;
     count_message(subscription->session->hub, notification,
                   head->size + body.frame->size + (tail.frame != NULL ? tail.frame->size : 0));
     fm_frame_drop(head);
@@ -211,7 +231,9 @@ static bool is_veiled(const fm_subscription *subscription)
 
 static fm_form form_of(const fm_subscription *subscription)
 {
-    return (fm_form){.veiled = is_veiled(subscription), .dense = subscription->dense};
+    return (fm_form){.veiled = is_veiled(subscription),
+                     .dense = subscription->dense,
+                     .sight = subscription->sight};
 }
 
 // A keyframe replaces all that the client has, but orders end only once, so those that it has not
@@ -279,19 +301,6 @@ static void send_delta(fm_subscription *subscription)
     }
 }
 
-// The first coordinate of a side that has `at` in its middle, and lies on the map.
-static uint32_t centered(uint32_t at, uint32_t side, uint32_t map_side)
-{
-    uint32_t first = at < side / 2 ? 0 : at - side / 2;
-    return first < map_side - side ? first : map_side - side;
-}
-
-static bool is_near_middle(uint32_t at, uint32_t first, uint32_t side)
-{
-    uint32_t offset = at - first; // wraps round below `first`
-    return offset >= side / 4 && offset < side - side / 4;
-}
-
 // The view follows once its agent has left the inner half of it, and stays when the agent is not in
 // view any more.
 static void follow(fm_subscription *subscription)
@@ -306,12 +315,19 @@ static void follow(fm_subscription *subscription)
     }
     fm_rect *rect = &subscription->rect;
     uint32_t x = fm_cell_x(agent->cell), y = fm_cell_y(agent->cell);
-    if (!subscription->has_keyframe || !is_near_middle(x, rect->x, rect->width)) {
-        rect->x = centered(x, rect->width, scene->host->width);
+    if (!subscription->has_keyframe || !fm_follow_is_near_middle(x, rect->x, rect->width)) {
+        rect->x = fm_follow_centered(x, rect->width, scene->host->width);
     }
-    if (!subscription->has_keyframe || !is_near_middle(y, rect->y, rect->height)) {
-        rect->y = centered(y, rect->height, scene->host->height);
+    if (!subscription->has_keyframe || !fm_follow_is_near_middle(y, rect->y, rect->height)) {
+        rect->y = fm_follow_centered(y, rect->height, scene->host->height);
     }
+}
+
+// Whether all that it wants is known.
+static bool is_ready(const fm_subscription *subscription)
+{
+    const fm_scene *scene = subscription->scene;
+    return scene->live && (!subscription->sight || scene->visible != NULL);
 }
 
 // Brings a client up to date, unless it is too slow for that at the moment.
@@ -319,7 +335,7 @@ static void bring_up_to_date(fm_subscription *subscription)
 {
     fm_session *session = subscription->session;
     fm_scene *scene = subscription->scene;
-    if (!scene->live || !fm_session_is_open(session)) {
+    if (!is_ready(subscription) || !fm_session_is_open(session)) {
         return;
     }
     if (fm_session_unsent_size(session) > session->hub->config->session_unsent_max / BEHIND_SHARE) {
@@ -345,10 +361,11 @@ static bool has_read(const fm_session *session)
 
 // ---- subscribing -------------------------------------------------------------------------------
 
-// What a view shows differs in the names of agents between players and others, so the histories do.
+// What a view shows differs in the names of agents between players and others, and in what is
+// visible, so the histories do.
 static uint64_t stream_of(const fm_subscription *subscription)
 {
-    return subscription->scene->stream | is_veiled(subscription);
+    return subscription->scene->stream | is_veiled(subscription) | (subscription->sight ? 2u : 0u);
 }
 
 static void answer_opened(fm_subscription *subscription)
@@ -421,7 +438,7 @@ static void take_due(fm_subscription *subscription)
     bool owes = subscription->owes;
     drop_due(subscription);
     subscription->owes = false;
-    if (subscription->opening) {
+    if (subscription->opening && is_ready(subscription)) {
         answer_opened(subscription);
     }
     bring_up_to_date(subscription);
@@ -499,7 +516,7 @@ void fm_stream_drained(fm_session *session)
 static void try_to_resume(fm_subscription *subscription, const fm_stream_request *request)
 {
     const fm_scene *scene = subscription->scene;
-    if (scene->live && request->stream == stream_of(subscription) &&
+    if (is_ready(subscription) && request->stream == stream_of(subscription) &&
         request->since <= scene->tick && fm_scene_reaches(scene, request->since)) {
         subscription->has_keyframe = subscription->resumed = true;
         subscription->sent_rect = subscription->rect;
@@ -594,12 +611,15 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
         return FM_ERR_NO_MEMORY;
     }
     fm_scene *scene = find_scene(request->host, request->team);
+    fm_status status = FM_OK;
     if (scene == NULL) {
-        fm_status status = open_scene(session, request->host, request->team, &scene);
-        if (status != FM_OK) {
-            free(subscription);
-            return status;
-        }
+        status = open_scene(session, request->host, request->team, request->sight, &scene);
+    } else if (request->sight) {
+        status = ask_for_sight(session, scene);
+    }
+    if (status != FM_OK) {
+        free(subscription);
+        return status;
     }
     *subscription = (fm_subscription){
         .next_of_scene = scene->subscriptions,
@@ -610,6 +630,7 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
         .rect = request->rect,
         .every = request->every,
         .dense = request->dense,
+        .sight = request->sight,
         .follow = request->follow,
         .opening = true,
         .is_notification = request->is_notification,
@@ -620,7 +641,7 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
     session->subscriptions = subscription;
     session->subscription_count++;
     try_to_resume(subscription, request);
-    if (scene->live) {
+    if (is_ready(subscription)) {
         answer_opened(subscription);
         bring_up_to_date(subscription);
     }
@@ -784,6 +805,23 @@ static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
     }
 }
 
+// The view goes on as it was. Those who wait for what is visible hear why.
+static void refuse_sight(fm_scene *scene, fm_status status)
+{
+    scene->sight_asked = false;
+    fm_subscription *next;
+    for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
+         subscription = next) {
+        next = subscription->next_of_scene;
+        if (subscription->opening && subscription->sight) {
+            if (!subscription->is_notification) {
+                fm_reply_error(subscription->session, subscription->request, status, NULL);
+            }
+            end(subscription);
+        }
+    }
+}
+
 // A replay went elsewhere in time: whoever looks on, or comes back, begins with a keyframe.
 static void forget_keyframes(fm_scene *scene)
 {
@@ -817,7 +855,10 @@ void fm_stream_publish(fm_hub *hub, fm_publication *publication)
 void fm_stream_watched(fm_hub *hub, const fm_job *job)
 {
     fm_scene *scene = find_scene(job->host, job->watch.team);
-    if (job->status != FM_OK && scene != NULL && scene->serial == job->watch.serial) {
+    bool is_its = scene != NULL && scene->serial == job->watch.serial;
+    if (job->status != FM_OK && is_its && scene->live) {
+        refuse_sight(scene, job->status);
+    } else if (job->status != FM_OK && is_its) {
         end_scene(hub, scene, job->status);
     }
     fm_session *session = job->session == 0 ? NULL : fm_hub_find_session(hub, job->session);

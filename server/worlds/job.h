@@ -231,6 +231,7 @@ typedef struct fm_job {
         struct {
             uint32_t team;
             uint64_t serial; // of the scene that wants it
+            bool sight;      // and what is visible: also of one that it watches already
         } watch;
         struct {
             fm_writer file;  // owned

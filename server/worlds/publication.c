@@ -10,5 +10,6 @@ void fm_publication_destroy(fm_publication *publication)
 {
     atomic_fetch_sub(&publication->host->published_unread_size, publication->size);
     free(publication->looks);
+    free(publication->sight);
     free(publication);
 }

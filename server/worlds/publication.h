@@ -13,7 +13,7 @@ typedef struct fm_load {
 } fm_load;
 
 // What one view has to be sent after a tick, or all that it shows. Arrays lie in the same block,
-// but for `looks`.
+// but for `looks` and `sight`.
 typedef struct fm_publication {
     fm_event event; // first
     fm_host *host;
@@ -26,6 +26,7 @@ typedef struct fm_publication {
     fm_load load;
     fm_changes changes; // a snapshot has `entered`, `buildings`, and `ended` of what was left out
     uint16_t *looks;    // owned; snapshot: of every cell, row by row
+    uint64_t *sight;    // owned; fm_world_sight(), in snapshots, and alone when it is wanted late
 } fm_publication;
 
 /// Ends a publication that has been taken in, or that nobody is to hear of. Either thread.

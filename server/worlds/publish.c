@@ -67,6 +67,7 @@ static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch
                   padded(changes->left_count * sizeof *changes->left) +
                   padded(changes->cell_count * sizeof *changes->cells) +
                   padded(changes->ended_count * sizeof *changes->ended) +
+                  padded(changes->sight_count * sizeof *changes->sight) +
                   padded(changed_buildings(changes) * sizeof *changes->buildings);
     fm_publication *block = block_create(host, watch, size);
     if (block == NULL) {
@@ -82,6 +83,7 @@ static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch
     copy->left = copy_array(&cursor, changes->left, changes->left_count, sizeof *changes->left);
     copy->cells = copy_array(&cursor, changes->cells, changes->cell_count, sizeof *changes->cells);
     copy->ended = copy_array(&cursor, changes->ended, changes->ended_count, sizeof *changes->ended);
+    copy->sight = copy_array(&cursor, changes->sight, changes->sight_count, sizeof *changes->sight);
     copy->building_count = changed_buildings(changes);
     copy->buildings =
         copy_array(&cursor, changes->buildings, copy->building_count, sizeof *changes->buildings);
@@ -96,6 +98,29 @@ static bool take_looks(const fm_host *host, fm_publication *block)
     block->size += size;
     block->is_snapshot = true;
     return block->looks != NULL;
+}
+
+// The same of what is visible, if that is wanted. A team that is not there sees nothing.
+static bool take_sight(const fm_host *host, const fm_host_watch *watch, fm_publication *block)
+{
+    if (!watch->sight) {
+        return true;
+    }
+    size_t count = (size_t)fm_sight_pitch(host->width) * host->height;
+    block->sight = calloc(count, sizeof *block->sight);
+    block->size += count * sizeof *block->sight;
+    if (block->sight != NULL && !watch->absent) {
+        fm_world_sight(host->world, watch->team, block->sight);
+    }
+    return block->sight != NULL;
+}
+
+static void drop_block(fm_publication *block)
+{
+    if (block != NULL) {
+        free(block->looks);
+        free(block);
+    }
 }
 
 static void pack_block(const fm_terrain_block *from, uint16_t to[FM_TERRAIN_BLOCK_CELLS])
@@ -124,8 +149,8 @@ static void copy_looks(const fm_host *host, uint32_t team, uint16_t *looks)
 static fm_publication *block_of_nothing(const fm_host *host, const fm_host_watch *watch)
 {
     fm_publication *block = block_create(host, watch, 0);
-    if (block == NULL || !take_looks(host, block)) {
-        free(block);
+    if (block == NULL || !take_looks(host, block) || !take_sight(host, watch, block)) {
+        drop_block(block);
         return NULL;
     }
     memset(block->looks, 0, (size_t)host->width * host->height * sizeof *block->looks);
@@ -146,8 +171,8 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
         fm_world_buildings(host->world, watch->team, &building_count);
     fm_publication *block = block_create(
         host, watch, agents_size + ended_size + padded(building_count * sizeof *buildings));
-    if (block == NULL || !take_looks(host, block)) {
-        free(block);
+    if (block == NULL || !take_looks(host, block) || !take_sight(host, watch, block)) {
+        drop_block(block);
         return NULL;
     }
     fm_agent_look *agents = (fm_agent_look *)block_arrays(block);
@@ -211,7 +236,28 @@ static void emit(fm_mailbox *mailbox, fm_host *host, fm_publication *block)
 static bool is_empty(const fm_changes *changes)
 {
     return changes->entered_count == 0 && changes->changed_count == 0 && changes->left_count == 0 &&
-           changes->cell_count == 0 && changes->ended_count == 0 && !changes->buildings_changed;
+           changes->cell_count == 0 && changes->ended_count == 0 && !changes->buildings_changed &&
+           changes->sight_count == 0;
+}
+
+static void stop_watching(fm_host *host, const fm_host_watch *watch)
+{
+    if (host->world != NULL) {
+        fm_status ignored = fm_world_watch(host->world, watch->team, false);
+        (void)ignored; // cannot fail for a team that exists
+    }
+}
+
+static fm_status begin_watch(fm_host *host, fm_host_watch *watch)
+{
+    fm_status status = fm_world_watch(host->world, watch->team, true);
+    if (status == FM_OK && watch->sight) {
+        status = fm_world_watch_sight(host->world, watch->team);
+        if (status != FM_OK) {
+            stop_watching(host, watch);
+        }
+    }
+    return status;
 }
 
 // When the loop is behind, or out of memory, the view continues with a snapshot later: blocks that
@@ -223,7 +269,7 @@ static void publish_watch(fm_mailbox *mailbox, fm_host *host, fm_host_watch *wat
                           const fm_load *load, bool caught_up)
 {
     if (watch->absent) {
-        watch->absent = fm_world_watch(host->world, watch->team, true) != FM_OK;
+        watch->absent = begin_watch(host, watch) != FM_OK;
         watch->lost |= !watch->absent; // all of it is new
     }
     if (watch->absent) {
@@ -285,7 +331,7 @@ fm_status fm_publish_cut(fm_mailbox *mailbox, fm_host *host)
     for (uint32_t i = 0; i < host->watches.count; i++) {
         fm_host_watch *watch = &host->watches.items[i];
         if (watch->absent) {
-            watch->absent = fm_world_watch(host->world, watch->team, true) != FM_OK;
+            watch->absent = begin_watch(host, watch) != FM_OK;
         }
     }
     for (uint32_t i = 0; i < host->watches.count && status == FM_OK; i++) {
@@ -308,22 +354,50 @@ static fm_status reserve(fm_host *host)
                : FM_ERR_NO_MEMORY;
 }
 
-static void stop_watching(fm_host *host, const fm_host_watch *watch)
+static fm_host_watch *find_watch(const fm_host *host, uint32_t team, uint64_t serial)
 {
-    if (!watch->absent && host->world != NULL) {
-        fm_status ignored = fm_world_watch(host->world, watch->team, false);
-        (void)ignored; // cannot fail for a team that exists
+    for (uint32_t i = 0; i < host->watches.count; i++) {
+        fm_host_watch *watch = &host->watches.items[i];
+        if (watch->team == team && watch->serial == serial) {
+            return watch;
+        }
     }
+    return NULL;
 }
 
-fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team, uint64_t serial)
+// A view that has been left out for a while gets it with its next snapshot.
+static fm_status begin_sight(fm_mailbox *mailbox, fm_host *host, fm_host_watch *watch)
 {
+    fm_status status = watch->absent ? FM_OK : fm_world_watch_sight(host->world, watch->team);
+    if (status != FM_OK || watch->lost) {
+        watch->sight |= status == FM_OK;
+        return status;
+    }
+    bool had_sight = watch->sight;
+    watch->sight = true;
+    fm_publication *block = block_create(host, watch, 0);
+    if (block == NULL || !take_sight(host, watch, block)) {
+        watch->sight = had_sight;
+        free(block);
+        return FM_ERR_NO_MEMORY;
+    }
+    emit(mailbox, host, block);
+    return FM_OK;
+}
+
+fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team, uint64_t serial,
+                           bool sight)
+{
+    fm_host_watch *watched = find_watch(host, team, serial);
+    if (watched != NULL) {
+        return sight ? begin_sight(mailbox, host, watched) : FM_OK;
+    }
     fm_status status = reserve(host);
     if (status != FM_OK) {
         return status;
     }
-    status = fm_world_watch(host->world, team, true);
-    fm_host_watch watch = {.team = team, .serial = serial};
+    fm_host_watch watch = {.team = team, .serial = serial, .sight = sight};
+    status = begin_watch(host, &watch);
     // In a replay it may come yet, or have been there.
     watch.absent = status == FM_ERR_NO_TEAM && fm_host_is_replay(host);
     if (status != FM_OK && !watch.absent) {
@@ -331,7 +405,9 @@ fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team, ui
     }
     fm_publication *block = block_of_snapshot(host, &watch);
     if (block == NULL) {
-        stop_watching(host, &watch);
+        if (!watch.absent) {
+            stop_watching(host, &watch);
+        }
         return FM_ERR_NO_MEMORY;
     }
     host->watches.items[host->watches.count++] = watch;
@@ -341,12 +417,12 @@ fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team, ui
 
 void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial)
 {
-    for (uint32_t i = 0; i < host->watches.count; i++) {
-        if (host->watches.items[i].team == team && host->watches.items[i].serial == serial) {
-            stop_watching(host, &host->watches.items[i]);
-            forget_unsent(&host->watches.items[i]);
-            host->watches.items[i] = host->watches.items[--host->watches.count];
-            return;
+    fm_host_watch *watch = find_watch(host, team, serial);
+    if (watch != NULL) {
+        if (!watch->absent) {
+            stop_watching(host, watch);
         }
+        forget_unsent(watch);
+        *watch = host->watches.items[--host->watches.count];
     }
 }

@@ -17,10 +17,13 @@ void fm_publish_tick(fm_mailbox *mailbox, fm_host *host, const fm_load *load);
 /// @return FM_OK, FM_ERR_BUSY (the loop has not taken in what was published) or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_publish_cut(fm_mailbox *mailbox, fm_host *host);
 
-/// Begins to watch a view and publishes a snapshot of it.
+/// Begins to watch a view and publishes a snapshot of it. Of a view that is watched under that
+/// serial already, publishes what is visible, and tells it from now on.
+///
+/// @param sight  what is visible is wanted too
 /// @return FM_OK, FM_ERR_NO_TEAM, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team,
-                                      uint64_t serial);
+                                      uint64_t serial, bool sight);
 
 /// Stops watching it, if the serial is the one that began it.
 void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial);

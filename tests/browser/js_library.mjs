@@ -40,6 +40,20 @@ async function mirrorsShowWhatInspectSays() {
   await server.stop();
 }
 
+function seenFrom(mirror, team, radius) {
+  const [left, top, width, height] = mirror.rect;
+  const seen = new Uint8Array(width * height);
+  for (let place = 0; place < mirror.agentCount; place++) {
+    if (mirror.teams[place] === team) {
+      const [x, y] = [mirror.xs[place] - left, mirror.ys[place] - top];
+      for (let row = Math.max(0, y - radius); row < Math.min(height, y + radius + 1); row++) {
+        seen.fill(1, row * width + Math.max(0, x - radius), row * width + Math.min(width, x + radius + 1));
+      }
+    }
+  }
+  return seen;
+}
+
 async function lostConnectionsGoOn() {
   const server = await Server.start();
   const admin = await server.connect();
@@ -48,7 +62,7 @@ async function lostConnectionsGoOn() {
     { world, team: teams[0], cells: cellsAround(bases.slice(0, 2), 20) });
   const { token } = await admin.call("token.create", { role: "player", world, team: teams[0] });
   const client = await server.connect({ token });
-  const view = await subscribe(client, { world });
+  const view = await subscribe(client, { world, sight: true });
   assert.equal(view.resumed, false);
   client.close();
   await admin.call("agent.order", { world, agents, kind: "move", goal: bases.slice(2, 4) });
@@ -58,18 +72,23 @@ async function lostConnectionsGoOn() {
   assert.equal(again.welcome.role, "player");
   let keyframes = 0;
   again.on("keyframe", () => { keyframes++; });
-  const went = await resume(again, { world }, view);
+  const went = await resume(again, { world, sight: true }, view);
   assert.ok(went.resumed && went.mirror === view.mirror);
   await until(() => went.mirror.tick === 12, "what was missed");
   assert.equal(keyframes, 0);
-  const fresh = await subscribe(again, { world });
+  const fresh = await subscribe(again, { world, sight: true });
   const places = (mirror) => Array.from(mirror.ids.subarray(0, mirror.agentCount),
                                         (id, i) => [id, mirror.xs[i], mirror.ys[i]]).sort();
   assert.deepEqual(places(went.mirror), places(fresh.mirror));
   assert.deepEqual(went.mirror.looks, fresh.mirror.looks);
+  for (let tick = 13; tick < 30; tick++) { // what is visible, after each tick, is what units see around them
+    await admin.call("world.step", { world, ticks: 1 });
+    await until(() => went.mirror.tick === tick, `tick ${tick}`);
+    assert.deepEqual(went.mirror.visible, seenFrom(went.mirror, teams[0], 5));
+  }
   await fresh.end();
   await went.end();
-  const forgotten = await resume(again, { world }, went);
+  const forgotten = await resume(again, { world, sight: true }, went);
   assert.ok(!forgotten.resumed && keyframes === 2);
   again.close();
   admin.close();

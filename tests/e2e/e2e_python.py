@@ -37,7 +37,8 @@ def shown(mirror):
                if agent.movement_class}
     buildings = {building.number: (building.team, building.x, building.y, building.width,
                                    building.height) for building in mirror.buildings.values()}
-    return (mirror.rect, looks, agents, classes, buildings)
+    visible = {cell for cell in looks if mirror.sees(*cell)}
+    return (mirror.rect, looks, agents, classes, buildings, visible)
 
 
 def mirrors_agree():
@@ -48,9 +49,9 @@ def mirrors_agree():
         async def play():
             async with await fogmarch.connect(f"127.0.0.1:{server.port}") as client:
                 assert client.welcome["role"] == "admin"
-                views = [await client.view(world, team), await client.view(world)]
-                number = plain.call("subscribe", world=world, team=team)["subscription"]
-                everything = plain.call("subscribe", world=world)["subscription"]
+                views = [await client.view(world, team, sight=True), await client.view(world, sight=True)]
+                number = plain.call("subscribe", world=world, team=team, sight=True)["subscription"]
+                everything = plain.call("subscribe", world=world, sight=True)["subscription"]
                 mirrors = {number: Mirror(), everything: Mirror()}
                 agents = (await client.agent_spawn(world=world, team=team, cells=base * 20))["agents"]
                 await client.agent_spawn(world=world, team=other, cells=far * 3)
@@ -84,7 +85,7 @@ def lost_and_found():
         async def play():
             address = f"127.0.0.1:{server.port}"
             client = await fogmarch.connect(address, token=token)
-            view = await client.view(world)
+            view = await client.view(world, sight=True)
             plain.call("agent.order", world=world, agents=ids, kind="move", goal=[base[0] + 3, base[1]])
             plain.call("world.step", world=world, ticks=2)
             await view.next()
@@ -96,14 +97,14 @@ def lost_and_found():
             await view.next()
             ended = list(view.mirror.ended)
             assert len(ended) == len({entry.order for entry in ended}) == 9, ended
-            fresh = await again.view(world)
+            fresh = await again.view(world, sight=True)
             assert shown(view.mirror) == shown(fresh.mirror)
             await fresh.end()
             await view.end()
             plain.call("world.step", world=world, ticks=2)
             assert not await again.resume(view)
             await view.next()
-            fresh = await again.view(world)
+            fresh = await again.view(world, sight=True)
             assert shown(view.mirror) == shown(fresh.mirror)
             await again.close()
             await client.close()

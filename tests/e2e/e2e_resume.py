@@ -75,7 +75,7 @@ def goes_on_after_the_last_tick():
             play = Play(server, source, 40, 2, **rules)
             play.spawn(30)
             views = [dict(), dict(team=play.teams[0]), dict(rect=[5, 3, 20, 17]), dict(every=3),
-                     dict(team=play.teams[1], rect=[0, 0, 31, 9])]
+                     dict(team=play.teams[1], rect=[0, 0, 31, 9]), dict(team=play.teams[1], sight=True)]
             followers = [Follower(server, play.world, **view) for view in views]
             for follower in followers:
                 follower.take_all()

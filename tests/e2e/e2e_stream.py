@@ -33,6 +33,8 @@ def deltas_add_up():
                         params["rect"] = play.rect()
                     if source.random() < 0.3:
                         params["every"] = source.randrange(2, 6)
+                    if source.random() < 0.5:
+                        params["sight"] = True
                     watchers.append(Watcher(server, play.world, **params))
                 for _ in range(source.randrange(3)):
                     play.act()
@@ -55,13 +57,13 @@ def both_encodings_say_the_same():
             rect = play.rect()
             token = play.client.call("token.create", role="player", world=play.world,
                                      team=play.teams[0])["token"]
-            views = (dict(), dict(team=play.teams[1]), dict(rect=rect), dict(team=play.teams[0], every=3),
-                     dict(rect=rect), dict(rect=[0, 0, 9, 9], follow=play.agents[0]))
+            views = (dict(sight=True), dict(team=play.teams[1], sight=True), dict(rect=rect), dict(team=play.teams[0], every=3),
+                     dict(rect=rect, team=play.teams[0], sight=True), dict(rect=[0, 0, 9, 9], follow=play.agents[0]))
             pairs = [[Watcher(server, play.world, encoding=encoding, **view)
                       for encoding in ("plain", "dense")] for view in views]
-            pairs.append([Watcher(server, play.world, encoding=encoding, token=token)
+            pairs.append([Watcher(server, play.world, encoding=encoding, token=token, sight=True)
                           for encoding in ("plain", "dense")])
-            size = {"moved": 0, "cells": 0, "steps": 0, "runs": 0}
+            size = {"moved": 0, "cells": 0, "steps": 0, "runs": 0, "visible": 0, "sight": 0}
             for round_number in range(50):
                 play.act()
                 play.order(10)
@@ -87,6 +89,7 @@ def both_encodings_say_the_same():
                 assert plain.mirror.state() == dense.mirror.state()
             assert plain.mirror.keyframes == 1
             assert size["moved"] > 3 * size["steps"] > 0, size
+            assert size["visible"] > size["sight"] > 0, size
             assert rules.get("omniscient") or size["cells"] > size["runs"] > 0, size
             assert play.client.refused("subscribe", world=play.world, encoding="dens") == "bad_value"
 

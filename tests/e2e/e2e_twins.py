@@ -206,7 +206,7 @@ def twins_look_the_same():
             for _ in range(10):
                 cell, team = open_cell(source), source.choice([1, 1, 2])
                 both(twins, lambda twin: spawn(twin, team, cell))
-            both(twins, lambda twin: twin.ask("subscribe", world=twin.world))
+            both(twins, lambda twin: twin.ask("subscribe", world=twin.world, sight=True))
             both(twins, lambda twin: twin.ask("subscribe", world=twin.world, rect=[2, 2, 9, 9]))
             size = 0
             for _ in range(ROUNDS):

@@ -32,6 +32,7 @@ class Mirror:
         self.ended = []
         self.buildings = {}  # number: owner, x, y, width, height
         self.classes = {}  # of agents of another movement class than the first
+        self.visible = None  # cells; None: subscribed without `sight`
         self.keyframes = 0
         self.deltas = 0
 
@@ -54,6 +55,12 @@ class Mirror:
                 self.looks[(x + place % width, y + place // width)] = cells[i + 1]
                 place += 1
         assert place == width * height, "runs do not fill the rectangle"
+        self.visible = None
+        if "visible" in params:
+            counts = params["visible"]
+            assert sum(counts) == width * height and 0 not in counts[1:], "counts of what is visible"
+            cells = [i % 2 for i, count in enumerate(counts) for _ in range(count)]
+            self.visible = {(x + at % width, y + at // width) for at, seen in enumerate(cells) if seen}
         agents = params["agents"]
         self.agents = {agents[i]: tuple(agents[i + 1:i + 5]) for i in range(0, len(agents), 5)}
         self.classes = {}
@@ -64,9 +71,9 @@ class Mirror:
         self.deltas += 1
         assert params["tick"] >= self.tick, "time runs backwards"
         self.tick = params["tick"]
-        for name in ("moved", "enter", "leave", "cells", "ended", "classes"):
+        for name in ("moved", "enter", "leave", "cells", "ended", "classes", "visible"):
             assert params.get(name) != [], f"{name} is empty"
-        for name in ("steps", "runs"):
+        for name in ("steps", "runs", "sight"):
             assert params.get(name) != b"", f"{name} is empty"
         self.sizes = {name: len(msgpack.packb(value)) for name, value in params.items()}
         leave = params.get("leave", [])
@@ -101,6 +108,7 @@ class Mirror:
             for offset in range(count):
                 assert (x + offset, y) in self.looks, "a cell outside the rectangle"
                 self.looks[(x + offset, y)] = look
+        self._see(params)
         ended = params.get("ended", [])
         self.ended += [tuple(ended[i:i + 5]) for i in range(0, len(ended), 5)]
 
@@ -146,6 +154,42 @@ class Mirror:
                 self.looks[(left + at % width, top + at // width)] = look
                 at += 1
 
+    def _see(self, params):
+        left, top, width, height = self.rect
+        assert self.visible is not None or not {"visible", "sight"} & set(params), "nobody asked for it"
+        if "rect" in params and self.visible is not None:
+            assert "visible" in params or "sight" in params, "another rectangle, and nothing of what is visible"
+            self.visible = set()
+        runs = params.get("visible", [])
+        for i in range(0, len(runs), 4):
+            x, y, count, seen = runs[i:i + 4]
+            begin = (y - top) * width + x - left
+            assert 0 <= begin and begin + count <= width * height and count > 0
+            change = self.visible.add if seen else self.visible.discard
+            for at in range(begin, begin + count):
+                change((left + at % width, top + at // width))
+        if "sight" in params:
+            marks = self._marks(params["sight"])
+            self.visible = self.visible ^ marks if params["sight"][0] else marks
+
+    def _marks(self, sight):
+        left, top, width, height = self.rect
+        source, at, edges, more = numbers_of(sight), 0, set(), True
+        next(source)
+        kind, more = source.send("byte")
+        assert kind in (0, 1)
+        while more:
+            gap, more = source.send("number")
+            length, more = source.send("number")
+            edges |= set(range(at + gap, at + gap + length + 1))
+            at += gap + length + 1
+        assert at <= width * height, "a cell outside the rectangle"
+        marks, above = set(), set()
+        for begin in range(0, width * height, width):
+            above = {at + width for at in above} ^ {at for at in range(begin, begin + width) if at in edges}
+            marks |= above
+        return {(left + at % width, top + at // width) for at in marks}
+
     def _set_classes(self, params):
         classes = params.get("classes", [])
         for i in range(0, len(classes), 2):
@@ -158,4 +202,4 @@ class Mirror:
                           for i in range(0, len(numbers), 6)}
 
     def state(self):
-        return (self.rect, self.looks, self.agents, self.classes, self.buildings)
+        return (self.rect, self.looks, self.agents, self.classes, self.buildings, self.visible)

@@ -57,6 +57,7 @@ fm_status fm_views_try(fm_cli *cli, fm_views *views, uint64_t world, uint64_t te
     fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
     if (team != 0) {
         fm_params_uint(&cli->params, FM_FIELD_TEAM, team);
+        fm_params_bool(&cli->params, FM_FIELD_SIGHT, views->sight);
     }
     if (rect != NULL) {
         uint64_t sides[4] = {rect->x, rect->y, rect->width, rect->height};

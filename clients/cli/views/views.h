@@ -13,6 +13,7 @@
 typedef struct fm_views {
     fm_mirror mirrors[FM_VIEWS_MAX];
     uint32_t count;
+    bool sight;             // teams' views are subscribed to with what is visible
     fm_status status;       // FM_OK, or why a notification could not be applied
     bool going_down;        // the server said so
     char reason[96];        // what it said

@@ -72,8 +72,21 @@ static uint32_t mix(uint32_t a, uint32_t b, uint32_t share)
     return mixed;
 }
 
-// Dear ground is darker; what no team knows lies in fog; what a team knows has a touch of its
-// colour.
+// Whether a cell is known, to the view or one of the scene's teams, but visible to none of them.
+static bool is_explored(const fm_scene *scene, uint32_t x, uint32_t y)
+{
+    const fm_mirror *views = scene->team_count == 0 ? scene->view : scene->teams;
+    uint32_t count = scene->team_count == 0 ? 1 : scene->team_count;
+    bool known = false, seen = false;
+    for (uint32_t i = 0; i < count; i++) {
+        known |= fm_mirror_look(&views[i], x, y) != 0;
+        seen |= fm_mirror_sees(&views[i], x, y);
+    }
+    return known && !seen;
+}
+
+// Dear ground is darker; what no team knows lies in fog, and what none sees now in a thinner one;
+// what a team knows has a touch of its colour.
 static uint32_t cell_colour(const fm_scene *scene, uint32_t x, uint32_t y)
 {
     uint32_t look = fm_mirror_look(scene->view, x, y);
@@ -81,6 +94,9 @@ static uint32_t cell_colour(const fm_scene *scene, uint32_t x, uint32_t y)
     uint32_t cost = look >> 4;
     if (cost > 0) {
         colour = mix(colour, 0x5a3d22, cost >= 8 ? 200 : 60 + 17 * cost);
+    }
+    if (is_explored(scene, x, y)) {
+        colour = mix(colour, COLOUR_FOG, 88);
     }
     if (scene->team_count == 0) {
         return colour;
@@ -191,7 +207,7 @@ static char cell_letter(const fm_scene *scene, uint32_t x, uint32_t y)
 {
     char letter = terrain_letter(fm_look_terrain(fm_mirror_look(scene->view, x, y)));
     if (!is_in_fog(scene, x, y)) {
-        return letter;
+        return letter == '.' && is_explored(scene, x, y) ? ',' : letter;
     }
     return letter == '.' ? ' ' : letter == '#' ? '+' : letter;
 }

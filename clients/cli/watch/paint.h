@@ -4,7 +4,8 @@
 // without, one letter. A viewport says which part of the map is shown; a pixel that covers many
 // cells takes the mean of their colours, and an agent in it wins. Letters: . ground, # blocked,
 // T trees, S swamp, ~ water, H building, digits for agents of teams; where fog is drawn, ground
-// that no team knows is blank, and what is blocked there is +.
+// that no team knows is blank, what is blocked there is +, and ground that is known but not visible
+// now is a comma; in colours that is darker.
 
 #pragma once
 

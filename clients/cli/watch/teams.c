@@ -42,6 +42,7 @@ void fm_watch_subscribe(fm_watch *watch)
     uint64_t team = fm_cli_uint(cli, "team", 1, FM_TEAMS_MAX, 0);
     watch->every = fm_cli_uint(cli, "every", 1, 1000, 1);
     fm_views_init(cli, &watch->views);
+    watch->views.sight = true;
     watch->view =
         fm_views_add(cli, &watch->views, watch->world, team,
                      rect_text == NULL ? NULL : &watch->part, watch->every, &view_ops, watch);

@@ -72,6 +72,8 @@ export class Mirror {
   rect: readonly [number, number, number, number] = [0, 0, 0, 0];
   /** Look of each cell of the rectangle, row by row; 0 unknown. */
   looks = new Uint16Array(0);
+  /** 1 for each cell that the team sees now, as `looks`; undefined unless subscribed with `sight`. */
+  visible: Uint8Array | undefined;
   /** Places in use are those below `agentCount`. */
   agentCount = 0;
   ids = new Float64Array(1024);
@@ -91,8 +93,9 @@ export class Mirror {
   /** By the low 32 bits of the id: place + 1, 0 for none. Dense deltas count in these. */
   private slots = new Uint32Array(1024);
 
-  /** Called after each message. `rows` are those of cells that changed: first, behind the last. */
-  onChange: (change: { keyframe: boolean; rows: [number, number]; ended: Ended[] }) => void =
+  /** Called after each message. `rows` are those of cells that changed: first, behind the last; `sight`:
+   * whether others are visible. */
+  onChange: (change: { keyframe: boolean; rows: [number, number]; ended: Ended[]; sight: boolean }) => void =
     () => {};
 
   placeOf(id: number): number | undefined {
@@ -124,7 +127,13 @@ export class Mirror {
     }
     this.classify(keyframe.classes ?? []);
     this.build(keyframe.buildings ?? []);
-    this.onChange({ keyframe: true, rows: [0, height], ended: [] });
+    this.visible = keyframe.visible === undefined ? undefined : new Uint8Array(width * height);
+    at = 0;
+    keyframe.visible?.forEach((count, i) => {
+      this.visible!.fill(i & 1, at, at + count);
+      at += count;
+    });
+    this.onChange({ keyframe: true, rows: [0, height], ended: [], sight: true });
   }
 
   applyDelta(delta: Delta): void {
@@ -164,7 +173,8 @@ export class Mirror {
     }
     const rows = delta.runs !== undefined ? this.applyRuns(delta.runs) : this.applyCells(cells);
     const isMoved = delta.rect !== undefined;
-    this.onChange({ keyframe: isMoved, rows: isMoved ? [0, this.rect[3]] : rows, ended: endedList });
+    const sight = this.applySight(delta);
+    this.onChange({ keyframe: isMoved, rows: isMoved ? [0, this.rect[3]] : rows, ended: endedList, sight });
   }
 
   /** The view has moved: what it did not show before is unknown. */
@@ -233,6 +243,47 @@ export class Mirror {
       at = end;
     }
     return first < 0 ? [0, 0] : [first, Math.ceil(at / width)];
+  }
+
+  /** What is visible; returns whether that is another set. */
+  private applySight({ rect, visible = [], sight }: Delta): boolean {
+    const [left, top, width, height] = this.rect;
+    if (this.visible === undefined) {
+      return false;
+    }
+    if (rect !== undefined) {
+      this.visible = new Uint8Array(width * height);
+    }
+    for (let i = 0; i + 3 < visible.length; i += 4) {
+      const at = (visible[i + 1]! - top) * width + (visible[i]! - left);
+      this.visible.fill(visible[i + 3]!, at, at + visible[i + 2]!);
+    }
+    if (sight !== undefined) {
+      this.visible = this.marks(sight, this.visible);
+    }
+    return rect !== undefined || sight !== undefined || visible.length > 0;
+  }
+
+  /** The edges of a dense delta: cells that differ from the one above them. See PROTOCOL.md. */
+  private marks(sight: Uint8Array, before: Uint8Array): Uint8Array {
+    const width = this.rect[2];
+    const marks = new Uint8Array(before.length);
+    const reader = new Numbers(sight);
+    const isFlips = reader.byte() === 1;
+    let at = 0;
+    while (!reader.isAtEnd) {
+      at += reader.number();
+      const end = at + reader.number() + 1;
+      marks.fill(1, at, end);
+      at = end;
+    }
+    for (let i = width; i < marks.length; i++) {
+      marks[i]! ^= marks[i - width]!;
+    }
+    for (let i = 0; isFlips && i < marks.length; i++) {
+      marks[i]! ^= before[i]!;
+    }
+    return marks;
   }
 
   private enter(list: readonly number[], at: number): void {
@@ -332,6 +383,8 @@ export interface View {
   team?: number;
   rect?: [number, number, number, number];
   every?: number;
+  /** Whether the mirror is to know what is visible. */
+  sight?: boolean;
 }
 
 /** Subscribes to a view, waits for its first keyframe, and keeps its mirror until it is ended. */

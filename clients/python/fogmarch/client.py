@@ -85,16 +85,16 @@ class Client(Methods):
         return await future
 
     async def view(self, world: int, team: int | None = None, *, rect: list[int] | None = None,
-                   every: int | None = None) -> Subscription:
-        """Subscribes to a view and waits for its first keyframe."""
+                   every: int | None = None, sight: bool | None = None) -> Subscription:
+        """Subscribes to a view and waits for its first keyframe; with `sight` also to what is visible."""
         self._subscribing += 1
         try:
             answer = await self.subscribe(world=world, team=team, rect=rect, every=every,
-                                          encoding="dense")
+                                          encoding="dense", sight=sight)
         finally:
             self._subscribing -= 1
         subscription = Subscription(self, {"world": world, "team": team, "every": every,
-                                           "encoding": "dense"})
+                                           "encoding": "dense", "sight": sight})
         self._begin(subscription, answer)
         await subscription.next()
         return subscription

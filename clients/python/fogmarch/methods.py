@@ -657,6 +657,9 @@ Keyframe = TypedDict('Keyframe', {
     # left out when empty: agents of another movement class than the world's first; of each: id,
     # class (from 0, in the order of world.create)
     'classes': list[int],
+    # with `sight`: of the rectangle's cells, row by row, how many are not visible, then how many
+    # are, are not ...; the counts add up to width times height
+    'visible': list[int],
 }, total=False)
 
 # What changed in a view since the last keyframe or delta. Empty entries are left out.
@@ -686,6 +689,11 @@ Delta = TypedDict('Delta', {
     'steps': bytes,
     # encoding dense, in place of `cells`: see *Dense deltas*
     'runs': bytes,
+    # with `sight`: cells that are visible now, or are not any more; of each run: x, y, count, 1 or
+    # 0. A run goes on at the beginning of the rectangle's next row
+    'visible': list[int],
+    # with `sight` and encoding dense, in place of `visible`: see *Dense deltas*
+    'sight': bytes,
     # orders that ended; of each: order, agent, reason (see below), x, y
     'ended': list[int],
     # observer and above: microseconds of the tick, microseconds of its search stage, expansions,
@@ -1535,6 +1543,7 @@ class Methods:
         stream: int | None = None,
         since: int | None = None,
         encoding: str | None = None,
+        sight: bool | None = None,
     ) -> Subscribe:
         """Streams a view: a keyframe at once, then a delta each tick in which something changed.
         Lowest role: player.
@@ -1549,6 +1558,7 @@ class Methods:
             the same rectangle last
         since: with stream: the last tick that its client was sent
         encoding: of deltas: plain, or dense (see *Dense deltas*); plain
+        sight: also tell which cells are visible, see *Three states of fog*; false
         """
         params: dict[str, Any] = {
             'world': world,
@@ -1559,6 +1569,7 @@ class Methods:
             'stream': stream,
             'since': since,
             'encoding': encoding,
+            'sight': sight,
         }
         return cast(Subscribe, await self.call('subscribe', params))
 

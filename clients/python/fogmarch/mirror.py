@@ -74,6 +74,7 @@ class Mirror:
         self.ended: list[Ended] = []
         self.left: list[int] = []
         self._looks = array("H")
+        self._visible: bytearray | None = None  # None: subscribed without `sight`
 
     def look(self, x: int, y: int) -> int:
         """The look of a cell: 0 unknown, else terrain and cost; 0 outside of the view, too."""
@@ -81,6 +82,14 @@ class Mirror:
         if not (left <= x < left + width and top <= y < top + height):
             return UNKNOWN
         return self._looks[(y - top) * width + (x - left)]
+
+    def sees(self, x: int, y: int) -> bool:
+        """Whether the team sees a cell now; of a view without `sight`, whether it is known."""
+        left, top, width, height = self.rect
+        if not (left <= x < left + width and top <= y < top + height):
+            return False
+        cells = self._looks if self._visible is None else self._visible
+        return cells[(y - top) * width + (x - left)] != 0
 
     def terrain(self, x: int, y: int) -> str:
         """Name of a cell's terrain, "unknown" among them."""
@@ -121,6 +130,11 @@ class Mirror:
         self._enter(message["agents"])
         self._classify(message)
         self._build(message.get("buildings", ()))
+        self._visible = None
+        if "visible" in message:
+            self._visible = bytearray()
+            for i, count in enumerate(message["visible"]):
+                self._visible.extend(bytes((i & 1,)) * count)
 
     def _change(self, message: dict[str, Any]) -> None:
         leave = message.get("leave", ())
@@ -150,6 +164,8 @@ class Mirror:
             self._looks[at:at + count] = array("H", [look]) * count
         if "runs" in message:
             self._fill(message["runs"])
+        if self._visible is not None:
+            self._see(self._visible, message)
         ended = message.get("ended", ())
         for i in range(0, len(ended), 5):
             order, agent_id, reason, x, y = ended[i:i + 5]
@@ -188,6 +204,38 @@ class Mirror:
             count = (length >> 1) + 1
             self._looks[begin:begin + count] = array("H", [look]) * count
             begin += count
+
+    def _see(self, visible: bytearray, message: dict[str, Any]) -> None:
+        left, top, width, height = self.rect
+        if "rect" in message:
+            visible = self._visible = bytearray(width * height)
+        runs = message.get("visible", ())
+        for i in range(0, len(runs), 4):
+            x, y, count, value = runs[i:i + 4]
+            at = (y - top) * width + (x - left)
+            visible[at:at + count] = bytes((value,)) * count
+        if "sight" in message:
+            self._visible = self._marks(message["sight"], visible)
+
+    def _marks(self, sight: bytes, visible: bytearray) -> bytearray:
+        """What is visible after the bytes of a dense delta: they mark edges between rows."""
+        width, height = self.rect[2:]
+        marks = bytearray(width * height)
+        at, begin = 1, 0
+        while at < len(sight):
+            gap, at = _number(sight, at)
+            length, at = _number(sight, at)
+            begin += gap
+            marks[begin:begin + length + 1] = b"\1" * (length + 1)
+            begin += length + 1
+        above = 0
+        for row in range(0, width * height, width):
+            above ^= int.from_bytes(marks[row:row + width], "little")
+            marks[row:row + width] = above.to_bytes(width, "little")
+        if sight[0] == 1:
+            flipped = int.from_bytes(marks, "little") ^ int.from_bytes(visible, "little")
+            marks = bytearray(flipped.to_bytes(width * height, "little"))
+        return marks
 
     def _move(self, rect: Sequence[int]) -> None:
         """The view has moved: what it did not show before is unknown."""

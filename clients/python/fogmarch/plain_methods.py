@@ -810,6 +810,7 @@ class PlainMethods:
         stream: int | None = None,
         since: int | None = None,
         encoding: str | None = None,
+        sight: bool | None = None,
     ) -> Subscribe:
         """Streams a view: a keyframe at once, then a delta each tick in which something changed.
         Lowest role: player.
@@ -824,6 +825,7 @@ class PlainMethods:
             the same rectangle last
         since: with stream: the last tick that its client was sent
         encoding: of deltas: plain, or dense (see *Dense deltas*); plain
+        sight: also tell which cells are visible, see *Three states of fog*; false
         """
         params: dict[str, Any] = {
             'world': world,
@@ -834,6 +836,7 @@ class PlainMethods:
             'stream': stream,
             'since': since,
             'encoding': encoding,
+            'sight': sight,
         }
         return cast(Subscribe, self.call('subscribe', params))
 

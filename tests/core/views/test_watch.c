@@ -27,6 +27,7 @@ struct mirror {
     fm_agent_look agents[AGENTS_MAX];
     uint32_t count;
     uint32_t terrains[SIDE * SIDE];
+    uint64_t visible[SIDE]; // a word for each row
     bool incomplete;
     uint32_t caught_up_count;
     uint64_t ended_count, ended_incomplete_count; // orders, the latter in incomplete ticks
@@ -79,6 +80,7 @@ static void compare_looks(const fm_world *world, uint32_t team)
 static void show_whole(struct mirror *mirror, const fm_world *world, uint32_t team)
 {
     compare_looks(world, team);
+    fm_world_sight(world, team, mirror->visible);
     mirror->count = fm_world_agents_in_view(world, team, mirror->agents, AGENTS_MAX);
     for (uint32_t i = 0; i < SIDE * SIDE; i++) {
         mirror->terrains[i] = terrain_at(world, team, i);
@@ -106,6 +108,11 @@ static void tell_changes(struct mirror *mirror, const fm_changes *changes)
         fm_cell cell = changes->cells[i].cell;
         mirror->terrains[fm_cell_y(cell) * SIDE + fm_cell_x(cell)] = changes->cells[i].terrain;
     }
+    for (uint32_t i = 0; i < changes->sight_count; i++) {
+        assert_int_equal(changes->sight[i].word, 0);
+        assert_true(changes->sight[i].cells != 0);
+        mirror->visible[changes->sight[i].y] ^= changes->sight[i].cells;
+    }
 }
 
 static void check(const struct mirror *mirror, const fm_world *world, uint32_t team)
@@ -124,6 +131,9 @@ static void check(const struct mirror *mirror, const fm_world *world, uint32_t t
     for (uint32_t i = 0; i < SIDE * SIDE; i++) {
         assert_int_equal(mirror->terrains[i], terrain_at(world, team, i));
     }
+    uint64_t visible[SIDE];
+    fm_world_sight(world, team, visible);
+    assert_memory_equal(visible, mirror->visible, sizeof visible);
     fm_world_counts counts;
     fm_world_counts_get(world, &counts);
     assert_true(team != FM_ALL_TEAMS || count == counts.agents);
@@ -271,6 +281,7 @@ static void make_world(struct scene *scene)
             fm_world_apply(scene->world, &command, &result);
         }
         assert_int_equal(fm_world_watch(scene->world, team, true), FM_OK);
+        assert_int_equal(fm_world_watch_sight(scene->world, team), FM_OK);
         show_whole(&scene->mirrors[team], scene->world, team);
         scene->mirrors[team].incomplete = false;
         scene->mirrors[team].ended_count = 0;

@@ -124,7 +124,11 @@ static void take_snapshot(struct side *side)
     static fm_agent_look looks[3 * AGENTS_MAX];
     uint16_t *cells = malloc(WIDTH * HEIGHT * sizeof *cells);
     assert_non_null(cells);
+    uint64_t *sight = malloc(HEIGHT * sizeof *sight); // a word for each row
+    assert_non_null(sight);
     assert_int_equal(fm_world_watch(side->world, PLAYER, true), FM_OK);
+    assert_int_equal(fm_world_watch_sight(side->world, PLAYER), FM_OK);
+    fm_world_sight(side->world, PLAYER, sight);
     uint32_t count = fm_world_agents_in_view(side->world, PLAYER, looks, FM_COUNT_OF(looks));
     for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
         cells[i] = (uint16_t)fm_look_pack(
@@ -133,10 +137,12 @@ static void take_snapshot(struct side *side)
     fm_publication snapshot = {
         .is_snapshot = true,
         .looks = cells,
+        .sight = sight,
         .changes = {.entered = looks, .entered_count = count},
     };
     assert_int_equal(fm_scene_apply(side->scene, &snapshot), FM_OK);
     free(snapshot.looks);
+    free(snapshot.sight);
 }
 
 static void side_init(struct side *side, const fm_world_rules *rules, fm_random shared,
@@ -502,7 +508,9 @@ static void expect_equal_bodies(struct pair *pair, fm_body a, fm_body b)
 
 static fm_form draw_form(struct pair *pair)
 {
-    return (fm_form){.veiled = true, .dense = fm_random_below(&pair->random, 2) == 0};
+    return (fm_form){.veiled = true,
+                     .dense = fm_random_below(&pair->random, 2) == 0,
+                     .sight = fm_random_below(&pair->random, 2) == 0};
 }
 
 // A reader whose rectangle is put elsewhere.
@@ -551,7 +559,7 @@ static bool publish(struct side *side, uint64_t tick)
 {
     fm_changes changes = fm_world_changes(side->world, PLAYER);
     if (changes.entered_count + changes.changed_count + changes.left_count + changes.cell_count +
-            changes.ended_count + changes.buildings_changed ==
+            changes.ended_count + changes.buildings_changed + changes.sight_count ==
         0) {
         return false;
     }

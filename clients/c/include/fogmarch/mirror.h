@@ -5,7 +5,8 @@
 // mirror holds (an agent that moves but never came in) is refused as FM_ERR_BAD_MESSAGE: the two
 // sides are out of step, and the only cure is a keyframe, that is, a new subscription.
 //
-// Memory   two bytes per cell of the rectangle, 20 to 30 per agent; within the protocol's limits.
+// Memory   two bytes per cell of the rectangle, three with `sight`, 20 to 30 per agent; within the
+//          protocol's limits.
 // Threads  one at a time.
 
 #pragma once
@@ -85,6 +86,7 @@ typedef struct fm_mirror {
     uint64_t ended[FM_END_COUNT]; // orders that ended, by reason
     fm_mirror_load load;          // of the last delta that had one
     bool over;                    // world_ended came
+    uint8_t *visible; // as `looks`: 1 where the team sees now; NULL unless subscribed with `sight`
 } fm_mirror;
 
 /// @param subscription  as the subscribe request answered; 0: adopt that of the first keyframe
@@ -121,6 +123,16 @@ static inline uint32_t fm_mirror_look(const fm_mirror *mirror, uint32_t x, uint3
     return column < mirror->rect.width && row < mirror->rect.height
                ? mirror->looks[(size_t)row * mirror->rect.width + column]
                : 0;
+}
+
+/// Whether the team sees a cell now. Where the view was subscribed without `sight`: whether it is
+/// known. False outside the rectangle.
+static inline bool fm_mirror_sees(const fm_mirror *mirror, uint32_t x, uint32_t y)
+{
+    uint32_t column = x - mirror->rect.x, row = y - mirror->rect.y;
+    size_t at = (size_t)row * mirror->rect.width + column;
+    return column < mirror->rect.width && row < mirror->rect.height &&
+           (mirror->visible == NULL ? mirror->looks[at] != 0 : mirror->visible[at] != 0);
 }
 
 /// The terrain in a look.

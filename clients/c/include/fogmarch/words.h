@@ -310,6 +310,7 @@ typedef enum fm_field {
     FM_FIELD_FROZEN, // "frozen"
     FM_FIELD_CELLS_MAX, // "cells_max"
     FM_FIELD_NODE, // "node"
+    FM_FIELD_SIGHT, // "sight"
     FM_FIELD_COUNT,
 } fm_field;
 

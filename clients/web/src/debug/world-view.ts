@@ -8,7 +8,6 @@ import { movementClasses } from "../common/classes.js";
 import { attempt, wordsFor } from "../common/connection.js";
 import { choice, count, fillChoice, find, group, make, showProblem } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
-import { Sight } from "../common/sight.js";
 import { tabs } from "../common/tabs.js";
 import { Charts } from "./charts.js";
 import { Compare } from "./compare.js";
@@ -268,19 +267,15 @@ export class WorldView {
     this.team = team;
     await before?.end();
     if (team > 0) {
-      const belief = await subscribe(this.client, { world: this.world.world, team });
+      const belief = await subscribe(this.client, { world: this.world.world, team, sight: true });
       this.belief = belief;
-      const sight = new Sight(belief.mirror, team, this.world.rules,
-                              (place) => this.map.agents.sideOf(belief.mirror, place));
-      const look = (isNew: boolean): void => {
-        if (sight.look(isNew) || isNew) {
-          this.map.terrain.paintSight(belief.mirror, sight.visible, true);
-        }
-      };
-      look(true);
-      belief.mirror.onChange = ({ keyframe, rows }) => {
+      const look = (): void => this.map.terrain.paintSight(belief.mirror, belief.mirror.visible, true);
+      look();
+      belief.mirror.onChange = ({ keyframe, rows, sight }) => {
         this.paint(rows, keyframe);
-        look(keyframe || rows[0] < rows[1]);
+        if (sight || keyframe || rows[0] < rows[1]) {
+          look();
+        }
         this.map.seen.take(belief.mirror, this.interval);
       };
       this.map.seen.take(belief.mirror, this.interval);

@@ -7,7 +7,6 @@ import { attempt } from "../common/connection.js";
 import { find } from "../common/dom.js";
 import type { Cell, MapView } from "../common/map-view.js";
 import type { Press } from "../common/map-input.js";
-import { Sight } from "../common/sight.js";
 import type { Guide } from "./guide.js";
 import { Markers, type MarkKind } from "./markers.js";
 import type { Memory } from "./memory.js";
@@ -36,7 +35,6 @@ export class Game {
   private readonly news: News;
   private readonly plans = new Plans();
   private readonly markers: Markers;
-  private readonly sight: Sight;
   private readonly sites: Sites;
   private readonly buildings = new BuildingLayer();
   private readonly tip = find("tip");
@@ -66,9 +64,8 @@ export class Game {
     this.news = new News((cell, agents) => this.goTo(cell, agents));
     find("news-box").replaceChildren(this.news.list);
     this.markers = new Markers(mirror, map, (id) => this.plans.of(id));
-    this.sight = new Sight(mirror, team, world.rules, (place) => map.agents.sideOf(mirror, place));
-    this.minimap.visible = () => this.sight.visible;
-    this.sites = new Sites(client, world, team, mirror, () => this.sight.visible);
+    this.minimap.visible = () => mirror.visible;
+    this.sites = new Sites(client, world, team, mirror, () => mirror.visible);
     this.panel = new Panel(mirror, team, world, classes, this.selection, this.mayBuild, {
       use: (mode) => this.use(mode),
       send: (kind) => void attempt(() => this.send(kind)),
@@ -83,12 +80,11 @@ export class Game {
     };
     map.under.addChild(this.buildings.graphics);
     map.over.addChild(this.sites.graphics);
-    mirror.onChange = ({ rows, ended }) => {
+    mirror.onChange = ({ rows, ended, sight }) => {
       map.terrain.paint(mirror, rows);
       map.agents.take(mirror, 1000 / world.tick_hz);
-      const isNew = rows[0] < rows[1];
-      if (this.sight.look(isNew) || isNew) {
-        map.terrain.paintSight(mirror, this.sight.visible);
+      if (sight || rows[0] < rows[1]) {
+        map.terrain.paintSight(mirror, mirror.visible);
         this.minimap.terrainChanged();
       }
       this.buildings.draw(mirror.buildings);
@@ -99,8 +95,7 @@ export class Game {
     };
     this.buildings.draw(mirror.buildings);
     map.terrain.paint(mirror, [0, mirror.rect[3]]);
-    this.sight.look(true);
-    map.terrain.paintSight(mirror, this.sight.visible);
+    map.terrain.paintSight(mirror, mirror.visible);
     map.agents.take(mirror, 1000 / world.tick_hz);
     map.show(mirror);
     map.onFrame = () => {
@@ -121,7 +116,7 @@ export class Game {
 
   static async begin(client: Client, world: Results["world.info"], team: number,
                      map: MapView, memory: Memory, guide: Guide): Promise<Game> {
-    const view = await subscribe(client, { world: world.world, team });
+    const view = await subscribe(client, { world: world.world, team, sight: true });
     return new Game(client, world, team, map, view, memory, guide);
   }
 

@@ -1,0 +1,63 @@
+// core/views/sight.c: see sight.h. Two bitmaps, what is visible and what was told, are compared
+// word by word, whoever has moved.
+
+#include "core/views/sight.h"
+
+#include "core/world/world_state.h"
+
+fm_status fm_sight_begin(const fm_world *world, struct fm_sight *sight, const fm_bitmap *visible)
+{
+    fm_status status =
+        fm_bitmap_init(&sight->told, visible->width, visible->height, false, &world->memory);
+    if (status == FM_OK) {
+        fm_bitmap_copy(&sight->told, visible);
+    }
+    return status;
+}
+
+void fm_sight_fini(struct fm_sight *sight, const fm_memory *memory)
+{
+    fm_memory_release(memory, sight->flips, sight->capacity * sizeof *sight->flips);
+    fm_bitmap_fini(&sight->told, memory);
+    *sight = (struct fm_sight){0};
+}
+
+static uint32_t count_changed(const fm_bitmap *a, const fm_bitmap *b)
+{
+    uint32_t count = 0, words = (a->width + 63) / 64;
+    for (uint32_t y = 0; y < a->height; y++) {
+        const uint64_t *x = fm_bitmap_row(a, (int32_t)y), *z = fm_bitmap_row(b, (int32_t)y);
+        for (uint32_t i = 0; i < words; i++) {
+            count += x[i] != z[i];
+        }
+    }
+    return count;
+}
+
+static void note_row(struct fm_sight *sight, const fm_bitmap *visible, uint32_t y)
+{
+    const uint64_t *now = fm_bitmap_row(visible, (int32_t)y);
+    uint64_t *told = fm_bitmap_row(&sight->told, (int32_t)y);
+    for (uint32_t word = 0; word < (visible->width + 63) / 64; word++) {
+        uint64_t cells = now[word] ^ told[word];
+        if (cells != 0) {
+            sight->flips[sight->count++] = (fm_sight_flip){.y = y, .word = word, .cells = cells};
+            told[word] = now[word];
+        }
+    }
+}
+
+void fm_sight_note(const fm_world *world, struct fm_sight *sight, const fm_bitmap *visible)
+{
+    sight->count = 0;
+    if (sight->told.words == NULL) {
+        return;
+    }
+    uint32_t changed = count_changed(visible, &sight->told);
+    if (changed == 0 || !FM_RESERVE(world, sight->flips, sight->capacity, changed)) {
+        return;
+    }
+    for (uint32_t y = 0; y < visible->height; y++) {
+        note_row(sight, visible, y);
+    }
+}
