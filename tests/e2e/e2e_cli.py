@@ -166,7 +166,7 @@ class CliTest(unittest.TestCase):
         self.assertLessEqual({"ping", "worlds", "create", "destroy", "pause", "resume", "step", "info",
                               "team", "spawn", "order", "terrain", "path", "distance",
                               "reachable", "nearest", "field", "watch", "inspect", "explain", "top", "snapshot", "stats",
-                              "play", "remove", "build", "demolish", "token", "revoke", "replay",
+                              "play", "remove", "set", "place", "report", "build", "demolish", "token", "revoke", "replay",
                               "healthcheck"}, set(commands))
         self.assertLessEqual(max(map(len, overview.splitlines())), 90)
         for command in commands:
@@ -512,6 +512,36 @@ class CliTest(unittest.TestCase):
         self.assertEqual(self.cli("remove", "1-3"), "3 agents removed\n")
         self.assertEqual(self.json("remove", "--team", "all")["removed"], free + 3)
         self.assertEqual(self.json("info")["agents"], 0)
+
+    def test_living_units_are_changed_placed_and_reported(self):
+        self.small_world("--class", "ground", "--class", "boat:water=1,ground=2")
+        self.cli("spawn", "--team", 1, "--at", "0,0", "--at", "1,0", "--at", "2,0")
+        self.cli("order", "move", "9,0", "1-2")
+        self.cli("order", "hold", "1", "--queue")
+        self.assertEqual(self.cli("set", "--freeze", "--speed", 2.5, "1"), "1 agent changed\n")
+        self.assertEqual(self.json("set", "--class", "boat", "1-2")["count"], 2)
+        self.assertEqual(self.cli("place", "5,4/6,4", "2-3"), "2 agents placed\n")
+        self.assertEqual(self.cli("place", "4,2", "3"), "1 agent placed\n")
+        first, second, third = self.json("report", "--team", 1, "--cells", 4)["agents"]
+        self.assertEqual((first["cell"], first["speed"], first["frozen"]), ([0, 0], 2.5, True))
+        self.assertEqual([order["kind"] for order in first["orders"]], ["move", "hold"])
+        self.assertEqual((second["cell"], second["class"], second["frozen"]), ([5, 4], "boat", False))
+        self.assertEqual((third["cell"], third["orders"]), ([4, 2], []))
+        lines = self.cli("report", "1-3").splitlines()
+        self.assertRegex(lines[0], "^ +AGENT +AT +STATE +ORDER +GOAL +QUEUED +WHY$")
+        self.assertRegex(lines[1], r"^ +1 +0,0 +\w+ +move +9,0 +1 +\w")
+        self.assertRegex(lines[3], r"^ +3 +4,2 +\w+ +- +- +0")
+        self.cli("step", 3)
+        self.assertEqual(self.json("report", "1")["agents"][0]["cell"], [0, 0])
+        self.cli("set", "--thaw", "--speed", 0, "1")
+        self.cli("step", 3)
+        self.assertNotEqual(self.json("report", "1")["agents"][0]["cell"], [0, 0])
+        self.refuse(2, "--freeze or --thaw", "set", "--freeze", "--thaw", "1")
+        self.refuse(2, "what? --class", "set", "1")
+        self.refuse(2, "which agents?", "place", "1,0")
+        self.refuse(2, "one for each agent", "place", "1,0/2,0", "1-3")
+        self.refuse(1, "no_agent", "set", "--freeze", "99")
+        self.refuse(1, "blocked_cell", "place", "1,1", "1")
 
     def test_spawn_around_a_base(self):
         made = self.json("create", "arena", "--generate", "skirmish", "--players", 2, "--width", 128,

@@ -21,8 +21,7 @@ static int run_team(fm_cli *cli)
     return 0;
 }
 
-// The agents named by arguments from `first` on and by --team.
-static fm_id_list read_agents(fm_cli *cli, uint64_t world, int first)
+fm_id_list fm_cli_read_agents(fm_cli *cli, uint64_t world, int first)
 {
     fm_id_list list = {.ids = NULL};
     for (int i = first; i < cli->argument_count; i++) {
@@ -198,7 +197,7 @@ static int run_order(fm_cli *cli)
     }
     fm_cli_connect(cli);
     uint64_t world = fm_cli_world_option(cli), first = 0;
-    fm_id_list agents = read_agents(cli, world, words->operand == NOTHING ? 1 : 2);
+    fm_id_list agents = fm_cli_read_agents(cli, world, words->operand == NOTHING ? 1 : 2);
     uint64_t count = send_to_agents(cli, world, agents, &request, "count", &first);
     free(agents.ids);
     if (cli->json) {
@@ -214,7 +213,7 @@ static int run_remove(fm_cli *cli)
 {
     fm_cli_connect(cli);
     uint64_t world = fm_cli_world_option(cli), first;
-    fm_id_list agents = read_agents(cli, world, 0);
+    fm_id_list agents = fm_cli_read_agents(cli, world, 0);
     struct request request = {.method = FM_METHOD_AGENT_REMOVE};
     uint64_t count = send_to_agents(cli, world, agents, &request, "removed", &first);
     free(agents.ids);

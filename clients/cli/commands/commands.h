@@ -4,6 +4,7 @@
 #pragma once
 
 #include "clients/cli/base/cli.h"
+#include "clients/cli/base/parse.h"
 #include "core/map/grid.h"
 
 extern const fm_cli_command fm_cli_ping;        // server_commands.c
@@ -22,6 +23,9 @@ extern const fm_cli_command fm_cli_team;        // agent_commands.c
 extern const fm_cli_command fm_cli_remove;      // agent_commands.c
 extern const fm_cli_command fm_cli_order;       // agent_commands.c
 extern const fm_cli_command fm_cli_spawn;       // spawn.c
+extern const fm_cli_command fm_cli_set;         // unit_commands.c
+extern const fm_cli_command fm_cli_place;       // unit_commands.c
+extern const fm_cli_command fm_cli_report;      // unit_commands.c
 extern const fm_cli_command fm_cli_terrain;     // map_commands.c
 extern const fm_cli_command fm_cli_build;       // map_commands.c
 extern const fm_cli_command fm_cli_demolish;    // map_commands.c
@@ -38,6 +42,10 @@ extern const fm_cli_command fm_cli_revoke;      // token_commands.c
 extern const fm_cli_command fm_cli_tokens;      // token_commands.c
 extern const fm_cli_command fm_cli_play;        // play.c
 extern const fm_cli_command fm_cli_map;         // map_files.c
+
+/// The agents named by arguments from `first` on and by --team, at least one, or dies. The caller
+/// frees `ids`. agent_commands.c
+fm_id_list fm_cli_read_agents(fm_cli *cli, uint64_t world, int first);
 
 /// Reads a map file of any format, or dies. The caller destroys it.
 fm_grid *fm_cli_load_map(const fm_cli *cli, const char *path);
