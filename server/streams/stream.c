@@ -5,10 +5,9 @@
 #include "proto/pack.h"
 #include "server/base/clock.h"
 #include "server/streams/follow_rect.h"
-#include "server/streams/scene.h"
+#include "server/streams/scenes.h"
 #include "server/worlds/publish.h"
 
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,138 +43,6 @@ struct fm_subscription {
     bool owes;         // due, and has waited long enough for `every`
     fm_subscription *next_due;
 };
-
-// ---- scenes ------------------------------------------------------------------------------------
-
-static fm_scene *find_scene(const fm_host *host, uint32_t team)
-{
-    fm_scene *scene = host->scenes;
-    while (scene != NULL && scene->team != team) {
-        scene = scene->next;
-    }
-    return scene;
-}
-
-// @param session  that waits for it; NULL: none
-static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind, fm_session *session)
-{
-    fm_job *job = fm_job_create(kind, scene->host);
-    if (job == NULL) {
-        return false;
-    }
-    job->watch.team = scene->team;
-    job->watch.serial = scene->serial;
-    job->watch.sight = scene->sight_asked;
-    if (fm_conductor_post(fm_hub_conductor(hub, job->host), job) != FM_OK) {
-        fm_job_destroy(job);
-        return false;
-    }
-    if (session != NULL) {
-        job->session = session->number;
-        session->jobs_waiting += FM_SESSION_WATCH_JOBS;
-    }
-    return true;
-}
-
-static void close_scene(fm_hub *hub, fm_scene *scene);
-
-static fm_scene *longer_idle(fm_scene *longest, const fm_host *host)
-{
-    for (fm_scene *scene = host->scenes; scene != NULL; scene = scene->next) {
-        bool waits = scene->subscriptions == NULL;
-        if (waits && (longest == NULL || scene->idle_ns < longest->idle_ns)) {
-            longest = scene;
-        }
-    }
-    return longest;
-}
-
-static fm_scene *longest_idle(const fm_hub *hub)
-{
-    fm_scene *longest = NULL;
-    for (uint32_t i = 0; i < hub->host_count; i++) {
-        longest = longer_idle(longest, hub->hosts[i]);
-    }
-    for (uint32_t i = 0; i < hub->replay_count; i++) {
-        longest = longer_idle(longest, hub->replays[i]);
-    }
-    return longest;
-}
-
-// Who has been waited for longest gives way.
-static bool make_room(fm_hub *hub, size_t size)
-{
-    fm_scene *scene;
-    while (hub->scenes_size + size > FM_SCENES_SIZE_MAX && (scene = longest_idle(hub)) != NULL) {
-        close_scene(hub, scene);
-    }
-    return hub->scenes_size + size <= FM_SCENES_SIZE_MAX;
-}
-
-// Nobody else has it, not even before or after a restart. Its two low bits are for stream_of().
-static uint64_t make_stream(void)
-{
-    uint64_t stream;
-    randombytes_buf(&stream, sizeof stream);
-    stream = (stream & FM_UINT_MAX) >> 2 << 2;
-    return stream == 0 ? 4 : stream;
-}
-
-static fm_status open_scene(fm_session *session, fm_host *host, uint32_t team, bool sight,
-                            fm_scene **out)
-{
-    fm_hub *hub = session->hub;
-    size_t size = fm_scene_size(host);
-    if (!make_room(hub, size)) {
-        return FM_ERR_LIMIT;
-    }
-    fm_scene *scene = fm_scene_create(host, team, ++hub->serial_last);
-    if (scene == NULL) {
-        return FM_ERR_NO_MEMORY;
-    }
-    scene->sight_asked = sight;
-    if (!post_watch(hub, scene, FM_JOB_WATCH, session)) {
-        fm_scene_destroy(scene);
-        return FM_ERR_NO_MEMORY;
-    }
-    scene->stream = make_stream();
-    hub->scenes_size += size;
-    scene->next = host->scenes;
-    host->scenes = scene;
-    *out = scene;
-    return FM_OK;
-}
-
-// Of a scene that has been without until now.
-static fm_status ask_for_sight(fm_session *session, fm_scene *scene)
-{
-    if (scene->sight_asked) {
-        return FM_OK;
-    }
-    scene->sight_asked = true;
-    if (!post_watch(session->hub, scene, FM_JOB_WATCH, session)) {
-        scene->sight_asked = false;
-        return FM_ERR_NO_MEMORY;
-    }
-    return FM_OK;
-}
-
-static void close_scene(fm_hub *hub, fm_scene *scene)
-{
-    fm_host *host = scene->host;
-    fm_scene **link = &host->scenes;
-    while (*link != scene) {
-        link = &(*link)->next;
-    }
-    *link = scene->next;
-    // A world that ends takes its watches along. A conductor that did not hear of it publishes to
-    // nobody, which costs time but harms nothing.
-    if (host->state == FM_HOST_LIVE && !hub->going_down) {
-        (void)post_watch(hub, scene, FM_JOB_UNWATCH, NULL);
-    }
-    hub->scenes_size -= fm_scene_size(host);
-    fm_scene_destroy(scene);
-}
 
 // ---- sending -----------------------------------------------------------------------------------
 
@@ -564,7 +431,7 @@ static void end(fm_subscription *subscription)
     fm_scene *scene = subscription->scene;
     fm_hub *hub = subscription->session->hub;
     if (leave(subscription)) {
-        close_scene(hub, scene);
+        fm_scenes_close(hub, scene);
     }
 }
 
@@ -577,7 +444,7 @@ static void lose(fm_subscription *subscription)
     if (leave(subscription)) {
         scene->idle_ns = fm_clock_now_ns();
         if (!may_come_back) {
-            close_scene(hub, scene);
+            fm_scenes_close(hub, scene);
         }
     }
 }
@@ -610,12 +477,12 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
     if (subscription == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    fm_scene *scene = find_scene(request->host, request->team);
+    fm_scene *scene = fm_scenes_find(request->host, request->team);
     fm_status status = FM_OK;
     if (scene == NULL) {
-        status = open_scene(session, request->host, request->team, request->sight, &scene);
+        status = fm_scenes_open(session, request->host, request->team, request->sight, &scene);
     } else if (request->sight) {
-        status = ask_for_sight(session, scene);
+        status = fm_scenes_ask_for_sight(session, scene);
     }
     if (status != FM_OK) {
         free(subscription);
@@ -732,7 +599,7 @@ static void close_idle(fm_hub *hub, fm_host *host, uint64_t now_ns, double longe
     for (fm_scene *scene = host->scenes; scene != NULL; scene = next) {
         next = scene->next;
         if (scene->subscriptions == NULL && (double)(now_ns - scene->idle_ns) >= longest_ns) {
-            close_scene(hub, scene);
+            fm_scenes_close(hub, scene);
         }
     }
 }
@@ -791,7 +658,7 @@ static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
 {
     bool is_last = scene->subscriptions == NULL;
     if (is_last) {
-        close_scene(hub, scene);
+        fm_scenes_close(hub, scene);
     }
     while (!is_last) {
         fm_subscription *subscription = scene->subscriptions;
@@ -825,7 +692,7 @@ static void refuse_sight(fm_scene *scene, fm_status status)
 // A replay went elsewhere in time: whoever looks on, or comes back, begins with a keyframe.
 static void forget_keyframes(fm_scene *scene)
 {
-    scene->stream = make_stream();
+    scene->stream = fm_scenes_make_stream();
     for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
          subscription = subscription->next_of_scene) {
         subscription->has_keyframe = false;
@@ -835,7 +702,7 @@ static void forget_keyframes(fm_scene *scene)
 void fm_stream_publish(fm_hub *hub, fm_publication *publication)
 {
     fm_host *host = publication->host;
-    fm_scene *scene = find_scene(host, publication->team);
+    fm_scene *scene = fm_scenes_find(host, publication->team);
     if (scene != NULL && scene->serial == publication->serial &&
         (scene->live || publication->is_snapshot)) {
         fm_status status = fm_scene_apply(scene, publication);
@@ -854,7 +721,7 @@ void fm_stream_publish(fm_hub *hub, fm_publication *publication)
 
 void fm_stream_watched(fm_hub *hub, const fm_job *job)
 {
-    fm_scene *scene = find_scene(job->host, job->watch.team);
+    fm_scene *scene = fm_scenes_find(job->host, job->watch.team);
     bool is_its = scene != NULL && scene->serial == job->watch.serial;
     if (job->status != FM_OK && is_its && scene->live) {
         refuse_sight(scene, job->status);

@@ -1,0 +1,131 @@
+// server/streams/scenes.c: see scenes.h.
+
+#include "server/streams/scenes.h"
+
+#include <sodium.h>
+
+fm_scene *fm_scenes_find(const fm_host *host, uint32_t team)
+{
+    fm_scene *scene = host->scenes;
+    while (scene != NULL && scene->team != team) {
+        scene = scene->next;
+    }
+    return scene;
+}
+
+// @param session  that waits for it; NULL: none
+static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind, fm_session *session)
+{
+    fm_job *job = fm_job_create(kind, scene->host);
+    if (job == NULL) {
+        return false;
+    }
+    job->watch.team = scene->team;
+    job->watch.serial = scene->serial;
+    job->watch.sight = scene->sight_asked;
+    if (fm_conductor_post(fm_hub_conductor(hub, job->host), job) != FM_OK) {
+        fm_job_destroy(job);
+        return false;
+    }
+    if (session != NULL) {
+        job->session = session->number;
+        session->jobs_waiting += FM_SESSION_WATCH_JOBS;
+    }
+    return true;
+}
+
+void fm_scenes_close(fm_hub *hub, fm_scene *scene)
+{
+    fm_host *host = scene->host;
+    fm_scene **link = &host->scenes;
+    while (*link != scene) {
+        link = &(*link)->next;
+    }
+    *link = scene->next;
+    // A world that ends takes its watches along. A conductor that did not hear of it publishes to
+    // nobody, which costs time but harms nothing.
+    if (host->state == FM_HOST_LIVE && !hub->going_down) {
+        (void)post_watch(hub, scene, FM_JOB_UNWATCH, NULL);
+    }
+    hub->scenes_size -= fm_scene_size(host);
+    fm_scene_destroy(scene);
+}
+
+static fm_scene *longer_idle(fm_scene *longest, const fm_host *host)
+{
+    for (fm_scene *scene = host->scenes; scene != NULL; scene = scene->next) {
+        bool waits = scene->subscriptions == NULL;
+        if (waits && (longest == NULL || scene->idle_ns < longest->idle_ns)) {
+            longest = scene;
+        }
+    }
+    return longest;
+}
+
+static fm_scene *longest_idle(const fm_hub *hub)
+{
+    fm_scene *longest = NULL;
+    for (uint32_t i = 0; i < hub->host_count; i++) {
+        longest = longer_idle(longest, hub->hosts[i]);
+    }
+    for (uint32_t i = 0; i < hub->replay_count; i++) {
+        longest = longer_idle(longest, hub->replays[i]);
+    }
+    return longest;
+}
+
+// Who has been waited for longest gives way.
+static bool make_room(fm_hub *hub, size_t size)
+{
+    fm_scene *scene;
+    while (hub->scenes_size + size > FM_SCENES_SIZE_MAX && (scene = longest_idle(hub)) != NULL) {
+        fm_scenes_close(hub, scene);
+    }
+    return hub->scenes_size + size <= FM_SCENES_SIZE_MAX;
+}
+
+uint64_t fm_scenes_make_stream(void)
+{
+    uint64_t stream;
+    randombytes_buf(&stream, sizeof stream);
+    stream = (stream & FM_UINT_MAX) >> 2 << 2;
+    return stream == 0 ? 4 : stream;
+}
+
+fm_status fm_scenes_open(fm_session *session, fm_host *host, uint32_t team, bool sight,
+                         fm_scene **out)
+{
+    fm_hub *hub = session->hub;
+    size_t size = fm_scene_size(host);
+    if (!make_room(hub, size)) {
+        return FM_ERR_LIMIT;
+    }
+    fm_scene *scene = fm_scene_create(host, team, ++hub->serial_last);
+    if (scene == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    scene->sight_asked = sight;
+    if (!post_watch(hub, scene, FM_JOB_WATCH, session)) {
+        fm_scene_destroy(scene);
+        return FM_ERR_NO_MEMORY;
+    }
+    scene->stream = fm_scenes_make_stream();
+    hub->scenes_size += size;
+    scene->next = host->scenes;
+    host->scenes = scene;
+    *out = scene;
+    return FM_OK;
+}
+
+fm_status fm_scenes_ask_for_sight(fm_session *session, fm_scene *scene)
+{
+    if (scene->sight_asked) {
+        return FM_OK;
+    }
+    scene->sight_asked = true;
+    if (!post_watch(session->hub, scene, FM_JOB_WATCH, session)) {
+        scene->sight_asked = false;
+        return FM_ERR_NO_MEMORY;
+    }
+    return FM_OK;
+}

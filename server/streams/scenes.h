@@ -1,0 +1,35 @@
+// server/streams/scenes.h: the scenes of all worlds: found, opened when somebody subscribes to a
+// view, closed when nobody shows it any more.
+//
+// All scenes together have FM_SCENES_SIZE_MAX bytes of cells. Those that nobody shows, but somebody
+// may come back to, give way to new ones; first the one that has waited longest.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include "server/sessions/session.h"
+#include "server/streams/scene.h"
+
+/// The scene of a team's view of a world, or of everything (FM_ALL_TEAMS). NULL: there is none.
+fm_scene *fm_scenes_find(const fm_host *host, uint32_t team);
+
+/// Opens the scene of a view and asks the conductor to watch it.
+///
+/// @param session  that waits for it: the job counts as one of its own
+/// @param sight    whether the view says which cells are visible
+/// @return FM_OK, FM_ERR_LIMIT (too many bytes of scenes that are in use) or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_scenes_open(fm_session *session, fm_host *host, uint32_t team, bool sight,
+                                    fm_scene **out);
+
+/// Asks for the visible cells of a scene that has been without until now; nothing happens when it
+/// has them.
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_scenes_ask_for_sight(fm_session *session, fm_scene *scene);
+
+/// Closes a scene without subscriptions, and ends the conductor's watch.
+void fm_scenes_close(fm_hub *hub, fm_scene *scene);
+
+/// A number for a scene's stream that nobody else has, not even before or after a restart. Its two
+/// low bits are 0.
+uint64_t fm_scenes_make_stream(void);
