@@ -31,57 +31,6 @@
 #define FIRST_CAPACITY     64u         // requests
 #define MESSAGE_SIZE_MIN   1024u       // bytes that any server accepts
 
-struct pending {
-    bool waits; // false: answered, or never made
-    fm_method method;
-    fm_client_reply_fn *on_reply;
-    void *context;
-    uint64_t deadline_ms;
-    uint32_t timeout_ms;
-};
-
-struct fm_client {
-    fm_link link;
-    fm_client_options options;
-    char name[65], token[257]; // what options.name and options.token point to
-    char resume[FM_CLIENT_RESUME_SIZE];
-    fm_client_error error; // of the last failure
-    bool broken;           // for good; `broken_error` says why
-    fm_client_error broken_error;
-    int write_errno; // sending failed; what the server still said is read first
-    bool delivering; // inside a callback
-    bool skips_notifications;
-    fm_client_notification_fn *on_notification;
-    void *notification_context;
-
-    struct pending *ring;
-    uint32_t capacity;  // a power of two
-    uint32_t oldest_id; // no request before it waits
-    uint32_t next_id;
-    uint32_t in_flight;
-    uint64_t earliest_ms; // no deadline lies before it
-
-    msgpack_sbuffer out;
-    msgpack_packer packer; // into `out`
-    size_t sent_size;      // bytes of `out` that are gone already
-
-    uint8_t *in;
-    size_t in_capacity;
-    size_t in_begin;   // where the message being received begins
-    size_t in_scanned; // bytes that the scanner has seen
-    size_t in_end;
-    fm_scanner scanner;
-    msgpack_zone zone; // of the message being delivered
-
-    const uint8_t *message; // being delivered
-    size_t message_size;
-    msgpack_sbuffer reply_bytes; // of the last fm_client_call(): its result points here
-    msgpack_zone reply_zone;
-
-    uint64_t message_size_max; // that the server accepts, from hello
-    fm_client_traffic traffic;
-};
-
 // ---- life ---------------------------------------------------------------------------------------
 
 fm_client_options fm_client_options_default(void)
@@ -106,24 +55,21 @@ static fm_status secure(fm_client *client, const char *address, const fm_client_
                : fm_client_error_set(error, FM_ERR_BAD_VALUE, "'%.100s' names no host", address);
 }
 
-fm_status fm_client_connect(const char *address, const fm_client_options *options, fm_client **out,
-                            fm_client_error *error)
+fm_status fm_client_open(const char *address, const fm_client_options *options, fm_client **out,
+                         fm_client_error *error)
 {
-    fm_client_error unwanted;
-    error = error == NULL ? &unwanted : error;
-    fm_client_options chosen = options == NULL ? fm_client_options_default() : *options;
     int fd;
-    fm_status status = fm_connect(address, chosen.connect_timeout_ms, &fd, error);
+    fm_status status = fm_connect(address, options->connect_timeout_ms, &fd, error);
     if (status != FM_OK) {
         return status;
     }
     fm_client *client;
-    status = fm_client_adopt(fd, &chosen, &client);
+    status = fm_client_adopt(fd, options, &client);
     if (status != FM_OK) {
         return fm_client_error_set(error, status, "%s", fm_status_text(status));
     }
-    if (chosen.tls) {
-        status = secure(client, address, &chosen, error);
+    if (options->tls) {
+        status = secure(client, address, options, error);
     }
     if (status != FM_OK) {
         fm_client_destroy(client);
@@ -136,7 +82,7 @@ fm_status fm_client_connect(const char *address, const fm_client_options *option
 fm_status fm_client_adopt(int fd, const fm_client_options *options, fm_client **out)
 {
     fm_client *client = calloc(1, sizeof *client);
-    struct pending *ring = calloc(FIRST_CAPACITY, sizeof *ring);
+    struct fm_client_pending *ring = calloc(FIRST_CAPACITY, sizeof *ring);
     if (client == NULL || ring == NULL) {
         free(client);
         free(ring);
@@ -193,6 +139,9 @@ void fm_client_destroy(fm_client *client)
     FM_ASSERT(!client->delivering);
     break_connection(client, "closed by this side");
     answer_all(client);
+    if (client->hooks != NULL) {
+        client->hooks->destroy(client);
+    }
     fm_link_close(&client->link);
     free(client->ring);
     free(client->in);
@@ -212,7 +161,7 @@ static uint64_t now_ms(void)
 
 // ---- requests in flight -------------------------------------------------------------------------
 
-static struct pending *slot_of(const fm_client *client, uint32_t id)
+static struct fm_client_pending *slot_of(const fm_client *client, uint32_t id)
 {
     return &client->ring[id & (client->capacity - 1)];
 }
@@ -224,7 +173,7 @@ static fm_status reserve_slot(fm_client *client)
     if (span < client->capacity) {
         return FM_OK;
     }
-    struct pending *ring = calloc((size_t)client->capacity * 2, sizeof *ring);
+    struct fm_client_pending *ring = calloc((size_t)client->capacity * 2, sizeof *ring);
     if (ring == NULL) {
         return FM_ERR_NO_MEMORY;
     }
@@ -243,8 +192,11 @@ static fm_status reserve_slot(fm_client *client)
 static void answer(fm_client *client, uint32_t id, const fm_client_error *error,
                    const msgpack_object *result)
 {
-    struct pending request = *slot_of(client, id); // a copy: the callback may grow the ring
+    struct fm_client_pending request =
+        *slot_of(client, id); // a copy: the callback may grow the ring
     slot_of(client, id)->waits = false;
+    slot_of(client, id)->bytes = NULL;
+    free(request.bytes);
     client->in_flight--;
     while (client->oldest_id != client->next_id && !slot_of(client, client->oldest_id)->waits) {
         client->oldest_id++;
@@ -329,6 +281,19 @@ static bool pack(fm_client *client, uint32_t id, fm_method method, const fm_para
             msgpack_sbuffer_write(&client->out, params->bytes, params->size) == 0);
 }
 
+// What was packed last, where it may have to be sent again. @return false when out of memory
+static bool keep(const fm_client *client, size_t begin, char **bytes)
+{
+    if (client->hooks == NULL) {
+        return true;
+    }
+    *bytes = malloc(client->out.size - begin);
+    if (*bytes != NULL) {
+        memcpy(*bytes, client->out.data + begin, client->out.size - begin);
+    }
+    return *bytes != NULL;
+}
+
 static bool is_full(const fm_client *client, const fm_params *params)
 {
     size_t size = params == NULL ? 0 : params->size;
@@ -347,20 +312,29 @@ fm_status fm_client_send(fm_client *client, fm_method method, const fm_params *p
                                    "%u requests and %zu bytes wait for the server already",
                                    client->in_flight, unsent_size(client));
     }
+    uint64_t world = 0;
+    if (client->hooks != NULL) {
+        params = client->hooks->prepare(client, method, params, &world);
+    }
     size_t size_before = client->out.size;
-    if (reserve_slot(client) != FM_OK || !pack(client, client->next_id, method, params)) {
+    char *bytes = NULL;
+    if (reserve_slot(client) != FM_OK || !pack(client, client->next_id, method, params) ||
+        !keep(client, size_before, &bytes)) {
         client->out.size = size_before;
         return fm_client_error_set(&client->error, FM_ERR_NO_MEMORY, "%s",
                                    fm_status_text(FM_ERR_NO_MEMORY));
     }
     uint64_t deadline_ms = now_ms() + client->options.timeout_ms;
-    *slot_of(client, client->next_id) = (struct pending){
+    *slot_of(client, client->next_id) = (struct fm_client_pending){
         .waits = true,
         .method = method,
         .on_reply = on_reply,
         .context = context,
         .deadline_ms = deadline_ms,
         .timeout_ms = client->options.timeout_ms,
+        .bytes = bytes,
+        .size = client->out.size - size_before,
+        .world = world,
     };
     if (deadline_ms < client->earliest_ms) {
         client->earliest_ms = deadline_ms;
@@ -404,11 +378,18 @@ static const char *deliver_response(fm_client *client, const msgpack_object_arra
     if (!waits(client, id)) {
         return NULL; // too late: it has been given up already
     }
-    if (message->ptr[2].type == MSGPACK_OBJECT_NIL) {
+    bool failed = message->ptr[2].type != MSGPACK_OBJECT_NIL;
+    fm_client_error error;
+    if (failed) {
+        read_error(&message->ptr[2], &error);
+    }
+    if (client->hooks != NULL && client->hooks->holds(client, slot_of(client, (uint32_t)id),
+                                                      failed ? &error : NULL, &message->ptr[3])) {
+        return NULL; // it will be sent to another node
+    }
+    if (!failed) {
         answer(client, (uint32_t)id, NULL, &message->ptr[3]);
     } else {
-        fm_client_error error;
-        read_error(&message->ptr[2], &error);
         answer(client, (uint32_t)id, &error, NULL);
     }
     return NULL;
@@ -437,6 +418,15 @@ static void answer_ping(fm_client *client, const msgpack_object *ping)
     fm_params_fini(&params);
 }
 
+void fm_client_tell(fm_client *client, fm_notification notification, const msgpack_object *params)
+{
+    if (client->on_notification != NULL) {
+        client->delivering = true;
+        client->on_notification(client->notification_context, notification, params);
+        client->delivering = false;
+    }
+}
+
 static const char *deliver_notification(fm_client *client, const msgpack_object_array *message)
 {
     if (message->size != 3 || message->ptr[1].type != MSGPACK_OBJECT_STR ||
@@ -450,11 +440,9 @@ static const char *deliver_notification(fm_client *client, const msgpack_object_
     }
     if (notification == FM_NOTIFY_IDLE) {
         answer_ping(client, &message->ptr[2].via.array.ptr[0]);
-    } else if (client->on_notification != NULL) {
-        client->delivering = true;
-        client->on_notification(client->notification_context, notification,
-                                &message->ptr[2].via.array.ptr[0]);
-        client->delivering = false;
+    } else if (client->hooks == NULL ||
+               client->hooks->routes(client, notification, &message->ptr[2].via.array.ptr[0])) {
+        fm_client_tell(client, notification, &message->ptr[2].via.array.ptr[0]);
     }
     return NULL;
 }
@@ -579,6 +567,15 @@ static bool read_once(fm_client *client)
     return !client->broken && (size_t)size == room;
 }
 
+// Whether the connection is over, and no other one was found.
+static bool is_over(fm_client *client)
+{
+    if (client->hooks != NULL) {
+        client->hooks->recover(client);
+    }
+    return client->broken;
+}
+
 fm_status fm_client_on_readable(fm_client *client)
 {
     FM_ASSERT(!client->delivering);
@@ -589,7 +586,7 @@ fm_status fm_client_on_readable(fm_client *client)
     if (client->write_errno != 0 && reads < READS_PER_TURN_MAX) {
         break_connection(client, strerror(client->write_errno));
     }
-    if (client->broken) {
+    if (is_over(client)) {
         answer_all(client);
         return fail(client, &client->broken_error);
     }
@@ -613,7 +610,7 @@ int fm_client_timeout_ms(const fm_client *client)
 
 static void give_up(fm_client *client, uint32_t id)
 {
-    const struct pending *request = slot_of(client, id);
+    const struct fm_client_pending *request = slot_of(client, id);
     fm_client_error error;
     fm_client_error_set(&error, FM_ERR_IO, "no answer to %s within %u ms",
                         fm_method_name(request->method), request->timeout_ms);
@@ -646,7 +643,7 @@ void fm_client_expire(fm_client *client)
 fm_status fm_client_wait(fm_client *client, int timeout_ms)
 {
     FM_ASSERT(!client->delivering);
-    if (client->broken) {
+    if (is_over(client)) {
         answer_all(client);
         return fail(client, &client->broken_error);
     }
@@ -699,6 +696,8 @@ static void on_call_reply(void *context, uint64_t id, const fm_client_error *err
                        &client->reply_zone, &call->message) != MSGPACK_UNPACK_SUCCESS) {
         call->failed = true;
         fm_client_error_set(&call->error, FM_ERR_NO_MEMORY, "%s", fm_status_text(FM_ERR_NO_MEMORY));
+    } else if (client->hooks != NULL) {
+        client->hooks->rename(client, &call->message.via.array.ptr[3]);
     }
 }
 
@@ -747,6 +746,7 @@ fm_status fm_client_hello(fm_client *client, fm_client_welcome *welcome)
     client->message_size_max = size_max > MESSAGE_SIZE_MIN ? size_max : MESSAGE_SIZE_MIN;
     if (welcome != NULL) {
         fm_object_text(result, "server", welcome->server, sizeof welcome->server);
+        fm_object_text(result, "node", welcome->node, sizeof welcome->node);
         fm_object_text(result, "role", welcome->role, sizeof welcome->role);
         welcome->protocol = fm_object_uint(result, "protocol", 0);
         welcome->session = fm_object_uint(result, "session", 0);
@@ -756,7 +756,56 @@ fm_status fm_client_hello(fm_client *client, fm_client_welcome *welcome)
         welcome->agents_max = fm_object_uint(limits, "agents", 65536);
         welcome->cells_max = fm_object_uint(limits, "cells", 65536);
     }
+    if (client->hooks != NULL) {
+        client->hooks->greeted(client, result);
+    }
     return FM_OK;
+}
+
+// ---- for who follows ----------------------------------------------------------------------------
+
+void fm_client_exchange(fm_client *client, fm_client *other)
+{
+    fm_client old = *client;
+    client->link = other->link;
+    client->in = other->in;
+    client->in_capacity = other->in_capacity;
+    client->in_begin = other->in_begin;
+    client->in_scanned = other->in_scanned;
+    client->in_end = other->in_end;
+    client->scanner = other->scanner;
+    client->message_size_max = other->message_size_max;
+    other->link = old.link;
+    other->in = old.in;
+    other->in_capacity = old.in_capacity;
+    other->in_begin = other->in_scanned = other->in_end = 0;
+    client->broken = false;
+    client->write_errno = 0;
+    client->sent_size = 0;
+    msgpack_sbuffer_clear(&client->out);
+}
+
+struct fm_client_pending *fm_client_pending_of(const fm_client *client, uint32_t id)
+{
+    return waits(client, id) ? slot_of(client, id) : NULL;
+}
+
+bool fm_client_repeat(fm_client *client, uint32_t id)
+{
+    struct fm_client_pending *request = slot_of(client, id);
+    request->refused = false;
+    request->deadline_ms = now_ms() + request->timeout_ms;
+    return msgpack_sbuffer_write(&client->out, request->bytes, request->size) == 0;
+}
+
+void fm_client_answer(fm_client *client, uint32_t id, const fm_client_error *error)
+{
+    answer(client, id, error, NULL);
+}
+
+void fm_client_break(fm_client *client, const char *reason)
+{
+    break_connection(client, reason);
 }
 
 // ---- small things -------------------------------------------------------------------------------

@@ -83,6 +83,11 @@ def method(entry):
 def make_methods(protocol):
     return (MADE.format("Methods.cs") + "using System.Collections.Generic;\n\nnamespace Fogmarch\n{\n"
             "    public sealed partial class Client\n    {\n"
+            "        // Methods with a command_id: sent again, they are carried out once.\n"
+            "        private static readonly HashSet<string> Commands = new HashSet<string>\n        {\n"
+            + "".join(f"            \"{entry['name']}\",\n" for entry in protocol["methods"]
+                      if any(param["name"] == "command_id" for param in entry["params"]))
+            + "        };\n\n"
             + "\n".join(method(entry) for entry in protocol["methods"] if entry["name"] not in OWN)
             + "    }\n}\n")
 

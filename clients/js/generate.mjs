@@ -66,6 +66,10 @@ const text = [
   `/** The lowest role of each method. */\nexport const METHOD_ROLES = {\n` +
     protocol.methods.map((m) => `  ${JSON.stringify(m.name)}: ${JSON.stringify(m.role)},\n`).join("") +
     `} as const;\n`,
+  "/** Methods with a command_id: sent again, they are carried out once. */\n" +
+    "export const COMMANDS: ReadonlySet<string> = new Set([\n" +
+    protocol.methods.filter((m) => m.params.some((p) => p.name === "command_id"))
+      .map((m) => `  ${JSON.stringify(m.name)},\n`).join("") + "]);\n",
   names("ROLES", protocol.roles),
   names("TERRAINS", protocol.terrains),
   names("AGENT_STATES", protocol.agent_states),

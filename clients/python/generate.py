@@ -93,7 +93,10 @@ def make(protocol):
              + names("AGENT_STATES", protocol["agent_states"])
              + names("ORDER_ENDS", protocol["order_ends"])
              + names("ORDER_KINDS", protocol["order_kinds"])
-             + names("PLANNERS", protocol["planners"])]
+             + names("PLANNERS", protocol["planners"])
+             + "# Methods with a command_id: sent again, they are carried out once.\n"
+             + names("COMMANDS", [m for m in protocol["methods"]
+                                  if any(p["name"] == "command_id" for p in m["params"])])]
     parts += [result_class(class_name(m["name"]), f"What {m['name']} answers.", m["results"], True)
               for m in protocol["methods"] if m["results"]]
     parts += [result_class(class_name(n["name"]), n["text"], n["entries"], False)

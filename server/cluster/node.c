@@ -465,6 +465,15 @@ bool fm_node_locate(fm_node *node, uint64_t number, const char *name, fm_node_wo
     return found;
 }
 
+uint32_t fm_node_list(fm_node *node, fm_node_entry entries[FM_NODES_MAX])
+{
+    uv_mutex_lock(&node->lock);
+    uint32_t count = node->directory.node_count;
+    memcpy(entries, node->directory.nodes, count * sizeof *entries);
+    uv_mutex_unlock(&node->lock);
+    return count;
+}
+
 bool fm_node_copy(fm_node *node, fm_node_directory *directory)
 {
     uv_mutex_lock(&node->lock);

@@ -167,5 +167,8 @@ bool fm_node_is_draining(fm_node *node);
 bool fm_node_locate(fm_node *node, uint64_t number, const char *name, fm_node_world *world,
                     fm_node_entry *entry);
 
+/// The nodes that live, as the last look found them. @return how many
+uint32_t fm_node_list(fm_node *node, fm_node_entry entries[FM_NODES_MAX]);
+
 /// A copy of the directory, whose `worlds` are for free(). @return false when out of memory
 bool fm_node_copy(fm_node *node, fm_node_directory *directory);

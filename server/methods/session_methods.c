@@ -117,6 +117,22 @@ static void pack_resume(msgpack_packer *packer, const fm_session *session)
     sodium_memzero(text, sizeof text);
 }
 
+// Where clients go when this node dies, or does not have their world.
+static void pack_seeds(msgpack_packer *packer, const fm_hub *hub)
+{
+    static fm_node_entry entries[FM_NODES_MAX]; // too large for the stack; the event loop's
+    uint32_t count = hub->node == NULL ? 0 : fm_node_list(hub->node, entries);
+    fm_pack_key_text(packer, "node", hub->node == NULL ? "" : fm_node_name(hub->node));
+    fm_pack_text(packer, "seeds");
+    msgpack_pack_array(packer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        msgpack_pack_map(packer, 3);
+        fm_pack_key_text(packer, "node", entries[i].name);
+        fm_pack_key_text(packer, "tcp", entries[i].tcp);
+        fm_pack_key_text(packer, "http", entries[i].http);
+    }
+}
+
 static void welcome(fm_session *session, const fm_request *request)
 {
     if (request->is_notification) {
@@ -125,7 +141,7 @@ static void welcome(fm_session *session, const fm_request *request)
     bool is_player = session->role == FM_ROLE_PLAYER;
     fm_reply reply;
     fm_reply_begin(&reply, request->id);
-    msgpack_pack_map(&reply.packer, is_player ? 9 : 7);
+    msgpack_pack_map(&reply.packer, is_player ? 11 : 9);
     fm_pack_key_text(&reply.packer, "server", "fogmarchd " FOGMARCH_VERSION);
     fm_pack_key_uint(&reply.packer, "protocol", FM_PROTOCOL_NUMBER);
     fm_pack_key_uint(&reply.packer, "session", session->alias);
@@ -137,6 +153,7 @@ static void welcome(fm_session *session, const fm_request *request)
     }
     pack_resume(&reply.packer, session);
     pack_limits(&reply.packer, session->hub->config);
+    pack_seeds(&reply.packer, session->hub);
     fm_reply_send(session, &reply);
 }
 

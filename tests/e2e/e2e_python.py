@@ -89,7 +89,7 @@ def lost_and_found():
             plain.call("agent.order", world=world, agents=ids, kind="move", goal=[base[0] + 3, base[1]])
             plain.call("world.step", world=world, ticks=2)
             await view.next()
-            client._writer.transport.abort()
+            client._link._writer.transport.abort()
             plain.call("world.step", world=world, ticks=30)
             again = await fogmarch.connect(address, resume=client.welcome["resume"])
             assert again.welcome["resumed"] and again.welcome["role"] == "player"

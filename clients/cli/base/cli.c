@@ -160,6 +160,7 @@ void fm_cli_connect(fm_cli *cli)
     options.tls = cli->tls;
     options.tls_ca_file = cli->tls_ca_file;
     options.timeout_ms = cli->timeout_ms;
+    options.follow_ms = cli->timeout_ms; // in a cluster: to the node that has the world
     fm_client_error error;
     fm_status status = fm_client_connect(cli->address, &options, &cli->client, &error);
     if (status == FM_ERR_BAD_VALUE) {
@@ -184,9 +185,19 @@ const msgpack_object *fm_cli_call(fm_cli *cli, fm_method method)
     return result;
 }
 
-static uint64_t only_world(fm_cli *cli)
+// In a cluster the world may be on another node; who may see that list is an admin.
+static fm_numbers all_worlds(fm_cli *cli)
 {
     fm_numbers worlds = fm_object_numbers(fm_cli_call(cli, FM_METHOD_WORLD_LIST), "worlds");
+    if (cli->welcome.node[0] != '\0' && strcmp(cli->welcome.role, "admin") == 0) {
+        worlds = fm_object_numbers(fm_cli_call(cli, FM_METHOD_CLUSTER_STATUS), "worlds");
+    }
+    return worlds;
+}
+
+static uint64_t only_world(fm_cli *cli)
+{
+    fm_numbers worlds = all_worlds(cli);
     if (worlds.count == 0) {
         fm_cli_die(cli, "there is no world yet; 'fogmarch create' makes one");
     }
@@ -207,7 +218,7 @@ uint64_t fm_cli_world(fm_cli *cli, const char *given)
         return number;
     }
     fm_params_text(&cli->params, FM_FIELD_NAME, given);
-    return fm_object_uint(fm_cli_call(cli, FM_METHOD_WORLD_INFO), "world", 0);
+    return fm_object_uint(fm_cli_call(cli, FM_METHOD_WORLD_LOCATE), "world", 0);
 }
 
 uint64_t fm_cli_world_option(fm_cli *cli)

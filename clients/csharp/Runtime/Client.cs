@@ -39,9 +39,16 @@ namespace Fogmarch
             public string Method;
             public Action<Answer> Then; // or null
             public View View;           // whose subscribe this is, or null
+            public long World;          // that it names, or 0
+            public byte[] Bytes;        // of the request, in a cluster: it may have to be sent again
+            public bool Refused;        // another node has the world, so that nothing has been done
         }
 
-        private readonly Link link;
+        private Link link;
+        private readonly string token, name;
+        private readonly bool isSecret;
+        private readonly RemoteCertificateValidationCallback trusts;
+        private string resume;
         private readonly PackWriter draft = new PackWriter();  // of the request that is being written
         private readonly PackWriter early = new PackWriter();  // requests that wait for hello's answer
         private readonly Dictionary<uint, Waiting> waiting = new Dictionary<uint, Waiting>();
@@ -96,6 +103,12 @@ namespace Fogmarch
         {
             subscribed = OnSubscribed;
             unsubscribed = OnUnsubscribed;
+            this.token = token;
+            this.name = name;
+            this.resume = resume;
+            this.trusts = trusts;
+            isSecret = tls;
+            nodes.Add((host.Contains(":") ? "[" + host + "]" : host) + ":" + port);
             link = new Link(host, port, tls, trusts);
             Begin("hello").Set("protocol", Protocol.Number).Set("client", name).Set("token", token)
                 .Set("resume", resume).Send(OnHello);
@@ -121,6 +134,7 @@ namespace Fogmarch
             }
             State = ClientState.Closed;
             Reason = reason;
+            HangUp();
             link.Close();
             if (Closed != null)
             {
@@ -142,6 +156,8 @@ namespace Fogmarch
             draftMap = draft.BeginMap();
             draftMethod = method;
             draftCount = 0;
+            draftWorld = 0;
+            draftHasId = false;
             return new Request(this, last);
         }
 
@@ -175,9 +191,15 @@ namespace Fogmarch
             {
                 throw new ConnectionException(Reason);
             }
+            Prepare();
             draft.EndMap(draftMap, draftCount);
-            waiting.Add(id, new Waiting { Method = draftMethod, Then = then, View = view });
+            waiting.Add(id, new Waiting { Method = draftMethod, Then = then, View = view, World = draftWorld,
+                                          Bytes = Kept() });
             draftMethod = null;
+            if (seeking != null)
+            {
+                return; // sent when a node is found
+            }
             if (State == ClientState.Open || id == 1)
             {
                 link.Put(draft);
@@ -232,11 +254,13 @@ namespace Fogmarch
         {
             if (!given.Ok)
             {
+                wasRefused = true;
                 End(given.Message);
                 return;
             }
             State = ClientState.Open;
             Welcome = given.Result.Copy();
+            Settle(nodes[0]);
             link.Put(early);
             early.Size = 0;
             if (Opened != null)
@@ -287,7 +311,9 @@ namespace Fogmarch
         // One at a time: a keyframe may come before the answer, and names only its subscription.
         private void SendSubscribe(View view)
         {
-            Request request = Begin("subscribe").Set("world", view.World).Set("rect", view.Asked)
+            bool isMoved = view.Resumes && Follows && view.Width > 0;
+            long[] rect = isMoved ? new long[] { view.X, view.Y, view.Width, view.Height } : view.Asked;
+            Request request = Begin("subscribe").Set("world", view.World).Set("rect", rect)
                 .Set("every", view.Every);
             if (view.Team != 0)
             {
@@ -377,11 +403,22 @@ namespace Fogmarch
             updating = true;
             try
             {
-                UpdateLink(waitMs);
+                if (seeking != null)
+                {
+                    UpdateSeek(waitMs);
+                }
+                else
+                {
+                    UpdateAsking();
+                    UpdateLink(waitMs);
+                }
             }
             catch (ConnectionException error)
             {
-                End(error.Message);
+                if (!Lost(error.Message))
+                {
+                    End(error.Message);
+                }
             }
             catch (ProtocolException error)
             {
@@ -452,15 +489,27 @@ namespace Fogmarch
                 return;
             }
             waiting.Remove(answerId);
-            answerView = wanted.View;
-            answer.Method = wanted.Method;
-            answer.Error = new Fields(message.Bytes, message.At);
-            answer.Ok = message.TakeNil();
-            if (!answer.Ok)
+            var error = new Fields(message.Bytes, message.At);
+            bool ok = message.TakeNil();
+            if (!ok)
             {
                 message.Skip();
             }
-            answer.Result = answer.Ok ? new Fields(message.Bytes, message.At) : default(Fields);
+            Deliver(answerId, wanted, error, ok, ok ? new Fields(message.Bytes, message.At) : default(Fields));
+        }
+
+        private void Deliver(uint id, Waiting wanted, Fields error, bool ok, Fields result)
+        {
+            answerId = id;
+            answerView = wanted.View;
+            answer.Method = wanted.Method;
+            answer.Error = error;
+            answer.Ok = ok;
+            answer.Result = result;
+            if (Holds(id, wanted))
+            {
+                return;
+            }
             Action<Answer> then = wanted.Then ?? (answer.Ok ? null : Refused);
             if (then != null)
             {
@@ -505,10 +554,19 @@ namespace Fogmarch
                 View view;
                 if (views.TryGetValue(fields.UInt("subscription"), out view))
                 {
-                    views.Remove(view.Subscription);
-                    view.State = ViewState.Ended;
-                    view.TellEnd("the world has ended");
+                    if (Follows)
+                    {
+                        AskWhetherEnded(view);
+                    }
+                    else
+                    {
+                        EndView(view);
+                    }
                 }
+            }
+            else if (name == "moved")
+            {
+                Leave(fields.UInt("subscription"));
             }
             else if (name == "going_down" && GoingDown != null)
             {

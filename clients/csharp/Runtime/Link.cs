@@ -84,6 +84,12 @@ namespace Fogmarch
             output.Put(message);
         }
 
+        /// <summary>The same, as bytes.</summary>
+        public void Put(byte[] message)
+        {
+            output.PutRaw(message);
+        }
+
         // Bytes that the system takes; 0: none now.
         private int Send()
         {

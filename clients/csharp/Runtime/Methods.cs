@@ -6,6 +6,21 @@ namespace Fogmarch
 {
     public sealed partial class Client
     {
+        // Methods with a command_id: sent again, they are carried out once.
+        private static readonly HashSet<string> Commands = new HashSet<string>
+        {
+            "team.create",
+            "agent.spawn",
+            "agent.remove",
+            "agent.order",
+            "agent.planner",
+            "agent.set",
+            "agent.place",
+            "terrain.set",
+            "building.place",
+            "building.remove",
+        };
+
         /// <summary>Answers at once from the event loop. Lowest role: none.</summary>
         /// <param name="time">echoed</param>
         public Request Ping(long? time = null)

@@ -36,6 +36,14 @@ namespace Fogmarch
             Size += other.Size;
         }
 
+        /// <summary>What is packed already.</summary>
+        public void PutRaw(byte[] message)
+        {
+            Reserve(message.Length);
+            Buffer.BlockCopy(message, 0, Bytes, Size, message.Length);
+            Size += message.Length;
+        }
+
         public void PutBool(bool value)
         {
             PutHead(value ? (byte)0xc3 : (byte)0xc2, 0, 0);

@@ -31,6 +31,7 @@ namespace Fogmarch
         public Request Set(string name, long value)
         {
             Draft(name).PutUInt(value);
+            client.NoteNumber(name, value);
             return this;
         }
 

@@ -7,42 +7,14 @@
 // Messages are MessagePack-RPC; see proto/PROTOCOL.md. What carries the bytes is a Carrier:
 // websocket.ts in browsers, node.ts over TCP.
 
-import { decode, encode } from "@msgpack/msgpack";
+import {
+  FOLLOW_MS, GONE_MS, NODE_PATIENCE_MS, PAUSE_FIRST_MS, Follow, mayRepeat, sleep, within,
+  type Dialer, type Place,
+} from "./follow.js";
+import { ConnectionError, Link, RequestError, type Carrier } from "./link.js";
 import { PROTOCOL, type Notifications, type Params, type Results } from "./protocol.js";
 
-/** Carries whole messages. */
-export interface Carrier {
-  /** Queues bytes; never waits. */
-  send(bytes: Uint8Array): void;
-  close(): void;
-  /** Bytes that have not left yet. */
-  unsent(): number;
-  /** Set by the client. One call per message. */
-  onMessage: (message: Uint8Array) => void;
-  /** Set by the client. Called once; `reason` is a sentence for people. */
-  onClose: (reason: string) => void;
-}
-
-/** An error that the server answered. */
-export class RequestError extends Error {
-  constructor(
-    readonly code: number,
-    readonly status: string,
-    message: string,
-    readonly method: string,
-  ) {
-    super(message);
-    this.name = "RequestError";
-  }
-}
-
-/** The connection ended, or never began. */
-export class ConnectionError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "ConnectionError";
-  }
-}
+export { ConnectionError, RequestError, type Carrier } from "./link.js";
 
 export interface Hello {
   /** Name of the program, for the server's log; 64 bytes at most. */
@@ -51,77 +23,120 @@ export interface Hello {
   token?: string;
   /** `welcome.resume` of a client whose connection broke: role and seat are as they were. */
   resume?: string;
+  /**
+   * In a cluster the client goes where its world is: when its node dies, or does not have the world
+   * any more, it looks for the next one for so long; its views go on, and commands are carried out
+   * once. 0: it does not. Without a cluster this does nothing. 30000.
+   */
+  followMs?: number;
+  /** More nodes of the cluster, for when the first does not answer: addresses like the first one. */
+  nodes?: string[];
+}
+
+/** A view that goes on when the client has gone to another node. */
+export interface Kept {
+  readonly world: number;
+  /** Subscribes again. */
+  again(ask: (params: Record<string, unknown>) => Promise<Results["subscribe"]>): Promise<void>;
+  /** It cannot go on. */
+  lost(error: Error): void;
 }
 
 type Method = keyof Params & keyof Results & string;
 type Event = keyof Notifications & string;
 type Listener<E extends Event> = (params: Notifications[E]) => void;
 
-interface Waiting {
-  method: string;
-  resolve(result: unknown): void;
-  reject(error: Error): void;
-}
-
 export class Client {
-  /** What hello was answered with. */
+  /** What hello was answered with; in a cluster, by the node where it is now. */
   readonly welcome: Results["hello"];
   /** Bytes received, for those who count. */
   received = 0;
-  private readonly carrier: Carrier;
-  private readonly waiting = new Map<number, Waiting>();
+  private link: Link;
+  private readonly kept = new Set<Kept>();
   private readonly listeners = new Map<string, Set<(params: never) => void>>();
   private readonly endListeners = new Set<(reason: string) => void>();
-  private next = 1;
+  private seeking: Promise<void> | undefined;
   private closed: string | undefined;
 
-  private constructor(carrier: Carrier) {
-    this.carrier = carrier;
+  private constructor(carrier: Carrier, private readonly hello: Hello,
+                      private readonly follow?: Follow) {
     this.welcome = undefined as never;
-    carrier.onMessage = (message) => this.take(message);
-    carrier.onClose = (reason) => this.end(reason);
+    this.link = this.linkOf(carrier);
   }
 
   /** Says hello over a carrier that is connected. */
   static async begin(carrier: Carrier, hello: Hello = {}): Promise<Client> {
-    const client = new Client(carrier);
-    const welcome = await client.call("hello", {
-      protocol: PROTOCOL,
-      client: hello.name ?? "fogmarch-js",
-      ...(hello.token === undefined ? {} : { token: hello.token }),
-      ...(hello.resume === undefined ? {} : { resume: hello.resume }),
-    });
-    (client as { welcome: Results["hello"] }).welcome = welcome;
+    const client = new Client(carrier, { ...hello });
+    client.settle("", await client.greet(client.link));
     return client;
+  }
+
+  /** Connects to the first of `addresses` that answers, says hello, and follows in a cluster. */
+  static async open(addresses: string[], dialer: Dialer, hello: Hello = {}): Promise<Client> {
+    const follow = new Follow([...addresses], dialer, hello.followMs ?? FOLLOW_MS);
+    let failure: unknown;
+    for (const address of addresses) {
+      let carrier: Carrier;
+      try {
+        carrier = await dialer.dial(address);
+      } catch (error) {
+        failure ??= error;
+        continue;
+      }
+      const client = new Client(carrier, { ...hello }, follow);
+      try {
+        client.settle(address, await client.greet(client.link));
+        return client;
+      } catch (error) {
+        client.close();
+        throw error;
+      }
+    }
+    throw failure;
   }
 
   get isOpen(): boolean {
     return this.closed === undefined;
   }
 
+  /** Where it is now. */
+  get address(): string {
+    return this.follow?.address ?? "";
+  }
+
   /** Bytes that have not left yet. */
   get unsent(): number {
-    return this.carrier.unsent();
+    return this.link.unsent();
   }
 
   /** Calls a method. Rejects with RequestError or ConnectionError. */
-  call<M extends Method>(method: M, params: Params[M]): Promise<Results[M]> {
-    if (this.closed !== undefined) {
-      return Promise.reject(new ConnectionError(this.closed));
+  async call<M extends Method>(method: M, params: Params[M]): Promise<Results[M]> {
+    const given = this.follow?.prepare(method, params as never) ?? params;
+    for (;;) {
+      if (this.seeking !== undefined) {
+        await this.seeking;
+      }
+      if (this.closed !== undefined) {
+        throw new ConnectionError(this.closed);
+      }
+      const link = this.link;
+      try {
+        return await link.ask(method, given) as Results[M];
+      } catch (error) {
+        const world = (given as { world?: number }).world;
+        if (error instanceof RequestError && error.status === "moved" && this.mayGo(world)) {
+          this.go(link, world, error);
+        } else if (!(error instanceof ConnectionError) || this.closed !== undefined ||
+                   this.follow?.isOn !== true || !mayRepeat(method) || "subscription" in given) {
+          throw error;
+        }
+      }
     }
-    const id = this.next;
-    this.next = (this.next + 1) >>> 0;
-    return new Promise((resolve, reject) => {
-      this.waiting.set(id, { method, resolve: resolve as (result: unknown) => void, reject });
-      this.carrier.send(encode([0, id, method, [params]], { ignoreUndefined: true }));
-    });
   }
 
   /** Calls a method and asks for no answer. */
   notify<M extends Method>(method: M, params: Params[M]): void {
-    if (this.closed === undefined) {
-      this.carrier.send(encode([2, method, [params]], { ignoreUndefined: true }));
-    }
+    this.link.notify(method, params);
   }
 
   /** Listens to a notification. Returns the function that ends it. */
@@ -138,45 +153,65 @@ export class Client {
     return () => this.endListeners.delete(listener);
   }
 
+  /** Takes a view along to other nodes. Returns the function that ends that. */
+  keep(view: Kept): () => void {
+    this.kept.add(view);
+    return () => this.kept.delete(view);
+  }
+
   close(): void {
-    this.carrier.close();
     this.end("closed by this program");
+    this.link.close("closed by this program");
   }
 
-  private take(bytes: Uint8Array): void {
-    this.received += bytes.length;
-    let message: unknown;
-    try {
-      message = decode(bytes);
-    } catch (error) {
-      this.carrier.close();
-      this.end(`the server sent what is no msgpack: ${String(error)}`);
+  private linkOf(carrier: Carrier): Link {
+    return new Link(carrier, (link, name, params) => this.deliver(link, name, params as never),
+                    (size) => { this.received += size; },
+                    (link, reason) => this.onLinkEnd(link, reason));
+  }
+
+  private async greet(link: Link): Promise<Results["hello"]> {
+    const { name, token, resume } = this.hello;
+    return await link.ask("hello", {
+      protocol: PROTOCOL, client: name ?? "fogmarch-js", token, resume,
+    }) as Results["hello"];
+  }
+
+  private settle(address: string, welcome: Results["hello"]): void {
+    (this as { welcome: Results["hello"] }).welcome = welcome;
+    this.hello.resume = welcome.resume;
+    this.follow?.settle(address, welcome);
+  }
+
+  private deliver(link: Link, name: string, params: never): void {
+    if (link !== this.link) {
       return;
     }
-    if (!Array.isArray(message)) {
+    if (name === "world_ended" && this.follow?.isOn === true) {
+      void this.askWhetherEnded(link, params);
       return;
     }
-    if (message[0] === 1) {
-      this.answer(message[1] as number, message[2], message[3]);
-    } else if (message[0] === 2) {
-      const params = (message[2] as unknown[])[0] as never;
-      if (message[1] === "idle") { // the server asks whether anybody is there
-        this.notify("ping", { time: (params as { time: number }).time });
-      }
-      for (const listener of this.listeners.get(message[1] as string) ?? []) {
-        listener(params);
-      }
+    if (name === "moved" && this.follow?.isOn === true) {
+      const { world } = params as { world: number };
+      this.go(link, world, new ConnectionError("the world is on another node now"));
+    }
+    this.tell(name, params);
+  }
+
+  private tell(name: string, params: never): void {
+    for (const listener of this.listeners.get(name) ?? []) {
+      listener(params);
     }
   }
 
-  private answer(id: number, error: unknown, result: unknown): void {
-    const waiting = this.waiting.get(id);
-    this.waiting.delete(id);
-    if (error !== null && error !== undefined) {
-      const { code, name, message } = error as { code: number; name: string; message: string };
-      waiting?.reject(new RequestError(code, name, message, waiting.method));
+  private onLinkEnd(link: Link, reason: string): void {
+    if (link !== this.link) {
+      return;
+    }
+    if (this.follow?.isOn === true) {
+      this.go(link, [...this.kept][0]?.world, new ConnectionError(reason));
     } else {
-      waiting?.resolve(result);
+      this.end(reason);
     }
   }
 
@@ -185,12 +220,119 @@ export class Client {
       return;
     }
     this.closed = reason;
-    for (const { reject } of this.waiting.values()) {
-      reject(new ConnectionError(reason));
-    }
-    this.waiting.clear();
     for (const listener of this.endListeners) {
       listener(reason);
     }
+  }
+
+  // ---- in a cluster ------------------------------------------------------------------------------
+
+  // Whether to go where a world is: not away from the world of its views.
+  private mayGo(world: number | undefined): world is number {
+    return this.follow?.isOn === true && world !== undefined &&
+      [...this.kept].every((view) => view.world === world);
+  }
+
+  // Begins to look for the node of a world, unless that is being done.
+  private go(link: Link, world: number | undefined, error: Error): void {
+    if (link === this.link && this.seeking === undefined && this.closed === undefined) {
+      this.seeking = this.seek(world, error).finally(() => {
+        this.seeking = undefined;
+      });
+    }
+  }
+
+  private async seek(world: number | undefined, error: Error): Promise<void> {
+    const reason = await this.follow!.search(world, error, () => this.closed !== undefined,
+                                             (address) => this.attempt(address, world));
+    if (reason !== undefined) {
+      this.end(reason);
+    }
+  }
+
+  // Goes to a node, or to the one that it names.
+  private async attempt(address: string, world: number | undefined): Promise<void> {
+    let [link, welcome] = await this.dial(address);
+    try {
+      if (world !== undefined) {
+        const place = await within(NODE_PATIENCE_MS, link.ask("world.locate", { world })) as
+          Place & { here: boolean };
+        const right = place.here ? address : this.follow!.dialer.addressOf(place);
+        if (right === undefined || this.follow!.refused.has(right)) {
+          throw new ConnectionError("the world's node cannot be reached from here");
+        }
+        if (!place.here) {
+          link.close("another node is the right one");
+          [link, welcome] = await this.dial(right);
+          address = right;
+        }
+      }
+      const before = this.link;
+      this.link = link;
+      before.close("the client has gone to another node");
+      this.settle(address, welcome);
+      for (const view of this.kept) {
+        await this.continueView(view, link);
+      }
+      if (this.closed !== undefined) {
+        link.close(this.closed);
+      }
+    } catch (error) {
+      link.close(String(error));
+      throw error;
+    }
+  }
+
+  private async continueView(view: Kept, link: Link): Promise<void> {
+    try {
+      await view.again((params) =>
+        within(NODE_PATIENCE_MS, link.ask("subscribe", params)) as Promise<Results["subscribe"]>);
+    } catch (error) {
+      if (!(error instanceof RequestError) || view.world === [...this.kept][0]?.world) {
+        throw error;
+      }
+      this.kept.delete(view); // of another world, which is not on this node
+      view.lost(error);
+    }
+  }
+
+  private async dial(address: string): Promise<[Link, Results["hello"]]> {
+    const dialing = this.follow!.dialer.dial(address);
+    const link = this.linkOf(await within(NODE_PATIENCE_MS, dialing).catch((error: unknown) => {
+      void dialing.then((late) => late.close(), () => {});
+      throw error;
+    }));
+    try {
+      return [link, await within(NODE_PATIENCE_MS, this.greet(link))];
+    } catch (error) {
+      if (error instanceof RequestError) {
+        this.follow!.refused.add(address);
+      }
+      link.close(String(error));
+      throw error;
+    }
+  }
+
+  // A world ended here. It may go on elsewhere, which the node knows a little later.
+  private async askWhetherEnded(link: Link, params: Notifications["world_ended"]): Promise<void> {
+    const end = Date.now() + GONE_MS;
+    while (Date.now() < end) {
+      try {
+        const place = await link.ask("world.locate", { world: params.world }) as { here: boolean };
+        if (!place.here) {
+          break;
+        }
+      } catch (error) {
+        if (error instanceof RequestError && error.status === "no_world") {
+          this.tell("world_ended", params as never);
+          return;
+        }
+        if (error instanceof ConnectionError) {
+          return;
+        }
+      }
+      await sleep(PAUSE_FIRST_MS);
+    }
+    this.go(link, params.world, new ConnectionError("the world has left this node"));
   }
 }

@@ -367,9 +367,10 @@ export class Mirror {
 
 /** A subscription with its mirror. */
 export interface Subscription {
-  number: number;
+  /** In a cluster, on another node it is another one. */
+  readonly number: number;
   /** By which the server knows it again. */
-  stream: number;
+  readonly stream: number;
   mirror: Mirror;
   /** It began where an earlier one had ended, without a keyframe. */
   resumed: boolean;
@@ -404,15 +405,20 @@ export function resume(client: Client, view: View, earlier: Subscription): Promi
 async function begin(client: Client, view: View, mirror: Mirror,
                      place: { stream?: number; since?: number }): Promise<Subscription> {
   let number: number | undefined;
+  let stream = 0;
+  let hasBegun = false;
   let begun: () => void = () => {};
   let broken: (error: Error) => void = () => {};
   const keyframe = new Promise<void>((resolve, reject) => {
-    begun = resolve;
+    begun = () => {
+      hasBegun = true;
+      resolve();
+    };
     broken = reject;
   });
   keyframe.catch(() => {});
   // Messages of views whose number is not known yet; the keyframe may come before the answer.
-  const early: [boolean, Keyframe | Delta][] = [];
+  let early: [boolean, Keyframe | Delta][] = [];
   const take = (isKeyframe: boolean, message: Keyframe | Delta): void => {
     if (number === undefined) {
       early.push([isKeyframe, message]);
@@ -425,6 +431,16 @@ async function begin(client: Client, view: View, mirror: Mirror,
       }
     }
   };
+  const start = (answer: Results["subscribe"]): void => {
+    number = answer.subscription;
+    stream = answer.stream;
+    const waited = early;
+    early = [];
+    for (const [isKeyframe, message] of waited) {
+      take(isKeyframe, message);
+    }
+  };
+  const wanted = { encoding: "dense", ...view };
   const ends = [
     client.on("keyframe", (message) => take(true, message)),
     client.on("delta", (message) => take(false, message)),
@@ -433,27 +449,38 @@ async function begin(client: Client, view: View, mirror: Mirror,
   const stop = (): void => ends.forEach((end) => end());
   let answer: Results["subscribe"];
   try {
-    answer = await client.call("subscribe", { encoding: "dense", ...view, ...place } as never);
-    number = answer.subscription;
+    answer = await client.call("subscribe", { ...wanted, ...place } as never);
+    start(answer);
   } catch (error) {
     stop();
     throw error;
   }
-  for (const [isKeyframe, message] of early) {
-    take(isKeyframe, message);
-  }
+  ends.push(client.keep({
+    world: view.world,
+    lost: (error) => broken(error),
+    async again(ask) { // on another node of a cluster
+      number = undefined;
+      early = [];
+      start(await ask(hasBegun || answer.resumed
+        ? { ...wanted, rect: [...mirror.rect], stream, since: mirror.tick } : wanted));
+    },
+  }));
   if (!answer.resumed) {
     await keyframe;
   }
   return {
-    number,
-    stream: answer.stream,
+    get number() {
+      return number ?? 0;
+    },
+    get stream() {
+      return stream;
+    },
     mirror,
     resumed: answer.resumed,
     async end() {
       stop();
       if (client.isOpen) {
-        await client.call("unsubscribe", { subscription: number! });
+        await client.call("unsubscribe", { subscription: number ?? 0 });
       }
     },
   };

@@ -75,12 +75,10 @@ async function open(host: string, port: number, { tls, caFile }: Security): Prom
   return socket.setNoDelay(true);
 }
 
-/** Connects to fogmarchd's TCP port and says hello. Rejects with ConnectionError or RequestError. */
-export async function connectTcp(
-  host: string, port: number, hello: Hello & Security = {},
-): Promise<Client> {
-  const secure = hello.tls === true || hello.caFile !== undefined;
-  const socket = await open(host, port, hello);
+async function dial(address: string, security: Security): Promise<Carrier> {
+  const [host, port] = split(address);
+  const secure = security.tls === true || security.caFile !== undefined;
+  const socket = await open(host, port, security);
   await new Promise<void>((resolve, reject) => {
     socket.once(secure ? "secureConnect" : "connect", resolve);
     socket.once("error", (error) => {
@@ -92,5 +90,21 @@ export async function connectTcp(
   });
   socket.removeAllListeners("error");
   socket.removeAllListeners("close");
-  return Client.begin(new TcpCarrier(socket), hello);
+  return new TcpCarrier(socket);
+}
+
+function split(address: string): [string, number] {
+  const colon = address.lastIndexOf(":");
+  return [address.slice(0, colon).replace(/^\[|\]$/g, ""), Number(address.slice(colon + 1))];
+}
+
+/** Connects to fogmarchd's TCP port and says hello. Rejects with ConnectionError or RequestError. */
+export function connectTcp(
+  host: string, port: number, hello: Hello & Security = {},
+): Promise<Client> {
+  const first = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  return Client.open([first, ...(hello.nodes ?? [])], {
+    dial: (address) => dial(address, hello),
+    addressOf: ({ tcp }) => tcp,
+  }, hello);
 }

@@ -1,6 +1,7 @@
 // The carrier of browsers: one WebSocket message per message.
 
 import { Client, ConnectionError, type Carrier, type Hello } from "./client.js";
+import type { Place } from "./follow.js";
 
 class WebSocketCarrier implements Carrier {
   onMessage: (message: Uint8Array) => void = () => {};
@@ -43,25 +44,41 @@ function open(url: string): WebSocket {
   }
 }
 
-/** Connects to ws://HOST:PORT/ws and says hello. Rejects with ConnectionError or RequestError. */
-export async function connect(url: string, hello: Hello = {}): Promise<Client> {
+async function dial(url: string): Promise<Carrier> {
   const socket = open(url);
   socket.binaryType = "arraybuffer";
   let late: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<never>((_, reject) => {
-    late = setTimeout(() => {
-      reject(new ConnectionError(`${url} does not answer`));
-      socket.close();
-    }, PATIENCE_MS);
-  });
-  const opened = new Promise<void>((resolve, reject) => {
-    socket.onopen = () => resolve();
-    socket.onerror = () => reject(new ConnectionError(`no server answers at ${url}`));
-  });
   try {
-    await Promise.race([opened, patience]);
-    socket.onerror = null;
-    return await Promise.race([Client.begin(new WebSocketCarrier(socket), hello), patience]);
+    await new Promise<void>((resolve, reject) => {
+      late = setTimeout(() => {
+        reject(new ConnectionError(`${url} does not answer`));
+        socket.close();
+      }, PATIENCE_MS);
+      socket.onopen = () => resolve();
+      socket.onerror = () => reject(new ConnectionError(`no server answers at ${url}`));
+    });
+  } finally {
+    clearTimeout(late);
+  }
+  socket.onerror = null;
+  return new WebSocketCarrier(socket);
+}
+
+/** Connects to ws://HOST:PORT/ws and says hello. Rejects with ConnectionError or RequestError. */
+export async function connect(url: string, hello: Hello = {}): Promise<Client> {
+  const scheme = url.startsWith("wss:") ? "wss" : "ws";
+  const addressOf = ({ http }: Place): string | undefined =>
+    http === "" ? undefined : `${scheme}://${http}/ws`;
+  let late: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<never>((_, reject) => {
+    late = setTimeout(() => reject(new ConnectionError(`${url} does not answer`)), PATIENCE_MS);
+  });
+  const opening = Client.open([url, ...(hello.nodes ?? [])], { dial, addressOf }, hello);
+  try {
+    return await Promise.race([opening, patience]);
+  } catch (error) {
+    void opening.then((client) => client.close(), () => {});
+    throw error;
   } finally {
     clearTimeout(late);
   }

@@ -22,7 +22,8 @@ Every method of the protocol is a coroutine of Client: agent.order is agent_orde
 It needs Python 3.11 and msgpack (Debian: python3-msgpack).
 """
 
-from .client import Client, ConnectionEnded, RequestError, Subscription, connect
+from .client import Client, Subscription, connect
+from .link import ConnectionEnded, RequestError
 from .methods import AGENT_STATES, ORDER_ENDS, ORDER_KINDS, PLANNERS, PROTOCOL, ROLES, TERRAINS
 from .mirror import GROUND, UNKNOWN, Agent, Building, Ended, Mirror
 from .plain import PlainClient, PlainView, connect_plain

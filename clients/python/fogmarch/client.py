@@ -1,4 +1,4 @@
-"""One session with a server: requests and their answers, notifications, errors, the end."""
+"""One session with a server, or with a cluster: calls, views, errors, the end."""
 
 from __future__ import annotations
 
@@ -8,49 +8,36 @@ import ssl as tls
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
 
-import msgpack
-
+from .follow import FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, Follow
+from .link import READ_SIZE, ConnectionEnded, Link, RequestError
 from .methods import PROTOCOL, Hello, Methods
 from .mirror import Mirror
 
-REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
-READ_SIZE = 1 << 18
 
-
-class RequestError(Exception):
-    """An error that the server answered. `status` is its name, such as "denied"."""
-
-    def __init__(self, method: str, error: Mapping[str, Any]) -> None:
-        super().__init__(f"{method}: {error['message']}")
-        self.method = method
-        self.code: int = error["code"]
-        self.status: str = error["name"]
-        self.message: str = error["message"]
-
-
-class ConnectionEnded(Exception):
-    """The connection is over; nothing can be called any more."""
+MOVED = "the world is on another node now"
 
 
 class Client(Methods):
     """A session. Make one with connect(); use it as an async context manager.
 
     Notifications go to the subscriptions they belong to; those that belong to none, such as
-    going_down, wait in `others`.
+    going_down, wait in `others`. In a cluster it goes where its world is, see follow.py.
     """
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, addresses: list[str], follow_s: float, context: tls.SSLContext | None,
+                 hello: dict[str, Any]) -> None:
         self.welcome: Hello = cast(Hello, {})
         self.others: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
-        self._reader = reader
-        self._writer = writer
-        self._next = 1
-        self._waiting: dict[int, tuple[str, asyncio.Future[Any]]] = {}
-        self._subscriptions: dict[int, Subscription] = {}
+        self._follow = Follow(addresses, follow_s)
+        self._context = context
+        self._hello = hello
+        self._link: Link = cast(Link, None)
+        self._seeking: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._subscriptions: dict[int, Subscription] = {}  # by their numbers on the link
         self._early: list[tuple[str, dict[str, Any]]] = []
         self._subscribing = 0
         self._end: str | None = None
-        self._task = asyncio.create_task(self._read())
 
     async def __aenter__(self) -> Client:
         return self
@@ -58,44 +45,50 @@ class Client(Methods):
     async def __aexit__(self, *error: object) -> None:
         await self.close()
 
+    @property
+    def address(self) -> str:
+        """Where it is now, as HOST:PORT."""
+        return self._follow.nodes[0]
+
     async def close(self) -> None:
         """Disconnects."""
-        self._task.cancel()
         self._over("closed by this program")
-        self._writer.close()
-        try:
-            await self._writer.wait_closed()
-        except OSError:
-            pass
+        for task in [*self._tasks, *([self._seeking] if self._seeking else [])]:
+            task.cancel()
+        self._link.over("closed by this program")
+        await self._link.wait_closed()
 
     async def call(self, method: str, params: Mapping[str, Any]) -> Any:
         """Calls a method by its name; parameters that are None are left out."""
-        if self._end is not None:
-            raise ConnectionEnded(self._end)
-        number = self._next
-        self._next += 1
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = (method, future)
+        return (await self._call(method, params))[0]
+
+    async def _call(self, method: str, params: Mapping[str, Any]) -> tuple[Any, Link]:
+        """The answer, and who gave it."""
         given = {name: value for name, value in params.items() if value is not None}
-        self._writer.write(msgpack.packb([REQUEST, number, method, [given]]))
-        try:
-            await self._writer.drain()
-        except OSError as error:
-            self._over(f"the server is gone: {error}")
-        return await future
+        given = self._follow.prepare(method, given)
+        view = self._subscriptions.get(given.get("subscription", 0))
+        while True:
+            await self._settled()
+            if view is not None:  # another number on another node
+                given["subscription"] = view.number
+            link = self._link
+            try:
+                return await link.ask(method, given), link
+            except RequestError as error:
+                if error.status != "moved" or not self._may_go(given.get("world")):
+                    raise
+                self._go(link, given["world"], error)
+            except ConnectionEnded:
+                if self._end is not None or not self._follow.is_on or method in ONCE:
+                    raise
 
     async def view(self, world: int, team: int | None = None, *, rect: list[int] | None = None,
                    every: int | None = None, sight: bool | None = None) -> Subscription:
         """Subscribes to a view and waits for its first keyframe; with `sight` also to what is visible."""
-        self._subscribing += 1
-        try:
-            answer = await self.subscribe(world=world, team=team, rect=rect, every=every,
-                                          encoding="dense", sight=sight)
-        finally:
-            self._subscribing -= 1
-        subscription = Subscription(self, {"world": world, "team": team, "every": every,
-                                           "encoding": "dense", "sight": sight})
-        self._begin(subscription, answer)
+        view = {"world": world, "team": team, "every": every, "encoding": "dense", "sight": sight}
+        subscription = Subscription(self, {k: v for k, v in view.items() if v is not None})
+        subscription._rect = rect
+        await self._subscribe(subscription, {"rect": rect})
         await subscription.next()
         return subscription
 
@@ -106,72 +99,196 @@ class Client(Methods):
         `ended`. False: the server has forgotten, and a keyframe comes next.
         """
         mirror = subscription.mirror
+        subscription._queue = asyncio.Queue()
+        subscription._client = self
+        return await self._subscribe(subscription, {
+            "rect": list(mirror.rect), "stream": subscription.stream, "since": mirror.tick})
+
+    async def _subscribe(self, subscription: Subscription, place: dict[str, Any]) -> bool:
         self._subscribing += 1
         try:
-            answer = await self.call("subscribe", {**subscription._view, "rect": list(mirror.rect),
-                                                   "stream": subscription.stream, "since": mirror.tick})
+            while True:
+                answer, link = await self._call("subscribe", {**subscription._view, **place})
+                if link is self._link and link.end is None:  # it may be over again
+                    return self._begin(subscription, answer)
+                await self._settled()
         finally:
             self._subscribing -= 1
-        subscription._queue = asyncio.Queue()
-        self._begin(subscription, answer)
-        return cast(bool, answer["resumed"])
 
-    def _begin(self, subscription: Subscription, answer: Mapping[str, Any]) -> None:
-        subscription._client = self
+    def _begin(self, subscription: Subscription, answer: Mapping[str, Any]) -> bool:
         subscription.number = answer["subscription"]
         subscription.stream = answer["stream"]
         self._subscriptions[subscription.number] = subscription
         early, self._early = self._early, []
         for name, params in early:
-            self._route(name, params)
+            self._route(self._link, name, params)
+        return cast(bool, answer["resumed"])
 
     # ---- what comes in ---------------------------------------------------------------------------
 
-    async def _read(self) -> None:
-        unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
-        reason = "the server disconnected"
-        try:
-            while data := await self._reader.read(READ_SIZE):
-                unpacker.feed(data)
-                for message in unpacker:
-                    self._take(message)
-        except OSError as error:
-            reason = f"the server is gone: {error}"
-        self._over(reason)
-
-    def _take(self, message: list[Any]) -> None:
-        if message[0] == RESPONSE:
-            method, future = self._waiting.pop(message[1], ("", None))
-            if future is None or future.done():
-                return
-            if message[2] is not None:
-                future.set_exception(RequestError(method, message[2]))
-            else:
-                future.set_result(message[3])
-        elif message[0] == NOTIFICATION:
-            self._route(message[1], message[2][0])
-
-    def _route(self, name: str, params: dict[str, Any]) -> None:
+    def _route(self, link: Link, name: str, params: dict[str, Any]) -> None:
         number = params.get("subscription")
-        if name == "idle":  # the server asks whether anybody is there
-            self._writer.write(msgpack.packb([NOTIFICATION, "ping", [{"time": params["time"]}]]))
-        elif number is None:
+        if link is not self._link:
+            return
+        if number is None:
             self.others.put_nowait((name, params))
-        elif number in self._subscriptions:
-            self._subscriptions[number]._queue.put_nowait((name, params))
-        elif self._subscribing > 0:
-            self._early.append((name, params))
+        elif number not in self._subscriptions:
+            if self._subscribing > 0:
+                self._early.append((name, params))
+        elif name == "moved":
+            if self._follow.is_on:
+                self._go(link, self._subscriptions[number].world, ConnectionEnded(MOVED))
+            else:
+                self._subscriptions[number]._take("end", {"reason": MOVED})
+        elif name == "world_ended" and self._follow.is_on:
+            self._start(self._ask_whether_ended(link, self._subscriptions[number], params))
+        else:
+            self._subscriptions[number]._take(name, params)
+
+    def _start(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _over(self, reason: str) -> None:
         if self._end is not None:
             return
         self._end = reason
-        for _, future in self._waiting.values():
-            if not future.done():
-                future.set_exception(ConnectionEnded(reason))
-        self._waiting.clear()
         for subscription in self._subscriptions.values():
-            subscription._queue.put_nowait(("end", {"reason": reason}))
+            subscription._take("end", {"reason": reason})
+
+    # ---- in a cluster ----------------------------------------------------------------------------
+
+    async def _settled(self) -> None:
+        """Waits until it is on a node."""
+        if self._seeking is not None:
+            await asyncio.wait([self._seeking])
+        if self._end is not None:
+            raise ConnectionEnded(self._end)
+
+    def _may_go(self, world: int | None) -> bool:
+        """Whether to go where a world is: not away from the world of its views."""
+        return (self._follow.is_on and world is not None
+                and all(view.world == world for view in self._subscriptions.values()))
+
+    def _link_over(self, link: Link, reason: str) -> None:
+        if link is not self._link:
+            return
+        if not self._follow.is_on:
+            self._over(reason)
+        else:
+            worlds = [view.world for view in self._subscriptions.values()]
+            self._go(link, worlds[0] if worlds else None, ConnectionEnded(reason))
+
+    def _go(self, link: Link, world: int | None, error: Exception) -> None:
+        """Begins to look for the node of a world, unless somebody else has."""
+        if link is self._link and self._seeking is None and self._end is None:
+            self._seeking = asyncio.create_task(self._seek(world, error))
+
+    async def _ask_whether_ended(self, link: Link, view: Subscription,
+                                 params: dict[str, Any]) -> None:
+        """A world ended here. It may go on elsewhere, which the node knows a little later."""
+        end = asyncio.get_running_loop().time() + GONE_S
+        while asyncio.get_running_loop().time() < end:
+            try:
+                if not (await link.ask("world.locate", {"world": view.world}))["here"]:
+                    break
+            except RequestError as error:
+                if error.status == "no_world":
+                    view._take("world_ended", params)
+                    return
+            except ConnectionEnded:
+                return
+            await asyncio.sleep(PAUSE_FIRST_S)
+        self._go(link, view.world, ConnectionEnded("the world has left this node"))
+
+    async def _seek(self, world: int | None, error: Exception) -> None:
+        search = self._follow.search()
+        search.failed(self.address, error)
+        try:
+            for pause in search.rounds():
+                for address in self._follow.candidates():
+                    try:
+                        await self._try(address, world)
+                        return
+                    except (OSError, ConnectionEnded, RequestError, TimeoutError) as failure:
+                        search.failed(address, failure)
+                await asyncio.sleep(pause)
+            self._over(search.text(world, len(self._follow.nodes)))
+        finally:
+            self._seeking = None
+
+    async def _try(self, address: str, world: int | None) -> None:
+        """Goes to a node, or to the one that it names."""
+        link, welcome = await self._open(address)
+        try:
+            if world is not None:
+                async with asyncio.timeout(NODE_PATIENCE_S):
+                    place = await link.ask("world.locate", {"world": world})
+                if not place["here"]:
+                    link.over("another node is the right one")
+                    address = self._follow.checked(place["tcp"])
+                    link, welcome = await self._open(address)
+            before, self._link = self._link, link
+            before.over("the client has gone to another node")
+            self._settle(address, welcome)
+            await self._continue_views()
+        except BaseException as error:
+            link.over(str(error))
+            raise
+
+    async def _continue_views(self) -> None:
+        views, self._subscriptions, self._early = [*self._subscriptions.values()], {}, []
+        for at, view in enumerate(views):
+            self._subscribing += 1
+            try:
+                async with asyncio.timeout(NODE_PATIENCE_S):
+                    answer = await self._link.ask("subscribe", {**view._view, **view._place()})
+                self._begin(view, answer)
+            except BaseException as error:
+                if isinstance(error, RequestError) and view.world != views[0].world:
+                    view._take("end", {"reason": f"world {view.world}: {error}"})
+                    continue
+                # Tried again on the next node, under numbers that no server gives.
+                for i, rest in enumerate(views[at:], 1):
+                    self._subscriptions[-i] = rest
+                raise
+            finally:
+                self._subscribing -= 1
+
+    async def _open(self, address: str) -> tuple[Link, Hello]:
+        """Connects and says hello."""
+        host, port = address_of(address)
+        following = bool(self.welcome)
+        patience = NODE_PATIENCE_S if following else None
+        async with asyncio.timeout(patience):
+            reader, writer = await asyncio.open_connection(host, port, ssl=self._context,
+                                                           limit=READ_SIZE)
+            link = Link(reader, writer, self._route, self._link_over)
+            try:
+                welcome = await link.ask("hello", self._hello)
+            except BaseException as error:
+                if isinstance(error, RequestError):
+                    self._follow.refused.add(address)
+                link.over(str(error))
+                raise
+        return link, welcome
+
+    def _settle(self, address: str, welcome: Hello) -> None:
+        self.welcome = welcome
+        self._hello["resume"] = welcome["resume"]
+        self._follow.settle(address, welcome)
+
+    async def _connect(self) -> None:
+        failure: Exception = OSError("no address")
+        for address in list(self._follow.nodes):
+            try:
+                self._link, welcome = await self._open(address)
+                self._settle(address, welcome)
+                return
+            except OSError as error:
+                failure = error
+        raise failure
 
 
 class Subscription:
@@ -187,6 +304,24 @@ class Subscription:
         self._view = view
         self._client = client
         self._queue: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
+        self._tick = 0  # of the last message that came; the mirror may not be there yet
+        self._rect: list[int] | None = None
+
+    @property
+    def world(self) -> int:
+        """Number of its world."""
+        return cast(int, self._view["world"])
+
+    def _place(self) -> dict[str, Any]:
+        """Where to go on, for subscribe."""
+        if self._rect is None:
+            return {}
+        return {"rect": self._rect, "stream": self.stream, "since": self._tick}
+
+    def _take(self, name: str, params: dict[str, Any]) -> None:
+        self._tick = params.get("tick", self._tick)
+        self._rect = params.get("rect", self._rect)
+        self._queue.put_nowait((name, params))
 
     async def next(self) -> Mirror | None:
         """Waits for the next keyframe or delta, and applies it. None: the world has ended.
@@ -209,8 +344,9 @@ class Subscription:
 
     async def end(self) -> None:
         """Ends it."""
-        self._client._subscriptions.pop(self.number, None)
-        await self._client.unsubscribe(subscription=self.number)
+        number = self.number
+        self._client._subscriptions.pop(number, None)
+        await self._client.unsubscribe(subscription=number)
 
 
 def address_of(address: str) -> tuple[str, int]:
@@ -219,6 +355,14 @@ def address_of(address: str) -> tuple[str, int]:
     if not colon or not host or not port.isdecimal():
         raise ValueError(f"'{address}' is no HOST:PORT")
     return host.strip("[]"), int(port)
+
+
+def addresses_of(addresses: str) -> list[str]:
+    """Splits at commas, and looks at each. Raises ValueError."""
+    split = [address.strip() for address in addresses.split(",")]
+    for address in split:
+        address_of(address)
+    return split
 
 
 def tls_context(ssl: bool | tls.SSLContext, ca_file: str | None) -> tls.SSLContext | None:
@@ -233,13 +377,26 @@ def tls_context(ssl: bool | tls.SSLContext, ca_file: str | None) -> tls.SSLConte
     return context
 
 
+def hello_of(name: str, token: str | None, resume: str | None) -> dict[str, Any]:
+    """What hello says."""
+    said = {"protocol": PROTOCOL, "client": name, "resume": resume,
+            "token": token or os.environ.get("FOGMARCH_TOKEN")}
+    return {key: value for key, value in said.items() if value is not None}
+
+
 async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-python",
                   token: str | None = None, ssl: bool | tls.SSLContext = False,
-                  ca_file: str | None = None, resume: str | None = None) -> Client:
-    """Connects to HOST:PORT and says hello.
+                  ca_file: str | None = None, resume: str | None = None,
+                  follow_s: float = FOLLOW_S) -> Client:
+    """Connects to HOST:PORT and says hello. `address` may name several, separated by commas.
 
     `resume` is `welcome["resume"]` of a client whose connection broke: the new one has its role and
     seat, and Client.resume() continues its subscriptions.
+
+    In a cluster the client goes where its world is: when its node dies, or does not have the world
+    any more, it looks for the next one for `follow_s` seconds, and raises ConnectionEnded when there
+    is none; its views go on, and commands are carried out once. 0: it does not. Without a cluster
+    this does nothing. One client is on one node: for worlds on several, make a client for each.
 
     The token is taken from FOGMARCH_TOKEN when none is given. With `ssl` it talks TLS, with a context
     or with one of its own; with `ca_file`, certificates in PEM, it trusts these instead of the
@@ -247,15 +404,7 @@ async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-pyth
     which a certificate that is not trusted counts as, and RequestError when it refuses, such as with
     the status "denied" for a wrong token.
     """
-    host, port = address_of(address)
-    reader, writer = await asyncio.open_connection(host, port, ssl=tls_context(ssl, ca_file),
-                                                   limit=READ_SIZE)
-    client = Client(reader, writer)
-    try:
-        client.welcome = await client.hello(protocol=PROTOCOL, client=name,
-                                            token=token or os.environ.get("FOGMARCH_TOKEN"),
-                                            resume=resume)
-    except BaseException:
-        await client.close()
-        raise
+    client = Client(addresses_of(address), follow_s, tls_context(ssl, ca_file),
+                    hello_of(name, token, resume))
+    await client._connect()
     return client

@@ -16,6 +16,9 @@ PLANNERS = ('dstar-lite', 'dstar-extra-lite', 'repeated-forward-astar', 'repeate
     'adaptive-astar', 'mpgaa-star', 'repeated-jps', 'tba-star', 'rtba-star', 'tbaa-star',
     'rtaa-star', 'artaa-star', 'dartaa-star', 'lss-lrta-star', 'alss-lrta-star', 'dalss-lrta-star',
     'auto', 'breadth-first', 'depth-first', 'greedy-best-first', 'dijkstra', 'astar', 'goal-field')
+# Methods with a command_id: sent again, they are carried out once.
+COMMANDS = ('team.create', 'agent.spawn', 'agent.remove', 'agent.order', 'agent.planner',
+    'agent.set', 'agent.place', 'terrain.set', 'building.place', 'building.remove')
 
 # What hello answers.
 Hello = TypedDict('Hello', {
@@ -39,6 +42,11 @@ Hello = TypedDict('Hello', {
     'resumed': bool,
     # message_size, depth, elements, agents, cells: largest accepted
     'limits': dict[str, Any],
+    # name of this node of a cluster; empty where there is none
+    'node': str,
+    # nodes of the cluster that live, where to go when this one does not: of each node, tcp, http,
+    # as in world.locate
+    'seeds': list[dict[str, Any]],
 })
 
 # What ping answers.

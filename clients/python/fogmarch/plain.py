@@ -1,70 +1,57 @@
-"""One session with a server for programs without asyncio: every call waits for its answer."""
+"""One session with a server or a cluster, without asyncio: every call waits for its answer."""
 
 from __future__ import annotations
 
-import os
 import socket
 import ssl as tls
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn, cast
 
 import msgpack
 
-from .client import (NOTIFICATION, READ_SIZE, REQUEST, RESPONSE, ConnectionEnded, RequestError,
-                     address_of, tls_context)
-from .methods import PROTOCOL, Hello
+from .client import MOVED, address_of, addresses_of, hello_of, tls_context
+from .follow import FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, Follow
+from .link import NOTIFICATION, READ_SIZE, REQUEST, RESPONSE, ConnectionEnded, RequestError
+from .methods import Hello
 from .mirror import Mirror
 from .plain_methods import PlainMethods
 
 
-class PlainClient(PlainMethods):
-    """A session. Make one with connect_plain(); use it as a context manager, from one thread.
+def deadline_of(timeout_s: float | None) -> float | None:
+    """By time.monotonic(); None: never."""
+    return None if timeout_s is None else time.monotonic() + timeout_s
 
-    What the server says unasked is read while a call or a view waits. Notifications that belong to
-    no view, such as going_down, wait in `others`.
-    """
 
-    def __init__(self, connection: socket.socket, timeout_s: float | None) -> None:
-        self.welcome: Hello = cast(Hello, {})
-        self.others: deque[tuple[str, dict[str, Any]]] = deque()
+class PlainLink:
+    """A connection to one server. `route` is called with each notification."""
+
+    def __init__(self, connection: socket.socket, timeout_s: float | None,
+                 route: Callable[[PlainLink, str, dict[str, Any]], None]) -> None:
+        self.end: str | None = None
         self._socket = connection
         self._timeout_s = timeout_s
+        self._route = route
         self._unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
         self._next = 1
         self._answers: dict[int, list[Any]] = {}
-        self._views: dict[int, PlainView] = {}
-        self._early: list[tuple[str, dict[str, Any]]] = []
-        self._subscribing = False
-        self._end: str | None = None
 
-    def __enter__(self) -> PlainClient:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
+    def close(self, reason: str) -> None:
         """Disconnects."""
-        self._end = self._end or "closed by this program"
+        self.end = self.end or reason
         self._socket.close()
 
-    def call(self, method: str, params: Mapping[str, Any]) -> Any:
-        """Calls a method by its name; parameters that are None are left out.
-
-        Raises RequestError when the server refuses, ConnectionEnded when the connection is over, and
-        TimeoutError when no answer comes in `timeout_s`; the answer is dropped when it comes later.
-        """
+    def ask(self, method: str, given: Mapping[str, Any], timeout_s: float | None) -> Any:
+        """Raises RequestError, ConnectionEnded and TimeoutError."""
         number = self._next
         self._next += 1
-        given = {name: value for name, value in params.items() if value is not None}
-        deadline = self._deadline(self._timeout_s)
-        self._send([REQUEST, number, method, [given]])
+        deadline = deadline_of(timeout_s)
+        self.send([REQUEST, number, method, [given]])
         self._answers[number] = []
         try:
             while not self._answers[number]:
-                self._read(deadline)
+                self.read(deadline)
             _, _, error, result = self._answers[number]
         finally:
             del self._answers[number]
@@ -72,31 +59,10 @@ class PlainClient(PlainMethods):
             raise RequestError(method, error)
         return result
 
-    def view(self, world: int, team: int | None = None, *, rect: list[int] | None = None,
-             every: int | None = None) -> PlainView:
-        """Subscribes to a view and waits for its first keyframe."""
-        self._subscribing = True
-        try:
-            answer = self.subscribe(world=world, team=team, rect=rect, every=every, encoding="dense")
-        finally:
-            self._subscribing = False
-        view = PlainView(self, answer["subscription"])
-        self._views[view.number] = view
-        early, self._early = self._early, []
-        for name, params in early:
-            self._route(name, params)
-        view.next(self._timeout_s)
-        return view
-
-    # ---- bytes -----------------------------------------------------------------------------------
-
-    @staticmethod
-    def _deadline(timeout_s: float | None) -> float | None:
-        return None if timeout_s is None else time.monotonic() + timeout_s
-
-    def _send(self, message: list[Any]) -> None:
-        if self._end is not None:
-            raise ConnectionEnded(self._end)
+    def send(self, message: list[Any]) -> None:
+        """Sends one message. Raises ConnectionEnded."""
+        if self.end is not None:
+            raise ConnectionEnded(self.end)
         try:
             self._socket.settimeout(self._timeout_s)
             self._socket.sendall(msgpack.packb(message))
@@ -105,15 +71,14 @@ class PlainClient(PlainMethods):
         except OSError as error:
             self._over(f"the server is gone: {error}")
 
-    def _over(self, reason: str) -> None:
-        self._end = reason
-        self._socket.close()
+    def _over(self, reason: str) -> NoReturn:
+        self.close(reason)
         raise ConnectionEnded(reason)
 
-    def _read(self, deadline: float | None) -> None:
-        """Reads once, and takes what came. Raises TimeoutError after the deadline."""
-        if self._end is not None:
-            raise ConnectionEnded(self._end)
+    def read(self, deadline: float | None) -> None:
+        """Reads once, and takes what came. Raises ConnectionEnded, TimeoutError after the deadline."""
+        if self.end is not None:
+            raise ConnectionEnded(self.end)
         left = None if deadline is None else max(deadline - time.monotonic(), 1e-6)
         self._socket.settimeout(left)
         try:
@@ -128,19 +93,232 @@ class PlainClient(PlainMethods):
         for message in self._unpacker:
             if message[0] == RESPONSE and message[1] in self._answers:
                 self._answers[message[1]] = message
+            elif message[0] == NOTIFICATION and message[1] == "idle":
+                # The server asks whether anybody is there.
+                self.send([NOTIFICATION, "ping", [{"time": message[2][0]["time"]}]])
             elif message[0] == NOTIFICATION:
-                self._route(message[1], message[2][0])
+                self._route(self, message[1], message[2][0])
 
-    def _route(self, name: str, params: dict[str, Any]) -> None:
+
+class PlainClient(PlainMethods):
+    """A session. Make one with connect_plain(); use it as a context manager, from one thread.
+
+    What the server says unasked is read while a call or a view waits. Notifications that belong to
+    no view, such as going_down, wait in `others`. In a cluster it goes where its world is, see
+    follow.py.
+    """
+
+    def __init__(self, addresses: list[str], follow_s: float, context: tls.SSLContext | None,
+                 hello: dict[str, Any], timeout_s: float | None) -> None:
+        self.welcome: Hello = cast(Hello, {})
+        self.others: deque[tuple[str, dict[str, Any]]] = deque()
+        self._follow = Follow(addresses, follow_s)
+        self._context = context
+        self._hello = hello
+        self._timeout_s = timeout_s
+        self._link: PlainLink = cast(PlainLink, None)
+        self._views: dict[int, PlainView] = {}  # by their numbers on the link
+        self._early: list[tuple[str, dict[str, Any]]] = []
+        self._subscribing = False
+        self._end: str | None = None
+
+    def __enter__(self) -> PlainClient:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def address(self) -> str:
+        """Where it is now, as HOST:PORT."""
+        return self._follow.nodes[0]
+
+    def close(self) -> None:
+        """Disconnects."""
+        self._end = self._end or "closed by this program"
+        self._link.close(self._end)
+
+    def call(self, method: str, params: Mapping[str, Any]) -> Any:
+        """Calls a method by its name; parameters that are None are left out.
+
+        Raises RequestError when the server refuses, ConnectionEnded when the connection is over, and
+        TimeoutError when no answer comes in `timeout_s`; the answer is dropped when it comes later.
+        """
+        given = {name: value for name, value in params.items() if value is not None}
+        given = self._follow.prepare(method, given)
+        view = self._views.get(given.get("subscription", 0))
+        while True:
+            if self._end is not None:
+                raise ConnectionEnded(self._end)
+            if view is not None:  # another number on another node
+                given["subscription"] = view.number
+            try:
+                return self._link.ask(method, given, self._timeout_s)
+            except RequestError as error:
+                if error.status != "moved" or not self._may_go(given.get("world")):
+                    raise
+                self._seek(given["world"], error)
+            except ConnectionEnded as error:
+                self._lost(error)
+                if method in ONCE:
+                    raise
+
+    def view(self, world: int, team: int | None = None, *, rect: list[int] | None = None,
+             every: int | None = None) -> PlainView:
+        """Subscribes to a view and waits for its first keyframe."""
+        wanted = {"world": world, "team": team, "every": every, "encoding": "dense"}
+        view = PlainView(self, {k: v for k, v in wanted.items() if v is not None}, rect)
+        self._subscribing = True
+        try:
+            answer = self.call("subscribe", {**wanted, "rect": rect})
+        finally:
+            self._subscribing = False
+        self._begin(view, answer)
+        view.next(self._timeout_s)
+        return view
+
+    def _begin(self, view: PlainView, answer: Mapping[str, Any]) -> None:
+        view.number, view._stream = answer["subscription"], answer["stream"]
+        self._views[view.number] = view
+        early, self._early = self._early, []
+        for name, params in early:
+            self._route(self._link, name, params)
+
+    def _route(self, link: PlainLink, name: str, params: dict[str, Any]) -> None:
         number = params.get("subscription")
-        if name == "idle":  # the server asks whether anybody is there
-            self._send([NOTIFICATION, "ping", [{"time": params["time"]}]])
-        elif number is None:
+        if link is not self._link:
+            return
+        if number is None:
             self.others.append((name, params))
         elif number in self._views:
-            self._views[number]._queue.append((name, params))
+            self._views[number]._take(name, params)
         elif self._subscribing:
             self._early.append((name, params))
+
+    # ---- in a cluster ----------------------------------------------------------------------------
+
+    def _may_go(self, world: int | None) -> bool:
+        """Whether to go where a world is: not away from the world of its views."""
+        return (self._follow.is_on and world is not None
+                and all(view.world == world for view in self._views.values()))
+
+    def _read(self, deadline: float | None) -> None:
+        """Reads once; goes to another node when this one is gone."""
+        if self._end is not None:
+            raise ConnectionEnded(self._end)
+        try:
+            self._link.read(deadline)
+        except ConnectionEnded as error:
+            self._lost(error)
+
+    def _lost(self, error: ConnectionEnded) -> None:
+        """The connection is over. Finds another one, or raises ConnectionEnded."""
+        if self._follow.is_on and self._end is None:
+            self._seek(next((view.world for view in self._views.values()), None), error)
+            return
+        self._end = self._end or str(error)
+        raise ConnectionEnded(self._end)
+
+    def _seek(self, world: int | None, error: Exception) -> None:
+        """Looks for the node of a world. Raises ConnectionEnded when there is none."""
+        search = self._follow.search()
+        search.failed(self.address, error)
+        for pause in search.rounds():
+            for address in self._follow.candidates():
+                try:
+                    self._try(address, world)
+                    return
+                except (OSError, ConnectionEnded, RequestError) as failure:
+                    search.failed(address, failure)
+            time.sleep(pause)
+        self._end = search.text(world, len(self._follow.nodes))
+        raise ConnectionEnded(self._end)
+
+    def _try(self, address: str, world: int | None) -> None:
+        """Goes to a node, or to the one that it names."""
+        link, welcome = self._open(address, NODE_PATIENCE_S)
+        try:
+            if world is not None:
+                place = link.ask("world.locate", {"world": world}, NODE_PATIENCE_S)
+                if not place["here"]:
+                    link.close("another node is the right one")
+                    address = self._follow.checked(place["tcp"])
+                    link, welcome = self._open(address, NODE_PATIENCE_S)
+            self._link.close("the client has gone to another node")
+            self._link = link
+            self._settle(address, welcome)
+            self._continue_views()
+        except BaseException as error:
+            link.close(str(error))
+            raise
+
+    def _continue_views(self) -> None:
+        views, self._views, self._early = [*self._views.values()], {}, []
+        for at, view in enumerate(views):
+            before, self._subscribing = self._subscribing, True
+            try:
+                self._begin(view, self._link.ask("subscribe", {**view._view, **view._place()},
+                                                 NODE_PATIENCE_S))
+            except BaseException as error:
+                if isinstance(error, RequestError) and view.world != views[0].world:
+                    view._take("end", {"reason": f"world {view.world}: {error}"})
+                    continue
+                # Tried again on the next node, under numbers that no server gives.
+                for i, rest in enumerate(views[at:], 1):
+                    self._views[-i] = rest
+                raise
+            finally:
+                self._subscribing = before
+
+    def _has_ended(self, view: PlainView) -> bool:
+        """Whether a world that ended here does not go on elsewhere. Goes there if it does."""
+        end = time.monotonic() + GONE_S
+        while self._follow.is_on and time.monotonic() < end:
+            try:
+                place = self._link.ask("world.locate", {"world": view.world}, self._timeout_s)
+                if not place["here"]:
+                    break
+            except RequestError as error:
+                if error.status == "no_world":
+                    return True
+            except ConnectionEnded:
+                break
+            time.sleep(PAUSE_FIRST_S)
+        if self._follow.is_on:
+            self._seek(view.world, ConnectionEnded("the world has left this node"))
+        return not self._follow.is_on
+
+    def _open(self, address: str, timeout_s: float | None) -> tuple[PlainLink, Hello]:
+        """Connects and says hello."""
+        host, port = address_of(address)
+        connection = socket.create_connection((host, port), timeout=timeout_s)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            if self._context is not None:
+                connection = self._context.wrap_socket(connection, server_hostname=host)
+            link = PlainLink(connection, self._timeout_s, self._route)
+            return link, link.ask("hello", self._hello, timeout_s)
+        except BaseException as error:
+            if isinstance(error, RequestError):
+                self._follow.refused.add(address)
+            connection.close()
+            raise
+
+    def _settle(self, address: str, welcome: Hello) -> None:
+        self.welcome = welcome
+        self._hello["resume"] = welcome["resume"]
+        self._follow.settle(address, welcome)
+
+    def _connect(self) -> None:
+        failure: Exception = OSError("no address")
+        for address in list(self._follow.nodes):
+            try:
+                self._link, welcome = self._open(address, self._timeout_s)
+                self._settle(address, welcome)
+                return
+            except OSError as error:
+                failure = error
+        raise failure
 
 
 class PlainView:
@@ -150,26 +328,54 @@ class PlainView:
             print(mirror.tick, len(mirror.agents))
     """
 
-    def __init__(self, client: PlainClient, number: int) -> None:
-        self.number = number
+    def __init__(self, client: PlainClient, view: dict[str, Any], rect: list[int] | None) -> None:
+        self.number = 0
         self.mirror = Mirror()
         self._client = client
+        self._view = view
+        self._stream = 0
+        self._tick = 0  # of the last message that came; the mirror may not be there yet
+        self._rect = rect
         self._queue: deque[tuple[str, dict[str, Any]]] = deque()
+
+    @property
+    def world(self) -> int:
+        """Number of its world."""
+        return cast(int, self._view["world"])
+
+    def _place(self) -> dict[str, Any]:
+        """Where to go on, for subscribe."""
+        if self._rect is None:
+            return {}
+        return {"rect": self._rect, "stream": self._stream, "since": self._tick}
+
+    def _take(self, name: str, params: dict[str, Any]) -> None:
+        self._tick = params.get("tick", self._tick)
+        self._rect = params.get("rect", self._rect)
+        self._queue.append((name, params))
 
     def next(self, timeout_s: float | None = None) -> Mirror | None:
         """Waits for the next keyframe or delta, and applies it. None: the world has ended.
 
         Raises TimeoutError when nothing comes in `timeout_s`, and ConnectionEnded.
         """
-        deadline = self._client._deadline(timeout_s)
-        while not self._queue:
-            self._client._read(deadline)
-        name, params = self._queue.popleft()
-        if name == "world_ended":
-            self._client._views.pop(self.number, None)
-            return None
-        self.mirror.apply(name, params)
-        return self.mirror
+        deadline = deadline_of(timeout_s)
+        while True:
+            while not self._queue:
+                self._client._read(deadline)
+            name, params = self._queue.popleft()
+            if name == "moved" and self._client._follow.is_on:
+                self._client._seek(self.world, ConnectionEnded(MOVED))
+                continue
+            if name in ("end", "moved"):
+                self._queue.append((name, params))
+                raise ConnectionEnded(params.get("reason", MOVED))
+            if name != "world_ended":
+                self.mirror.apply(name, params)
+                return self.mirror
+            if self._client._has_ended(self):
+                self._client._views.pop(self.number, None)
+                return None
 
     def __iter__(self) -> Iterator[Mirror]:
         while (mirror := self.next()) is not None:
@@ -177,30 +383,21 @@ class PlainView:
 
     def end(self) -> None:
         """Ends the subscription."""
-        self._client._views.pop(self.number, None)
-        self._client.unsubscribe(subscription=self.number)
+        number = self.number
+        self._client._views.pop(number, None)
+        self._client.unsubscribe(subscription=number)
 
 
 def connect_plain(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-python",
                   token: str | None = None, ssl: bool | tls.SSLContext = False,
                   ca_file: str | None = None, resume: str | None = None,
-                  timeout_s: float | None = 30.0) -> PlainClient:
+                  timeout_s: float | None = 30.0, follow_s: float = FOLLOW_S) -> PlainClient:
     """Connects to HOST:PORT and says hello, as connect() does, for programs without asyncio.
 
-    `timeout_s` is how long a call waits for its answer; None: for ever.
+    `timeout_s` is how long a call waits for its answer; None: for ever. While the client looks for
+    another node, at most `follow_s`, a call takes longer.
     """
-    host, port = address_of(address)
-    context = tls_context(ssl, ca_file)
-    connection = socket.create_connection((host, port), timeout=timeout_s)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    try:
-        if context is not None:
-            connection = context.wrap_socket(connection, server_hostname=host)
-        client = PlainClient(connection, timeout_s)
-        client.welcome = client.hello(protocol=PROTOCOL, client=name,
-                                      token=token or os.environ.get("FOGMARCH_TOKEN"),
-                                      resume=resume)
-    except BaseException:
-        connection.close()
-        raise
+    client = PlainClient(addresses_of(address), follow_s, tls_context(ssl, ca_file),
+                         hello_of(name, token, resume), timeout_s)
+    client._connect()
     return client

@@ -54,19 +54,30 @@ typedef struct fm_client_options {
     const char *tls_ca_file; // PEM of who may vouch for it; NULL: those of the system
     uint32_t connect_timeout_ms; // milliseconds per address of the host
     uint32_t timeout_ms;         // milliseconds until a request without an answer is given up
-    uint32_t requests_max;       // requests in flight
-    size_t unsent_max;           // bytes waiting for a server that does not read
-    fm_scan_limits limits;       // of each message received
+    uint32_t follow_ms; // in a cluster: how long to look for a world's next node, see below; 0: no
+    uint32_t requests_max; // requests in flight
+    size_t unsent_max;     // bytes waiting for a server that does not read
+    fm_scan_limits limits; // of each message received
 } fm_client_options;
 
-/// Name "fogmarch-client", no token, no TLS, 5 s to connect, 30 s per request, 65536 requests in
-/// flight, 64 MiB unsent; received: 256 MiB, depth 16, 40 Mi elements, enough for the keyframe of
-/// the largest world.
+/// Name "fogmarch-client", no token, no TLS, 5 s to connect, 30 s per request, does not follow,
+/// 65536 requests in flight, 64 MiB unsent; received: 256 MiB, depth 16, 40 Mi elements, enough for
+/// the keyframe of the largest world.
 fm_client_options fm_client_options_default(void);
+
+// In a cluster, with follow_ms, a client goes where its world is: when its node dies, when a
+// request is answered `moved`, or when a world that it subscribed to goes on elsewhere. It looks
+// for the world at the nodes that hello named and at the addresses it was given, subscribes again
+// (the numbers stay as they are, a keyframe comes), and sends again what has no answer; commands
+// have a command_id, so that each is carried out once. Only then, after follow_ms, is it BROKEN.
+// Without a cluster nothing of this happens. Meanwhile the functions that read wait, and afterwards
+// fm_client_fd() is another socket; loops that may not wait leave it off and ask world.locate. A
+// client is on one node: for worlds on several, make a client for each.
 
 /// Connects, trying each address that the host's name has.
 ///
-/// @param address  "ADDRESS:PORT", "[IPV6]:PORT" or "HOST:PORT"
+/// @param address  "ADDRESS:PORT", "[IPV6]:PORT" or "HOST:PORT"; several, separated by commas, are
+///                 tried in turn
 /// @param options  copied; NULL: the defaults
 /// @param out      receives the client, to be released with fm_client_destroy(); left alone on
 /// failure
@@ -74,6 +85,9 @@ fm_client_options fm_client_options_default(void);
 /// @return FM_OK, FM_ERR_BAD_VALUE (address), FM_ERR_IO or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_client_connect(const char *address, const fm_client_options *options,
                                        fm_client **out, fm_client_error *error);
+
+/// Where a client that follows is now; empty for others. Good until the next call on it.
+const char *fm_client_address(const fm_client *client);
 
 /// Makes a client of a connected stream socket, without TLS, which it then owns (also on failure:
 /// it is closed).
@@ -86,6 +100,7 @@ void fm_client_destroy(fm_client *client);
 // What a server says of itself.
 typedef struct fm_client_welcome {
     char server[96];                    // name and version
+    char node[65];                      // its name in a cluster; empty: there is none
     uint64_t protocol;                  // number it speaks
     uint64_t session;                   // number of this session
     char role[32];                      // of this session

@@ -1,0 +1,190 @@
+// clients/cli/commands/cluster_commands.c: `cluster`: how a cluster is, and where its worlds run.
+
+#include "clients/cli/commands/commands.h"
+
+#include "clients/cli/base/json.h"
+#include "clients/cli/base/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---- status -------------------------------------------------------------------------------------
+
+static void print_nodes(fm_numbers nodes, const char *here)
+{
+    printf("\n%-20s %-22s %-16s %7s %10s %6s  %s\n", "NODE", "ADDRESS", "VERSION", "WORLDS",
+           "AGENTS", "LOAD", "STATE");
+    for (uint32_t i = 0; i < nodes.count; i++) {
+        const msgpack_object *node = &nodes.elements[i];
+        char name[65], tcp[256], version[32], load[16] = "-";
+        fm_object_text(node, "node", name, sizeof name);
+        fm_object_text(node, "tcp", tcp, sizeof tcp);
+        fm_object_text(node, "version", version, sizeof version);
+        if (fm_object_get(node, "load") != NULL) {
+            snprintf(load, sizeof load, "%.0f%%", (double)fm_object_uint(node, "load", 0) / 10);
+        }
+        printf("%-20s %-22s %-16s %7llu %10s %6s  %s%s\n", name, tcp, version,
+               (unsigned long long)fm_object_uint(node, "worlds", 0),
+               fm_report_grouped(fm_object_uint(node, "agents", 0)), load,
+               fm_object_bool(node, "draining", false) ? "draining" : "takes worlds",
+               strcmp(name, here) == 0 ? ", asked" : "");
+    }
+}
+
+// What an operator may do about a world that does not simply run. "": nothing.
+static const char *advice(const char *state)
+{
+    static const struct {
+        const char *state, *text;
+    } known[] = {
+        {"running", ""},
+        {"moving", "on its way; it ticks on"},
+        {"waiting", "its node is gone; another one takes it within seconds"},
+        {"damaged", "see the logs of the nodes; its log in etcd stays as it is"},
+    };
+    for (size_t i = 0; i < FM_COUNT_OF(known); i++) {
+        if (strcmp(known[i].state, state) == 0) {
+            return known[i].text;
+        }
+    }
+    return "";
+}
+
+static void print_worlds(fm_numbers worlds)
+{
+    if (worlds.count == 0) {
+        puts("\nThere is no world yet; 'fogmarch create' makes one.");
+        return;
+    }
+    printf("\n%8s  %-20s %-20s %6s  %s\n", "WORLD", "NAME", "NODE", "EPOCH", "STATE");
+    for (uint32_t i = 0; i < worlds.count; i++) {
+        const msgpack_object *world = &worlds.elements[i];
+        char name[65], node[65], to[65], state[32];
+        fm_object_text(world, "name", name, sizeof name);
+        fm_object_text(world, "node", node, sizeof node);
+        fm_object_text(world, "to", to, sizeof to);
+        fm_object_text(world, "state", state, sizeof state);
+        const char *what = advice(state);
+        printf("%8llu  %-20s %-20s %6llu  %s%s%s%s%s\n",
+               (unsigned long long)fm_object_uint(world, "world", 0), name, node,
+               (unsigned long long)fm_object_uint(world, "epoch", 0), state,
+               to[0] == '\0' ? "" : " to ", to, what[0] == '\0' ? "" : ": ", what);
+    }
+}
+
+// What is wrong with the cluster as a whole, and what to do.
+static void print_state(const msgpack_object *status)
+{
+    char error[FM_ERROR_TEXT_SIZE], cluster[65], node[65];
+    fm_object_text(status, "error", error, sizeof error);
+    fm_object_text(status, "cluster", cluster, sizeof cluster);
+    fm_object_text(status, "node", node, sizeof node);
+    printf("Cluster %s, as node %s sees it.\n", cluster, node);
+    if (error[0] != '\0') {
+        printf("etcd does not answer: %s.\n"
+               "  Worlds stand still until a majority of its members answers. Look at them with\n"
+               "  'etcdctl endpoint status'; with the quota full, compact and defragment them.\n",
+               error);
+    }
+    if (!fm_object_bool(status, "member", false)) {
+        puts("This node's lease is over: others may take its worlds.\n"
+             "  Where only this one says so, it is cut off from etcd: look at its network.");
+    }
+}
+
+static int print_status(fm_cli *cli)
+{
+    const msgpack_object *status = fm_cli_call(cli, FM_METHOD_CLUSTER_STATUS);
+    char cluster[65], node[65];
+    if (fm_cli_print_json(cli, status)) {
+        return 0;
+    }
+    fm_object_text(status, "cluster", cluster, sizeof cluster);
+    if (cluster[0] == '\0') {
+        puts("This server is not in a cluster (cluster_name is not set).");
+        return 0;
+    }
+    fm_object_text(status, "node", node, sizeof node);
+    print_state(status);
+    print_nodes(fm_object_numbers(status, "nodes"), node);
+    print_worlds(fm_object_numbers(status, "worlds"));
+    const msgpack_object *appends = fm_object_get(status, "appends");
+    printf("\nNode %s: %s appends, %.1f ms each, %.1f at most; %s without an answer in time, %s "
+           "refused; %s worlds taken over\n",
+           node, fm_report_grouped(fm_object_uint(appends, "count", 0)),
+           fm_object_real(appends, "mean_ms", 0), fm_object_real(appends, "max_ms", 0),
+           fm_report_grouped(fm_object_uint(appends, "unknown", 0)),
+           fm_report_grouped(fm_object_uint(appends, "fenced", 0)),
+           fm_report_grouped(fm_object_uint(appends, "taken", 0)));
+    return 0;
+}
+
+// ---- move, drain --------------------------------------------------------------------------------
+
+static int move(fm_cli *cli, const char *given, const char *node)
+{
+    uint64_t world = fm_cli_world(cli, given);
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
+    if (node != NULL) {
+        fm_params_text(&cli->params, FM_FIELD_NODE, node);
+    }
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_CLUSTER_MOVE);
+    if (!fm_cli_print_json(cli, result)) {
+        char where[65];
+        fm_object_text(result, "node", where, sizeof where);
+        printf("World %llu goes to node %s; 'fogmarch cluster status' says when it is there.\n",
+               (unsigned long long)world, where);
+    }
+    return 0;
+}
+
+static int drain(fm_cli *cli, const char *node)
+{
+    fm_params_text(&cli->params, FM_FIELD_NODE, node);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_CLUSTER_DRAIN);
+    if (!fm_cli_print_json(cli, result)) {
+        printf(
+            "Node %s gives %llu worlds to the others, two at a time, and takes no more until it\n"
+            "is started again; 'fogmarch cluster status' says when it has none.\n",
+            node, (unsigned long long)fm_object_uint(result, "worlds", 0));
+    }
+    return 0;
+}
+
+static int run_cluster(fm_cli *cli)
+{
+    const char *action = cli->arguments[0];
+    fm_cli_connect(cli);
+    if (strcmp(action, "status") == 0 && cli->argument_count == 1) {
+        return print_status(cli);
+    }
+    if (strcmp(action, "move") == 0 && cli->argument_count >= 2) {
+        return move(cli, cli->arguments[1], cli->argument_count > 2 ? cli->arguments[2] : NULL);
+    }
+    if (strcmp(action, "drain") == 0 && cli->argument_count == 2) {
+        return drain(cli, cli->arguments[1]);
+    }
+    fm_cli_usage_error(cli, "'%s' with %d more words is none of: %s", action,
+                       cli->argument_count - 1, cli->command->arguments);
+}
+
+const fm_cli_command fm_cli_cluster = {
+    .name = "cluster",
+    .arguments = "status | move WORLD [NODE] | drain NODE",
+    .summary = "show a cluster's nodes and worlds, move them",
+    .details =
+        "status            nodes with their load, worlds with the node that has each, and how\n"
+        "                  often that has changed (epoch); what is wrong, and what to do\n"
+        "move WORLD NODE   moves a world, which goes on with its searches, orders and views;\n"
+        "                  without NODE to the one with the most capacity left\n"
+        "drain NODE        a node gives its worlds to the others and takes no more, as before\n"
+        "                  an upgrade; until it is started again\n"
+        "\n"
+        "Any node can be asked. NODE is a name of cluster_node.",
+    .examples = "fogmarch cluster status\n"
+                "fogmarch cluster move arena node2\n"
+                "fogmarch cluster drain node1",
+    .arguments_min = 1,
+    .arguments_max = 3,
+    .run = run_cluster,
+};

@@ -1,0 +1,489 @@
+// Follow.cs: a client of a cluster goes where its world is.
+//
+//   on a node ── connection ends, `moved`, its world goes on elsewhere ──> seeking ── found ──> on a node
+//                                                                             └── FollowMs are over ──> CLOSED
+//
+// A client is on one node at a time. It asks the nodes that it knows where the world is (world.locate), again and
+// again with growing pauses, each on a connection of its own: a client that does not follow. The right one's link is
+// taken over. Views are subscribed again, requests without an answer are sent again; commands have a command_id, so
+// that each is carried out once. Update() does all this and never waits.
+
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.Threading;
+
+namespace Fogmarch
+{
+    public sealed partial class Client
+    {
+        private const int NodePatienceMs = 2000; // until one node has answered, while looking for the right one
+        private const int GoneMs = 3000; // so long all must know no such world: a new node knows of none yet
+        private const int PauseFirstMs = 50, PauseLastMs = 1000, NodesMax = 64;
+
+        // Sent again without a command_id these might be done twice, or mean something that only one node has.
+        private static readonly HashSet<string> once = new HashSet<string>
+        {
+            "map.upload", "replay.close", "replay.open", "replay.pause", "replay.play", "replay.seek", "save.download",
+            "subscription.move", "token.create", "token.revoke", "unsubscribe", "debug.unsubscribe", "world.create",
+            "world.destroy", "world.load", "world.save", "world.step",
+        };
+
+        private readonly List<string> nodes = new List<string>(); // the best guess first
+        private readonly HashSet<string> refused = new HashSet<string>(); // they refused hello in this search
+        private bool isNode; // the server is a node of a cluster
+        private bool wasRefused;
+        private long command; // the last id
+        private Stopwatch seeking; // null: it is on a node
+        private long seekWorld, probeSince, pauseUntil, goneSince;
+        private int seekAt, pauseMs;
+        private string seekReason, probeAddress;
+        private Client probe;
+        private bool probeIsRight, probeAsked;
+        private readonly List<View> asking = new List<View>(); // whose worlds have ended here, perhaps not elsewhere
+        private Stopwatch askingSince;
+        private bool isAsked; // world.locate is under way for the first of them
+        private long draftWorld;
+        private bool draftHasId;
+
+        /// <summary>
+        /// In a cluster: for how many milliseconds the client looks for the next node when its own dies or does not
+        /// have its world any more. Its views go on there, and commands are carried out once. 0: it does not; then,
+        /// or when no node is found, it is closed. Without a cluster this does nothing. A client is on one node: for
+        /// worlds on several, make a client for each.
+        /// </summary>
+        public int FollowMs { get; set; } = 30000;
+
+        /// <summary>Where it is now, as HOST:PORT.</summary>
+        public string Address
+        {
+            get { return nodes[0]; }
+        }
+
+        // Before hello is answered it may be a node.
+        private bool MayFollow
+        {
+            get { return Follows || (FollowMs > 0 && State == ClientState.Connecting); }
+        }
+
+        private bool Follows
+        {
+            get { return isNode && FollowMs > 0 && State != ClientState.Closed; }
+        }
+
+        // What a node's hello says of the others.
+        private void Settle(string address)
+        {
+            isNode = Welcome.Has("node") && Welcome.Text("node") != "";
+            resume = Welcome.Text("resume");
+            nodes.Remove(address);
+            nodes.Insert(0, address);
+            Fields[] seeds = Welcome.Has("seeds") ? Welcome.Maps("seeds") : new Fields[0];
+            for (int i = 0; i < seeds.Length; i++)
+            {
+                string seed = seeds[i].Text("tcp");
+                if (seed != "" && !nodes.Contains(seed))
+                {
+                    nodes.Insert(1, seed);
+                }
+            }
+            if (nodes.Count > NodesMax)
+            {
+                nodes.RemoveRange(NodesMax, nodes.Count - NodesMax);
+            }
+        }
+
+        internal void NoteNumber(string name, long value)
+        {
+            draftWorld = name == "world" ? value : draftWorld;
+            draftHasId = draftHasId || name == "command_id";
+        }
+
+        // Gives a command its id, unless it has one.
+        private void Prepare()
+        {
+            if (!MayFollow || draftHasId || !Commands.Contains(draftMethod))
+            {
+                return;
+            }
+            if (command == 0)
+            {
+                command = BitConverter.ToInt64(Guid.NewGuid().ToByteArray(), 8) & ((1L << 51) - 1);
+            }
+            draft.PutText("command_id");
+            draft.PutUInt(++command);
+            draftCount++;
+        }
+
+        private byte[] Kept()
+        {
+            if (!MayFollow)
+            {
+                return null;
+            }
+            var bytes = new byte[draft.Size];
+            Buffer.BlockCopy(draft.Bytes, 0, bytes, 0, draft.Size);
+            return bytes;
+        }
+
+        // Whether to go where a world is: not away from the world of its views.
+        private bool MayGo(long world)
+        {
+            bool may = Follows && world != 0;
+            foreach (View view in views.Values)
+            {
+                may = may && view.World == world;
+            }
+            foreach (View view in toSubscribe)
+            {
+                may = may && view.World == world;
+            }
+            return may;
+        }
+
+        // Whether an answer means that the request goes to another node.
+        private bool Holds(uint id, Waiting wanted)
+        {
+            if (answer.Ok || !isNode)
+            {
+                return false;
+            }
+            string status = answer.Status;
+            bool isLate = wanted.View != null && wanted.View.Stream != 0 &&
+                          (status == "not_ready" || status == "no_world");
+            if ((status != "moved" && !isLate) || !MayGo(wanted.World))
+            {
+                return false;
+            }
+            wanted.Refused = true;
+            waiting.Add(id, wanted);
+            Seek(wanted.World, answer.Message);
+            return true;
+        }
+
+        // The connection is over. Returns whether another one is looked for.
+        private bool Lost(string reason)
+        {
+            if (!Follows)
+            {
+                return false;
+            }
+            long world = 0;
+            foreach (View view in views.Values)
+            {
+                world = view.World;
+            }
+            foreach (View view in toSubscribe)
+            {
+                world = view.World;
+            }
+            Seek(world, reason);
+            return true;
+        }
+
+        private void Seek(long world, string reason)
+        {
+            if (seeking != null)
+            {
+                return;
+            }
+            seeking = Stopwatch.StartNew();
+            seekWorld = world;
+            seekReason = reason;
+            seekAt = 0;
+            pauseUntil = goneSince = 0;
+            pauseMs = PauseFirstMs;
+            refused.Clear();
+        }
+
+        // ---- nodes -----------------------------------------------------------------------------
+
+        private void UpdateSeek(int waitMs)
+        {
+            long now = seeking.ElapsedMilliseconds;
+            if (now >= FollowMs || (goneSince != 0 && now - goneSince > GoneMs))
+            {
+                GiveUp();
+            }
+            else if (now < pauseUntil)
+            {
+                Thread.Sleep((int)Math.Min(waitMs, pauseUntil - now));
+            }
+            else if (probe == null)
+            {
+                NextNode(now);
+            }
+            else
+            {
+                UpdateProbe(now, waitMs);
+            }
+        }
+
+        private void GiveUp()
+        {
+            string sought = seekWorld == 0 ? "a node" : "the node of world " + seekWorld;
+            HangUp();
+            End(sought + " was not found within " + seeking.ElapsedMilliseconds / 1000 + " s among " + nodes.Count +
+                "; " + seekReason);
+        }
+
+        private void NextNode(long now)
+        {
+            while (seekAt < nodes.Count && refused.Contains(nodes[seekAt]))
+            {
+                seekAt++;
+            }
+            if (seekAt < nodes.Count)
+            {
+                Ask(nodes[seekAt++], false, now);
+            }
+            else if (refused.Count >= nodes.Count)
+            {
+                GiveUp();
+            }
+            else
+            {
+                seekAt = 0;
+                pauseUntil = now + pauseMs;
+                pauseMs = Math.Min(2 * pauseMs, PauseLastMs);
+            }
+        }
+
+        private void Ask(string address, bool isRight, long now)
+        {
+            int colon = address.LastIndexOf(':');
+            string host = address.Substring(0, colon).Trim('[', ']');
+            probeAddress = address;
+            probeIsRight = isRight;
+            probeAsked = false;
+            probeSince = now;
+            probe = new Client(host, int.Parse(address.Substring(colon + 1)), token, name, resume, isSecret, trusts)
+            {
+                FollowMs = 0
+            };
+        }
+
+        private void HangUp()
+        {
+            if (probe != null)
+            {
+                probe.Close();
+                probe = null;
+            }
+        }
+
+        private void Fail(string reason, bool isGone)
+        {
+            seekReason = probeAddress + ": " + reason;
+            long now = seeking.ElapsedMilliseconds;
+            goneSince = !isGone ? 0 : goneSince != 0 ? goneSince : Math.Max(now, 1);
+            HangUp();
+        }
+
+        private void UpdateProbe(long now, int waitMs)
+        {
+            Client asked = probe;
+            asked.Update(waitMs);
+            if (probe != asked)
+            {
+                return; // its answer was the last
+            }
+            if (asked.State == ClientState.Closed)
+            {
+                if (asked.wasRefused)
+                {
+                    refused.Add(probeAddress);
+                }
+                Fail(asked.Reason, false);
+            }
+            else if (now - probeSince > NodePatienceMs)
+            {
+                Fail("no answer in time", false);
+            }
+            else if (asked.State == ClientState.Open && (probeIsRight || seekWorld == 0))
+            {
+                Adopt();
+            }
+            else if (asked.State == ClientState.Open && !probeAsked)
+            {
+                probeAsked = true;
+                asked.WorldLocate(world: seekWorld).Send(OnLocated);
+            }
+        }
+
+        private void OnLocated(Answer place)
+        {
+            if (!place.Ok)
+            {
+                Fail(place.Message, place.Status == "no_world");
+            }
+            else if (place.Result.Bool("here"))
+            {
+                probeIsRight = true;
+            }
+            else
+            {
+                string address = place.Result.Text("tcp");
+                HangUp();
+                if (refused.Contains(address))
+                {
+                    Fail(address + " has the world and refused this client", false);
+                }
+                else
+                {
+                    Ask(address, true, seeking.ElapsedMilliseconds);
+                }
+            }
+        }
+
+        // Goes on over the link of the probe.
+        private void Adopt()
+        {
+            link.Close();
+            link = probe.link;
+            Welcome = probe.Welcome;
+            probe.State = ClientState.Closed; // without its link
+            probe = null;
+            seeking = null;
+            asking.Clear();
+            isAsked = false;
+            Settle(probeAddress);
+            SubscribeAgain();
+            foreach (uint id in SortedIds())
+            {
+                Repeat(id);
+            }
+        }
+
+        private uint[] SortedIds()
+        {
+            var ids = new uint[waiting.Count];
+            waiting.Keys.CopyTo(ids, 0);
+            Array.Sort(ids);
+            return ids;
+        }
+
+        private void SubscribeAgain()
+        {
+            var again = new List<View>(views.Values);
+            foreach (View view in toSubscribe)
+            {
+                if (!again.Contains(view))
+                {
+                    again.Add(view);
+                }
+            }
+            foreach (uint id in SortedIds())
+            {
+                if (waiting[id].View != null)
+                {
+                    waiting.Remove(id);
+                }
+            }
+            views.Clear();
+            toSubscribe.Clear();
+            foreach (View view in again)
+            {
+                if (view.State != ViewState.Ended)
+                {
+                    Subscribe(view, view.Stream != 0);
+                }
+            }
+        }
+
+        private void Repeat(uint id)
+        {
+            Waiting wanted;
+            if (!waiting.TryGetValue(id, out wanted) || wanted.View != null)
+            {
+                return; // of a view that has just been subscribed to again
+            }
+            if (wanted.Bytes != null && (wanted.Refused || !once.Contains(wanted.Method)))
+            {
+                wanted.Refused = false;
+                waiting[id] = wanted;
+                link.Put(wanted.Bytes);
+                return;
+            }
+            var error = new PackWriter();
+            int map = error.BeginMap();
+            error.PutText("name");
+            error.PutText("io");
+            error.PutText("message");
+            error.PutText("connection lost: " + wanted.Method + " may have been carried out, or not");
+            error.EndMap(map, 2);
+            waiting.Remove(id);
+            Deliver(id, wanted, new Fields(error.Bytes, 0), false, default(Fields));
+        }
+
+        // ---- worlds that end -------------------------------------------------------------------
+
+        // A world ended here. It may go on elsewhere, which the node knows a little later.
+        private void AskWhetherEnded(View view)
+        {
+            askingSince = asking.Count == 0 ? Stopwatch.StartNew() : askingSince;
+            asking.Add(view);
+        }
+
+        private void UpdateAsking()
+        {
+            if (asking.Count == 0 || isAsked || seeking != null)
+            {
+                return;
+            }
+            if (askingSince.ElapsedMilliseconds > GoneMs)
+            {
+                Seek(asking[0].World, "the world has left this node");
+                return;
+            }
+            isAsked = true;
+            WorldLocate(world: asking[0].World).Send(OnAsked);
+        }
+
+        private void OnAsked(Answer place)
+        {
+            isAsked = false;
+            if (asking.Count == 0)
+            {
+                return;
+            }
+            View view = asking[0];
+            if (place.Ok && !place.Result.Bool("here"))
+            {
+                Seek(view.World, "the world has left this node");
+            }
+            else if (!place.Ok && place.Status == "no_world")
+            {
+                asking.RemoveAt(0);
+                askingSince = Stopwatch.StartNew();
+                EndView(view);
+            }
+        }
+
+        // Another node has the world of a view.
+        private void Leave(long subscription)
+        {
+            const string reason = "the world is on another node now";
+            View view;
+            if (!views.TryGetValue(subscription, out view))
+            {
+                return;
+            }
+            if (Follows)
+            {
+                Seek(view.World, reason);
+            }
+            else
+            {
+                EndView(view, reason);
+            }
+        }
+
+        private void EndView(View view, string reason = "the world has ended")
+        {
+            views.Remove(view.Subscription);
+            view.State = ViewState.Ended;
+            view.TellEnd(reason);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+// What a client knows of its cluster, and when it looks for another node.
+//
+// A client is on one node at a time. It goes to another one when its connection ends, when a call is
+// answered `moved`, and when a world that it views ends here but goes on elsewhere. It asks the nodes
+// that it knows where the world is (world.locate), again and again for `followMs` with growing
+// pauses. On the new node its views are subscribed again, and calls without an answer are sent again;
+// commands have a command_id, so that each is carried out once.
+
+import type { Carrier } from "./link.js";
+import { COMMANDS, type Results } from "./protocol.js";
+
+export const FOLLOW_MS = 30000;
+export const NODE_PATIENCE_MS = 2000; // until one node has answered, while looking for the right one
+export const GONE_MS = 3000; // so long all must say that there is no such world: a new node knows none
+export const PAUSE_FIRST_MS = 50;
+const PAUSE_LAST_MS = 1000;
+const NODES_MAX = 64;
+
+// Sent again without a command_id these might be done twice, or mean something that one node has.
+const ONCE = new Set([
+  "map.upload", "replay.close", "replay.open", "replay.pause", "replay.play", "replay.seek",
+  "save.download", "token.create", "token.revoke", "world.create", "world.destroy", "world.load",
+  "world.save", "world.step",
+]);
+
+/** A node of a cluster, as hello and world.locate name it. */
+export interface Place {
+  tcp: string;
+  http: string;
+}
+
+/** How a client reaches the nodes of a cluster. */
+export interface Dialer {
+  /** Connects; rejects with ConnectionError. */
+  dial(address: string): Promise<Carrier>;
+  /** The address for dial(), or undefined where the node has none of this kind. */
+  addressOf(place: Place): string | undefined;
+}
+
+export const mayRepeat = (method: string): boolean => !ONCE.has(method);
+
+export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+/** Rejects when the promise takes longer. */
+export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("no answer in time")), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The nodes of a cluster, and the ids of commands. */
+export class Follow {
+  /** The server is a node of a cluster. */
+  isOn = false;
+  /** Nodes that refused hello; each is asked once in a search. */
+  readonly refused = new Set<string>();
+  private command = 1 + Math.floor(Math.random() * 2 ** 51);
+
+  /** `nodes`: addresses for dial(), the best guess first. */
+  constructor(private nodes: string[], readonly dialer: Dialer, private readonly followMs: number) {}
+
+  get address(): string {
+    return this.nodes[0]!;
+  }
+
+  get candidates(): string[] {
+    return this.nodes.filter((address) => !this.refused.has(address));
+  }
+
+  /** The client is on a node, whose hello names the others. */
+  settle(address: string, welcome: Results["hello"]): void {
+    this.isOn = this.followMs > 0 && (welcome.node ?? "") !== "";
+    const seeds = ((welcome.seeds ?? []) as unknown as Place[])
+      .map((place) => this.dialer.addressOf(place))
+      .filter((seed) => seed !== undefined);
+    this.nodes = [...new Set([address, ...seeds, ...this.nodes])].slice(0, NODES_MAX);
+  }
+
+  /** Gives a command its id, unless it has one. */
+  prepare(method: string, params: Record<string, unknown>): Record<string, unknown> {
+    if (!this.isOn || !COMMANDS.has(method) || params["command_id"] !== undefined) {
+      return params;
+    }
+    return { ...params, command_id: ++this.command };
+  }
+
+  /** Tries nodes until one is right. Resolves with undefined, or with why it was given up. */
+  async search(world: number | undefined, first: Error, isOver: () => boolean,
+               attempt: (address: string) => Promise<void>): Promise<string | undefined> {
+    const begun = Date.now();
+    let goneSince: number | undefined;
+    let reason = first.message;
+    let pause = PAUSE_FIRST_MS;
+    const isGone = (): boolean => goneSince !== undefined && Date.now() - goneSince > GONE_MS;
+    this.refused.clear();
+    while (Date.now() - begun < this.followMs && !isGone() && !isOver() && this.candidates.length > 0) {
+      for (const address of this.candidates) {
+        try {
+          await attempt(address);
+          return undefined;
+        } catch (error) {
+          const failure = error as Error & { status?: string };
+          reason = `${address}: ${failure.message}`;
+          goneSince = failure.status === "no_world" ? goneSince ?? Date.now() : undefined;
+        }
+      }
+      await sleep(pause * (0.5 + Math.random() / 2));
+      pause = Math.min(2 * pause, PAUSE_LAST_MS);
+    }
+    const sought = world === undefined ? "a node" : `the node of world ${world}`;
+    const seconds = Math.round((Date.now() - begun) / 1000);
+    return `${sought} was not found within ${seconds} s among ${this.nodes.length}; ${reason}`;
+  }
+}

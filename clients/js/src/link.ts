@@ -1,0 +1,139 @@
+// A connection to one server: requests and their answers, notifications, the end.
+
+import { decode, encode } from "@msgpack/msgpack";
+
+/** Carries whole messages. */
+export interface Carrier {
+  /** Queues bytes; never waits. */
+  send(bytes: Uint8Array): void;
+  close(): void;
+  /** Bytes that have not left yet. */
+  unsent(): number;
+  /** Set by the client. One call per message. */
+  onMessage: (message: Uint8Array) => void;
+  /** Set by the client. Called once; `reason` is a sentence for people. */
+  onClose: (reason: string) => void;
+}
+
+/** An error that the server answered. */
+export class RequestError extends Error {
+  constructor(
+    readonly code: number,
+    readonly status: string,
+    message: string,
+    readonly method: string,
+  ) {
+    super(message);
+    this.name = "RequestError";
+  }
+}
+
+/** The connection ended, or never began. */
+export class ConnectionError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ConnectionError";
+  }
+}
+
+interface Waiting {
+  method: string;
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+export class Link {
+  /** Why it is over; undefined while it is not. */
+  closed: string | undefined;
+  private readonly waiting = new Map<number, Waiting>();
+  private next = 1;
+
+  /**
+   * @param onNotification  called with each
+   * @param onBytes         called with the size of each message
+   * @param onEnd           called once
+   */
+  constructor(
+    private readonly carrier: Carrier,
+    private readonly onNotification: (link: Link, name: string, params: unknown) => void,
+    private readonly onBytes: (size: number) => void,
+    private readonly onEnd: (link: Link, reason: string) => void,
+  ) {
+    carrier.onMessage = (message) => this.take(message);
+    carrier.onClose = (reason) => this.end(reason);
+  }
+
+  unsent(): number {
+    return this.carrier.unsent();
+  }
+
+  /** Rejects with RequestError or ConnectionError. */
+  ask(method: string, params: unknown): Promise<unknown> {
+    if (this.closed !== undefined) {
+      return Promise.reject(new ConnectionError(this.closed));
+    }
+    const id = this.next;
+    this.next = (this.next + 1) >>> 0;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { method, resolve, reject });
+      this.carrier.send(encode([0, id, method, [params]], { ignoreUndefined: true }));
+    });
+  }
+
+  notify(method: string, params: unknown): void {
+    if (this.closed === undefined) {
+      this.carrier.send(encode([2, method, [params]], { ignoreUndefined: true }));
+    }
+  }
+
+  close(reason: string): void {
+    this.carrier.close();
+    this.end(reason);
+  }
+
+  private take(bytes: Uint8Array): void {
+    this.onBytes(bytes.length);
+    let message: unknown;
+    try {
+      message = decode(bytes);
+    } catch (error) {
+      this.close(`the server sent what is no msgpack: ${String(error)}`);
+      return;
+    }
+    if (!Array.isArray(message) || this.closed !== undefined) {
+      return;
+    }
+    if (message[0] === 1) {
+      this.answer(message[1] as number, message[2], message[3]);
+    } else if (message[0] === 2) {
+      const params = (message[2] as unknown[])[0];
+      if (message[1] === "idle") { // the server asks whether anybody is there
+        this.notify("ping", { time: (params as { time: number }).time });
+      }
+      this.onNotification(this, message[1] as string, params);
+    }
+  }
+
+  private answer(id: number, error: unknown, result: unknown): void {
+    const waiting = this.waiting.get(id);
+    this.waiting.delete(id);
+    if (error !== null && error !== undefined) {
+      const { code, name, message } = error as { code: number; name: string; message: string };
+      waiting?.reject(new RequestError(code, name, message, waiting.method));
+    } else {
+      waiting?.resolve(result);
+    }
+  }
+
+  private end(reason: string): void {
+    if (this.closed !== undefined) {
+      return;
+    }
+    this.closed = reason;
+    for (const { reject } of this.waiting.values()) {
+      reject(new ConnectionError(reason));
+    }
+    this.waiting.clear();
+    this.onEnd(this, reason);
+  }
+}

@@ -1,0 +1,104 @@
+"""What a client knows of its cluster, and when it looks for another node.
+
+A client is on one node at a time. It goes to another one when its connection ends, when a call is
+answered `moved`, and when a world that it views ends here but goes on elsewhere. It asks the nodes it
+knows, the best guess first, where the world is (world.locate), again and again for `follow_s` seconds
+with growing pauses. On the new node its views are subscribed again, and calls without an answer are
+sent again; commands have a command_id, so that each is carried out once.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .methods import COMMANDS
+
+FOLLOW_S = 30.0
+PAUSE_FIRST_S, PAUSE_LAST_S = 0.05, 1.0
+NODE_PATIENCE_S = 2.0  # until one node has answered, while it looks for the right one
+NODES_MAX = 64
+GONE_S = 3.0  # so long all nodes must say that there is no such world: a new node knows of none yet
+
+# Sent again without a command_id these might be done twice, or mean something that only one node has.
+ONCE = frozenset({"map.upload", "replay.close", "replay.open", "replay.pause", "replay.play",
+                  "replay.seek", "save.download", "token.create", "token.revoke", "world.create",
+                  "world.destroy", "world.load", "world.save", "world.step"})
+
+
+class Follow:
+    """The nodes of a cluster, and the ids of commands."""
+
+    def __init__(self, addresses: list[str], follow_s: float) -> None:
+        self.nodes = list(addresses)  # the best guess first
+        self.follow_s = follow_s
+        self.refused: set[str] = set()  # nodes that refused hello; each is asked once in a search
+        self.is_on = False  # the server is a node of a cluster
+        self._command = random.randrange(1, 1 << 51)
+
+    def settle(self, address: str, welcome: Mapping[str, Any]) -> None:
+        """The client is on a node, whose hello names the others."""
+        self.is_on = self.follow_s > 0 and bool(welcome.get("node"))
+        known = [address, *(seed["tcp"] for seed in welcome.get("seeds", ())), *self.nodes]
+        self.nodes = list(dict.fromkeys(known))[:NODES_MAX]
+
+    def prepare(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Gives a command its id, unless it has one."""
+        if self.is_on and method in COMMANDS and "command_id" not in given:
+            self._command += 1
+            return {**given, "command_id": self._command}
+        return given
+
+    def search(self) -> Search:
+        """Begins to look for a world's node."""
+        self.refused.clear()
+        return Search(self)
+
+    def checked(self, address: str) -> str:
+        """The address, unless that node has refused hello. Raises OSError."""
+        if address in self.refused:
+            raise OSError(f"{address} has the world, and refused this client")
+        return address
+
+    def candidates(self) -> list[str]:
+        """Nodes to ask, the best guess first."""
+        return [address for address in self.nodes if address not in self.refused]
+
+
+class Search:
+    """One search: which node to ask next, and when to give up."""
+
+    def __init__(self, follow: Follow) -> None:
+        self._follow = follow
+        self._begun = time.monotonic()
+        self.reason = "no node is known"  # why the last one was not the right one
+        self._gone_since: float | None = None
+
+    def rounds(self) -> Iterator[float]:
+        """Pauses in s, each to be made after all nodes were asked; ends when it is time to give up."""
+        pause = PAUSE_FIRST_S
+        while (time.monotonic() - self._begun < self._follow.follow_s and not self._is_gone
+               and self._follow.candidates()):
+            yield pause * random.uniform(0.5, 1.0)
+            pause = min(2 * pause, PAUSE_LAST_S)
+
+    def failed(self, address: str, error: Exception) -> None:
+        """A node was not the right one."""
+        self.reason = f"{address}: {error or type(error).__name__}"
+        if getattr(error, "status", None) != "no_world":
+            self._gone_since = None
+        elif self._gone_since is None:
+            self._gone_since = time.monotonic()
+
+    @property
+    def _is_gone(self) -> bool:
+        """Whether the nodes have said for long enough that there is no such world."""
+        return self._gone_since is not None and time.monotonic() - self._gone_since > GONE_S
+
+    def text(self, world: int | None, count: int) -> str:
+        """Why it was given up."""
+        sought = "a node" if world is None else f"the node of world {world}"
+        return (f"{sought} was not found within {time.monotonic() - self._begun:.0f} s among "
+                f"{count}; {self.reason}")

@@ -1,0 +1,106 @@
+"""A connection to one server for asyncio: requests and their answers, notifications, the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgpack
+
+REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
+READ_SIZE = 1 << 18
+
+
+class RequestError(Exception):
+    """An error that the server answered. `status` is its name, such as "denied"."""
+
+    def __init__(self, method: str, error: Mapping[str, Any]) -> None:
+        super().__init__(f"{method}: {error['message']}")
+        self.method = method
+        self.code: int = error["code"]
+        self.status: str = error["name"]
+        self.message: str = error["message"]
+
+
+class ConnectionEnded(Exception):
+    """The connection is over; nothing can be called any more."""
+
+
+class Link:
+    """Calls `route` with each notification, and `over` once with the reason of the end."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
+                 route: Callable[[Link, str, dict[str, Any]], None],
+                 over: Callable[[Link, str], None]) -> None:
+        self.end: str | None = None
+        self._reader = reader
+        self._writer = writer
+        self._route = route
+        self._on_over = over
+        self._next = 1
+        self._waiting: dict[int, tuple[str, asyncio.Future[Any]]] = {}
+        self._task = asyncio.create_task(self._read())
+
+    async def ask(self, method: str, given: Mapping[str, Any]) -> Any:
+        """Sends a request and waits for its answer. Raises RequestError and ConnectionEnded."""
+        if self.end is not None:
+            raise ConnectionEnded(self.end)
+        number = self._next
+        self._next += 1
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = (method, future)
+        self._writer.write(msgpack.packb([REQUEST, number, method, [given]]))
+        try:
+            await self._writer.drain()
+        except OSError as error:
+            self.over(f"the server is gone: {error}")
+        return await future
+
+    def over(self, reason: str) -> None:
+        """Ends it. What waits for an answer gets ConnectionEnded."""
+        if self.end is not None:
+            return
+        self.end = reason
+        self._task.cancel()
+        self._writer.close()
+        waiting, self._waiting = self._waiting, {}
+        for _, future in waiting.values():
+            if not future.done():
+                future.set_exception(ConnectionEnded(reason))
+        self._on_over(self, reason)
+
+    async def wait_closed(self) -> None:
+        """Waits until the socket is closed, after over()."""
+        try:
+            await self._writer.wait_closed()
+        except OSError:
+            pass
+
+    async def _read(self) -> None:
+        unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
+        reason = "the server disconnected"
+        try:
+            while data := await self._reader.read(READ_SIZE):
+                unpacker.feed(data)
+                for message in unpacker:
+                    self._take(message)
+        except OSError as error:
+            reason = f"the server is gone: {error}"
+        self.over(reason)
+
+    def _take(self, message: list[Any]) -> None:
+        if message[0] == RESPONSE:
+            method, future = self._waiting.pop(message[1], ("", None))
+            if future is None or future.done():
+                return
+            if message[2] is not None:
+                future.set_exception(RequestError(method, message[2]))
+            else:
+                future.set_result(message[3])
+        elif message[0] == NOTIFICATION and message[1] == "idle":
+            # The server asks whether anybody is there.
+            time = message[2][0]["time"]
+            self._writer.write(msgpack.packb([NOTIFICATION, "ping", [{"time": time}]]))
+        elif message[0] == NOTIFICATION:
+            self._route(self, message[1], message[2][0])

@@ -1,0 +1,136 @@
+"""Clients of all libraries follow their world by themselves.
+
+Goal    who asks a node without the world is sent on; when the world is moved, and when its node dies,
+        the libraries go where it is, their views go on, and each command that they were answered is
+        carried out once. `fogmarch cluster` shows the nodes and moves a world.
+Method  real nodes and real etcd. One follower for each library (follow_*, Follow.cs), all in one
+        world, orders and watches without being told anything. They connect to a node without the
+        world; it is moved there, and that node is killed. At the end the world's count of orders is
+        the sum of their answers, and each one's view shows its agent where it is.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import cluster
+from cluster import Etcd, Node, until
+from fogmarch_server import PATIENCE, run
+
+cluster.skip_without_etcd()
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FOLDER = tempfile.TemporaryDirectory(prefix="fogmarch-follow-")
+
+
+class Follower:
+    """A follower's process. It says `ready` after its first orders, and what it saw at the end."""
+
+    def __init__(self, name, *command):
+        self.name = name
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def line(self):
+        text = self.process.stdout.readline()
+        assert text, f"{self.name} ended with {self.process.wait(PATIENCE)}"
+        return json.loads(text)
+
+    def finish(self, tick):
+        """Tells it where the world stands still, and takes what it says."""
+        self.process.stdin.write(f"{tick}\n")
+        self.process.stdin.flush()
+        said = self.line()
+        assert self.process.wait(PATIENCE) == 0, self.name
+        return said
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def followers():
+    """Name of each, and the program with its first words."""
+    python = [sys.executable, "-B", os.path.join(HERE, "follow_python.py")]
+    kinds = {"python": [*python, "plain"], "asyncio": [*python, "asyncio"], "c": [os.environ["FOLLOW_C"]]}
+    library = os.path.join(os.environ["FOGMARCH_BUILD"], "web-client/clients/js/dist")
+    if shutil.which("node") and os.path.exists(library):
+        kinds["js"] = ["node", os.path.join(HERE, "follow_js.mjs"), library]
+    if shutil.which("mcs") and shutil.which("mono"):
+        program = os.path.join(FOLDER.name, "follow.exe")
+        subprocess.run(["mcs", "-langversion:7", "-warn:4", "-warnaserror", "-r:System.dll", f"-out:{program}",
+                        os.path.join(HERE, "../../clients/csharp/Runtime/*.cs"),
+                        os.path.join(HERE, "Follow.cs")], check=True, timeout=PATIENCE)
+        kinds["csharp"] = ["mono", program]
+    return kinds
+
+
+def they_go_where_their_world_is():
+    kinds = followers()
+    with Etcd() as etcd:
+        nodes = [Node(etcd, name) for name in "ab"]
+        running = []
+        try:
+            owner, other = nodes
+            admin = owner.connect()
+            world = admin.call("world.create", name="arena", generator="open", width=64, height=64,
+                               tick_hz=20, omniscient=True)["world"]
+            admin.call("team.create", world=world)
+            agents = admin.call("agent.spawn", world=world, team=1, place="nearest",
+                                cells=[30, 30] * len(kinds))["agents"]
+            witness = other.connect()
+            until(lambda: any(one["world"] == world for one in
+                              witness.call("cluster.status")["worlds"]), "the directory")
+            running = [Follower(name, *command, f"127.0.0.1:{other.port}", str(world), str(agent))
+                       for (name, command), agent in zip(kinds.items(), agents)]
+            for follower in running:
+                assert follower.line() == {"ready": True}
+            status = command("cluster", "status", "--connect", f"127.0.0.1:{other.port}")
+            assert "takes worlds, asked" in status and "arena" in status and "running" in status, status
+            # By the command line, at the node that does not have it.
+            command("cluster", "move", "arena", other.name, "--connect", f"127.0.0.1:{other.port}")
+            for follower in running:
+                assert follower.line() == {"moved": True}
+            witness.close()
+            other.kill()
+            owner, other = other, owner
+            witness = other.connect()
+            until(lambda: located(witness, world), "a takeover")
+            for follower in running:
+                assert follower.line() == {"done": True}
+            witness.call("world.pause", world=world)
+            tick = witness.call("world.info", world=world)["tick"]
+            said = [follower.finish(tick) for follower in running]
+            orders = witness.call("stats", world=world)["world"]["orders_given"]
+            assert orders == sum(one["answers"] for one in said), (orders, said)
+            for agent, one in zip(agents, said):
+                assert one["address"] == f"127.0.0.1:{other.port}", one
+                truth = witness.call("debug.inspect", world=world, agent=agent)["cell"]
+                assert one["cell"] == truth, (one, truth)
+        finally:
+            for follower in running:
+                follower.close()
+            for node in nodes:
+                log = node.close()
+                assert node.process.returncode in (0, -9) and "Sanitizer" not in log, log
+
+
+def command(*words):
+    """What `fogmarch` prints."""
+    program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
+    done = subprocess.run([program, *words], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def located(client, world):
+    try:
+        place = client.call("world.locate", world=world)
+        return place if place["here"] else None
+    except cluster.RequestError:
+        return None
+
+
+run([they_go_where_their_world_is])
