@@ -162,6 +162,20 @@ async function ordersInARow() {
     const report = await admin.call("debug.inspect", { world, agent: agents[0] });
     return report.kind === "move" && report.queue_kinds.join() === "move,patrol";
   }, "a move, a move and a patrol");
+  // All of it is there again after a reload, from the server, with the cells of its path.
+  await page.reload();
+  await page.locator("#minimap").waitFor();
+  await page.locator("#map").focus();
+  await page.keyboard.press("3");
+  await until(async () => await selected(page) === "4", "group 3, which survives");
+  await until(() => page.evaluate((agent) => window.fogmarch.game.plans.of(agent).map(({ kind }) => kind).join() ===
+    "move,move,patrol", agents[0]), "its orders");
+  await admin.call("world.step", { world, ticks: 2 });
+  await until(() => page.evaluate(([agent, goal]) => {
+    const { plans, view: { mirror } } = window.fogmarch.game;
+    const place = mirror.placeOf(agent);
+    return plans.path(agent, mirror.xs[place], mirror.ys[place]).length >= 2 && plans.of(agent)[0].x >= goal - 2;
+  }, [agents[0], x + 6]), "its path");
   await clickCell(page, { x: x + 12, y: y + 6 }); // nobody there
   await until(async () => await selected(page) === "0", "nobody");
   await page.keyboard.press("3");

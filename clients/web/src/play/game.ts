@@ -14,6 +14,7 @@ import { Minimap } from "./minimap.js";
 import { News } from "./news.js";
 import { MODE_WORDS, Panel, type Mode } from "./panel.js";
 import { Plans } from "./plans.js";
+import { Reports } from "./reports.js";
 import { Selection } from "./selection.js";
 import { Sites, type SiteMode } from "./sites.js";
 
@@ -35,6 +36,7 @@ export class Game {
   private readonly news: News;
   private readonly plans = new Plans();
   private readonly markers: Markers;
+  private readonly reports: Reports;
   private readonly sites: Sites;
   private readonly buildings = new BuildingLayer();
   private readonly tip = find("tip");
@@ -63,10 +65,15 @@ export class Game {
     this.minimap.onCommand = (cell, queue) => void attempt(() => this.send("move", cell, queue));
     this.news = new News((cell, agents) => this.goTo(cell, agents));
     find("news-box").replaceChildren(this.news.list);
-    this.markers = new Markers(mirror, map, (id) => this.plans.of(id));
+    this.markers = new Markers(mirror, map, this.plans);
+    this.reports = new Reports(client, world.world, () => this.selection.list);
+    this.reports.onReport = (units) => {
+      this.plans.told(units);
+      this.panel.refresh();
+    };
     this.minimap.visible = () => mirror.visible;
     this.sites = new Sites(client, world, team, mirror, () => mirror.visible);
-    this.panel = new Panel(mirror, team, world, classes, this.selection, this.mayBuild, {
+    this.panel = new Panel(mirror, team, world, classes, this.selection, this.plans, this.mayBuild, {
       use: (mode) => this.use(mode),
       send: (kind) => void attempt(() => this.send(kind)),
       nextIdle: () => this.nextIdle(),
@@ -77,6 +84,7 @@ export class Game {
         guide.done("select");
       }
       this.panel.refresh();
+      void this.reports.ask();
     };
     map.under.addChild(this.buildings.graphics);
     map.over.addChild(this.sites.graphics);
@@ -130,6 +138,7 @@ export class Game {
     this.map.onFrame = () => {};
     this.map.onMoved = () => {};
     this.map.input.edgeScroll = false;
+    this.reports.end();
     this.panel.end();
     this.selection.end();
     this.markers.end();
@@ -359,6 +368,7 @@ export class Game {
       const mark: MarkKind = kind === "move" ? "go" : "follow";
       this.markers.put(cell, mark);
     }
+    this.reports.orderGiven();
     const { order } = await this.client.call("agent.order", {
       world: this.world.world, agents, kind,
       ...(cell === undefined ? {} : { goal: [cell.x, cell.y] }),
@@ -366,6 +376,7 @@ export class Game {
       ...(queue ? { queue } : {}),
       ...(kind === "move" && agents.length > 1 ? { spread: true } : {}),
     });
+    this.reports.orderGiven(); // what was asked meanwhile may be of before
     if (cell === undefined) {
       this.plans.forget(agents);
     } else {

@@ -1,9 +1,10 @@
 // Where orders went: a ring that closes on the place, and lines from each selected unit through all it
-// is to do. What units do is asked of `plans`.
+// is to do, along the cells of its path as far as these are known.
 
 import { Graphics } from "pixi.js";
 import type { Mirror } from "fogmarch";
 import type { Cell, MapView } from "../common/map-view.js";
+import type { Plans } from "./plans.js";
 
 const MARK_MS = 900;
 const LINES_MAX = 250; // units whose plans are drawn
@@ -26,7 +27,7 @@ export class Markers {
   private hadLines = false;
 
   constructor(private readonly view: Mirror, private readonly map: MapView,
-              private readonly plans: (id: number) => readonly Step[]) {
+              private readonly plans: Plans) {
     map.under.addChild(this.lines);
     map.over.addChild(this.marks);
   }
@@ -77,7 +78,7 @@ export class Markers {
     let drawn = 0;
     for (const id of selected) {
       const place = this.view.placeOf(id);
-      const steps = place === undefined ? [] : this.plans(id);
+      const steps = place === undefined ? [] : this.plans.of(id);
       if (place === undefined || steps.length === 0) {
         continue;
       }
@@ -86,6 +87,10 @@ export class Markers {
       }
       const { x, y } = this.map.agents.positionOf(this.view, place);
       this.lines.moveTo(x, y);
+      const path = this.plans.path(id, this.view.xs[place]!, this.view.ys[place]!);
+      for (let i = 0; i + 1 < path.length; i += 2) {
+        this.lines.lineTo(path[i]! + 0.5, path[i + 1]! + 0.5);
+      }
       for (const step of steps) {
         this.lines.lineTo(step.x + 0.5, step.y + 0.5);
         ends.set(`${step.x},${step.y}`, step);

@@ -5,6 +5,7 @@ import { AGENT_STATES, type Mirror, type Results } from "fogmarch";
 import type { MovementClass } from "../common/classes.js";
 import { count, facts, find, make } from "../common/dom.js";
 import { css, TEAM_SHAPES, teamColour } from "../common/palette.js";
+import type { Plans } from "./plans.js";
 import type { Selection } from "./selection.js";
 
 export type Mode = "command" | "box" | "patrol" | "guard" | "wall" | "house" | "tear";
@@ -38,7 +39,8 @@ export class Panel {
 
   constructor(private readonly view: Mirror, private readonly team: number,
               private readonly world: Results["world.info"], private readonly classes: MovementClass[],
-              private readonly selection: Selection, private readonly mayBuild: boolean,
+              private readonly selection: Selection, private readonly plans: Plans,
+              private readonly mayBuild: boolean,
               deeds: Deeds, minimap: HTMLCanvasElement) {
     find("minimap-box").replaceChildren(minimap);
     find("orders").replaceChildren(make("h2", {}, "Orders"), this.orderButtons(deeds));
@@ -147,6 +149,8 @@ export class Panel {
     }
     const own = view.buildings.filter((building) => building.team === team).length;
     const most = Number(this.world.rules["players_build"] ?? 0);
+    const [only] = selection.list;
+    const why = selection.ids.size === 1 && only !== undefined ? this.plans.why(only) : "";
     const rows: (readonly [string, string])[] = [
       ["units", count(mine)],
       ["others in sight", count(view.agentCount - mine)],
@@ -155,7 +159,8 @@ export class Panel {
       ...(this.classes.length < 2 ? [] : this.classes.map(({ name, terrains }, i): [string, string] =>
         [name, `${chosen[i]} of ${kinds[i]}, on ${terrains.join(", ")}`])),
       ...(states.size === 0 ? []
-        : [["they are", [...states].map(([state, n]) => `${count(n)} ${state}`).join(", ")] as const]),
+        : [[why === "" ? "they are" : "it is", [...states].map(([state, n]) => `${count(n)} ${state}`).join(", ")] as const]),
+      ...(why === "" ? [] : [["why", why] as const]),
     ];
     const idle = selection.countIdle();
     const sizes = this.groups.map((_, i) => selection.sizeOfGroup(i + 1));

@@ -1,8 +1,10 @@
-// What the player's units are to do, as this page has ordered it. An order is forgotten when it ends,
-// which the view's deltas tell.
+// What the player's units are to do: as this page has ordered it, and as the server says it is, which
+// knows what was ordered before a reload. An order is forgotten when it ends, which the view's deltas
+// tell.
 
 import type { Ended } from "fogmarch";
 import type { Step } from "./markers.js";
+import type { UnitReport } from "./reports.js";
 
 interface Planned extends Step {
   order: number;
@@ -10,32 +12,67 @@ interface Planned extends Step {
 
 export class Plans {
   private readonly byAgent = new Map<number, Planned[]>();
+  private readonly reports = new Map<number, UnitReport>();
 
   /** What was answered to agent.order: the first agent's order is `order`, the others count on from it. */
   given(agents: readonly number[], order: number, queued: boolean, step: Step): void {
     agents.forEach((agent, i) => {
       const before = queued ? this.byAgent.get(agent) ?? [] : [];
       this.byAgent.set(agent, [...before, { ...step, order: order + i }]);
+      if (!queued) {
+        this.reports.delete(agent);
+      }
     });
   }
 
   /** These have nothing to do that has a place. */
   forget(agents: readonly number[]): void {
-    agents.forEach((agent) => this.byAgent.delete(agent));
+    agents.forEach((agent) => this.keep(agent, []));
+    agents.forEach((agent) => this.reports.delete(agent));
+  }
+
+  /** How it is with these, and with nobody else that matters now. */
+  told(units: readonly UnitReport[]): void {
+    for (const unit of units) {
+      this.reports.set(unit.agent, unit);
+      this.keep(unit.agent, unit.orders.flatMap(({ order, kind, goal: [x, y] }) =>
+        x === undefined || y === undefined ? [] : [{ order, kind, x, y }]));
+    }
+  }
+
+  private keep(agent: number, steps: Planned[]): void {
+    if (steps.length === 0) {
+      this.byAgent.delete(agent);
+    } else {
+      this.byAgent.set(agent, steps);
+    }
   }
 
   take(ended: readonly Ended[]): void {
     for (const { agent, order } of ended) {
-      const left = this.byAgent.get(agent)?.filter((planned) => planned.order !== order);
-      if (left === undefined || left.length === 0) {
-        this.byAgent.delete(agent);
-      } else {
-        this.byAgent.set(agent, left);
-      }
+      this.keep(agent, (this.byAgent.get(agent) ?? []).filter((planned) => planned.order !== order));
+      this.reports.delete(agent);
     }
   }
 
   of(agent: number): readonly Step[] {
     return this.byAgent.get(agent) ?? [];
+  }
+
+  /** The cells that it enters next, from where it stands: x, y of each. Empty: not known. */
+  path(agent: number, x: number, y: number): readonly number[] {
+    const path = this.reports.get(agent)?.path ?? [];
+    for (let i = 0; i + 1 < path.length; i += 2) {
+      if (path[i] === x && path[i + 1] === y) {
+        return path.slice(i + 2);
+      }
+    }
+    const isNext = path.length > 1 && Math.abs(path[0]! - x) <= 1 && Math.abs(path[1]! - y) <= 1;
+    return isNext ? path : []; // else it has left that path
+  }
+
+  /** Why it does what it does; empty: not known. */
+  why(agent: number): string {
+    return this.reports.get(agent)?.why ?? "";
   }
 }
