@@ -10,15 +10,24 @@
 #include <string.h>
 
 // What is tried: a small piece of ground first, since most knots are small and a search among fewer
-// units finds more.
+// units finds more. Those who take part stand still meanwhile, and others behind them: where more
+// are stuck the long attempts would hold up more than they help.
 static const struct attempt {
     uint32_t cells_max; // for a first unit of one cell
     uint32_t nodes_max;
     bool is_relaxed; // it is enough that the first unit gets through
-} attempts[] = {{40, 3000, false},  {120, 3000, false},
-                {40, 10000, false}, {FM_KNOT_CELLS_MAX, 5000, false},
-                {120, 3000, true},  {FM_KNOT_CELLS_MAX, FM_KNOT_NODES_MAX, false}};
+    bool is_long;    // not while others of the team wait for help
+} attempts[] = {{40, 1000, false, false},
+                {40, 1000, true, false},
+                {120, 2000, true, false},
+                {40, 10000, false, true},
+                {120, 3000, false, true},
+                {FM_KNOT_CELLS_MAX, 5000, false, true},
+                {FM_KNOT_CELLS_MAX, FM_KNOT_NODES_MAX, false, true}};
 
+#define JAMS_MAX    8u    // of a team at a time; of these one is searched for
+#define BEGINS_MAX  4u    // in a tick
+#define DELAY_MAX   16u   // ticks
 #define PLACES      2048u // of the table of cells, a power of two
 #define ANCHORS_MAX (FM_KNOT_KINDS_MAX * FM_KNOT_CELLS_MAX)
 #define UNDER_MAX   (FM_KNOT_SIZE_MAX * FM_KNOT_SIZE_MAX)
@@ -33,10 +42,13 @@ struct anchor {
 };
 
 struct fm_jam {
+    struct fm_jam *next; // of the team
     uint32_t team;
+    bool is_found; // there is a plan, and it is followed
     fm_knot *knot;
     uint32_t attempt; // index in attempts
     uint32_t step;    // of the plan
+    uint32_t delay;   // ticks that somebody has been in its way
     uint32_t cell_count, unit_count, kind_count, anchor_count;
     uint32_t cells_max;
     fm_cell cells[FM_KNOT_CELLS_MAX];
@@ -92,7 +104,7 @@ static fm_cell aim_of(const struct fm_agent *agent)
 static bool takes_part(const fm_world *world, uint32_t unit, uint32_t team)
 {
     const fm_mover *mover = &world->crowd.movers[unit - 1];
-    return mover->team == team && mover->pushable;
+    return mover->team == team && mover->pushable && !mover->planned;
 }
 
 static uint32_t unit_in(const fm_world *world, fm_cell cell)
@@ -349,31 +361,44 @@ static bool begin_search(fm_world *world, struct fm_jam *jam, const struct fm_ag
 
 static void drop(fm_world *world, struct fm_jam *jam)
 {
-    fm_team_of(world, jam->team)->jam = NULL;
-    world->crowd.jam_count -= 1;
+    struct fm_team *team = fm_team_of(world, jam->team);
+    struct fm_jam **link = &team->jams;
+    while (*link != jam) {
+        link = &(*link)->next;
+    }
+    *link = jam->next;
+    team->jam_count -= 1;
     fm_knot_destroy(jam->knot);
     fm_memory_release(&world->memory, jam, sizeof *jam);
 }
 
-static void begin(fm_world *world, const struct fm_agent *first)
+// NULL: there is nothing to search for.
+static struct fm_jam *begin(fm_world *world, const struct fm_agent *first)
 {
     struct fm_jam *jam = fm_memory_allocate_zeroed(&world->memory, 1, sizeof *jam);
     if (jam == NULL) {
-        return;
+        return NULL;
     }
+    struct fm_team *team = fm_team_of(world, first->team);
     jam->team = first->team;
-    fm_team_of(world, jam->team)->jam = jam;
-    world->crowd.jam_count += 1;
+    jam->next = team->jams;
+    team->jams = jam;
+    team->jam_count += 1;
     if (!begin_search(world, jam, first)) {
         drop(world, jam);
+        return NULL;
     }
+    return jam;
 }
 
 void fm_jam_drop_all(fm_world *world)
 {
-    for (uint32_t i = 0; world->crowd.jam_count > 0 && i < world->teams.count; i++) {
-        if (world->teams.list[i].jam != NULL) {
-            drop(world, world->teams.list[i].jam);
+    world->crowd.jams_left = 0;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        struct fm_team *team = &world->teams.list[i];
+        team->stuck_left = team->stuck_next = 0;
+        while (team->jams != NULL) {
+            drop(world, team->jams);
         }
     }
 }
@@ -385,9 +410,12 @@ static const fm_mover *mover_at(const fm_world *world, const struct fm_agent *ag
     return &world->crowd.movers[agent - world->agents.slots];
 }
 
+// Who stands in a queue that moves gets nearer, if slowly.
 static bool is_stuck(const struct fm_agent *agent, const fm_mover *mover)
 {
-    return (mover->preferences & 15) < FM_PREFERENCE_STAY && agent->anchor != FM_CELL_NONE &&
+    bool gets_nearer = agent->order.id != 0 && agent->hindered < FM_JAM_TICKS;
+    return !gets_nearer && (mover->preferences & 15) < FM_PREFERENCE_STAY &&
+           agent->anchor != FM_CELL_NONE &&
            fm_cell_dx(agent->cell, agent->anchor) <= FM_JAM_REACH &&
            fm_cell_dy(agent->cell, agent->anchor) <= FM_JAM_REACH;
 }
@@ -400,38 +428,47 @@ static struct fm_agent *member_of(fm_world *world, uint32_t team, uint32_t i)
     return world->crowd.movers[slot].team == team && agent->member == i ? agent : NULL;
 }
 
-// Drops the anchor of each of the team where it is. One of the stuck, in turns, is helped if it is
-// of one cell. A team's units come by their names: other teams must not decide who is the first.
-static uint32_t look_around(fm_world *world, uint32_t team)
+// Drops the anchor of each of the team where it is, and notes who is stuck. Returns how many.
+static uint32_t look_around(fm_world *world, uint32_t number)
 {
-    uint32_t count = 0, member_count = fm_team_of(world, team)->member_count;
-    for (uint32_t i = 0; i < member_count; i++) {
-        const struct fm_agent *agent = member_of(world, team, i);
-        count += agent != NULL && is_stuck(agent, mover_at(world, agent));
-    }
-    if (fm_team_of(world, team)->jam != NULL) {
-        return count;
-    }
-    uint32_t turn = count == 0 ? 0 : (uint32_t)(world->tick / FM_JAM_TICKS % count);
-    const struct fm_agent *first = NULL;
-    for (uint32_t i = 0; i < member_count; i++) {
-        struct fm_agent *agent = member_of(world, team, i);
+    struct fm_team *team = fm_team_of(world, number);
+    team->stuck_left = 0;
+    for (uint32_t i = 0; i < team->member_count; i++) {
+        struct fm_agent *agent = member_of(world, number, i);
         if (agent == NULL) {
             continue;
         }
         const fm_mover *mover = mover_at(world, agent);
-        if (count > 0 && is_stuck(agent, mover) && turn-- == 0) {
-            first = agent;
-        }
+        agent->stuck = is_stuck(agent, mover);
+        team->stuck_left += agent->stuck;
         // Who goes home again and again, and is pushed away again, is home at times.
         bool is_pushed = mover->parked && agent->pushed_tick + FM_JAM_TICKS > world->tick;
         bool wants = (mover->preferences & 15) < FM_PREFERENCE_STAY || is_pushed || mover->returns;
         agent->anchor = wants ? agent->cell : FM_CELL_NONE;
     }
-    if (first != NULL) {
-        begin(world, first);
+    return team->stuck_left;
+}
+
+// The next one of the stuck that is where it was, and whom nobody helps. NULL: there is none. They
+// come by their names, in turns: other teams must not decide who is the first.
+static const struct fm_agent *next_stuck(fm_world *world, uint32_t number)
+{
+    struct fm_team *team = fm_team_of(world, number);
+    for (uint32_t i = 0; team->stuck_left > 0 && i < team->member_count; i++) {
+        team->stuck_next = (team->stuck_next + 1) % team->member_count;
+        struct fm_agent *agent = member_of(world, number, team->stuck_next);
+        if (agent == NULL || !agent->stuck) {
+            continue;
+        }
+        const fm_mover *mover = mover_at(world, agent);
+        agent->stuck = false;
+        team->stuck_left -= 1;
+        if (is_stuck(agent, mover) && !mover->planned) {
+            return agent;
+        }
     }
-    return count;
+    team->stuck_left = 0;
+    return NULL;
 }
 
 // ---- following the plan -------------------------------------------------------------------------
@@ -458,7 +495,9 @@ static fm_mover *mover_of(fm_world *world, const struct fm_jam *jam, uint32_t i)
 static void hold(fm_world *world, const struct fm_jam *jam)
 {
     for (uint32_t i = 0; i < jam->unit_count; i++) {
-        mover_of(world, jam, i)->progress = FM_MOVER_DECIDED;
+        fm_mover *mover = mover_of(world, jam, i);
+        mover->progress = FM_MOVER_DECIDED;
+        mover->planned = true;
     }
 }
 
@@ -484,16 +523,37 @@ static void write_holders(fm_world *world, struct fm_jam *jam)
     }
 }
 
-// Whether somebody who does not take part stands where a unit goes.
+// Whether somebody who does not take part stands where a unit goes, or goes there by another plan.
 static bool is_in_the_way(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_t size)
 {
     for (uint32_t j = 0; j < size * size; j++) {
         fm_cell under = part(cell, size, j);
-        if (unit_in(world, under) != 0 && jam->holders[index_of(jam, under)] == 0) {
+        const fm_place *place = fm_occupancy_at(world->crowd.occupancy, under);
+        bool is_other = place->now != 0 && jam->holders[index_of(jam, under)] == 0;
+        if (is_other || place->claim != 0) {
             return true;
         }
     }
     return false;
+}
+
+// Whether somebody of another plan goes from one cell to the other.
+static bool goes(const fm_world *world, fm_cell from, fm_cell to)
+{
+    uint32_t unit = unit_in(world, from);
+    const fm_mover *mover = unit == 0 ? NULL : &world->crowd.movers[unit - 1];
+    return mover != NULL && mover->size == 1 && mover->planned && mover->next == to;
+}
+
+// Whether a step would cross that of somebody of another plan.
+static bool crosses(const fm_world *world, const fm_mover *mover, uint32_t d)
+{
+    if ((d & 1) == 0 || mover->size > 1) {
+        return false;
+    }
+    fm_cell left = fm_cell_step(mover->cell, d - 1);
+    fm_cell right = fm_cell_step(mover->cell, (d + 1) % FM_DIRECTION_COUNT);
+    return goes(world, left, right) || goes(world, right, left);
 }
 
 // Whether the next step of the plan is legal on the map as it is, and nobody else is in the way.
@@ -505,8 +565,8 @@ static bool is_open(fm_world *world, struct fm_jam *jam)
         const fm_mover *mover = mover_of(world, jam, i);
         fm_cell next = jam->cells[places[i]];
         uint32_t d = fm_cell_direction(mover->cell, next);
-        if (next != mover->cell &&
-            (!(mover->moves >> d & 1) || is_in_the_way(world, jam, next, mover->size))) {
+        if (next != mover->cell && (!(mover->moves >> d & 1) || crosses(world, mover, d) ||
+                                    is_in_the_way(world, jam, next, mover->size))) {
             return false;
         }
     }
@@ -515,20 +575,31 @@ static bool is_open(fm_world *world, struct fm_jam *jam)
 
 static void follow(fm_world *world, struct fm_jam *jam)
 {
-    if (jam->step == fm_knot_steps(jam->knot) || !is_open(world, jam)) {
+    if (jam->step == fm_knot_steps(jam->knot)) {
         drop(world, jam);
         return;
     }
-    if (!are_all_ready(world, jam)) {
-        hold(world, jam);
+    if (!are_all_ready(world, jam) || !is_open(world, jam)) {
+        jam->delay += 1;
+        if (jam->delay > DELAY_MAX) {
+            drop(world, jam);
+        } else {
+            hold(world, jam);
+        }
         return;
     }
+    jam->delay = 0;
     jam->step += 1;
     const uint16_t *places = fm_knot_at(jam->knot, jam->step);
     for (uint32_t i = 0; i < jam->unit_count; i++) {
         fm_mover *mover = mover_of(world, jam, i);
         mover->next = jam->cells[places[i]];
         mover->progress = FM_MOVER_DECIDED;
+        mover->planned = true;
+        for (uint32_t j = 0; j < (uint32_t)mover->size * mover->size; j++) {
+            fm_occupancy_at(world->crowd.occupancy, part(mover->next, mover->size, j))->claim =
+                jam->agents[i].index1;
+        }
     }
 }
 
@@ -539,6 +610,7 @@ static void search(fm_world *world, struct fm_jam *jam)
         hold(world, jam);
         return;
     case FM_KNOT_FOUND:
+        jam->is_found = true;
         follow(world, jam);
         return;
     case FM_KNOT_FAILED:
@@ -548,25 +620,50 @@ static void search(fm_world *world, struct fm_jam *jam)
     jam->knot = NULL;
     jam->attempt += 1;
     if (jam->attempt == FM_COUNT_OF(attempts) ||
+        (attempts[jam->attempt].is_long && fm_team_of(world, jam->team)->stuck_left > 0) ||
         !begin_search(world, jam, fm_world_find(world, jam->agents[0]))) {
         drop(world, jam);
+        return;
+    }
+    hold(world, jam);
+}
+
+// Those whose plan is followed first: whom they have is not searched for.
+static void attend_team(fm_world *world, uint32_t number)
+{
+    struct fm_team *team = fm_team_of(world, number);
+    struct fm_jam *searching = NULL, *next;
+    for (struct fm_jam *jam = team->jams; jam != NULL; jam = next) {
+        next = jam->next;
+        if (!is_valid(world, jam)) {
+            drop(world, jam);
+        } else if (jam->is_found) {
+            follow(world, jam);
+        } else {
+            searching = jam;
+        }
+    }
+    for (uint32_t i = 0; searching == NULL && i < BEGINS_MAX && team->jam_count < JAMS_MAX; i++) {
+        const struct fm_agent *first = next_stuck(world, number);
+        searching = first == NULL ? NULL : begin(world, first);
+    }
+    if (searching != NULL) {
+        search(world, searching);
     }
 }
 
 void fm_jam_attend(fm_world *world)
 {
-    if (world->tick % FM_JAM_TICKS == 0) {
-        world->counts.stuck = 0;
-        for (uint32_t team = 1; team <= world->teams.count; team++) {
-            world->counts.stuck += look_around(world, team);
-        }
+    bool looks = world->tick % FM_JAM_TICKS == 0;
+    if (!looks && world->crowd.jams_left == 0) {
+        return;
     }
-    for (uint32_t i = 0; world->crowd.jam_count > 0 && i < world->teams.count; i++) {
-        struct fm_jam *jam = world->teams.list[i].jam;
-        if (jam != NULL && !is_valid(world, jam)) {
-            drop(world, jam);
-        } else if (jam != NULL) {
-            search(world, jam);
-        }
+    world->counts.stuck = looks ? 0 : world->counts.stuck;
+    world->crowd.jams_left = 0;
+    for (uint32_t number = 1; number <= world->teams.count; number++) {
+        world->counts.stuck += looks ? look_around(world, number) : 0;
+        attend_team(world, number);
+        const struct fm_team *team = fm_team_of(world, number);
+        world->crowd.jams_left += team->jam_count + team->stuck_left;
     }
 }

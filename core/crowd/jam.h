@@ -1,19 +1,21 @@
 // core/crowd/jam.h: units that want to continue and do not, and what is done for them.
 //
-//   every FM_JAM_TICKS: who has been under way all the time and is not farther than FM_JAM_REACH
-//   from where it was, is stuck; one of them
+//   every FM_JAM_TICKS: who has been under way all the time, is not farther than FM_JAM_REACH from
+//   where it was and has not got nearer to its goal for long, is stuck; one after the other
 //          │
 //          v
 //   SEARCHING: the units around it, on the ground around it, wait while a joint search (knot.h) for
-//   a plan continues that brings all whose places lie there home. Is none found, more ground is
-//   taken; at last it is enough that the one gets through.
+//   a plan continues that brings all whose places lie there home. Is none found, it is enough that
+//   the one gets through; then more ground is taken, if nobody else of the team waits for help.
 //          │                                     │
 //          v                                     └── none either: as before, until the next time
-//   FOLLOWING: they step as the plan says, and nobody else enters their cells.
+//   FOLLOWING: they step as the plan says, or wait while somebody else is in the way.
 //          │
-//          └── at its end, or dropped: somebody has other orders, is gone, or is in the way
+//          └── at its end, or dropped: somebody has other orders, is gone, or is in the way for
+//          long
 //
-// One jam of a team is worked on at a time, by FM_JAM_WORK a tick. Units of one team, of all sizes
+// For one jam of a team at a time a plan is searched for, by FM_JAM_WORK a tick; several plans may
+// be followed. Units of one team, of all sizes
 // and movement classes; all else is a wall for the search. What it goes by is what the team knows:
 // its view of the terrain, its own units, and those of others beside them. A jam is not part of a
 // saved world: settling drops it.

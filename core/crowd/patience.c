@@ -16,7 +16,7 @@ static void count(struct fm_agent *agent, const fm_mover *mover)
         agent->hindered = 0;
     } else if (as_wanted) {
         agent->hindered -= agent->hindered > 0;
-    } else {
+    } else if (agent->hindered < 2 * FM_PATIENCE_TICKS) {
         agent->hindered += 2;
     }
 }
@@ -24,11 +24,12 @@ static void count(struct fm_agent *agent, const fm_mover *mover)
 bool fm_patience_count(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
 {
     bool is_under_way = !mover->aside && (mover->preferences & 15) < FM_PREFERENCE_STAY;
-    if (!is_under_way || agent->order.on_unreachable == FM_UNREACHABLE_WAIT) {
+    if (!is_under_way) {
         return false;
     }
     count(agent, mover);
-    if (agent->hindered < 2 * FM_PATIENCE_TICKS) {
+    if (agent->hindered < 2 * FM_PATIENCE_TICKS ||
+        agent->order.on_unreachable == FM_UNREACHABLE_WAIT) {
         return false;
     }
     agent->nearest = agent->hindered = 0;

@@ -62,10 +62,12 @@ static bool can_be_followed(const struct round *r, const fm_mover *other)
     if (other->size > 1) {
         return false;
     }
-    for (uint32_t i = r->depth - 1; r->large > 0 && i-- > 0;) {
-        const fm_mover *between = &r->movers[r->stack[i].slot];
-        if (between == other || between->size > 1) {
-            return between == other;
+    for (uint32_t i = r->depth; r->large > 0 && i-- > 0;) {
+        const fm_pibt_frame *frame = &r->stack[i];
+        const fm_mover *between = &r->movers[frame->slot];
+        bool is_uncertain = frame->slides || (between->size > 1 && i + 1 < r->depth);
+        if (between == other || is_uncertain) {
+            return between == other; // whoever slides leaves its pusher where that is
         }
     }
     return true;
@@ -243,13 +245,14 @@ static uint32_t next_in_the_way(const struct round *r, uint32_t slot, bool *lost
     return found;
 }
 
-// A unit was pushed and has found no place outside of the pusher's. Moves it sideways, if it is
-// large and not under way: it may take several ticks to leave somebody's way who stands
-// before the middle of its side. Returns whether there is something to try.
+// A unit was pushed and has found no place outside of the pusher's. Moves it sideways, if one of
+// them is large: it may take several ticks to leave the way of somebody before the middle of its
+// side. Two large ones that meet in the open would stand still for ever otherwise: each prefers its
+// place to a step that leads nowhere nearer. Returns whether there is something to try.
 static bool slide(struct round *r, fm_pibt_frame *frame)
 {
     const fm_mover *mover = &r->movers[frame->slot];
-    if (!frame->pushed || frame->slides || !steps_aside(mover, &r->movers[frame[-1].slot]) ||
+    if (!frame->pushed || frame->slides ||
         (mover->size == 1 && r->movers[frame[-1].slot].size == 1)) {
         return false;
     }

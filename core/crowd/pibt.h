@@ -31,9 +31,8 @@
 // where all are of one cell, up to three times beside larger ones. The recursion has a stack of its
 // own, which holds a unit at most once.
 //
-// A large unit takes several steps to get out of the way of one that stands before the middle of
-// its side: who cannot free the cell at once moves sideways, and the pusher takes it when it is
-// free.
+// A large unit takes several steps to get out of the way, and so do others out of a large one's:
+// who cannot free the cells at once moves sideways, and the pusher takes them when they are free.
 //
 // Source: K. Okumura, M. Machida, X. Defago, Y. Tamura, "Priority Inheritance with Backtracking for
 // Iterative Multi-agent Path Finding", IJCAI 2019 and Artificial Intelligence 310, 2022. Sizes,
@@ -77,6 +76,7 @@ typedef struct fm_mover {
     bool narrow : 1;      // few steps lead on from the first cell of its list
     bool settled : 1; // stands where its last order ended: those with the same aim do not push it
     bool pushable : 1;
+    bool planned : 1;     // does as a plan of core/crowd/jam.h says
     uint8_t refusals : 2; // times that it was pushed in vain
     uint16_t age;         // ticks that it has been under way, at most FM_MOVER_AGE_MAX; 0: idle
 } fm_mover;

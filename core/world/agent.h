@@ -50,6 +50,7 @@ struct fm_agent {
     uint64_t asking_since;  // tick from which its priority grows; 0: it wants nothing
     uint32_t nearest;       // that its leg has brought it, see patience.h; 0: not known yet
     uint16_t hindered;      // ticks since then in which others kept it from its way
+    bool stuck;             // was when jams were looked for last, and nobody has helped it since
 };
 
 /// The living agent behind an id, or NULL.

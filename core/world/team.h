@@ -26,11 +26,15 @@ struct fm_team {
     uint32_t member_count, member_capacity;
     uint32_t agent_free; // head of the list of its free slots through `planner`, FM_SLOT_NONE
     uint64_t orders_given;
-    struct fm_jam *jam; // that is worked on, see core/crowd/jam.h; NULL: none
+    // See core/crowd/jam.h.
+    struct fm_jam *jams; // that are worked on
+    uint32_t jam_count;
+    uint32_t stuck_left; // of those who were stuck at the last look: so many wait for help at most
+    uint32_t stuck_next; // member whose turn was last
 };
 
-// The teams; team t is at t - 1. Whose: core/commands/teams.c and core/saves. Of a team its jam is
-// core/crowd's, its delta core/views', its account the search stage's.
+// The teams; team t is at t - 1. Whose: core/commands/teams.c and core/saves. Of a team its jams
+// are core/crowd's, its delta core/views', its account the search stage's.
 struct fm_world_teams {
     struct fm_team *list;
     uint32_t count, capacity;

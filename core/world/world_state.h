@@ -62,7 +62,7 @@ struct fm_world_crowd {
     fm_occupancy *occupancy; // NULL: any number of units in a cell
     struct fm_mover *movers; // by agent slot
     struct fm_pibt_frame *frames;
-    uint32_t jam_count; // teams with a jam that is worked on
+    uint32_t jams_left; // of all teams: those worked on, and units that wait for help
     uint64_t *turns;    // twice as many: see crowd.c
     uint32_t mover_capacity, frame_capacity, turn_capacity;
     fm_cell *placed; // of the agents that a command spawns

@@ -24,10 +24,13 @@
 #define UNITS_MAX   8192u
 #define REACH       4u   // cells
 #define STILL_TICKS 600u // without leaving them
+#define SIDE_MIN    32u
+#define SIDE_MAX    1024u
 #define SIDE        256u // cells, of the generated map
 
 static const fm_lab_option options[] = {
-    {"map", "NAME", "map; a generated one of 256 x 256 cells"},
+    {"map", "NAME", "map; a generated one"},
+    {"side", "N", "cells from side to side of the generated map; 256"},
     {"agents", "N", "units; 2000"},
     {"teams", "N", "to which they belong in turn; 1"},
     {"ticks", "N", "how long; 36000"},
@@ -107,7 +110,7 @@ static fm_grid *make_map(const fm_lab *lab)
     }
     fm_generate_options generate = fm_generate_options_default();
     generate.generator = FM_GENERATOR_SKIRMISH;
-    generate.width = generate.height = SIDE;
+    generate.width = generate.height = (uint32_t)fm_lab_uint(lab, "side", SIDE_MIN, SIDE_MAX, SIDE);
     generate.seed = lab->seed;
     fm_lab_check(lab, fm_generate(&generate, &fm_memory_libc, &grid, NULL, NULL, 0), "map");
     return grid;

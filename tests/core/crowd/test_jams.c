@@ -7,8 +7,13 @@
 
 #include "tests/support/crowd.h"
 
+#include "core/base/random.h"
 #include "core/crowd/patience.h"
 #include "core/views/explain.h"
+#include "core/views/inspect.h"
+
+#include <inttypes.h>
+#include <string.h>
 
 #define ROWS(...)                                                                                  \
     (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
@@ -63,7 +68,29 @@ static void the_large_pass_in_a_corridor(void **state)
     all_arrive(1000);
 }
 
-// A large one and a file of small ones want through the same corridor, in opposite directions.
+// Two of 4 x 4 cells, and one of 3 x 3 and a small one, run into each other where there is room
+// enough: they pass at once, long before anybody looks for jams.
+static void the_large_pass_in_the_open(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[][2] = {{4, 4}, {3, 1}, {1, 3}, {4, 1}, {2, 3}};
+    static char rows[20][25];
+    const char *lines[20];
+    for (uint32_t y = 0; y < FM_COUNT_OF(lines); y++) {
+        memset(rows[y], '.', sizeof rows[y] - 1);
+        lines[y] = rows[y];
+    }
+    for (uint32_t i = 0; i < FM_COUNT_OF(sizes); i++) {
+        fm_world_rules rules = rules_of_sizes();
+        crowd_init_rows(&stage, &rules, lines, FM_COUNT_OF(lines));
+        uint32_t team = crowd_team(&stage);
+        spawn(team, sizes[i][0], 1, 8, 19, 8);
+        spawn(team, sizes[i][1], 19, 8, 1, 8);
+        all_arrive(48);
+    }
+}
+
+// Two large ones and a file of small ones want through the same corridor, in opposite directions.
 static void sizes_pass_in_a_corridor(void **state)
 {
     (void)state;
@@ -77,6 +104,7 @@ static void sizes_pass_in_a_corridor(void **state)
                          "...@@@@@@@@..."));
     uint32_t team = crowd_team(&stage);
     spawn(team, 2, 1, 3, 12, 0);
+    spawn(team, 2, 1, 1, 12, 2);
     for (uint32_t i = 0; i < 4; i++) {
         spawn(team, 1, 11, 2 + i, 2, 2 + i);
     }
@@ -144,6 +172,72 @@ static void a_door_lets_both_sides_through(void **state)
         spawn(team, 1, 12 - i % 4, i / 4, i % 4, i / 4);
     }
     all_arrive(1000);
+}
+
+#define SIDE        56u
+#define UNITS       48u
+#define STILL_TICKS 600u
+
+static void send(fm_random *random, uint32_t unit)
+{
+    fm_cell goal = fm_cell_at(fm_random_below(random, SIDE), fm_random_below(random, SIDE));
+    crowd_order(&stage, unit, goal, FM_UNREACHABLE_NEAREST);
+}
+
+// Units of all sizes cross a map with passes, and each gets another order when its order ends: none
+// stays in one place for long.
+static void nobody_stands_still_for_ever(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 1, 4};
+    fm_random random = fm_random_seed(14);
+    fm_world_rules rules = rules_of_sizes();
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(SIDE, SIDE, &fm_memory_libc, &grid), FM_OK);
+    for (uint32_t i = 0; i < SIDE; i++) { // walls with a gap each, and one in the middle
+        if (i % 14 > 5 && (i < 24 || i > 32)) {
+            fm_grid_set(grid, fm_cell_at(i, 18), FM_TERRAIN_WALL, FM_COST_FLOOR);
+            fm_grid_set(grid, fm_cell_at(37, i), FM_TERRAIN_WALL, FM_COST_FLOOR);
+        }
+    }
+    crowd_init(&stage, &rules, grid);
+    uint32_t team = crowd_team(&stage);
+    for (uint32_t i = 0; i < UNITS; i++) {
+        fm_cell cell =
+            fm_cell_at(fm_random_below(&random, SIDE - 4), fm_random_below(&random, SIDE - 4));
+        crowd_spawn(&stage, (fm_command){.team = team,
+                                         .cells = &cell,
+                                         .cell_count = 1,
+                                         .class_index = sizes[i % FM_COUNT_OF(sizes)] - 1,
+                                         .placing = FM_PLACE_NEAREST});
+        send(&random, i);
+    }
+    fm_cell anchors[UNITS];
+    uint32_t since[UNITS] = {0}, longest = 0;
+    for (uint32_t tick = 1; tick <= 2 * STILL_TICKS; tick++) {
+        crowd_tick(&stage, NULL);
+        for (uint32_t i = 0; i < UNITS; i++) {
+            fm_cell cell = crowd_cell(&stage, i);
+            fm_agent_report report;
+            assert_int_equal(fm_world_describe(stage.world, stage.units[i], &report), FM_OK);
+            bool goes = fm_cell_dx(cell, anchors[i]) > 4 || fm_cell_dy(cell, anchors[i]) > 4;
+            if (tick == 1 || goes || report.order == 0) {
+                anchors[i] = cell;
+                since[i] = tick;
+            }
+            longest = tick - since[i] > longest ? tick - since[i] : longest;
+            if (report.order == 0) {
+                send(&random, i);
+            }
+        }
+    }
+    print_message("%u units, %" PRIu64 " moves in %u ticks; %u ticks in one place at most\n", UNITS,
+                  stage.moves, 2 * STILL_TICKS, longest);
+    assert_in_range(longest, 0, STILL_TICKS - 1);
+    // Most of those under way move in each tick.
+    assert_true(stage.moves * 10 > (uint64_t)UNITS * 2 * STILL_TICKS * 7);
+    assert_int_equal(stage.collisions + stage.crossings, 0);
+    crowd_fini(&stage);
 }
 
 // Two teams in a corridor without a bay: neither makes way for the other.
@@ -215,10 +309,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_large_pass_in_a_corridor),
+        cmocka_unit_test(the_large_pass_in_the_open),
         cmocka_unit_test(sizes_pass_in_a_corridor),
         cmocka_unit_test(one_side_backs_out),
         cmocka_unit_test(a_maze_is_crossed),
         cmocka_unit_test(a_door_lets_both_sides_through),
+        cmocka_unit_test(nobody_stands_still_for_ever),
         cmocka_unit_test(enemies_in_a_corridor_give_up),
         cmocka_unit_test(who_waits_for_whom_is_told),
         cmocka_unit_test(more_units_than_cells_are_crowded),
