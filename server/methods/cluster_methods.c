@@ -27,14 +27,44 @@ static void answer_place(fm_session *session, const fm_request *request, uint64_
     fm_reply_send(session, &reply);
 }
 
+// This node, as the last look at the directory found it.
+static fm_node_entry own_entry(fm_node *node)
+{
+    static fm_node_entry entries[FM_NODES_MAX]; // too large for the stack; the event loop's
+    fm_node_entry own = {.name = ""};
+    uint32_t count = node == NULL ? 0 : fm_node_list(node, entries);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(entries[i].name, fm_node_name(node)) == 0) {
+            own = entries[i];
+        }
+    }
+    return own;
+}
+
+static fm_status locate_here(fm_session *session, const fm_request *request, uint64_t number,
+                             const char *name)
+{
+    const fm_host *host = number != 0 ? fm_hub_find_host(session->hub, number)
+                                      : fm_hub_find_host_by_name(session->hub, name, strlen(name));
+    if (host == NULL || !fm_request_may_know(session, host)) {
+        return FM_ERR_NO_WORLD;
+    }
+    const fm_node_entry own = own_entry(session->hub->node);
+    answer_place(session, request, host->number, host->name, true, &own);
+    return FM_OK;
+}
+
 static fm_status locate_elsewhere(fm_session *session, const fm_request *request, uint64_t number,
                                   const char *name, char *error)
 {
     fm_node_world world;
     fm_node_entry entry = {.name = ""};
     fm_node *node = session->hub->node;
-    if (node == NULL || !fm_node_locate(node, number, name, &world, &entry) ||
-        !fm_request_may_locate(session, &world)) {
+    if (!fm_node_locate(node, number, name, &world, &entry)) {
+        return locate_here(session, request, number,
+                           name); // made since that last look, or a replay
+    }
+    if (!fm_request_may_locate(session, &world)) {
         return FM_ERR_NO_WORLD;
     }
     const fm_host *host = fm_hub_find_host(session->hub, world.number);
@@ -60,18 +90,9 @@ fm_status fm_take_world_locate(fm_session *session, const fm_request *request, c
     if (named->present) {
         memcpy(name, named->bytes, named->size);
     }
-    if (session->hub->node != NULL) {
-        return locate_elsewhere(session, request, number->number, name, error);
-    }
-    const fm_host *host = number->present
-                              ? fm_hub_find_host(session->hub, number->number)
-                              : fm_hub_find_host_by_name(session->hub, name, strlen(name));
-    if (host == NULL || !fm_request_may_know(session, host)) {
-        return FM_ERR_NO_WORLD;
-    }
-    const fm_node_entry nobody = {.name = ""};
-    answer_place(session, request, host->number, host->name, true, &nobody);
-    return FM_OK;
+    return session->hub->node != NULL
+               ? locate_elsewhere(session, request, number->number, name, error)
+               : locate_here(session, request, number->number, name);
 }
 
 // ---- cluster.status ----------------------------------------------------------------------------

@@ -185,27 +185,37 @@ const msgpack_object *fm_cli_call(fm_cli *cli, fm_method method)
     return result;
 }
 
-// In a cluster the world may be on another node; who may see that list is an admin.
-static fm_numbers all_worlds(fm_cli *cli)
+// Counts worlds, and keeps the last that is not `known`.
+static uint32_t count_worlds(fm_cli *cli, fm_method method, uint64_t known, uint64_t *world)
 {
-    fm_numbers worlds = fm_object_numbers(fm_cli_call(cli, FM_METHOD_WORLD_LIST), "worlds");
-    if (cli->welcome.node[0] != '\0' && strcmp(cli->welcome.role, "admin") == 0) {
-        worlds = fm_object_numbers(fm_cli_call(cli, FM_METHOD_CLUSTER_STATUS), "worlds");
+    fm_numbers worlds = fm_object_numbers(fm_cli_call(cli, method), "worlds");
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < worlds.count; i++) {
+        uint64_t number = fm_object_uint(&worlds.elements[i], "world", 0);
+        if (number != known) {
+            *world = number;
+            count++;
+        }
     }
-    return worlds;
+    return count;
 }
 
+// In a cluster the world may be on another node; an admin may see that list, in which one that was
+// made just now is still missing.
 static uint64_t only_world(fm_cli *cli)
 {
-    fm_numbers worlds = all_worlds(cli);
-    if (worlds.count == 0) {
+    uint64_t world = 0;
+    uint32_t count = count_worlds(cli, FM_METHOD_WORLD_LIST, 0, &world);
+    if (cli->welcome.node[0] != '\0' && strcmp(cli->welcome.role, "admin") == 0) {
+        count += count_worlds(cli, FM_METHOD_CLUSTER_STATUS, world, &world);
+    }
+    if (count == 0) {
         fm_cli_die(cli, "there is no world yet; 'fogmarch create' makes one");
     }
-    if (worlds.count > 1) {
-        fm_cli_die(cli, "there are %u worlds; say which one ('fogmarch worlds' lists them)",
-                   worlds.count);
+    if (count > 1) {
+        fm_cli_die(cli, "there are %u worlds; say which one ('fogmarch worlds' lists them)", count);
     }
-    return fm_object_uint(&worlds.elements[0], "world", 0);
+    return world;
 }
 
 uint64_t fm_cli_world(fm_cli *cli, const char *given)

@@ -1,0 +1,51 @@
+"""clients/demo --cluster: the world outlives the server that is killed in the show.
+
+Goal    the show begins, the server that has the world is killed, another one continues it, and the
+        script says so; then all processes end and no file is left.
+Method  the script with programs that are built already. Its processes are those that have inherited
+        a word of their own in the environment.
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+import uuid
+
+import cluster
+from fogmarch_server import PATIENCE, run
+
+cluster.skip_without_etcd()
+
+BIN = os.path.dirname(os.environ["FOGMARCHD"])
+DEMO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/demo")
+
+
+def left(word):
+    """Processes that have the word."""
+    found = []
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/environ", "rb") as file:
+                if word.encode() in file.read().split(b"\0"):
+                    found.append(int(number))
+        except OSError:
+            continue  # it has ended, or is somebody else's
+    return found
+
+
+def another_server_continues():
+    value = uuid.uuid4().hex
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(["bash", DEMO, "--bin", BIN, "--cluster", "3", "--seconds", "6", "--agents", "20"],
+                              env={**os.environ, "DEMO_OF_TEST": value, "TMPDIR": folder},
+                              capture_output=True, text=True, timeout=2 * PATIENCE, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        said = re.search(r"node(\d), which had the world, was killed at tick (\d+); node(\d) continued it", done.stdout)
+        assert said and said[1] != said[3] and int(said[2]) > 0, done.stdout
+        assert re.search(rf"demo +node{said[3]} +2  running", done.stdout), done.stdout
+        assert "Killed" not in done.stderr, done.stderr
+        assert left(f"DEMO_OF_TEST={value}") == [] and os.listdir(folder) == [], (left(value), os.listdir(folder))
+
+
+run([another_server_continues])
