@@ -5,21 +5,27 @@
 
 #include "core/world/world_state.h"
 
-fm_status fm_sight_begin(const fm_world *world, struct fm_sight *sight, const fm_bitmap *visible)
-{
-    fm_status status =
-        fm_bitmap_init(&sight->told, visible->width, visible->height, false, &world->memory);
-    if (status == FM_OK) {
-        fm_bitmap_copy(&sight->told, visible);
-    }
-    return status;
-}
-
 void fm_sight_fini(struct fm_sight *sight, const fm_memory *memory)
 {
     fm_memory_release(memory, sight->flips, sight->capacity * sizeof *sight->flips);
     fm_bitmap_fini(&sight->told, memory);
+    fm_bitmap_fini(&sight->eyes, memory);
     *sight = (struct fm_sight){0};
+}
+
+fm_status fm_sight_begin(const fm_world *world, struct fm_sight *sight, const fm_bitmap *visible)
+{
+    uint32_t width = visible->width, height = visible->height;
+    fm_status status = fm_bitmap_init(&sight->told, width, height, false, &world->memory);
+    if (status == FM_OK) {
+        status = fm_bitmap_init(&sight->eyes, width, height, false, &world->memory);
+    }
+    if (status == FM_OK) {
+        fm_bitmap_copy(&sight->told, visible);
+    } else {
+        fm_sight_fini(sight, &world->memory);
+    }
+    return status;
 }
 
 static uint32_t count_changed(const fm_bitmap *a, const fm_bitmap *b)

@@ -10,6 +10,7 @@
 // Which cells a view was told to be visible, and the last changes. Whose: core/views/sight.c.
 struct fm_sight {
     fm_bitmap told; // empty for FM_ALL_TEAMS, and unless somebody wants to know
+    fm_bitmap eyes; // the same: cells from where the team's agents look
     fm_sight_flip *flips;
     uint32_t count, capacity;
 };

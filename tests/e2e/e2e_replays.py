@@ -31,7 +31,7 @@ class View:
     def __init__(self, client, world, team):
         self.client = client
         self.mirror = Mirror()
-        self.number = client.call("subscribe", world=world, team=team)["subscription"]
+        self.number = client.call("subscribe", world=world, team=team, sight=True)["subscription"]
         self.take()
         while self.mirror.tick is None:
             assert client.take()

@@ -7,6 +7,7 @@
 #include "core/generate/generate.h"
 #include "core/map/knowledge.h"
 #include "core/map/line_of_sight.h"
+#include "core/map/look_all.h"
 #include "tests/support/support.h"
 
 #define SIDE_MAX 70u
@@ -171,11 +172,59 @@ static void neighbours_are_always_seen(void **state)
     }
 }
 
+// Looking from many cells at once is looking from each of them.
+static void many_see_what_each_of_them_sees(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (uint32_t round = 0; round < 300; round++) {
+        uint32_t width = 1 + fm_random_below(&random, 400),
+                 height = 1 + fm_random_below(&random, 70);
+        fm_sense_rules rules = {.radius = 1 + fm_random_below(&random, FM_SENSE_RADIUS_MAX),
+                                .shape = (fm_sense_shape)fm_random_below(&random, 3),
+                                .line_of_sight = fm_random_below(&random, 8) == 0};
+        fm_grid *grid;
+        fm_line_of_sight *sight;
+        fm_knowledge *knowledge;
+        fm_bitmap eyes, each, all;
+        assert_int_equal(fm_grid_create(width, height, &fm_memory_libc, &grid), FM_OK);
+        for (uint32_t i = fm_random_below(&random, 60); i > 0; i--) {
+            fm_grid_set(
+                grid, fm_cell_at(fm_random_below(&random, width), fm_random_below(&random, height)),
+                FM_TERRAIN_WALL, FM_COST_FLOOR);
+        }
+        bool four = rules.shape == FM_SENSE_DIAMOND;
+        assert_int_equal(fm_line_of_sight_create(rules, &fm_memory_libc, &sight), FM_OK);
+        assert_int_equal(fm_knowledge_create(grid, sight, four ? FM_CONNECT_4 : FM_CONNECT_8,
+                                             four ? FM_STEPS_1 : FM_STEPS_10_14, false,
+                                             &fm_memory_libc, &knowledge),
+                         FM_OK);
+        assert_int_equal(fm_bitmap_init(&eyes, width, height, false, &fm_memory_libc), FM_OK);
+        assert_int_equal(fm_bitmap_init(&each, width, height, false, &fm_memory_libc), FM_OK);
+        assert_int_equal(fm_bitmap_init(&all, width, height, false, &fm_memory_libc), FM_OK);
+        for (uint32_t i = fm_random_below(&random, 12); i > 0; i--) {
+            fm_cell eye =
+                fm_cell_at(fm_random_below(&random, width), fm_random_below(&random, height));
+            fm_bitmap_set(&eyes, eye);
+            fm_knowledge_look(knowledge, eye, &each);
+        }
+        fm_look_all(knowledge, &eyes, &all);
+        assert_memory_equal(all.words, each.words, all.size);
+        fm_bitmap_fini(&eyes, &fm_memory_libc);
+        fm_bitmap_fini(&each, &fm_memory_libc);
+        fm_bitmap_fini(&all, &fm_memory_libc);
+        fm_knowledge_destroy(knowledge);
+        fm_line_of_sight_destroy(sight);
+        fm_grid_destroy(grid);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_what_it_has_seen),
         cmocka_unit_test(neighbours_are_always_seen),
+        cmocka_unit_test(many_see_what_each_of_them_sees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
