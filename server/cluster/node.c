@@ -9,7 +9,9 @@
 
 #define AGAIN_MS       1000u // until an order that failed is given again
 #define SURE_MARGIN_MS 100u
-#define LOOK_OFTEN_MS  40u // while worlds come or go
+#define LOOK_OFTEN_MS  40u   // while worlds come or go
+#define SILENT_MS      1500u // after which etcd counts as gone
+#define FULL_MS        5000u // for which it counts as full: more than two writes
 
 // ---- the lease ---------------------------------------------------------------------------------
 
@@ -48,8 +50,11 @@ static void put_node(fm_node *node)
 
 static void be_sure(fm_node *node, uint64_t sent_ns)
 {
-    fm_world_log_set_sure(node->options.store,
-                          sent_ns + (FM_NODE_LEASE_S * 1000 - SURE_MARGIN_MS) * FM_NS_PER_MS);
+    uint64_t until_ns = sent_ns + (FM_NODE_LEASE_S * 1000 - SURE_MARGIN_MS) * FM_NS_PER_MS;
+    fm_world_log_set_sure(node->options.store, until_ns);
+    uv_mutex_lock(&node->lock);
+    node->sure_until_ns = until_ns;
+    uv_mutex_unlock(&node->lock);
 }
 
 static void join(fm_node *node)
@@ -93,6 +98,9 @@ static void renew(fm_node *node)
             fm_log(FM_LOG_WARNING, "the node's lease was over",
                    fm_log_text("node", node->options.name));
             node->lease = 0;
+            uv_mutex_lock(&node->lock);
+            node->leases_lost++;
+            uv_mutex_unlock(&node->lock);
         }
     }
     fm_writer_fini(&body);
@@ -323,6 +331,57 @@ static void look(fm_node *node)
     fm_writer_fini(&body);
 }
 
+// ---- states ------------------------------------------------------------------------------------
+
+const char *fm_cluster_state_name(fm_cluster_state state)
+{
+    switch (state) {
+#define X(enumerator, name, advice)                                                                \
+    case enumerator:                                                                               \
+        return name;
+        FM_CLUSTER_STATE_LIST(X)
+#undef X
+    }
+    FM_UNREACHABLE();
+}
+
+const char *fm_cluster_state_advice(fm_cluster_state state)
+{
+    switch (state) {
+#define X(enumerator, name, advice)                                                                \
+    case enumerator:                                                                               \
+        return advice;
+        FM_CLUSTER_STATE_LIST(X)
+#undef X
+    }
+    FM_UNREACHABLE();
+}
+
+// That it is full is said of what is written, a few times in a second.
+static fm_cluster_state state_of(const fm_node *node, uint64_t now_ns)
+{
+    if (now_ns - node->answered_ns > SILENT_MS * FM_NS_PER_MS) {
+        return FM_CLUSTER_NO_MAJORITY;
+    }
+    if (node->full_ns != 0 && now_ns - node->full_ns < FULL_MS * FM_NS_PER_MS) {
+        return FM_CLUSTER_QUOTA_FULL;
+    }
+    return now_ns >= node->sure_until_ns ? FM_CLUSTER_LEASE_OVER : FM_CLUSTER_GOOD;
+}
+
+static void note_state(fm_node *node)
+{
+    uv_mutex_lock(&node->lock);
+    fm_cluster_state before = node->state, state = state_of(node, fm_clock_now_ns());
+    node->state = state;
+    uv_mutex_unlock(&node->lock);
+    if (state != before) {
+        fm_log(state == FM_CLUSTER_GOOD ? FM_LOG_INFO : FM_LOG_WARNING, "state of the cluster",
+               fm_log_text("state", fm_cluster_state_name(state)),
+               fm_log_text("what_to_do", fm_cluster_state_advice(state)));
+    }
+}
+
 // ---- the thread --------------------------------------------------------------------------------
 
 static void run(void *context)
@@ -333,6 +392,7 @@ static void run(void *context)
         keep_lease(node);
         fm_node_moves_carry_out(node);
         look(node);
+        note_state(node);
         uv_mutex_lock(&node->lock);
         if (!node->stop && node->wish_count == 0) {
             uint64_t wait_ms = node->is_moving ? LOOK_OFTEN_MS : FM_NODE_LOOK_MS;
@@ -351,6 +411,8 @@ fm_status fm_node_create(const fm_node_options *options, fm_node **out)
         return FM_ERR_NO_MEMORY;
     }
     node->options = *options;
+    node->answered_ns = fm_clock_now_ns();
+    node->sure_until_ns = node->answered_ns + SILENT_MS * FM_NS_PER_MS; // it is not a member yet
     if (fm_etcd_create(options->members, &node->etcd) != FM_OK) {
         goto fail_etcd;
     }
@@ -478,6 +540,12 @@ bool fm_node_copy(fm_node *node, fm_node_directory *directory)
 {
     uv_mutex_lock(&node->lock);
     *directory = node->directory;
+    uint64_t now_ns = fm_clock_now_ns();
+    directory->state = state_of(node, now_ns);
+    directory->term = node->term;
+    directory->leases_lost = node->leases_lost;
+    directory->lease_ms =
+        node->sure_until_ns > now_ns ? (node->sure_until_ns - now_ns) / FM_NS_PER_MS : 0;
     size_t size = (directory->world_count + 1) * sizeof *directory->worlds;
     directory->worlds = malloc(size);
     bool copied = directory->worlds != NULL;

@@ -104,6 +104,31 @@ typedef struct fm_node_world {
     uint64_t moving_since_ns;
 } fm_node_world;
 
+// How the cluster is for this node. X(enumerator, name on the wire, what to do)
+#define FM_CLUSTER_STATE_LIST(X)                                                                   \
+    X(FM_CLUSTER_GOOD, "good", "")                                                                 \
+    X(FM_CLUSTER_NO_MAJORITY, "no_majority",                                                       \
+      "etcd does not answer, or has no leader: bring a majority of its members back. Until then "  \
+      "worlds stand still after 64 ticks, and nothing is answered; they continue by themselves")   \
+    X(FM_CLUSTER_QUOTA_FULL, "quota_full",                                                         \
+      "etcd's database is full: compact and defragment it, or raise its quota, then disarm its "   \
+      "alarm (etcdctl compact, defrag, alarm disarm). Worlds stand still until then")              \
+    X(FM_CLUSTER_LEASE_OVER, "lease_over",                                                         \
+      "this node was stopped or cut off for longer than its lease, and others may have its "       \
+      "worlds: it joins again by itself; look at the machine and its network")
+
+typedef enum fm_cluster_state {
+#define X(enumerator, name, advice) enumerator,
+    FM_CLUSTER_STATE_LIST(X)
+#undef X
+} fm_cluster_state;
+
+#define FM_CLUSTER_STATE_COUNT (FM_CLUSTER_LEASE_OVER + 1u)
+
+/// Static storage.
+const char *fm_cluster_state_name(fm_cluster_state state);
+const char *fm_cluster_state_advice(fm_cluster_state state);
+
 // The directory as one look found it.
 typedef struct fm_node_directory {
     fm_node_entry nodes[FM_NODES_MAX];
@@ -113,6 +138,10 @@ typedef struct fm_node_directory {
     bool is_member;                 // this node's lease holds
     uint64_t looked_ns;             // 0: never
     char error[FM_ETCD_ERROR_SIZE]; // why etcd did not answer last; empty: it did
+    fm_cluster_state state;
+    uint64_t term;     // of etcd's leader: grows with each new one
+    uint64_t lease_ms; // for which the lease holds, unless it is renewed
+    uint64_t leases_lost;
 } fm_node_directory;
 
 /// Starts the thread. @return FM_OK or FM_ERR_NO_MEMORY
@@ -154,6 +183,14 @@ FM_CHECKED fm_status fm_node_move(fm_node *node, uint64_t world, const char *to,
 /// @param entry  receives it @return FM_OK, FM_ERR_BAD_VALUE: no such node, or FM_ERR_BUSY
 FM_CHECKED fm_status fm_node_drain(fm_node *node, const char *name, fm_node_entry *entry,
                                    char *error);
+
+/// Which node a new world shall begin on.
+/// @param entry  receives it @return false: on this one, which has as much capacity left as any
+bool fm_node_place(fm_node *node, fm_node_entry *entry);
+
+/// A new world was given to another node: the directory need not look to know. @param owner  its
+/// text
+void fm_node_note_placed(fm_node *node, uint64_t world, const char *name, const char *owner);
 
 /// Whether another node would take this one's worlds.
 bool fm_node_has_heirs(fm_node *node);

@@ -10,6 +10,7 @@
 
 #define LOAD_STEP   100u // permille of load: less does not make a node better
 #define LOAD_OF_ONE 20u  // permille that a world which is on its way counts for
+#define LOAD_MARGIN 150u // permille that another node must have less, to get a new world
 
 // ---- which node --------------------------------------------------------------------------------
 
@@ -22,13 +23,18 @@ static uint64_t score(const char *node, uint64_t world)
 }
 
 // Worlds that are on their way count already: many may be, before the node says how it bears them.
-static uint64_t load_of(const fm_node_directory *directory, const fm_node_entry *entry)
+static uint64_t load_now(const fm_node_directory *directory, const fm_node_entry *entry)
 {
     uint64_t load = entry->load;
     for (uint32_t i = 0; i < directory->world_count; i++) {
         load += strcmp(directory->worlds[i].to, entry->name) == 0 ? LOAD_OF_ONE : 0;
     }
-    return load / LOAD_STEP;
+    return load;
+}
+
+static uint64_t load_of(const fm_node_directory *directory, const fm_node_entry *entry)
+{
+    return load_now(directory, entry) / LOAD_STEP;
 }
 
 bool fm_node_is_better(const fm_node_directory *directory, const fm_node_entry *one,
@@ -333,6 +339,41 @@ fm_status fm_node_drain(fm_node *node, const char *name, fm_node_entry *entry, c
     }
     uv_mutex_unlock(&node->lock);
     return status;
+}
+
+bool fm_node_place(fm_node *node, fm_node_entry *entry)
+{
+    uv_mutex_lock(&node->lock);
+    const fm_node_directory *directory = &node->directory;
+    const fm_node_entry *best = choose(directory, node->options.name, 0);
+    // As of now: what others read of this node is up to two seconds old.
+    bool elsewhere =
+        best != NULL && (node->is_draining || load_now(directory, best) + LOAD_MARGIN < node->load);
+    if (elsewhere) {
+        *entry = *best;
+    }
+    uv_mutex_unlock(&node->lock);
+    return elsewhere;
+}
+
+void fm_node_note_placed(fm_node *node, uint64_t number, const char *name, const char *owner)
+{
+    uv_mutex_lock(&node->lock);
+    fm_node_directory *directory = &node->directory;
+    size_t size = (directory->world_count + 1) * sizeof *directory->worlds;
+    fm_node_world *worlds =
+        fm_node_find_world(directory, number) == NULL ? realloc(directory->worlds, size) : NULL;
+    if (worlds != NULL) { // else the next look finds it
+        fm_node_world *world = &worlds[directory->world_count];
+        *world = (fm_node_world){.number = number};
+        snprintf(world->name, sizeof world->name, "%s", name);
+        snprintf(world->owner, sizeof world->owner, "%s", owner);
+        directory->worlds = worlds;
+        directory->world_count +=
+            fm_world_log_owner_parse(owner, &world->epoch, world->node, &world->incarnation);
+        world->has_owner = fm_node_find_owner(directory, world->node, world->incarnation) != NULL;
+    }
+    uv_mutex_unlock(&node->lock);
 }
 
 bool fm_node_has_heirs(fm_node *node)

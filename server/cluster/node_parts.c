@@ -1,5 +1,6 @@
 // server/cluster/node_parts.c: what node.c and node_moves.c have in common; see node_state.h.
 
+#include "server/base/clock.h"
 #include "server/cluster/node_state.h"
 
 #include <stdio.h>
@@ -21,6 +22,14 @@ fm_etcd_outcome fm_node_call(fm_node *node, const char *path, const fm_writer *b
     uv_mutex_lock(&node->lock);
     memcpy(node->directory.error, outcome == FM_ETCD_DONE ? "" : error,
            outcome == FM_ETCD_DONE ? 1 : sizeof error);
+    node->answered_ns = outcome == FM_ETCD_UNREACHABLE ? node->answered_ns : fm_clock_now_ns();
+    if (outcome == FM_ETCD_REFUSED && strstr(error, "space exceeded") != NULL) {
+        node->full_ns = fm_clock_now_ns();
+    }
+    uint64_t term = outcome == FM_ETCD_DONE
+                        ? (uint64_t)fm_etcd_number(json_object_get(*answer, "header"), "raft_term")
+                        : 0;
+    node->term = term == 0 ? node->term : term;
     uv_mutex_unlock(&node->lock);
     return outcome;
 }

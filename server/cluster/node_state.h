@@ -43,6 +43,12 @@ struct fm_node {
     bool is_draining;              // since before the directory says so
     bool is_moving;                // worlds come or go: the directory is looked at more often
     uint64_t worlds, agents, load; // of this node
+    uint64_t answered_ns;          // when etcd answered last
+    uint64_t full_ns;              // when it said last that it is full; 0: never
+    uint64_t term;                 // of its leader
+    uint64_t sure_until_ns;        // that the lease holds
+    uint64_t leases_lost;
+    fm_cluster_state state;
     // ---- the thread's
     int64_t lease; // 0: none
     uint64_t renewed_ns, told_ns;

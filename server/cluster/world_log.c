@@ -203,13 +203,12 @@ static fm_status put_parts(fm_world_log_store *store, fm_etcd *etcd, uint64_t nu
 }
 
 static fm_status create_owner(fm_world_log_store *store, fm_etcd *etcd,
-                              const struct log_keyframe *keyframe, uint64_t number, char *error)
+                              const struct log_keyframe *keyframe, uint64_t number,
+                              const char *owner, char *error)
 {
-    char owner_key[FM_WORLD_LOG_KEY_SIZE], keyframe_key[FM_WORLD_LOG_KEY_SIZE],
-        owner[FM_CLUSTER_OWNER_MAX];
+    char owner_key[FM_WORLD_LOG_KEY_SIZE], keyframe_key[FM_WORLD_LOG_KEY_SIZE];
     fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
     fm_world_log_key(store, keyframe_key, FM_WORLD_LOG_KEYFRAME_KEY, number);
-    fm_world_log_owner_text(owner, 1, store->options.node, store->options.incarnation);
     fm_writer body = fm_writer_init(&fm_memory_libc), packed = fm_writer_init(&fm_memory_libc);
     pack_keyframe(keyframe, &packed);
     fm_etcd_put(&body, "{\"compare\":[");
@@ -235,10 +234,10 @@ static fm_status create_owner(fm_world_log_store *store, fm_etcd *etcd,
 }
 
 // The first keyframe stands before all records, which begin at 1.
-static fm_status create(void *context, const fm_journal_head *head, const fm_journal_world *world,
-                        char *error)
+static fm_status begin_log(fm_world_log_store *store, const fm_journal_head *head,
+                           const fm_journal_world *world, const char *owner, bool is_here,
+                           char *error)
 {
-    fm_world_log_store *store = context;
     fm_etcd *etcd;
     if (fm_etcd_create(store->options.members, &etcd) != FM_OK) {
         return FM_ERR_NO_MEMORY;
@@ -252,14 +251,30 @@ static fm_status create(void *context, const fm_journal_head *head, const fm_jou
     fm_status status =
         put_parts(store, etcd, head->number, &keyframe, world->bytes, world->size, error);
     if (status == FM_OK) {
-        status = create_owner(store, etcd, &keyframe, head->number, error);
+        status = create_owner(store, etcd, &keyframe, head->number, owner, error);
     }
-    if (status == FM_OK && !fm_world_log_add_world(store, head->number, 1, 1, 0, &keyframe.head)) {
+    if (status == FM_OK && is_here &&
+        !fm_world_log_add_world(store, head->number, 1, 1, 0, &keyframe.head)) {
         status = FM_ERR_NO_MEMORY;
     }
     fm_writer_fini(&keyframe.head);
     fm_etcd_destroy(etcd);
     return status;
+}
+
+static fm_status create(void *context, const fm_journal_head *head, const fm_journal_world *world,
+                        char *error)
+{
+    fm_world_log_store *store = context;
+    char owner[FM_CLUSTER_OWNER_MAX];
+    fm_world_log_owner_text(owner, 1, store->options.node, store->options.incarnation);
+    return begin_log(store, head, world, owner, true, error);
+}
+
+fm_status fm_world_log_place(fm_world_log_store *store, const fm_journal_head *head,
+                             const fm_journal_world *world, const char *owner, char *error)
+{
+    return begin_log(store, head, world, owner, false, error);
 }
 
 // ---- appending ---------------------------------------------------------------------------------
@@ -484,7 +499,7 @@ static void note_committed(fm_world_log_store *store, struct log_lane *lane)
     uint64_t took_us = (fm_clock_now_ns() - lane->begun_ns) / 1000;
     uv_mutex_lock(&store->lock);
     store->numbers.appends++;
-    store->numbers.append_us_sum += took_us;
+    fm_distribution_add(&store->numbers.append_times, took_us);
     store->numbers.append_us_max =
         took_us > store->numbers.append_us_max ? took_us : store->numbers.append_us_max;
     uv_mutex_unlock(&store->lock);

@@ -23,6 +23,8 @@
 //   names/NAME     number and reservation
 //   worlds/W       name
 //   next           the number of the next world
+//   scenes/W       which views of a world that was moved are looked at (server/streams/scenes.h)
+//   move/W, ready/W, drain/NODE, nodes/NODE  see node.h
 //
 // A keyframe's parts are there before the record that names them. Afterwards what lies before the
 // keyframe before goes.
@@ -57,8 +59,10 @@ typedef struct fm_world_log_options {
 // For metrics.
 typedef struct fm_world_log_numbers {
     uint64_t appends, unknown, fenced, taken, moved;
-    uint64_t append_us_max, append_us_sum;
-    uint64_t move_us_max; // from the last time that the owner was another
+    uint64_t append_us_max, move_us_max;
+    fm_distribution append_times;
+    fm_distribution move_times; // from the last time that the owner was another
+    fm_distribution take_times; // from the order on: the lease had ended before
 } fm_world_log_numbers;
 
 /// Makes it; nothing is sent yet.
@@ -81,6 +85,15 @@ FM_CHECKED fm_status fm_world_log_reserve(fm_world_log_store *store, const char 
 
 /// Gives them back: the world could not begin.
 void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name);
+
+/// Begins the log of a new world that another node shall have: that takes it like one that was
+/// given to it. Takes its time.
+///
+/// @param owner  text of that node in epoch 1
+/// @return FM_OK, FM_ERR_IO, FM_ERR_EXISTS or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_world_log_place(fm_world_log_store *store, const fm_journal_head *head,
+                                        const fm_journal_world *world, const char *owner,
+                                        char *error);
 
 /// Becomes the owner of a world and writes what its log holds into a new journal.
 ///
@@ -121,6 +134,10 @@ FM_CHECKED fm_status fm_world_log_follow_on(fm_world_log_follower *follower, fm_
 /// Tells the owner that the world can come.
 FM_CHECKED fm_status fm_world_log_follow_ready(fm_world_log_follower *follower, char *error);
 
+/// The text that the owner before has left. After FM_FOLLOW_OWNED. Empty: none
+void fm_world_log_follow_scenes(fm_world_log_follower *follower, char *text, size_t size,
+                                char *error);
+
 /// Enters the world as this node's. After FM_FOLLOW_OWNED. @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_world_log_follow_enter(fm_world_log_follower *follower);
 
@@ -129,8 +146,11 @@ void fm_world_log_follow_end(fm_world_log_follower *follower);
 
 /// Says who gets a world when it ends here as one that goes on elsewhere
 /// (fm_journal_batch.is_left).
-/// @return false: this node does not own it
-bool fm_world_log_set_heir(fm_world_log_store *store, uint64_t number, const char *heir);
+///
+/// @param scenes  a text of the caller's for the next owner
+/// @return false: this node does not own it, or is out of memory
+bool fm_world_log_set_heir(fm_world_log_store *store, uint64_t number, const char *heir,
+                           const char *scenes);
 
 /// Forgets a world that this node has lost, or could not bring back.
 void fm_world_log_forget(fm_world_log_store *store, uint64_t number);
@@ -147,8 +167,8 @@ void fm_world_log_owner_text(char *text, uint64_t epoch, const char *node, uint6
 /// Reads one. @param node  room for FM_CLUSTER_NAME_MAX + 1. @return false: it is none
 bool fm_world_log_owner_parse(const char *text, uint64_t *epoch, char *node, uint64_t *incarnation);
 
-/// A world that was followed is here now. @param took_us  that nobody had it
-void fm_world_log_note_moved(fm_world_log_store *store, uint64_t took_us);
+/// A world is here now that was followed, or else taken over.
+void fm_world_log_note_come(fm_world_log_store *store, bool was_followed, uint64_t took_us);
 
 /// Until when the node may be sure that nobody has taken its worlds; 0: it cannot be. Any thread.
 void fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns);

@@ -56,6 +56,7 @@ static void destroy(const fm_world_log_store *store, const struct log_world *wor
     delete_key(store, &body, "worlds", number);
     delete_key(store, &body, "move", number);
     delete_key(store, &body, "ready", number);
+    delete_key(store, &body, "scenes", number);
     delete_all(store, &body, "log", number);
     delete_all(store, &body, "part", number);
     fm_etcd_put(&body, "]}");
@@ -76,11 +77,15 @@ static void destroy(const fm_world_log_store *store, const struct log_world *wor
 static void hand_over(fm_world_log_store *store, const struct log_world *world, fm_etcd *etcd,
                       const char *heir)
 {
-    char owner_key[FM_WORLD_LOG_KEY_SIZE], error[FM_ETCD_ERROR_SIZE];
+    char owner_key[FM_WORLD_LOG_KEY_SIZE], scenes_key[FM_WORLD_LOG_KEY_SIZE],
+        error[FM_ETCD_ERROR_SIZE];
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, world->number);
+    fm_world_log_key(store, scenes_key, FM_WORLD_LOG_SCENES_KEY, world->number);
     compare_owner(store, world, &body, owner_key);
     fm_etcd_request_put(&body, owner_key, heir, strlen(heir));
+    fm_etcd_put(&body, ",");
+    fm_etcd_request_put(&body, scenes_key, world->scenes, strlen(world->scenes));
     delete_key(store, &body, "move", world->number);
     delete_key(store, &body, "ready", world->number);
     fm_etcd_put(&body, "]}");

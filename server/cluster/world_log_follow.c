@@ -191,6 +191,22 @@ fm_status fm_world_log_follow_ready(fm_world_log_follower *follower, char *error
     return status;
 }
 
+void fm_world_log_follow_scenes(fm_world_log_follower *follower, char *text, size_t size,
+                                char *error)
+{
+    char key[FM_WORLD_LOG_KEY_SIZE];
+    fm_writer scenes = fm_writer_init(&fm_memory_libc);
+    follower->taking.error = error;
+    fm_world_log_key(follower->taking.store, key, FM_WORLD_LOG_SCENES_KEY, follower->taking.number);
+    bool read = fm_world_log_read_key(&follower->taking, key, &scenes) == FM_OK;
+    size_t length = read && scenes.size < size ? scenes.size : 0;
+    if (length > 0) {
+        memcpy(text, scenes.data, length);
+    }
+    text[length] = '\0';
+    fm_writer_fini(&scenes);
+}
+
 fm_status fm_world_log_follow_enter(fm_world_log_follower *follower)
 {
     fm_journal_file_close(follower->file); // who goes on with it opens it again

@@ -68,6 +68,7 @@ void fm_world_log_forget(fm_world_log_store *store, uint64_t number)
         fm_writer_fini(&world->value);
         fm_writer_fini(&world->payload);
         fm_writer_fini(&world->head);
+        free(world->scenes);
         free(world);
     }
 }
@@ -87,15 +88,22 @@ bool fm_world_log_owns(fm_world_log_store *store, uint64_t number, uint64_t *epo
     return owns;
 }
 
-bool fm_world_log_set_heir(fm_world_log_store *store, uint64_t number, const char *heir)
+bool fm_world_log_set_heir(fm_world_log_store *store, uint64_t number, const char *heir,
+                           const char *scenes)
 {
+    char *copy = strdup(scenes);
     uv_mutex_lock(&store->lock);
     struct log_world *world = find(store, number);
-    bool owns = world != NULL && !world->is_lost;
+    bool owns = copy != NULL && world != NULL && !world->is_lost;
     if (owns) {
         snprintf(world->heir, sizeof world->heir, "%s", heir);
+        free(world->scenes);
+        world->scenes = copy;
     }
     uv_mutex_unlock(&store->lock);
+    if (!owns) {
+        free(copy);
+    }
     return owns;
 }
 
@@ -107,12 +115,16 @@ fm_world_log_numbers fm_world_log_numbers_get(fm_world_log_store *store)
     return numbers;
 }
 
-void fm_world_log_note_moved(fm_world_log_store *store, uint64_t took_us)
+void fm_world_log_note_come(fm_world_log_store *store, bool was_followed, uint64_t took_us)
 {
+    fm_world_log_numbers *numbers = &store->numbers;
     uv_mutex_lock(&store->lock);
-    store->numbers.moved++;
-    store->numbers.move_us_max =
-        took_us > store->numbers.move_us_max ? took_us : store->numbers.move_us_max;
+    fm_distribution_add(was_followed ? &numbers->move_times : &numbers->take_times, took_us);
+    numbers->moved += was_followed;
+    numbers->taken += !was_followed;
+    if (was_followed && took_us > numbers->move_us_max) {
+        numbers->move_us_max = took_us;
+    }
     uv_mutex_unlock(&store->lock);
 }
 

@@ -21,6 +21,7 @@
 #define FM_WORLD_LOG_OWNER_KEY    "owner/%016" PRIx64
 #define FM_WORLD_LOG_MOVE_KEY     "move/%016" PRIx64
 #define FM_WORLD_LOG_READY_KEY    "ready/%016" PRIx64
+#define FM_WORLD_LOG_SCENES_KEY   "scenes/%016" PRIx64
 #define FM_WORLD_LOG_RECORD_KEY   "log/%016" PRIx64 "/%016" PRIx64
 #define FM_WORLD_LOG_KEYFRAME_KEY "kf/%016" PRIx64
 #define FM_WORLD_LOG_PARTS_KEY    "part/%016" PRIx64 "/%016" PRIx64
@@ -40,7 +41,8 @@ struct log_keyframe {
 struct log_world {
     struct log_world *next;
     uint64_t number, epoch;
-    bool is_lost;                    // guarded by the lock
+    char *scenes; // for the next owner; owned; NULL: none. Guarded like the next two
+    bool is_lost; // guarded by the lock
     char heir[FM_CLUSTER_OWNER_MAX]; // the same: the owner after this one; empty: not known
     fm_writer head;                  // a journal's head, packed
     // ---- the writer's

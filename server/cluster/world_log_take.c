@@ -416,11 +416,6 @@ fm_status fm_world_log_take(fm_world_log_store *store, uint64_t number, const ch
     if (status == FM_OK) {
         status = fm_world_log_enter(&taking);
     }
-    if (status == FM_OK) {
-        uv_mutex_lock(&store->lock);
-        store->numbers.taken++;
-        uv_mutex_unlock(&store->lock);
-    }
     fm_world_log_taking_fini(&taking);
     return status;
 }

@@ -144,8 +144,8 @@ static void pack_worlds(msgpack_packer *packer, const fm_node_directory *directo
 
 static void pack_appends(msgpack_packer *packer, const fm_world_log_numbers *numbers)
 {
-    double mean_us =
-        numbers->appends == 0 ? 0 : (double)numbers->append_us_sum / (double)numbers->appends;
+    double sum_us = (double)numbers->append_times.sum_us;
+    double mean_us = numbers->appends == 0 ? 0 : sum_us / (double)numbers->appends;
     fm_pack_text(packer, "appends");
     msgpack_pack_map(packer, 8);
     fm_pack_key_uint(packer, "count", numbers->appends);
@@ -156,6 +156,17 @@ static void pack_appends(msgpack_packer *packer, const fm_world_log_numbers *num
     fm_pack_key_uint(packer, "taken", numbers->taken);
     fm_pack_key_uint(packer, "moved", numbers->moved);
     fm_pack_key_real(packer, "move_ms", (double)numbers->move_us_max / 1000);
+}
+
+static void pack_state(msgpack_packer *packer, const fm_node_directory *directory)
+{
+    fm_pack_key_text(packer, "state", fm_cluster_state_name(directory->state));
+    fm_pack_key_text(packer, "what_to_do", fm_cluster_state_advice(directory->state));
+    fm_pack_text(packer, "engine");
+    msgpack_pack_map(packer, 3);
+    fm_pack_key_uint(packer, "term", directory->term);
+    fm_pack_key_uint(packer, "lease_ms", directory->lease_ms);
+    fm_pack_key_uint(packer, "leases_lost", directory->leases_lost);
 }
 
 fm_status fm_take_cluster_status(fm_session *session, const fm_request *request, char *error)
@@ -174,11 +185,12 @@ fm_status fm_take_cluster_status(fm_session *session, const fm_request *request,
     if (!request->is_notification) {
         fm_reply reply;
         fm_reply_begin(&reply, request->id);
-        msgpack_pack_map(&reply.packer, 7);
+        msgpack_pack_map(&reply.packer, 10);
         fm_pack_key_text(&reply.packer, "cluster", hub->config->cluster_name);
         fm_pack_key_text(&reply.packer, "node", hub->node == NULL ? "" : fm_node_name(hub->node));
         fm_pack_key_bool(&reply.packer, "member", directory.is_member);
         fm_pack_key_text(&reply.packer, "error", directory.error);
+        pack_state(&reply.packer, &directory);
         pack_nodes(&reply.packer, &directory);
         pack_worlds(&reply.packer, &directory);
         pack_appends(&reply.packer, &numbers);

@@ -2,6 +2,8 @@
 
 #include "server/methods/creation.h"
 
+#include "core/saves/settle.h"
+#include "core/saves/world_save.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/methods/request.h"
@@ -16,8 +18,10 @@ struct fm_creation {
     fm_hub *hub;
     fm_host_options options;
     uint64_t begun_ns;
-    uint64_t number;  // of the world
-    bool is_reserved; // in the cluster
+    uint64_t number;     // of the world
+    bool is_reserved;    // in the cluster
+    bool is_elsewhere;   // it begins on another node, which has more capacity left
+    fm_node_entry place; // that node
 
     // Who asked.
     uint64_t session;
@@ -156,6 +160,41 @@ static void give_number_back(const fm_creation *creation)
     }
 }
 
+static void name_owner(const fm_creation *creation, char *owner)
+{
+    fm_world_log_owner_text(owner, 1, creation->place.name, creation->place.incarnation);
+}
+
+// Its log is all of it: that node takes it as if it had been given to it.
+static fm_status place_elsewhere(fm_creation *creation)
+{
+    const fm_host *host = creation->host;
+    char owner[FM_CLUSTER_OWNER_MAX], error[FM_JOURNAL_ERROR_SIZE] = "";
+    fm_writer bytes = fm_writer_init(&fm_memory_libc);
+    fm_world_settle(host->world);
+    fm_status status = fm_world_save(host->world, &bytes);
+    const fm_journal_head head = {.name = host->name,
+                                  .number = host->number,
+                                  .overload = host->overload,
+                                  .timeline = host->timeline,
+                                  .bases = host->bases,
+                                  .base_count = host->base_count};
+    const fm_journal_world world = {
+        .tick = host->tick,
+        .digest = host->digest,
+        .pace = {.paused = host->paused, .tick_hz = host->tick_hz, .budget_ms = host->budget_ms},
+        .bytes = bytes.data,
+        .size = bytes.size};
+    name_owner(creation, owner);
+    if (status == FM_OK) {
+        status = fm_world_log_place(creation->hub->log_store, &head, &world, owner, error);
+    }
+    snprintf(creation->error, sizeof creation->error, "%.*s", (int)sizeof creation->error - 1,
+             error);
+    fm_writer_fini(&bytes);
+    return status;
+}
+
 static void make(uv_work_t *work)
 {
     fm_creation *creation = work->data;
@@ -167,9 +206,26 @@ static void make(uv_work_t *work)
         creation->host->number = creation->number;
         creation->tick = creation->host->tick;
         creation->digest = creation->host->digest;
-        creation->status = begin_journal(creation);
+        creation->status =
+            creation->is_elsewhere ? place_elsewhere(creation) : begin_journal(creation);
     }
     give_number_back(creation);
+}
+
+static void on_placed(fm_creation *creation)
+{
+    fm_hub *hub = creation->hub;
+    char owner[FM_CLUSTER_OWNER_MAX];
+    name_owner(creation, owner);
+    if (hub->node != NULL) {
+        fm_node_note_placed(hub->node, creation->host->number, creation->host->name, owner);
+    }
+    fm_log(FM_LOG_INFO, "world begins on another node",
+           fm_log_uint("world", creation->host->number), fm_log_text("name", creation->host->name),
+           fm_log_text("node", creation->place.name));
+    answer_created(creation);
+    fm_host_destroy(creation->host);
+    unlink_and_free(creation);
 }
 
 // The world is made; the conductor must know it before anybody can use it.
@@ -183,6 +239,10 @@ static void on_made(uv_work_t *work, int error)
     }
     if (hub->going_down) {
         fail(creation, FM_ERR_GOING_DOWN);
+        return;
+    }
+    if (creation->is_elsewhere) {
+        on_placed(creation);
         return;
     }
     fm_job *job = fm_job_create(FM_JOB_ADD, creation->host);
@@ -245,6 +305,7 @@ fm_status fm_creation_begin(fm_session *session, const fm_request *request,
     creation->options = *options;
     creation->begun_ns = fm_clock_now_ns();
     creation->number = ++hub->host_last;
+    creation->is_elsewhere = hub->node != NULL && fm_node_place(hub->node, &creation->place);
     creation->session = session->number;
     creation->request = request->id;
     creation->is_notification = request->is_notification;

@@ -5,6 +5,7 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/process/recovery.h"
+#include "server/streams/scenes.h"
 #include "server/streams/stream.h"
 #include "server/worlds/recording.h"
 
@@ -26,6 +27,7 @@ struct taking {
     fm_node_order order;
     uint64_t begun_ns;
     uint64_t source_ns; // FOLLOW: when another node had the world for the last time
+    char scenes[FM_SCENES_TEXT_SIZE];
     fm_host *host;
     fm_status status;
     char error[FM_JOURNAL_ERROR_SIZE];
@@ -214,6 +216,7 @@ static fm_status follow_once(struct taking *taking, bool *again)
         status = follow_to_the_end(taking, follower, recovery, again);
     }
     if (status == FM_OK && !*again) {
+        fm_world_log_follow_scenes(follower, taking->scenes, sizeof taking->scenes, taking->error);
         status = fm_world_log_follow_enter(follower);
     }
     if (status == FM_OK && !*again) {
@@ -249,9 +252,7 @@ static void tell_taken(const struct taking *taking)
     uint64_t took_ns = fm_clock_now_ns() - (was_moved ? taking->source_ns : taking->begun_ns);
     uint64_t epoch;
     (void)fm_world_log_owns(taking->hub->log_store, taking->order.world, &epoch);
-    if (was_moved) {
-        fm_world_log_note_moved(taking->hub->log_store, took_ns / 1000);
-    }
+    fm_world_log_note_come(taking->hub->log_store, was_moved, took_ns / 1000);
     fm_log(FM_LOG_INFO, was_moved ? "world moved here" : "world taken over",
            fm_log_uint("world", taking->order.world), fm_log_text("name", taking->host->name),
            fm_log_text("from", taking->order.owner), fm_log_uint("epoch", epoch),
@@ -281,8 +282,10 @@ static void on_taken(uv_work_t *work, int error)
     own.follower_count -= taking->order.kind == FM_NODE_FOLLOW;
     if (taking->status == FM_OK) {
         tell_taken(taking);
-        taking->status = fm_recovery_hand_over(hub, taking->host, taking->error);
+        fm_job *watches = fm_scenes_expect(hub, taking->host, taking->scenes);
+        taking->status = fm_recovery_hand_over(hub, taking->host, watches, taking->error);
         if (taking->status != FM_OK) {
+            fm_scenes_forget(hub, taking->host, watches);
             fm_journal_destroy(taking->host->recording.journal);
             fm_host_destroy(taking->host);
             fm_world_log_forget(hub->log_store, taking->order.world);
@@ -359,8 +362,12 @@ static fm_status begin_leaving(fm_hub *hub, const fm_node_order *order)
     fm_host *host = fm_hub_find_host(hub, order->world);
     fm_job *job = host == NULL ? NULL : fm_job_create(FM_JOB_REMOVE, host);
     struct leaving *leaving = calloc(1, sizeof *leaving);
-    if (job == NULL || leaving == NULL ||
-        !fm_world_log_set_heir(hub->log_store, order->world, order->owner)) {
+    char scenes[FM_SCENES_TEXT_SIZE];
+    if (job == NULL || leaving == NULL) {
+        goto fail;
+    }
+    (void)fm_scenes_describe(host, scenes, sizeof scenes);
+    if (!fm_world_log_set_heir(hub->log_store, order->world, order->owner, scenes)) {
         goto fail;
     }
     job->is_notification = true;

@@ -292,6 +292,47 @@ static void write_journals(FILE *out, const fm_metrics *metrics)
     }
 }
 
+// How the cluster is for this node. Without one there is nothing to say.
+static void write_cluster(FILE *out, const fm_hub *hub)
+{
+    static fm_node_directory directory; // too large for the stack; the event loop's
+    if (hub->node == NULL || !fm_node_copy(hub->node, &directory)) {
+        return;
+    }
+    fm_world_log_numbers numbers = fm_world_log_numbers_get(hub->log_store);
+    char labels[FM_CLUSTER_NAME_MAX + 16];
+    snprintf(labels, sizeof labels, "node=\"%s\"", fm_node_name(hub->node));
+    free(directory.worlds);
+    head(out, "fogmarch_cluster_state", "gauge", "1 for the state that the cluster is in.");
+    for (uint32_t state = 0; state < FM_CLUSTER_STATE_COUNT; state++) {
+        fprintf(out, "fogmarch_cluster_state{state=\"%s\"} %d\n",
+                fm_cluster_state_name((fm_cluster_state)state), directory.state == state);
+    }
+    one(out, "fogmarch_cluster_leader_term", "gauge", "Of etcd: grows with each new leader.",
+        (double)directory.term);
+    one(out, "fogmarch_cluster_nodes", "gauge", "Nodes that live.", directory.node_count);
+    one(out, "fogmarch_cluster_lease_seconds", "gauge",
+        "For which this node's lease holds, unless it is renewed.",
+        (double)directory.lease_ms / 1e3);
+    one(out, "fogmarch_cluster_leases_lost_total", "counter",
+        "Times that this node was stopped or cut off for longer than its lease.",
+        (double)directory.leases_lost);
+    one(out, "fogmarch_cluster_append_unknown_total", "counter",
+        "Appends to the log without an answer in time, which were sent again.",
+        (double)numbers.unknown);
+    one(out, "fogmarch_cluster_fenced_total", "counter",
+        "Appends that were refused because another node had the world.", (double)numbers.fenced);
+    head(out, "fogmarch_cluster_append_seconds", "histogram",
+         "Time of an append to the worlds' log.");
+    write_distribution(out, "fogmarch_cluster_append_seconds", labels, &numbers.append_times);
+    head(out, "fogmarch_cluster_takeover_seconds", "histogram",
+         "Time to bring a world here whose node was gone, from when that was known.");
+    write_distribution(out, "fogmarch_cluster_takeover_seconds", labels, &numbers.take_times);
+    head(out, "fogmarch_cluster_move_seconds", "histogram",
+         "Pause of a world that was moved here, as far as this node knows.");
+    write_distribution(out, "fogmarch_cluster_move_seconds", labels, &numbers.move_times);
+}
+
 static double known_ratio(const fm_world_counts *counts)
 {
     double cells = (double)counts->map_cells * counts->teams;
@@ -372,6 +413,7 @@ static void make_text(fm_metrics *metrics)
     FILE *out = open_memstream(&metrics->text, &metrics->text_size);
     if (out != NULL) {
         write_server(out, metrics->hub);
+        write_cluster(out, metrics->hub);
         write_worlds(out, metrics);
         bool failed = ferror(out) != 0;
         if (fclose(out) != 0 || failed) {

@@ -282,7 +282,9 @@ static void finish_host(fm_host *host)
 }
 
 // Nobody else knows the world yet: the conductor takes it in before the loop's first turn.
-static fm_status hand_over(fm_recovery *recovery)
+//
+// @param jobs  that are done before its first tick; NULL: none
+static fm_status hand_over(fm_recovery *recovery, fm_job *jobs)
 {
     fm_hub *hub = recovery->hub;
     fm_host *host = recovery->host;
@@ -290,6 +292,7 @@ static fm_status hand_over(fm_recovery *recovery)
     if (job == NULL) {
         return refuse(recovery, FM_ERR_NO_MEMORY, host->tick, "out of memory");
     }
+    job->event.next = jobs == NULL ? NULL : &jobs->event;
     if (fm_conductor_post(hub->conductor, job) != FM_OK) {
         fm_job_destroy(job);
         return refuse(recovery, FM_ERR_NO_MEMORY, host->tick, "out of memory");
@@ -489,10 +492,10 @@ fm_status fm_recovery_bring_back(fm_hub *hub, const char *path, fm_host **out, c
     return FM_OK;
 }
 
-fm_status fm_recovery_hand_over(fm_hub *hub, fm_host *host, char *error)
+fm_status fm_recovery_hand_over(fm_hub *hub, fm_host *host, fm_job *jobs, char *error)
 {
     fm_recovery recovery = {.hub = hub, .host = host};
-    fm_status status = hand_over(&recovery);
+    fm_status status = hand_over(&recovery, jobs);
     memcpy(error, recovery.error, FM_JOURNAL_ERROR_SIZE);
     return status;
 }
@@ -514,7 +517,7 @@ static void try_file(fm_recovery *recovery)
     recovery->tick_count = 0;
     fm_status status = bring_back(recovery);
     if (status == FM_OK) {
-        status = hand_over(recovery);
+        status = hand_over(recovery, NULL);
     }
     if (status != FM_OK) {
         fm_host_destroy(recovery->host);

@@ -65,5 +65,7 @@ void fm_recovery_drop(fm_recovery *recovery);
 
 /// Gives such a world to the conductor and the hub. The event loop. On failure it stays the
 /// caller's.
+///
+/// @param jobs  to be done before its first tick, one behind the other (event.next); the same
 /// @return FM_OK or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_recovery_hand_over(fm_hub *hub, fm_host *host, char *error);
+FM_CHECKED fm_status fm_recovery_hand_over(fm_hub *hub, fm_host *host, fm_job *jobs, char *error);

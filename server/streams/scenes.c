@@ -2,7 +2,14 @@
 
 #include "server/streams/scenes.h"
 
+#include "server/base/clock.h"
+
+#include <inttypes.h>
 #include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// ---- scenes ------------------------------------------------------------------------------------
 
 fm_scene *fm_scenes_find(const fm_host *host, uint32_t team)
 {
@@ -13,16 +20,24 @@ fm_scene *fm_scenes_find(const fm_host *host, uint32_t team)
     return scene;
 }
 
+static fm_job *make_watch(const fm_scene *scene, fm_job_kind kind)
+{
+    fm_job *job = fm_job_create(kind, scene->host);
+    if (job != NULL) {
+        job->watch.team = scene->team;
+        job->watch.serial = scene->serial;
+        job->watch.sight = scene->sight_asked;
+    }
+    return job;
+}
+
 // @param session  that waits for it; NULL: none
 static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind, fm_session *session)
 {
-    fm_job *job = fm_job_create(kind, scene->host);
+    fm_job *job = make_watch(scene, kind);
     if (job == NULL) {
         return false;
     }
-    job->watch.team = scene->team;
-    job->watch.serial = scene->serial;
-    job->watch.sight = scene->sight_asked;
     if (fm_conductor_post(fm_hub_conductor(hub, job->host), job) != FM_OK) {
         fm_job_destroy(job);
         return false;
@@ -32,23 +47,6 @@ static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind, fm_
         session->jobs_waiting += FM_SESSION_WATCH_JOBS;
     }
     return true;
-}
-
-void fm_scenes_close(fm_hub *hub, fm_scene *scene)
-{
-    fm_host *host = scene->host;
-    fm_scene **link = &host->scenes;
-    while (*link != scene) {
-        link = &(*link)->next;
-    }
-    *link = scene->next;
-    // A world that ends takes its watches along. A conductor that did not hear of it publishes to
-    // nobody, which costs time but harms nothing.
-    if (host->state == FM_HOST_LIVE && !hub->going_down) {
-        (void)post_watch(hub, scene, FM_JOB_UNWATCH, NULL);
-    }
-    hub->scenes_size -= fm_scene_size(host);
-    fm_scene_destroy(scene);
 }
 
 static fm_scene *longer_idle(fm_scene *longest, const fm_host *host)
@@ -84,6 +82,8 @@ static bool make_room(fm_hub *hub, size_t size)
     return hub->scenes_size + size <= FM_SCENES_SIZE_MAX;
 }
 
+// Nobody else has it, not even before or after a restart. Its two low bits are for what a reader
+// wants of it.
 uint64_t fm_scenes_make_stream(void)
 {
     uint64_t stream;
@@ -92,10 +92,8 @@ uint64_t fm_scenes_make_stream(void)
     return stream == 0 ? 4 : stream;
 }
 
-fm_status fm_scenes_open(fm_session *session, fm_host *host, uint32_t team, bool sight,
-                         fm_scene **out)
+static fm_status add_scene(fm_hub *hub, fm_host *host, uint32_t team, fm_scene **out)
 {
-    fm_hub *hub = session->hub;
     size_t size = fm_scene_size(host);
     if (!make_room(hub, size)) {
         return FM_ERR_LIMIT;
@@ -104,15 +102,43 @@ fm_status fm_scenes_open(fm_session *session, fm_host *host, uint32_t team, bool
     if (scene == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    scene->sight_asked = sight;
-    if (!post_watch(hub, scene, FM_JOB_WATCH, session)) {
-        fm_scene_destroy(scene);
-        return FM_ERR_NO_MEMORY;
-    }
     scene->stream = fm_scenes_make_stream();
     hub->scenes_size += size;
     scene->next = host->scenes;
     host->scenes = scene;
+    *out = scene;
+    return FM_OK;
+}
+
+static void remove_scene(fm_hub *hub, fm_scene *scene)
+{
+    fm_host *host = scene->host;
+    fm_scene **link = &host->scenes;
+    while (*link != scene) {
+        link = &(*link)->next;
+    }
+    *link = scene->next;
+    hub->scenes_size -= fm_scene_size(host);
+    fm_scene_destroy(scene);
+}
+
+fm_status fm_scenes_open(fm_session *session, fm_host *host, uint32_t team, bool sight,
+                         fm_scene **out)
+{
+    fm_hub *hub = session->hub;
+    fm_scene *scene;
+    if (host->state == FM_HOST_ENDING) {
+        return FM_ERR_MOVED; // it is on its way to another node
+    }
+    fm_status status = add_scene(hub, host, team, &scene);
+    if (status != FM_OK) {
+        return status;
+    }
+    scene->sight_asked = sight;
+    if (!post_watch(hub, scene, FM_JOB_WATCH, session)) {
+        remove_scene(hub, scene);
+        return FM_ERR_NO_MEMORY;
+    }
     *out = scene;
     return FM_OK;
 }
@@ -128,4 +154,73 @@ fm_status fm_scenes_ask_for_sight(fm_session *session, fm_scene *scene)
         return FM_ERR_NO_MEMORY;
     }
     return FM_OK;
+}
+
+void fm_scenes_close(fm_hub *hub, fm_scene *scene)
+{
+    // A world that ends takes its watches along. A conductor that did not hear of it publishes to
+    // nobody, which costs time but harms nothing.
+    if (scene->host->state == FM_HOST_LIVE && !hub->going_down) {
+        (void)post_watch(hub, scene, FM_JOB_UNWATCH, NULL);
+    }
+    remove_scene(hub, scene);
+}
+
+// ---- from node to node -------------------------------------------------------------------------
+
+size_t fm_scenes_describe(const fm_host *host, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (const fm_scene *scene = host->scenes; scene != NULL; scene = scene->next) {
+        char one[48];
+        int count = snprintf(one, sizeof one, "%" PRIu32 " %" PRIu64 " %d,", scene->team,
+                             scene->stream, scene->sight_asked);
+        if (scene->live && length + (size_t)count < size) { // who has no room gets a keyframe
+            memcpy(text + length, one, (size_t)count + 1);
+            length += (size_t)count;
+        }
+    }
+    return length;
+}
+
+fm_job *fm_scenes_expect(fm_hub *hub, fm_host *host, const char *text)
+{
+    fm_job *jobs = NULL;
+    uint32_t team;
+    uint64_t stream;
+    int sight, length = 0;
+    while (hub->config->resume_s > 0 &&
+           sscanf(text, "%" SCNu32 " %" SCNu64 " %d,%n", &team, &stream, &sight, &length) == 3 &&
+           length > 0) {
+        fm_scene *scene;
+        if (fm_scenes_find(host, team) != NULL || add_scene(hub, host, team, &scene) != FM_OK) {
+            break;
+        }
+        scene->sight_asked = sight != 0;
+        fm_job *job = make_watch(scene, FM_JOB_WATCH);
+        if (job == NULL) {
+            remove_scene(hub, scene);
+            break;
+        }
+        scene->stream = stream;
+        scene->idle_ns = fm_clock_now_ns();
+        job->event.next = jobs == NULL ? NULL : &jobs->event;
+        jobs = job;
+        text += length;
+        length = 0;
+    }
+    return jobs;
+}
+
+void fm_scenes_forget(fm_hub *hub, fm_host *host, fm_job *jobs)
+{
+    while (jobs != NULL) {
+        fm_job *next = (fm_job *)jobs->event.next;
+        fm_job_destroy(jobs);
+        jobs = next;
+    }
+    while (host->scenes != NULL) {
+        remove_scene(hub, host->scenes);
+    }
 }

@@ -35,12 +35,13 @@ struct fm_subscription {
     bool opening;         // its request is not answered yet
     bool is_notification; // nor will be
     uint64_t request;
-    bool has_keyframe; // has had a keyframe, in an earlier session perhaps
-    bool resumed;      // in an earlier session
-    uint64_t tick;     // the client knows all up to here
-    bool behind;       // something is due that it was too slow for
-    bool due;          // in its session's line, to be brought up to date
-    bool owes;         // due, and has waited long enough for `every`
+    uint64_t wanted_stream, wanted_since; // where an earlier session was; 0: nowhere
+    bool has_keyframe;                    // has had a keyframe, in an earlier session perhaps
+    bool resumed;                         // in an earlier session
+    uint64_t tick;                        // the client knows all up to here
+    bool behind;                          // something is due that it was too slow for
+    bool due;                             // in its session's line, to be brought up to date
+    bool owes;                            // due, and has waited long enough for `every`
     fm_subscription *next_due;
 };
 
@@ -235,8 +236,23 @@ static uint64_t stream_of(const fm_subscription *subscription)
     return subscription->scene->stream | is_veiled(subscription) | (subscription->sight ? 2u : 0u);
 }
 
+// Continues where another session was, if all that has changed since is remembered.
+static void try_to_resume(fm_subscription *subscription)
+{
+    const fm_scene *scene = subscription->scene;
+    if (is_ready(subscription) && subscription->wanted_stream == stream_of(subscription) &&
+        subscription->wanted_since <= scene->tick &&
+        fm_scene_reaches(scene, subscription->wanted_since)) {
+        subscription->has_keyframe = subscription->resumed = true;
+        subscription->sent_rect = subscription->rect;
+        subscription->tick = subscription->wanted_since;
+        subscription->session->hub->counts.streams_resumed++;
+    }
+}
+
 static void answer_opened(fm_subscription *subscription)
 {
+    try_to_resume(subscription);
     subscription->opening = false;
     if (subscription->is_notification) {
         return;
@@ -379,19 +395,6 @@ void fm_stream_drained(fm_session *session)
 
 // ---- beginnings and ends ------------------------------------------------------------------------
 
-// Continues where another session was, if all that has changed since is remembered.
-static void try_to_resume(fm_subscription *subscription, const fm_stream_request *request)
-{
-    const fm_scene *scene = subscription->scene;
-    if (is_ready(subscription) && request->stream == stream_of(subscription) &&
-        request->since <= scene->tick && fm_scene_reaches(scene, request->since)) {
-        subscription->has_keyframe = subscription->resumed = true;
-        subscription->sent_rect = subscription->rect;
-        subscription->tick = request->since;
-        subscription->session->hub->counts.streams_resumed++;
-    }
-}
-
 static void unlink_from_scene(fm_subscription *subscription)
 {
     fm_subscription **link = &subscription->scene->subscriptions;
@@ -501,13 +504,14 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
         .follow = request->follow,
         .opening = true,
         .is_notification = request->is_notification,
+        .wanted_stream = request->stream,
+        .wanted_since = request->since,
         .request = request->number,
     };
     scene->subscriptions = subscription;
     scene->idle_ns = 0;
     session->subscriptions = subscription;
     session->subscription_count++;
-    try_to_resume(subscription, request);
     if (is_ready(subscription)) {
         answer_opened(subscription);
         bring_up_to_date(subscription);
@@ -743,6 +747,15 @@ static void send_last_delta(fm_subscription *subscription)
     }
 }
 
+// Quiet ticks are not published: who was sent everything knows them all the same.
+static uint64_t known_tick(const fm_subscription *subscription)
+{
+    const fm_scene *scene = subscription->scene;
+    bool knows_all = scene->live && subscription->tick == scene->tick;
+    uint64_t tick = knows_all ? scene->host->tick : subscription->tick;
+    return subscription->has_keyframe ? tick : 0;
+}
+
 static void send_moved(const fm_subscription *subscription, const fm_node_entry *place)
 {
     msgpack_sbuffer buffer;
@@ -753,7 +766,8 @@ static void send_moved(const fm_subscription *subscription, const fm_node_entry 
     fm_pack_key_text(&packer, "node", place->name);
     fm_pack_key_text(&packer, "tcp", place->tcp);
     fm_pack_key_text(&packer, "http", place->http);
-    fm_body body = {.frame = fm_frame_take(&buffer), .entries = 4};
+    fm_pack_key_uint(&packer, "tick", known_tick(subscription));
+    fm_body body = {.frame = fm_frame_take(&buffer), .entries = 5};
     if (!send_body(subscription, FM_NOTIFY_MOVED, body, (fm_body){0})) {
         fm_session_disconnect(subscription->session, "out of memory");
     }

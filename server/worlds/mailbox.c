@@ -57,8 +57,11 @@ fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)
     if (host->shared.inbox.first == NULL) {
         mailbox->posted[mailbox->posted_count++] = host;
     }
-    fm_events_append(&host->shared.inbox, &job->event);
-    atomic_fetch_add(&host->jobs_waiting, 1);
+    for (fm_event *event = &job->event, *next; event != NULL; event = next) {
+        next = event->next;
+        fm_events_append(&host->shared.inbox, event);
+        atomic_fetch_add(&host->jobs_waiting, 1);
+    }
     pthread_cond_signal(&mailbox->arrived);
     pthread_mutex_unlock(&mailbox->lock);
     return FM_OK;

@@ -40,7 +40,7 @@ void fm_mailbox_fini(fm_mailbox *mailbox);
 
 // ---- the event loop's side ---------------------------------------------------------------------
 
-/// Puts a job into its world's inbox.
+/// Puts a job into its world's inbox, and at once with it those behind it (event.next).
 /// @return FM_OK, or FM_ERR_BUSY, after fm_mailbox_stop() FM_ERR_GOING_DOWN, or after the job with
 ///         which the world went to another node FM_ERR_MOVED: the caller keeps the job
 FM_CHECKED fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job);

@@ -61,6 +61,22 @@ class Etcd:
                  "--heartbeat-interval", "50", "--election-timeout", "500",
                  "--snapshot-count", "5000"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
+    def kill(self, index):
+        self.processes[index].kill()
+        self.processes[index].wait()
+
+    def leader(self):
+        """Index of the member that leads."""
+        def ask():
+            for index, port in enumerate(self.client_ports):
+                url = f"http://127.0.0.1:{port}/v3/maintenance/status"
+                with urllib.request.urlopen(url, data=b"{}", timeout=3) as answer:
+                    status = json.load(answer)
+                    if status.get("leader", "0") == status["header"]["member_id"]:
+                        return [index]
+            return None
+        return until(ask, "a leader")[0]
+
     def is_up(self, index):
         try:
             url = f"http://127.0.0.1:{self.client_ports[index]}/health"
@@ -102,7 +118,7 @@ class Etcd:
 class Node:
     """A fogmarchd that is a node."""
 
-    def __init__(self, etcd, name, *flags):
+    def __init__(self, etcd, name, *flags, metrics=False):
         self.name = name
         self.folder = tempfile.mkdtemp(prefix=f"fogmarch-node-{name}-")
         self.journals = os.path.join(self.folder, "journals")
@@ -110,6 +126,10 @@ class Node:
         self.flags = ["--cluster-name", "test", "--cluster-node", name,
                       "--cluster-endpoints", etcd.endpoints, "--journal-dir", self.journals,
                       "--workers", "1", "--grace-s", "1", *flags]
+        self.metrics_port_file = os.path.join(self.folder, "metrics")
+        if metrics:
+            self.flags += ["--metrics-listen", "127.0.0.1:0", "--metrics-port-file",
+                           self.metrics_port_file]
         self.log_path = os.path.join(self.folder, "log")
         self.process = None
         self.start()
@@ -131,6 +151,13 @@ class Node:
     def log(self):
         with open(self.log_path, errors="replace") as file:
             return file.read()
+
+    def metrics(self):
+        with open(self.metrics_port_file) as file:
+            url = f"http://127.0.0.1:{int(file.read())}/metrics"
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+            lines = answer.read().decode().splitlines()
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")}
 
     def kill(self):
         self.process.kill()

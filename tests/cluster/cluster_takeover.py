@@ -193,24 +193,33 @@ def a_frozen_node_says_nothing_more():
             close_all(nodes)
 
 
-def etcd_dies_and_comes_back():
+def members_of_etcd_die_and_come_back():
     source = random.Random(seed())
-    with Etcd() as etcd:
-        nodes = [Node(etcd, "a")]
+    with Etcd(3) as etcd:
+        nodes = [Node(etcd, name) for name in "ab"]
         try:
             match = Match(nodes, source)
             match.goes_on()
-            etcd.processes[0].kill()
-            etcd.processes[0].wait()
-            time.sleep(0.5)  # for what is on its way
+            status = nodes[0].connect()
+            term = status.call("cluster.status")["engine"]["term"]
+            leader = etcd.leader()
+            etcd.kill(leader)
+            match.goes_on()
+            until(lambda: status.call("cluster.status")["engine"]["term"] > term, "the next leader to be known")
+            other = next(index for index in range(3) if index != leader)
+            etcd.kill(other)
+            until(lambda: status.call("cluster.status")["state"] == "no_majority", "the loss of the majority")
+            assert "majority" in status.call("cluster.status")["what_to_do"]
             answered, tick = len(match.answers), match.tick()
             time.sleep(0.5)
             # Nothing is told of what nobody would know after a crash.
             assert len(match.answers) <= answered + 1 and match.tick() <= tick + 1
-            etcd.start(0)
+            etcd.start(leader), etcd.start(other)
             match.goes_on()
+            until(lambda: status.call("cluster.status")["state"] == "good", "a good state")
+            status.close()
             match.finish()
-            assert owner_of(etcd, match.world) == (1, "a")
+            epochs_rise(etcd, match.world)
         finally:
             close_all(nodes)
 
@@ -253,33 +262,63 @@ def wait_for_move(match, admin, etcd, name):
                       for world in admin.call("cluster.status")["worlds"]), "the directory")
 
 
+def view_continues(watcher, view, node, world):
+    """On the next node, without a keyframe."""
+    shown = [(name, params) for name, params in watcher.notifications if name in ("keyframe", "delta", "moved")]
+    name, moved = shown[-1]
+    assert name == "moved" and moved["tick"] >= shown[-2][1]["tick"] > 0, shown[-2:]
+    assert moved == dict(subscription=view["subscription"], world=world, node=node.name, http="",
+                         tcp=f"127.0.0.1:{node.port}", tick=moved["tick"])
+    client = node.connect()
+
+    def subscribe():
+        try:
+            return client.call("subscribe", world=world, stream=view["stream"], since=moved["tick"])
+        except RequestError as error:
+            assert error.name in ("no_world", "not_ready", "moved"), error
+            return None
+    again = until(subscribe, "the world to come")
+    assert again["resumed"] and again["stream"] == view["stream"], again
+    name, params = client.notification("keyframe", "delta")
+    assert name == "delta" and params["tick"] > moved["tick"], (name, params)
+    client.close()
+
+
 def worlds_move_and_nodes_drain():
     source = random.Random(seed())
     with Etcd() as etcd:
-        nodes = [Node(etcd, name, "--keyframe-ticks", "70") for name in "abc"]
+        nodes = [Node(etcd, name, "--keyframe-ticks", "70", metrics=True) for name in "abc"]
         try:
             match = Match(nodes, source)
             match.goes_on()
             first = by_name(nodes, owner_of(etcd, match.world)[1])
             others = [node for node in nodes if node is not first]
             admin, watcher = others[0].connect(), first.connect()
-            view = watcher.call("subscribe", world=match.world)["subscription"]
+            view = watcher.call("subscribe", world=match.world)
             assert admin.refused("cluster.move", world=match.world, node="nobody") == "bad_value"
             assert admin.refused("cluster.move", world=match.world + 1) == "no_world"
             assert admin.call("cluster.move", world=match.world, node=first.name)["node"] == first.name
 
-            # There and back, while it is played. What the last tick here showed is sent before.
-            for node in (others[0], first, others[1]):
+            # There and back, while it is played, with the views that are looked at.
+            place = admin.call("cluster.move", world=match.world, node=others[0].name)
+            assert place["tcp"] == f"127.0.0.1:{others[0].port}", place
+            until(lambda: watcher.call("ping") and any(name == "moved" for name, _ in watcher.notifications),
+                  "the world to move")
+            view_continues(watcher, view, others[0], match.world)
+            wait_for_move(match, admin, etcd, others[0].name)
+            for node in (first, others[1]):
                 until(lambda: len([n for n in admin.call("cluster.status")["nodes"]]) == 3, "all nodes")
                 place = admin.call("cluster.move", world=match.world, node=node.name)
                 assert place["tcp"] == f"127.0.0.1:{node.port}", place
                 wait_for_move(match, admin, etcd, node.name)
             assert owner_of(etcd, match.world) == (4, others[1].name)
             watcher.call("ping")
-            told = [params for name, params in watcher.notifications if name == "moved"]
-            assert told == [dict(subscription=view, world=match.world, node=others[0].name, http="",
-                                 tcp=f"127.0.0.1:{others[0].port}")], told
             watcher.close()
+
+            metrics = others[1].metrics()
+            assert metrics['fogmarch_cluster_state{state="good"}'] == 1
+            assert metrics[f'fogmarch_cluster_move_seconds_count{{node="{others[1].name}"}}'] == 1
+            assert metrics["fogmarch_cluster_nodes"] == 3 and metrics["fogmarch_cluster_leader_term"] > 0
 
             # A node that drains, by itself when it is told to end, keeps nothing and gets nothing.
             drained = admin.call("cluster.drain", node=others[1].name)
@@ -287,6 +326,12 @@ def worlds_move_and_nodes_drain():
             until(lambda: owner_of(etcd, match.world)[0] == 5, "the drained node's world to move")
             assert admin.refused("cluster.move", world=match.world, node=others[1].name) == "not_ready"
             match.goes_on()
+            # A new world begins where there is room for it, whoever is asked.
+            client = others[1].connect()
+            late = client.call("world.create", name="late", generator="open", width=16, height=16)["world"]
+            client.close()
+            assert owner_of(etcd, late)[1] != others[1].name
+            Follower(nodes, "late").call("world.pause")
             owner = by_name(nodes, owner_of(etcd, match.world)[1])
             admin.close()
             owner.process.terminate()
@@ -302,4 +347,4 @@ def worlds_move_and_nodes_drain():
 
 
 run([worlds_move_and_nodes_drain, a_node_is_killed_and_another_is_told_to_end, a_frozen_node_says_nothing_more,
-     etcd_dies_and_comes_back, worlds_end_and_names_are_shared])
+     members_of_etcd_die_and_come_back, worlds_end_and_names_are_shared])

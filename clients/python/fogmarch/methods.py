@@ -601,6 +601,13 @@ ClusterStatus = TypedDict('ClusterStatus', {
     'member': bool,
     # why etcd did not answer last; empty: it did
     'error': str,
+    # good, or what is wrong: no_majority, quota_full, lease_over
+    'state': str,
+    # then: a sentence for operators; else empty
+    'what_to_do': str,
+    # of etcd: term (grows with each new leader); of this node: lease_ms (for which its lease holds,
+    # unless it is renewed), leases_lost
+    'engine': dict[str, Any],
     # of each: node, tcp, http, version, worlds, agents, load (permille of its time that ticks
     # take), draining (it gives its worlds away)
     'nodes': list[dict[str, Any]],
@@ -755,6 +762,9 @@ Moved = TypedDict('Moved', {
     'tcp': str,
     # where pages reach it
     'http': str,
+    # the client knows all up to here: `since` of its next subscription, for a view that is to
+    # continue without a keyframe; 0: it knows nothing
+    'tick': int,
 }, total=False)
 
 class Methods:
