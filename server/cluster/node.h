@@ -11,9 +11,9 @@
 //
 // A world moves in three steps, each of them one key (node_moves.c):
 //
-//   move/W    "EPOCH NODE INCARNATION", as the owner will be: somebody wants it. That node reads
-//   the
-//             log and replays it, and goes on reading (FOLLOW)
+//   move/W    "EPOCH NODE INCARNATION", as the owner will be: somebody wants it. That node
+//             reads the log and replays it,
+//             and continues reading (FOLLOW)
 //   ready/W   the same text: it is where the log ends
 //   owner/W   the same text: the source has stopped the world, and its last batch is in the log
 //             (LEAVE). Written by the source in one transaction, which removes the other two
@@ -162,7 +162,7 @@ void fm_node_note_lost(fm_node *node, uint64_t world);
 /// What came of an order TAKE. FM_ERR_BAD_FORMAT: it is not tried again.
 void fm_node_end_order(fm_node *node, uint64_t world, fm_status status);
 
-/// What is told of this node. @param load  permille of its time that ticks take
+/// What others hear of this node. @param load  permille of its time that ticks take
 void fm_node_set_load(fm_node *node, uint64_t worlds, uint64_t agents, uint64_t load);
 
 /// A world has left this node: the directory need not look to know. @param owner  text of the next

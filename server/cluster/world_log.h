@@ -6,9 +6,9 @@
 //   if  owner/W is exactly what this node wrote  and  log/W/P does not exist
 //   then put log/W/P
 //
-// That is the fence. A node that was thought dead and is not may go on computing, but nothing that
-// it computes is told to anybody, because answers, deltas and ends of orders wait for the commit.
-// So what anybody was told is a prefix of one log, from any node.
+// That is the fence. A node that was thought dead and is not may still compute, but nothing that
+// it computes is sent to anybody, because answers, deltas and ends of orders wait for the commit.
+// So what clients have seen is a prefix of one log, from any node.
 //
 //   CREATED ── append ──> OWNED ── another owner ──> LOST (the world is dropped here)
 //   TAKEN ────────────────^  └── heir set, is_left ──> owner/W is the heir's
@@ -144,7 +144,7 @@ FM_CHECKED fm_status fm_world_log_follow_enter(fm_world_log_follower *follower);
 /// Ends it. The journal stays. NULL is allowed.
 void fm_world_log_follow_end(fm_world_log_follower *follower);
 
-/// Says who gets a world when it ends here as one that goes on elsewhere
+/// Says who gets a world when it ends here as one that continues elsewhere
 /// (fm_journal_batch.is_left).
 ///
 /// @param scenes  a text of the caller's for the next owner
