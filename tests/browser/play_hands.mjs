@@ -204,12 +204,12 @@ async function exploredAndVisible() {
     await admin.call("world.step", { world, ticks });
     return page.evaluate(async () => {
       await window.fogmarch.client.call("ping", {}); // what was sent before has come
-      const { view: { mirror }, sight } = window.fogmarch.game;
+      const { mirror } = window.fogmarch.game.view;
       let known = 0, visible = 0, unknown = 0;
       mirror.looks.forEach((look, at) => {
         known += look !== 0;
-        visible += sight.visible[at];
-        unknown += look === 0 && sight.visible[at];
+        visible += mirror.visible[at];
+        unknown += look === 0 && mirror.visible[at];
       });
       return { known, visible, unknown };
     });
@@ -224,10 +224,10 @@ async function exploredAndVisible() {
 
   // Both pages draw what was left behind darker; colours are those of open ground.
   const found = await page.evaluate(() => {
-    const { view: { mirror }, sight } = window.fogmarch.game;
+    const { mirror } = window.fogmarch.game.view;
     const width = mirror.rect[2];
     const inside = (at, seen) => [-width - 1, -width, -1, 0, 1, width, width + 1].every((d) =>
-      mirror.looks[at + d] === 1 && sight.visible[at + d] === seen);
+      mirror.looks[at + d] === 1 && mirror.visible[at + d] === seen);
     return [1, 0].map((seen) => mirror.looks.findIndex((_, at) => inside(at, seen)))
       .map((at) => ({ x: at % width, y: Math.floor(at / width) }));
   });
