@@ -43,7 +43,7 @@ namespace Fogmarch
         private readonly List<View> asking = new List<View>(); // whose worlds have ended here, perhaps not elsewhere
         private Stopwatch askingSince;
         private bool isAsked; // world.locate is under way for the first of them
-        private long draftWorld;
+        private long draftWorld, lastWorld; // that a request names, and named last
         private bool draftHasId;
 
         /// <summary>
@@ -96,6 +96,7 @@ namespace Fogmarch
         internal void NoteNumber(string name, long value)
         {
             draftWorld = name == "world" ? value : draftWorld;
+            lastWorld = name == "world" ? value : lastWorld;
             draftHasId = draftHasId || name == "command_id";
         }
 
@@ -168,7 +169,7 @@ namespace Fogmarch
             {
                 return false;
             }
-            long world = 0;
+            long world = lastWorld;
             foreach (View view in views.Values)
             {
                 world = view.World;

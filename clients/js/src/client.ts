@@ -55,6 +55,7 @@ export class Client {
   private readonly kept = new Set<Kept>();
   private readonly listeners = new Map<string, Set<(params: never) => void>>();
   private readonly endListeners = new Set<(reason: string) => void>();
+  private world: number | undefined; // that was called last
   private seeking: Promise<void> | undefined;
   private closed: string | undefined;
 
@@ -112,6 +113,7 @@ export class Client {
   /** Calls a method. Rejects with RequestError or ConnectionError. */
   async call<M extends Method>(method: M, params: Params[M]): Promise<Results[M]> {
     const given = this.follow?.prepare(method, params as never) ?? params;
+    this.world = (given as { world?: number }).world ?? this.world;
     for (;;) {
       if (this.seeking !== undefined) {
         await this.seeking;
@@ -209,7 +211,7 @@ export class Client {
       return;
     }
     if (this.follow?.isOn === true) {
-      this.go(link, [...this.kept][0]?.world, new ConnectionError(reason));
+      this.go(link, [...this.kept][0]?.world ?? this.world, new ConnectionError(reason));
     } else {
       this.end(reason);
     }

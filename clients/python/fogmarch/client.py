@@ -37,6 +37,7 @@ class Client(Methods):
         self._subscriptions: dict[int, Subscription] = {}  # by their numbers on the link
         self._early: list[tuple[str, dict[str, Any]]] = []
         self._subscribing = 0
+        self._world: int | None = None  # that was called last
         self._end: str | None = None
 
     async def __aenter__(self) -> Client:
@@ -66,6 +67,7 @@ class Client(Methods):
         """The answer, and who gave it."""
         given = {name: value for name, value in params.items() if value is not None}
         given = self._follow.prepare(method, given)
+        self._world = given.get("world", self._world)
         view = self._subscriptions.get(given.get("subscription", 0))
         while True:
             await self._settled()
@@ -178,7 +180,7 @@ class Client(Methods):
             self._over(reason)
         else:
             worlds = [view.world for view in self._subscriptions.values()]
-            self._go(link, worlds[0] if worlds else None, ConnectionEnded(reason))
+            self._go(link, worlds[0] if worlds else self._world, ConnectionEnded(reason))
 
     def _go(self, link: Link, world: int | None, error: Exception) -> None:
         """Begins to look for the node of a world, unless somebody else has."""

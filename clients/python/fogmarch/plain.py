@@ -120,6 +120,7 @@ class PlainClient(PlainMethods):
         self._views: dict[int, PlainView] = {}  # by their numbers on the link
         self._early: list[tuple[str, dict[str, Any]]] = []
         self._subscribing = False
+        self._world: int | None = None  # that was called last
         self._end: str | None = None
 
     def __enter__(self) -> PlainClient:
@@ -146,7 +147,9 @@ class PlainClient(PlainMethods):
         """
         given = {name: value for name, value in params.items() if value is not None}
         given = self._follow.prepare(method, given)
+        self._world = given.get("world", self._world)
         view = self._views.get(given.get("subscription", 0))
+        was_late = False
         while True:
             if self._end is not None:
                 raise ConnectionEnded(self._end)
@@ -158,6 +161,11 @@ class PlainClient(PlainMethods):
                 if error.status != "moved" or not self._may_go(given.get("world")):
                     raise
                 self._seek(given["world"], error)
+            except TimeoutError as error:  # perhaps the node is frozen, and another one has the world
+                if was_late or not self._follow.is_on or method in ONCE:
+                    raise
+                was_late = True
+                self._seek(given.get("world"), error)
             except ConnectionEnded as error:
                 self._lost(error)
                 if method in ONCE:
@@ -214,7 +222,7 @@ class PlainClient(PlainMethods):
     def _lost(self, error: ConnectionEnded) -> None:
         """The connection is over. Finds another one, or raises ConnectionEnded."""
         if self._follow.is_on and self._end is None:
-            self._seek(next((view.world for view in self._views.values()), None), error)
+            self._seek(next((view.world for view in self._views.values()), self._world), error)
             return
         self._end = self._end or str(error)
         raise ConnectionEnded(self._end)
@@ -394,7 +402,8 @@ def connect_plain(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-pyth
                   timeout_s: float | None = 30.0, follow_s: float = FOLLOW_S) -> PlainClient:
     """Connects to HOST:PORT and says hello, as connect() does, for programs without asyncio.
 
-    `timeout_s` is how long a call waits for its answer; None: for ever. While the client looks for
+    `timeout_s` is how long a call waits for its answer; None: for ever. In a cluster it is then sent
+    once more, wherever the world is: a node that is frozen does not disconnect. While the client looks for
     another node, at most `follow_s`, a call takes longer.
     """
     client = PlainClient(addresses_of(address), follow_s, tls_context(ssl, ca_file),

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""Nodes of a cluster that die under load: how long takeovers take, and whether anything was lost.
+
+    loadtest/kills.py [--build DIR] [--cluster N] [--kills N] [--agents N] [--seed N] [--json]
+
+N nodes and one member of etcd on loopback, one world at 10 Hz whose units march. One client orders as fast as it is
+answered, another looks at the world's tick and digest all the time; both go where the world is by themselves, as any
+client of the library does. Again and again the node that has the world is killed, or, every third time, stopped until
+another one has the world, and then woken. A node that was killed is started again.
+
+    takeover_ms          from the kill to the first order that is answered after it: median, p99, max
+    append_ms            of the nodes that live at the end: mean and max of an append to etcd
+    lost_commands        answered, and not in the world at the end; carried_out_twice: the reverse
+    digest_differences   ticks of which two digests were told
+    two_speakers         nodes that answered for the world after another one had it
+
+Exit status 1 when one of the last three is not 0. Needs etcd (Debian: etcd-server) and python3-msgpack. It is a script
+and not a part of fogmarch-load, whose clients measure one server: here they have to follow, and nodes are the load.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../clients/python"))
+import fogmarch  # noqa: E402
+
+PATIENCE = 60.0
+SIDE = 128
+RECEIPTS = 1000  # answers of a seat that a world keeps for sure
+
+
+def until(condition, what):
+    end = time.monotonic() + PATIENCE
+    while not (result := condition()):
+        if time.monotonic() > end:
+            raise RuntimeError(f"waited in vain for {what}")
+        time.sleep(0.02)
+    return result
+
+
+def answers(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        return True
+    except OSError:
+        return False
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Node:
+    """A server of the cluster, with a folder of its own."""
+
+    def __init__(self, build, folder, name, endpoint):
+        self.name, self.port = name, 0
+        self.folder = os.path.join(folder, name)
+        os.mkdir(self.folder)
+        self.port_file = os.path.join(self.folder, "port")
+        self.command = [os.path.join(build, "bin/fogmarchd"), "--port-file", self.port_file,
+                        "--cluster-name", "kills", "--cluster-node", name, "--cluster-endpoints", endpoint,
+                        "--journal-dir", self.folder, "--workers", "1"]
+        self.start()
+
+    def start(self):
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            # On the same port again: clients know it.
+            self.process = subprocess.Popen([*self.command, "--listen", f"127.0.0.1:{self.port}"], stderr=log,
+                                            stdin=subprocess.DEVNULL)
+        until(lambda: os.path.exists(self.port_file), f"node {self.name}")
+        with open(self.port_file, encoding="ascii") as file:
+            self.port = int(file.read())
+        until(lambda: answers(self.port), f"node {self.name}")
+
+    def connect(self):
+        return fogmarch.connect_plain(f"127.0.0.1:{self.port}", name="kills.py", follow_s=0)
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.kill()
+        self.process.wait()
+
+
+class Load:
+    """The world's clients, and what they were told."""
+
+    def __init__(self, addresses, world, agents):
+        self.addresses, self.world, self.agents = addresses, world, agents
+        with self.connect() as client:
+            self.given_before = self.given(client)
+        self.answers = {}  # by command_id
+        self.gaps = []  # begin and end of calls that took longer than half a second
+        self.digests, self.differences = {}, set()
+        self.stopping = False
+        self.failure = None
+        self.threads = [threading.Thread(target=self._guard, args=(work,)) for work in (self._order, self._look)]
+        for thread in self.threads:
+            thread.start()
+
+    def connect(self):
+        return fogmarch.connect_plain(self.addresses, name="kills.py", follow_s=PATIENCE, timeout_s=2.0)
+
+    def _guard(self, work):
+        try:
+            with self.connect() as client:
+                while not self.stopping:
+                    work(client)
+        except Exception as error:  # told by finish()
+            self.failure = error
+
+    def order(self, number):
+        source = random.Random(number)
+        return {"world": self.world, "kind": "move", "agents": [source.choice(self.agents)],
+                "goal": [source.randrange(SIDE), source.randrange(SIDE)], "command_id": number}
+
+    def _order(self, client):
+        number = len(self.answers) + 1
+        begun = time.monotonic()
+        self.answers[number] = client.agent_order(**self.order(number))
+        if time.monotonic() - begun > 0.5:
+            self.gaps.append((begun, time.monotonic()))
+
+    def _look(self, client):
+        info = client.world_info(world=self.world)
+        if self.digests.setdefault(info["tick"], info["digest"]) != info["digest"]:
+            self.differences.add(info["tick"])
+        time.sleep(0.005)
+
+    def given(self, client):
+        """Orders that the world was given by this load; each goes to one agent."""
+        return client.stats(world=self.world)["world"]["orders_given"] - getattr(self, "given_before", 0)
+
+    def check(self):
+        if self.failure is not None:
+            raise RuntimeError(f"a client failed: {self.failure}")
+        return True
+
+    def finish(self):
+        """Stops, and compares what was answered with the world. Returns lost, carried out twice."""
+        self.stopping = True
+        for thread in self.threads:
+            thread.join()
+        self.check()
+        with self.connect() as client:
+            before = self.given(client)
+            changed = sum(client.agent_order(**self.order(number)) != self.answers[number]
+                          for number in list(self.answers)[-RECEIPTS:])
+            twice = max(0, before - len(self.answers)) + self.given(client) - before
+            return max(0, len(self.answers) - before) + changed, twice
+
+
+def owner_of(nodes, world, but=None):
+    """The node that has the world, as one that lives says; None: none has it now."""
+    for node in nodes:
+        if node is but or node.process.poll() is not None:
+            continue
+        try:
+            with node.connect() as client:
+                place = client.world_locate(world=world)
+            found = next(one for one in nodes if one.name == place["node"])
+            return None if found is but else found
+        except (fogmarch.RequestError, fogmarch.ConnectionEnded, OSError):
+            continue
+    return None
+
+
+def speaks(node, world):
+    """Whether a node answers for a world."""
+    try:
+        with node.connect() as client:
+            client.stats(world=world)
+        return True
+    except (fogmarch.RequestError, fogmarch.ConnectionEnded, OSError):
+        return False
+
+
+def take_one_away(nodes, load, freezes):
+    """Kills or freezes the owner. Returns the milliseconds until orders are answered, and speakers too many."""
+    victim = until(lambda: owner_of(nodes, load.world), "an owner")
+    begun = time.monotonic()
+    victim.process.send_signal(signal.SIGSTOP if freezes else signal.SIGKILL)
+    until(lambda: owner_of(nodes, load.world, victim), "a takeover")
+    gap = until(lambda: load.check() and next((gap for gap in load.gaps if gap[1] > begun), None),
+                "an order that is answered")
+    took = (gap[1] - begun) * 1000
+    speakers = 0
+    if freezes:
+        victim.process.send_signal(signal.SIGCONT)
+        speakers = speaks(victim, load.world)
+    else:
+        victim.process.wait()
+        victim.start()
+    return took, speakers
+
+
+def append_ms(nodes):
+    figures = []
+    for node in nodes:
+        with node.connect() as client:
+            figures.append(client.cluster_status()["appends"])
+    figures = [one for one in figures if one["count"] > 0]
+    count = sum(one["count"] for one in figures)
+    return {"mean": round(sum(one["mean_ms"] * one["count"] for one in figures) / max(count, 1), 2),
+            "max": round(max((one["max_ms"] for one in figures), default=0.0), 1)}
+
+
+def start_etcd(folder):
+    program = shutil.which("etcd", path=os.environ.get("PATH", "") + ":/usr/bin:/usr/local/bin")
+    if program is None:
+        sys.exit("kills.py: etcd is not there: apt install etcd-server")
+    client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+    with open(os.path.join(folder, "etcd.log"), "wb") as log:
+        process = subprocess.Popen(
+            [program, "--name", "m", "--data-dir", os.path.join(folder, "etcd"), "--listen-client-urls", client,
+             "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+             "--initial-cluster", f"m={peer}"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+    until(lambda: answers(int(client.rsplit(":", 1)[1])), "etcd")
+    return process, client.removeprefix("http://")
+
+
+def measure(options, folder, processes):
+    etcd, endpoint = start_etcd(folder)
+    processes.append(etcd)
+    nodes = []
+    for i in range(options.cluster):
+        nodes.append(Node(options.build, folder, f"n{i + 1}", endpoint))
+        processes.append(nodes[-1])
+    with nodes[0].connect() as admin:
+        world = admin.world_create(name="kills", generator="random", width=SIDE, height=SIDE, seed=options.seed,
+                                   blocked_permille=100, tick_hz=10)["world"]
+        admin.team_create(world=world)
+        cells = [random.Random(i).randrange(SIDE) for i in range(2 * options.agents)]
+        agents = admin.agent_spawn(world=world, team=1, cells=cells, place="nearest")["agents"]
+        admin.agent_order(world=world, agents=agents, kind="patrol", goal=[SIDE // 2, SIDE // 2])
+    load = Load(",".join(f"127.0.0.1:{node.port}" for node in nodes), world, agents)
+    took, speakers = [], 0
+    try:
+        for i in range(options.kills):
+            answered = len(load.answers)
+            until(lambda: load.check() and len(load.answers) > answered + 20, "some orders")
+            ms, more = take_one_away(nodes, load, i % 3 == 2)
+            took.append(ms)
+            speakers += more
+    finally:
+        load.stopping = True
+    lost, twice = load.finish()
+    took.sort()
+    return {"nodes": options.cluster, "kills": options.kills, "agents": options.agents, "seed": options.seed,
+            "takeover_ms": {"median": round(took[len(took) // 2]), "p99": round(took[-1 - len(took) // 100]),
+                            "max": round(took[-1])},
+            "append_ms": append_ms(nodes), "commands": len(load.answers), "ticks_seen": len(load.digests),
+            "lost_commands": lost, "carried_out_twice": twice, "digest_differences": len(load.differences),
+            "two_speakers": speakers}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--build", default=os.path.join(HERE, "../build/release"))
+    parser.add_argument("--cluster", type=int, default=3)
+    parser.add_argument("--kills", type=int, default=6)
+    parser.add_argument("--agents", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true", help="print JSON alone")
+    options = parser.parse_args()
+    if options.cluster < 2 or options.kills < 1:
+        parser.error("two nodes and one kill at least")
+    processes = []
+    with tempfile.TemporaryDirectory(prefix="fogmarch-kills-") as folder:
+        try:
+            said = measure(options, folder, processes)
+        finally:
+            for process in reversed(processes):
+                if isinstance(process, Node):
+                    process.end()
+                else:
+                    process.kill()
+                    process.wait()
+    if options.json:
+        print(json.dumps(said))
+    else:
+        for name, value in said.items():
+            print(f"{name:20} {value}")
+    faults = ("lost_commands", "carried_out_twice", "digest_differences", "two_speakers")
+    return 1 if any(said[name] for name in faults) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
