@@ -437,7 +437,7 @@ fm_status fm_replays_close(fm_hub *hub, fm_host *host, fm_job *job)
     if (status == FM_OK) {
         hub->counts.replay_mismatches += summary.differences;
         host->state = FM_HOST_ENDING;
-        fm_stream_end_host(hub, host, NULL);
+        fm_stream_end_host(hub, host, NULL, 0);
         fm_hub_drop_replay(hub, host);
         static fm_log_site site;
         fm_log_limited(&site, FM_LOG_INFO, "replay closed", fm_log_uint("world", host->number),

@@ -541,7 +541,7 @@ fm_status fm_take_world_destroy(fm_session *session, const fm_request *request, 
     status = fm_request_post(session, job);
     if (status == FM_OK) {
         host->state = FM_HOST_ENDING;
-        fm_stream_end_host(session->hub, host, NULL);
+        fm_stream_end_host(session->hub, host, NULL, 0);
         fm_hub_drop_host(session->hub, host);
         fm_revoke_world(session->hub, host->number);
         fm_log(FM_LOG_INFO, "world destroyed", fm_log_uint("world", host->number),

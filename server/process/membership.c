@@ -320,7 +320,9 @@ static void begin_taking(fm_hub *hub, const fm_node_order *order)
 // ---- dropping ----------------------------------------------------------------------------------
 
 // Says where the world is, as far as it is known.
-static void drop_from_hub(fm_hub *hub, fm_host *host)
+//
+// @param tick  as in fm_stream_end_host()
+static void drop_from_hub(fm_hub *hub, fm_host *host, uint64_t tick)
 {
     fm_node_world world;
     fm_node_entry place = {.name = ""};
@@ -330,7 +332,7 @@ static void drop_from_hub(fm_hub *hub, fm_host *host)
     if (strcmp(place.name, own.node) == 0) {
         place = (fm_node_entry){.name = ""}; // not here any more
     }
-    fm_stream_end_host(hub, host, &place);
+    fm_stream_end_host(hub, host, &place, tick);
     fm_hub_drop_host(hub, host);
 }
 
@@ -348,7 +350,7 @@ static void drop(fm_hub *hub, uint64_t number)
         return;
     }
     host->state = FM_HOST_ENDING;
-    drop_from_hub(hub, host);
+    drop_from_hub(hub, host, 0);
     fm_log(FM_LOG_WARNING, "world dropped: another node has it", fm_log_uint("world", number),
            fm_log_text("name", host->name));
 }
@@ -408,7 +410,7 @@ static void left(fm_hub *hub, fm_host *host)
         *link = leaving->next;
         free(leaving);
     }
-    drop_from_hub(hub, host);
+    drop_from_hub(hub, host, host->tick); // which nobody changes any more
 }
 
 // ---- orders ------------------------------------------------------------------------------------

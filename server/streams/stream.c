@@ -748,15 +748,15 @@ static void send_last_delta(fm_subscription *subscription)
 }
 
 // Quiet ticks are not published: who was sent everything knows them all the same.
-static uint64_t known_tick(const fm_subscription *subscription)
+static uint64_t known_tick(const fm_subscription *subscription, uint64_t tick)
 {
     const fm_scene *scene = subscription->scene;
-    bool knows_all = scene->live && subscription->tick == scene->tick;
-    uint64_t tick = knows_all ? scene->host->tick : subscription->tick;
-    return subscription->has_keyframe ? tick : 0;
+    bool knows_all = scene->live && subscription->tick == scene->tick && tick > scene->tick;
+    return !subscription->has_keyframe ? 0 : knows_all ? tick : subscription->tick;
 }
 
-static void send_moved(const fm_subscription *subscription, const fm_node_entry *place)
+static void send_moved(const fm_subscription *subscription, const fm_node_entry *place,
+                       uint64_t tick)
 {
     msgpack_sbuffer buffer;
     msgpack_packer packer;
@@ -766,7 +766,7 @@ static void send_moved(const fm_subscription *subscription, const fm_node_entry 
     fm_pack_key_text(&packer, "node", place->name);
     fm_pack_key_text(&packer, "tcp", place->tcp);
     fm_pack_key_text(&packer, "http", place->http);
-    fm_pack_key_uint(&packer, "tick", known_tick(subscription));
+    fm_pack_key_uint(&packer, "tick", known_tick(subscription, tick));
     fm_body body = {.frame = fm_frame_take(&buffer), .entries = 5};
     if (!send_body(subscription, FM_NOTIFY_MOVED, body, (fm_body){0})) {
         fm_session_disconnect(subscription->session, "out of memory");
@@ -789,7 +789,7 @@ static void send_world_ended(const fm_subscription *subscription)
     fm_frame_drop(body.frame);
 }
 
-void fm_stream_end_host(fm_hub *hub, fm_host *host, const fm_node_entry *place)
+void fm_stream_end_host(fm_hub *hub, fm_host *host, const fm_node_entry *place, uint64_t tick)
 {
     close_idle(hub, host, fm_clock_now_ns(), 0);
     while (host->scenes != NULL) {
@@ -804,7 +804,7 @@ void fm_stream_end_host(fm_hub *hub, fm_host *host, const fm_node_entry *place)
             send_world_ended(subscription);
         } else {
             send_last_delta(subscription);
-            send_moved(subscription, place);
+            send_moved(subscription, place, tick);
         }
         end(subscription); // the last one takes the scene along
     }

@@ -86,4 +86,5 @@ void fm_stream_end_session(fm_session *session);
 /// owed is sent before.
 ///
 /// @param place  that node, as far as it is known; NULL: the world is destroyed
-void fm_stream_end_host(fm_hub *hub, fm_host *host, const fm_node_entry *place);
+/// @param tick   up to where those know the world who were sent everything; 0: not known
+void fm_stream_end_host(fm_hub *hub, fm_host *host, const fm_node_entry *place, uint64_t tick);

@@ -497,7 +497,7 @@ static void end_worlds(void)
         fm_status status = fm_conductor_post(live.hub.conductor, job);
         FM_ASSERT(status == FM_OK);
         host->state = FM_HOST_ENDING;
-        fm_stream_end_host(&live.hub, host, NULL);
+        fm_stream_end_host(&live.hub, host, NULL, 0);
         fm_hub_drop_host(&live.hub, host);
     }
     fm_live_settle();
