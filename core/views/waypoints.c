@@ -83,6 +83,26 @@ bool fm_world_line_is_free(const fm_world *world, uint32_t team, uint32_t class_
     return is_line_free(&eyes, from, to);
 }
 
+// How many cells of a path the line from its first one can pass over, at least one: in steps twice
+// as long each while they are free, then halfway between what is and what is not.
+static uint32_t reach_of(const struct eyes *eyes, const fm_cell *path, uint32_t last)
+{
+    uint32_t free = 1, blocked = last + 1;
+    for (uint32_t next = 2; free < last && blocked == last + 1; next *= 2) {
+        uint32_t at = next < last ? next : last;
+        bool is_free = is_line_free(eyes, path[0], path[at]);
+        free = is_free ? at : free;
+        blocked = is_free ? blocked : at;
+    }
+    while (free + 1 < blocked) {
+        uint32_t middle = (free + blocked) / 2;
+        bool is_free = is_line_free(eyes, path[0], path[middle]);
+        free = is_free ? middle : free;
+        blocked = is_free ? blocked : middle;
+    }
+    return free;
+}
+
 uint32_t fm_world_waypoints(const fm_world *world, fm_agent_id id, fm_waypoint *points,
                             uint32_t capacity)
 {
@@ -91,13 +111,32 @@ uint32_t fm_world_waypoints(const fm_world *world, fm_agent_id id, fm_waypoint *
     uint32_t count = fm_world_agent_path(world, id, path, FM_WAYPOINT_CELLS), made = 0;
     for (uint32_t at = 0; at + 1 < count && made < capacity;) {
         struct eyes eyes = eyes_of(world, agent->team, agent->class_index, path[at]);
-        uint32_t next = at + 1;
-        while (next + 1 < count && is_line_free(&eyes, path[at], path[next + 1])) {
-            next += 1;
-        }
-        points[made++] = (fm_waypoint){.x2 = 2 * fm_cell_x(path[next]) + eyes.size,
-                                       .y2 = 2 * fm_cell_y(path[next]) + eyes.size};
-        at = next;
+        at += reach_of(&eyes, path + at, count - 1 - at);
+        points[made++] = (fm_waypoint){.x2 = 2 * fm_cell_x(path[at]) + eyes.size,
+                                       .y2 = 2 * fm_cell_y(path[at]) + eyes.size};
     }
     return made;
+}
+
+static bool is_own(uint32_t team, const fm_agent_look *look)
+{
+    return team == FM_ALL_TEAMS || look->team == team;
+}
+
+uint32_t fm_world_courses(const fm_world *world, uint32_t team, const fm_agent_look *looks,
+                          uint32_t look_count, fm_course *courses, uint32_t capacity)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < look_count && count < capacity; i++) {
+        if (!is_own(team, &looks[i])) {
+            continue;
+        }
+        fm_course *course = &courses[count++];
+        *course = (fm_course){.name = looks[i].name};
+        if (looks[i].state == FM_AGENT_MOVING || looks[i].state == FM_AGENT_WAITING) {
+            course->count =
+                fm_world_waypoints(world, looks[i].id, course->points, FM_COURSE_POINTS_MAX);
+        }
+    }
+    return count;
 }

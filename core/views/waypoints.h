@@ -5,7 +5,7 @@
 //                s→↘. . . .                     s-._. . . .
 //                . . ↘→→g .                     . . `--._g .
 //
-// From a cell of the path the line goes to the farthest one for which the agent's whole square,
+// From a cell of the path the line goes to one as far as can be for which the agent's whole square,
 // moved along it, stays on cells that its team has seen and that it can enter, on ground of equal
 // cost; next from there. Where no line is longer than a step, the steps stay.
 //
@@ -15,7 +15,8 @@
 
 #include "core/world/world.h"
 
-#define FM_WAYPOINT_CELLS 64u // of the path ahead that are looked at
+#define FM_WAYPOINT_CELLS    64u // of the path ahead that are looked at
+#define FM_COURSE_POINTS_MAX 4u
 
 // The middle of the agent, in half cells: that of an agent of one cell in x, y is 2 x + 1, 2 y + 1.
 typedef struct fm_waypoint {
@@ -33,3 +34,17 @@ uint32_t fm_world_waypoints(const fm_world *world, fm_agent_id id, fm_waypoint *
 /// both of which it can stand on, as team `team` has seen the map with the eyes of a class.
 bool fm_world_line_is_free(const fm_world *world, uint32_t team, uint32_t class_index, fm_cell from,
                            fm_cell to);
+
+// Where one of a view's own agents goes next.
+typedef struct fm_course {
+    fm_agent_id name; // by which the view knows it
+    uint32_t count;   // 0: it stands
+    fm_waypoint points[FM_COURSE_POINTS_MAX];
+} fm_course;
+
+/// The courses of those that are a view's own, of agents that it shows; of FM_ALL_TEAMS, of all.
+/// The same order as `looks`.
+///
+/// @return how many are in `courses`
+uint32_t fm_world_courses(const fm_world *world, uint32_t team, const fm_agent_look *looks,
+                          uint32_t look_count, fm_course *courses, uint32_t capacity);

@@ -72,6 +72,8 @@ fm_status fm_take_subscribe(fm_session *session, const fm_request *request, char
     if (request->values[FM_FIELD_EVERY].present) {
         wanted.every = (uint32_t)request->values[FM_FIELD_EVERY].number;
     }
+    wanted.motion =
+        request->values[FM_FIELD_MOTION].present && request->values[FM_FIELD_MOTION].number != 0;
     status = take_encoding(request, &wanted.dense, error);
     if (status == FM_OK) {
         status = take_resumption(request, &wanted, error);

@@ -13,6 +13,8 @@
 #define CELL_LOG_MAX  (1u << 18) // changes of cells
 #define ENDED_LOG_MAX (1u << 16) // orders
 
+#define STEP_TICKS_MAX 64u // a step that took longer says nothing of speed
+
 static size_t sight_size(const fm_host *host)
 {
     return (size_t)fm_sight_pitch(host->width) * host->height * sizeof(uint64_t);
@@ -53,6 +55,7 @@ void fm_scene_destroy(fm_scene *scene)
     fm_tick_log_fini(&scene->cell_log);
     fm_tick_log_fini(&scene->ended_log);
     free(scene->agents);
+    free(scene->motions);
     free(scene->buildings);
     free(scene->looks);
     free(scene->visible);
@@ -62,10 +65,34 @@ void fm_scene_destroy(fm_scene *scene)
 
 // ---- agents ------------------------------------------------------------------------------------
 
+static bool reserve_motions(fm_scene *scene, uint32_t count)
+{
+    return !scene->keeps_motion ||
+           fm_reserve_zeroed(&fm_memory_libc, (void **)&scene->motions, &scene->motion_count, count,
+                             sizeof *scene->motions);
+}
+
+fm_status fm_scene_keep_motion(fm_scene *scene)
+{
+    if (scene->keeps_motion) {
+        return FM_OK;
+    }
+    scene->keeps_motion = true;
+    if (scene->slot_count > 0 && !reserve_motions(scene, scene->slot_count)) {
+        scene->keeps_motion = false;
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t slot = 0; slot < scene->motion_count; slot++) {
+        scene->motions[slot].heading = FM_DIRECTION_COUNT;
+    }
+    return FM_OK;
+}
+
 static bool reserve_slot(fm_scene *scene, uint32_t slot)
 {
     return fm_reserve_zeroed(&fm_memory_libc, (void **)&scene->agents, &scene->slot_count, slot + 1,
-                             sizeof *scene->agents);
+                             sizeof *scene->agents) &&
+           reserve_motions(scene, scene->slot_count);
 }
 
 static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *agent)
@@ -81,6 +108,54 @@ static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *age
     (void)fm_tick_log_add(&scene->agent_log, scene->tick, &before); // or a keyframe has it
 }
 
+// What is seen of a step tells heading and speed: nobody's plans do.
+static void note_step(fm_scene *scene, const fm_scene_agent *agent, const fm_agent_look *look)
+{
+    fm_scene_motion *motion = &scene->motions[look->name.index1 - 1];
+    if (!agent->in_view || agent->name != fm_agent_id_pack(look->name)) {
+        *motion = (fm_scene_motion){.heading = FM_DIRECTION_COUNT, .changed_tick = scene->tick};
+        return;
+    }
+    if (agent->cell == look->cell) {
+        return;
+    }
+    bool is_step =
+        fm_cell_dx(agent->cell, look->cell) <= 1 && fm_cell_dy(agent->cell, look->cell) <= 1;
+    uint8_t heading =
+        is_step ? (uint8_t)fm_cell_direction(agent->cell, look->cell) : FM_DIRECTION_COUNT;
+    uint64_t ticks = scene->tick - motion->stepped_tick;
+    bool is_timed = is_step && motion->stepped_tick != 0 && ticks > 0 && ticks <= STEP_TICKS_MAX;
+    uint32_t speed = is_timed ? (heading & 1 ? 1414u : 1000u) / (uint32_t)ticks : 0;
+    if (heading != motion->heading || speed != motion->speed) {
+        motion->changed_tick = scene->tick;
+    }
+    motion->stepped_tick = scene->tick;
+    motion->heading = heading;
+    motion->speed = speed;
+}
+
+static void note_course(fm_scene *scene, const fm_course *course)
+{
+    uint32_t slot = course->name.index1 - 1;
+    if (scene->motions == NULL || slot >= scene->slot_count) {
+        return;
+    }
+    fm_scene_motion *motion = &scene->motions[slot];
+    size_t size = course->count * sizeof *course->points;
+    if (motion->point_count != course->count || memcmp(motion->points, course->points, size) != 0) {
+        motion->point_count = (uint8_t)course->count;
+        memcpy(motion->points, course->points, size);
+        motion->changed_tick = scene->tick;
+    }
+}
+
+static void note_courses(fm_scene *scene, const fm_publication *publication)
+{
+    for (uint32_t i = 0; i < publication->course_count; i++) {
+        note_course(scene, &publication->courses[i]);
+    }
+}
+
 static bool put_agent(fm_scene *scene, const fm_agent_look *look, bool log)
 {
     uint32_t slot = look->name.index1 - 1;
@@ -91,6 +166,9 @@ static bool put_agent(fm_scene *scene, const fm_agent_look *look, bool log)
     uint64_t name = fm_agent_id_pack(look->name);
     if (log) {
         log_before(scene, name, agent);
+    }
+    if (scene->motions != NULL) {
+        note_step(scene, agent, look);
     }
     agent->name = name;
     agent->id = fm_agent_id_pack(look->id);
@@ -275,14 +353,22 @@ fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication)
     scene->tick = publication->tick;
     if (publication->is_snapshot) {
         scene->load = publication->load;
-        return apply_snapshot(scene, publication);
+        fm_status taken = apply_snapshot(scene, publication);
+        if (taken == FM_OK) {
+            note_courses(scene, publication);
+        }
+        return taken;
     }
     if (publication->sight != NULL) {
         return take_sight(scene, publication); // that is all there is
     }
     scene->load = publication->load;
     flip_sight(scene, &publication->changes, before);
-    return apply_changes(scene, &publication->changes);
+    fm_status status = apply_changes(scene, &publication->changes);
+    if (status == FM_OK) {
+        note_courses(scene, publication);
+    }
+    return status;
 }
 
 bool fm_scene_reaches(const fm_scene *scene, uint64_t since)

@@ -33,6 +33,7 @@ typedef struct fm_form {
     bool veiled; // with names for numbers: a player
     bool dense;  // deltas with steps and runs (proto/dense.h)
     bool sight;  // with what is visible
+    bool motion; // with `motion`; of a scene that keeps it
 } fm_form;
 
 // What follows the subscription's number in a keyframe or delta.
@@ -56,6 +57,16 @@ typedef struct fm_scene_agent {
     uint64_t stamp_name;
 } fm_scene_agent;
 
+// How an agent moves, as far as the view has seen it.
+typedef struct fm_scene_motion {
+    uint64_t changed_tick; // when it was another one last
+    uint64_t stepped_tick; // of its last step; 0: none was seen
+    uint32_t speed;        // of that, in thousandths of a cell a tick; 0: not known
+    uint8_t heading;       // of that, a direction; FM_DIRECTION_COUNT: not known
+    uint8_t point_count;
+    fm_waypoint points[FM_COURSE_POINTS_MAX]; // of own agents: where it goes
+} fm_scene_motion;
+
 typedef struct fm_cached_body {
     bool is_keyframe;
     fm_form form;
@@ -76,13 +87,16 @@ struct fm_scene {
     fm_load load;
     fm_subscription *subscriptions;
 
-    uint16_t *looks;        // owned; row by row
-    uint64_t *visible;      // owned; as fm_world_sight() gives it; NULL: nobody wants it
-    uint64_t *flipped;      // owned; in the same way: what was another way before `sight_tick`
-    uint64_t sight_tick;    // when any of it changed last
-    uint64_t sight_from;    // `flipped` leads from this tick, and those between, to now
-    bool sight_asked;       // the conductor was told that somebody wants it
-    fm_scene_agent *agents; // owned; by slot of the name
+    uint16_t *looks;          // owned; row by row
+    uint64_t *visible;        // owned; as fm_world_sight() gives it; NULL: nobody wants it
+    uint64_t *flipped;        // owned; in the same way: what was another way before `sight_tick`
+    uint64_t sight_tick;      // when any of it changed last
+    uint64_t sight_from;      // `flipped` leads from this tick, and those between, to now
+    bool sight_asked;         // the conductor was told that somebody wants it
+    fm_scene_agent *agents;   // owned; by slot of the name
+    fm_scene_motion *motions; // owned; the same; NULL unless `keeps_motion`
+    uint32_t motion_count;    // at least slot_count
+    bool keeps_motion;
     uint32_t slot_count;
     uint32_t stamp;
     fm_building_look *buildings; // owned
@@ -99,6 +113,9 @@ struct fm_scene {
 
 /// @return NULL when out of memory
 fm_scene *fm_scene_create(fm_host *host, uint32_t team, uint64_t serial);
+
+/// Keeps how agents move from now on. @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_scene_keep_motion(fm_scene *scene);
 
 /// Without subscriptions (asserted). NULL is allowed.
 void fm_scene_destroy(fm_scene *scene);

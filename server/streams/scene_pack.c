@@ -4,6 +4,7 @@
 #include "server/streams/scene_pack.h"
 
 #include "proto/dense.h"
+#include "server/streams/motion_pack.h"
 #include "server/streams/sight_pack.h"
 
 #include <stdlib.h>
@@ -96,7 +97,7 @@ static const fm_cached_body *find_cached(const fm_scene *scene, const fm_cached_
         if (cached->is_keyframe == wanted->is_keyframe &&
             cached->form.veiled == wanted->form.veiled &&
             cached->form.dense == wanted->form.dense && cached->form.sight == wanted->form.sight &&
-            cached->since == wanted->since &&
+            cached->form.motion == wanted->form.motion && cached->since == wanted->since &&
             memcmp(&cached->rect, &wanted->rect, sizeof wanted->rect) == 0) {
             return cached;
         }
@@ -239,6 +240,32 @@ static void pack_keyframe_agents(struct body_packer *body, const fm_scene *scene
     }
 }
 
+static void pack_motion(struct body_packer *body, const fm_scene *scene, const uint32_t *slots,
+                        uint32_t count)
+{
+    if (count > 0) {
+        pack_entry(body, "motion");
+        fm_motion_pack(scene, slots, count, body->form.veiled, &body->packer);
+    }
+}
+
+static bool pack_keyframe_motion(struct body_packer *body, const fm_scene *scene,
+                                 const fm_rect *rect)
+{
+    if (!body->form.motion || scene->motions == NULL) {
+        return true;
+    }
+    uint32_t *slots = malloc((scene->slot_count + 1) * sizeof *slots), count = 0;
+    for (uint32_t slot = 0; slots != NULL && slot < scene->slot_count; slot++) {
+        if (is_shown(&scene->agents[slot], rect) && fm_motion_is_known(scene, slot)) {
+            slots[count++] = slot;
+        }
+    }
+    pack_motion(body, scene, slots, count);
+    free(slots);
+    return slots != NULL;
+}
+
 static bool touches(const fm_rect *rect, const fm_building_look *building)
 {
     const fm_rect *other = &building->rect;
@@ -320,7 +347,8 @@ static fm_body make_keyframe(const fm_scene *scene, const fm_rect *rect, fm_form
     pack_number(&body, "tick", scene->tick);
     pack_rect(&body, rect);
     pack_keyframe_cells(&body, scene, rect);
-    bool complete = pack_keyframe_sight(&body, scene, rect);
+    bool complete =
+        pack_keyframe_sight(&body, scene, rect) && pack_keyframe_motion(&body, scene, rect);
     pack_keyframe_agents(&body, scene, rect);
     pack_keyframe_classes(&body, scene, rect);
     if (count_buildings(scene, rect) > 0) {
@@ -345,18 +373,21 @@ struct agent_lists {
     } * moved;
     uint32_t *entered;
     uint32_t *other_class; // shown before, as of another class
+    uint32_t *motion;      // moves otherwise than before
     struct left_agent {
         uint64_t name, id;
     } * left;
     uint8_t *left_reasons;
-    uint32_t moved_count, entered_count, other_class_count, left_count;
+    uint32_t moved_count, entered_count, other_class_count, left_count, motion_count;
+    bool wants_motion;
+    uint64_t since;
 };
 
 static bool lists_init(struct agent_lists *lists, size_t changes)
 {
-    *lists = (struct agent_lists){0};
     size_t size = changes * (sizeof *lists->left + sizeof *lists->moved + sizeof *lists->entered +
-                             sizeof *lists->other_class + sizeof *lists->left_reasons);
+                             sizeof *lists->other_class + sizeof *lists->motion +
+                             sizeof *lists->left_reasons);
     char *block = malloc(size + 1);
     if (block == NULL) {
         return false;
@@ -365,7 +396,8 @@ static bool lists_init(struct agent_lists *lists, size_t changes)
     lists->moved = (struct moved_agent *)(lists->left + changes);
     lists->entered = (uint32_t *)(lists->moved + changes);
     lists->other_class = lists->entered + changes;
-    lists->left_reasons = (uint8_t *)(lists->other_class + changes);
+    lists->motion = lists->other_class + changes;
+    lists->left_reasons = (uint8_t *)(lists->motion + changes);
     return true;
 }
 
@@ -413,6 +445,11 @@ static void sort_agent(const fm_scene *scene, const struct frames *frames,
     }
     if (shown && was_shown && agent->class_index != before->class_index) {
         lists->other_class[lists->other_class_count++] = slot;
+    }
+    if (shown && lists->wants_motion &&
+        (was_shown ? scene->motions[slot].changed_tick > lists->since
+                   : fm_motion_is_known(scene, slot))) {
+        lists->motion[lists->motion_count++] = slot;
     }
 }
 
@@ -593,7 +630,8 @@ static bool pack_agents_since(struct body_packer *body, fm_scene *scene,
                               const struct frames *frames, uint64_t since)
 {
     uint64_t first = fm_tick_log_find(&scene->agent_log, since);
-    struct agent_lists lists;
+    struct agent_lists lists = {.wants_motion = body->form.motion && scene->motions != NULL,
+                                .since = since};
     size_t unchanged = has_moved(frames) ? scene->slot_count : 0;
     if (!lists_init(&lists, scene->agent_log.end - first + unchanged)) {
         return false;
@@ -601,6 +639,7 @@ static bool pack_agents_since(struct body_packer *body, fm_scene *scene,
     sort_agents(scene, frames, first, &lists);
     bool packed = pack_agent_lists(body, scene, &lists);
     pack_new_classes(body, scene, &lists);
+    pack_motion(body, scene, lists.motion, lists.motion_count);
     lists_fini(&lists);
     return packed;
 }

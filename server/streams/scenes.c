@@ -27,6 +27,7 @@ static fm_job *make_watch(const fm_scene *scene, fm_job_kind kind)
         job->watch.team = scene->team;
         job->watch.serial = scene->serial;
         job->watch.sight = scene->sight_asked;
+        job->watch.motion = scene->keeps_motion;
     }
     return job;
 }
@@ -223,4 +224,17 @@ void fm_scenes_forget(fm_hub *hub, fm_host *host, fm_job *jobs)
     while (host->scenes != NULL) {
         remove_scene(hub, host->scenes);
     }
+}
+
+fm_status fm_scenes_ask_for_motion(fm_session *session, fm_scene *scene)
+{
+    if (scene->keeps_motion) {
+        return FM_OK;
+    }
+    fm_status status = fm_scene_keep_motion(scene);
+    if (status == FM_OK && !post_watch(session->hub, scene, FM_JOB_WATCH, session)) {
+        scene->keeps_motion = false;
+        status = FM_ERR_NO_MEMORY;
+    }
+    return status;
 }

@@ -32,6 +32,7 @@ struct fm_subscription {
     uint32_t every;
     bool dense;           // its deltas have steps and runs
     bool sight;           // and what is visible
+    bool motion;          // and how agents move
     bool opening;         // its request is not answered yet
     bool is_notification; // nor will be
     uint64_t request;
@@ -101,7 +102,8 @@ static fm_form form_of(const fm_subscription *subscription)
 {
     return (fm_form){.veiled = is_veiled(subscription),
                      .dense = subscription->dense,
-                     .sight = subscription->sight};
+                     .sight = subscription->sight,
+                     .motion = subscription->motion};
 }
 
 // A keyframe replaces all that the client has, but orders end only once, so those that it has not
@@ -487,6 +489,9 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
     } else if (request->sight) {
         status = fm_scenes_ask_for_sight(session, scene);
     }
+    if (status == FM_OK && request->motion) {
+        status = fm_scenes_ask_for_motion(session, scene);
+    }
     if (status != FM_OK) {
         free(subscription);
         return status;
@@ -501,6 +506,7 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
         .every = request->every,
         .dense = request->dense,
         .sight = request->sight,
+        .motion = request->motion,
         .follow = request->follow,
         .opening = true,
         .is_notification = request->is_notification,

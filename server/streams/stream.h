@@ -34,6 +34,7 @@ typedef struct fm_stream_request {
     uint32_t every;  // at most one delta in so many ticks
     bool dense;      // deltas with steps and runs
     bool sight;      // and what is visible
+    bool motion;     // and how agents move
     uint64_t follow; // agent to keep in the middle of the rectangle; 0: none
     uint64_t stream; // whose client knows all up to `since`; 0: it knows nothing
     uint64_t since;

@@ -41,6 +41,7 @@ typedef struct fm_host_watch {
     bool lost;   // a publication was left out: the loop is behind, or memory out; a snapshot is due
     bool absent; // a replay: the team is not there at this tick
     bool sight;  // what is visible is wanted too
+    bool motion; // courses are wanted
     fm_order_ended *unsent; // orders that ended in what was left out; owned
     uint32_t unsent_count, unsent_capacity;
     bool unsent_lost; // there was no room for all of them

@@ -232,6 +232,7 @@ typedef struct fm_job {
             uint32_t team;
             uint64_t serial; // of the scene that wants it
             bool sight;      // and what is visible: also of one that it watches already
+            bool motion;     // and courses of the view's own agents: the same
         } watch;
         struct {
             fm_writer file;  // owned

@@ -282,7 +282,8 @@ static fm_status list_top(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 
 static fm_status watch(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 {
-    return fm_publish_watch(mailbox, host, job->watch.team, job->watch.serial, job->watch.sight);
+    return fm_publish_watch(mailbox, host, job->watch.team, job->watch.serial, job->watch.sight,
+                            job->watch.motion);
 }
 
 static fm_status unwatch(fm_mailbox *mailbox, fm_host *host, fm_job *job)

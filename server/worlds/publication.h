@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "core/world/world.h"
+#include "core/views/waypoints.h"
 #include "server/worlds/event.h"
 
 typedef struct fm_host fm_host;
@@ -26,7 +26,9 @@ typedef struct fm_publication {
     fm_load load;
     fm_changes changes; // a snapshot has `entered`, `buildings`, and `ended` of what was left out
     uint16_t *looks;    // owned; snapshot: of every cell, row by row
-    uint64_t *sight;    // owned; fm_world_sight(), in snapshots, and alone when it is wanted late
+    fm_course *courses; // of own agents that came or changed, where the watch wants them
+    uint32_t course_count;
+    uint64_t *sight; // owned; fm_world_sight(), in snapshots, and alone when it is wanted late
 } fm_publication;
 
 /// Ends a publication that has been taken in, or that nobody is to hear of. Either thread.

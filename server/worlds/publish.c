@@ -59,6 +59,21 @@ static uint32_t changed_buildings(const fm_changes *changes)
     return changes->buildings_changed ? changes->building_count : 0;
 }
 
+// Room for the courses of agents that came or changed.
+static uint32_t course_room(const fm_host_watch *watch, uint32_t agent_count)
+{
+    uint32_t most = agent_count < FM_COURSES_MAX ? agent_count : FM_COURSES_MAX;
+    return watch->motion ? most : 0;
+}
+
+static void add_courses(const fm_host *host, fm_publication *block, const fm_agent_look *looks,
+                        uint32_t look_count, uint32_t room)
+{
+    block->course_count +=
+        fm_world_courses(host->world, block->team, looks, look_count,
+                         block->courses + block->course_count, room - block->course_count);
+}
+
 static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch *watch,
                                         const fm_changes *changes)
 {
@@ -69,7 +84,8 @@ static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch
                   padded(changes->ended_count * sizeof *changes->ended) +
                   padded(changes->sight_count * sizeof *changes->sight) +
                   padded(changed_buildings(changes) * sizeof *changes->buildings);
-    fm_publication *block = block_create(host, watch, size);
+    uint32_t room = course_room(watch, changes->entered_count + changes->changed_count);
+    fm_publication *block = block_create(host, watch, size + room * sizeof *block->courses);
     if (block == NULL) {
         return NULL;
     }
@@ -87,6 +103,9 @@ static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch
     copy->building_count = changed_buildings(changes);
     copy->buildings =
         copy_array(&cursor, changes->buildings, copy->building_count, sizeof *changes->buildings);
+    block->courses = (fm_course *)(void *)cursor;
+    add_courses(host, block, copy->entered, copy->entered_count, room);
+    add_courses(host, block, copy->changed, copy->changed_count, room);
     return block;
 }
 
@@ -169,8 +188,11 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     uint32_t building_count;
     const fm_building_look *buildings =
         fm_world_buildings(host->world, watch->team, &building_count);
-    fm_publication *block = block_create(
-        host, watch, agents_size + ended_size + padded(building_count * sizeof *buildings));
+    uint32_t room = course_room(watch, agent_count);
+    fm_publication *block =
+        block_create(host, watch,
+                     agents_size + ended_size + padded(building_count * sizeof *buildings) +
+                         room * sizeof *block->courses);
     if (block == NULL || !take_looks(host, block) || !take_sight(host, watch, block)) {
         drop_block(block);
         return NULL;
@@ -188,6 +210,8 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     block->changes.buildings = copy_array(&cursor, buildings, building_count, sizeof *buildings);
     block->changes.building_count = building_count;
     block->changes.buildings_changed = true;
+    block->courses = (fm_course *)(void *)cursor;
+    add_courses(host, block, agents, agent_count, room);
     return block;
 }
 
@@ -386,17 +410,18 @@ static fm_status begin_sight(fm_mailbox *mailbox, fm_host *host, fm_host_watch *
 }
 
 fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team, uint64_t serial,
-                           bool sight)
+                           bool sight, bool motion)
 {
     fm_host_watch *watched = find_watch(host, team, serial);
     if (watched != NULL) {
+        watched->motion |= motion;
         return sight ? begin_sight(mailbox, host, watched) : FM_OK;
     }
     fm_status status = reserve(host);
     if (status != FM_OK) {
         return status;
     }
-    fm_host_watch watch = {.team = team, .serial = serial, .sight = sight};
+    fm_host_watch watch = {.team = team, .serial = serial, .sight = sight, .motion = motion};
     status = begin_watch(host, &watch);
     // In a replay it may come yet, or have been there.
     watch.absent = status == FM_ERR_NO_TEAM && fm_host_is_replay(host);

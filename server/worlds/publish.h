@@ -8,6 +8,8 @@
 #include "server/worlds/mailbox.h"
 
 #define FM_PUBLISHED_UNREAD_MAX (64u << 20) // bytes of one world's publications
+#define FM_COURSES_MAX          1024u       // of a view, in a tick
+
 /// After a tick: a publication for each watched view.
 void fm_publish_tick(fm_mailbox *mailbox, fm_host *host, const fm_load *load);
 
@@ -20,10 +22,11 @@ FM_CHECKED fm_status fm_publish_cut(fm_mailbox *mailbox, fm_host *host);
 /// Begins to watch a view and publishes a snapshot of it. Of a view that is watched under that
 /// serial already, publishes what is visible, and tells it from now on.
 ///
-/// @param sight  what is visible is wanted too
+/// @param sight   what is visible is wanted too
+/// @param motion  the courses of the view's own agents too, from the next tick on
 /// @return FM_OK, FM_ERR_NO_TEAM, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team,
-                                      uint64_t serial, bool sight);
+                                      uint64_t serial, bool sight, bool motion);
 
 /// Stops watching it, if the serial is the one that began it.
 void fm_publish_unwatch(fm_host *host, uint32_t team, uint64_t serial);

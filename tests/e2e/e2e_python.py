@@ -38,7 +38,10 @@ def shown(mirror):
     buildings = {building.number: (building.team, building.x, building.y, building.width,
                                    building.height) for building in mirror.buildings.values()}
     visible = {cell for cell in looks if mirror.sees(*cell)}
-    return (mirror.rect, looks, agents, classes, buildings, visible)
+    motions = {agent.id: (8 if agent.heading is None else agent.heading, round(agent.speed * 1000),
+                          tuple(int(2 * number) for point in agent.waypoints for number in point))
+               for agent in mirror.agents.values() if agent.heading is not None or agent.waypoints}
+    return (mirror.rect, looks, agents, classes, motions, buildings, visible)
 
 
 def mirrors_agree():
@@ -49,8 +52,10 @@ def mirrors_agree():
         async def play():
             async with await fogmarch.connect(f"127.0.0.1:{server.port}") as client:
                 assert client.welcome["role"] == "admin"
-                views = [await client.view(world, team, sight=True), await client.view(world, sight=True)]
-                number = plain.call("subscribe", world=world, team=team, sight=True)["subscription"]
+                views = [await client.view(world, team, sight=True, motion=True),
+                         await client.view(world, sight=True)]
+                number = plain.call("subscribe", world=world, team=team, sight=True,
+                                    motion=True)["subscription"]
                 everything = plain.call("subscribe", world=world, sight=True)["subscription"]
                 mirrors = {number: Mirror(), everything: Mirror()}
                 agents = (await client.agent_spawn(world=world, team=team, cells=base * 20))["agents"]
@@ -58,17 +63,21 @@ def mirrors_agree():
                 await client.agent_order(world=world, agents=agents, kind="move", goal=far)
                 await client.building_place(world=world, team=team, on_units="push",
                                             rect=[base[0] + 6, base[1] + 6, 2, 2])
+                moving = set()
                 for tick in range(1, 60):
                     await client.world_step(world=world, ticks=1)
                     for mirror in mirrors.values():
                         while mirror.tick is None or mirror.tick < tick:
                             name, params = plain.notification("keyframe", "delta")
                             mirrors[params["subscription"]].apply(name, params)
+                    moving |= {agent.id for agent in views[0].mirror.agents.values()
+                               if agent.heading is not None and agent.speed > 0 and agent.waypoints}
                     for view, mirror in zip(views, mirrors.values()):
                         while view.mirror.tick < tick:
                             await view.next()
                         assert shown(view.mirror) == mirror.state(), tick
                 assert any(building.team == team for building in views[0].mirror.buildings.values())
+                assert moving == set(agents), "all went somewhere"
                 await views[0].end()
 
         asyncio.run(play())

@@ -35,6 +35,8 @@ def deltas_add_up():
                         params["every"] = source.randrange(2, 6)
                     if source.random() < 0.5:
                         params["sight"] = True
+                    if source.random() < 0.5:
+                        params["motion"] = True
                     watchers.append(Watcher(server, play.world, **params))
                 for _ in range(source.randrange(3)):
                     play.act()
@@ -57,7 +59,8 @@ def both_encodings_say_the_same():
             rect = play.rect()
             token = play.client.call("token.create", role="player", world=play.world,
                                      team=play.teams[0])["token"]
-            views = (dict(sight=True), dict(team=play.teams[1], sight=True), dict(rect=rect), dict(team=play.teams[0], every=3),
+            views = (dict(sight=True), dict(team=play.teams[1], sight=True, motion=True), dict(rect=rect),
+                     dict(team=play.teams[0], every=3, motion=True),
                      dict(rect=rect, team=play.teams[0], sight=True), dict(rect=[0, 0, 9, 9], follow=play.agents[0]))
             pairs = [[Watcher(server, play.world, encoding=encoding, **view)
                       for encoding in ("plain", "dense")] for view in views]

@@ -32,6 +32,7 @@ class Mirror:
         self.ended = []
         self.buildings = {}  # number: owner, x, y, width, height
         self.classes = {}  # of agents of another movement class than the first
+        self.motions = {}  # of agents of whom something is known: heading, speed, waypoints in half cells
         self.visible = None  # cells; None: subscribed without `sight`
         self.keyframes = 0
         self.deltas = 0
@@ -65,6 +66,8 @@ class Mirror:
         self.agents = {agents[i]: tuple(agents[i + 1:i + 5]) for i in range(0, len(agents), 5)}
         self.classes = {}
         self._set_classes(params)
+        self.motions = {}
+        self._set_motions(params)
         self._set_buildings(params)
 
     def _delta(self, params):
@@ -82,6 +85,7 @@ class Mirror:
             assert leave[i + 1] in (0, 1, 2)
             del self.agents[leave[i]]
             self.classes.pop(leave[i], None)
+            self.motions.pop(leave[i], None)
         if "rect" in params:
             self.rect = tuple(params["rect"])
             x, y, width, height = self.rect
@@ -92,6 +96,7 @@ class Mirror:
             assert enter[i] not in self.agents, "an agent enters that was there"
             self.agents[enter[i]] = tuple(enter[i + 1:i + 5])
         self._set_classes(params)
+        self._set_motions(params)
         if "buildings" in params:
             self._set_buildings(params)
         moved = params.get("moved", [])
@@ -196,10 +201,22 @@ class Mirror:
             assert classes[i] in self.agents, "the class of an agent that is not there"
             self.classes[classes[i]] = classes[i + 1]
 
+    def _set_motions(self, params):
+        numbers, at = params.get("motion", []), 0
+        while at < len(numbers):
+            agent, heading, speed, count = numbers[at:at + 4]
+            assert agent in self.agents, "the motion of an agent that is not there"
+            assert heading <= 8 and count <= 4
+            points = tuple(numbers[at + 4:at + 4 + 2 * count])
+            assert len(points) == 2 * count, "a waypoint is cut off"
+            self.motions[agent] = (heading, speed, points)
+            at += 4 + 2 * count
+
     def _set_buildings(self, params):
         numbers = params.get("buildings", [])
         self.buildings = {numbers[i]: tuple(numbers[i + 1:i + 6])
                           for i in range(0, len(numbers), 6)}
 
     def state(self):
-        return (self.rect, self.looks, self.agents, self.classes, self.buildings, self.visible)
+        motions = {agent: motion for agent, motion in self.motions.items() if motion != (8, 0, ())}
+        return (self.rect, self.looks, self.agents, self.classes, motions, self.buildings, self.visible)

@@ -28,6 +28,16 @@ export interface Building {
   height: number;
 }
 
+/** How an agent moves, in a view with `motion`. */
+export interface Motion {
+  /** Of its last step: 0 east, 1 south-east and so on; 8 not known. */
+  heading: number;
+  /** Of that, in cells a tick; 0 not known. */
+  speed: number;
+  /** x, y, x, y ... in cells: where the middle of one's own agent goes next. */
+  waypoints: readonly number[];
+}
+
 // Directions of dense deltas: east, south-east and so on, clockwise.
 const COLUMNS = [1, 1, 0, -1, -1, -1, 0, 1];
 const ROWS = [0, 1, 1, 1, 0, -1, -1, -1];
@@ -86,6 +96,8 @@ export class Mirror {
   states = new Uint8Array(1024);
   /** Movement class of each: its place in world.info's rules.classes. */
   classes = new Uint8Array(1024);
+  /** By id, in a view with `motion`: of those of whom something is known. */
+  readonly motions = new Map<number, Motion>();
   buildings: readonly Building[] = [];
   /** `load` of the last delta: see PROTOCOL.md; empty for players. */
   load: readonly number[] = [];
@@ -120,12 +132,14 @@ export class Mirror {
       at = end;
     }
     this.places.clear();
+    this.motions.clear();
     this.slots.fill(0);
     this.agentCount = 0;
     for (let i = 0; i + 4 < keyframe.agents.length; i += 5) {
       this.enter(keyframe.agents, i);
     }
     this.classify(keyframe.classes ?? []);
+    this.setMotions(keyframe.motion ?? []);
     this.build(keyframe.buildings ?? []);
     this.visible = keyframe.visible === undefined ? undefined : new Uint8Array(width * height);
     at = 0;
@@ -151,6 +165,7 @@ export class Mirror {
       this.enter(enter, i);
     }
     this.classify(delta.classes ?? []);
+    this.setMotions(delta.motion ?? []);
     if (delta.buildings !== undefined) {
       this.build(delta.buildings);
     }
@@ -321,6 +336,16 @@ export class Mirror {
     }
   }
 
+  private setMotions(list: readonly number[]): void {
+    for (let at = 0; at + 3 < list.length;) {
+      const [id = 0, heading = 0, speed = 0, count = 0] = list.slice(at, at + 4);
+      const end = at + 4 + 2 * count;
+      const waypoints = list.slice(at + 4, end).map((half) => half / 2);
+      this.motions.set(id, { heading, speed: speed / 1000, waypoints });
+      at = end;
+    }
+  }
+
   private build(list: readonly number[]): void {
     const buildings: Building[] = [];
     for (let i = 0; i + 5 < list.length; i += 6) {
@@ -337,6 +362,7 @@ export class Mirror {
       return;
     }
     this.places.delete(id);
+    this.motions.delete(id);
     this.slots[slotOf(id)] = 0;
     const last = --this.agentCount;
     if (place !== last) {
@@ -386,6 +412,8 @@ export interface View {
   every?: number;
   /** Whether the mirror is to know what is visible. */
   sight?: boolean;
+  /** With how agents move. */
+  motion?: boolean;
 }
 
 /** Subscribes to a view, waits for its first keyframe, and keeps its mirror until it is ended. */

@@ -85,9 +85,12 @@ class Client(Methods):
                     raise
 
     async def view(self, world: int, team: int | None = None, *, rect: list[int] | None = None,
-                   every: int | None = None, sight: bool | None = None) -> Subscription:
-        """Subscribes to a view and waits for its first keyframe; with `sight` also to what is visible."""
-        view = {"world": world, "team": team, "every": every, "encoding": "dense", "sight": sight}
+                   every: int | None = None, sight: bool | None = None,
+                   motion: bool | None = None) -> Subscription:
+        """Subscribes to a view and waits for its first keyframe; with `sight` also to what is visible,
+        with `motion` to how agents move."""
+        view = {"world": world, "team": team, "every": every, "encoding": "dense", "sight": sight,
+                "motion": motion}
         subscription = Subscription(self, {k: v for k, v in view.items() if v is not None})
         subscription._rect = rect
         await self._subscribe(subscription, {"rect": rect})

@@ -672,6 +672,9 @@ Keyframe = TypedDict('Keyframe', {
     # left out when empty: agents of another movement class than the world's first; of each: id,
     # class (from 0, in the order of world.create)
     'classes': list[int],
+    # with `motion`: agents of which something is known; of each: id, heading, speed, count of
+    # waypoints, then x, y of each (see *Motion*)
+    'motion': list[int],
     # with `sight`: of the rectangle's cells, row by row, how many are not visible, then how many
     # are, are not ...; the counts add up to width times height
     'visible': list[int],
@@ -704,6 +707,8 @@ Delta = TypedDict('Delta', {
     'steps': bytes,
     # encoding dense, in place of `cells`: see *Dense deltas*
     'runs': bytes,
+    # as in the keyframe, of agents that came into view and of those whose motion is another now
+    'motion': list[int],
     # with `sight`: cells that are visible now, or are not any more; of each run: x, y, count, 1 or
     # 0. A run goes on at the beginning of the rectangle's next row
     'visible': list[int],
@@ -1562,6 +1567,7 @@ class Methods:
         since: int | None = None,
         encoding: str | None = None,
         sight: bool | None = None,
+        motion: bool | None = None,
     ) -> Subscribe:
         """Streams a view: a keyframe at once, then a delta each tick in which something changed.
         Lowest role: player.
@@ -1577,6 +1583,7 @@ class Methods:
         since: with stream: the last tick that its client was sent
         encoding: of deltas: plain, or dense (see *Dense deltas*); plain
         sight: also tell which cells are visible, see *Three states of fog*; false
+        motion: also `motion`: heading, speed and waypoints of agents (see *Motion*); false
         """
         params: dict[str, Any] = {
             'world': world,
@@ -1588,6 +1595,7 @@ class Methods:
             'since': since,
             'encoding': encoding,
             'sight': sight,
+            'motion': motion,
         }
         return cast(Subscribe, await self.call('subscribe', params))
 

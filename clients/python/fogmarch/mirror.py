@@ -37,6 +37,10 @@ class Agent:
     y: int
     state: str
     movement_class: int = 0  # its place in world.info's rules.classes
+    # In a view with motion:
+    heading: int | None = None  # of its last step: 0 east, 1 south-east and so on; None: not known
+    speed: float = 0.0  # of that, in cells a tick; 0: not known
+    waypoints: tuple[tuple[float, float], ...] = ()  # of one's own: where its middle goes next
 
 
 @dataclass(slots=True)
@@ -129,6 +133,7 @@ class Mirror:
         self._places = {}
         self._enter(message["agents"])
         self._classify(message)
+        self._set_motion(message)
         self._build(message.get("buildings", ()))
         self._visible = None
         if "visible" in message:
@@ -146,6 +151,7 @@ class Mirror:
             self._move(message["rect"])
         self._enter(message.get("enter", ()))
         self._classify(message)
+        self._set_motion(message)
         if "buildings" in message:
             self._build(message["buildings"])
         if "steps" in message:
@@ -261,6 +267,17 @@ class Mirror:
         classes = message.get("classes", ())
         for i in range(0, len(classes), 2):
             self.agents[classes[i]].movement_class = classes[i + 1]
+
+    def _set_motion(self, message: dict[str, Any]) -> None:
+        numbers, at = message.get("motion", ()), 0
+        while at < len(numbers):
+            number, heading, speed, count = numbers[at:at + 4]
+            points = numbers[at + 4:at + 4 + 2 * count]
+            at += 4 + 2 * count
+            agent = self.agents[number]
+            agent.heading = heading if heading < len(_COLUMNS) else None
+            agent.speed = speed / 1000
+            agent.waypoints = tuple(zip([x / 2 for x in points[::2]], [y / 2 for y in points[1::2]]))
 
     def _build(self, numbers: Sequence[int]) -> None:
         self.buildings = {numbers[i]: Building(*numbers[i:i + 6])

@@ -811,6 +811,7 @@ class PlainMethods:
         since: int | None = None,
         encoding: str | None = None,
         sight: bool | None = None,
+        motion: bool | None = None,
     ) -> Subscribe:
         """Streams a view: a keyframe at once, then a delta each tick in which something changed.
         Lowest role: player.
@@ -826,6 +827,7 @@ class PlainMethods:
         since: with stream: the last tick that its client was sent
         encoding: of deltas: plain, or dense (see *Dense deltas*); plain
         sight: also tell which cells are visible, see *Three states of fog*; false
+        motion: also `motion`: heading, speed and waypoints of agents (see *Motion*); false
         """
         params: dict[str, Any] = {
             'world': world,
@@ -837,6 +839,7 @@ class PlainMethods:
             'since': since,
             'encoding': encoding,
             'sight': sight,
+            'motion': motion,
         }
         return cast(Subscribe, self.call('subscribe', params))
 

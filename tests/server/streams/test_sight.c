@@ -159,6 +159,7 @@ static void side_init(struct side *side, const fm_world_rules *rules, fm_random 
     side->host.height = HEIGHT;
     side->scene = fm_scene_create(&side->host, PLAYER, 1);
     assert_non_null(side->scene);
+    assert_int_equal(fm_scene_keep_motion(side->scene), FM_OK);
     take_snapshot(side);
 }
 
@@ -510,7 +511,8 @@ static fm_form draw_form(struct pair *pair)
 {
     return (fm_form){.veiled = true,
                      .dense = fm_random_below(&pair->random, 2) == 0,
-                     .sight = fm_random_below(&pair->random, 2) == 0};
+                     .sight = fm_random_below(&pair->random, 2) == 0,
+                     .motion = fm_random_below(&pair->random, 2) == 0};
 }
 
 // A reader whose rectangle is put elsewhere.
@@ -563,7 +565,10 @@ static bool publish(struct side *side, uint64_t tick)
         0) {
         return false;
     }
-    fm_publication publication = {.tick = tick, .changes = changes};
+    static fm_course courses[3 * AGENTS_MAX];
+    fm_publication publication = {.tick = tick, .changes = changes, .courses = courses};
+    publication.course_count = fm_world_courses(
+        side->world, PLAYER, changes.changed, changes.changed_count, courses, FM_COUNT_OF(courses));
     assert_int_equal(fm_scene_apply(side->scene, &publication), FM_OK);
     return true;
 }
