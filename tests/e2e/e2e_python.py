@@ -41,7 +41,8 @@ def shown(mirror):
     motions = {agent.id: (8 if agent.heading is None else agent.heading, round(agent.speed * 1000),
                           tuple(int(2 * number) for point in agent.waypoints for number in point))
                for agent in mirror.agents.values() if agent.heading is not None or agent.waypoints}
-    return (mirror.rect, looks, agents, classes, motions, buildings, visible)
+    state = (mirror.rect, looks, agents, classes, buildings, visible)
+    return (*state, motions) if motions else state
 
 
 def mirrors_agree():

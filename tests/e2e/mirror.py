@@ -219,4 +219,5 @@ class Mirror:
 
     def state(self):
         motions = {agent: motion for agent, motion in self.motions.items() if motion != (8, 0, ())}
-        return (self.rect, self.looks, self.agents, self.classes, motions, self.buildings, self.visible)
+        state = (self.rect, self.looks, self.agents, self.classes, self.buildings, self.visible)
+        return (*state, motions) if motions else state
