@@ -219,5 +219,5 @@ class Mirror:
 
     def state(self):
         motions = {agent: motion for agent, motion in self.motions.items() if motion != (8, 0, ())}
-        state = (self.rect, self.looks, self.agents, self.classes, self.buildings, self.visible)
-        return (*state, motions) if motions else state
+        asked = ([] if self.visible is None else [self.visible]) + ([motions] if motions else [])
+        return (self.rect, self.looks, self.agents, self.classes, self.buildings, *asked)
