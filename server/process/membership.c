@@ -286,7 +286,6 @@ static void on_taken(uv_work_t *work, int error)
         taking->status = fm_recovery_hand_over(hub, taking->host, watches, taking->error);
         if (taking->status != FM_OK) {
             fm_scenes_forget(hub, taking->host, watches);
-            fm_journal_destroy(taking->host->recording.journal);
             fm_host_destroy(taking->host);
             fm_world_log_forget(hub->log_store, taking->order.world);
         }

@@ -293,6 +293,7 @@ static fm_status hand_over(fm_recovery *recovery, fm_job *jobs)
         return refuse(recovery, FM_ERR_NO_MEMORY, host->tick, "out of memory");
     }
     job->event.next = jobs == NULL ? NULL : &jobs->event;
+    recovery->tick = host->tick; // before it is the conductor's
     if (fm_conductor_post(hub->conductor, job) != FM_OK) {
         fm_job_destroy(job);
         return refuse(recovery, FM_ERR_NO_MEMORY, host->tick, "out of memory");
@@ -300,7 +301,6 @@ static fm_status hand_over(fm_recovery *recovery, fm_job *jobs)
     fm_hub_add_host(hub, host);
     hub->host_last = host->number > hub->host_last ? host->number : hub->host_last;
     recovery->number = host->number;
-    recovery->tick = host->tick;
     recovery->host = NULL;
     return FM_OK;
 }
