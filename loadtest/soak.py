@@ -25,12 +25,15 @@ import json
 import os
 import random
 import signal
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+
+import msgpack
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../clients/python"))
@@ -196,11 +199,13 @@ class Load:
 
     def dawdle(self, chance):
         """Subscribes to everything and reads 2 KiB a second."""
-        with self.server.connect("slow") as client:
-            client.subscribe(world=self.world, team=0)
+        with socket.create_connection(("127.0.0.1", self.server.port), PATIENCE) as connection:
+            for number, method, params in ((1, "hello", {"protocol": 1, "client": "slow"}),
+                                           (2, "subscribe", {"world": self.world, "team": 0})):
+                connection.sendall(msgpack.packb([0, number, method, [params]]))
             until = time.monotonic() + chance.uniform(10, 60)
             while time.monotonic() < until and not self.stop.wait(1):
-                if not client._socket.recv(2048):
+                if not connection.recv(2048):
                     return
 
     def make_worlds(self, chance):
