@@ -7,28 +7,26 @@
 #include "server/cluster/etcd.h"
 
 #include "server/base/clock.h"
+#include "server/cluster/etcd_link.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define ADDRESS_SIZE  256u
 #define HEAD_SIZE_MAX 8192u
 #define BODY_SIZE_MAX ((size_t)64 << 20)
 #define PAUSE_MS      50 // after all members failed
+#define TOKEN_SIZE    1024u
 
 #define GRPC_UNAVAILABLE       14 // no leader, or it has just changed
 #define GRPC_DEADLINE_EXCEEDED 4
 #define GRPC_CANCELLED         1
 #define GRPC_UNKNOWN           2 // "etcdserver: request timed out" among others
+#define GRPC_UNAUTHENTICATED   16
 
 struct member {
     char host[ADDRESS_SIZE], port[8];
@@ -38,9 +36,12 @@ struct fm_etcd {
     struct member members[FM_ETCD_MEMBERS_MAX];
     uint32_t member_count;
     uint32_t current; // member that is asked
-    int fd;           // -1: closed
-    bool asked;       // a request was sent whole, and its answer has not come
-    const char *path; // of the request under way
+    const fm_etcd_access *access;
+    fm_etcd_link link;
+    char token[TOKEN_SIZE]; // of our user, good for all members; empty: none yet
+    bool token_is_old;      // the last request was refused for it
+    bool asked;             // a request was sent whole, and its answer has not come
+    const char *path;       // of the request under way
     const fm_writer *body;
     fm_writer in; // of the answer, as it comes
 };
@@ -90,15 +91,16 @@ bool fm_etcd_members_check(const char *members, char *error)
     return false;
 }
 
-fm_status fm_etcd_create(const char *members, fm_etcd **out)
+fm_status fm_etcd_create(const fm_etcd_access *access, fm_etcd **out)
 {
     fm_etcd *etcd = calloc(1, sizeof *etcd);
     if (etcd == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    etcd->fd = -1;
+    etcd->access = access;
+    etcd->link.fd = -1;
     etcd->in = fm_writer_init(&fm_memory_libc);
-    etcd->member_count = read_members(members, etcd->members);
+    etcd->member_count = read_members(access->members, etcd->members);
     FM_ASSERT(etcd->member_count > 0);
     *out = etcd;
     return FM_OK;
@@ -106,10 +108,7 @@ fm_status fm_etcd_create(const char *members, fm_etcd **out)
 
 static void hang_up(fm_etcd *etcd)
 {
-    if (etcd->fd >= 0) {
-        close(etcd->fd);
-        etcd->fd = -1;
-    }
+    fm_etcd_link_close(&etcd->link);
     etcd->asked = false;
 }
 
@@ -118,93 +117,32 @@ void fm_etcd_destroy(fm_etcd *etcd)
     if (etcd != NULL) {
         hang_up(etcd);
         fm_writer_fini(&etcd->in);
+        sodium_memzero(etcd->token, sizeof etcd->token);
         free(etcd);
     }
 }
 
 // ---- bytes -------------------------------------------------------------------------------------
 
-static bool wait_for(const fm_etcd *etcd, short events, uint64_t deadline_ns)
-{
-    for (;;) {
-        uint64_t now_ns = fm_clock_now_ns();
-        if (now_ns >= deadline_ns) {
-            return false;
-        }
-        struct pollfd wanted = {.fd = etcd->fd, .events = events};
-        int count = poll(&wanted, 1, (int)((deadline_ns - now_ns) / FM_NS_PER_MS) + 1);
-        if (count > 0) {
-            return true;
-        }
-        if (count < 0 && errno != EINTR) {
-            return false;
-        }
-    }
-}
-
-static bool try_address(fm_etcd *etcd, const struct addrinfo *address, uint64_t deadline_ns)
-{
-    int error = 0, yes = 1;
-    socklen_t size = sizeof error;
-    etcd->fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (etcd->fd < 0) {
-        return false;
-    }
-    (void)setsockopt(etcd->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    if (connect(etcd->fd, address->ai_addr, address->ai_addrlen) == 0) {
-        return true;
-    }
-    if (errno == EINPROGRESS && wait_for(etcd, POLLOUT, deadline_ns) &&
-        getsockopt(etcd->fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0) {
-        return true;
-    }
-    hang_up(etcd);
-    return false;
-}
-
 static bool open_connection(fm_etcd *etcd, uint64_t deadline_ns)
 {
     const struct member *member = &etcd->members[etcd->current];
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-    struct addrinfo *addresses = NULL;
-    if (getaddrinfo(member->host, member->port, &hints, &addresses) != 0) {
-        return false;
-    }
-    bool open = false;
-    for (const struct addrinfo *one = addresses; one != NULL && !open; one = one->ai_next) {
-        open = try_address(etcd, one, deadline_ns);
-    }
-    freeaddrinfo(addresses);
-    return open;
-}
-
-static bool send_all(fm_etcd *etcd, const void *bytes, size_t size, uint64_t deadline_ns)
-{
-    const uint8_t *next = bytes;
-    while (size > 0) {
-        ssize_t sent = send(etcd->fd, next, size, MSG_NOSIGNAL);
-        if (sent > 0) {
-            next += sent;
-            size -= (size_t)sent;
-        } else if (sent == 0 || (errno != EAGAIN && errno != EINTR) ||
-                   !wait_for(etcd, POLLOUT, deadline_ns)) {
-            return false;
-        }
-    }
-    return true;
+    return fm_etcd_link_open(&etcd->link, etcd->access, member->host, member->port, deadline_ns);
 }
 
 static bool send_request(fm_etcd *etcd, uint64_t deadline_ns)
 {
-    char head[512];
+    char head[512 + TOKEN_SIZE];
     const struct member *member = &etcd->members[etcd->current];
+    bool known = etcd->token[0] != '\0';
     int size = snprintf(head, sizeof head,
                         "POST /v3/%s HTTP/1.1\r\nHost: %s:%s\r\nContent-Type: application/json\r\n"
-                        "Content-Length: %zu\r\n\r\n",
-                        etcd->path, member->host, member->port, etcd->body->size);
+                        "Content-Length: %zu\r\n%s%s%s\r\n",
+                        etcd->path, member->host, member->port, etcd->body->size,
+                        known ? "Authorization: " : "", etcd->token, known ? "\r\n" : "");
     FM_ASSERT(size > 0 && (size_t)size < sizeof head);
-    return send_all(etcd, head, (size_t)size, deadline_ns) &&
-           send_all(etcd, etcd->body->data, etcd->body->size, deadline_ns);
+    return fm_etcd_link_send(&etcd->link, head, (size_t)size, deadline_ns) &&
+           fm_etcd_link_send(&etcd->link, etcd->body->data, etcd->body->size, deadline_ns);
 }
 
 // Reads more of the answer. False: the member has hung up, or is silent.
@@ -215,18 +153,9 @@ static bool receive_more(fm_etcd *etcd, uint64_t deadline_ns)
     if (room == NULL) {
         return false;
     }
-    for (;;) {
-        ssize_t count = recv(etcd->fd, room, 1u << 16, 0);
-        if (count > 0) {
-            etcd->in.size = before + (size_t)count;
-            return true;
-        }
-        if (count == 0 || (errno != EAGAIN && errno != EINTR) ||
-            !wait_for(etcd, POLLIN, deadline_ns)) {
-            etcd->in.size = before;
-            return false;
-        }
-    }
+    size_t count = fm_etcd_link_receive(&etcd->link, room, 1u << 16, deadline_ns);
+    etcd->in.size = before + count;
+    return count > 0;
 }
 
 // ---- HTTP --------------------------------------------------------------------------------------
@@ -339,10 +268,29 @@ static bool is_passing(int64_t code)
            code == GRPC_UNKNOWN;
 }
 
-static fm_etcd_outcome judge(const struct answer *answer, json_t *json, json_t **out, char *error)
+// Tokens end after a while without use, and with etcd's own life.
+static bool blames_token(int64_t code, const char *text)
 {
-    if (json == NULL) {
-        snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: the answer is no JSON");
+    return code == GRPC_UNAUTHENTICATED ||
+           (text != NULL && (strstr(text, "invalid auth token") != NULL ||
+                             strstr(text, "auth store is old") != NULL));
+}
+
+// Bytes of a text up to the end of its first line; as many as an error has room for.
+static size_t line_size(const char *text, size_t size)
+{
+    size_t most = size < 200 ? size : 200;
+    const char *end = memchr(text, '\n', most);
+    return end == NULL ? most : (size_t)(end - text);
+}
+
+static fm_etcd_outcome judge(fm_etcd *etcd, const struct answer *answer, const char *body,
+                             size_t size, json_t **out, char *error)
+{
+    json_t *json = json_loadb(body, size, 0, NULL);
+    if (json == NULL) { // etcd's gateway says some things in plain words
+        snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: %" PRIu32 " %.*s", answer->code,
+                 (int)line_size(body, size), body);
         return FM_ETCD_UNREACHABLE;
     }
     if (answer->code == 200) {
@@ -352,6 +300,7 @@ static fm_etcd_outcome judge(const struct answer *answer, json_t *json, json_t *
     const char *text = json_string_value(json_object_get(json, "error"));
     int64_t code = json_integer_value(json_object_get(json, "code"));
     snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: %.200s", text == NULL ? "no reason given" : text);
+    etcd->token_is_old = blames_token(code, text);
     json_decref(json);
     return is_passing(code) ? FM_ETCD_UNREACHABLE : FM_ETCD_REFUSED;
 }
@@ -371,7 +320,7 @@ static fm_etcd_outcome receive_answer(fm_etcd *etcd, uint64_t deadline_ns, json_
                  member->port);
         return FM_ETCD_UNREACHABLE;
     }
-    fm_etcd_outcome outcome = judge(&answer, json_loadb(body, size, 0, NULL), out, error);
+    fm_etcd_outcome outcome = judge(etcd, &answer, body, size, out, error);
     etcd->asked = false;
     if (answer.closes) {
         hang_up(etcd);
@@ -382,9 +331,9 @@ static fm_etcd_outcome receive_answer(fm_etcd *etcd, uint64_t deadline_ns, json_
 // ---- calls -------------------------------------------------------------------------------------
 
 // A connection that stood open may have been closed by the member meanwhile: a fresh one is tried.
-static bool ask(fm_etcd *etcd, uint64_t deadline_ns)
+static bool ask_plainly(fm_etcd *etcd, uint64_t deadline_ns)
 {
-    bool was_open = etcd->fd >= 0;
+    bool was_open = etcd->link.fd >= 0;
     if ((was_open || open_connection(etcd, deadline_ns)) && send_request(etcd, deadline_ns)) {
         etcd->asked = true;
         return true;
@@ -396,6 +345,71 @@ static bool ask(fm_etcd *etcd, uint64_t deadline_ns)
     }
     hang_up(etcd);
     return false;
+}
+
+static bool take_token(fm_etcd *etcd, json_t *answer, char *error)
+{
+    const char *token = json_string_value(json_object_get(answer, "token"));
+    size_t size = token == NULL ? 0 : strlen(token);
+    bool good = size > 0 && size < sizeof etcd->token && strpbrk(token, "\r\n") == NULL;
+    if (good) {
+        memcpy(etcd->token, token, size + 1);
+    } else {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: no token for user %.100s", etcd->access->user);
+    }
+    return good;
+}
+
+// Gets a token for our user from the member that is asked. What is under way comes after it.
+static fm_etcd_outcome log_in(fm_etcd *etcd, uint64_t deadline_ns, char *error)
+{
+    json_t *login =
+        json_pack("{s:s,s:s}", "name", etcd->access->user, "password", etcd->access->password);
+    char *text = login == NULL ? NULL : json_dumps(login, 0);
+    json_decref(login);
+    if (text == NULL) {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "the cluster's user or password is no UTF-8");
+        return FM_ETCD_REFUSED;
+    }
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, text);
+    const char *path = etcd->path;
+    const fm_writer *wanted = etcd->body;
+    fm_etcd_outcome outcome = FM_ETCD_UNREACHABLE;
+    json_t *answer = NULL;
+    etcd->token[0] = '\0';
+    etcd->path = "auth/authenticate";
+    etcd->body = &body;
+    if (!body.failed && ask_plainly(etcd, deadline_ns)) {
+        outcome = receive_answer(etcd, deadline_ns, &answer, error);
+    }
+    if (outcome == FM_ETCD_DONE && !take_token(etcd, answer, error)) {
+        outcome = FM_ETCD_REFUSED;
+    }
+    json_decref(answer);
+    if (outcome != FM_ETCD_DONE) {
+        hang_up(etcd);
+    }
+    etcd->path = path;
+    etcd->body = wanted;
+    sodium_memzero(text, strlen(text));
+    free(text);
+    sodium_memzero(body.data, body.size);
+    fm_writer_fini(&body);
+    return outcome;
+}
+
+// Sends the request, with a token where one is needed.
+static fm_etcd_outcome ask(fm_etcd *etcd, uint64_t deadline_ns, char *error)
+{
+    if (etcd->access->user[0] != '\0' && (etcd->token[0] == '\0' || etcd->token_is_old)) {
+        fm_etcd_outcome outcome = log_in(etcd, deadline_ns, error);
+        if (outcome != FM_ETCD_DONE) {
+            return outcome;
+        }
+    }
+    etcd->token_is_old = false;
+    return ask_plainly(etcd, deadline_ns) ? FM_ETCD_DONE : FM_ETCD_UNREACHABLE;
 }
 
 static void next(fm_etcd *etcd, uint64_t deadline_ns)
@@ -412,19 +426,24 @@ void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body)
     FM_ASSERT(!etcd->asked);
     etcd->path = path;
     etcd->body = body;
-    (void)ask(etcd, fm_clock_now_ns() + FM_ETCD_TRY_MS * FM_NS_PER_MS);
+    char error[FM_ETCD_ERROR_SIZE]; // finish() asks again, and says it
+    (void)ask(etcd, fm_clock_now_ns() + FM_ETCD_TRY_MS * FM_NS_PER_MS, error);
 }
 
 fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answer, char *error)
 {
     uint64_t end_ns = fm_clock_now_ns() + timeout_ms * FM_NS_PER_MS;
     snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: no member can be reached");
-    for (;;) {
+    for (bool again = etcd->access->user[0] != '\0';;) {
         uint64_t try_ns = fm_clock_now_ns() + FM_ETCD_TRY_MS * FM_NS_PER_MS;
         try_ns = try_ns < end_ns ? try_ns : end_ns;
-        fm_etcd_outcome outcome = FM_ETCD_UNREACHABLE;
-        if (etcd->asked || ask(etcd, try_ns)) {
+        fm_etcd_outcome outcome = etcd->asked ? FM_ETCD_DONE : ask(etcd, try_ns, error);
+        if (outcome == FM_ETCD_DONE) {
             outcome = receive_answer(etcd, try_ns, answer, error);
+        }
+        if (outcome == FM_ETCD_REFUSED && etcd->token_is_old && again) {
+            again = false; // once, with a fresh token
+            continue;
         }
         if (outcome == FM_ETCD_DONE) {
             error[0] = '\0';

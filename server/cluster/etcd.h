@@ -10,7 +10,8 @@
 // An answer that is lost leaves open whether the request was done: it may be done twice. All
 // transactions of this room are made so that the second time changes nothing and says so.
 //
-// Only plain HTTP so far: members are reached over loopback, a private network or a tunnel.
+// With TLS, and as a user with a password, where etcd_access.h says so. A token that etcd no longer
+// knows is replaced, and the request sent once more.
 //
 // Threads: one at a time for each client.
 
@@ -18,11 +19,11 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
+#include "server/cluster/etcd_access.h"
 
 #include <jansson.h>
 
 #define FM_ETCD_MEMBERS_MAX 9u
-#define FM_ETCD_ERROR_SIZE  256u
 #define FM_ETCD_VALUE_MAX   ((size_t)1 << 20) // bytes of one value; etcd takes requests of 1.5 MiB
 #define FM_ETCD_TRY_MS      1000u             // that one member may take
 
@@ -38,9 +39,9 @@ typedef enum fm_etcd_outcome {
 /// Whether a text is a list of members, ADDRESS:PORT separated by commas.
 bool fm_etcd_members_check(const char *members, char *error);
 
-/// @param members  see above; good (asserted)
+/// @param access  outlives the client; its members are good (asserted)
 /// @return FM_OK or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_etcd_create(const char *members, fm_etcd **out);
+FM_CHECKED fm_status fm_etcd_create(const fm_etcd_access *access, fm_etcd **out);
 
 /// NULL is allowed.
 void fm_etcd_destroy(fm_etcd *etcd);

@@ -413,7 +413,7 @@ fm_status fm_node_create(const fm_node_options *options, fm_node **out)
     node->options = *options;
     node->answered_ns = fm_clock_now_ns();
     node->sure_until_ns = node->answered_ns + SILENT_MS * FM_NS_PER_MS; // it is not a member yet
-    if (fm_etcd_create(options->members, &node->etcd) != FM_OK) {
+    if (fm_etcd_create(options->access, &node->etcd) != FM_OK) {
         goto fail_etcd;
     }
     if (uv_mutex_init(&node->lock) < 0) {

@@ -52,7 +52,8 @@
 typedef struct fm_node fm_node;
 
 typedef struct fm_node_options {
-    const char *members, *cluster, *name; // outlive the node
+    const fm_etcd_access *access; // outlives the node, like these two
+    const char *cluster, *name;
     uint64_t incarnation;
     const char *tcp, *http; // where clients reach it; http may be empty
     const char *version;

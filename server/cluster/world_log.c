@@ -95,7 +95,7 @@ fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint
                                char *error)
 {
     fm_etcd *etcd;
-    if (fm_etcd_create(store->options.members, &etcd) != FM_OK) {
+    if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
         return FM_ERR_NO_MEMORY;
     }
     char nonce[40];
@@ -115,7 +115,7 @@ void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char
         error[FM_ETCD_ERROR_SIZE];
     fm_etcd *etcd;
     json_t *answer;
-    if (fm_etcd_create(store->options.members, &etcd) != FM_OK) {
+    if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
         return;
     }
     fm_world_log_key(store, name_key, "names/%s", name);
@@ -239,7 +239,7 @@ static fm_status begin_log(fm_world_log_store *store, const fm_journal_head *hea
                            char *error)
 {
     fm_etcd *etcd;
-    if (fm_etcd_create(store->options.members, &etcd) != FM_OK) {
+    if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
         return FM_ERR_NO_MEMORY;
     }
     struct log_keyframe keyframe = {.epoch = 1,
@@ -549,7 +549,7 @@ fm_status fm_world_log_store_create(const fm_world_log_options *options, fm_worl
         store->lanes[i].body = fm_writer_init(&fm_memory_libc);
     }
     for (uint32_t i = 0; i < FM_FENCE_LANES; i++) {
-        if (fm_etcd_create(options->members, &store->lanes[i].etcd) != FM_OK) {
+        if (fm_etcd_create(options->access, &store->lanes[i].etcd) != FM_OK) {
             fm_world_log_store_destroy(store);
             return FM_ERR_NO_MEMORY;
         }

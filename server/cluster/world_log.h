@@ -47,10 +47,10 @@
 typedef struct fm_world_log_store fm_world_log_store;
 
 typedef struct fm_world_log_options {
-    const char *members;  // of etcd
-    const char *cluster;  // name
-    const char *node;     // name of this node
-    uint64_t incarnation; // of this process
+    const fm_etcd_access *access; // to etcd; outlives the store
+    const char *cluster;          // name
+    const char *node;             // name of this node
+    uint64_t incarnation;         // of this process
     /// A world belongs to another node now. On the thread that noticed.
     void (*lost)(void *context, uint64_t world);
     void *context;

@@ -113,7 +113,7 @@ void fm_world_log_end(void *context, uint64_t number, bool is_left)
     char heir[FM_CLUSTER_OWNER_MAX];
     snprintf(heir, sizeof heir, "%s", world->is_lost ? "" : world->heir);
     uv_mutex_unlock(&store->lock);
-    if ((!is_left || heir[0] != '\0') && fm_etcd_create(store->options.members, &etcd) == FM_OK) {
+    if ((!is_left || heir[0] != '\0') && fm_etcd_create(store->options.access, &etcd) == FM_OK) {
         if (is_left) {
             hand_over(store, world, etcd, heir);
         } else {

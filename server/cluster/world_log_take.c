@@ -377,7 +377,7 @@ fm_status fm_world_log_taking_init(fm_world_log_store *store, uint64_t number, c
         snprintf(error, FM_JOURNAL_ERROR_SIZE, "it is still being dropped here");
         return FM_ERR_BUSY;
     }
-    return fm_etcd_create(store->options.members, &taking->etcd);
+    return fm_etcd_create(store->options.access, &taking->etcd);
 }
 
 void fm_world_log_taking_fini(struct log_taking *taking)

@@ -45,6 +45,7 @@ struct membership {
     char node[FM_CLUSTER_NAME_MAX + 1];
     char tcp[FM_CLUSTER_ADDRESS_MAX + 1];
     uint64_t incarnation;
+    fm_etcd_access access;
     fm_hub *hub;
     struct leaving *leaving;
     uint32_t follower_count; // threads of the pool that read other nodes' logs
@@ -74,15 +75,29 @@ static void on_lost(void *context, uint64_t world)
     }
 }
 
+fm_status fm_membership_find_etcd(const fm_config *config, fm_etcd_access *access, char *error)
+{
+    if (config->cluster_endpoints[0] == '\0' || config->journal_dir[0] == '\0') {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "cluster_name needs cluster_endpoints and journal_dir");
+        return FM_ERR_BAD_VALUE;
+    }
+    const fm_etcd_settings settings = {.members = config->cluster_endpoints,
+                                       .ca_file = config->cluster_ca_file,
+                                       .certificate = config->cluster_certificate,
+                                       .key = config->cluster_key,
+                                       .user = config->cluster_user,
+                                       .password_file = config->cluster_password_file};
+    return fm_etcd_access_init(&settings, access, error);
+}
+
 fm_status fm_membership_prepare(fm_hub *hub)
 {
     const fm_config *config = hub->config;
     if (config->cluster_name[0] == '\0') {
         return FM_OK;
     }
-    char error[FM_ETCD_ERROR_SIZE] = "cluster_name needs cluster_endpoints and journal_dir";
-    if (config->cluster_endpoints[0] == '\0' || config->journal_dir[0] == '\0' ||
-        !fm_etcd_members_check(config->cluster_endpoints, error)) {
+    char error[FM_ETCD_ERROR_SIZE];
+    if (fm_membership_find_etcd(config, &own.access, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot be a node", fm_log_text("reason", error));
         return FM_ERR_BAD_VALUE;
     }
@@ -91,7 +106,7 @@ fm_status fm_membership_prepare(fm_hub *hub)
     randombytes_buf(&own.incarnation, sizeof own.incarnation);
     hub->on_left = left;
     hub->host_last = REPLAY_NUMBERS;
-    const fm_world_log_options options = {.members = config->cluster_endpoints,
+    const fm_world_log_options options = {.access = &own.access,
                                           .cluster = config->cluster_name,
                                           .node = own.node,
                                           .incarnation = own.incarnation,
@@ -113,7 +128,7 @@ fm_status fm_membership_join(fm_hub *hub, const char *address, uint16_t port,
         bool is_ipv6 = strchr(address, ':') != NULL;
         snprintf(own.tcp, sizeof own.tcp, is_ipv6 ? "[%.200s]:%u" : "%.200s:%u", address, port);
     }
-    const fm_node_options options = {.members = config->cluster_endpoints,
+    const fm_node_options options = {.access = &own.access,
                                      .cluster = config->cluster_name,
                                      .name = own.node,
                                      .incarnation = own.incarnation,
@@ -132,6 +147,13 @@ void fm_membership_leave(fm_hub *hub)
     atomic_store(&own.is_leaving, true);
     hub->node = NULL;
     fm_node_destroy(node);
+}
+
+void fm_membership_end(fm_hub *hub)
+{
+    fm_world_log_store_destroy(hub->log_store);
+    hub->log_store = NULL;
+    fm_etcd_access_fini(&own.access);
 }
 
 void fm_membership_tell_load(fm_hub *hub)

@@ -14,7 +14,16 @@
 
 #pragma once
 
+#include "server/cluster/etcd_access.h"
 #include "server/sessions/hub.h"
+
+/// How the settings say that etcd is reached; reads certificates, key and password.
+///
+/// @param access  receives it; ends before the config does
+/// @param error   receives a sentence; room for FM_ETCD_ERROR_SIZE
+/// @return as fm_etcd_access_init()
+FM_CHECKED fm_status fm_membership_find_etcd(const fm_config *config, fm_etcd_access *access,
+                                             char *error);
 
 /// Makes the store, before the conductor. @return FM_OK, FM_ERR_NO_MEMORY or FM_ERR_BAD_VALUE: a
 /// setting is missing or wrong, and the log says which
@@ -42,3 +51,6 @@ bool fm_membership_is_drained(fm_hub *hub);
 
 /// Leaves: others take the worlds over at once.
 void fm_membership_leave(fm_hub *hub);
+
+/// Ends the store, when nothing is left that would write to it.
+void fm_membership_end(fm_hub *hub);

@@ -1,10 +1,10 @@
 // server/process/options.c: see options.h.
 
-#include "server/cluster/etcd.h"
 #include "server/process/options.h"
 
 #include "server/base/config_file.h"
 #include "server/base/config_print.h"
+#include "server/process/membership.h"
 #include "server/wire/tls.h"
 
 #include <ctype.h>
@@ -432,13 +432,14 @@ static void check_cluster(struct options *options)
 {
     const fm_config *config = &options->config;
     char error[FM_ETCD_ERROR_SIZE];
+    fm_etcd_access access;
     if (config->cluster_name[0] == '\0') {
         return;
     }
-    if (config->cluster_endpoints[0] == '\0' || config->journal_dir[0] == '\0') {
-        complain(options, FM_EXIT_FAILURE, "cluster_name needs cluster_endpoints and journal_dir");
-    } else if (!fm_etcd_members_check(config->cluster_endpoints, error)) {
-        complain(options, FM_EXIT_FAILURE, "cluster_endpoints: %s", error);
+    if (fm_membership_find_etcd(config, &access, error) == FM_OK) {
+        fm_etcd_access_fini(&access);
+    } else {
+        complain(options, FM_EXIT_FAILURE, "%s", error);
     }
 }
 

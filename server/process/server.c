@@ -648,7 +648,7 @@ static void server_fini(struct server *server)
         fm_host_destroy(server->hub.replays[i]);
     }
     fm_conductor_destroy(server->hub.conductor);
-    fm_world_log_store_destroy(server->hub.log_store);
+    fm_membership_end(&server->hub);
     fm_http_destroy(server->http);
     fm_http_destroy(server->operators);
     fm_proxies_destroy(server->proxies);

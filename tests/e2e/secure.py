@@ -7,11 +7,11 @@ import subprocess
 from fogmarch_server import Client
 
 
-def make_certificate(folder, name="localhost"):
-    """A self-signed certificate and its key. Returns their paths."""
+def make_certificate(folder, name="localhost", subject=None):
+    """A self-signed certificate and its key. Returns their paths. `subject`: in place of /CN=name"""
     paths = os.path.join(folder, "certificate.pem"), os.path.join(folder, "key.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", subject or f"/CN={name}",
                     "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-out", paths[0],
                     "-keyout", paths[1]], check=True, capture_output=True)
     return paths

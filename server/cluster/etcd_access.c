@@ -1,0 +1,116 @@
+// server/cluster/etcd_access.c: see etcd_access.h.
+
+#include "server/cluster/etcd_access.h"
+
+#include "server/cluster/etcd.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+static fm_status fail(char *error, const char *key, const char *file)
+{
+    unsigned long code = ERR_peek_last_error();
+    const char *reason = code == 0 ? NULL : ERR_reason_error_string(code);
+    snprintf(error, FM_ETCD_ERROR_SIZE, "%s: '%.120s' cannot be used: %.80s", key, file,
+             reason == NULL ? "it cannot be read" : reason);
+    ERR_clear_error();
+    return FM_ERR_BAD_VALUE;
+}
+
+static fm_status make_context(const fm_etcd_settings *settings, SSL_CTX **out, char *error)
+{
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    if (context == NULL) {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "out of memory");
+        return FM_ERR_NO_MEMORY;
+    }
+    *out = context;
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    bool is_system = strcmp(settings->ca_file, "system") == 0;
+    if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
+        (is_system ? SSL_CTX_set_default_verify_paths(context)
+                   : SSL_CTX_load_verify_file(context, settings->ca_file)) != 1) {
+        return fail(error, "cluster_ca_file", settings->ca_file);
+    }
+    if (settings->certificate[0] == '\0') {
+        return FM_OK;
+    }
+    const char *key = settings->key[0] == '\0' ? settings->certificate : settings->key;
+    if (SSL_CTX_use_certificate_chain_file(context, settings->certificate) != 1) {
+        return fail(error, "cluster_certificate", settings->certificate);
+    }
+    if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_check_private_key(context) != 1) {
+        return fail(error, "cluster_key", key);
+    }
+    return FM_OK;
+}
+
+static fm_status read_password(const char *path, char *password, char *error)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL || fgets(password, FM_ETCD_PASSWORD_SIZE, file) == NULL) {
+        password[0] = '\0';
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    size_t size = strcspn(password, "\r\n");
+    if (size == 0 || (password[size] == '\0' && size == FM_ETCD_PASSWORD_SIZE - 1)) {
+        snprintf(error, FM_ETCD_ERROR_SIZE,
+                 "cluster_password_file: '%.120s' has no first line of 1 to %u bytes", path,
+                 FM_ETCD_PASSWORD_SIZE - 2);
+        return FM_ERR_BAD_VALUE;
+    }
+    password[size] = '\0';
+    return FM_OK;
+}
+
+static const char *what_lacks(const fm_etcd_settings *settings)
+{
+    if (settings->ca_file[0] == '\0' && settings->certificate[0] != '\0') {
+        return "cluster_certificate needs cluster_ca_file";
+    }
+    if (settings->certificate[0] == '\0' && settings->key[0] != '\0') {
+        return "cluster_key needs cluster_certificate";
+    }
+    if ((settings->user[0] == '\0') != (settings->password_file[0] == '\0')) {
+        return "cluster_user and cluster_password_file need each other";
+    }
+    return NULL;
+}
+
+fm_status fm_etcd_access_init(const fm_etcd_settings *settings, fm_etcd_access *access, char *error)
+{
+    *access = (fm_etcd_access){.members = settings->members, .user = settings->user};
+    const char *lacks = what_lacks(settings);
+    if (lacks != NULL) {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "%s", lacks);
+        return FM_ERR_BAD_VALUE;
+    }
+    fm_status status = FM_OK;
+    if (!fm_etcd_members_check(settings->members, error)) {
+        status = FM_ERR_BAD_VALUE;
+    }
+    if (status == FM_OK && settings->ca_file[0] != '\0') {
+        status = make_context(settings, &access->tls, error);
+    }
+    if (status == FM_OK && settings->user[0] != '\0') {
+        status = read_password(settings->password_file, access->password, error);
+    }
+    if (status != FM_OK) {
+        fm_etcd_access_fini(access);
+    }
+    return status;
+}
+
+void fm_etcd_access_fini(fm_etcd_access *access)
+{
+    SSL_CTX_free(access->tls);
+    sodium_memzero(access->password, sizeof access->password);
+    *access = (fm_etcd_access){0};
+}

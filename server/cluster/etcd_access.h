@@ -1,0 +1,45 @@
+// server/cluster/etcd_access.h: how etcd's members are reached: where they are, whom to trust, and
+// as whom to come. Made once, used by every client of this process.
+//
+// Threads: made and ended by one; reading may be shared.
+
+#pragma once
+
+#include "core/base/base.h"
+#include "core/base/status.h"
+
+#include <stddef.h>
+
+#define FM_ETCD_ERROR_SIZE    256u
+#define FM_ETCD_PASSWORD_SIZE 256u
+
+struct ssl_ctx_st;
+
+typedef struct fm_etcd_access {
+    const char *members;    // ADDRESS:PORT, separated by commas; outlives this
+    struct ssl_ctx_st *tls; // NULL: plain TCP
+    const char *user;       // empty: etcd asks nobody for a name; outlives this
+    char password[FM_ETCD_PASSWORD_SIZE];
+} fm_etcd_access;
+
+// What the settings say. Texts may be empty, never NULL.
+typedef struct fm_etcd_settings {
+    const char *members;
+    const char *ca_file;     // PEM; "system": the system's own. Empty: no TLS
+    const char *certificate; // PEM, of this node, where members want one
+    const char *key;         // PEM; empty: it stands in the certificate's file
+    const char *user;
+    const char *password_file; // its first line is the password
+} fm_etcd_settings;
+
+/// Reads files and checks that all fits together.
+///
+/// @param error  receives a sentence; room for FM_ETCD_ERROR_SIZE
+/// @return FM_OK, FM_ERR_BAD_VALUE, FM_ERR_IO or FM_ERR_NO_MEMORY; only after FM_OK is there
+/// anything
+///         to release
+FM_CHECKED fm_status fm_etcd_access_init(const fm_etcd_settings *settings, fm_etcd_access *access,
+                                         char *error);
+
+/// A zeroed one is allowed.
+void fm_etcd_access_fini(fm_etcd_access *access);

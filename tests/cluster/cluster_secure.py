@@ -1,0 +1,163 @@
+"""etcd that trusts nobody: TLS both ways, users and passwords.
+
+Goal    a node with certificate and password works as any other, also after etcd has forgotten its token; with a wrong
+        password or a stranger's certificate it is no member and says why; settings that do not fit are told at
+        --check-config.
+Method  one member of real etcd on loopback, with certificates made here and a user who may use the cluster's keys only.
+"""
+
+import base64
+import json
+import os
+import ssl
+import subprocess
+import tempfile
+import urllib.request
+
+import cluster
+from cluster import Node, free_ports, until
+from fogmarch_server import run
+from secure import make_certificate
+
+cluster.skip_without_etcd()
+
+PASSWORD = "correct horse battery"
+
+
+class SecureEtcd:
+    """A member that wants a certificate of who comes, and a token."""
+
+    def __init__(self):
+        self.own = tempfile.TemporaryDirectory(prefix="fogmarch-etcd-")
+        self.folder = self.own.name
+        for name in ("member", "node", "stranger"):
+            os.mkdir(os.path.join(self.folder, name))
+            # etcd's gateway refuses users whose certificate has a common name.
+            make_certificate(os.path.join(self.folder, name), subject="/O=fogmarch")
+        with open(self.path("trusted.pem"), "w", encoding="ascii") as trusted:
+            for name in ("member", "node"):  # etcd's gateway comes to itself, as a client
+                with open(self.path(name, "certificate.pem"), encoding="ascii") as file:
+                    trusted.write(file.read())
+        self.port, self.peer_port = free_ports(2)
+        self.endpoints = f"127.0.0.1:{self.port}"
+        self.context = ssl.create_default_context(cafile=self.path("member", "certificate.pem"))
+        self.context.load_cert_chain(self.path("node", "certificate.pem"), self.path("node", "key.pem"))
+        self.start()
+        self.make_users()
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def start(self):
+        client, peer = f"https://127.0.0.1:{self.port}", f"http://127.0.0.1:{self.peer_port}"
+        with open(self.path("log"), "ab") as log:
+            self.process = subprocess.Popen(
+                [cluster.ETCD, "--name", "m", "--data-dir", self.path("data"), "--listen-client-urls", client,
+                 "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                 "--initial-cluster", f"m={peer}", "--logger=zap", "--cert-file", self.path("member", "certificate.pem"),
+                 "--key-file", self.path("member", "key.pem"), "--client-cert-auth",
+                 "--trusted-ca-file", self.path("trusted.pem")], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        until(self.is_up, "etcd")
+
+    def is_up(self):
+        try:
+            with urllib.request.urlopen(f"https://127.0.0.1:{self.port}/health", timeout=1,
+                                        context=self.context) as answer:
+                return json.load(answer)["health"] == "true"
+        except OSError:
+            return False
+
+    def ask(self, path, **params):
+        with urllib.request.urlopen(f"https://127.0.0.1:{self.port}/v3/{path}", data=json.dumps(params).encode(),
+                                    timeout=10, context=self.context) as answer:
+            return json.load(answer)
+
+    def make_users(self):
+        def text(value):
+            return base64.b64encode(value.encode()).decode()
+        for name in ("root", "fogmarch"):
+            self.ask("auth/user/add", name=name, password=PASSWORD)
+            self.ask("auth/role/add", name=name)
+            self.ask("auth/user/grant", user=name, role=name)
+        self.ask("auth/role/grant", name="fogmarch",
+                 perm={"permType": "READWRITE", "key": text("/fogmarch/"), "range_end": text("/fogmarch0")})
+        self.ask("auth/enable")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def flags(self, certificate="node", ca="member", password=PASSWORD):
+        path = self.path(f"password-{len(password)}")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(password + "\n")
+        return ["--cluster-ca-file", self.path(ca, "certificate.pem"),
+                "--cluster-certificate", self.path(certificate, "certificate.pem"),
+                "--cluster-key", self.path(certificate, "key.pem"),
+                "--cluster-user", "fogmarch", "--cluster-password-file", path]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+        self.own.cleanup()
+
+
+def is_member(client):
+    return client.call("cluster.status")["member"]
+
+
+def all_of_it():
+    with SecureEtcd() as etcd:
+        node = Node(etcd, "a", *etcd.flags())
+        try:
+            client = node.connect()
+            until(lambda: is_member(client), node.log)
+            world = client.call("world.create", name="w", generator="open", width=32, height=32, paused=True)["world"]
+            client.call("team.create", world=world)
+            client.call("world.step", world=world, ticks=3)
+            before = client.call("cluster.status")["appends"]["count"]
+            assert before > 0
+            etcd.kill()  # and with it all tokens
+            etcd.start()
+            agents = client.call("agent.spawn", world=world, team=1, cells=[3, 3])["agents"]
+            client.call("agent.order", world=world, agents=agents, kind="move", goal=[9, 9])
+            assert client.call("world.step", world=world, ticks=5)["tick"] == 8
+            status = client.call("cluster.status")
+            assert status["appends"]["count"] > before, status
+            until(lambda: is_member(client), node.log)
+        finally:
+            node.close()
+        for reason, flags in (("authentication failed", etcd.flags(password="wrong")),
+                              ("no member can be reached", etcd.flags(ca="stranger")),
+                              ("no answer", etcd.flags(certificate="stranger"))):
+            node = Node(etcd, "b", *flags)
+            try:
+                client = node.connect()
+                until(lambda: reason in client.call("cluster.status")["error"],
+                      lambda: f"{reason}: {client.call('cluster.status')}")
+                assert not is_member(client)
+            finally:
+                node.close()
+
+
+def settings_that_do_not_fit():
+    with tempfile.TemporaryDirectory() as folder:
+        certificate, key = make_certificate(folder)
+        rest = ["--check-config", "--cluster-name", "c", "--cluster-endpoints", "127.0.0.1:1", "--journal-dir", folder]
+        for flags, words in (
+                (["--cluster-user", "u"], "cluster_user and cluster_password_file need each other"),
+                (["--cluster-user", "u", "--cluster-password-file", os.devnull], "cluster_password_file: '/dev/null'"),
+                (["--cluster-certificate", certificate], "cluster_certificate needs cluster_ca_file"),
+                (["--cluster-ca-file", folder + "/none"], f"cluster_ca_file: '{folder}/none'"),
+                (["--cluster-ca-file", certificate, "--cluster-certificate", certificate], "cluster_key: "),
+                (["--cluster-ca-file", certificate, "--cluster-key", key], "cluster_key needs cluster_certificate")):
+            done = subprocess.run([os.environ["FOGMARCHD"], *rest, *flags], capture_output=True, text=True)
+            assert done.returncode != 0 and words in done.stderr, (flags, done)
+        done = subprocess.run([os.environ["FOGMARCHD"], *rest, "--cluster-ca-file", certificate, "--cluster-certificate",
+                               certificate, "--cluster-key", key], capture_output=True, text=True)
+        assert done.returncode == 0, done
+
+
+run([all_of_it, settings_that_do_not_fit])
