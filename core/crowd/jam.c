@@ -18,19 +18,20 @@ static const struct attempt {
     bool is_relaxed; // it is enough that the first unit gets through
     bool is_long;    // not while others of the team wait for help
 } attempts[] = {{40, 1000, false, false},
+                {120, 2000, false, true},
                 {40, 1000, true, false},
                 {120, 2000, true, false},
                 {40, 10000, false, true},
-                {120, 3000, false, true},
                 {FM_KNOT_CELLS_MAX, 5000, false, true},
                 {FM_KNOT_CELLS_MAX, FM_KNOT_NODES_MAX, false, true}};
 
-#define JAMS_MAX    8u    // of a team at a time; of these one is searched for
-#define BEGINS_MAX  4u    // in a tick
-#define DELAY_MAX   16u   // ticks
-#define PLACES      2048u // of the table of cells, a power of two
-#define ANCHORS_MAX (FM_KNOT_KINDS_MAX * FM_KNOT_CELLS_MAX)
-#define UNDER_MAX   (FM_KNOT_SIZE_MAX * FM_KNOT_SIZE_MAX)
+#define JAMS_MAX     8u                 // of a team at a time; of these one is searched for
+#define BEGINS_MAX   4u                 // in a tick
+#define DELAY_MAX    2u                 // ticks
+#define HINDERED_MIN (FM_JAM_TICKS / 2) // see patience.c: 2 for each tick, of who is stuck
+#define PLACES       2048u              // of the table of cells, a power of two
+#define ANCHORS_MAX  (FM_KNOT_KINDS_MAX * FM_KNOT_CELLS_MAX)
+#define UNDER_MAX    (FM_KNOT_SIZE_MAX * FM_KNOT_SIZE_MAX)
 
 _Static_assert(FM_KNOT_KINDS_MAX >= FM_CLASSES_MAX && FM_KNOT_SIZE_MAX >= FM_CLASS_SIZE_MAX,
                "all classes may meet in a jam");
@@ -413,7 +414,7 @@ static const fm_mover *mover_at(const fm_world *world, const struct fm_agent *ag
 // Who stands in a queue that moves gets nearer, if slowly.
 static bool is_stuck(const struct fm_agent *agent, const fm_mover *mover)
 {
-    bool gets_nearer = agent->order.id != 0 && agent->hindered < FM_JAM_TICKS;
+    bool gets_nearer = agent->order.id != 0 && agent->hindered < HINDERED_MIN;
     return !gets_nearer && (mover->preferences & 15) < FM_PREFERENCE_STAY &&
            agent->anchor != FM_CELL_NONE &&
            fm_cell_dx(agent->cell, agent->anchor) <= FM_JAM_REACH &&
