@@ -11,7 +11,7 @@ Load    A server with a journal and a world of four teams that always march. Gro
         destroyed again and again. Every `kill_minutes` the server is killed and started on the same folder, where
         the world must be at a tick that nobody has seen passed.
 Figures Some 500 times in a run: resident memory, descriptors, threads, size of the folder, sessions, p99 and
-        longest tick since the sample before. Memory, descriptors and threads begin anew with each life of the server
+        longest tick since the sample before. Memory, descriptors and threads restart with each life of the server
         and are judged within each: the median of its last quarter against that of its second. Folder and ticks are
         judged over the whole run. BOUNDS says how much more is too much.
 

@@ -67,7 +67,7 @@ static bool can_be_followed(const struct round *r, const fm_mover *other)
         const fm_mover *between = &r->movers[frame->slot];
         bool is_uncertain = frame->slides || (between->size > 1 && i + 1 < r->depth);
         if (between == other || is_uncertain) {
-            return between == other; // whoever slides leaves its pusher where that is
+            return between == other; // a unit that slides leaves its pusher where that is
         }
     }
     return true;

@@ -1,5 +1,5 @@
 // core/views/sight.c: see sight.h. Two bitmaps, what is visible and what was told, are compared
-// word by word, whoever has moved.
+// word by word, no matter who has moved.
 
 #include "core/views/sight.h"
 

@@ -21,9 +21,9 @@
 //   source:  ticks ────────────────────────────── stops, last batch ── owner/W ── clients: moved
 //   target:      reads keyframe, replays ── ready/W ── reads on ─────────────── last batch ── ticks
 //
-// Until the last step nothing has happened, whoever dies; behind it the target is the owner, and if
-// it dies its worlds are taken over like any others. A node of another version does not replay: the
-// source makes a keyframe where it stops, and nobody needs to be ready.
+// Until the last step nothing has happened, no matter who dies; behind it the target is the owner,
+// and if it dies its worlds are taken over like any others. A node of another version does not
+// replay: the source makes a keyframe where it stops, and nobody needs to be ready.
 //
 //   drain/NODE  incarnation: that process gives its worlds away and takes no more
 //

@@ -114,7 +114,7 @@ typedef enum fm_follow_state {
     FM_FOLLOW_BEHIND, // there is more to read
     FM_FOLLOW_CLOSE,  // there was next to nothing to read
     FM_FOLLOW_OWNED,  // the world is this node's, and the log was read to its end
-    FM_FOLLOW_AGAIN,  // a keyframe came: begin anew, with less to replay
+    FM_FOLLOW_AGAIN,  // a keyframe came: restart, with less to replay
     FM_FOLLOW_OVER,   // nothing comes of the move
 } fm_follow_state;
 

@@ -326,7 +326,7 @@ def worlds_move_and_nodes_drain():
             until(lambda: owner_of(etcd, match.world)[0] == 5, "the drained node's world to move")
             assert admin.refused("cluster.move", world=match.world, node=others[1].name) == "not_ready"
             match.goes_on()
-            # A new world begins where there is room for it, whoever is asked.
+            # A new world begins where there is room for it, no matter which node is asked.
             client = others[1].connect()
             late = client.call("world.create", name="late", generator="open", width=16, height=16)["world"]
             client.close()

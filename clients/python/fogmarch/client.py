@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from .follow import FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, Follow
 from .link import READ_SIZE, ConnectionEnded, Link, RequestError
+from .followed import FollowedView
 from .methods import PROTOCOL, Hello, Methods
 from .mirror import Mirror
 
@@ -296,7 +297,7 @@ class Client(Methods):
         raise failure
 
 
-class Subscription:
+class Subscription(FollowedView):
     """A view that is followed, with a mirror of what it shows.
 
         async for change in await client.view(world, team):
@@ -304,28 +305,12 @@ class Subscription:
     """
 
     def __init__(self, client: Client, view: dict[str, Any]) -> None:
-        self.number = self.stream = 0
-        self.mirror = Mirror()
-        self._view = view
+        super().__init__(view, None)
         self._client = client
         self._queue: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
-        self._tick = 0  # of the last message that came; the mirror may not be there yet
-        self._rect: list[int] | None = None
-
-    @property
-    def world(self) -> int:
-        """Number of its world."""
-        return cast(int, self._view["world"])
-
-    def _place(self) -> dict[str, Any]:
-        """Where to go on, for subscribe."""
-        if self._rect is None:
-            return {}
-        return {"rect": self._rect, "stream": self.stream, "since": self._tick}
 
     def _take(self, name: str, params: dict[str, Any]) -> None:
-        self._tick = params.get("tick", self._tick)
-        self._rect = params.get("rect", self._rect)
+        self._note(params)
         self._queue.put_nowait((name, params))
 
     async def next(self) -> Mirror | None:

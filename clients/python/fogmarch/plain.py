@@ -13,6 +13,7 @@ import msgpack
 
 from .client import MOVED, address_of, addresses_of, hello_of, tls_context
 from .follow import FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, Follow
+from .followed import FollowedView
 from .link import NOTIFICATION, READ_SIZE, REQUEST, RESPONSE, ConnectionEnded, RequestError
 from .methods import Hello
 from .mirror import Mirror
@@ -187,7 +188,7 @@ class PlainClient(PlainMethods):
         return view
 
     def _begin(self, view: PlainView, answer: Mapping[str, Any]) -> None:
-        view.number, view._stream = answer["subscription"], answer["stream"]
+        view.number, view.stream = answer["subscription"], answer["stream"]
         self._views[view.number] = view
         early, self._early = self._early, []
         for name, params in early:
@@ -330,7 +331,7 @@ class PlainClient(PlainMethods):
         raise failure
 
 
-class PlainView:
+class PlainView(FollowedView):
     """A view that is followed, with a mirror of what it shows.
 
         for mirror in client.view(world=1, team=1):
@@ -338,29 +339,12 @@ class PlainView:
     """
 
     def __init__(self, client: PlainClient, view: dict[str, Any], rect: list[int] | None) -> None:
-        self.number = 0
-        self.mirror = Mirror()
+        super().__init__(view, rect)
         self._client = client
-        self._view = view
-        self._stream = 0
-        self._tick = 0  # of the last message that came; the mirror may not be there yet
-        self._rect = rect
         self._queue: deque[tuple[str, dict[str, Any]]] = deque()
 
-    @property
-    def world(self) -> int:
-        """Number of its world."""
-        return cast(int, self._view["world"])
-
-    def _place(self) -> dict[str, Any]:
-        """Where to go on, for subscribe."""
-        if self._rect is None:
-            return {}
-        return {"rect": self._rect, "stream": self._stream, "since": self._tick}
-
     def _take(self, name: str, params: dict[str, Any]) -> None:
-        self._tick = params.get("tick", self._tick)
-        self._rect = params.get("rect", self._rect)
+        self._note(params)
         self._queue.append((name, params))
 
     def next(self, timeout_s: float | None = None) -> Mirror | None:

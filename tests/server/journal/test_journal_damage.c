@@ -110,7 +110,7 @@ static void test_files_overwritten(void **state)
 
 // ---- journals that go back ---------------------------------------------------------------------
 
-// Reads as whoever brings a world back does: from the newest good keyframe to the end. Returns
+// Reads as recovery does: from the newest good keyframe to the end. Returns
 // whether that was all that was written; false: something was said.
 static bool is_whole(struct fm_written *written)
 {
@@ -231,7 +231,7 @@ static void damage_pages(struct fm_written *written, const struct aged ages[AGES
     }
 }
 
-// Pages of an older state, swapped and zeroed ones, files that were cut off, old copies: whoever
+// Pages of an older state, swapped and zeroed ones, files that were cut off, old copies: who
 // reads on has all that was written, or is told.
 static void test_no_journal_goes_back_silently(void **state)
 {

@@ -1,5 +1,5 @@
 // What the server says that selected units are doing, asked again and again while any are selected: so
-// their orders and queues are there after a reload, too, whoever gave them.
+// their orders and queues are there after a reload, too, no matter who gave them.
 
 import type { Client } from "fogmarch";
 
