@@ -181,7 +181,8 @@ def a_frozen_node_says_nothing_more():
             told = [params["tick"] for name, params in witness.notifications
                     if name in ("delta", "keyframe")]
             assert all(tick <= taken_at + 1 for tick in told), (told, taken_at)
-            assert witness.refused("stats", world=match.world) == "moved"
+            refusal = witness.refused("stats", world=match.world)
+            assert refusal == "moved", (refusal, frozen.log())
             until(lambda: any(world["node"] != frozen.name for world in
                               witness.call("cluster.status")["worlds"]), "the directory")
             place = witness.call("world.locate", world=match.world)
