@@ -26,9 +26,9 @@
 #endif
 
 // A function that is compiled twice, for every x86-64 and for those with AVX2 and BMI (from 2013
-// on); the loader picks, by what the processor can do and not by its maker, as `arch=haswell` would.
-// For loops over words of bits, which win a tenth. Not in builds that check everything, nor where
-// the whole build names a processor.
+// on); the loader picks, by what the processor can do and not by its maker, as `arch=haswell`
+// would. For loops over words of bits, which win a tenth. Not in builds that check everything, nor
+// where the whole build names a processor.
 #if defined(__x86_64__) && !defined(__BMI2__) && !defined(FM_VALIDATE_ENABLED) &&                  \
     !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #define FM_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))

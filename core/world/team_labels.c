@@ -61,11 +61,23 @@ static bool prepare(fm_world *world, struct fm_team *team, uint32_t class_index,
     return true;
 }
 
-static uint64_t units_left(const struct fm_team *team)
+static uint64_t units_left(const fm_world *world, const struct fm_team *team)
 {
-    return team->labels.units < FM_TEAM_LABELS_UNITS_MAX
-               ? FM_TEAM_LABELS_UNITS_MAX - team->labels.units
-               : 0;
+    uint64_t units_max = FM_TEAM_LABELS_UNITS_MAX;
+    uint64_t left = team->labels.units < units_max ? units_max - team->labels.units : 0;
+    if (world->label_units_max == 0) {
+        return left;
+    }
+    uint64_t of_all = world->label_units < world->label_units_max
+                          ? world->label_units_max - world->label_units
+                          : 0;
+    return left < of_all ? left : of_all;
+}
+
+static void charge(fm_world *world, struct fm_team *team, uint64_t units)
+{
+    team->labels.units += units;
+    world->label_units += units;
 }
 
 fm_labels *fm_team_labels_for_orders(fm_world *world, uint32_t team_number, uint32_t class_index)
@@ -73,25 +85,35 @@ fm_labels *fm_team_labels_for_orders(fm_world *world, uint32_t team_number, uint
     struct fm_team *team = fm_team_of(world, team_number);
     fm_followed_labels *followed =
         &team->labels.maps[map_index(team->knowledge->classes, class_index)].orders;
+    if (followed->labels == NULL && units_left(world, team) == 0) {
+        return NULL;
+    }
     if (!prepare(world, team, class_index, followed)) {
         return NULL;
     }
     if (fm_labels_are_current(followed->labels)) {
         return followed->labels;
     }
-    uint64_t left = units_left(team);
-    if (left == 0 || fm_labels_update(followed->labels, left, &team->labels.units) != FM_OK) {
+    uint64_t left = units_left(world, team), units = 0;
+    if (left == 0) {
         return NULL;
     }
-    return fm_labels_are_current(followed->labels) ? followed->labels : NULL;
+    fm_status status = fm_labels_update(followed->labels, left, &units);
+    charge(world, team, units);
+    return status == FM_OK && fm_labels_are_current(followed->labels) ? followed->labels : NULL;
 }
 
 fm_cell fm_team_labels_nearest(fm_world *world, uint32_t team_number, fm_labels *labels,
                                fm_cell goal, uint32_t label)
 {
     struct fm_team *team = fm_team_of(world, team_number);
-    return units_left(team) == 0 ? FM_CELL_NONE
-                                 : fm_labels_nearest(labels, goal, label, &team->labels.units);
+    if (units_left(world, team) == 0) {
+        return FM_CELL_NONE;
+    }
+    uint64_t units = 0;
+    fm_cell cell = fm_labels_nearest(labels, goal, label, &units);
+    charge(world, team, units);
+    return cell;
 }
 
 // ---- saved worlds -------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ typedef struct fm_world fm_world;
 
 // Units of work on labels that a team may do in one tick, updates and looking for the nearest cell
 // together. Orders beyond it wait for the next tick; one that has just been given searches
-// meanwhile.
+// meanwhile. All teams together may do as many units as the tick has expansions, or this many if it
+// has fewer: where 10,000 teams are given their first orders at once, most search without asking.
 #define FM_TEAM_LABELS_UNITS_MAX 16384u
 
 typedef struct fm_followed_labels {
@@ -47,7 +48,9 @@ void fm_team_labels_follow(struct fm_team *team);
 
 /// The simulation's labels of a team's map as a class sees it, up to date.
 ///
-/// @return NULL while that takes more work than the team has left in this tick, or out of memory
+/// @return NULL while that takes more work than the team, or all teams, have left in this tick, or
+/// out
+///         of memory
 fm_labels *fm_team_labels_for_orders(fm_world *world, uint32_t team, uint32_t class_index);
 
 /// Of the cells of a component the one nearest to a goal, by labels that the call above has just

@@ -100,6 +100,11 @@ struct fm_world {
     uint32_t still_ticks;    // in a row in which nothing happened
     uint64_t agents_visited; // by stages, each counted, in this tick
 
+    // Work on labels of all teams together. Whose: tick.c and team_labels.c.
+    uint64_t label_units; // done in this tick
+    uint64_t
+        label_units_max; // after which orders wait for the next tick; 0, between ticks: no bound
+
     struct fm_world_allocations allocations;
 
     fm_history history;

@@ -8,6 +8,7 @@
 #include "core/tick/tick.h"
 #include "core/views/view_delta.h"
 #include "core/views/inspect.h"
+#include "core/world/team_labels.h"
 #include "tests/support/support.h"
 
 #include "core/base/random.h"
@@ -83,8 +84,8 @@ static fm_world *make_world(fm_random *random, const fm_planner_ops *ops, bool o
 
 static void send(fm_world *world, fm_random *random)
 {
-    static fm_cell goals[UNITS];
-    for (uint32_t i = 0; i < UNITS; i++) {
+    static fm_cell goals[FM_COUNT_OF(units)];
+    for (uint32_t i = 0; i < unit_count; i++) {
         goals[i] = free_cell(random, world);
     }
     fm_command_result result = {0};
@@ -92,9 +93,9 @@ static void send(fm_world *world, fm_random *random)
           (fm_command){.kind = FM_COMMAND_ORDER,
                        .order = FM_ORDER_MOVE,
                        .agents = units,
-                       .agent_count = UNITS,
+                       .agent_count = unit_count,
                        .cells = goals,
-                       .cell_count = UNITS},
+                       .cell_count = unit_count},
           &result);
 }
 
@@ -325,6 +326,29 @@ static void overload_finishes_as_much(void **state)
     }
 }
 
+// Where each of many teams gets its first order in one tick, most search without asking first
+// whether the goal can be reached. Labels of all teams would be more work than the budget.
+static void first_orders_of_many_teams(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    unit_count = FM_COUNT_OF(units);
+    fm_world *world = make_world_of(&random, &fm_auto, false, true);
+    send(world, &random);
+    fm_tick_report report;
+    fm_tick_run(world, NULL, FM_TEAM_LABELS_UNITS_MAX, NULL, &report);
+    uint64_t most_of_one_team = 10000; // one may be begun with a unit left
+    assert_in_range(report.label_units, 1, FM_TEAM_LABELS_UNITS_MAX + most_of_one_team);
+    uint32_t moved = report.moved_count;
+    for (uint32_t tick = 0; tick < 20; tick++) {
+        fm_tick_run(world, NULL, BUDGET, NULL, &report);
+        moved += report.moved_count;
+    }
+    assert_true(moved > 18 * unit_count);
+    fm_world_destroy(world);
+    unit_count = UNITS;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +359,7 @@ int main(void)
         cmocka_unit_test(edits_wake),
         cmocka_unit_test(everybody_arrives_in_fog),
         cmocka_unit_test(overload_finishes_as_much),
+        cmocka_unit_test(first_orders_of_many_teams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
