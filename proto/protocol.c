@@ -536,17 +536,22 @@ bool fm_pack_result(msgpack_packer *packer, uint64_t id)
            msgpack_pack_uint64(packer, id) == 0 && msgpack_pack_nil(packer) == 0;
 }
 
-bool fm_pack_error(msgpack_packer *packer, uint64_t id, fm_status status, const char *message)
+bool fm_pack_error_and(msgpack_packer *packer, uint64_t id, fm_status status, const char *message,
+                       uint32_t more)
 {
     FM_ASSERT(status != FM_OK);
     return msgpack_pack_array(packer, 4) == 0 &&
            msgpack_pack_uint64(packer, FM_MESSAGE_RESPONSE) == 0 &&
-           msgpack_pack_uint64(packer, id) == 0 && msgpack_pack_map(packer, 3) == 0 &&
+           msgpack_pack_uint64(packer, id) == 0 && msgpack_pack_map(packer, 3 + more) == 0 &&
            fm_pack_text(packer, "code") && msgpack_pack_uint64(packer, status) == 0 &&
            fm_pack_text(packer, "name") && fm_pack_text(packer, fm_status_name(status)) &&
            fm_pack_text(packer, "message") &&
-           fm_pack_text(packer, message == NULL ? fm_status_text(status) : message) &&
-           msgpack_pack_nil(packer) == 0;
+           fm_pack_text(packer, message == NULL ? fm_status_text(status) : message);
+}
+
+bool fm_pack_error(msgpack_packer *packer, uint64_t id, fm_status status, const char *message)
+{
+    return fm_pack_error_and(packer, id, status, message, 0) && msgpack_pack_nil(packer) == 0;
 }
 
 bool fm_pack_notification(msgpack_packer *packer, fm_notification notification)

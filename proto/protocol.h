@@ -119,6 +119,10 @@ bool fm_pack_result(msgpack_packer *packer, uint64_t id);
 /// [1, id, {code, name, message}, nil]; message NULL: the status's own text.
 bool fm_pack_error(msgpack_packer *packer, uint64_t id, fm_status status, const char *message);
 
+/// The same with room for `more` entries of the map, which the caller packs after it, and then nil.
+bool fm_pack_error_and(msgpack_packer *packer, uint64_t id, fm_status status, const char *message,
+                       uint32_t more);
+
 /// [2, method, [ -- the caller packs one map after it.
 bool fm_pack_notification(msgpack_packer *packer, fm_notification notification);
 

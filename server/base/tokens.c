@@ -304,6 +304,46 @@ static bool reserve_created(fm_tokens *tokens)
                       tokens->created_count + 1, sizeof *tokens->created);
 }
 
+void fm_tokens_draw(fm_grant *grant, char token[FM_TOKEN_TEXT_SIZE])
+{
+    uint8_t bytes[CREATED_BYTES];
+    randombytes_buf(bytes, sizeof bytes);
+    sodium_bin2base64(token, FM_TOKEN_TEXT_SIZE, bytes, sizeof bytes,
+                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    sodium_memzero(bytes, sizeof bytes);
+    hash_token(token, strlen(token), grant->hash);
+}
+
+fm_status fm_tokens_replace(fm_tokens *tokens, const fm_grant *grants, uint32_t count,
+                            uint64_t now_s)
+{
+    fm_grant *fresh = count == 0 ? NULL : malloc(count * sizeof *fresh);
+    uint32_t fresh_count = 0, left_out = 0, k = 0;
+    if (fresh == NULL && count > 0) {
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (grants[i].expires_s != 0 && grants[i].expires_s <= now_s) {
+            continue;
+        }
+        if (fresh_count == FM_TOKENS_CREATED_MAX) {
+            left_out++;
+            continue;
+        }
+        while (k < tokens->created_count && tokens->created[k].number < grants[i].number) {
+            k++;
+        }
+        bool known = k < tokens->created_count && tokens->created[k].number == grants[i].number;
+        fresh[fresh_count] = grants[i];
+        fresh[fresh_count++].used_s = known ? tokens->created[k].used_s : 0;
+    }
+    free(tokens->created);
+    tokens->created = fresh;
+    tokens->created_count = fresh_count;
+    tokens->created_capacity = count;
+    return left_out > 0 ? FM_ERR_LIMIT : FM_OK;
+}
+
 fm_status fm_tokens_create(fm_tokens *tokens, fm_grant *grant, char token[FM_TOKEN_TEXT_SIZE])
 {
     if (tokens->created_count == FM_TOKENS_CREATED_MAX) {
@@ -312,12 +352,7 @@ fm_status fm_tokens_create(fm_tokens *tokens, fm_grant *grant, char token[FM_TOK
     if (!reserve_created(tokens)) {
         return FM_ERR_NO_MEMORY;
     }
-    uint8_t bytes[CREATED_BYTES];
-    randombytes_buf(bytes, sizeof bytes);
-    sodium_bin2base64(token, FM_TOKEN_TEXT_SIZE, bytes, sizeof bytes,
-                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-    sodium_memzero(bytes, sizeof bytes);
-    hash_token(token, strlen(token), grant->hash);
+    fm_tokens_draw(grant, token);
     grant->number = ++tokens->last;
     tokens->created[tokens->created_count++] = *grant;
     return FM_OK;
@@ -380,6 +415,16 @@ bool fm_tokens_have_number(const fm_tokens *tokens, uint64_t number)
         }
     }
     return false;
+}
+
+uint64_t fm_tokens_world_of(const fm_tokens *tokens, uint64_t number)
+{
+    for (uint32_t i = 0; i < tokens->created_count; i++) {
+        if (tokens->created[i].number == number) {
+            return tokens->created[i].seat.number;
+        }
+    }
+    return 0;
 }
 
 void fm_tokens_end_world(fm_tokens *tokens, uint64_t world)

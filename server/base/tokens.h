@@ -101,6 +101,16 @@ FM_CHECKED fm_status fm_tokens_restore(fm_tokens *tokens, const fm_grant *grant)
 /// Whether the token with this hash is still good.
 bool fm_tokens_have(const fm_tokens *tokens, const uint8_t hash[FM_TOKEN_HASH_SIZE]);
 
+/// Draws a random token that is good nowhere yet. @param token  receives the secret
+void fm_tokens_draw(fm_grant *grant, char token[FM_TOKEN_TEXT_SIZE]);
+
+/// Takes in all that were made, in place of those that are there; when they were used last is kept.
+///
+/// @param grants  by their numbers; those that have expired are left out
+/// @return FM_OK, FM_ERR_LIMIT: some are left out, or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_tokens_replace(fm_tokens *tokens, const fm_grant *grants, uint32_t count,
+                                       uint64_t now_s);
+
 /// Makes a random token.
 ///
 /// @param grant  role and seat of it; receives hash and number
@@ -120,6 +130,9 @@ uint64_t fm_tokens_expired(const fm_tokens *tokens, uint64_t now_s);
 
 /// Whether there is a token of that number that was made.
 bool fm_tokens_have_number(const fm_tokens *tokens, uint64_t number);
+
+/// World of the seat of a token that was made; 0: it has none, or there is no such token.
+uint64_t fm_tokens_world_of(const fm_tokens *tokens, uint64_t number);
 
 /// Ends the tokens that were made for seats of a world.
 void fm_tokens_end_world(fm_tokens *tokens, uint64_t world);

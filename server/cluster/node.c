@@ -20,12 +20,13 @@ static void put_node(fm_node *node)
     char key[256], text[32];
     uv_mutex_lock(&node->lock);
     uint64_t worlds = node->worlds, agents = node->agents, load = node->load;
+    uint64_t tokens = node->tokens_taken;
     uv_mutex_unlock(&node->lock);
     snprintf(text, sizeof text, "%016" PRIx64, node->options.incarnation);
-    json_t *value =
-        json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:I}", "incarnation", text, "tcp", node->options.tcp,
-                  "http", node->options.http, "version", node->options.version, "worlds",
-                  (json_int_t)worlds, "agents", (json_int_t)agents, "load", (json_int_t)load);
+    json_t *value = json_pack(
+        "{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:I}", "incarnation", text, "tcp", node->options.tcp, "http",
+        node->options.http, "version", node->options.version, "worlds", (json_int_t)worlds,
+        "agents", (json_int_t)agents, "load", (json_int_t)load, "tokens", (json_int_t)tokens);
     char *dump = value == NULL ? NULL : json_dumps(value, JSON_COMPACT);
     json_decref(value);
     if (dump == NULL) {
@@ -43,6 +44,7 @@ static void put_node(fm_node *node)
     if (fm_node_call(node, "kv/put", &body, &answer) == FM_ETCD_DONE) {
         json_decref(answer);
         node->told_ns = fm_clock_now_ns();
+        node->tokens_told = tokens;
     }
     fm_writer_fini(&body);
     free(dump);
@@ -72,8 +74,8 @@ static void join(fm_node *node)
     fm_writer_fini(&body);
     if (node->lease != 0) {
         node->renewed_ns = sent_ns;
+        node->is_unread = true;
         put_node(node);
-        be_sure(node, sent_ns);
         fm_log(FM_LOG_INFO, "joined the cluster", fm_log_text("cluster", node->options.cluster),
                fm_log_text("node", node->options.name));
     }
@@ -92,9 +94,9 @@ static void renew(fm_node *node)
         bool holds = fm_etcd_number(json_object_get(answer, "result"), "TTL") > 0;
         json_decref(answer);
         node->renewed_ns = sent_ns;
-        if (holds) {
+        if (holds && !node->is_unread) {
             be_sure(node, sent_ns);
-        } else {
+        } else if (!holds) {
             fm_log(FM_LOG_WARNING, "the node's lease was over",
                    fm_log_text("node", node->options.name));
             node->lease = 0;
@@ -106,6 +108,15 @@ static void renew(fm_node *node)
     fm_writer_fini(&body);
 }
 
+// Others wait to hear that this node knows them.
+static bool knows_more_tokens(fm_node *node)
+{
+    uv_mutex_lock(&node->lock);
+    bool more = node->tokens_taken != node->tokens_told;
+    uv_mutex_unlock(&node->lock);
+    return more;
+}
+
 static void keep_lease(fm_node *node)
 {
     uint64_t now_ns = fm_clock_now_ns();
@@ -115,7 +126,7 @@ static void keep_lease(fm_node *node)
     }
     if (node->lease == 0) {
         join(node);
-    } else if (now_ns - node->told_ns >= 2 * FM_NS_PER_S) {
+    } else if (now_ns - node->told_ns >= 2 * FM_NS_PER_S || knows_more_tokens(node)) {
         put_node(node);
     }
 }
@@ -168,6 +179,10 @@ static void add_node(fm_node_directory *directory, const char *key, const char *
     entry->worlds = (uint64_t)fm_etcd_number(json, "worlds");
     entry->agents = (uint64_t)fm_etcd_number(json, "agents");
     entry->load = (uint64_t)fm_etcd_number(json, "load");
+    // A program that does not say it knows of no such tokens.
+    entry->tokens = json_object_get(json, "tokens") == NULL
+                        ? UINT64_MAX
+                        : (uint64_t)fm_etcd_number(json, "tokens");
     json_decref(json);
 }
 
@@ -212,10 +227,10 @@ static void add_all(fm_node_directory *directory, const json_t *kvs,
     }
 }
 
-static bool read_directory(const json_t *answer, fm_node_directory *directory)
+static bool read_directory(const json_t *answer, uint64_t asked_ns, fm_node_directory *directory)
 {
     size_t count = json_array_size(range_of(answer, 1));
-    *directory = (fm_node_directory){.looked_ns = fm_clock_now_ns()};
+    *directory = (fm_node_directory){.asked_ns = asked_ns, .looked_ns = fm_clock_now_ns()};
     if (count > FM_CLUSTER_WORLDS_MAX) {
         return false;
     }
@@ -229,6 +244,7 @@ static bool read_directory(const json_t *answer, fm_node_directory *directory)
     add_all(directory, range_of(answer, 3), fm_node_moves_add);
     add_all(directory, range_of(answer, 4), fm_node_moves_add_ready);
     add_all(directory, range_of(answer, 5), fm_node_moves_add_drain);
+    directory->tokens = fm_token_log_revision(answer, 6);
     return true;
 }
 
@@ -247,6 +263,16 @@ static uint32_t rank_of(const fm_node *node, const fm_node_directory *directory,
     return rank;
 }
 
+// Another node has a world that is here still. From now on nothing is told of it.
+static bool drop(fm_node *node, const fm_node_world *world)
+{
+    bool given = fm_node_give_order(node, FM_NODE_DROP, world->number, "", false);
+    if (given) { // else the next look finds it again
+        fm_world_log_note_lost(node->options.store, world->number);
+    }
+    return given;
+}
+
 // The lock is held.
 static bool consider(fm_node *node, fm_node_directory *fresh, fm_node_world *world)
 {
@@ -262,8 +288,8 @@ static bool consider(fm_node *node, fm_node_directory *fresh, fm_node_world *wor
     bool known = fm_world_log_owns(node->options.store, world->number, &epoch);
     world->has_owner = fm_node_find_owner(fresh, world->node, world->incarnation) != NULL;
     world->is_here = mine && known;
-    if (known && !mine && epoch < world->epoch) {
-        return fm_node_give_order(node, FM_NODE_DROP, world->number, "", false);
+    if (!mine && epoch < world->epoch && fm_world_log_knows(node->options.store, world->number)) {
+        return drop(node, world);
     }
     if (fm_node_moves_consider(node, fresh, world, before)) {
         return true;
@@ -283,6 +309,16 @@ static bool consider(fm_node *node, fm_node_directory *fresh, fm_node_world *wor
     return world->is_asked_for;
 }
 
+// What was entered after the look began it may not have found.
+static void keep_noted(fm_node *node, const fm_node_world *worlds, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (worlds[i].noted_ns > node->directory.asked_ns) {
+            fm_node_note_world(node, &worlds[i]);
+        }
+    }
+}
+
 static void take_in(fm_node *node, fm_node_directory *fresh)
 {
     bool ordered = false;
@@ -296,14 +332,27 @@ static void take_in(fm_node *node, fm_node_directory *fresh)
     for (uint32_t i = 0; i < fresh->world_count; i++) {
         ordered |= consider(node, fresh, &fresh->worlds[i]);
     }
-    free(node->directory.worlds);
+    fm_node_world *before = node->directory.worlds;
+    uint32_t before_count = node->directory.world_count;
     node->directory = *fresh;
+    keep_noted(node, before, before_count);
+    free(before);
     if (node->is_draining && fresh->is_member && node->wish_count == 0) {
         fm_node_moves_plan(node);
     }
     uv_mutex_unlock(&node->lock);
     if (ordered) {
         node->options.on_order(node->options.context);
+    }
+}
+
+// With a new lease others may have the worlds that were here with the last one: only who has looked
+// whose they are may speak for them again.
+static void begin_to_be_sure(fm_node *node)
+{
+    if (node->lease != 0 && node->is_unread) {
+        node->is_unread = false;
+        be_sure(node, node->renewed_ns);
     }
 }
 
@@ -319,12 +368,18 @@ static void look(fm_node *node)
         fm_etcd_put_prefix(&body, prefix);
         fm_etcd_put(&body, "}}");
     }
+    fm_etcd_put(&body, ",");
+    fm_token_log_ask(&body, node->options.cluster);
     fm_etcd_put(&body, "]}");
     json_t *answer;
     static _Thread_local fm_node_directory fresh;
+    uint64_t asked_ns = fm_clock_now_ns();
     if (fm_node_call(node, "kv/txn", &body, &answer) == FM_ETCD_DONE) {
-        if (read_directory(answer, &fresh)) {
+        if (read_directory(answer, asked_ns, &fresh)) {
+            node->tokens_seen = fresh.tokens;
             take_in(node, &fresh);
+            begin_to_be_sure(node);
+            fm_node_read_tokens(node);
         }
         json_decref(answer);
     }
@@ -422,12 +477,17 @@ fm_status fm_node_create(const fm_node_options *options, fm_node **out)
     if (uv_cond_init(&node->woken) < 0) {
         goto fail_cond;
     }
+    if (uv_cond_init(&node->known) < 0) {
+        goto fail_known;
+    }
     if (uv_thread_create(&node->thread, run, node) < 0) {
         goto fail_thread;
     }
     *out = node;
     return FM_OK;
 fail_thread:
+    uv_cond_destroy(&node->known);
+fail_known:
     uv_cond_destroy(&node->woken);
 fail_cond:
     uv_mutex_destroy(&node->lock);
@@ -448,6 +508,8 @@ void fm_node_destroy(fm_node *node)
     uv_cond_signal(&node->woken);
     uv_mutex_unlock(&node->lock);
     uv_thread_join(&node->thread);
+    free(node->tokens.grants);
+    uv_cond_destroy(&node->known);
     uv_cond_destroy(&node->woken);
     uv_mutex_destroy(&node->lock);
     fm_etcd_destroy(node->etcd);

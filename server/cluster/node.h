@@ -30,7 +30,7 @@
 // Until when the lease holds is counted from the moment at which its last good renewal was sent, by
 // the monotonic clock.
 //
-//   nodes/NAME   lease; JSON: incarnation, tcp, http, version, worlds, agents, load
+//   nodes/NAME   lease; JSON: incarnation, tcp, http, version, worlds, agents, load, tokens
 //
 // Threads: its own; the functions here are called by the event loop.
 
@@ -85,6 +85,7 @@ typedef struct fm_node_entry {
     uint64_t incarnation;
     uint64_t worlds, agents;
     uint64_t load;    // permille of its time that ticks take
+    uint64_t tokens;  // revision of the tokens that it knows (token_log.h)
     bool is_draining; // it gives its worlds away
 } fm_node_entry;
 
@@ -98,6 +99,7 @@ typedef struct fm_node_world {
     bool is_damaged;   // this node could not bring it back
     bool is_asked_for; // an order is under way
     uint64_t dead_since_ns, again_ns;
+    uint64_t noted_ns; // when this node entered it, before the directory said so; 0: that says so
     char owner[FM_CLUSTER_OWNER_MAX];
     char heir[FM_CLUSTER_OWNER_MAX];  // the owner that it is to get; empty: it does not move
     char to[FM_CLUSTER_NAME_MAX + 1]; // name of that node
@@ -137,9 +139,10 @@ typedef struct fm_node_directory {
     fm_node_world *worlds; // owned
     uint32_t world_count;
     bool is_member;                 // this node's lease holds
-    uint64_t looked_ns;             // 0: never
+    uint64_t asked_ns, looked_ns;   // when the look began and ended; 0: never
     char error[FM_ETCD_ERROR_SIZE]; // why etcd did not answer last; empty: it did
     fm_cluster_state state;
+    uint64_t tokens;   // revision of their last change
     uint64_t term;     // of etcd's leader: grows with each new one
     uint64_t lease_ms; // for which the lease holds, unless it is renewed
     uint64_t leases_lost;
@@ -192,6 +195,20 @@ bool fm_node_place(fm_node *node, fm_node_entry *entry);
 /// A new world was given to another node: the directory need not look to know. @param owner  its
 /// text
 void fm_node_note_placed(fm_node *node, uint64_t world, const char *name, const char *owner);
+
+/// The same of one that begins here: were it lost before the next look, this node would have to say
+/// that there is no such world.
+void fm_node_note_created(fm_node *node, uint64_t world, const char *name);
+
+/// The cluster's tokens, if they have changed since they were taken last.
+/// @param list  receives them, for free() @return false: they have not
+bool fm_node_take_tokens(fm_node *node, fm_token_list *list);
+
+/// Waits until they were read for the first time. @return false: etcd did not answer in time
+bool fm_node_wait_for_tokens(fm_node *node, uint32_t timeout_ms);
+
+/// Whether all nodes that live know the tokens as they were at this revision.
+bool fm_node_tokens_are_known(fm_node *node, uint64_t revision);
 
 /// Whether another node would take this one's worlds.
 bool fm_node_has_heirs(fm_node *node);

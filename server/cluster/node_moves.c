@@ -356,24 +356,32 @@ bool fm_node_place(fm_node *node, fm_node_entry *entry)
     return elsewhere;
 }
 
+static void note_new(fm_node *node, uint64_t number, const char *name, const char *owner,
+                     bool is_here)
+{
+    fm_node_world world = {.number = number, .is_here = is_here, .noted_ns = fm_clock_now_ns()};
+    snprintf(world.name, sizeof world.name, "%s", name);
+    snprintf(world.owner, sizeof world.owner, "%s", owner);
+    if (!fm_world_log_owner_parse(owner, &world.epoch, world.node, &world.incarnation)) {
+        return;
+    }
+    uv_mutex_lock(&node->lock);
+    world.has_owner =
+        is_here || fm_node_find_owner(&node->directory, world.node, world.incarnation) != NULL;
+    fm_node_note_world(node, &world);
+    uv_mutex_unlock(&node->lock);
+}
+
 void fm_node_note_placed(fm_node *node, uint64_t number, const char *name, const char *owner)
 {
-    uv_mutex_lock(&node->lock);
-    fm_node_directory *directory = &node->directory;
-    size_t size = (directory->world_count + 1) * sizeof *directory->worlds;
-    fm_node_world *worlds =
-        fm_node_find_world(directory, number) == NULL ? realloc(directory->worlds, size) : NULL;
-    if (worlds != NULL) { // else the next look finds it
-        fm_node_world *world = &worlds[directory->world_count];
-        *world = (fm_node_world){.number = number};
-        snprintf(world->name, sizeof world->name, "%s", name);
-        snprintf(world->owner, sizeof world->owner, "%s", owner);
-        directory->worlds = worlds;
-        directory->world_count +=
-            fm_world_log_owner_parse(owner, &world->epoch, world->node, &world->incarnation);
-        world->has_owner = fm_node_find_owner(directory, world->node, world->incarnation) != NULL;
-    }
-    uv_mutex_unlock(&node->lock);
+    note_new(node, number, name, owner, false);
+}
+
+void fm_node_note_created(fm_node *node, uint64_t number, const char *name)
+{
+    char owner[FM_CLUSTER_OWNER_MAX];
+    fm_world_log_owner_text(owner, 1, node->options.name, node->options.incarnation);
+    note_new(node, number, name, owner, true);
 }
 
 bool fm_node_has_heirs(fm_node *node)

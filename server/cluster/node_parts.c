@@ -4,6 +4,7 @@
 #include "server/cluster/node_state.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define CALL_MS 800u
 
@@ -63,6 +64,19 @@ bool fm_node_is_self(const fm_node *node, const char *name, uint64_t incarnation
     return incarnation == node->options.incarnation && strcmp(name, node->options.name) == 0;
 }
 
+void fm_node_note_world(fm_node *node, const fm_node_world *world)
+{
+    fm_node_directory *directory = &node->directory;
+    size_t size = (directory->world_count + 1) * sizeof *directory->worlds;
+    fm_node_world *worlds = fm_node_find_world(directory, world->number) == NULL
+                                ? realloc(directory->worlds, size)
+                                : NULL;
+    if (worlds != NULL) { // else the next look finds it
+        directory->worlds = worlds;
+        directory->worlds[directory->world_count++] = *world;
+    }
+}
+
 // ---- orders ------------------------------------------------------------------------------------
 
 bool fm_node_give_order(fm_node *node, fm_node_order_kind kind, uint64_t world, const char *owner,
@@ -76,4 +90,68 @@ bool fm_node_give_order(fm_node *node, fm_node_order_kind kind, uint64_t world, 
     *order = (fm_node_order){.kind = kind, .world = world, .with_keyframe = with_keyframe};
     snprintf(order->owner, sizeof order->owner, "%s", owner);
     return true;
+}
+
+// ---- tokens ------------------------------------------------------------------------------------
+
+void fm_node_read_tokens(fm_node *node)
+{
+    char error[FM_ETCD_ERROR_SIZE];
+    fm_token_list list;
+    if (node->tokens_known && node->tokens_seen == node->tokens.revision) {
+        return;
+    }
+    if (fm_token_log_read(node->etcd, node->options.cluster, CALL_MS, &list, error) !=
+        FM_ETCD_DONE) {
+        return; // the next look finds it again
+    }
+    uv_mutex_lock(&node->lock);
+    free(node->tokens.grants);
+    node->tokens = list;
+    node->tokens_known = node->tokens_fresh = true;
+    uv_cond_broadcast(&node->known);
+    uv_mutex_unlock(&node->lock);
+    node->options.on_order(node->options.context);
+}
+
+bool fm_node_take_tokens(fm_node *node, fm_token_list *list)
+{
+    uv_mutex_lock(&node->lock);
+    bool fresh = node->tokens_fresh;
+    if (fresh) {
+        *list = node->tokens;
+        node->tokens.grants = NULL;
+        node->tokens.count = 0;
+        node->tokens_fresh = false;
+        node->tokens_taken = list->revision;
+        uv_cond_signal(&node->woken); // to tell the others
+    }
+    uv_mutex_unlock(&node->lock);
+    return fresh;
+}
+
+bool fm_node_wait_for_tokens(fm_node *node, uint32_t timeout_ms)
+{
+    uint64_t end_ns = fm_clock_now_ns() + timeout_ms * FM_NS_PER_MS;
+    uv_mutex_lock(&node->lock);
+    for (uint64_t now_ns = fm_clock_now_ns(); !node->tokens_known && now_ns < end_ns;
+         now_ns = fm_clock_now_ns()) {
+        (void)uv_cond_timedwait(&node->known, &node->lock, end_ns - now_ns);
+    }
+    bool known = node->tokens_known;
+    uv_mutex_unlock(&node->lock);
+    return known;
+}
+
+bool fm_node_tokens_are_known(fm_node *node, uint64_t revision)
+{
+    uv_mutex_lock(&node->lock);
+    const fm_node_directory *directory = &node->directory;
+    bool known = node->tokens_taken >= revision;
+    for (uint32_t i = 0; i < directory->node_count && known; i++) {
+        const fm_node_entry *entry = &directory->nodes[i];
+        known = entry->tokens >= revision || fm_node_is_self(node, entry->name, entry->incarnation);
+    }
+    uv_mutex_unlock(&node->lock);
+    return known;
 }

@@ -49,8 +49,15 @@ struct fm_node {
     uint64_t sure_until_ns;        // that the lease holds
     uint64_t leases_lost;
     fm_cluster_state state;
+    fm_token_list tokens;  // as they were read last
+    bool tokens_known;     // they were read
+    bool tokens_fresh;     // and not taken by the event loop since
+    uint64_t tokens_taken; // revision that the event loop has
+    uv_cond_t known;       // tokens_known
     // ---- the thread's
-    int64_t lease; // 0: none
+    int64_t lease;                     // 0: none
+    bool is_unread;                    // the directory was not, since this lease began
+    uint64_t tokens_seen, tokens_told; // revisions: of the last look, in nodes/ME
     uint64_t renewed_ns, told_ns;
 };
 
@@ -70,9 +77,15 @@ const fm_node_entry *fm_node_find_owner(const fm_node_directory *directory, cons
 /// Whether this process is meant.
 bool fm_node_is_self(const fm_node *node, const char *name, uint64_t incarnation);
 
+/// Enters a world that the directory does not say yet. The lock is held.
+void fm_node_note_world(fm_node *node, const fm_node_world *world);
+
 /// The lock is held. @return whether there was room
 bool fm_node_give_order(fm_node *node, fm_node_order_kind kind, uint64_t world, const char *owner,
                         bool with_keyframe);
+
+/// Reads the tokens, if they are others than were read. The thread.
+void fm_node_read_tokens(fm_node *node);
 
 // ---- node_moves.c ------------------------------------------------------------------------------
 

@@ -20,10 +20,15 @@ void fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns)
     atomic_store(&store->sure_until_ns, until_ns);
 }
 
-static bool is_sure(void *context)
+static fm_fence_verdict check(void *context, uint64_t number)
 {
-    const fm_world_log_store *store = context;
-    return fm_clock_now_ns() < atomic_load(&store->sure_until_ns);
+    fm_world_log_store *store = context;
+    uint64_t epoch;
+    if (!fm_world_log_owns(store, number, &epoch)) {
+        return FM_FENCE_LOST;
+    }
+    return fm_clock_now_ns() < atomic_load(&store->sure_until_ns) ? FM_FENCE_COMMITTED
+                                                                  : FM_FENCE_WAITING;
 }
 
 // ---- names and numbers -------------------------------------------------------------------------
@@ -543,7 +548,7 @@ fm_status fm_world_log_store_create(const fm_world_log_options *options, fm_worl
                                       .create = create,
                                       .begin = begin,
                                       .finish = finish,
-                                      .is_sure = is_sure,
+                                      .check = check,
                                       .end = fm_world_log_end};
     for (uint32_t i = 0; i < FM_FENCE_LANES; i++) {
         store->lanes[i].body = fm_writer_init(&fm_memory_libc);

@@ -36,6 +36,7 @@
 #pragma once
 
 #include "server/cluster/etcd.h"
+#include "server/cluster/token_log.h"
 #include "server/journal/journal.h"
 
 #include <stdatomic.h>
@@ -69,6 +70,9 @@ typedef struct fm_world_log_numbers {
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_world_log_store_create(const fm_world_log_options *options,
                                                fm_world_log_store **out);
+
+/// Where the same cluster keeps its tokens.
+fm_token_log_place fm_world_log_token_place(const fm_world_log_store *store);
 
 /// When nobody uses it any more. NULL is allowed.
 void fm_world_log_store_destroy(fm_world_log_store *store);
@@ -154,6 +158,10 @@ bool fm_world_log_set_heir(fm_world_log_store *store, uint64_t number, const cha
 
 /// Forgets a world that this node has lost, or could not bring back.
 void fm_world_log_forget(fm_world_log_store *store, uint64_t number);
+
+/// A world belongs to another node, as the directory says: nothing is appended or told of it any
+/// more. Any thread.
+void fm_world_log_note_lost(fm_world_log_store *store, uint64_t number);
 
 /// Whether this node has a world, or has lost it and is dropping it. Any thread.
 bool fm_world_log_knows(fm_world_log_store *store, uint64_t number);

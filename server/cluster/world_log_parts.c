@@ -73,6 +73,16 @@ void fm_world_log_forget(fm_world_log_store *store, uint64_t number)
     }
 }
 
+void fm_world_log_note_lost(fm_world_log_store *store, uint64_t number)
+{
+    uv_mutex_lock(&store->lock);
+    struct log_world *world = find(store, number);
+    if (world != NULL) {
+        world->is_lost = true;
+    }
+    uv_mutex_unlock(&store->lock);
+}
+
 bool fm_world_log_knows(fm_world_log_store *store, uint64_t number)
 {
     return fm_world_log_find(store, number) != NULL;
@@ -105,6 +115,11 @@ bool fm_world_log_set_heir(fm_world_log_store *store, uint64_t number, const cha
         free(copy);
     }
     return owns;
+}
+
+fm_token_log_place fm_world_log_token_place(const fm_world_log_store *store)
+{
+    return (fm_token_log_place){.access = store->options.access, .cluster = store->options.cluster};
 }
 
 fm_world_log_numbers fm_world_log_numbers_get(fm_world_log_store *store)

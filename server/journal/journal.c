@@ -147,7 +147,8 @@ bool fm_journal_is_lost(const fm_journal *journal)
 bool fm_journal_is_in_doubt(const fm_journal *journal)
 {
     const fm_journal_fence *fence = journal->journals->options.fence;
-    return fence != NULL && (fm_journal_is_lost(journal) || !fence->is_sure(fence->context));
+    return fence != NULL && (fm_journal_is_lost(journal) ||
+                             fence->check(fence->context, journal->number) != FM_FENCE_COMMITTED);
 }
 
 bool fm_journal_has_failed(const fm_journal *journal)
@@ -395,7 +396,8 @@ static void commit(fm_journal *journal)
 }
 
 // The world has ended: what it did last is of interest only to those who keep the file. The journal
-// goes before its batches do, because the one who hears of the last one may release the owner.
+// goes before its batches do, because the one who hears of the last one may release the owner. Of a
+// world that is lost nothing is told, not even what came with its end.
 static void end(fm_journal *journal)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
@@ -419,7 +421,7 @@ static void end(fm_journal *journal)
     while (batch != NULL) {
         fm_journal_batch *next = batch->next;
         batch->is_lost = is_lost;
-        options->released(options->context, owner, batch, !is_lost || batch->is_last);
+        options->released(options->context, owner, batch, !is_lost);
         fm_journal_batch_destroy(batch);
         batch = next;
     }
@@ -460,16 +462,27 @@ static fm_journal_batch *first_uncommitted(const fm_journal *journal)
 static bool waits_for_fence(const fm_journal *journal)
 {
     const fm_journal_fence *fence = journal->journals->options.fence;
-    return fence != NULL && (first_uncommitted(journal) != NULL || !fence->is_sure(fence->context));
+    return fence != NULL && (first_uncommitted(journal) != NULL ||
+                             fence->check(fence->context, journal->number) != FM_FENCE_COMMITTED);
 }
 
+// Its batches go where all end: the last one may be among them.
 static void lose(fm_journal *journal)
 {
     static fm_log_site site;
     atomic_store(&journal->is_lost, true);
     fm_log_limited(&site, FM_LOG_WARNING, "world belongs to another node",
                    fm_log_uint("world", journal->number));
-    release_batches(journal, false);
+}
+
+// A world that has nothing to append hears only so that another node has it.
+static void look_for_loss(fm_journal *journal)
+{
+    const fm_journal_fence *fence = journal->journals->options.fence;
+    if (fence != NULL && !fm_journal_is_lost(journal) &&
+        fence->check(fence->context, journal->number) == FM_FENCE_LOST) {
+        lose(journal);
+    }
 }
 
 static void note_fence_error(const char *error)
@@ -527,6 +540,7 @@ static uint64_t write_due(fm_journals *journals, bool hurry)
     }
     while (*link != NULL) {
         fm_journal *journal = *link;
+        look_for_loss(journal);
         if (fm_journal_is_lost(journal) && journal->taken_first != NULL && !has_ended(journal)) {
             release_batches(journal, false);
         } else if (!fm_journal_is_lost(journal) && waits_for_fence(journal) &&

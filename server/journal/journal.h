@@ -53,7 +53,7 @@ typedef struct fm_journal_batch {
     void *held_first, *held_last; // whatever waits for it: the caller's own
 } fm_journal_batch;
 
-// What has come of an append.
+// What has come of an append, or whose a world is.
 typedef enum fm_fence_verdict {
     FM_FENCE_COMMITTED,
     FM_FENCE_WAITING, // not known yet: the same is tried again
@@ -81,8 +81,9 @@ typedef struct fm_journal_fence {
     /// Ends it, and marks what is committed. @param error  receives what is wrong, if anything
     fm_fence_verdict (*finish)(void *context, uint32_t lane, char *error);
 
-    /// Whether nobody else can own this node's worlds now. Any thread.
-    bool (*is_sure)(void *context);
+    /// Whose a world is now, as far as is known without asking: FM_FENCE_COMMITTED: nobody else can
+    /// own it. Any thread.
+    fm_fence_verdict (*check)(void *context, uint64_t world);
 
     /// Forgets a world that has ended here, and removes its log unless it continues elsewhere. The
     /// writer's thread, or one of the pool.

@@ -282,6 +282,9 @@ void fm_creation_added(fm_hub *hub, fm_job *job)
     }
     creation->host->state = FM_HOST_LIVE;
     fm_hub_add_host(hub, creation->host);
+    if (hub->node != NULL) {
+        fm_node_note_created(hub->node, creation->host->number, creation->host->name);
+    }
     if (status == FM_OK) {
         log_created(creation);
         answer_created(creation);
@@ -330,7 +333,9 @@ struct removal {
 static void answer_removed(fm_hub *hub, fm_job *job)
 {
     fm_session *session = end_wait(hub, job->session);
-    if (session != NULL && !job->is_notification) {
+    if (session != NULL && !job->is_notification && job->status == FM_ERR_MOVED) {
+        fm_reply_error(session, job->request, job->status, NULL);
+    } else if (session != NULL && !job->is_notification) {
         fm_reply reply;
         fm_reply_begin(&reply, job->request);
         msgpack_pack_map(&reply.packer, 0);

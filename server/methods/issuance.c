@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KNOWN_MS 4000u // longer than a node that does not answer keeps its lease
+
 enum entry_kind {
     ENTRY_ADD,
     ENTRY_REMOVE,
@@ -26,9 +28,15 @@ struct entry {
     uint64_t number;                // of the token or world
     uint64_t session, request;      // session 0: nobody waits
     bool is_notification;
+    uint64_t world;    // ENTRY_REMOVE: of the token's seat
+    uint64_t revision; // in a cluster: of the change
+    uint64_t until_ns; // that it waits for the other nodes
+    struct entry *next;
     fm_status status;
     char error[FM_LEDGER_ERROR_SIZE];
 };
+
+static struct entry *waiting; // for other nodes; one server in a process
 
 // ---- answers -----------------------------------------------------------------------------------
 
@@ -61,10 +69,35 @@ static void answer_revoked(fm_session *session, uint64_t request)
 
 // ---- writing -----------------------------------------------------------------------------------
 
+static void write_to_cluster(struct entry *entry)
+{
+    const fm_token_log_place place =
+        fm_world_log_token_place(entry->hub->log_store); // of the same cluster
+    switch (entry->kind) {
+    case ENTRY_ADD:
+        entry->status = fm_token_log_add(&place, &entry->grant, fm_clock_unix_s(), &entry->revision,
+                                         entry->error);
+        entry->number = entry->grant.number;
+        break;
+    case ENTRY_REMOVE:
+        entry->status = fm_token_log_remove(&place, entry->world, entry->number, &entry->revision,
+                                            entry->error);
+        break;
+    case ENTRY_REMOVE_WORLD:
+        entry->status =
+            fm_token_log_remove_world(&place, entry->number, &entry->revision, entry->error);
+        break;
+    }
+}
+
 static void write_entry(uv_work_t *work)
 {
     struct entry *entry = work->data;
     fm_ledger *ledger = entry->hub->ledger;
+    if (entry->hub->log_store != NULL) {
+        write_to_cluster(entry);
+        return;
+    }
     switch (entry->kind) {
     case ENTRY_ADD:
         entry->status = fm_ledger_add(ledger, &entry->grant, entry->error);
@@ -99,11 +132,12 @@ static fm_status queue(struct entry *entry)
 // Who is asked for `number` to be struck out need not be notified.
 static void strike(fm_hub *hub, enum entry_kind kind, uint64_t number)
 {
-    struct entry *entry = hub->ledger == NULL ? NULL : calloc(1, sizeof *entry);
+    bool is_kept = hub->ledger != NULL || hub->log_store != NULL;
+    struct entry *entry = is_kept ? calloc(1, sizeof *entry) : NULL;
     if (entry != NULL) {
         *entry = (struct entry){.hub = hub, .kind = kind, .number = number};
     }
-    if (hub->ledger != NULL && (entry == NULL || queue(entry) != FM_OK)) {
+    if (is_kept && (entry == NULL || queue(entry) != FM_OK)) {
         fm_log(FM_LOG_ERROR, "token not struck out", fm_log_uint("number", number),
                fm_log_text("reason", "out of memory"));
     }
@@ -112,9 +146,12 @@ static void strike(fm_hub *hub, enum entry_kind kind, uint64_t number)
 static void finish_add(struct entry *entry, fm_session *session)
 {
     fm_hub *hub = entry->hub;
-    bool is_good = fm_tokens_have(&hub->tokens, entry->grant.hash);
+    bool is_good = fm_tokens_have(&hub->tokens, entry->grant.hash) || hub->log_store != NULL;
     if (entry->status == FM_OK && !is_good) {
         strike(hub, ENTRY_REMOVE, entry->number); // it ended while it was written
+    }
+    if (entry->status != FM_OK && hub->log_store != NULL) {
+        return; // it is in no list
     }
     if (entry->status != FM_OK) {
         (void)fm_tokens_revoke(&hub->tokens, entry->number); // nobody has heard of it
@@ -148,21 +185,40 @@ static fm_status end_token(fm_hub *hub, uint64_t number, fm_session *session, ui
 static void finish_remove(struct entry *entry, fm_session *session)
 {
     bool was_asked_for = entry->session != 0;
-    if (entry->status == FM_OK && was_asked_for) {
+    if (entry->status == FM_OK && was_asked_for && entry->hub->log_store != NULL) {
+        if (session != NULL && !entry->is_notification) {
+            answer_revoked(session, entry->request); // it is gone since the last look
+        }
+        fm_sessions_check_tokens(entry->hub, NULL);
+    } else if (entry->status == FM_OK && was_asked_for) {
         entry->status =
             end_token(entry->hub, entry->number, session, entry->request, entry->is_notification);
     }
 }
 
+static void finish_entry(struct entry *entry);
+
 static void on_written(uv_work_t *work, int error)
 {
     struct entry *entry = work->data;
+    entry->status = error < 0 ? FM_ERR_IO : entry->status;
+    if (entry->status == FM_OK && entry->session != 0 && entry->hub->node != NULL) {
+        entry->until_ns = fm_clock_now_ns() + KNOWN_MS * FM_NS_PER_MS;
+        entry->next = waiting;
+        waiting = entry;
+        fm_issuance_check(entry->hub);
+    } else {
+        finish_entry(entry);
+    }
+}
+
+static void finish_entry(struct entry *entry)
+{
     fm_session *session =
         entry->session == 0 ? NULL : fm_hub_find_session(entry->hub, entry->session);
     if (session != NULL) {
         fm_session_job_done(session);
     }
-    entry->status = error < 0 ? FM_ERR_IO : entry->status;
     if (entry->status != FM_OK) {
         static fm_log_site failed;
         fm_log_limited(&failed, FM_LOG_ERROR, "ledger cannot be written",
@@ -202,6 +258,55 @@ static struct entry *make_entry(const fm_session *session, const fm_request *req
     return entry;
 }
 
+// ---- a cluster ---------------------------------------------------------------------------------
+
+// Who ends its own token hears of that first.
+static const fm_session *revoker(const fm_hub *hub)
+{
+    for (const struct entry *entry = waiting; entry != NULL; entry = entry->next) {
+        if (entry->kind == ENTRY_REMOVE) {
+            return fm_hub_find_session(hub, entry->session);
+        }
+    }
+    return NULL;
+}
+
+void fm_take_cluster_tokens(fm_hub *hub)
+{
+    fm_token_list list;
+    if (hub->node == NULL || !fm_node_take_tokens(hub->node, &list)) {
+        return;
+    }
+    fm_status status = fm_tokens_replace(&hub->tokens, list.grants, list.count, fm_clock_unix_s());
+    if (status != FM_OK) {
+        fm_log(FM_LOG_ERROR, "not all tokens of the cluster are taken in",
+               fm_log_uint("count", list.count), fm_log_status("reason", status));
+    }
+    free(list.grants);
+    fm_sessions_check_tokens(hub, revoker(hub));
+    fm_issuance_check(hub);
+}
+
+void fm_issuance_check(fm_hub *hub)
+{
+    struct entry **link = &waiting;
+    uint64_t now_ns = fm_clock_now_ns();
+    while (*link != NULL) {
+        struct entry *entry = *link;
+        bool is_known = hub->node == NULL || fm_node_tokens_are_known(hub->node, entry->revision);
+        if (!is_known && now_ns < entry->until_ns) {
+            link = &entry->next;
+            continue;
+        }
+        *link = entry->next;
+        if (!is_known) {
+            fm_log(FM_LOG_WARNING, "a node does not say whether it knows of a token",
+                   fm_log_uint("number", entry->number));
+        }
+        finish_entry(entry);
+    }
+}
+
 // ---- what handlers call ------------------------------------------------------------------------
 
 static fm_status write_created(fm_session *session, const fm_request *request,
@@ -218,9 +323,26 @@ static fm_status write_created(fm_session *session, const fm_request *request,
     return status;
 }
 
+static fm_status issue_in_cluster(fm_session *session, const fm_request *request,
+                                  const fm_grant *grant)
+{
+    fm_grant made = *grant;
+    char token[FM_TOKEN_TEXT_SIZE];
+    if (session->hub->tokens.created_count >= FM_TOKENS_CREATED_MAX) {
+        return FM_ERR_LIMIT;
+    }
+    fm_tokens_draw(&made, token);
+    fm_status status = write_created(session, request, &made, token);
+    sodium_memzero(token, sizeof token);
+    return status;
+}
+
 fm_status fm_issue_token(fm_session *session, const fm_request *request, const fm_grant *grant)
 {
     fm_hub *hub = session->hub;
+    if (hub->log_store != NULL) {
+        return issue_in_cluster(session, request, grant);
+    }
     fm_grant made = *grant;
     char token[FM_TOKEN_TEXT_SIZE];
     fm_status status = fm_tokens_create(&hub->tokens, &made, token);
@@ -244,7 +366,7 @@ fm_status fm_issue_token(fm_session *session, const fm_request *request, const f
 fm_status fm_revoke_token(fm_session *session, const fm_request *request, uint64_t number)
 {
     fm_hub *hub = session->hub;
-    if (hub->ledger == NULL) {
+    if (hub->ledger == NULL && hub->log_store == NULL) {
         return end_token(hub, number, session, request->id, request->is_notification);
     }
     if (!fm_tokens_have_number(&hub->tokens, number)) {
@@ -254,6 +376,7 @@ fm_status fm_revoke_token(fm_session *session, const fm_request *request, uint64
     if (entry == NULL) {
         return FM_ERR_NO_MEMORY;
     }
+    entry->world = fm_tokens_world_of(&hub->tokens, number);
     fm_status status = queue(entry);
     session->jobs_waiting += status == FM_OK;
     return status;
@@ -267,7 +390,9 @@ void fm_expire_tokens(fm_hub *hub)
         static fm_log_site expired;
         fm_log_limited(&expired, FM_LOG_INFO, "token expired", fm_log_uint("number", number));
         (void)fm_tokens_revoke(&hub->tokens, number);
-        strike(hub, ENTRY_REMOVE, number); // where that fails it has still expired
+        if (hub->log_store == NULL) { // else its key goes with a lease, whatever this clock says
+            strike(hub, ENTRY_REMOVE, number); // where that fails it has still expired
+        }
         any = true;
     }
     if (any) {

@@ -9,6 +9,11 @@
 // Without a ledger nothing is written and the answer comes at once. A token that ends while it is
 // being written is struck out afterwards.
 //
+// In a cluster etcd is what is written to (server/cluster/token_log.h), in place of the ledger, and
+// the answer comes when all nodes that live know of the change:
+//
+//   written ──> every node has read it (a few looks at the directory), or KNOWN_MS ──> answered
+//
 // Threads: the event loop; what it says above the thread pool does.
 
 #pragma once
@@ -26,6 +31,12 @@ FM_CHECKED fm_status fm_issue_token(fm_session *session, const fm_request *reque
 /// @return as above; FM_ERR_BAD_VALUE: there is no such token
 FM_CHECKED fm_status fm_revoke_token(fm_session *session, const fm_request *request,
                                      uint64_t number);
+
+/// Takes in the tokens of the cluster, where they have changed. Called when the node says so.
+void fm_take_cluster_tokens(fm_hub *hub);
+
+/// Answers those who wait for other nodes to know. Called a few times a second.
+void fm_issuance_check(fm_hub *hub);
 
 /// Ends the tokens that have expired, with their sessions. Called now and then.
 void fm_expire_tokens(fm_hub *hub);

@@ -246,6 +246,15 @@ static fm_status check_world(fm_session *session, const fm_request *request, cha
     return FM_OK;
 }
 
+// Who asks for a world that was moved before goes there, and not from seed to seed.
+static fm_status refuse_at_the_end(const fm_session *session, const fm_request *request)
+{
+    const fm_value *world = &request->values[FM_FIELD_WORLD];
+    bool has_moved = world->present && fm_hub_find_host(session->hub, world->number) == NULL &&
+                     fm_request_missing(session, world->number) == FM_ERR_MOVED;
+    return has_moved ? FM_ERR_MOVED : FM_ERR_GOING_DOWN;
+}
+
 static fm_status take(fm_session *session, const fm_request *request, char *error)
 {
     if (!fm_role_may(session->role, request->method)) {
@@ -255,7 +264,7 @@ static fm_status take(fm_session *session, const fm_request *request, char *erro
         return FM_ERR_DENIED;
     }
     if (session->hub->going_down) {
-        return FM_ERR_GOING_DOWN;
+        return refuse_at_the_end(session, request);
     }
     fm_status status = check_world(session, request, error);
     if (status == FM_OK) {
@@ -303,6 +312,10 @@ static void receive(fm_session *session, const msgpack_object *message)
 static void answer_job(fm_session *session, fm_job *job)
 {
     if (job->is_notification) {
+        return;
+    }
+    if (job->status == FM_ERR_MOVED) {
+        fm_reply_moved(session, job->request, job->host->number);
         return;
     }
     if (job->status != FM_OK) {

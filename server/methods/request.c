@@ -40,8 +40,7 @@ bool fm_request_may_locate(const fm_session *session, const fm_node_world *world
                                    : strcmp(seat->world, world->name) == 0);
 }
 
-// What is not here may be on another node.
-static fm_status missing(const fm_session *session, uint64_t number)
+fm_status fm_request_missing(const fm_session *session, uint64_t number)
 {
     fm_node_world world;
     fm_node_entry entry;
@@ -55,7 +54,7 @@ fm_status fm_request_host(fm_session *session, const fm_request *request, fm_hos
 {
     fm_host *host = fm_hub_find_host(session->hub, request->values[FM_FIELD_WORLD].number);
     if (host == NULL) {
-        return missing(session, request->values[FM_FIELD_WORLD].number);
+        return fm_request_missing(session, request->values[FM_FIELD_WORLD].number);
     }
     if (!fm_request_may_know(session, host)) {
         return FM_ERR_NO_WORLD;
@@ -108,7 +107,13 @@ fm_status fm_request_post(fm_session *session, fm_job *job)
 void fm_request_refuse(fm_session *session, const fm_request *request, fm_status status,
                        const char *error)
 {
-    if (!request->is_notification) {
+    const fm_value *world = &request->values[FM_FIELD_WORLD];
+    if (request->is_notification) {
+        return;
+    }
+    if (status == FM_ERR_MOVED && world->present) {
+        fm_reply_moved(session, request->id, world->number);
+    } else {
         fm_reply_error(session, request->id, status, error[0] == '\0' ? NULL : error);
     }
 }

@@ -38,6 +38,10 @@ bool fm_request_may_locate(const fm_session *session, const fm_node_world *world
 /// @return FM_OK, FM_ERR_NO_WORLD or FM_ERR_MOVED: another node has it
 FM_CHECKED fm_status fm_request_host(fm_session *session, const fm_request *request, fm_host **out);
 
+/// Why a world that is not here is not. @return FM_ERR_NO_WORLD, or FM_ERR_MOVED: another node has
+/// it
+FM_CHECKED fm_status fm_request_missing(const fm_session *session, uint64_t number);
+
 /// The team that field `team` names: FM_ALL_TEAMS, everything, when it is absent. A player's is
 /// that of its seat, whether it is named or not.
 /// @return FM_OK, or FM_ERR_DENIED: a player named another team, which may exist or not

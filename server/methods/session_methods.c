@@ -37,11 +37,23 @@ static void end_resumed(fm_session *session, const fm_resume *resume)
     }
 }
 
+// As this node makes them, or as any did before the shared secret was changed.
+static bool read_resume(const fm_hub *hub, const fm_value *text, fm_resume *resume)
+{
+    bool is_ours = fm_resume_read(&hub->resume_key, text->bytes, text->size, resume);
+    for (uint32_t i = 1; i < hub->secrets.count && !is_ours; i++) {
+        fm_resume_key key = hub->resume_key;
+        memcpy(key.bytes, hub->secrets.keys[i].resume, sizeof key.bytes);
+        is_ours = fm_resume_read(&key, text->bytes, text->size, resume);
+    }
+    return is_ours;
+}
+
 // Whether a resume token decides what the session is.
 static bool take_resume(fm_session *session, const fm_value *text, fm_resume *resume)
 {
     const fm_hub *hub = session->hub;
-    bool is_ours = fm_resume_read(&hub->resume_key, text->bytes, text->size, resume);
+    bool is_ours = read_resume(hub, text, resume);
     const fm_grant *grant = fm_tokens_find_hash(&hub->tokens, resume->token_hash);
     if (!is_ours || (resume->has_token ? grant == NULL : !goes_without(session))) {
         return false;
@@ -56,12 +68,45 @@ static bool take_resume(fm_session *session, const fm_value *text, fm_resume *re
     return true;
 }
 
+static bool read_ticket(const fm_hub *hub, const fm_value *text, fm_ticket *ticket)
+{
+    return text->present &&
+           fm_ticket_read(&hub->secrets, text->bytes, text->size, fm_clock_unix_s(), ticket);
+}
+
+// Whether a ticket of another node decides what the session is. A token that token.create has made
+// is known to all nodes, unless it has ended; one of that node's own file may not be known here.
+static bool take_ticket(fm_session *session, const fm_value *text)
+{
+    fm_ticket ticket;
+    if (!read_ticket(session->hub, text, &ticket)) {
+        return false;
+    }
+    const fm_grant *grant =
+        ticket.has_token ? fm_tokens_find_hash(&session->hub->tokens, ticket.token_hash) : NULL;
+    if (grant != NULL) {
+        take_grant(session, grant);
+        return true;
+    }
+    if (ticket.has_token ? ticket.is_created : !goes_without(session)) {
+        return false;
+    }
+    session->role = ticket.role;
+    session->seat = ticket.seat;
+    session->has_token = session->is_vouched = ticket.has_token;
+    memcpy(session->token_hash, ticket.token_hash, sizeof session->token_hash);
+    return true;
+}
+
 // Decides what the session may be. False: the token is missing or wrong.
-static bool take_role(fm_session *session, const fm_value *token, const fm_value *text)
+static bool take_role(fm_session *session, const fm_request *request)
 {
     const fm_tokens *tokens = &session->hub->tokens;
+    const fm_value *token = &request->values[FM_FIELD_TOKEN];
+    const fm_value *text = &request->values[FM_FIELD_RESUME];
     fm_resume resume = {.has_token = false};
-    if (text->present && take_resume(session, text, &resume)) {
+    if ((text->present && take_resume(session, text, &resume)) ||
+        take_ticket(session, &request->values[FM_FIELD_TICKET])) {
         return true;
     }
     // A wrong one is worth nothing, also where nobody needs one: a page with the token of a seat
@@ -84,10 +129,14 @@ static bool take_role(fm_session *session, const fm_value *token, const fm_value
 // Whether what is shown is right and was drawn by this server: 256 random bits, which nobody finds
 // by trying. Only tokens that people made up are guessed at. So whoever tries wrong ones does not
 // lock out the players who share its address, behind a proxy or at a university.
-static bool is_beyond_guessing(const fm_hub *hub, const fm_value *token, const fm_value *text)
+static bool is_beyond_guessing(const fm_hub *hub, const fm_request *request)
 {
+    const fm_value *token = &request->values[FM_FIELD_TOKEN];
+    const fm_value *text = &request->values[FM_FIELD_RESUME];
     fm_resume resume;
-    if (text->present && fm_resume_read(&hub->resume_key, text->bytes, text->size, &resume)) {
+    fm_ticket ticket;
+    if ((text->present && read_resume(hub, text, &resume)) ||
+        read_ticket(hub, &request->values[FM_FIELD_TICKET], &ticket)) {
         return true;
     }
     const fm_grant *grant =
@@ -173,9 +222,8 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
     }
     uint64_t now_ns = fm_clock_now_ns(), wait_ns;
     const fm_value *token = &request->values[FM_FIELD_TOKEN];
-    const fm_value *resume = &request->values[FM_FIELD_RESUME];
     if (!fm_address_may_try(session->address, now_ns, &wait_ns) &&
-        !is_beyond_guessing(session->hub, token, resume)) {
+        !is_beyond_guessing(session->hub, request)) {
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "too many wrong tokens from this address; again in %llu s",
                  (unsigned long long)(wait_ns / FM_NS_PER_S + 1));
@@ -183,7 +231,7 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
         fm_session_finish(session, "too many wrong tokens");
         return FM_OK;
     }
-    if (!take_role(session, token, resume)) {
+    if (!take_role(session, request)) {
         session->hub->counts.wrong_tokens++;
         if (token->size > 0) { // who shows none guesses none
             fm_address_failed(session->address, session->hub->config->auth_failures_per_minute,

@@ -19,6 +19,7 @@
 #define FOLLOWERS_MAX  2u // threads of the pool, which has four
 #define FOLLOW_MS      5u // between two looks at a log that is followed
 #define FOLLOW_TRIES   8u
+#define TOKENS_MS      1000u               // that a start waits for them
 #define REPLAY_NUMBERS ((uint64_t)1 << 40) // numbers of replays, above those of all nodes' worlds
 
 struct taking {
@@ -90,6 +91,42 @@ fm_status fm_membership_find_etcd(const fm_config *config, fm_etcd_access *acces
     return fm_etcd_access_init(&settings, access, error);
 }
 
+fm_status fm_membership_read_secrets(const fm_config *config, fm_secrets *secrets, char *error)
+{
+    if (config->cluster_secret_file[0] == '\0') {
+        *secrets = (fm_secrets){.count = 0};
+        return FM_OK;
+    }
+    char reason[FM_SECRET_ERROR_SIZE];
+    fm_status status = fm_secrets_read(config->cluster_secret_file, secrets, reason);
+    snprintf(error, FM_ETCD_ERROR_SIZE, "%s", status == FM_OK ? "" : reason);
+    return status;
+}
+
+// What was kept for this node alone gives way to what all nodes share.
+static void share_keys(fm_hub *hub)
+{
+    if (hub->secrets.count > 0) {
+        memcpy(hub->resume_key.bytes, hub->secrets.keys[0].resume, sizeof hub->resume_key.bytes);
+    }
+}
+
+void fm_membership_reload(fm_hub *hub)
+{
+    char error[FM_ETCD_ERROR_SIZE];
+    if (hub->log_store == NULL || hub->config->cluster_secret_file[0] == '\0') {
+        return;
+    }
+    if (fm_membership_read_secrets(hub->config, &hub->secrets, error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "the cluster's secrets kept as they were",
+               fm_log_text("reason", error));
+        return;
+    }
+    share_keys(hub);
+    fm_log(FM_LOG_INFO, "the cluster's secrets read again",
+           fm_log_uint("count", hub->secrets.count));
+}
+
 fm_status fm_membership_prepare(fm_hub *hub)
 {
     const fm_config *config = hub->config;
@@ -97,7 +134,8 @@ fm_status fm_membership_prepare(fm_hub *hub)
         return FM_OK;
     }
     char error[FM_ETCD_ERROR_SIZE];
-    if (fm_membership_find_etcd(config, &own.access, error) != FM_OK) {
+    if (fm_membership_find_etcd(config, &own.access, error) != FM_OK ||
+        fm_membership_read_secrets(config, &hub->secrets, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot be a node", fm_log_text("reason", error));
         return FM_ERR_BAD_VALUE;
     }
@@ -122,6 +160,7 @@ fm_status fm_membership_join(fm_hub *hub, const char *address, uint16_t port,
     if (hub->log_store == NULL) {
         return FM_OK;
     }
+    share_keys(hub);
     if (config->cluster_advertise[0] != '\0') {
         snprintf(own.tcp, sizeof own.tcp, "%s", config->cluster_advertise);
     } else {
@@ -138,7 +177,11 @@ fm_status fm_membership_join(fm_hub *hub, const char *address, uint16_t port,
                                      .store = hub->log_store,
                                      .on_order = wake,
                                      .context = context};
-    return fm_node_create(&options, &hub->node);
+    fm_status status = fm_node_create(&options, &hub->node);
+    if (status == FM_OK && !fm_node_wait_for_tokens(hub->node, TOKENS_MS)) {
+        fm_log(FM_LOG_WARNING, "etcd does not answer: tokens that were created are not known yet");
+    }
+    return status;
 }
 
 void fm_membership_leave(fm_hub *hub)

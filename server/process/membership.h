@@ -25,6 +25,14 @@
 FM_CHECKED fm_status fm_membership_find_etcd(const fm_config *config, fm_etcd_access *access,
                                              char *error);
 
+/// Reads cluster_secret_file, where there is one. @param error  as above
+/// @return FM_OK, FM_ERR_IO or FM_ERR_BAD_VALUE
+FM_CHECKED fm_status fm_membership_read_secrets(const fm_config *config, fm_secrets *secrets,
+                                                char *error);
+
+/// The same on SIGHUP: what cannot be read stays as it was, with a line in the log.
+void fm_membership_reload(fm_hub *hub);
+
 /// Makes the store, before the conductor. @return FM_OK, FM_ERR_NO_MEMORY or FM_ERR_BAD_VALUE: a
 /// setting is missing or wrong, and the log says which
 FM_CHECKED fm_status fm_membership_prepare(fm_hub *hub);

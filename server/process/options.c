@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -436,11 +437,16 @@ static void check_cluster(struct options *options)
     if (config->cluster_name[0] == '\0') {
         return;
     }
+    fm_secrets secrets;
     if (fm_membership_find_etcd(config, &access, error) == FM_OK) {
         fm_etcd_access_fini(&access);
     } else {
         complain(options, FM_EXIT_FAILURE, "%s", error);
     }
+    if (fm_membership_read_secrets(config, &secrets, error) != FM_OK) {
+        complain(options, FM_EXIT_FAILURE, "%s", error);
+    }
+    sodium_memzero(&secrets, sizeof secrets);
 }
 
 static void read_settings(struct options *options)

@@ -110,6 +110,7 @@ static void flush(struct server *server)
 {
     server->stopped = true;
     fm_membership_leave(&server->hub); // all is written: others may take over
+    fm_issuance_check(&server->hub);   // nobody is waited for any more
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
         fm_stream_catch_up(server->hub.sessions[i]);
         fm_session_finish(server->hub.sessions[i], "server goes down");
@@ -268,6 +269,7 @@ static void on_reload(uv_signal_t *signal, int number)
     struct server *server = signal->data;
     fm_notify_reloading(&server->notify);
     reload_settings(server);
+    fm_membership_reload(&server->hub);
     if (server->tls != NULL) {
         reload_certificate(server);
     }
@@ -318,6 +320,7 @@ static void on_event(uv_async_t *async)
     fm_sessions_take_turns(&server->hub);
     fm_stream_take_turn(&server->hub);
     fm_membership_take_orders(&server->hub);
+    fm_take_cluster_tokens(&server->hub);
     take_events(server, server->hub.conductor);
     if (server->hub.replayer != NULL) {
         take_events(server, server->hub.replayer);
@@ -390,6 +393,7 @@ static void on_check(uv_timer_t *timer)
     fm_http_check_time(server->operators, now_ns);
     fm_stream_flush(&server->hub);
     fm_expire_tokens(&server->hub);
+    fm_issuance_check(&server->hub);
     fm_membership_tell_load(&server->hub);
     fm_syscall_filter_report();
     check_drain(server, now_ns);
@@ -487,8 +491,11 @@ static bool start_listening(struct server *server)
     fm_log(FM_LOG_INFO, "listening", fm_log_text("address", address), fm_log_uint("port", port),
            fm_log_text("tls", secret ? "yes" : "no"),
            fm_log_uint("workers", fm_conductor_worker_count(server->hub.conductor)));
-    return fm_membership_join(&server->hub, address, port, wake_loop, server) == FM_OK &&
-           save_port(config->port_file, port);
+    if (fm_membership_join(&server->hub, address, port, wake_loop, server) != FM_OK) {
+        return false;
+    }
+    fm_take_cluster_tokens(&server->hub);
+    return save_port(config->port_file, port);
 }
 
 // @param accept  NULL: the port is for operators
@@ -633,7 +640,7 @@ static bool server_init(struct server *server, const fm_config *config)
 static void note_uses(const fm_hub *hub)
 {
     char error[FM_LEDGER_ERROR_SIZE];
-    if (hub->ledger != NULL && hub->tokens.created_count > 0 &&
+    if (hub->ledger != NULL && hub->log_store == NULL && hub->tokens.created_count > 0 &&
         fm_ledger_note_uses(hub->ledger, &hub->tokens, error) != FM_OK) {
         fm_log(FM_LOG_WARNING, "last use of tokens not written", fm_log_text("reason", error));
     }
@@ -660,6 +667,7 @@ static void server_fini(struct server *server)
     fm_ledger_close(server->hub.ledger);
     fm_tokens_fini(&server->hub.tokens);
     sodium_memzero(&server->hub.resume_key, sizeof server->hub.resume_key);
+    sodium_memzero(&server->hub.secrets, sizeof server->hub.secrets);
     fm_addresses_fini(&server->hub.addresses);
     free(server->hub.hosts);
     free(server->hub.sessions);
@@ -691,14 +699,17 @@ static bool start_ledger(fm_hub *hub)
     char error[FM_LEDGER_ERROR_SIZE];
     fm_status status =
         fm_ledger_open(hub->config->journal_dir, &hub->resume_key, &hub->ledger, error);
-    if (status == FM_OK) {
+    bool is_node = hub->log_store != NULL; // its tokens are in etcd
+    if (status == FM_OK && !is_node) {
         status = fm_ledger_read(hub->ledger, &hub->tokens, error);
     }
     if (status != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot read the ledger", fm_log_text("reason", error));
         return false;
     }
-    forget_seats(hub);
+    if (!is_node) {
+        forget_seats(hub);
+    }
     return true;
 }
 

@@ -11,6 +11,7 @@
 #include "server/base/limits.h"
 #include "server/cluster/node.h"
 #include "server/sessions/resume.h"
+#include "server/sessions/ticket.h"
 #include "server/worlds/conductor.h"
 #include "server/worlds/host.h"
 
@@ -84,6 +85,7 @@ typedef struct fm_hub {
     fm_tokens tokens;
     struct fm_ledger *ledger; // what outlives the server; NULL: nothing does
     fm_resume_key resume_key;
+    fm_secrets secrets; // of the cluster; none: resume tokens are good here alone
     fm_addresses addresses;
     fm_hub_counts counts;
     fm_ending endings[FM_ENDINGS_MAX];

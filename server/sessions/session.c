@@ -2,6 +2,7 @@
 
 #include "server/sessions/session.h"
 
+#include "proto/pack.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
 
@@ -593,7 +594,7 @@ void fm_sessions_check_tokens(fm_hub *hub, const fm_session *but)
 {
     for (uint32_t i = hub->session_count; i-- > 0;) {
         fm_session *session = hub->sessions[i];
-        if (session != but && session->has_token &&
+        if (session != but && session->has_token && !session->is_vouched &&
             !fm_tokens_have(&hub->tokens, session->token_hash)) {
             fm_session_finish(session, "token revoked");
         }
@@ -626,5 +627,51 @@ void fm_reply_error(fm_session *session, uint64_t request, fm_status status, con
     msgpack_sbuffer_init(&reply.buffer);
     msgpack_packer_init(&reply.packer, &reply.buffer, fm_frame_write);
     fm_pack_error(&reply.packer, request, status, message);
+    fm_reply_send(session, &reply);
+}
+
+// ---- elsewhere ---------------------------------------------------------------------------------
+
+void fm_session_ticket(const fm_session *session, char text[FM_TICKET_TEXT_SIZE])
+{
+    const fm_hub *hub = session->hub;
+    text[0] = '\0';
+    if (hub->secrets.count == 0) {
+        return;
+    }
+    const fm_grant *grant =
+        session->has_token ? fm_tokens_find_hash(&hub->tokens, session->token_hash) : NULL;
+    fm_ticket ticket = {.has_token = session->has_token,
+                        .is_created = grant != NULL && grant->number != 0,
+                        .role = session->role,
+                        .seat = session->seat,
+                        .expires_s = fm_clock_unix_s() + FM_TICKET_LASTS_S};
+    memcpy(ticket.token_hash, session->token_hash, sizeof ticket.token_hash);
+    fm_ticket_make(&hub->secrets, &ticket, text);
+}
+
+void fm_reply_moved(fm_session *session, uint64_t request, uint64_t number)
+{
+    const fm_hub *hub = session->hub;
+    fm_node_world world;
+    fm_node_entry place = {.name = ""};
+    char ticket[FM_TICKET_TEXT_SIZE];
+    if (hub->node != NULL) {
+        (void)fm_node_locate(hub->node, number, NULL, &world, &place);
+    }
+    if (hub->node != NULL && strcmp(place.name, fm_node_name(hub->node)) == 0) {
+        place = (fm_node_entry){.name = ""}; // as it was at the last look
+    }
+    fm_session_ticket(session, ticket);
+    fm_reply reply;
+    msgpack_sbuffer_init(&reply.buffer);
+    msgpack_packer_init(&reply.packer, &reply.buffer, fm_frame_write);
+    fm_pack_error_and(&reply.packer, request, FM_ERR_MOVED, NULL, 5);
+    fm_pack_key_uint(&reply.packer, "world", number);
+    fm_pack_key_text(&reply.packer, "node", place.name);
+    fm_pack_key_text(&reply.packer, "tcp", place.tcp);
+    fm_pack_key_text(&reply.packer, "http", place.http);
+    fm_pack_key_text(&reply.packer, "ticket", ticket);
+    msgpack_pack_nil(&reply.packer);
     fm_reply_send(session, &reply);
 }

@@ -80,6 +80,7 @@ struct fm_session {
     bool resumed;    // it was opened with a resume token
     bool has_token;  // it was opened with the token of this hash, now or before it was resumed
     uint8_t token_hash[FM_TOKEN_HASH_SIZE];
+    bool is_vouched; // another node knows that token, and this one does not: it came with a ticket
 
     fm_address *address;
     fm_meter meters[FM_METER_COUNT];
@@ -172,3 +173,9 @@ void fm_reply_send(fm_session *session, fm_reply *reply);
 
 /// @param message  NULL: the status's own text
 void fm_reply_error(fm_session *session, uint64_t request, fm_status status, const char *message);
+
+/// Answers FM_ERR_MOVED, with where a world is now and a ticket for there.
+void fm_reply_moved(fm_session *session, uint64_t request, uint64_t world);
+
+/// A ticket for who holds this session. Empty: the cluster gives none
+void fm_session_ticket(const fm_session *session, char text[FM_TICKET_TEXT_SIZE]);

@@ -675,6 +675,8 @@ static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
         is_last = subscription->next_of_scene == NULL;
         if (!subscription->opening) {
             fm_session_disconnect(subscription->session, fm_status_text(status));
+        } else if (!subscription->is_notification && status == FM_ERR_MOVED) {
+            fm_reply_moved(subscription->session, subscription->request, scene->host->number);
         } else if (!subscription->is_notification) {
             fm_reply_error(subscription->session, subscription->request, status, NULL);
         }
@@ -766,14 +768,17 @@ static void send_moved(const fm_subscription *subscription, const fm_node_entry 
 {
     msgpack_sbuffer buffer;
     msgpack_packer packer;
+    char ticket[FM_TICKET_TEXT_SIZE];
+    fm_session_ticket(subscription->session, ticket);
     msgpack_sbuffer_init(&buffer);
     msgpack_packer_init(&packer, &buffer, fm_frame_write);
     fm_pack_key_uint(&packer, "world", subscription->scene->host->number);
     fm_pack_key_text(&packer, "node", place->name);
     fm_pack_key_text(&packer, "tcp", place->tcp);
     fm_pack_key_text(&packer, "http", place->http);
+    fm_pack_key_text(&packer, "ticket", ticket);
     fm_pack_key_uint(&packer, "tick", known_tick(subscription, tick));
-    fm_body body = {.frame = fm_frame_take(&buffer), .entries = 5};
+    fm_body body = {.frame = fm_frame_take(&buffer), .entries = 6};
     if (!send_body(subscription, FM_NOTIFY_MOVED, body, (fm_body){0})) {
         fm_session_disconnect(subscription->session, "out of memory");
     }

@@ -340,17 +340,18 @@ void fm_recording_flush(fm_mailbox *mailbox, fm_host *host)
         hand_over_keyframe(host);
         return;
     }
+    if (host->recording.held.first == NULL && !has_rows(host)) {
+        return;
+    }
     bool must_wait = has_rows(host) || fm_journal_is_waiting(host->recording.journal) ||
                      fm_journal_is_in_doubt(host->recording.journal);
     if (!must_wait) {
-        if (host->recording.held.first != NULL) {
-            fm_mailbox_note_known(mailbox, host, host->tick, host->digest);
-        }
+        fm_mailbox_note_known(mailbox, host, host->tick, host->digest);
         fm_mailbox_emit(mailbox, host->recording.held.first, host->recording.held.last);
         host->recording.held = (fm_events){0};
         return;
     }
-    if ((host->recording.held.first == NULL && !has_rows(host)) || batch_of(host) == NULL) {
+    if (batch_of(host) == NULL) {
         return; // without memory they wait for the next round
     }
     fm_journal_batch *batch = host->recording.batch;

@@ -132,6 +132,7 @@ class Node:
                            self.metrics_port_file]
         self.log_path = os.path.join(self.folder, "log")
         self.process = None
+        self.hung = False  # it did not end when it was told to
         self.start()
 
     def start(self):
@@ -181,7 +182,8 @@ class Node:
             try:
                 self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
-                self.process.kill()
+                self.hung = True
+                self.kill()
         log = self.log()
         shutil.rmtree(self.folder)
         return log

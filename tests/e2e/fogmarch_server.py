@@ -127,6 +127,7 @@ class RequestError(Exception):
         self.code = error["code"]
         self.name = error["name"]
         self.message = error["message"]
+        self.sent = error
 
 
 class Client:

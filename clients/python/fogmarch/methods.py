@@ -767,6 +767,8 @@ Moved = TypedDict('Moved', {
     'tcp': str,
     # where pages reach it
     'http': str,
+    # for hello there, in place of a token; empty: the cluster gives none
+    'ticket': str,
     # the client knows all up to here: `since` of its next subscription, for a view that is to
     # continue without a keyframe; 0: it knows nothing
     'tick': int,
@@ -785,6 +787,7 @@ class Methods:
         client: str | None = None,
         token: str | None = None,
         resume: str | None = None,
+        ticket: str | None = None,
     ) -> Hello:
         """First message of a session. Without it every other method is denied. Lowest role: none.
 
@@ -793,13 +796,18 @@ class Methods:
         token: secret that decides the role; not needed on loopback, where the server has none, but
             a wrong one is refused there, too
         resume: what an earlier hello was answered: the session gets that one's role and seat,
-            without the token, and ends that one; where it is not good any more, the token decides
+            without the token, and ends that one; where it is not good any more, the ticket or token
+            decides
+        ticket: what `moved` said, in place of a token, on another node of the cluster: gives the
+            role and seat that the session had there; good for a minute, and no longer than the
+            token behind it; where it is not good, the token decides
         """
         params: dict[str, Any] = {
             'protocol': protocol,
             'client': client,
             'token': token,
             'resume': resume,
+            'ticket': ticket,
         }
         return cast(Hello, await self.call('hello', params))
 

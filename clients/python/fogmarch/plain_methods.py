@@ -29,6 +29,7 @@ class PlainMethods:
         client: str | None = None,
         token: str | None = None,
         resume: str | None = None,
+        ticket: str | None = None,
     ) -> Hello:
         """First message of a session. Without it every other method is denied. Lowest role: none.
 
@@ -37,13 +38,18 @@ class PlainMethods:
         token: secret that decides the role; not needed on loopback, where the server has none, but
             a wrong one is refused there, too
         resume: what an earlier hello was answered: the session gets that one's role and seat,
-            without the token, and ends that one; where it is not good any more, the token decides
+            without the token, and ends that one; where it is not good any more, the ticket or token
+            decides
+        ticket: what `moved` said, in place of a token, on another node of the cluster: gives the
+            role and seat that the session had there; good for a minute, and no longer than the
+            token behind it; where it is not good, the token decides
         """
         params: dict[str, Any] = {
             'protocol': protocol,
             'client': client,
             'token': token,
             'resume': resume,
+            'ticket': ticket,
         }
         return cast(Hello, self.call('hello', params))
 

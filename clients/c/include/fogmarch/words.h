@@ -312,6 +312,7 @@ typedef enum fm_field {
     FM_FIELD_NODE, // "node"
     FM_FIELD_SIGHT, // "sight"
     FM_FIELD_MOTION, // "motion"
+    FM_FIELD_TICKET, // "ticket"
     FM_FIELD_COUNT,
 } fm_field;
 

@@ -1,0 +1,193 @@
+"""Tokens, resume and tickets in a cluster.
+
+Goal    a token that one node has made is good on all nodes from its answer on, and on none from the answer
+        to its revocation on; `resume` is good on every node, across a change of the shared secret as well;
+        `moved` says where a world is, with a ticket that gives there what the session was here, and no
+        more; a node that ends says `moved`, not `going_down`, of worlds that have gone before it. etcd
+        holds no secret.
+Method  two nodes and etcd on loopback, one file of tokens; clients that know no token but what they are
+        given.
+"""
+
+import os
+import signal
+
+import cluster
+from cluster import Etcd, Node, RequestError, until
+from fogmarch_server import Client, run
+
+cluster.skip_without_etcd()
+
+ADMIN = "an-admin-of-both-nodes"
+OLD, NEW = "the-old-secret-of-all", "the-new-secret-of-all"
+
+
+def hello(node, **fields):
+    client = Client(node.port)
+    try:
+        return client, client.call("hello", protocol=1, client="tokens", **fields)
+    except RequestError:
+        client.close()
+        raise
+
+
+def refused(node, **fields):
+    try:
+        hello(node, **fields)
+    except RequestError as error:
+        return error.name
+    raise AssertionError("hello was not refused")
+
+
+def error_of(client, method, **params):
+    try:
+        raise AssertionError(f"{method} was answered: {client.call(method, **params)}")
+    except RequestError as error:
+        return error.sent
+
+
+class Cluster:
+    """Two nodes that share tokens and secrets, and an admin on each."""
+
+    def __init__(self, etcd):
+        self.tokens = os.path.join(etcd.folder, "tokens")
+        self.secrets = os.path.join(etcd.folder, "secrets")
+        with open(self.tokens, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(f"admin {ADMIN}\n")
+        self.write_secrets(OLD)
+        self.nodes = [Node(etcd, name, "--token-file", self.tokens, "--cluster-secret-file", self.secrets)
+                      for name in "ab"]
+        self.admins = [hello(node, token=ADMIN)[0] for node in self.nodes]
+        until(lambda: all(len(admin.call("cluster.status")["nodes"]) == 2 for admin in self.admins), "both nodes")
+
+    def write_secrets(self, *secrets):
+        with open(self.secrets, "w") as file:
+            file.write("".join(secret + "\n" for secret in secrets))
+
+    def change_secrets(self, *secrets):
+        """And waits until both nodes have taken them."""
+        self.write_secrets(*secrets)
+        for node in self.nodes:
+            count = node.log().count("secrets read again")
+            node.process.send_signal(signal.SIGHUP)
+            until(lambda: node.log().count("secrets read again") > count, "the secrets to be read")
+
+    def close(self):
+        for admin in self.admins:
+            admin.close()
+        logs = [node.close() for node in self.nodes]
+        for node, log in zip(self.nodes, logs):
+            if node.hung or node.process.returncode != 0 or "Sanitizer" in log:
+                print(log)
+                raise AssertionError(f"node {node.name} ended with {node.process.returncode}")
+
+
+def tokens_are_good_on_all_nodes(both, etcd):
+    (a, b), (one, other) = both.nodes, both.admins
+    world = one.call("world.create", name="arena", generator="open", width=16, height=16)["world"]
+    one.call("team.create", world=world)
+    made = one.call("token.create", role="player", world=world, team=1)
+    lasting = other.call("token.create", role="observer", expires_s=3600)
+    assert made["number"] != lasting["number"]
+    player, welcome = hello(b, token=made["token"])  # at once, on the other node
+    assert (welcome["role"], welcome["team"]) == ("player", 1), welcome
+    assert hello(a, token=lasting["token"])[1]["role"] == "observer"
+    numbers = [token["number"] for token in other.call("token.list")["tokens"]]
+    assert numbers == [made["number"], lasting["number"]], numbers
+    kept = etcd.range("/fogmarch/test/tokens")
+    assert len(kept) == 4 and not any(made["token"].encode() in value for value in kept.values()), kept
+
+    resume = welcome["resume"]
+    again, welcome = hello(a, resume=resume)
+    assert welcome["resumed"] and (welcome["role"], welcome["world"]) == ("player", world), welcome
+    one.call("token.revoke", number=made["number"])
+    assert refused(b, token=made["token"]) == refused(a, token=made["token"]) == "denied"
+    assert refused(b, resume=resume) == "denied"
+    for client in (player, again):
+        assert client.disconnected()
+        client.close()
+    # Whose own token it is hears that it has ended.
+    admin = one.call("token.create", role="admin")
+    own = hello(b, token=admin["token"])[0]
+    own.call("token.revoke", number=admin["number"])
+    assert own.disconnected() and refused(a, token=admin["token"]) == "denied"
+    own.close()
+    return world
+
+
+def secrets_are_changed(both):
+    a, b = both.nodes
+    before = hello(a, token=ADMIN)[1]["resume"]
+    both.change_secrets(NEW, OLD)
+    between = hello(a, token=ADMIN)[1]["resume"]
+    assert hello(b, resume=before)[1]["resumed"]
+    both.change_secrets(NEW)
+    assert hello(b, resume=between)[1]["resumed"]
+    assert refused(a, resume=before) == "denied"
+
+
+def tickets_lead_to_the_next_node(both, world):
+    (a, b), (one, other) = both.nodes, both.admins
+    made = one.call("token.create", role="player", world=world, team=1)
+    player = hello(a, token=made["token"])[0]
+    player.call("subscribe", world=world)
+    one.call("cluster.move", world=world, node="b")
+    _, moved = player.notification("moved")
+    assert moved["tcp"] == f"127.0.0.1:{b.port}" and moved["node"] == "b", moved
+    sent = error_of(player, "world.info", world=world)
+    assert (sent["name"], sent["world"], sent["tcp"], sent["node"]) == ("moved", world, moved["tcp"], "b"), sent
+    for ticket in (moved["ticket"], sent["ticket"]):
+        guest, welcome = hello(b, ticket=ticket)
+        assert (welcome["role"], welcome["team"]) == ("player", 1) and not welcome["resumed"], welcome
+        until(lambda: hello(b, ticket=ticket)[1]["world"] == world, "the world to be there")
+        assert error_of(guest, "world.pause", world=world)["name"] == "denied"
+    wrong = ("B" if ticket[40] != "B" else "C").join((ticket[:40], ticket[41:]))
+    assert refused(b, ticket=wrong) == refused(b, ticket="nonsense") == "denied"
+    assert hello(b, ticket=wrong, token=ADMIN)[1]["role"] == "admin"
+    admin_ticket = error_of(one, "world.pause", world=world)["ticket"]
+    assert hello(b, ticket=admin_ticket)[1]["role"] == "admin"
+    other.call("token.revoke", number=made["number"])
+    assert refused(b, ticket=ticket) == refused(a, ticket=ticket) == "denied"
+    player.close(), guest.close()
+
+
+def who_ends_says_where_its_worlds_are(both, world):
+    a, b = both.nodes
+    client = hello(b, token=ADMIN)[0]
+    view = client.call("subscribe", world=world)["subscription"]
+    b.process.terminate()
+    names, asked = set(), []
+    try:
+        while "moved" not in names:
+            asked.append(client.send("stats", world=world))
+            try:
+                client.answer(asked[-1])
+            except RequestError as error:
+                names.add(error.name)
+    except (AssertionError, OSError):
+        pass  # it has ended
+    while client.take():
+        pass
+    names |= {answer[0]["name"] for answer in client.answers.values() if answer[0] is not None}
+    assert names <= {"moved"}, names
+    told = [(name, params) for name, params in client.notifications if name in ("moved", "going_down")]
+    name, params = told[0]
+    assert name == "moved" and params["subscription"] == view, told
+    assert params["tcp"] == f"127.0.0.1:{a.port}", told
+    assert hello(a, ticket=params["ticket"])[1]["role"] == "admin"
+    client.close()
+
+
+def a_cluster_with_a_secret():
+    with Etcd() as etcd:
+        both = Cluster(etcd)
+        try:
+            world = tokens_are_good_on_all_nodes(both, etcd)
+            secrets_are_changed(both)
+            tickets_lead_to_the_next_node(both, world)
+            who_ends_says_where_its_worlds_are(both, world)
+        finally:
+            both.close()
+
+
+run([a_cluster_with_a_secret])

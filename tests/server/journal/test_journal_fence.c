@@ -1,0 +1,179 @@
+// Journals behind a fence: what a node may tell of a world that another one has.
+//
+// Goal: from the moment on at which the fence says that a world is lost nothing of it is told or
+// written, whatever waits, its end included; and the journal ends all the same.
+//
+// Method: a fence that says what the test wants; batches that hold something, with and without
+// rows.
+
+#include "tests/server/journal/written.h"
+#include "tests/support/support.h"
+
+struct fence {
+    fm_journal_fence table;
+    fm_fence_verdict append, standing;
+    fm_journal_batch *first;
+    uint32_t appends, ends;
+    bool was_left;
+};
+
+static fm_status create(void *context, const fm_journal_head *head, const fm_journal_world *world,
+                        char *error)
+{
+    (void)context;
+    (void)head;
+    (void)world;
+    (void)error;
+    return FM_OK;
+}
+
+static void begin(void *context, uint32_t lane, uint64_t world, fm_journal_batch *first)
+{
+    struct fence *fence = context;
+    assert_int_equal(lane, 0);
+    assert_int_equal(world, 7);
+    fence->first = first;
+}
+
+static fm_fence_verdict finish(void *context, uint32_t lane, char *error)
+{
+    (void)lane;
+    (void)error;
+    struct fence *fence = context;
+    fence->appends++;
+    for (fm_journal_batch *batch = fence->first; batch != NULL; batch = batch->next) {
+        batch->is_committed = fence->append == FM_FENCE_COMMITTED;
+    }
+    return fence->append;
+}
+
+static fm_fence_verdict check(void *context, uint64_t world)
+{
+    assert_int_equal(world, 7);
+    return ((const struct fence *)context)->standing;
+}
+
+static void end(void *context, uint64_t world, bool is_left)
+{
+    struct fence *fence = context;
+    assert_int_equal(world, 7);
+    fence->ends++;
+    fence->was_left = is_left;
+}
+
+static struct fm_written *start(struct fence *fence)
+{
+    *fence = (struct fence){.table = {.context = fence,
+                                      .create = create,
+                                      .begin = begin,
+                                      .finish = finish,
+                                      .check = check,
+                                      .end = end}};
+    struct fm_written *written = fm_written_create();
+    fm_journal_options options = fm_written_options(written);
+    options.fence = &fence->table;
+    fm_written_start(written, &options);
+    return written;
+}
+
+// Something that waits for the rows before it, such as an answer to a question.
+static void submit(struct fm_written *written, bool is_last, bool is_left)
+{
+    fm_journal_batch *batch = fm_journal_batch_create();
+    assert_non_null(batch);
+    batch->is_last = is_last;
+    batch->is_left = is_left;
+    batch->held_first = (void *)(uintptr_t)++written->submitted;
+    fm_journal *journal = written->journal;
+    written->journal = is_last ? NULL : journal;
+    fm_journal_submit(journal, batch);
+}
+
+static void test_what_is_lost_is_not_told(void **state)
+{
+    (void)state;
+    struct fence fence;
+    struct fm_written *written = start(&fence);
+    fm_written_tick(written, false);
+    fm_journals_turn(written->journals);
+    assert_int_equal(written->released, 1);
+    assert_int_equal(written->given_up, 0);
+    fence.append = FM_FENCE_WAITING;
+    fm_written_tick(written, false);
+    submit(written, false, false);
+    fm_journals_turn(written->journals);
+    assert_int_equal(written->released, 1);
+    fence.append = FM_FENCE_LOST;
+    fm_journals_turn(written->journals);
+    assert_int_equal(written->given_up, 2);
+    assert_true(fm_journal_is_lost(written->journal));
+    assert_true(fm_journal_is_in_doubt(written->journal));
+    fm_written_tick(written, false);
+    uint32_t appends = fence.appends;
+    fm_journals_turn(written->journals);
+    assert_int_equal(written->given_up, 3);
+    assert_int_equal(fence.appends, appends);
+    submit(written, true, false); // destroyed, as far as this node knows
+    fm_journals_turn(written->journals);
+    assert_int_equal(written->given_up, 4);
+    assert_int_equal(fence.ends, 1);
+    assert_true(fence.was_left);
+    fm_written_destroy(written);
+}
+
+// The directory says it before the next append does: the world is dropped while its last rows wait.
+static void test_a_world_that_is_lost_while_it_ends(void **state)
+{
+    (void)state;
+    for (uint32_t is_left = 0; is_left < 2; is_left++) {
+        struct fence fence;
+        struct fm_written *written = start(&fence);
+        fence.append = FM_FENCE_LOST;
+        fence.standing = is_left == 0 ? FM_FENCE_COMMITTED : FM_FENCE_LOST;
+        fm_written_tick(written, false);
+        submit(written, true, is_left != 0);
+        fm_journals_turn(written->journals);
+        assert_int_equal(written->released, 2);
+        assert_int_equal(written->given_up, 2);
+        assert_int_equal(fence.ends, 1);
+        assert_true(fence.was_left);
+        fm_written_destroy(written);
+    }
+}
+
+static void test_a_world_without_news(void **state)
+{
+    (void)state;
+    struct fence fence;
+    struct fm_written *written = start(&fence);
+    fence.standing = FM_FENCE_WAITING;
+    submit(written, false, false);
+    fm_journals_turn(written->journals);
+    assert_int_equal(written->released, 0); // the lease may be over
+    assert_true(fm_journal_is_in_doubt(written->journal));
+    fence.standing = FM_FENCE_COMMITTED;
+    fm_journals_turn(written->journals);
+    assert_int_equal(written->released, 1);
+    assert_int_equal(written->given_up, 0);
+    fence.standing = FM_FENCE_WAITING;
+    submit(written, false, false);
+    fm_journals_turn(written->journals);
+    fence.standing = FM_FENCE_LOST; // it was
+    fm_journals_turn(written->journals);
+    assert_int_equal(written->given_up, 1);
+    assert_int_equal(fence.appends, 0);
+    submit(written, true, true);
+    fm_journals_turn(written->journals);
+    assert_int_equal(fence.ends, 1);
+    fm_written_destroy(written);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_lost_is_not_told),
+        cmocka_unit_test(test_a_world_that_is_lost_while_it_ends),
+        cmocka_unit_test(test_a_world_without_news),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
