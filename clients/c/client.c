@@ -384,7 +384,8 @@ static const char *deliver_response(fm_client *client, const msgpack_object_arra
         read_error(&message->ptr[2], &error);
     }
     if (client->hooks != NULL && client->hooks->holds(client, slot_of(client, (uint32_t)id),
-                                                      failed ? &error : NULL, &message->ptr[3])) {
+                                                      failed ? &error : NULL,
+                                                      &message->ptr[failed ? 2 : 3])) {
         return NULL; // it will be sent to another node
     }
     if (!failed) {
@@ -734,6 +735,9 @@ fm_status fm_client_hello(fm_client *client, fm_client_welcome *welcome)
     }
     if (client->resume[0] != '\0') {
         fm_params_text(&params, FM_FIELD_RESUME, client->resume);
+    }
+    if (client->ticket[0] != '\0') {
+        fm_params_text(&params, FM_FIELD_TICKET, client->ticket);
     }
     const msgpack_object *result;
     fm_status status = fm_client_call(client, FM_METHOD_HELLO, &params, &result);

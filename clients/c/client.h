@@ -28,7 +28,7 @@ struct fm_client_hooks {
     /// they name, or stays
     const fm_params *(*prepare)(fm_client *client, fm_method method, const fm_params *params,
                                 uint64_t *world);
-    /// An answer came. @param error  NULL: it was done
+    /// An answer came. @param error  NULL: it was done @param result  or all of the error
     /// @return whether the request waits on, to be sent to another node
     bool (*holds)(fm_client *client, struct fm_client_pending *request,
                   const fm_client_error *error, msgpack_object *result);
@@ -48,6 +48,7 @@ struct fm_client {
     fm_client_options options;
     char name[65], token[257]; // what options.name and options.token point to
     char resume[FM_CLIENT_RESUME_SIZE];
+    char ticket[256]; // in hello, see fm_follow; empty: none
     fm_client_error error; // of the last failure
     bool broken;           // for good; `broken_error` says why
     fm_client_error broken_error;

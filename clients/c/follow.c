@@ -51,6 +51,7 @@ struct fm_follow {
     uint64_t command_id;     // the last
     char used[ADDRESS_SIZE]; // where it connected first
     char token[257], resume[FM_CLIENT_RESUME_SIZE], ca_file[4096];
+    char place[ADDRESS_SIZE], ticket[256]; // where `moved` says that the world is
     struct subscription *subscriptions;
     uint32_t subscription_count, subscription_capacity;
     uint64_t last_number;
@@ -324,6 +325,13 @@ static bool may_go(const struct fm_follow *follow, uint64_t world)
     return may;
 }
 
+static void note_place(struct fm_follow *follow, const msgpack_object *moved)
+{
+    follow->place[0] = follow->ticket[0] = '\0';
+    fm_object_text(moved, "tcp", follow->place, sizeof follow->place);
+    fm_object_text(moved, "ticket", follow->ticket, sizeof follow->ticket);
+}
+
 static bool holds(fm_client *client, struct fm_client_pending *request,
                   const fm_client_error *error, msgpack_object *result)
 {
@@ -333,6 +341,7 @@ static bool holds(fm_client *client, struct fm_client_pending *request,
         if (request->refused) {
             follow->wants = true;
             follow->wanted_world = request->world;
+            note_place(follow, result);
             snprintf(follow->reason, sizeof follow->reason, "%s", error->message);
         }
         return request->refused;
@@ -369,6 +378,7 @@ static bool routes(fm_client *client, fm_notification notification, msgpack_obje
     if (notification == FM_NOTIFY_MOVED && follow->is_on && one->world != 0) {
         follow->wants = true;
         follow->wanted_world = one->world;
+        note_place(follow, params);
         return false;
     }
     one->asks = notification == FM_NOTIFY_WORLD_ENDED && follow->is_on && one->world != 0;
@@ -474,6 +484,7 @@ static bool greet(struct probe *probe, const char *address)
         probe->client = NULL;
         return false;
     }
+    snprintf(probe->client->ticket, sizeof probe->client->ticket, "%s", follow->ticket);
     fm_client_on_notification(probe->client, on_probe_notification, probe->owner);
     if (fm_client_hello(probe->client, NULL) != FM_OK) {
         probe->error = *fm_client_error_last(probe->client);
@@ -602,6 +613,7 @@ static bool try_node(struct probe *probe, const char *address, uint64_t world)
         return false;
     }
     put_node(owner->follow, 0, probe->address);
+    owner->follow->ticket[0] = '\0';
     fm_client_exchange(owner, probe->client);
     repeat_requests(owner);
     (void)!fm_client_flush(owner); // a failure shows when reading
@@ -627,6 +639,8 @@ static finding seek(fm_client *client, uint64_t world)
     struct probe probe = {.owner = client};
     uint64_t begin_ms = now_ms(), gone_since_ms = 0, wait_ms = PAUSE_FIRST_MS;
     memset(follow->refused, 0, sizeof follow->refused);
+    put_node(follow, 0, follow->place);
+    follow->place[0] = '\0';
     client->broken = false; // callbacks may send; it goes out when a node is found
     for (bool any = true; any && now_ms() - begin_ms < client->options.follow_ms;) {
         any = false;

@@ -70,7 +70,10 @@ def followers():
 def they_go_where_their_world_is():
     kinds = followers()
     with Etcd() as etcd:
-        nodes = [Node(etcd, name) for name in "ab"]
+        secrets = os.path.join(etcd.folder, "secrets")
+        with open(secrets, "w") as file:
+            file.write("a-secret-of-both-nodes\n")
+        nodes = [Node(etcd, name, "--cluster-secret-file", secrets) for name in "ab"]
         running = []
         try:
             owner, other = nodes

@@ -11,10 +11,14 @@ Method  two nodes and etcd on loopback, one file of tokens; clients that know no
 
 import os
 import signal
+import sys
 
 import cluster
 from cluster import Etcd, Node, RequestError, until
 from fogmarch_server import Client, run
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python"))
+import fogmarch  # noqa: E402
 
 cluster.skip_without_etcd()
 
@@ -151,6 +155,22 @@ def tickets_lead_to_the_next_node(both, world):
     player.close(), guest.close()
 
 
+def a_client_goes_by_its_ticket(both, world):
+    """The world is on b, and comes back; the client has nothing but what `moved` said."""
+    a, b = both.nodes
+    client = fogmarch.connect_plain(f"127.0.0.1:{a.port}", token=ADMIN, name="ticket")
+    for node in (b, a):
+        client._hello = {"protocol": 1, "client": "ticket"}
+        client.world_pause(world=world)
+        assert client.address == f"127.0.0.1:{node.port}", (client.address, node.name)
+        if node is b:
+            both.admins[1].call("cluster.move", world=world, node="a")
+            until(lambda: both.admins[1].call("world.locate", world=world)["node"] == "a", "the world to move")
+    both.admins[0].call("cluster.move", world=world, node="b")
+    until(lambda: both.admins[0].call("world.locate", world=world)["node"] == "b", "the world to go back")
+    client.close()
+
+
 def who_ends_says_where_its_worlds_are(both, world):
     a, b = both.nodes
     client = hello(b, token=ADMIN)[0]
@@ -185,6 +205,7 @@ def a_cluster_with_a_secret():
             world = tokens_are_good_on_all_nodes(both, etcd)
             secrets_are_changed(both)
             tickets_lead_to_the_next_node(both, world)
+            a_client_goes_by_its_ticket(both, world)
             who_ends_says_where_its_worlds_are(both, world)
         finally:
             both.close()

@@ -97,9 +97,10 @@ namespace Fogmarch
         /// <param name="resume">Welcome.Text("resume") of an earlier session whose connection broke, or null</param>
         /// <param name="tls">over TLS 1.2, with a certificate that is checked</param>
         /// <param name="trusts">decides about the certificate; null: the system does</param>
+        /// <param name="ticket">what `moved` said on another node, in place of a token; or null</param>
         public Client(string host = "127.0.0.1", int port = 7421, string token = null,
                       string name = "fogmarch-csharp", string resume = null, bool tls = false,
-                      RemoteCertificateValidationCallback trusts = null)
+                      RemoteCertificateValidationCallback trusts = null, string ticket = null)
         {
             subscribed = OnSubscribed;
             unsubscribed = OnUnsubscribed;
@@ -111,7 +112,7 @@ namespace Fogmarch
             nodes.Add((host.Contains(":") ? "[" + host + "]" : host) + ":" + port);
             link = new Link(host, port, tls, trusts);
             Begin("hello").Set("protocol", Protocol.Number).Set("client", name).Set("token", token)
-                .Set("resume", resume).Send(OnHello);
+                .Set("resume", resume).Set("ticket", ticket).Send(OnHello);
         }
 
         /// <summary>Disconnects. Views keep what they show.</summary>
@@ -566,6 +567,7 @@ namespace Fogmarch
             }
             else if (name == "moved")
             {
+                NotePlace(fields);
                 Leave(fields.UInt("subscription"));
             }
             else if (name == "going_down" && GoingDown != null)

@@ -38,6 +38,7 @@ namespace Fogmarch
         private long seekWorld, probeSince, pauseUntil, goneSince;
         private int seekAt, pauseMs;
         private string seekReason, probeAddress;
+        private string guess, ticket; // the node where the world is, and for there, as `moved` said
         private Client probe;
         private bool probeIsRight, probeAsked;
         private readonly List<View> asking = new List<View>(); // whose worlds have ended here, perhaps not elsewhere
@@ -158,8 +159,22 @@ namespace Fogmarch
             }
             wanted.Refused = true;
             waiting.Add(id, wanted);
+            if (status == "moved")
+            {
+                NotePlace(answer.Error);
+            }
             Seek(wanted.World, answer.Message);
             return true;
+        }
+
+        // `moved` says where a world is, and how to be let in there.
+        private void NotePlace(Fields moved)
+        {
+            if (seeking == null)
+            {
+                guess = moved.Has("tcp") && moved.Text("tcp") != "" ? moved.Text("tcp") : null;
+                ticket = moved.Has("ticket") && moved.Text("ticket") != "" ? moved.Text("ticket") : null;
+            }
         }
 
         // The connection is over. Returns whether another one is looked for.
@@ -230,6 +245,13 @@ namespace Fogmarch
 
         private void NextNode(long now)
         {
+            if (guess != null)
+            {
+                string address = guess;
+                guess = null;
+                Ask(address, false, now);
+                return;
+            }
             while (seekAt < nodes.Count && refused.Contains(nodes[seekAt]))
             {
                 seekAt++;
@@ -258,7 +280,7 @@ namespace Fogmarch
             probeIsRight = isRight;
             probeAsked = false;
             probeSince = now;
-            probe = new Client(host, int.Parse(address.Substring(colon + 1)), token, name, resume, isSecret, trusts)
+            probe = new Client(host, int.Parse(address.Substring(colon + 1)), token, name, resume, isSecret, trusts, ticket)
             {
                 FollowMs = 0
             };
@@ -346,6 +368,7 @@ namespace Fogmarch
             probe.State = ClientState.Closed; // without its link
             probe = null;
             seeking = null;
+            guess = ticket = null;
             asking.Clear();
             isAsked = false;
             Settle(probeAddress);

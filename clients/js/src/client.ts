@@ -127,7 +127,7 @@ export class Client {
       } catch (error) {
         const world = (given as { world?: number }).world;
         if (error instanceof RequestError && error.status === "moved" && this.mayGo(world)) {
-          this.go(link, world, error);
+          this.go(link, world, error, error.sent);
         } else if (!(error instanceof ConnectionError) || this.closed !== undefined ||
                    this.follow?.isOn !== true || !mayRepeat(method) || "subscription" in given) {
           throw error;
@@ -175,7 +175,7 @@ export class Client {
   private async greet(link: Link): Promise<Results["hello"]> {
     const { name, token, resume } = this.hello;
     return await link.ask("hello", {
-      protocol: PROTOCOL, client: name ?? "fogmarch-js", token, resume,
+      protocol: PROTOCOL, client: name ?? "fogmarch-js", token, resume, ticket: this.follow?.ticket,
     }) as Results["hello"];
   }
 
@@ -195,7 +195,7 @@ export class Client {
     }
     if (name === "moved" && this.follow?.isOn === true) {
       const { world } = params as { world: number };
-      this.go(link, world, new ConnectionError("the world is on another node now"));
+      this.go(link, world, new ConnectionError("the world is on another node now"), params);
     }
     this.tell(name, params);
   }
@@ -236,8 +236,9 @@ export class Client {
   }
 
   // Begins to look for the node of a world, unless that is being done.
-  private go(link: Link, world: number | undefined, error: Error): void {
+  private go(link: Link, world: number | undefined, error: Error, place: unknown = {}): void {
     if (link === this.link && this.seeking === undefined && this.closed === undefined) {
+      this.follow?.notePlace((place ?? {}) as object);
       this.seeking = this.seek(world, error).finally(() => {
         this.seeking = undefined;
       });

@@ -60,6 +60,9 @@ export class Follow {
   isOn = false;
   /** Nodes that refused hello; each is asked once in a search. */
   readonly refused = new Set<string>();
+  /** For the node where the world is, as `moved` said. */
+  ticket: string | undefined;
+  private guess: string | undefined; // that node
   private command = 1 + Math.floor(Math.random() * 2 ** 51);
 
   /** `nodes`: addresses for dial(), the best guess first. */
@@ -70,16 +73,25 @@ export class Follow {
   }
 
   get candidates(): string[] {
-    return this.nodes.filter((address) => !this.refused.has(address));
+    const known = this.guess === undefined ? this.nodes : [...new Set([this.guess, ...this.nodes])];
+    return known.filter((address) => !this.refused.has(address));
   }
 
   /** The client is on a node, whose hello names the others. */
   settle(address: string, welcome: Results["hello"]): void {
     this.isOn = this.followMs > 0 && (welcome.node ?? "") !== "";
+    this.ticket = this.guess = undefined;
     const seeds = ((welcome.seeds ?? []) as unknown as Place[])
       .map((place) => this.dialer.addressOf(place))
       .filter((seed) => seed !== undefined);
     this.nodes = [...new Set([address, ...seeds, ...this.nodes])].slice(0, NODES_MAX);
+  }
+
+  /** `moved` has said where a world is, and how to be let in there. */
+  notePlace(place: Partial<Place> & { ticket?: string }): void {
+    const address = this.dialer.addressOf({ tcp: place.tcp ?? "", http: place.http ?? "" });
+    this.guess = address === "" ? undefined : address;
+    this.ticket = place.ticket === "" ? undefined : place.ticket;
   }
 
   /** Gives a command its id, unless it has one. */

@@ -22,6 +22,8 @@ export class RequestError extends Error {
     readonly status: string,
     message: string,
     readonly method: string,
+    /** All that the server sent; `moved` says where the world is. */
+    readonly sent: unknown = undefined,
   ) {
     super(message);
     this.name = "RequestError";
@@ -119,7 +121,7 @@ export class Link {
     this.waiting.delete(id);
     if (error !== null && error !== undefined) {
       const { code, name, message } = error as { code: number; name: string; message: string };
-      waiting?.reject(new RequestError(code, name, message, waiting.method));
+      waiting?.reject(new RequestError(code, name, message, waiting.method, error));
     } else {
       waiting?.resolve(result);
     }

@@ -80,7 +80,7 @@ class Client(Methods):
             except RequestError as error:
                 if error.status != "moved" or not self._may_go(given.get("world")):
                     raise
-                self._go(link, given["world"], error)
+                self._go(link, given["world"], error, error.sent)
             except ConnectionEnded:
                 if self._end is not None or not self._follow.is_on or method in ONCE:
                     raise
@@ -143,7 +143,7 @@ class Client(Methods):
                 self._early.append((name, params))
         elif name == "moved":
             if self._follow.is_on:
-                self._go(link, self._subscriptions[number].world, ConnectionEnded(MOVED))
+                self._go(link, self._subscriptions[number].world, ConnectionEnded(MOVED), params)
             else:
                 self._subscriptions[number]._take("end", {"reason": MOVED})
         elif name == "world_ended" and self._follow.is_on:
@@ -186,9 +186,11 @@ class Client(Methods):
             worlds = [view.world for view in self._subscriptions.values()]
             self._go(link, worlds[0] if worlds else self._world, ConnectionEnded(reason))
 
-    def _go(self, link: Link, world: int | None, error: Exception) -> None:
+    def _go(self, link: Link, world: int | None, error: Exception,
+            place: Mapping[str, Any] | None = None) -> None:
         """Begins to look for the node of a world, unless somebody else has."""
         if link is self._link and self._seeking is None and self._end is None:
+            self._follow.note_place(place or {})
             self._seeking = asyncio.create_task(self._seek(world, error))
 
     async def _ask_whether_ended(self, link: Link, view: Subscription,
@@ -272,7 +274,7 @@ class Client(Methods):
                                                            limit=READ_SIZE)
             link = Link(reader, writer, self._route, self._link_over)
             try:
-                welcome = await link.ask("hello", self._hello)
+                welcome = await link.ask("hello", self._follow.greeting(self._hello))
             except BaseException as error:
                 if isinstance(error, RequestError):
                     self._follow.refused.add(address)

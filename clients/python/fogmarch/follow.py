@@ -36,13 +36,25 @@ class Follow:
         self.follow_s = follow_s
         self.refused: set[str] = set()  # nodes that refused hello; each is asked once in a search
         self.is_on = False  # the server is a node of a cluster
+        self.ticket: str | None = None  # for the node where the world is
+        self._guess: str | None = None  # that node
         self._command = random.randrange(1, 1 << 51)
 
     def settle(self, address: str, welcome: Mapping[str, Any]) -> None:
         """The client is on a node, whose hello names the others."""
         self.is_on = self.follow_s > 0 and bool(welcome.get("node"))
+        self.ticket = self._guess = None
         known = [address, *(seed["tcp"] for seed in welcome.get("seeds", ())), *self.nodes]
         self.nodes = list(dict.fromkeys(known))[:NODES_MAX]
+
+    def note_place(self, place: Mapping[str, Any]) -> None:
+        """`moved` has said where a world is, and how to be let in there."""
+        self._guess = place.get("tcp") or None
+        self.ticket = place.get("ticket") or None
+
+    def greeting(self, hello: Mapping[str, Any]) -> dict[str, Any]:
+        """What to say to a node."""
+        return {**hello, "ticket": self.ticket} if self.ticket else dict(hello)
 
     def prepare(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
         """Gives a command its id, unless it has one."""
@@ -64,7 +76,8 @@ class Follow:
 
     def candidates(self) -> list[str]:
         """Nodes to ask, the best guess first."""
-        return [address for address in self.nodes if address not in self.refused]
+        known = [self._guess, *self.nodes] if self._guess else self.nodes
+        return [address for address in dict.fromkeys(known) if address not in self.refused]
 
 
 class Search:

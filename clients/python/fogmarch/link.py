@@ -21,6 +21,7 @@ class RequestError(Exception):
         self.code: int = error["code"]
         self.status: str = error["name"]
         self.message: str = error["message"]
+        self.sent = error  # all of it; `moved` says where the world is
 
 
 class ConnectionEnded(Exception):

@@ -161,6 +161,7 @@ class PlainClient(PlainMethods):
             except RequestError as error:
                 if error.status != "moved" or not self._may_go(given.get("world")):
                     raise
+                self._follow.note_place(error.sent)
                 self._seek(given["world"], error)
             except TimeoutError as error:  # perhaps the node is frozen, and another one has the world
                 if was_late or not self._follow.is_on or method in ONCE:
@@ -307,7 +308,7 @@ class PlainClient(PlainMethods):
             if self._context is not None:
                 connection = self._context.wrap_socket(connection, server_hostname=host)
             link = PlainLink(connection, self._timeout_s, self._route)
-            return link, link.ask("hello", self._hello, timeout_s)
+            return link, link.ask("hello", self._follow.greeting(self._hello), timeout_s)
         except BaseException as error:
             if isinstance(error, RequestError):
                 self._follow.refused.add(address)
@@ -358,6 +359,7 @@ class PlainView(FollowedView):
                 self._client._read(deadline)
             name, params = self._queue.popleft()
             if name == "moved" and self._client._follow.is_on:
+                self._client._follow.note_place(params)
                 self._client._seek(self.world, ConnectionEnded(MOVED))
                 continue
             if name in ("end", "moved"):
