@@ -13,8 +13,10 @@
 #include "core/commands/spawning.h"
 #include "core/commands/teams.h"
 #include "core/commands/unit_commands.h"
+#include "core/world/interval.h"
 #include "core/world/names.h"
-#include "core/world/world_state.h"
+#include "core/world/receipts.h"
+#include "core/world/world_parts.h"
 
 typedef void command_fn(fm_world *world, const fm_command *command, fm_command_result *result);
 
@@ -39,8 +41,8 @@ static fm_status reserve_receipt(fm_world *world, const fm_command *command, fm_
     bool spawns = command->kind == FM_COMMAND_SPAWN;
     *receipt = (fm_receipt){.id = id->id, .request = id->request, .kind = command->kind};
     receipt->agent_count = spawns ? command->cell_count : 0;
-    return fm_receipts_reserve(&world->receipts, &world->memory, id->seat, receipt->agent_count,
-                               &receipt->agents);
+    return fm_receipts_reserve(fm_world_edit_receipts(world), fm_world_memory(world), id->seat,
+                               receipt->agent_count, &receipt->agents);
 }
 
 static void keep_receipt(fm_world *world, const fm_command *command,
@@ -58,7 +60,8 @@ static void keep_receipt(fm_world *world, const fm_command *command,
         receipt->agents[i] =
             (fm_receipt_agent){.id = result->spawned[i], .name_index1 = name.index1};
     }
-    fm_receipts_add(&world->receipts, &world->memory, command->id->seat, receipt);
+    fm_receipts_add(fm_world_edit_receipts(world), fm_world_memory(world), command->id->seat,
+                    receipt);
 }
 
 // Those who replay a journal do not ask for the ids of new agents, but the receipt names them.
@@ -66,7 +69,7 @@ static fm_status reserve_spawned(fm_world *world, const fm_receipt *receipt,
                                  fm_command_result *result)
 {
     if (receipt->agent_count > 0 && result->spawned == NULL) {
-        result->spawned = fm_memory_allocate_zeroed(&world->memory, receipt->agent_count,
+        result->spawned = fm_memory_allocate_zeroed(fm_world_memory(world), receipt->agent_count,
                                                     sizeof *result->spawned);
     }
     return receipt->agent_count > 0 && result->spawned == NULL ? FM_ERR_NO_MEMORY : FM_OK;
@@ -88,11 +91,11 @@ static void apply_with_receipt(fm_world *world, const fm_command *command,
     if (result->status == FM_OK) {
         keep_receipt(world, command, result, &receipt);
     } else {
-        fm_memory_release(&world->memory, receipt.agents,
+        fm_memory_release(fm_world_memory(world), receipt.agents,
                           receipt.agent_count * sizeof *receipt.agents);
     }
     if (wanted == NULL) {
-        fm_memory_release(&world->memory, result->spawned,
+        fm_memory_release(fm_world_memory(world), result->spawned,
                           receipt.agent_count * sizeof *result->spawned);
         result->spawned = NULL;
     }
@@ -103,8 +106,7 @@ static void apply_with_receipt(fm_world *world, const fm_command *command,
 void fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     *result = (fm_command_result){.status = FM_OK, .spawned = result->spawned};
-    world->settled = false;
-    world->still_ticks = 0;
+    fm_world_disturb(world);
     fm_world_begin_interval(world);
     FM_ASSERT((uint32_t)command->kind <= FM_COMMAND_KIND_LAST);
     uint32_t refusals = fm_world_refusals(world);
@@ -118,10 +120,10 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
         commands[command->kind](world, command, result);
     }
     // Also when it is refused: what could be looked up until then, such as labels, stays.
-    world->allocations.starved |= fm_world_refusals(world) != refusals;
+    fm_world_note_refusals(world, refusals);
 }
 
 const fm_receipt *fm_world_receipt(const fm_world *world, uint32_t seat, uint64_t id)
 {
-    return fm_receipts_find(&world->receipts, seat, id);
+    return fm_receipts_find(fm_world_receipts(world), seat, id);
 }

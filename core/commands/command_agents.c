@@ -2,7 +2,9 @@
 
 #include "core/commands/command_agents.h"
 
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
+#include "core/world/given_orders.h"
+#include "core/world/interval.h"
 
 fm_status fm_command_check_agents(fm_world *world, const fm_command *command,
                                   uint32_t *failed_index)
@@ -15,12 +17,6 @@ fm_status fm_command_check_agents(fm_world *world, const fm_command *command,
         }
     }
     // One ending for each order there is, and for each that the command gives.
-    uint64_t endings = world->interval.ended_count + world->orders.live + command->agent_count;
-    return endings <= UINT32_MAX &&
-                   FM_RESERVE(world, world->interval.ended, world->interval.ended_capacity,
-                              (uint32_t)endings) &&
-                   FM_RESERVE(world, world->interval.removed, world->interval.removed_capacity,
-                              world->interval.removed_count + command->agent_count)
-               ? FM_OK
-               : FM_ERR_NO_MEMORY;
+    uint64_t endings = fm_world_orders(world)->live + command->agent_count;
+    return fm_interval_reserve(world, endings, command->agent_count) ? FM_OK : FM_ERR_NO_MEMORY;
 }

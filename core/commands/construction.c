@@ -5,7 +5,11 @@
 #include "core/base/random.h"
 #include "core/commands/edits.h"
 #include "core/commands/placing.h"
-#include "core/world/world_state.h"
+#include "core/world/agent_marks.h"
+#include "core/world/team.h"
+#include "core/world/true_map.h"
+#include "core/world/world_classes.h"
+#include "core/world/world_parts.h"
 
 // Calls with every cell of a rectangle on the map.
 typedef void cell_fn(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building);
@@ -23,7 +27,7 @@ static void for_each_cell(fm_world *world, const fm_building *building, cell_fn 
 static void note_digest(fm_world *world, const fm_building *building, uint32_t kind)
 {
     uint64_t who = (uint64_t)building->id << 32 | building->team;
-    world->digest = fm_mix64(world->digest ^ fm_mix64(who + kind));
+    fm_world_mix_digest(world, fm_mix64(who + kind));
 }
 
 // The owner hears of its own buildings at once, whoever looks.
@@ -41,7 +45,7 @@ static fm_status check_rect(const fm_world *world, const fm_command *command)
         return FM_ERR_BAD_VALUE;
     }
     const fm_rect *rect = &command->rects[0];
-    if (!fm_grid_contains(world->map.grid, (int64_t)rect->x + rect->width - 1,
+    if (!fm_grid_contains(fm_world_grid(world), (int64_t)rect->x + rect->width - 1,
                           (int64_t)rect->y + rect->height - 1)) {
         return FM_ERR_OFF_GRID;
     }
@@ -52,7 +56,7 @@ static fm_status check_site(const fm_world *world, const fm_rect *rect, uint32_t
 {
     for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
         for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
-            *in_the_way = fm_buildings_at(&world->map.buildings, fm_cell_at(x, y));
+            *in_the_way = fm_buildings_at(&fm_world_map(world)->buildings, fm_cell_at(x, y));
             if (*in_the_way != 0) {
                 return FM_ERR_BUILDING;
             }
@@ -63,7 +67,7 @@ static fm_status check_site(const fm_world *world, const fm_rect *rect, uint32_t
 
 static bool stands_in(const fm_world *world, const struct fm_agent *agent, const fm_rect *rect)
 {
-    uint32_t size = world->rules.classes[agent->class_index].size;
+    uint32_t size = fm_world_class_size(world, agent->class_index);
     uint32_t x = fm_cell_x(agent->cell), y = fm_cell_y(agent->cell);
     return x < rect->x + rect->width && rect->x < x + size && y < rect->y + rect->height &&
            rect->y < y + size;
@@ -72,9 +76,10 @@ static bool stands_in(const fm_world *world, const struct fm_agent *agent, const
 // Units on the site; `first` receives one of them.
 static uint32_t count_units(const fm_world *world, const fm_rect *rect, fm_agent_id *first)
 {
+    const struct fm_world_agents *agents = fm_world_agents(world);
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        const struct fm_agent *agent = &world->agents.slots[slot];
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        const struct fm_agent *agent = &agents->slots[slot];
         if (agent->alive && stands_in(world, agent, rect)) {
             *first = count == 0 ? fm_agent_id_of(world, agent) : *first;
             count += 1;
@@ -103,10 +108,11 @@ static fm_status check_build(const fm_world *world, const fm_command *command,
 
 static void raise(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building)
 {
-    size_t i = fm_grid_index(world->map.grid, cell);
-    building->under[place] = world->map.grid->terrain[i];
-    fm_edits_set_cell(world, cell, FM_TERRAIN_BUILDING, world->map.grid->cost[i]);
-    fm_buildings_seen_note(&world->map.buildings_shown, &world->map.buildings, cell);
+    struct fm_world_map *map = fm_world_edit_map(world);
+    size_t i = fm_grid_index(map->grid, cell);
+    building->under[place] = map->grid->terrain[i];
+    fm_edits_set_cell(world, cell, FM_TERRAIN_BUILDING, map->grid->cost[i]);
+    fm_buildings_seen_note(&map->buildings_shown, &map->buildings, cell);
 }
 
 void fm_construction_build(fm_world *world, const fm_command *command, fm_command_result *result)
@@ -118,19 +124,19 @@ void fm_construction_build(fm_world *world, const fm_command *command, fm_comman
     }
     fm_rect rect = command->rects[0];
     size_t cell_count = (size_t)rect.width * rect.height;
-    result->status = fm_buildings_reserve(&world->map.buildings);
+    fm_buildings *buildings = &fm_world_edit_map(world)->buildings;
+    result->status = fm_buildings_reserve(buildings);
     if (result->status == FM_OK) {
         result->status = fm_edits_reserve(world, cell_count, false);
     }
     uint8_t *under =
-        result->status == FM_OK ? fm_memory_allocate(&world->memory, cell_count) : NULL;
+        result->status == FM_OK ? fm_memory_allocate(fm_world_memory(world), cell_count) : NULL;
     if (under == NULL) {
         result->status = result->status == FM_OK ? FM_ERR_NO_MEMORY : result->status;
         result->changed_count = 0;
         return;
     }
-    const fm_building *building =
-        fm_buildings_add(&world->map.buildings, command->team, rect, under);
+    const fm_building *building = fm_buildings_add(buildings, command->team, rect, under);
     for_each_cell(world, building, raise);
     for_each_cell(world, building, tell_owner);
     note_digest(world, building, 0);
@@ -140,14 +146,16 @@ void fm_construction_build(fm_world *world, const fm_command *command, fm_comman
 
 static void restore(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building)
 {
-    uint8_t cost = world->map.grid->cost[fm_grid_index(world->map.grid, cell)];
+    struct fm_world_map *map = fm_world_edit_map(world);
+    uint8_t cost = map->grid->cost[fm_grid_index(map->grid, cell)];
     fm_edits_set_cell(world, cell, (fm_terrain)building->under[place], cost);
-    fm_buildings_seen_note(&world->map.buildings_shown, &world->map.buildings, cell);
+    fm_buildings_seen_note(&map->buildings_shown, &map->buildings, cell);
 }
 
 void fm_construction_demolish(fm_world *world, const fm_command *command, fm_command_result *result)
 {
-    const fm_building *building = fm_buildings_find(&world->map.buildings, command->building);
+    fm_buildings *buildings = &fm_world_edit_map(world)->buildings;
+    const fm_building *building = fm_buildings_find(buildings, command->building);
     if (building == NULL || (command->team != FM_ALL_TEAMS && building->team != command->team)) {
         result->status = FM_ERR_NO_BUILDING;
         return;
@@ -157,11 +165,11 @@ void fm_construction_demolish(fm_world *world, const fm_command *command, fm_com
     if (result->status != FM_OK) {
         return;
     }
-    fm_building gone = fm_buildings_take(&world->map.buildings, command->building);
+    fm_building gone = fm_buildings_take(buildings, command->building);
     for_each_cell(world, &gone, restore);
     for_each_cell(world, &gone, tell_owner);
     note_digest(world, &gone, 1);
-    fm_memory_release(&world->memory, gone.under, cell_count);
+    fm_memory_release(fm_world_memory(world), gone.under, cell_count);
     fm_placing_push_out(world); // those who were walled in come free
     result->changed_count = (uint32_t)cell_count;
 }

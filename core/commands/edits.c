@@ -2,23 +2,28 @@
 
 #include "core/commands/edits.h"
 
-#include "core/base/random.h"
 #include "core/commands/placing.h"
+#include "core/world/agent_marks.h"
+#include "core/world/interval.h"
 #include "core/world/planner_table.h"
+#include "core/world/team.h"
+#include "core/world/team_labels.h"
+#include "core/world/true_map.h"
 #include "core/world/view_surveys.h"
 #include "core/world/world_classes.h"
-#include "core/world/world_state.h"
+#include "core/world/world_parts.h"
 
 // A building has to go before what it stands on can change.
 static bool hides_terrain(const fm_world *world, const fm_command *command, fm_cell cell)
 {
     return command->terrain != FM_TERRAIN_UNKNOWN &&
-           fm_buildings_at(&world->map.buildings, cell) != 0;
+           fm_buildings_at(&fm_world_map(world)->buildings, cell) != 0;
 }
 
 static bool hides_terrain_in(const fm_world *world, const fm_command *command, const fm_rect *rect)
 {
-    for (uint32_t y = rect->y; world->map.buildings.count > 0 && y < rect->y + rect->height; y++) {
+    for (uint32_t y = rect->y;
+         fm_world_map(world)->buildings.count > 0 && y < rect->y + rect->height; y++) {
         for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
             if (hides_terrain(world, command, fm_cell_at(x, y))) {
                 return true;
@@ -51,7 +56,7 @@ static fm_status check_terrain(fm_world *world, const fm_command *command, uint3
         if (rect->width == 0 || rect->height == 0) {
             return FM_ERR_BAD_VALUE;
         }
-        if (!fm_grid_contains(world->map.grid, (int64_t)rect->x + rect->width - 1,
+        if (!fm_grid_contains(fm_world_grid(world), (int64_t)rect->x + rect->width - 1,
                               (int64_t)rect->y + rect->height - 1)) {
             return FM_ERR_OFF_GRID;
         }
@@ -66,13 +71,14 @@ static fm_status check_terrain(fm_world *world, const fm_command *command, uint3
 
 fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_weighted)
 {
-    if (!FM_RESERVE(world, world->interval.edited, world->interval.edited_capacity,
-                    world->interval.edited_count + (uint32_t)cell_count) ||
+    struct fm_world_interval *interval = fm_world_edit_interval(world);
+    if (!FM_RESERVE(world, interval->edited, interval->edited_capacity,
+                    interval->edited_count + (uint32_t)cell_count) ||
         (becomes_weighted && fm_world_classes_prepare_for_weights(world) != FM_OK)) {
         return FM_ERR_NO_MEMORY;
     }
-    for (uint32_t i = 0; i < world->teams.count; i++) {
-        fm_knowledge *knowledge = world->teams.list[i].knowledge;
+    for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
+        fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
         if (fm_knowledge_prepare_for_edits(knowledge) != FM_OK ||
             (becomes_weighted && fm_knowledge_prepare_for_weights(knowledge) != FM_OK)) {
             return FM_ERR_NO_MEMORY;
@@ -83,22 +89,24 @@ fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_we
 
 bool fm_edits_set_cell(fm_world *world, fm_cell cell, fm_terrain terrain, uint8_t cost)
 {
-    fm_grid *grid = world->map.grid;
+    fm_grid *grid = fm_world_edit_map(world)->grid;
+    struct fm_world_interval *interval = fm_world_edit_interval(world);
+    uint32_t class_count = fm_world_rules_get(world)->class_count;
     fm_terrain before = (fm_terrain)grid->terrain[fm_grid_index(grid, cell)];
     if (!fm_grid_set(grid, cell, terrain, cost)) {
         return false;
     }
-    for (uint32_t class_index = 0; class_index < world->rules.class_count; class_index++) {
+    for (uint32_t class_index = 0; class_index < class_count; class_index++) {
         fm_world_class_note_edit(world, class_index, cell);
     }
     fm_team_labels_note_edit(world, cell);
-    for (uint32_t t = 0; t < world->teams.count; t++) {
-        fm_knowledge_note_edit(world->teams.list[t].knowledge, cell, before);
+    for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
+        fm_knowledge_note_edit(fm_team_of(world, team)->knowledge, cell, before);
     }
-    world->interval.edited[world->interval.edited_count++] = cell;
-    world->counts.cells_edited += 1;
-    world->interval.map_edited = true;
-    world->digest = fm_mix64(world->digest ^ ((uint64_t)cell << 16 | terrain << 8 | cost));
+    interval->edited[interval->edited_count++] = cell;
+    interval->map_edited = true;
+    fm_world_edit_counts(world)->cells_edited += 1;
+    fm_world_mix_digest(world, (uint64_t)cell << 16 | terrain << 8 | cost);
     return true;
 }
 
@@ -106,29 +114,32 @@ bool fm_edits_set_cell(fm_world *world, fm_cell cell, fm_terrain terrain, uint8_
 static void edit_cell(fm_world *world, const fm_command *command, fm_cell cell,
                       fm_command_result *result)
 {
-    size_t i = fm_grid_index(world->map.grid, cell);
-    fm_terrain terrain = command->terrain == FM_TERRAIN_UNKNOWN
-                             ? (fm_terrain)world->map.grid->terrain[i]
-                             : command->terrain;
-    uint8_t cost = command->cost == 0 ? world->map.grid->cost[i] : command->cost;
+    const fm_grid *grid = fm_world_grid(world);
+    size_t i = fm_grid_index(grid, cell);
+    fm_terrain terrain =
+        command->terrain == FM_TERRAIN_UNKNOWN ? (fm_terrain)grid->terrain[i] : command->terrain;
+    uint8_t cost = command->cost == 0 ? grid->cost[i] : command->cost;
     result->changed_count += fm_edits_set_cell(world, cell, terrain, cost);
 }
 
 // The map has its first cell of another cost. Teams do not notice before they see one.
 static void become_weighted(fm_world *world)
 {
-    world->map.truth =
-        fm_view_of_grid(world->map.grid, world->rules.connectivity, world->rules.steps);
+    const fm_world_rules *rules = fm_world_rules_get(world);
+    struct fm_world_map *map = fm_world_edit_map(world);
+    map->truth = fm_view_of_grid(map->grid, rules->connectivity, rules->steps);
     fm_world_classes_use_weights(world);
 }
 
 void fm_world_use_seen_weights(fm_world *world)
 {
-    for (uint32_t i = 0; world->map.grid->weighted && i < world->teams.count; i++) {
-        if (world->teams.list[i].knowledge->wants_weights) {
-            fm_knowledge_use_weights(world->teams.list[i].knowledge);
-            fm_planners_forget(world, i + 1);
-            fm_view_surveys_forget(world, i + 1);
+    uint32_t team_count = fm_world_grid(world)->weighted ? fm_world_team_count(world) : 0;
+    for (uint32_t team = 1; team <= team_count; team++) {
+        fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
+        if (knowledge->wants_weights) {
+            fm_knowledge_use_weights(knowledge);
+            fm_planners_forget(world, team);
+            fm_view_surveys_forget(world, team);
         }
     }
 }
@@ -136,13 +147,14 @@ void fm_world_use_seen_weights(fm_world *world)
 // Whether some planner, now or of agents to come, cannot work on a map of uneven costs.
 static bool somebody_needs_equal_costs(const fm_world *world)
 {
-    bool needed = world->rules.planner.ops->uniform_only;
-    for (uint32_t i = 0; i < world->teams.count; i++) {
-        needed = needed || world->teams.list[i].spec.ops->uniform_only;
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    bool needed = fm_world_rules_get(world)->planner.ops->uniform_only;
+    for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
+        needed = needed || fm_team_of(world, team)->spec.ops->uniform_only;
     }
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        needed = needed || (world->agents.slots[slot].alive &&
-                            world->agents.slots[slot].spec.ops->uniform_only);
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        const struct fm_agent *agent = &agents->slots[slot];
+        needed = needed || (agent->alive && agent->spec.ops->uniform_only);
     }
     return needed;
 }
@@ -154,7 +166,7 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
     if (result->status != FM_OK) {
         return;
     }
-    bool becomes_weighted = command->cost > FM_COST_FLOOR && !world->map.grid->weighted;
+    bool becomes_weighted = command->cost > FM_COST_FLOOR && !fm_world_grid(world)->weighted;
     if (becomes_weighted && somebody_needs_equal_costs(world)) {
         result->status = FM_ERR_NOT_READY;
         return;
@@ -175,13 +187,14 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
         }
     }
     if (result->changed_count > 0) {
-        fm_history_entry entry = {.tick = world->tick,
+        const struct fm_world_interval *interval = fm_world_interval(world);
+        fm_history_entry entry = {.tick = fm_world_tick(world),
                                   .count = result->changed_count,
-                                  .cell = world->interval.edited[world->interval.edited_count - 1],
+                                  .cell = interval->edited[interval->edited_count - 1],
                                   .kind = FM_HISTORY_EDIT};
-        fm_history_add(&world->history, &world->memory, &entry);
+        fm_world_note(world, &entry);
     }
-    if (becomes_weighted && world->map.grid->weighted) {
+    if (becomes_weighted && fm_world_grid(world)->weighted) {
         become_weighted(world);
     }
     fm_world_use_seen_weights(world); // of those who see everything

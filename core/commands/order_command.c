@@ -10,7 +10,11 @@
 #include "core/orders/order_end.h"
 #include "core/orders/order_kinds.h"
 #include "core/orders/orders.h"
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
+#include "core/world/given_orders.h"
+#include "core/world/team.h"
+#include "core/world/true_map.h"
+#include "core/world/world_parts.h"
 
 #include <string.h>
 
@@ -101,7 +105,7 @@ static fm_status check_order(fm_world *world, const fm_command *command, uint32_
 static struct fm_route *make_route(fm_world *world, const fm_command *command)
 {
     size_t size = command->cell_count * sizeof(fm_cell);
-    struct fm_route *route = fm_memory_allocate(&world->memory, sizeof *route + size);
+    struct fm_route *route = fm_memory_allocate(fm_world_memory(world), sizeof *route + size);
     if (route != NULL) {
         route->users = 1; // the command's own
         route->count = command->cell_count;
@@ -135,14 +139,14 @@ static fm_status prepare(fm_world *world, const fm_command *command, struct comm
         return FM_OK;
     }
     common->goals =
-        fm_memory_allocate(&world->memory, command->agent_count * sizeof *common->goals);
+        fm_memory_allocate(fm_world_memory(world), command->agent_count * sizeof *common->goals);
     if (common->goals == NULL) {
         return FM_ERR_NO_MEMORY;
     }
     fm_status status =
         fm_group_place(world, command, common->goals, &common->meeting, failed_index);
     if (status != FM_OK) {
-        fm_memory_release(&world->memory, common->goals,
+        fm_memory_release(fm_world_memory(world), common->goals,
                           command->agent_count * sizeof *common->goals);
     }
     return status;
@@ -153,10 +157,11 @@ static struct fm_order make_order(fm_world *world, const fm_command *command, ui
 {
     struct fm_team *team = fm_team_of(world, fm_world_find(world, command->agents[i])->team);
     team->orders_given += 1;
-    world->orders.given += 1;
-    world->orders.live += 1;
+    struct fm_world_orders *orders = fm_world_edit_orders(world);
+    orders->given += 1;
+    orders->live += 1;
     struct fm_order order = {
-        .id = world->orders.given,
+        .id = orders->given,
         .number = team->orders_given,
         .kind = command->order,
         .on_unreachable = command->on_unreachable,
@@ -205,7 +210,7 @@ struct fm_order_rest {
 
 static void release_common(fm_world *world, uint32_t agent_count, struct common *common)
 {
-    fm_memory_release(&world->memory, common->goals, agent_count * sizeof *common->goals);
+    fm_memory_release(fm_world_memory(world), common->goals, agent_count * sizeof *common->goals);
     common->goals = NULL;
     fm_route_release(world, &common->route);
 }
@@ -219,12 +224,12 @@ static struct fm_order_rest *make_rest(fm_world *world, const fm_command *comman
                               : command->cell_count;
     size_t agents_size = command->agent_count * sizeof *command->agents;
     size_t size = sizeof(struct fm_order_rest) + agents_size + cell_count * sizeof(fm_cell);
-    struct fm_order_rest *rest = fm_memory_allocate(&world->memory, size);
+    struct fm_order_rest *rest = fm_memory_allocate(fm_world_memory(world), size);
     if (rest == NULL) {
         return NULL;
     }
     *rest = (struct fm_order_rest){
-        .command = *command, .common = *common, .given_tick = world->tick, .size = size};
+        .command = *command, .common = *common, .given_tick = fm_world_tick(world), .size = size};
     fm_cell *cells = (fm_cell *)(rest->agents + command->agent_count);
     memcpy(rest->agents, command->agents, agents_size);
     if (cell_count > 0) {
@@ -254,7 +259,7 @@ static void reach(fm_world *world, const fm_command *command, uint32_t i,
 
 static void carry_on(fm_world *world, uint32_t count)
 {
-    struct fm_order_rest *rest = world->orders.rest;
+    struct fm_order_rest *rest = fm_world_orders(world)->rest;
     uint32_t left = rest->command.agent_count - rest->next;
     uint32_t end = rest->next + (count < left ? count : left);
     for (; rest->next < end; rest->next++) {
@@ -267,31 +272,31 @@ static void carry_on(fm_world *world, uint32_t count)
 
 void fm_orders_carry_on(fm_world *world)
 {
-    if (world->orders.rest != NULL) {
-        carry_on(world, world->orders.rest->command.agents_a_tick);
+    if (fm_world_orders(world)->rest != NULL) {
+        carry_on(world, fm_world_orders(world)->rest->command.agents_a_tick);
     }
 }
 
 void fm_orders_finish(fm_world *world)
 {
-    if (world->orders.rest != NULL) {
+    if (fm_world_orders(world)->rest != NULL) {
         carry_on(world, UINT32_MAX);
     }
 }
 
 void fm_orders_drop_rest(fm_world *world)
 {
-    struct fm_order_rest *rest = world->orders.rest;
+    struct fm_order_rest *rest = fm_world_orders(world)->rest;
     if (rest != NULL) {
         release_common(world, rest->command.agent_count, &rest->common);
-        fm_memory_release(&world->memory, rest, rest->size);
-        world->orders.rest = NULL;
+        fm_memory_release(fm_world_memory(world), rest, rest->size);
+        fm_world_edit_orders(world)->rest = NULL;
     }
 }
 
 uint32_t fm_world_left_to_do(const fm_world *world)
 {
-    const struct fm_order_rest *rest = world->orders.rest;
+    const struct fm_order_rest *rest = fm_world_orders(world)->rest;
     return rest == NULL ? 0 : rest->command.agent_count - rest->next;
 }
 
@@ -308,25 +313,26 @@ void fm_orders_command(fm_world *world, const fm_command *command, fm_command_re
     }
     uint32_t count = command->agent_count;
     if (command->agents_a_tick != 0 && command->agents_a_tick < count) {
-        world->orders.rest = make_rest(world, command, &common);
-        if (world->orders.rest == NULL) {
+        struct fm_world_orders *orders = fm_world_edit_orders(world);
+        orders->rest = make_rest(world, command, &common);
+        if (orders->rest == NULL) {
             release_common(world, count, &common);
             result->status = FM_ERR_NO_MEMORY;
             return;
         }
     }
-    result->first_order = world->orders.given + 1;
+    result->first_order = fm_world_orders(world)->given + 1;
     result->changed_count = count;
     if (count > 0 && command->order != FM_ORDER_STOP) {
         const struct fm_agent *first = fm_world_find(world, command->agents[0]);
         result->first_number = fm_team_of(world, first->team)->orders_given + 1;
     }
-    if (world->orders.rest != NULL) {
+    if (fm_world_orders(world)->rest != NULL) {
         fm_orders_carry_on(world);
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        reach(world, command, i, &common, world->tick);
+        reach(world, command, i, &common, fm_world_tick(world));
     }
     release_common(world, count, &common);
 }

@@ -2,8 +2,11 @@
 
 #include "core/commands/permit.h"
 
+#include "core/world/agent.h"
+#include "core/world/team.h"
+#include "core/world/true_map.h"
 #include "core/world/world_classes.h"
-#include "core/world/world_state.h"
+#include "core/world/world_parts.h"
 
 static const fm_knowledge *knowledge_of(const fm_world *world, uint32_t team)
 {
@@ -14,7 +17,7 @@ static const fm_knowledge *knowledge_of(const fm_world *world, uint32_t team)
 // Whether an agent stands near enough to see a part of the rectangle.
 static bool is_near(const fm_world *world, const struct fm_agent *agent, const fm_rect *rect)
 {
-    uint32_t reach = world->rules.sense.radius + FM_CLASS_SIZE_MAX;
+    uint32_t reach = fm_world_rules_get(world)->sense.radius + FM_CLASS_SIZE_MAX;
     uint32_t x = fm_cell_x(agent->cell), y = fm_cell_y(agent->cell);
     return x + reach >= rect->x && x < rect->x + rect->width + reach && y + reach >= rect->y &&
            y < rect->y + rect->height + reach;
@@ -25,7 +28,7 @@ static void look_around(const fm_world *world, uint32_t team, const fm_rect *rec
 {
     const struct fm_team *owner = fm_team_of(world, team);
     for (uint32_t i = 0; i < owner->member_count; i++) {
-        const struct fm_agent *agent = &world->agents.slots[owner->members[i]];
+        const struct fm_agent *agent = fm_agent_at(world, owner->members[i]);
         if (!agent->alive || agent->team != team || !is_near(world, agent, rect)) {
             continue;
         }
@@ -57,41 +60,42 @@ static fm_status check_sight(const fm_world *world, uint32_t team, const fm_rect
                              bool must_be_free, fm_status refusal)
 {
     fm_bitmap visible;
-    fm_status status = fm_bitmap_init(&visible, world->map.grid->width, world->map.grid->height,
-                                      false, &world->memory);
+    fm_status status = fm_bitmap_init(&visible, fm_world_grid(world)->width,
+                                      fm_world_grid(world)->height, false, fm_world_memory(world));
     if (status != FM_OK) {
         return status;
     }
     look_around(world, team, rect, &visible);
     const fm_knowledge *knowledge = knowledge_of(world, team);
     bool fine = covers(&visible, rect, must_be_free ? knowledge : NULL);
-    fm_bitmap_fini(&visible, &world->memory);
+    fm_bitmap_fini(&visible, fm_world_memory(world));
     return fine ? FM_OK : refusal;
 }
 
 static uint32_t count_own(const fm_world *world, uint32_t team)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < world->map.buildings.count; i++) {
-        count += world->map.buildings.list[i].team == team;
+    const fm_buildings *buildings = &fm_world_map(world)->buildings;
+    for (uint32_t i = 0; i < buildings->count; i++) {
+        count += buildings->list[i].team == team;
     }
     return count;
 }
 
 fm_status fm_permit_build(const fm_world *world, uint32_t team, const fm_rect *rect)
 {
-    if (world->rules.players_build == 0) {
+    if (fm_world_rules_get(world)->players_build == 0) {
         return FM_ERR_DENIED;
     }
     if (rect->width == 0 || rect->height == 0) {
         return FM_ERR_BAD_VALUE;
     }
-    if (!fm_grid_contains(world->map.grid, (int64_t)rect->x + rect->width - 1,
+    if (!fm_grid_contains(fm_world_grid(world), (int64_t)rect->x + rect->width - 1,
                           (int64_t)rect->y + rect->height - 1)) {
         return FM_ERR_OFF_GRID;
     }
     if ((uint64_t)rect->width * rect->height > FM_PERMIT_CELLS_MAX ||
-        count_own(world, team) >= world->rules.players_build) {
+        count_own(world, team) >= fm_world_rules_get(world)->players_build) {
         return FM_ERR_LIMIT;
     }
     return check_sight(world, team, rect, true, FM_ERR_BLOCKED_CELL);
@@ -99,7 +103,7 @@ fm_status fm_permit_build(const fm_world *world, uint32_t team, const fm_rect *r
 
 fm_status fm_permit_demolish(const fm_world *world, uint32_t team, uint32_t name, uint32_t *id)
 {
-    if (world->rules.players_build == 0) {
+    if (fm_world_rules_get(world)->players_build == 0) {
         return FM_ERR_DENIED;
     }
     const fm_buildings_seen *seen = &knowledge_of(world, team)->buildings_seen;

@@ -3,29 +3,29 @@
 #include "core/commands/placing.h"
 
 #include "core/orders/homecoming.h"
-
+#include "core/world/agent_marks.h"
+#include "core/world/crowd_state.h"
 #include "core/world/due.h"
-#include "core/world/world_state.h"
+#include "core/world/true_map.h"
+#include "core/world/world_classes.h"
+#include "core/world/world_parts.h"
 
 #define UNIT_TO_COME UINT32_MAX // in cells that an agent of the command under way will get
 
-static uint32_t size_of(const fm_world *world, uint32_t class_index)
-{
-    return world->rules.classes[class_index].size;
-}
-
 void fm_agent_enter(fm_world *world, const struct fm_agent *agent)
 {
-    if (world->crowd.occupancy != NULL) {
-        fm_occupancy_enter(world->crowd.occupancy, agent->cell, size_of(world, agent->class_index),
+    fm_occupancy *occupancy = fm_world_occupancy(world);
+    if (occupancy != NULL) {
+        fm_occupancy_enter(occupancy, agent->cell, fm_world_class_size(world, agent->class_index),
                            fm_agent_id_of(world, agent).index1);
     }
 }
 
 void fm_agent_leave(fm_world *world, const struct fm_agent *agent)
 {
-    if (world->crowd.occupancy != NULL) {
-        fm_occupancy_leave(world->crowd.occupancy, agent->cell, size_of(world, agent->class_index),
+    fm_occupancy *occupancy = fm_world_occupancy(world);
+    if (occupancy != NULL) {
+        fm_occupancy_leave(occupancy, agent->cell, fm_world_class_size(world, agent->class_index),
                            fm_agent_id_of(world, agent).index1);
     }
 }
@@ -45,9 +45,9 @@ static fm_cell nearest_free(const fm_world *world, uint32_t class_index, fm_cell
         search->from = from;
         search->ring = 0;
     }
-    return fm_occupancy_nearest_free(world->crowd.occupancy,
+    return fm_occupancy_nearest_free(fm_world_occupancy(world),
                                      fm_world_truth(world, class_index)->blocked, from,
-                                     size_of(world, class_index), &search->ring);
+                                     fm_world_class_size(world, class_index), &search->ring);
 }
 
 static fm_status choose_one(fm_world *world, fm_placing placing, uint32_t class_index, fm_cell cell,
@@ -56,11 +56,12 @@ static fm_status choose_one(fm_world *world, fm_placing placing, uint32_t class_
     if (!fm_world_contains(world, cell)) {
         return FM_ERR_OFF_GRID;
     }
+    fm_occupancy *occupancy = fm_world_occupancy(world);
     const fm_view *truth = fm_world_truth(world, class_index);
-    uint32_t size = size_of(world, class_index);
-    if (placing == FM_PLACE_NEAREST && world->crowd.occupancy != NULL) {
-        fm_status status = fm_nearest_cells_next(&search->cells, world->crowd.occupancy,
-                                                 truth->blocked, cell, size, chosen);
+    uint32_t size = fm_world_class_size(world, class_index);
+    if (placing == FM_PLACE_NEAREST && occupancy != NULL) {
+        fm_status status =
+            fm_nearest_cells_next(&search->cells, occupancy, truth->blocked, cell, size, chosen);
         return status == FM_OK && *chosen == FM_CELL_NONE ? FM_ERR_OCCUPIED_CELL : status;
     }
     if (placing == FM_PLACE_NEAREST) {
@@ -71,36 +72,34 @@ static fm_status choose_one(fm_world *world, fm_placing placing, uint32_t class_
         return FM_ERR_BLOCKED_CELL;
     }
     *chosen = cell;
-    return world->crowd.occupancy == NULL ||
-                   fm_occupancy_is_free(world->crowd.occupancy, cell, size, 0)
+    return occupancy == NULL || fm_occupancy_is_free(occupancy, cell, size, 0)
                ? FM_OK
                : FM_ERR_OCCUPIED_CELL;
 }
 
 fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
-    if (!FM_RESERVE(world, world->crowd.placed, world->crowd.placed_capacity,
-                    command->cell_count)) {
+    struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
+    if (!FM_RESERVE(world, crowd->placed, crowd->placed_capacity, command->cell_count)) {
         return FM_ERR_NO_MEMORY;
     }
     fm_status status = FM_OK;
-    uint32_t size = size_of(world, command->class_index), count = 0;
-    struct search search = {.from = FM_CELL_NONE, .cells = {.memory = &world->memory}};
+    uint32_t size = fm_world_class_size(world, command->class_index), count = 0;
+    struct search search = {.from = FM_CELL_NONE, .cells = {.memory = fm_world_memory(world)}};
     while (count < command->cell_count) {
         status = choose_one(world, command->placing, command->class_index, command->cells[count],
-                            &search, &world->crowd.placed[count]);
+                            &search, &crowd->placed[count]);
         if (status != FM_OK) {
             *failed_index = count;
             break;
         }
-        if (world->crowd.occupancy != NULL) {
-            fm_occupancy_enter(world->crowd.occupancy, world->crowd.placed[count], size,
-                               UNIT_TO_COME);
+        if (crowd->occupancy != NULL) {
+            fm_occupancy_enter(crowd->occupancy, crowd->placed[count], size, UNIT_TO_COME);
         }
         count += 1;
     }
-    for (uint32_t i = 0; world->crowd.occupancy != NULL && i < count; i++) {
-        fm_occupancy_leave(world->crowd.occupancy, world->crowd.placed[i], size, UNIT_TO_COME);
+    for (uint32_t i = 0; crowd->occupancy != NULL && i < count; i++) {
+        fm_occupancy_leave(crowd->occupancy, crowd->placed[i], size, UNIT_TO_COME);
     }
     fm_nearest_cells_fini(&search.cells);
     return status;
@@ -111,25 +110,27 @@ fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t
 // Chooses for all agents of a command, none of whom stands anywhere meanwhile.
 static fm_status choose_others(fm_world *world, const fm_command *command, uint32_t *count)
 {
+    struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
     fm_status status = FM_OK;
     uint32_t class_before = FM_CLASS_NONE;
-    struct search search = {.cells = {.memory = &world->memory}};
+    struct search search = {.cells = {.memory = fm_world_memory(world)}};
     for (*count = 0; *count < command->agent_count; *count += 1) {
         const struct fm_agent *agent = fm_world_find(world, command->agents[*count]);
         if (agent->class_index != class_before) { // what is free is another matter
             class_before = agent->class_index;
             fm_nearest_cells_fini(&search.cells);
-            search = (struct search){.from = FM_CELL_NONE, .cells = {.memory = &world->memory}};
+            search =
+                (struct search){.from = FM_CELL_NONE, .cells = {.memory = fm_world_memory(world)}};
         }
-        fm_cell *chosen = &world->crowd.placed[*count];
+        fm_cell *chosen = &crowd->placed[*count];
         status = choose_one(world, command->placing, agent->class_index, command->cells[*count],
                             &search, chosen);
         if (status != FM_OK) {
             break;
         }
-        if (world->crowd.occupancy != NULL) {
-            fm_occupancy_enter(world->crowd.occupancy, *chosen, size_of(world, agent->class_index),
-                               UNIT_TO_COME);
+        if (crowd->occupancy != NULL) {
+            fm_occupancy_enter(crowd->occupancy, *chosen,
+                               fm_world_class_size(world, agent->class_index), UNIT_TO_COME);
         }
     }
     fm_nearest_cells_fini(&search.cells);
@@ -138,8 +139,8 @@ static fm_status choose_others(fm_world *world, const fm_command *command, uint3
 
 fm_status fm_placing_move(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
-    if (!FM_RESERVE(world, world->crowd.placed, world->crowd.placed_capacity,
-                    command->agent_count)) {
+    struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
+    if (!FM_RESERVE(world, crowd->placed, crowd->placed_capacity, command->agent_count)) {
         return FM_ERR_NO_MEMORY;
     }
     for (uint32_t i = 0; i < command->agent_count; i++) {
@@ -147,15 +148,15 @@ fm_status fm_placing_move(fm_world *world, const fm_command *command, uint32_t *
     }
     uint32_t count;
     fm_status status = choose_others(world, command, &count);
-    for (uint32_t i = 0; world->crowd.occupancy != NULL && i < count; i++) {
+    for (uint32_t i = 0; crowd->occupancy != NULL && i < count; i++) {
         const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
-        fm_occupancy_leave(world->crowd.occupancy, world->crowd.placed[i],
-                           size_of(world, agent->class_index), UNIT_TO_COME);
+        fm_occupancy_leave(crowd->occupancy, crowd->placed[i],
+                           fm_world_class_size(world, agent->class_index), UNIT_TO_COME);
     }
     *failed_index = status == FM_OK ? 0 : count;
     for (uint32_t i = 0; i < command->agent_count; i++) {
         struct fm_agent *agent = fm_world_find(world, command->agents[i]);
-        agent->cell = status == FM_OK ? world->crowd.placed[i] : agent->cell;
+        agent->cell = status == FM_OK ? crowd->placed[i] : agent->cell;
         fm_agent_enter(world, agent);
     }
     return status;
@@ -163,8 +164,9 @@ fm_status fm_placing_move(fm_world *world, const fm_command *command, uint32_t *
 
 void fm_placing_push_out(fm_world *world)
 {
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        struct fm_agent *agent = &world->agents.slots[slot];
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        struct fm_agent *agent = &agents->slots[slot];
         if (!agent->alive ||
             !fm_view_is_blocked(fm_world_truth(world, agent->class_index), agent->cell)) {
             continue;

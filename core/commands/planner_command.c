@@ -2,9 +2,10 @@
 
 #include "core/commands/planner_command.h"
 
+#include "core/world/agent_marks.h"
 #include "core/world/planner_table.h"
+#include "core/world/team.h"
 #include "core/world/world_classes.h"
-#include "core/world/world_state.h"
 
 // Nobody is changed unless the planner can work for all.
 static fm_status check_planner(fm_world *world, const fm_command *command, uint32_t *failed_index)

@@ -7,9 +7,13 @@
 #include "core/crowd/crowd.h"
 #include "core/orders/homecoming.h"
 #include "core/orders/order_end.h"
+#include "core/world/agent_marks.h"
+#include "core/world/crowd_state.h"
+#include "core/world/interval.h"
 #include "core/world/names.h"
+#include "core/world/team.h"
 #include "core/world/world_classes.h"
-#include "core/world/world_state.h"
+#include "core/world/world_parts.h"
 
 static const fm_planner_spec *spawned_spec(const fm_world *world, const fm_command *command)
 {
@@ -19,10 +23,12 @@ static const fm_planner_spec *spawned_spec(const fm_world *world, const fm_comma
 
 static fm_status check_spawn(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
+    const fm_world_rules *rules = fm_world_rules_get(world);
+    const struct fm_world_agents *agents = fm_world_agents(world);
     if (!fm_world_has_team(world, command->team) || command->team == FM_ALL_TEAMS) {
         return FM_ERR_NO_TEAM;
     }
-    if (command->class_index >= world->rules.class_count) {
+    if (command->class_index >= rules->class_count) {
         return FM_ERR_NO_CLASS;
     }
     const fm_planner_spec *spec = spawned_spec(world, command);
@@ -30,10 +36,10 @@ static fm_status check_spawn(fm_world *world, const fm_command *command, uint32_
         return FM_ERR_BAD_VALUE;
     }
     if ((uint64_t)command->speed * FM_SPEED_STRAIGHT >
-        (uint64_t)world->rules.tick_millihertz * FM_SPEED_DIAGONAL) {
+        (uint64_t)rules->tick_millihertz * FM_SPEED_DIAGONAL) {
         return FM_ERR_BAD_VALUE;
     }
-    if (command->cell_count > world->rules.agents_max - world->agents.count) {
+    if (command->cell_count > rules->agents_max - agents->count) {
         return FM_ERR_LIMIT;
     }
     fm_status status = fm_placing_choose(world, command, failed_index);
@@ -41,13 +47,13 @@ static fm_status check_spawn(fm_world *world, const fm_command *command, uint32_
         return status;
     }
     struct fm_team *team = fm_team_of(world, command->team);
-    if (command->cell_count > FM_AGENTS_MAX - world->agents.slot_count) {
+    if (command->cell_count > FM_AGENTS_MAX - agents->slot_count) {
         return FM_ERR_LIMIT;
     }
-    if (!fm_agents_reserve(world, world->agents.slot_count + command->cell_count) ||
+    if (!fm_agents_reserve(world, agents->slot_count + command->cell_count) ||
         !FM_RESERVE(world, team->members, team->member_capacity,
                     team->member_count + command->cell_count) ||
-        !fm_crowd_reserve(world, world->agents.slot_count + command->cell_count)) {
+        !fm_crowd_reserve(world, agents->slot_count + command->cell_count)) {
         return FM_ERR_NO_MEMORY;
     }
     return fm_world_prepare_class(world, command->team, command->class_index);
@@ -55,18 +61,19 @@ static fm_status check_spawn(fm_world *world, const fm_command *command, uint32_
 
 static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell cell)
 {
+    struct fm_world_agents *agents = fm_world_edit_agents(world);
     struct fm_team *owner = fm_team_of(world, command->team);
     uint32_t slot = owner->agent_free;
     uint32_t generation = 0, member = owner->member_count;
     if (slot != FM_SLOT_NONE) {
-        owner->agent_free = world->agents.slots[slot].planner;
-        generation = world->agents.slots[slot].generation + 1;
-        member = world->agents.slots[slot].member;
+        owner->agent_free = agents->slots[slot].planner;
+        generation = agents->slots[slot].generation + 1;
+        member = agents->slots[slot].member;
     } else {
-        slot = world->agents.slot_count++;
+        slot = agents->slot_count++;
         owner->members[owner->member_count++] = slot;
     }
-    struct fm_agent *agent = &world->agents.slots[slot];
+    struct fm_agent *agent = &agents->slots[slot];
     *agent = (struct fm_agent){
         .generation = generation,
         .alive = true,
@@ -80,14 +87,14 @@ static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell
         .spec = *spawned_spec(world, command),
         .order = {.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE},
         .member = member,
-        .born = world->agents.born++,
+        .born = agents->born++,
         .speed = command->speed,
-        .credit = (int32_t)world->rules.tick_millihertz,
+        .credit = (int32_t)fm_world_rules_get(world)->tick_millihertz,
         .heading = FM_DIRECTION_COUNT,
     };
     fm_agent_be_born(world, agent);
     fm_agent_enter(world, agent);
-    world->agents.count += 1;
+    agents->count += 1;
     owner->account.agents += 1;
     return fm_agent_id_of(world, agent);
 }
@@ -98,8 +105,9 @@ void fm_spawning_spawn(fm_world *world, const fm_command *command, fm_command_re
     if (result->status != FM_OK) {
         return;
     }
+    const fm_cell *placed = fm_world_edit_crowd(world)->placed;
     for (uint32_t i = 0; i < command->cell_count; i++) {
-        fm_agent_id id = spawn_one(world, command, world->crowd.placed[i]);
+        fm_agent_id id = spawn_one(world, command, placed[i]);
         if (result->spawned != NULL) {
             result->spawned[i] = id;
         }
@@ -121,12 +129,11 @@ void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_r
         fm_home_forget(world, agent);
         fm_agent_end_all_orders(world, agent, FM_END_DIED);
         fm_agent_release_queue(world, agent);
-        world->interval.removed[world->interval.removed_count++] =
-            (fm_agent_left){.id = command->agents[i],
-                            .name = fm_agent_own_name(agent),
-                            .team = agent->team,
-                            .cell = agent->cell,
-                            .reason = FM_LEAVE_REMOVED};
+        fm_interval_note_removed(world, &(fm_agent_left){.id = command->agents[i],
+                                                         .name = fm_agent_own_name(agent),
+                                                         .team = agent->team,
+                                                         .cell = agent->cell,
+                                                         .reason = FM_LEAVE_REMOVED});
         fm_agent_leave(world, agent);
         agent->alive = false;
         fm_agent_be_gone(world, agent);
@@ -138,7 +145,7 @@ void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_r
             agent->planner = team->agent_free;
             team->agent_free = command->agents[i].index1 - 1;
         }
-        world->agents.count -= 1;
+        fm_world_edit_agents(world)->count -= 1;
         fm_team_of(world, agent->team)->account.agents -= 1;
         result->changed_count += 1;
     }

@@ -2,14 +2,20 @@
 
 #include "core/commands/teams.h"
 
+#include "core/world/agent.h"
+#include "core/world/team.h"
+#include "core/world/true_map.h"
 #include "core/world/world_classes.h"
-#include "core/world/world_state.h"
+#include "core/world/world_parts.h"
 
 void fm_teams_command(fm_world *world, const fm_command *command, fm_command_result *result)
 {
+    const fm_world_rules *rules = fm_world_rules_get(world);
+    const struct fm_world_map *map = fm_world_map(world);
+    struct fm_world_teams *teams = fm_world_edit_teams(world);
     const fm_planner_spec *spec =
-        command->planner.ops != NULL ? &command->planner : &world->rules.planner;
-    if (world->teams.count >= world->rules.teams_max) {
+        command->planner.ops != NULL ? &command->planner : &rules->planner;
+    if (teams->count >= rules->teams_max) {
         result->status = FM_ERR_LIMIT;
         return;
     }
@@ -20,19 +26,19 @@ void fm_teams_command(fm_world *world, const fm_command *command, fm_command_res
     struct fm_team team = {.account = {.weight = command->weight == 0 ? 1 : command->weight},
                            .spec = *spec,
                            .agent_free = FM_SLOT_NONE};
-    if (!FM_RESERVE(world, world->teams.list, world->teams.capacity, world->teams.count + 1) ||
-        fm_knowledge_create(world->map.grid, world->map.sight, world->rules.connectivity,
-                            world->rules.steps, world->rules.omniscient, &world->memory,
-                            &team.knowledge) != FM_OK) {
+    if (!FM_RESERVE(world, teams->list, teams->capacity, teams->count + 1) ||
+        fm_knowledge_create(map->grid, map->sight, rules->connectivity, rules->steps,
+                            rules->omniscient, fm_world_memory(world), &team.knowledge) != FM_OK) {
         result->status = FM_ERR_NO_MEMORY;
         return;
     }
-    if (world->counts.cells_edited > 0 && fm_knowledge_prepare_for_edits(team.knowledge) != FM_OK) {
+    if (fm_world_counted(world)->cells_edited > 0 &&
+        fm_knowledge_prepare_for_edits(team.knowledge) != FM_OK) {
         fm_knowledge_destroy(team.knowledge);
         result->status = FM_ERR_NO_MEMORY;
         return;
     }
-    fm_knowledge_use_buildings(team.knowledge, &world->map.buildings);
-    world->teams.list[world->teams.count++] = team;
-    result->team = world->teams.count;
+    fm_knowledge_use_buildings(team.knowledge, &map->buildings);
+    teams->list[teams->count++] = team;
+    result->team = teams->count;
 }

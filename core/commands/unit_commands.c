@@ -5,9 +5,11 @@
 #include "core/commands/placing.h"
 #include "core/crowd/jam.h"
 #include "core/orders/homecoming.h"
+#include "core/world/agent_marks.h"
+#include "core/world/crowd_state.h"
 #include "core/world/planner_table.h"
 #include "core/world/world_classes.h"
-#include "core/world/world_state.h"
+#include "core/world/world_parts.h"
 
 static fm_status check_owners(const fm_world *world, const fm_command *command,
                               uint32_t *failed_index)
@@ -69,10 +71,11 @@ static fm_status check_set(const fm_world *world, const fm_command *command)
     }
     if (command->set & FM_SET_SPEED &&
         (uint64_t)command->speed * FM_SPEED_STRAIGHT >
-            (uint64_t)world->rules.tick_millihertz * FM_SPEED_DIAGONAL) {
+            (uint64_t)fm_world_rules_get(world)->tick_millihertz * FM_SPEED_DIAGONAL) {
         return FM_ERR_BAD_VALUE;
     }
-    return command->set & FM_SET_CLASS && command->class_index >= world->rules.class_count
+    return command->set & FM_SET_CLASS &&
+                   command->class_index >= fm_world_rules_get(world)->class_count
                ? FM_ERR_NO_CLASS
                : FM_OK;
 }
@@ -98,18 +101,18 @@ static void change_class(fm_world *world, struct fm_agent *agent, uint32_t class
 
 static bool has_room(const fm_world *world, const struct fm_agent *agent, uint32_t class_index)
 {
-    return world->crowd.occupancy == NULL ||
-           fm_occupancy_is_free(world->crowd.occupancy, agent->cell,
-                                world->rules.classes[class_index].size,
+    const fm_occupancy *occupancy = fm_world_occupancy(world);
+    return occupancy == NULL ||
+           fm_occupancy_is_free(occupancy, agent->cell, fm_world_class_size(world, class_index),
                                 fm_agent_id_of(world, agent).index1);
 }
 
 // Agents that grow may want the same room: one takes it after the other, and all give it back when
-// one finds none. world->crowd.placed has the classes that they had.
+// one finds none. `placed` has the classes that they had.
 static fm_status change_classes(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
-    if (!FM_RESERVE(world, world->crowd.placed, world->crowd.placed_capacity,
-                    command->agent_count)) {
+    struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
+    if (!FM_RESERVE(world, crowd->placed, crowd->placed_capacity, command->agent_count)) {
         return FM_ERR_NO_MEMORY;
     }
     fm_status status = FM_OK;
@@ -124,11 +127,11 @@ static fm_status change_classes(fm_world *world, const fm_command *command, uint
             *failed_index = i;
             break;
         }
-        world->crowd.placed[i] = agent->class_index;
+        crowd->placed[i] = agent->class_index;
         change_class(world, agent, command->class_index);
     }
     while (status != FM_OK && i-- > 0) {
-        change_class(world, fm_world_find(world, command->agents[i]), world->crowd.placed[i]);
+        change_class(world, fm_world_find(world, command->agents[i]), crowd->placed[i]);
     }
     return status;
 }
@@ -136,7 +139,8 @@ static fm_status change_classes(fm_world *world, const fm_command *command, uint
 static void set_one(fm_world *world, const fm_command *command, uint32_t i)
 {
     struct fm_agent *agent = fm_world_find(world, command->agents[i]);
-    if (command->set & FM_SET_CLASS && world->crowd.placed[i] != command->class_index) {
+    if (command->set & FM_SET_CLASS &&
+        fm_world_edit_crowd(world)->placed[i] != command->class_index) {
         start_over(world, agent);
     }
     if (command->set & FM_SET_SPEED) {

@@ -4,7 +4,10 @@
 
 #include "core/orders/leg.h"
 #include "core/orders/order_end.h"
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
+#include "core/world/interval.h"
+#include "core/world/team.h"
+#include "core/world/unit_index.h"
 
 #define FOLLOW_RADIUS 2u // cells, when the order names none
 #define GUARD_RADIUS  4u
@@ -40,8 +43,9 @@ static bool is_seen(fm_world *world, uint32_t team, uint32_t other, fm_cell cell
 // become of its slot since: that may be news of what the team cannot see.
 static bool is_death_seen(fm_world *world, uint32_t team, fm_agent_id id)
 {
-    for (uint32_t i = 0; i < world->interval.removed_count; i++) {
-        const fm_agent_left *left = &world->interval.removed[i];
+    const struct fm_world_interval *interval = fm_world_interval(world);
+    for (uint32_t i = 0; i < interval->removed_count; i++) {
+        const fm_agent_left *left = &interval->removed[i];
         if (left->id.index1 == id.index1 && left->id.generation == id.generation) {
             return is_seen(world, team, left->team, left->cell);
         }
@@ -55,9 +59,9 @@ bool fm_follow_may_target(fm_world *world, uint32_t team, fm_order_kind kind, fm
     if (agent == NULL || (kind == FM_ORDER_GUARD && agent->team != team)) {
         return false;
     }
-    world->orders.unit_index_tick = 0; // commands move agents too
+    fm_unit_index_forget(world); // commands move agents too
     bool seen = is_seen(world, team, agent->team, agent->cell);
-    world->orders.unit_index_tick = 0;
+    fm_unit_index_forget(world);
     return seen;
 }
 
@@ -111,7 +115,7 @@ static bool is_within(const fm_view *view, fm_cell from, fm_cell to, uint32_t ra
 static void rest(fm_world *world, struct fm_agent *agent)
 {
     agent->order.resting = true;
-    agent->order.follow.rest_begin = world->tick;
+    agent->order.follow.rest_begin = fm_world_tick(world);
     fm_agent_set_state(world, agent, FM_AGENT_HOLDING);
 }
 
@@ -126,7 +130,7 @@ static void stay_near(fm_world *world, struct fm_agent *agent)
         if (going || agent->state != FM_AGENT_HOLDING) {
             rest(world, agent);
         } else if (order->goal != FM_CELL_NONE &&
-                   world->tick - order->follow.rest_begin > PLANNER_TICKS) {
+                   fm_world_tick(world) - order->follow.rest_begin > PLANNER_TICKS) {
             fm_order_set_goal(world, agent, FM_CELL_NONE);
         }
     } else if (!going) {

@@ -4,7 +4,10 @@
 
 #include "core/orders/leg.h"
 #include "core/orders/order_end.h"
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
+#include "core/world/given_orders.h"
+#include "core/world/team.h"
+#include "core/world/world_parts.h"
 
 #define BUDGET_SHARE    4u   // one part in so many of the tick's budget is for looking around
 #define CELLS_MIN       64u  // that a team may look at in a tick, whatever the budget
@@ -24,7 +27,7 @@ static void list(fm_world *world, struct fm_agent *agent)
 {
     fm_seekers *seekers = &fm_team_of(world, agent->team)->seekers;
     if (FM_RESERVE(world, seekers->slots, seekers->capacity, seekers->count + 1)) {
-        seekers->slots[seekers->count++] = (uint32_t)(agent - world->agents.slots);
+        seekers->slots[seekers->count++] = fm_agent_id_of(world, agent).index1 - 1;
         agent->order.search.state = FM_GOAL_SEARCH_LISTED;
     }
 }
@@ -37,7 +40,7 @@ static bool explorer_needs_a_leg(fm_world *world, struct fm_agent *agent)
     if (goal == FM_CELL_NONE || !fm_frontier_is(team->knowledge, view, goal)) {
         return true;
     }
-    fm_frontier_claim(&team->seekers.frontier, view, goal, &world->memory);
+    fm_frontier_claim(&team->seekers.frontier, view, goal, fm_world_memory(world));
     return false;
 }
 
@@ -45,9 +48,9 @@ static bool explorer_needs_a_leg(fm_world *world, struct fm_agent *agent)
 // the slot would depend on how many others were born.
 static bool fleer_needs_a_look(const fm_world *world, const struct fm_agent *agent)
 {
-    uint64_t turn = world->tick + agent->member;
-    return (agent->order.goal == FM_CELL_NONE && world->tick >= agent->order.pause_end) ||
-           turn % FLEE_TICKS == 0;
+    uint64_t tick = fm_world_tick(world);
+    return (agent->order.goal == FM_CELL_NONE && tick >= agent->order.pause_end) ||
+           (tick + agent->member) % FLEE_TICKS == 0;
 }
 
 void fm_goal_search_begin(fm_world *world, struct fm_agent *agent)
@@ -58,8 +61,8 @@ void fm_goal_search_begin(fm_world *world, struct fm_agent *agent)
 
 void fm_goal_search_progress(fm_world *world, struct fm_agent *agent)
 {
-    world->orders.seeks = true;
-    if (agent->order.search.tick == world->tick + 1 || fm_order_is_listed(&agent->order)) {
+    fm_world_edit_orders(world)->seeks = true;
+    if (agent->order.search.tick == fm_world_tick(world) + 1 || fm_order_is_listed(&agent->order)) {
         return; // comes from looking, or is about to
     }
     bool wanted = agent->order.kind == FM_ORDER_EXPLORE ? explorer_needs_a_leg(world, agent)
@@ -82,9 +85,10 @@ static void explore(const fm_world *world, fm_seekers *seekers, struct fm_agent 
     uint32_t left = seekers->cells_max - seekers->cells_used;
     fm_cell cell = FM_CELL_NONE;
     switch (fm_frontier_search(frontier, fm_team_of(world, agent->team)->knowledge, view, order->id,
-                               agent->cell, left, &seekers->cells_used, &cell, &world->memory)) {
+                               agent->cell, left, &seekers->cells_used, &cell,
+                               fm_world_memory(world))) {
     case FM_FRONTIER_FOUND:
-        fm_frontier_claim(frontier, view, cell, &world->memory);
+        fm_frontier_claim(frontier, view, cell, fm_world_memory(world));
         order->search.state = FM_GOAL_SEARCH_FOUND;
         order->search.found = cell;
         return;
@@ -150,7 +154,7 @@ static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *ag
         order->search.state = FM_GOAL_SEARCH_SAFE;
         return;
     }
-    if (fm_wave_begin(wave, dangers.view, agent->cell, &world->memory) != FM_OK) {
+    if (fm_wave_begin(wave, dangers.view, agent->cell, fm_world_memory(world)) != FM_OK) {
         order->search.state = FM_GOAL_SEARCH_EXHAUSTED;
         return;
     }
@@ -175,7 +179,7 @@ static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *ag
             best = score;
             order->search.found = cell;
         }
-        fm_wave_spread(wave, cell, &world->memory);
+        fm_wave_spread(wave, cell, fm_world_memory(world));
     }
     order->search.state =
         order->search.found == FM_CELL_NONE ? FM_GOAL_SEARCH_NOWHERE : FM_GOAL_SEARCH_FOUND;
@@ -206,15 +210,15 @@ static void seek_for_team(const fm_world *world, struct fm_team *team)
 {
     fm_seekers *seekers = &team->seekers;
     // Whose search is under way continues; the others' order rotates, so that none is always last.
-    uint32_t first = seekers->count == 0 ? 0 : (uint32_t)(world->tick % seekers->count);
+    uint32_t first = seekers->count == 0 ? 0 : (uint32_t)(fm_world_tick(world) % seekers->count);
     for (uint32_t i = 0; i < seekers->count; i++) {
-        if (world->agents.slots[seekers->slots[i]].order.id == seekers->frontier.job) {
+        if (fm_agent_at(world, seekers->slots[i])->order.id == seekers->frontier.job) {
             first = i;
         }
     }
     for (uint32_t i = 0; i < seekers->count; i++) {
         uint32_t at = first + i < seekers->count ? first + i : first + i - seekers->count;
-        struct fm_agent *agent = &world->agents.slots[seekers->slots[at]];
+        struct fm_agent *agent = fm_agent_at(world, seekers->slots[at]);
         bool may = seekers->cells_used < seekers->cells_max;
         agent->order.search.state = FM_GOAL_SEARCH_NOT_YET;
         if (may && agent->order.kind == FM_ORDER_EXPLORE) {
@@ -233,7 +237,7 @@ static void seek_for_teams(uint32_t begin, uint32_t end, uint32_t worker, void *
     (void)worker;
     fm_world *world = context;
     for (uint32_t i = begin; i < end; i++) {
-        struct fm_team *team = &world->teams.list[i];
+        struct fm_team *team = fm_team_of(world, i + 1);
         if (team->seekers.count > 0) {
             seek_for_team(world, team);
         }
@@ -243,31 +247,32 @@ static void seek_for_teams(uint32_t begin, uint32_t end, uint32_t worker, void *
 static uint64_t look_around(fm_world *world, fm_workers *workers, uint64_t budget)
 {
     // Whether other teams seek too makes no difference to what a team may look at.
-    uint64_t share = budget / BUDGET_SHARE / world->teams.count;
+    uint32_t team_count = fm_world_team_count(world);
+    uint64_t share = budget / BUDGET_SHARE / team_count;
     share = share < CELLS_MIN ? CELLS_MIN : share;
-    for (uint32_t i = 0; i < world->teams.count; i++) {
-        world->teams.list[i].seekers.cells_max = share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
+    for (uint32_t team = 1; team <= team_count; team++) {
+        fm_team_of(world, team)->seekers.cells_max =
+            share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
     }
-    fm_workers_run(workers, world->teams.count, world->teams.count > 64 ? 16 : 1, seek_for_teams,
-                   world);
+    fm_workers_run(workers, team_count, team_count > 64 ? 16 : 1, seek_for_teams, world);
     uint64_t used = 0;
-    for (uint32_t i = 0; i < world->teams.count; i++) {
-        used += world->teams.list[i].seekers.cells_used;
+    for (uint32_t team = 1; team <= team_count; team++) {
+        used += fm_team_of(world, team)->seekers.cells_used;
     }
-    world->counts.expansions_by_kind[FM_SEARCH_SEEK] += used;
+    fm_world_edit_counts(world)->expansions_by_kind[FM_SEARCH_SEEK] += used;
     return used;
 }
 
 uint64_t fm_goal_search_run(fm_world *world, fm_workers *workers, uint64_t budget)
 {
-    if (!world->orders.seeks) {
+    if (!fm_world_orders(world)->seeks) {
         return 0;
     }
-    world->orders.seeks = false;
+    fm_world_edit_orders(world)->seeks = false;
     uint64_t used = look_around(world, workers, budget);
-    for (uint32_t i = 0; i < world->teams.count; i++) {
+    for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
         fm_frontier_forget_claims(
-            &world->teams.list[i].seekers.frontier); // made again in every tick
+            &fm_team_of(world, team)->seekers.frontier); // made again in every tick
     }
     return used;
 }
@@ -287,7 +292,7 @@ static void face_corner(fm_world *world, struct fm_agent *agent)
     case FM_UNREACHABLE_WAIT:
         fm_order_set_goal(world, agent, FM_CELL_NONE);
         fm_agent_set_state(world, agent, FM_AGENT_HOLDING);
-        agent->order.pause_end = world->tick + FLEE_TICKS;
+        agent->order.pause_end = fm_world_tick(world) + FLEE_TICKS;
         return;
     }
     FM_UNREACHABLE();
@@ -299,7 +304,7 @@ void fm_goal_search_take(fm_world *world, struct fm_agent *agent)
     bool explores = order->kind == FM_ORDER_EXPLORE;
     fm_goal_search_state state = order->search.state;
     order->search.state = FM_GOAL_SEARCH_IDLE;
-    order->search.tick = world->tick + 1;
+    order->search.tick = fm_world_tick(world) + 1;
     switch (state) {
     case FM_GOAL_SEARCH_FOUND:
         fm_order_set_goal(world, agent, order->search.found);

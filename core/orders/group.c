@@ -2,7 +2,11 @@
 
 #include "core/orders/group.h"
 
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
+#include "core/world/team.h"
+#include "core/world/team_labels.h"
+#include "core/world/world_classes.h"
+#include "core/world/world_parts.h"
 
 #include <stdlib.h>
 
@@ -82,7 +86,7 @@ static void find_direction(struct group *group)
 
 static bool is_free(const struct group *group, int64_t x, int64_t y)
 {
-    if (!fm_grid_contains(group->world->map.grid, x, y)) {
+    if (!fm_grid_contains(fm_world_grid(group->world), x, y)) {
         return false;
     }
     fm_cell cell = fm_cell_at((uint32_t)x, (uint32_t)y);
@@ -96,7 +100,7 @@ static void take(struct group *group, fm_cell cell)
     int64_t x = fm_cell_x(cell), y = fm_cell_y(cell), reach = group->spacing - 1;
     for (int64_t j = y - reach; j <= y + reach; j++) {
         for (int64_t i = x - reach; i <= x + reach; i++) {
-            if (fm_grid_contains(group->world->map.grid, i, j)) {
+            if (fm_grid_contains(fm_world_grid(group->world), i, j)) {
                 fm_bitmap_set(&group->taken, fm_cell_at((uint32_t)i, (uint32_t)j));
             }
         }
@@ -111,7 +115,7 @@ static fm_cell next_of_wave(struct group *group)
         if (cell == FM_CELL_NONE) {
             return group->meeting;
         }
-        fm_wave_spread(&group->wave, cell, &group->world->memory);
+        fm_wave_spread(&group->wave, cell, fm_world_memory(group->world));
         if (is_free(group, fm_cell_x(cell), fm_cell_y(cell))) {
             take(group, cell);
             return cell;
@@ -293,7 +297,7 @@ static void exchange(const struct group *group, const struct spot *units, struct
 // Deals the goals out again. Returns false when out of memory.
 static bool match(const struct group *group, fm_cell *goals)
 {
-    const fm_memory *memory = &group->world->memory;
+    const fm_memory *memory = fm_world_memory(group->world);
     uint32_t count = group->count;
     struct spot *units = fm_memory_allocate(memory, 2 * (size_t)count * sizeof *units);
     uint64_t *lengths = fm_memory_allocate(memory, count * sizeof *lengths);
@@ -327,7 +331,7 @@ static fm_status begin(fm_world *world, struct group *group, uint32_t *failed_in
     group->spacing = 1;
     for (uint32_t i = 0; i < group->count; i++) {
         const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
-        uint32_t size = world->rules.classes[agent->class_index].size;
+        uint32_t size = fm_world_class_size(world, agent->class_index);
         group->spacing = size > group->spacing ? size : group->spacing;
         if (agent->team != first->team) {
             *failed_index = i;
@@ -339,7 +343,7 @@ static fm_status begin(fm_world *world, struct group *group, uint32_t *failed_in
     group->labels = fm_team_labels_for_orders(world, first->team, first->class_index);
     group->meeting = choose_meeting(world, group);
     return fm_bitmap_init(&group->taken, group->view->width, group->view->height, true,
-                          &world->memory);
+                          fm_world_memory(world));
 }
 
 fm_status fm_group_place(fm_world *world, const fm_command *command, fm_cell *goals,
@@ -348,7 +352,7 @@ fm_status fm_group_place(fm_world *world, const fm_command *command, fm_cell *go
     struct group group = {.world = world, .command = command, .count = command->agent_count};
     fm_status status = begin(world, &group, failed_index);
     if (status == FM_OK) {
-        status = fm_wave_begin(&group.wave, group.view, group.meeting, &world->memory);
+        status = fm_wave_begin(&group.wave, group.view, group.meeting, fm_world_memory(world));
     }
     if (status == FM_OK) {
         find_direction(&group);
@@ -358,8 +362,8 @@ fm_status fm_group_place(fm_world *world, const fm_command *command, fm_cell *go
             status = FM_ERR_NO_MEMORY;
         }
     }
-    fm_wave_fini(&group.wave, &world->memory);
-    fm_bitmap_fini(&group.taken, &world->memory);
+    fm_wave_fini(&group.wave, fm_world_memory(world));
+    fm_bitmap_fini(&group.taken, fm_world_memory(world));
     return status;
 }
 
@@ -368,7 +372,7 @@ uint32_t fm_group_speed(const fm_world *world, const fm_command *command)
     uint32_t slowest = UINT32_MAX;
     for (uint32_t i = 0; i < command->agent_count; i++) {
         uint32_t speed = fm_world_find(world, command->agents[i])->speed;
-        speed = speed == 0 ? world->rules.tick_millihertz : speed;
+        speed = speed == 0 ? fm_world_rules_get(world)->tick_millihertz : speed;
         slowest = speed < slowest ? speed : slowest;
     }
     return slowest;

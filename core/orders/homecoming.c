@@ -2,16 +2,17 @@
 
 #include "core/orders/homecoming.h"
 
+#include "core/world/agent_marks.h"
+#include "core/world/world_classes.h"
 #include "core/world/planner_table.h"
-#include "core/world/world_state.h"
 
 void fm_home_pushed(fm_world *world, struct fm_agent *agent)
 {
     if (agent->home == FM_CELL_NONE) {
         agent->home = agent->cell;
-        agent->asking_since = world->tick + 1;
+        agent->asking_since = fm_world_tick(world) + 1;
     }
-    agent->pushed_tick = world->tick + 1;
+    agent->pushed_tick = fm_world_tick(world) + 1;
     fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
 }
 
@@ -34,8 +35,8 @@ void fm_home_stepped(fm_world *world, struct fm_agent *agent)
 // A large unit leaves somebody's way in several steps; it waits the longer.
 void fm_home_progress(fm_world *world, struct fm_agent *agent)
 {
-    uint32_t wait = FM_RETURN_TICKS << (world->rules.classes[agent->class_index].size - 1);
-    if (!fm_agent_is_away(agent) || world->tick + 1 < agent->pushed_tick + wait) {
+    uint32_t wait = FM_RETURN_TICKS << (fm_world_class_size(world, agent->class_index) - 1);
+    if (!fm_agent_is_away(agent) || fm_world_tick(world) + 1 < agent->pushed_tick + wait) {
         return;
     }
     if (agent->planner == FM_SLOT_NONE) {

@@ -2,8 +2,8 @@
 
 #include "core/orders/leg.h"
 
+#include "core/world/agent_marks.h"
 #include "core/world/planner_table.h"
-#include "core/world/world_state.h"
 
 void fm_order_set_goal(fm_world *world, struct fm_agent *agent, fm_cell goal)
 {

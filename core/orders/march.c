@@ -4,7 +4,8 @@
 
 #include "core/orders/leg.h"
 #include "core/orders/order_end.h"
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
+#include "core/world/team.h"
 
 void fm_march_progress(fm_world *world, struct fm_agent *agent)
 {

@@ -2,7 +2,6 @@
 
 #include "core/orders/order_end.h"
 
-#include "core/base/random.h"
 #include "core/world/names.h"
 #include "core/world/planner_table.h"
 #include "core/world/world_state.h"
@@ -10,20 +9,20 @@
 void fm_order_note(fm_world *world, const struct fm_agent *agent, const struct fm_order *order,
                    fm_history_kind kind, uint8_t detail)
 {
-    fm_history_entry entry = {.tick = world->tick,
+    fm_history_entry entry = {.tick = fm_world_tick(world),
                               .subject = fm_agent_id_pack(fm_agent_id_of(world, agent)),
                               .order = order->id,
                               .cell = agent->cell,
                               .kind = (uint8_t)kind,
                               .detail = detail};
-    fm_history_add(&world->history, &world->memory, &entry);
+    fm_world_note(world, &entry);
 }
 
 void fm_route_release(fm_world *world, struct fm_route **route)
 {
     if (*route != NULL && --(*route)->users == 0) {
         size_t size = sizeof **route + (*route)->count * sizeof(fm_cell);
-        fm_memory_release(&world->memory, *route, size);
+        fm_memory_release(fm_world_memory(world), *route, size);
     }
     *route = NULL;
 }
@@ -39,13 +38,12 @@ static void end(fm_world *world, const struct fm_agent *agent, struct fm_order *
                             .team = agent->team,
                             .reason = reason,
                             .cell = agent->cell};
-    // Room for one ending per order was reserved when the order was given.
-    FM_ASSERT(world->interval.ended_count < world->interval.ended_capacity &&
-              world->orders.live > 0);
-    world->interval.ended[world->interval.ended_count++] = ended;
-    world->orders.live -= 1;
-    world->counts.orders_ended[reason] += 1;
-    world->digest = fm_mix64(world->digest ^ (ended.order << 4 | (uint64_t)reason));
+    fm_interval_note_ended(world, &ended);
+    struct fm_world_orders *orders = fm_world_edit_orders(world);
+    FM_ASSERT(orders->live > 0);
+    orders->live -= 1;
+    fm_world_edit_counts(world)->orders_ended[reason] += 1;
+    fm_world_mix_digest(world, ended.order << 4 | (uint64_t)reason);
     fm_order_note(world, agent, order, FM_HISTORY_ENDED, (uint8_t)reason);
     fm_route_release(world, &order->route);
     *order = (struct fm_order){.goal = FM_CELL_NONE, .substitute = FM_CELL_NONE};
@@ -96,7 +94,8 @@ void fm_agent_release_queue(fm_world *world, struct fm_agent *agent)
     for (uint32_t i = 0; i < agent->queue_count; i++) {
         fm_route_release(world, &agent->queue[i].route);
     }
-    fm_memory_release(&world->memory, agent->queue, agent->queue_capacity * sizeof *agent->queue);
+    fm_memory_release(fm_world_memory(world), agent->queue,
+                      agent->queue_capacity * sizeof *agent->queue);
     agent->queue = NULL;
     agent->queue_count = agent->queue_capacity = 0;
 }

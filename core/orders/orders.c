@@ -6,7 +6,7 @@
 #include "core/orders/homecoming.h"
 #include "core/orders/order_end.h"
 #include "core/orders/order_kinds.h"
-#include "core/world/world_state.h"
+#include "core/world/agent_marks.h"
 
 #include <string.h>
 
@@ -16,13 +16,13 @@ static void set_out(fm_world *world, struct fm_agent *agent)
     fm_home_forget(world, agent);
     agent->settled = false;
     agent->nearest = agent->hindered = 0;
-    agent->asking_since = agent->asking_since == 0 ? world->tick + 1 : agent->asking_since;
+    agent->asking_since = agent->asking_since == 0 ? fm_world_tick(world) + 1 : agent->asking_since;
 }
 
 static void begin(fm_world *world, struct fm_agent *agent, struct fm_order order)
 {
     agent->order = order;
-    agent->order.given_tick = world->tick;
+    agent->order.given_tick = fm_world_tick(world);
     agent->order.home = agent->cell;
     fm_order_note(world, agent, &order, FM_HISTORY_BEGUN, (uint8_t)order.kind);
     agent->plan_state = FM_PLAN_RUNNING;

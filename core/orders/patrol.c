@@ -4,7 +4,7 @@
 
 #include "core/orders/leg.h"
 #include "core/orders/order_end.h"
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
 
 #define PATROL_PAUSE 16u // ticks before a patrol that came to nothing goes on to the next waypoint
 
@@ -36,7 +36,7 @@ static void go_to_next_waypoint(fm_world *world, struct fm_agent *agent, fm_orde
     }
     // Where nothing can be reached, no search is made in every tick.
     if (how != FM_END_ARRIVED && order->leg_moves == agent->moves) {
-        order->pause_end = world->tick + PATROL_PAUSE;
+        order->pause_end = fm_world_tick(world) + PATROL_PAUSE;
     }
     fm_order_set_goal(world, agent, waypoint_cell(order));
 }
@@ -51,7 +51,7 @@ void fm_patrol_begin(fm_world *world, struct fm_agent *agent)
 void fm_patrol_progress(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;
-    bool paused = world->tick < order->pause_end;
+    bool paused = fm_world_tick(world) < order->pause_end;
     if (paused != order->resting) {
         order->resting = paused;
         fm_agent_set_state(world, agent, FM_AGENT_WAITING);

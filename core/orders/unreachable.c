@@ -4,7 +4,8 @@
 
 #include "core/orders/order_kinds.h"
 #include "core/world/planner_table.h"
-#include "core/world/world_state.h"
+#include "core/world/team.h"
+#include "core/world/team_labels.h"
 
 // What the labels say of an order; asked at most once in a tick for each.
 struct question {
@@ -39,7 +40,7 @@ static void aim(fm_world *world, struct fm_agent *agent, fm_cell substitute)
 
 static void rest(const fm_world *world, struct fm_agent *agent, const struct question *q)
 {
-    fm_retry_refuse(&agent->order.retry, world->tick, q->change);
+    fm_retry_refuse(&agent->order.retry, fm_world_tick(world), q->change);
 }
 
 // The path to the goal is open again, or was all the time.
@@ -128,7 +129,7 @@ static bool attend_walk(fm_world *world, struct fm_agent *agent)
         return true;
     }
     bool proven = has_planner && agent->plan_state == FM_PLAN_UNREACHABLE;
-    if (has_planner && !proven && !fm_retry_is_due(retry, world->tick)) {
+    if (has_planner && !proven && !fm_retry_is_due(retry, fm_world_tick(world))) {
         return true;
     }
     struct question q = ask(world, agent);
@@ -146,7 +147,7 @@ static bool attend_blocked(fm_world *world, struct fm_agent *agent)
     if (q.labels != NULL && q.connected) {
         return walk(world, agent);
     }
-    if (fm_retry_is_woken(retry, q.change) || fm_retry_is_due(retry, world->tick)) {
+    if (fm_retry_is_woken(retry, q.change) || fm_retry_is_due(retry, fm_world_tick(world))) {
         rest(world, agent, &q);
     }
     return false;
@@ -165,7 +166,7 @@ static bool attend_detour(fm_world *world, struct fm_agent *agent)
         return walk(world, agent);
     }
     if (arrived || proven || fm_retry_is_woken(retry, q.change) ||
-        fm_retry_is_due(retry, world->tick)) {
+        fm_retry_is_due(retry, fm_world_tick(world))) {
         return go_to_nearest(world, agent, &q);
     }
     return true;

@@ -3,22 +3,25 @@
 #include "core/saves/experiment.h"
 
 #include "core/saves/settle.h"
+#include "core/world/agent_marks.h"
 #include "core/world/planner_table.h"
+#include "core/world/team.h"
 #include "core/world/world_classes.h"
-#include "core/world/world_state.h"
+#include "core/world/world_parts.h"
 
 fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uint32_t *kept)
 {
     if (!fm_world_some_class_fits(world, spec)) {
         return FM_ERR_BAD_VALUE;
     }
-    world->rules.planner = *spec;
-    for (uint32_t i = 0; i < world->teams.count; i++) {
-        world->teams.list[i].spec = *spec;
+    fm_world_edit_rules(world)->planner = *spec;
+    for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
+        fm_team_of(world, team)->spec = *spec;
     }
+    const struct fm_world_agents *agents = fm_world_agents(world);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < world->agents.slot_count; i++) {
-        struct fm_agent *agent = &world->agents.slots[i];
+    for (uint32_t i = 0; i < agents->slot_count; i++) {
+        struct fm_agent *agent = &agents->slots[i];
         bool fits = fm_world_planner_fits(world, spec, agent->class_index);
         count += agent->alive && !fits;
         if (agent->alive && fits) {
@@ -28,7 +31,7 @@ fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uin
             agent->spec = *spec;
         }
     }
-    world->settled = false;
+    fm_world_disturb(world);
     fm_world_settle(world); // no search of before shall help
     if (kept != NULL) {
         *kept = count;

@@ -292,8 +292,8 @@ static void run(struct fm_tick *t)
     fm_world_begin_interval(world);
     uint32_t ended_before = world->interval.ended_count;
 
-    world->label_units = 0;
-    world->label_units_max =
+    world->teams.label_units = 0;
+    world->teams.label_units_max =
         t->budget > FM_TEAM_LABELS_UNITS_MAX ? t->budget : FM_TEAM_LABELS_UNITS_MAX;
     uint64_t stage_begin = fm_tick_now(t);
     uint32_t refusals_before = fm_world_refusals(world);
@@ -308,7 +308,7 @@ static void run(struct fm_tick *t)
         t->report->stage_ns[i] = stage_end - stage_begin;
         stage_begin = stage_end;
     }
-    world->label_units_max = 0;
+    world->teams.label_units_max = 0;
     fm_slabs_level(world->workers.slabs, world->workers.count);
     world->tick += 1;
     world->counts.expansions += t->report->expansions;

@@ -2,14 +2,19 @@
 
 #include "core/views/explain.h"
 
+#include "core/world/agent_marks.h"
+#include "core/world/crowd_state.h"
 #include "core/world/planner_table.h"
-#include "core/world/world_state.h"
+#include "core/world/team.h"
+#include "core/world/true_map.h"
+#include "core/world/world_classes.h"
+#include "core/world/world_parts.h"
 
 // ---- why ---------------------------------------------------------------------------------------
 
 static const struct fm_planner *planner_of(const fm_world *world, const struct fm_agent *agent)
 {
-    return agent->planner == FM_SLOT_NONE ? NULL : &world->planners.slots[agent->planner];
+    return agent->planner == FM_SLOT_NONE ? NULL : &fm_world_planners(world)->slots[agent->planner];
 }
 
 // The step that its search wants an agent to make that has not moved since.
@@ -23,16 +28,16 @@ static fm_cell wanted_step(const struct fm_planner *planner, const struct fm_age
 static const struct fm_agent *holder_of(const fm_world *world, const struct fm_agent *agent,
                                         fm_cell cell)
 {
-    if (world->crowd.occupancy == NULL || cell == FM_CELL_NONE || cell == agent->cell) {
+    const fm_occupancy *occupancy = fm_world_occupancy(world);
+    if (occupancy == NULL || cell == FM_CELL_NONE || cell == agent->cell) {
         return NULL;
     }
-    uint32_t size = world->rules.classes[agent->class_index].size;
+    uint32_t size = fm_world_class_size(world, agent->class_index);
     for (uint32_t i = 0; i < size * size; i++) {
         fm_cell part = cell + fm_cell_at(i % size, i / size);
-        uint32_t unit =
-            fm_world_contains(world, part) ? fm_occupancy_at(world->crowd.occupancy, part)->now : 0;
-        if (unit != 0 && &world->agents.slots[unit - 1] != agent) {
-            return &world->agents.slots[unit - 1];
+        uint32_t unit = fm_world_contains(world, part) ? fm_occupancy_at(occupancy, part)->now : 0;
+        if (unit != 0 && fm_agent_at(world, unit - 1) != agent) {
+            return fm_agent_at(world, unit - 1);
         }
     }
     return NULL;
@@ -88,8 +93,9 @@ static void collect(const fm_world *world, const struct fm_agent *agent,
 {
     const struct fm_planner *planner = planner_of(world, agent);
     uint64_t id = fm_agent_id_pack(explanation->agent);
+    const fm_history *history = fm_world_history(world);
     const fm_history_entry *entry;
-    for (uint64_t age = 0; (entry = fm_history_at(&world->history, age)) != NULL; age++) {
+    for (uint64_t age = 0; (entry = fm_history_at(history, age)) != NULL; age++) {
         if (entry->kind == FM_HISTORY_REPLAN) {
             if (planner != NULL && entry->subject == planner->serial &&
                 explanation->replan_count < FM_EXPLAINED_REPLANS_MAX) {
@@ -108,7 +114,7 @@ static uint64_t waits_of(const fm_world *world, const struct fm_agent *agent)
     if (agent->order.id != 0 && agent->order.given_tick > since) {
         since = agent->order.given_tick;
     }
-    return agent->order.id == 0 ? 0 : world->tick - since;
+    return agent->order.id == 0 ? 0 : fm_world_tick(world) - since;
 }
 
 static bool is_in_chain(const fm_explanation *explanation, fm_agent_id id)
@@ -177,7 +183,7 @@ static uint32_t insert(fm_top_row *rows, uint32_t count, uint32_t capacity, cons
 static fm_top_row row_of_planner(const fm_world *world, const struct fm_planner *planner)
 {
     fm_top_row row = {
-        .cost = fm_planner_recent(planner, world->tick),
+        .cost = fm_planner_recent(planner, fm_world_tick(world)),
         .total = planner->expansions,
         .team = planner->team,
         .users = planner->users,
@@ -195,10 +201,12 @@ static void fill_in(const struct fm_planner *planner, fm_top_row *row)
 
 static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t capacity)
 {
+    const struct fm_world_planners *planners = fm_world_planners(world);
+    const struct fm_world_agents *agents = fm_world_agents(world);
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
-        if (world->planners.slots[slot].in_use) {
-            fm_top_row row = row_of_planner(world, &world->planners.slots[slot]);
+    for (uint32_t slot = 0; slot < planners->slot_count; slot++) {
+        if (planners->slots[slot].in_use) {
+            fm_top_row row = row_of_planner(world, &planners->slots[slot]);
             row.tick = slot;
             count = insert(rows, count, capacity, &row);
         }
@@ -206,10 +214,10 @@ static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t c
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = (uint32_t)rows[i].tick;
         rows[i].tick = 0;
-        fill_in(&world->planners.slots[slot], &rows[i]);
-        for (uint32_t a = 0; a < world->agents.slot_count; a++) {
-            if (world->agents.slots[a].alive && world->agents.slots[a].planner == slot) {
-                rows[i].agent = fm_agent_id_of(world, &world->agents.slots[a]);
+        fill_in(&planners->slots[slot], &rows[i]);
+        for (uint32_t a = 0; a < agents->slot_count; a++) {
+            if (agents->slots[a].alive && agents->slots[a].planner == slot) {
+                rows[i].agent = fm_agent_id_of(world, &agents->slots[a]);
                 break;
             }
         }
@@ -231,9 +239,10 @@ static bool is_listed(const fm_top_row *rows, uint32_t count, uint32_t slot)
 // one and the same row: the first of them stands for all.
 static uint32_t top_agents(const fm_world *world, fm_top_row *rows, uint32_t capacity)
 {
+    const struct fm_world_agents *agents = fm_world_agents(world);
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        const struct fm_agent *agent = &world->agents.slots[slot];
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        const struct fm_agent *agent = &agents->slots[slot];
         const struct fm_planner *planner = agent->alive ? planner_of(world, agent) : NULL;
         if (planner != NULL) {
             fm_top_row row = row_of_planner(world, planner);
@@ -254,8 +263,9 @@ static uint32_t top_agents(const fm_world *world, fm_top_row *rows, uint32_t cap
 
 static uint32_t top_teams(const fm_world *world, fm_top_row *rows, uint32_t capacity)
 {
+    const struct fm_world_planners *planners = fm_world_planners(world);
     uint32_t count = 0;
-    for (uint32_t team = 1; team <= world->teams.count; team++) {
+    for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
         const struct fm_team *entry = fm_team_of(world, team);
         fm_top_row row = {
             .total = entry->account.used_total,
@@ -264,10 +274,10 @@ static uint32_t top_teams(const fm_world *world, fm_top_row *rows, uint32_t capa
             .bytes = fm_knowledge_bytes(entry->knowledge),
             .cell = FM_CELL_NONE,
         };
-        for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
-            const struct fm_planner *planner = &world->planners.slots[slot];
+        for (uint32_t slot = 0; slot < planners->slot_count; slot++) {
+            const struct fm_planner *planner = &planners->slots[slot];
             if (planner->in_use && planner->team == team) {
-                row.cost += fm_planner_recent(planner, world->tick);
+                row.cost += fm_planner_recent(planner, fm_world_tick(world));
                 row.bytes += planner->spec.ops->bytes(planner->self);
             }
         }
@@ -279,8 +289,9 @@ static uint32_t top_teams(const fm_world *world, fm_top_row *rows, uint32_t capa
 static uint32_t top_edits(const fm_world *world, fm_top_row *rows, uint32_t capacity)
 {
     uint32_t count = 0;
+    const fm_history *history = fm_world_history(world);
     const fm_history_entry *entry;
-    for (uint64_t age = 0; (entry = fm_history_at(&world->history, age)) != NULL; age++) {
+    for (uint64_t age = 0; (entry = fm_history_at(history, age)) != NULL; age++) {
         if (entry->kind == FM_HISTORY_EDIT) {
             fm_top_row row = {
                 .cost = entry->expansions,

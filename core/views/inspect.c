@@ -2,9 +2,13 @@
 
 #include "core/views/inspect.h"
 
+#include "core/world/agent_marks.h"
+#include "core/world/given_orders.h"
 #include "core/world/planner_table.h"
+#include "core/world/team.h"
+#include "core/world/true_map.h"
 #include "core/world/view_surveys.h"
-#include "core/world/world_state.h"
+#include "core/world/world_parts.h"
 
 #include <string.h>
 
@@ -18,7 +22,7 @@ static void count_cell(const fm_inspection *cell, void *context)
 // The planner that leads the agent now: to its goal, or to the substitute.
 static const struct fm_planner *leading_planner(const fm_world *world, const struct fm_agent *agent)
 {
-    return agent->planner == FM_SLOT_NONE ? NULL : &world->planners.slots[agent->planner];
+    return agent->planner == FM_SLOT_NONE ? NULL : &fm_world_planners(world)->slots[agent->planner];
 }
 
 fm_status fm_world_describe(const fm_world *world, fm_agent_id id, fm_agent_report *report)
@@ -58,7 +62,7 @@ fm_status fm_world_describe(const fm_world *world, fm_agent_id id, fm_agent_repo
     if (planner != NULL) {
         report->planner_agents = planner->users;
         report->planner_expansions = planner->expansions;
-        report->planner_recent = fm_planner_recent(planner, world->tick);
+        report->planner_recent = fm_planner_recent(planner, fm_world_tick(world));
         report->replans = planner->replans;
     }
     return FM_OK;
@@ -132,37 +136,43 @@ uint32_t fm_world_agent_path(const fm_world *world, fm_agent_id id, fm_cell *cel
 
 void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
 {
-    *counts = world->counts;
-    counts->tick = world->tick;
-    counts->teams = world->teams.count;
-    counts->agents = world->agents.count;
-    counts->planners = world->planners.count;
-    counts->orders_given = world->orders.given;
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        if (world->agents.slots[slot].alive) {
-            counts->agents_by_state[world->agents.slots[slot].state] += 1;
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    const struct fm_world_planners *planners = fm_world_planners(world);
+    const fm_grid *grid = fm_world_grid(world);
+    *counts = *fm_world_counted(world);
+    counts->tick = fm_world_tick(world);
+    counts->teams = fm_world_team_count(world);
+    counts->agents = agents->count;
+    counts->planners = planners->count;
+    counts->orders_given = fm_world_orders(world)->given;
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        if (agents->slots[slot].alive) {
+            counts->agents_by_state[agents->slots[slot].state] += 1;
         }
     }
-    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
-        const struct fm_planner *planner = &world->planners.slots[slot];
+    for (uint32_t slot = 0; slot < planners->slot_count; slot++) {
+        const struct fm_planner *planner = &planners->slots[slot];
         if (planner->in_use) {
             counts->search_bytes += planner->spec.ops->bytes(planner->self);
         }
     }
-    for (uint32_t i = 0; i < world->teams.count; i++) {
-        counts->known_cells += world->teams.list[i].knowledge->known_count;
-        counts->knowledge_bytes += fm_knowledge_bytes(world->teams.list[i].knowledge) +
-                                   fm_team_labels_bytes(&world->teams.list[i].labels);
+    for (uint32_t id = 1; id <= counts->teams; id++) {
+        const struct fm_team *team = fm_team_of(world, id);
+        counts->known_cells += team->knowledge->known_count;
+        counts->knowledge_bytes +=
+            fm_knowledge_bytes(team->knowledge) + fm_team_labels_bytes(&team->labels);
     }
     counts->knowledge_bytes += fm_view_surveys_bytes(world);
-    counts->map_cells = (uint64_t)world->map.grid->width * world->map.grid->height;
+    counts->map_cells = (uint64_t)grid->width * grid->height;
 }
 
 uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uint32_t capacity)
 {
-    uint32_t count = world->teams.count < capacity ? world->teams.count : capacity;
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    uint32_t team_count = fm_world_team_count(world);
+    uint32_t count = team_count < capacity ? team_count : capacity;
     for (uint32_t i = 0; i < count; i++) {
-        const fm_account *account = &world->teams.list[i].account;
+        const fm_account *account = &fm_team_of(world, i + 1)->account;
         counts[i] = (fm_team_counts){.team = i + 1,
                                      .weight = account->weight,
                                      .share = account->share,
@@ -170,12 +180,12 @@ uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uin
                                      .used = account->used,
                                      .used_total = account->used_total};
     }
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        const struct fm_agent *agent = &world->agents.slots[slot];
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        const struct fm_agent *agent = &agents->slots[slot];
         if (agent->alive && agent->team <= count) {
             counts[agent->team - 1].agents += 1;
             counts[agent->team - 1].waiting += agent->state == FM_AGENT_WAITING;
         }
     }
-    return world->teams.count;
+    return team_count;
 }

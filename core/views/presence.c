@@ -2,7 +2,9 @@
 
 #include "core/views/presence.h"
 
-#include "core/world/world_state.h"
+#include "core/world/agent_marks.h"
+#include "core/world/world_classes.h"
+#include "core/world/world_parts.h"
 
 #define WORDS_A_TURN 8u // of marks
 
@@ -20,22 +22,25 @@ static void note_at(fm_presence *presence, fm_cell cell, uint64_t bit)
 }
 
 // Its corners are enough: no unit is larger than a tile.
-static void note_agent(fm_world *world, const struct fm_agent *agent)
+static void note_agent(const fm_world *world, fm_presence *presence, const struct fm_agent *agent)
 {
-    uint32_t reach = world->rules.classes[agent->class_index].size - 1;
+    uint32_t reach = fm_world_class_size(world, agent->class_index) - 1;
     for (uint32_t i = 0; i < (reach == 0 ? 1u : 4u); i++) {
-        note_at(&world->presence, agent->cell + fm_cell_at((i & 1) * reach, (i >> 1) * reach),
+        note_at(presence, agent->cell + fm_cell_at((i & 1) * reach, (i >> 1) * reach),
                 bit_of(agent->team));
     }
 }
 
 static void note_marked(fm_world *world, uint32_t begin, uint32_t end, fm_agent_mark mark)
 {
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    fm_presence *presence = fm_world_edit_presence(world);
     for (uint32_t i = begin; i < end; i++) {
-        const struct fm_agent_marks *marks = &world->agents.marks[i];
+        const struct fm_agent_marks *marks = &agents->marks[i];
         for (uint64_t bits = marks->of[mark] & marks->of[FM_MARK_LIVE]; bits != 0;
              bits &= bits - 1) {
-            note_agent(world, &world->agents.slots[i * 64 + (uint32_t)__builtin_ctzll(bits)]);
+            uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(bits);
+            note_agent(world, presence, &agents->slots[slot]);
         }
     }
 }
@@ -54,15 +59,17 @@ static void note_living(uint32_t begin, uint32_t end, uint32_t worker, void *con
 
 void fm_presence_want(fm_world *world)
 {
-    fm_presence *presence = &world->presence;
-    uint32_t columns = (world->map.grid->width - 1) / FM_PRESENCE_SIDE + 1;
-    uint32_t rows = (world->map.grid->height - 1) / FM_PRESENCE_SIDE + 1;
+    fm_presence *presence = fm_world_edit_presence(world);
+    const fm_grid *grid = fm_world_grid(world);
+    uint32_t columns = (grid->width - 1) / FM_PRESENCE_SIDE + 1;
+    uint32_t rows = (grid->height - 1) / FM_PRESENCE_SIDE + 1;
     if (presence->teams != NULL) {
-        note_changed(0, fm_mark_words(world), 0, world); // since the last tick
+        note_changed(0, fm_mark_words(world), 0,
+                     world); // since the last tick
         return;
     }
     presence->teams =
-        fm_memory_allocate_zeroed(&world->memory, columns * rows, sizeof *presence->teams);
+        fm_memory_allocate_zeroed(fm_world_memory(world), columns * rows, sizeof *presence->teams);
     if (presence->teams != NULL) {
         presence->columns = columns;
         presence->rows = rows;
@@ -72,11 +79,11 @@ void fm_presence_want(fm_world *world)
 
 void fm_presence_follow(fm_world *world, fm_workers *workers)
 {
-    fm_presence *presence = &world->presence;
+    fm_presence *presence = fm_world_edit_presence(world);
     if (presence->teams == NULL) {
         return;
     }
-    bool refresh = world->tick % FM_PRESENCE_TICKS == 0;
+    bool refresh = fm_world_tick(world) % FM_PRESENCE_TICKS == 0;
     if (refresh) {
         memset(presence->teams, 0,
                (size_t)presence->columns * presence->rows * sizeof *presence->teams);
@@ -100,10 +107,11 @@ static uint64_t teams_around(const fm_presence *presence, uint32_t x, uint32_t y
 
 uint64_t fm_presence_near(const fm_world *world, uint32_t team, uint8_t *near)
 {
-    const fm_presence *presence = &world->presence;
+    const fm_presence *presence = fm_world_presence(world);
     uint64_t own = bit_of(team), seen = 0;
     uint32_t reach =
-        (world->rules.sense.radius + FM_CLASS_SIZE_MAX + FM_PRESENCE_SIDE - 1) / FM_PRESENCE_SIDE;
+        (fm_world_rules_get(world)->sense.radius + FM_CLASS_SIZE_MAX + FM_PRESENCE_SIDE - 1) /
+        FM_PRESENCE_SIDE;
     for (uint32_t y = 0; y < presence->rows; y++) {
         for (uint32_t x = 0; x < presence->columns; x++) {
             uint64_t here = presence->teams[y * presence->columns + x];

@@ -3,7 +3,7 @@
 
 #include "core/views/sight.h"
 
-#include "core/world/world_state.h"
+#include "core/world/world_parts.h"
 
 void fm_sight_fini(struct fm_sight *sight, const fm_memory *memory)
 {
@@ -16,14 +16,14 @@ void fm_sight_fini(struct fm_sight *sight, const fm_memory *memory)
 fm_status fm_sight_begin(const fm_world *world, struct fm_sight *sight, const fm_bitmap *visible)
 {
     uint32_t width = visible->width, height = visible->height;
-    fm_status status = fm_bitmap_init(&sight->told, width, height, false, &world->memory);
+    fm_status status = fm_bitmap_init(&sight->told, width, height, false, fm_world_memory(world));
     if (status == FM_OK) {
-        status = fm_bitmap_init(&sight->eyes, width, height, false, &world->memory);
+        status = fm_bitmap_init(&sight->eyes, width, height, false, fm_world_memory(world));
     }
     if (status == FM_OK) {
         fm_bitmap_copy(&sight->told, visible);
     } else {
-        fm_sight_fini(sight, &world->memory);
+        fm_sight_fini(sight, fm_world_memory(world));
     }
     return status;
 }

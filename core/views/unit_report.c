@@ -3,9 +3,10 @@
 #include "core/views/unit_report.h"
 
 #include "core/views/inspect.h"
+#include "core/world/agent.h"
 #include "core/world/names.h"
+#include "core/world/team.h"
 #include "core/world/watched_view.h"
-#include "core/world/world_state.h"
 
 #include <string.h>
 

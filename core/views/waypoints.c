@@ -7,8 +7,9 @@
 #include "core/views/waypoints.h"
 
 #include "core/views/inspect.h"
+#include "core/world/agent.h"
+#include "core/world/team.h"
 #include "core/world/world_classes.h"
-#include "core/world/world_state.h"
 
 struct eyes {
     const fm_view *view;
@@ -22,7 +23,7 @@ static struct eyes eyes_of(const fm_world *world, uint32_t team, uint32_t class_
     const fm_view *view = fm_world_class_view(world, team, class_index);
     return (struct eyes){.view = view,
                          .known = &fm_team_of(world, team)->knowledge->known,
-                         .size = world->rules.classes[class_index].size,
+                         .size = fm_world_class_size(world, class_index),
                          .weight = fm_view_weight(view, from)};
 }
 

@@ -56,5 +56,10 @@ struct fm_agent {
 /// The living agent behind an id, or NULL.
 struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id);
 
+/// The agent in a slot, living or not. The slot was given out (fm_world_agents.slot_count).
+struct fm_agent *fm_agent_at(const fm_world *world, uint32_t slot);
+
+fm_agent_id fm_agent_id_of(const fm_world *world, const struct fm_agent *agent);
+
 /// Changes what the agent does, and marks it for the stages that have to know.
 void fm_agent_set_state(fm_world *world, struct fm_agent *agent, fm_agent_state state);

@@ -2,22 +2,25 @@
 
 #include "core/world/agent_marks.h"
 
-#include "core/world/world_state.h"
+#include "core/world/world_parts.h"
 
 bool fm_agents_reserve(fm_world *world, uint32_t slots)
 {
-    struct fm_world_agents *agents = &world->agents;
+    const fm_memory *memory = fm_world_memory(world);
+    struct fm_world_agents *agents = fm_world_edit_agents(world);
     return FM_RESERVE(world, agents->slots, agents->capacity, slots) &&
-           fm_reserve_zeroed(&world->memory, (void **)&agents->marks, &agents->mark_capacity,
+           fm_reserve_zeroed(memory, (void **)&agents->marks, &agents->mark_capacity,
                              fm_mark_words_for(slots), sizeof *agents->marks) &&
-           fm_reserve_zeroed(&world->memory, (void **)&agents->hashes, &agents->hash_capacity,
-                             slots, sizeof *agents->hashes);
+           fm_reserve_zeroed(memory, (void **)&agents->hashes, &agents->hash_capacity, slots,
+                             sizeof *agents->hashes);
 }
 
 void fm_agents_mark_all(fm_world *world, fm_agent_mark mark)
 {
-    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
-        world->agents.marks[i].of[mark] |= world->agents.marks[i].of[FM_MARK_LIVE];
+    struct fm_agent_marks *marks = fm_world_agents(world)->marks;
+    uint32_t words = fm_mark_words(world);
+    for (uint32_t i = 0; i < words; i++) {
+        marks[i].of[mark] |= marks[i].of[FM_MARK_LIVE];
     }
 }
 
@@ -32,20 +35,21 @@ void fm_agent_be_born(fm_world *world, const struct fm_agent *agent)
 
 void fm_agent_be_gone(fm_world *world, const struct fm_agent *agent)
 {
-    uint32_t slot = (uint32_t)(agent - world->agents.slots);
-    struct fm_agent_marks *marks = &world->agents.marks[slot / 64];
+    struct fm_world_agents *agents = fm_world_edit_agents(world);
+    uint32_t slot = (uint32_t)(agent - agents->slots);
+    struct fm_agent_marks *marks = &agents->marks[slot / 64];
     for (uint32_t i = 0; i < FM_MARK_COUNT; i++) {
         marks->of[i] &= ~((uint64_t)1 << slot % 64);
     }
-    world->agents.hash_sum -= world->agents.hashes[slot].whole;
-    world->agents.hashes[slot] = (struct fm_agent_hash){0};
+    agents->hash_sum -= agents->hashes[slot].whole;
+    agents->hashes[slot] = (struct fm_agent_hash){0};
 }
 
 void fm_agents_fini(fm_world *world)
 {
-    struct fm_world_agents *agents = &world->agents;
-    fm_memory_release(&world->memory, agents->slots, agents->capacity * sizeof *agents->slots);
-    fm_memory_release(&world->memory, agents->marks, agents->mark_capacity * sizeof *agents->marks);
-    fm_memory_release(&world->memory, agents->hashes,
-                      agents->hash_capacity * sizeof *agents->hashes);
+    const fm_memory *memory = fm_world_memory(world);
+    struct fm_world_agents *agents = fm_world_edit_agents(world);
+    fm_memory_release(memory, agents->slots, agents->capacity * sizeof *agents->slots);
+    fm_memory_release(memory, agents->marks, agents->mark_capacity * sizeof *agents->marks);
+    fm_memory_release(memory, agents->hashes, agents->hash_capacity * sizeof *agents->hashes);
 }

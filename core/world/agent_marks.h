@@ -63,6 +63,20 @@ struct fm_world_agents {
     uint64_t hash_sum;            // of `whole`
 };
 
+const struct fm_world_agents *fm_world_agents(const fm_world *world);
+struct fm_world_agents *fm_world_edit_agents(fm_world *world);
+
+/// Words of marks for so many slots.
+static inline uint32_t fm_mark_words_for(uint32_t slots)
+{
+    return slots / 64 + (slots % 64 != 0);
+}
+
+/// The same for all slots of a world.
+uint32_t fm_mark_words(const fm_world *world);
+
+void fm_agent_mark_set(fm_world *world, const struct fm_agent *agent, fm_agent_mark mark);
+
 /// Makes room for so many slots, and what goes with them. False when out of memory.
 FM_CHECKED bool fm_agents_reserve(fm_world *world, uint32_t slots);
 

@@ -33,6 +33,15 @@ bool fm_due_reserve(fm_world *world, uint32_t planner_slots)
            reserve_words(world, &planners->eager, &planners->eager_capacity, words * FM_LOG_TICKS);
 }
 
+// The word of fm_world.planners.eager for a planner, of those of its 64 slots: one for each of
+// FM_LOG_TICKS turns. The turn follows from the goal, not from the slot: slots of other teams'
+// planners must not decide when a team's agents see that their paths are blocked.
+static uint64_t *eager_word(const fm_world *world, uint32_t slot)
+{
+    uint64_t turn = fm_mix64(world->planners.slots[slot].goal) % FM_LOG_TICKS;
+    return &world->planners.eager[(size_t)(slot / 64) * FM_LOG_TICKS + turn];
+}
+
 static void strike_eager(fm_world *world, uint32_t slot)
 {
     uint64_t *turns = &world->planners.eager[(size_t)(slot / 64) * FM_LOG_TICKS];
@@ -48,7 +57,7 @@ void fm_planner_set_walking(fm_world *world, uint32_t slot, bool walks)
     uint64_t *word = &world->planners.walking[slot / 64];
     *word = walks ? *word | bit : *word & ~bit;
     if (!walks) {
-        *fm_planner_eager_word(world, slot) |= (uint64_t)1 << slot % 64;
+        *eager_word(world, slot) |= (uint64_t)1 << slot % 64;
     }
 }
 

@@ -19,8 +19,7 @@
 
 #pragma once
 
-#include "core/base/random.h"
-#include "core/world/world_state.h"
+#include "core/world/world.h"
 
 /// Makes room for one planner more. False when out of memory.
 bool fm_due_reserve(fm_world *world, uint32_t planner_slots);
@@ -29,25 +28,10 @@ bool fm_due_reserve(fm_world *world, uint32_t planner_slots);
 #define FM_FIRST_GRANT 64u
 
 /// The next search stage turns to the planner.
-static inline void fm_planner_wake(fm_world *world, uint32_t slot)
-{
-    __atomic_fetch_or(&world->planners.due[slot / 64], (uint64_t)1 << slot % 64, __ATOMIC_RELAXED);
-}
-
-// The word of fm_world.planners.eager for a planner, of those of its 64 slots: one for each of
-// FM_LOG_TICKS turns. The turn follows from the goal, not from the slot: slots of other teams'
-// planners must not decide when a team's agents see that their paths are blocked.
-static inline uint64_t *fm_planner_eager_word(const fm_world *world, uint32_t slot)
-{
-    uint64_t turn = fm_mix64(world->planners.slots[slot].goal) % FM_LOG_TICKS;
-    return &world->planners.eager[(size_t)(slot / 64) * FM_LOG_TICKS + turn];
-}
+void fm_planner_wake(fm_world *world, uint32_t slot);
 
 /// Whether the planner keeps a path that its agent follows.
-static inline bool fm_planner_walks(const fm_world *world, uint32_t slot)
-{
-    return world->planners.walking[slot / 64] >> slot % 64 & 1;
-}
+bool fm_planner_walks(const fm_world *world, uint32_t slot);
 
 /// Says which kind it is from now on. Also after the planner got another goal.
 void fm_planner_set_walking(fm_world *world, uint32_t slot, bool walks);

@@ -21,5 +21,15 @@ struct fm_world_interval {
     struct fm_view_delta *delta_all;
 };
 
+/// Makes room for so many more endings and agents that leave. False when out of memory.
+FM_CHECKED bool fm_interval_reserve(fm_world *world, uint64_t endings, uint32_t leaving);
+
+/// Adds an ending or an agent that has left. There is room (asserted).
+void fm_interval_note_ended(fm_world *world, const fm_order_ended *ended);
+void fm_interval_note_removed(fm_world *world, const fm_agent_left *left);
+
+const struct fm_world_interval *fm_world_interval(const fm_world *world);
+struct fm_world_interval *fm_world_edit_interval(fm_world *world);
+
 /// Forgets what changed in views in the last tick, before anything new is noted.
 void fm_world_begin_interval(fm_world *world);

@@ -2,8 +2,9 @@
 
 #include "core/world/names.h"
 
+#include "core/world/agent.h"
+#include "core/world/team.h"
 #include "core/world/watched_view.h"
-#include "core/world/world_state.h"
 
 // ---- own agents ---------------------------------------------------------------------------------
 
@@ -25,7 +26,7 @@ static fm_agent_id own_agent_named(const fm_world *world, const struct fm_team *
     if (member >= team->member_count) {
         return (fm_agent_id){0};
     }
-    const struct fm_agent *agent = &world->agents.slots[team->members[member]];
+    const struct fm_agent *agent = fm_agent_at(world, team->members[member]);
     return agent->alive && agent->generation == name.generation ? fm_agent_id_of(world, agent)
                                                                 : (fm_agent_id){0};
 }
@@ -53,8 +54,8 @@ fm_agent_id fm_world_agent_named(const fm_world *world, uint32_t team, fm_agent_
         return (fm_agent_id){0};
     }
     uint32_t slot = find_sighting(&own->delta->sightings, name);
-    return slot != FM_SLOT_NONE && world->agents.slots[slot].alive
-               ? fm_agent_id_of(world, &world->agents.slots[slot])
+    return slot != FM_SLOT_NONE && fm_agent_at(world, slot)->alive
+               ? fm_agent_id_of(world, fm_agent_at(world, slot))
                : (fm_agent_id){0};
 }
 

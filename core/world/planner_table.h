@@ -74,6 +74,8 @@ struct fm_world_planners {
     uint32_t due_capacity, walking_capacity, eager_capacity;
 };
 
+const struct fm_world_planners *fm_world_planners(const fm_world *world);
+
 /// Whether an agent that has a planner of its own for some goal would now be given a group's for
 /// it.
 bool fm_planner_belongs_to_group(const fm_world *world, const struct fm_agent *agent);

@@ -2,9 +2,12 @@
 
 #pragma once
 
-#include <stdint.h>
+#include "core/world/world.h"
 
 typedef struct fm_presence {
     uint64_t *teams; // by tile; NULL: nobody wants to know
     uint32_t columns, rows;
 } fm_presence;
+
+const fm_presence *fm_world_presence(const fm_world *world);
+fm_presence *fm_world_edit_presence(fm_world *world);

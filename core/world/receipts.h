@@ -75,4 +75,7 @@ void fm_receipts_add(fm_receipts *receipts, const fm_memory *memory, uint32_t se
 /// The receipt of a seat that was kept so many receipts ago, 0 the last one (below seat->count).
 const fm_receipt *fm_receipt_at(const fm_receipt_seat *seat, uint32_t age);
 
+const fm_receipts *fm_world_receipts(const fm_world *world);
+fm_receipts *fm_world_edit_receipts(fm_world *world);
+
 void fm_receipts_fini(fm_receipts *receipts, const fm_memory *memory);

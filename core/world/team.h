@@ -38,4 +38,14 @@ struct fm_team {
 struct fm_world_teams {
     struct fm_team *list;
     uint32_t count, capacity;
+    // Work on labels of all teams together. Whose: tick.c and team_labels.c.
+    uint64_t label_units;     // done in this tick
+    uint64_t label_units_max; // beyond it orders wait for the next tick; 0, between ticks: no bound
 };
+
+/// A team that exists, by its id from 1.
+struct fm_team *fm_team_of(const fm_world *world, uint32_t team);
+
+uint32_t fm_world_team_count(const fm_world *world);
+const struct fm_world_teams *fm_world_teams(const fm_world *world);
+struct fm_world_teams *fm_world_edit_teams(fm_world *world);

@@ -2,7 +2,10 @@
 
 #include "core/world/team_labels.h"
 
-#include "core/world/world_state.h"
+#include "core/world/team.h"
+#include "core/world/true_map.h"
+#include "core/world/world_classes.h"
+#include "core/world/world_parts.h"
 
 // Which of the labels belong to the map that a class sees. `maps` are those of classes that have
 // one of their own.
@@ -50,7 +53,7 @@ static bool prepare(fm_world *world, struct fm_team *team, uint32_t class_index,
     const fm_knowledge *knowledge = team->knowledge;
     const fm_change_log *log = fm_knowledge_log(knowledge, class_index);
     if (followed->labels == NULL) {
-        if (fm_labels_create(fm_knowledge_view(knowledge, class_index), &world->memory,
+        if (fm_labels_create(fm_knowledge_view(knowledge, class_index), fm_world_memory(world),
                              &followed->labels) != FM_OK) {
             return false;
         }
@@ -63,13 +66,14 @@ static bool prepare(fm_world *world, struct fm_team *team, uint32_t class_index,
 
 static uint64_t units_left(const fm_world *world, const struct fm_team *team)
 {
+    const struct fm_world_teams *teams = fm_world_teams(world);
     uint64_t units_max = FM_TEAM_LABELS_UNITS_MAX;
     uint64_t left = team->labels.units < units_max ? units_max - team->labels.units : 0;
-    if (world->label_units_max == 0) {
+    if (teams->label_units_max == 0) {
         return left;
     }
-    uint64_t of_all = world->label_units < world->label_units_max
-                          ? world->label_units_max - world->label_units
+    uint64_t of_all = teams->label_units < teams->label_units_max
+                          ? teams->label_units_max - teams->label_units
                           : 0;
     return left < of_all ? left : of_all;
 }
@@ -77,7 +81,7 @@ static uint64_t units_left(const fm_world *world, const struct fm_team *team)
 static void charge(fm_world *world, struct fm_team *team, uint64_t units)
 {
     team->labels.units += units;
-    world->label_units += units;
+    fm_world_edit_teams(world)->label_units += units;
 }
 
 fm_labels *fm_team_labels_for_orders(fm_world *world, uint32_t team_number, uint32_t class_index)
@@ -156,7 +160,7 @@ fm_status fm_team_labels_begin(fm_world *world, struct fm_team *team, uint32_t m
     FM_ASSERT(map == 0 || knowledge->classes[map - 1] != NULL);
     fm_followed_labels *followed = &team->labels.maps[map].orders;
     const fm_view *view = map == 0 ? &knowledge->view : &knowledge->classes[map - 1]->view;
-    fm_status status = fm_labels_create(view, &world->memory, &followed->labels);
+    fm_status status = fm_labels_create(view, fm_world_memory(world), &followed->labels);
     if (status == FM_OK) {
         team->labels.in_use |= 1u << map;
         followed->cursor = log_of(knowledge, map)->version;
@@ -169,9 +173,10 @@ fm_status fm_team_labels_begin(fm_world *world, struct fm_team *team, uint32_t m
 
 static fm_labels *truth_labels(fm_world *world, uint32_t class_index)
 {
-    fm_labels **labels = &world->map.labels[map_index(world->map.class_truth, class_index)];
-    if (*labels == NULL &&
-        fm_labels_create(fm_world_truth(world, class_index), &world->memory, labels) != FM_OK) {
+    struct fm_world_map *map = fm_world_edit_map(world);
+    fm_labels **labels = &map->labels[map_index(map->class_truth, class_index)];
+    if (*labels == NULL && fm_labels_create(fm_world_truth(world, class_index),
+                                            fm_world_memory(world), labels) != FM_OK) {
         return NULL;
     }
     return *labels;
@@ -191,12 +196,13 @@ fm_labels *fm_team_labels_for_queries(fm_world *world, uint32_t team_number, uin
 // An edit changes all corners from which a unit's square covers the cell.
 void fm_team_labels_note_edit(fm_world *world, fm_cell cell)
 {
+    const struct fm_world_map *truth = fm_world_map(world);
     for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
-        fm_labels *labels = world->map.labels[map];
+        fm_labels *labels = truth->labels[map];
         if (labels == NULL) {
             continue;
         }
-        uint32_t reach = map == 0 ? 0 : world->map.class_truth[map - 1]->movement->size - 1u;
+        uint32_t reach = map == 0 ? 0 : truth->class_truth[map - 1]->movement->size - 1u;
         uint32_t x = fm_cell_x(cell), y = fm_cell_y(cell);
         uint32_t west = x < reach ? 0 : x - reach, north = y < reach ? 0 : y - reach;
         // Smaller than a block, so its four corners are in all the blocks that it touches.

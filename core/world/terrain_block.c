@@ -2,7 +2,7 @@
 
 #include "core/world/terrain_block.h"
 
-#include "core/world/world_state.h"
+#include "core/world/team.h"
 
 #include <string.h>
 
@@ -37,18 +37,18 @@ static void look_as_team(const fm_knowledge *knowledge, uint64_t known, uint64_t
 uint32_t fm_world_look_up_block(const fm_world *world, uint32_t team, uint32_t x, uint32_t y,
                                 fm_terrain_block *block)
 {
-    FM_ASSERT(x % FM_TERRAIN_BLOCK_CELLS == 0 && x < world->map.grid->width &&
-              y < world->map.grid->height);
-    size_t first = fm_grid_index(world->map.grid, fm_cell_at(x, y));
-    uint32_t left = world->map.grid->width - x;
+    const fm_grid *grid = fm_world_grid(world);
+    FM_ASSERT(x % FM_TERRAIN_BLOCK_CELLS == 0 && x < grid->width && y < grid->height);
+    size_t first = fm_grid_index(grid, fm_cell_at(x, y));
+    uint32_t left = grid->width - x;
     uint32_t count = left < FM_TERRAIN_BLOCK_CELLS ? left : FM_TERRAIN_BLOCK_CELLS;
     *block = (fm_terrain_block){0};
     if (team == FM_ALL_TEAMS) {
-        memcpy(block->terrain, world->map.grid->terrain + first, count);
-        memcpy(block->cost, world->map.grid->cost + first, count);
+        memcpy(block->terrain, grid->terrain + first, count);
+        memcpy(block->cost, grid->cost + first, count);
         return count;
     }
-    FM_ASSERT(team >= 1 && team <= world->teams.count);
+    FM_ASSERT(team >= 1 && team <= fm_world_team_count(world));
     const fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
     uint64_t known = fm_bitmap_row(&knowledge->known, (int32_t)y)[x / FM_TERRAIN_BLOCK_CELLS];
     uint64_t stale = knowledge->stale.words == NULL

@@ -2,7 +2,10 @@
 
 #include "core/world/unit_index.h"
 
-#include "core/world/world_state.h"
+#include "core/world/agent_marks.h"
+#include "core/world/given_orders.h"
+#include "core/world/true_map.h"
+#include "core/world/world_parts.h"
 
 static uint32_t tile_of(const fm_unit_index *unit_index, fm_cell cell)
 {
@@ -12,22 +15,24 @@ static uint32_t tile_of(const fm_unit_index *unit_index, fm_cell cell)
 
 static bool reserve(fm_world *world)
 {
-    fm_unit_index *unit_index = &world->orders.unit_index;
+    fm_unit_index *unit_index = &fm_world_edit_orders(world)->unit_index;
     if (unit_index->first == NULL) {
-        unit_index->columns = ((world->map.grid->width - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
-        unit_index->rows = ((world->map.grid->height - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
+        const fm_grid *grid = fm_world_grid(world);
+        unit_index->columns = ((grid->width - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
+        unit_index->rows = ((grid->height - 1) >> FM_UNIT_INDEX_TILE_SHIFT) + 1;
         unit_index->first = fm_memory_allocate_zeroed(
-            &world->memory, (size_t)unit_index->columns * unit_index->rows + 1,
+            fm_world_memory(world), (size_t)unit_index->columns * unit_index->rows + 1,
             sizeof *unit_index->first);
     }
     return unit_index->first != NULL &&
            FM_RESERVE(world, unit_index->slots, unit_index->slot_capacity,
-                      world->agents.slot_count);
+                      fm_world_agents(world)->slot_count);
 }
 
 static fm_status gather(fm_world *world)
 {
-    fm_unit_index *unit_index = &world->orders.unit_index;
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    fm_unit_index *unit_index = &fm_world_edit_orders(world)->unit_index;
     if (!reserve(world)) {
         if (unit_index->first != NULL) {
             memset(unit_index->first, 0,
@@ -39,9 +44,9 @@ static fm_status gather(fm_world *world)
     // Counting sort: first[tile] counts, then is where the next tile begins, then where this does.
     uint32_t tile_count = unit_index->columns * unit_index->rows;
     memset(unit_index->first, 0, ((size_t)tile_count + 1) * sizeof *unit_index->first);
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        if (world->agents.slots[slot].alive) {
-            unit_index->first[tile_of(unit_index, world->agents.slots[slot].cell)] += 1;
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        if (agents->slots[slot].alive) {
+            unit_index->first[tile_of(unit_index, agents->slots[slot].cell)] += 1;
         }
     }
     uint32_t sum = 0;
@@ -49,10 +54,9 @@ static fm_status gather(fm_world *world)
         sum += unit_index->first[tile];
         unit_index->first[tile] = sum;
     }
-    for (uint32_t slot = world->agents.slot_count; slot-- > 0;) {
-        if (world->agents.slots[slot].alive) {
-            unit_index
-                ->slots[--unit_index->first[tile_of(unit_index, world->agents.slots[slot].cell)]] =
+    for (uint32_t slot = agents->slot_count; slot-- > 0;) {
+        if (agents->slots[slot].alive) {
+            unit_index->slots[--unit_index->first[tile_of(unit_index, agents->slots[slot].cell)]] =
                 slot;
         }
     }
@@ -61,12 +65,18 @@ static fm_status gather(fm_world *world)
 
 void fm_unit_index_refresh(fm_world *world)
 {
-    if (world->orders.unit_index_tick != world->tick + 1) {
-        world->orders.unit_index_tick = world->tick + 1;
+    struct fm_world_orders *orders = fm_world_edit_orders(world);
+    if (orders->unit_index_tick != fm_world_tick(world) + 1) {
+        orders->unit_index_tick = fm_world_tick(world) + 1;
         if (gather(world) != FM_OK) {
             return; // nobody is seen in this tick
         }
     }
+}
+
+void fm_unit_index_forget(fm_world *world)
+{
+    fm_world_edit_orders(world)->unit_index_tick = 0;
 }
 
 void fm_unit_index_fini(fm_unit_index *unit_index, const fm_memory *memory)
@@ -116,12 +126,14 @@ static bool mark(struct tile_marks *marks, fm_cell cell)
 
 static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_cell cell)
 {
-    const fm_unit_index *unit_index = &world->orders.unit_index;
+    const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
+    const struct fm_agent *agents = fm_world_agents(world)->slots;
+    const struct fm_world_map *map = fm_world_map(world);
     struct tile_marks marks = {{0}};
     for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
-        const struct fm_agent *agent = &world->agents.slots[unit_index->slots[i]];
+        const struct fm_agent *agent = &agents[unit_index->slots[i]];
         if (agent->team == team && !mark(&marks, agent->cell) &&
-            fm_line_of_sight_sees(world->map.sight, &world->map.grid->blocked, agent->cell, cell)) {
+            fm_line_of_sight_sees(map->sight, &map->grid->blocked, agent->cell, cell)) {
             return true;
         }
     }
@@ -130,11 +142,11 @@ static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_ce
 
 bool fm_unit_index_sees(const fm_world *world, uint32_t team, fm_cell cell)
 {
-    const fm_unit_index *unit_index = &world->orders.unit_index;
+    const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
     if (unit_index->slots == NULL) {
         return false;
     }
-    struct tiles tiles = tiles_around(unit_index, cell, world->rules.sense.radius);
+    struct tiles tiles = tiles_around(unit_index, cell, fm_world_rules_get(world)->sense.radius);
     for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
         for (uint32_t x = tiles.x_first; x <= tiles.x_last; x++) {
             if (tile_sees(world, y * unit_index->columns + x, team, cell)) {
@@ -159,13 +171,14 @@ static bool add_enemy(fm_enemies *enemies, const fm_memory *memory, fm_cell cell
 
 static bool gather_tile(const fm_world *world, uint32_t tile, uint32_t team, fm_enemies *enemies)
 {
-    const fm_unit_index *unit_index = &world->orders.unit_index;
+    const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
+    const struct fm_agent *agents = fm_world_agents(world)->slots;
     struct tile_marks marks = {{0}};
     for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
-        const struct fm_agent *agent = &world->agents.slots[unit_index->slots[i]];
+        const struct fm_agent *agent = &agents[unit_index->slots[i]];
         if (agent->team != team && !mark(&marks, agent->cell) &&
             fm_unit_index_sees(world, team, agent->cell) &&
-            !add_enemy(enemies, &world->memory, agent->cell)) {
+            !add_enemy(enemies, fm_world_memory(world), agent->cell)) {
             return false;
         }
     }
@@ -174,8 +187,8 @@ static bool gather_tile(const fm_world *world, uint32_t tile, uint32_t team, fm_
 
 fm_status fm_enemies_refresh(const fm_world *world, uint32_t team, fm_enemies *enemies)
 {
-    const fm_unit_index *unit_index = &world->orders.unit_index;
-    if (enemies->tick == world->tick + 1) {
+    const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
+    if (enemies->tick == fm_world_tick(world) + 1) {
         return FM_OK;
     }
     enemies->count = 0;
@@ -186,7 +199,7 @@ fm_status fm_enemies_refresh(const fm_world *world, uint32_t team, fm_enemies *e
             return FM_ERR_NO_MEMORY;
         }
     }
-    enemies->tick = world->tick + 1;
+    enemies->tick = fm_world_tick(world) + 1;
     return FM_OK;
 }
 
@@ -235,8 +248,8 @@ static uint32_t enemy_from(const fm_unit_index *unit_index, const fm_enemies *en
 uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_cell cell,
                          uint32_t radius, fm_cell *cells, uint32_t capacity)
 {
-    const fm_unit_index *unit_index = &world->orders.unit_index;
-    const fm_view *view = &world->map.truth;
+    const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
+    const fm_view *view = &fm_world_map(world)->truth;
     uint32_t count = 0;
     if (enemies->count == 0) {
         return 0;

@@ -23,6 +23,9 @@ typedef struct fm_unit_index {
 /// it is empty.
 void fm_unit_index_refresh(fm_world *world);
 
+/// Agents have moved since: the next call lists them again.
+void fm_unit_index_forget(fm_world *world);
+
 void fm_unit_index_fini(fm_unit_index *unit_index, const fm_memory *memory);
 
 /// Whether some agent of the team sees a cell now.

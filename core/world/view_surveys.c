@@ -7,7 +7,9 @@
 
 #include "core/world/view_surveys.h"
 
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
+#include "core/world/team.h"
+#include "core/world/world_parts.h"
 
 // Classes that move alike share a view, and the first of them stands for all.
 static uint32_t first_class_of(const fm_knowledge *knowledge, uint32_t class_index)
@@ -23,10 +25,10 @@ static uint32_t first_class_of(const fm_knowledge *knowledge, uint32_t class_ind
 
 static struct fm_world_survey *find(fm_world *world, uint32_t team, uint32_t class_index)
 {
-    for (uint32_t i = 0; i < world->surveys.count; i++) {
-        if (world->surveys.list[i].team == team &&
-            world->surveys.list[i].class_index == class_index) {
-            return &world->surveys.list[i];
+    const struct fm_world_surveys *surveys = fm_world_surveys(world);
+    for (uint32_t i = 0; i < surveys->count; i++) {
+        if (surveys->list[i].team == team && surveys->list[i].class_index == class_index) {
+            return &surveys->list[i];
         }
     }
     return NULL;
@@ -34,16 +36,16 @@ static struct fm_world_survey *find(fm_world *world, uint32_t team, uint32_t cla
 
 static struct fm_world_survey *begin(fm_world *world, uint32_t team, uint32_t class_index)
 {
+    struct fm_world_surveys *surveys = fm_world_edit_surveys(world);
     fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
     fm_heuristic_survey *survey;
-    if (!FM_RESERVE(world, world->surveys.list, world->surveys.capacity,
-                    world->surveys.count + 1) ||
+    if (!FM_RESERVE(world, surveys->list, surveys->capacity, surveys->count + 1) ||
         fm_heuristic_survey_create(fm_knowledge_view(knowledge, class_index),
-                                   world->rules.landmarks, world->surveys.count + 1, &world->memory,
-                                   &survey) != FM_OK) {
+                                   fm_world_rules_get(world)->landmarks, surveys->count + 1,
+                                   fm_world_memory(world), &survey) != FM_OK) {
         return NULL;
     }
-    struct fm_world_survey *entry = &world->surveys.list[world->surveys.count++];
+    struct fm_world_survey *entry = &surveys->list[surveys->count++];
     *entry = (struct fm_world_survey){.survey = survey,
                                       .team = team,
                                       .class_index = class_index,
@@ -71,8 +73,9 @@ void fm_view_surveys_want(fm_world *world, const struct fm_agent *agent, fm_cell
 
 void fm_view_surveys_follow(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->surveys.count; i++) {
-        struct fm_world_survey *entry = &world->surveys.list[i];
+    const struct fm_world_surveys *surveys = fm_world_surveys(world);
+    for (uint32_t i = 0; i < surveys->count; i++) {
+        struct fm_world_survey *entry = &surveys->list[i];
         const fm_knowledge *knowledge = fm_team_of(world, entry->team)->knowledge;
         const fm_change_log *log = fm_knowledge_log(knowledge, entry->class_index);
         uint32_t count;
@@ -85,40 +88,44 @@ void fm_view_surveys_follow(fm_world *world)
 
 void fm_view_surveys_forget(fm_world *world, uint32_t team)
 {
-    for (uint32_t i = 0; i < world->surveys.count; i++) {
-        if (world->surveys.list[i].team == team) {
-            fm_heuristic_survey_forget(world->surveys.list[i].survey);
+    const struct fm_world_surveys *surveys = fm_world_surveys(world);
+    for (uint32_t i = 0; i < surveys->count; i++) {
+        if (surveys->list[i].team == team) {
+            fm_heuristic_survey_forget(surveys->list[i].survey);
         }
     }
 }
 
 void fm_view_surveys_settle(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->surveys.count; i++) {
-        struct fm_world_survey *entry = &world->surveys.list[i];
+    struct fm_world_surveys *surveys = fm_world_edit_surveys(world);
+    for (uint32_t i = 0; i < surveys->count; i++) {
+        struct fm_world_survey *entry = &surveys->list[i];
         fm_knowledge *knowledge = fm_team_of(world, entry->team)->knowledge;
         fm_knowledge_hang_tables(knowledge, entry->class_index, NULL);
         fm_heuristic_survey_destroy(entry->survey);
     }
-    world->surveys.count = 0;
+    surveys->count = 0;
 }
 
 void fm_view_surveys_destroy(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->surveys.count; i++) {
-        fm_heuristic_survey_destroy(world->surveys.list[i].survey);
+    struct fm_world_surveys *surveys = fm_world_edit_surveys(world);
+    for (uint32_t i = 0; i < surveys->count; i++) {
+        fm_heuristic_survey_destroy(surveys->list[i].survey);
     }
-    fm_memory_release(&world->memory, world->surveys.list,
-                      world->surveys.capacity * sizeof *world->surveys.list);
-    fm_memory_release(&world->memory, world->surveys.running,
-                      world->surveys.running_capacity * sizeof *world->surveys.running);
+    fm_memory_release(fm_world_memory(world), surveys->list,
+                      surveys->capacity * sizeof *surveys->list);
+    fm_memory_release(fm_world_memory(world), surveys->running,
+                      surveys->running_capacity * sizeof *surveys->running);
 }
 
 size_t fm_view_surveys_bytes(const fm_world *world)
 {
+    const struct fm_world_surveys *surveys = fm_world_surveys(world);
     size_t bytes = 0;
-    for (uint32_t i = 0; i < world->surveys.count; i++) {
-        bytes += fm_heuristic_survey_bytes(world->surveys.list[i].survey);
+    for (uint32_t i = 0; i < surveys->count; i++) {
+        bytes += fm_heuristic_survey_bytes(surveys->list[i].survey);
     }
     return bytes;
 }

@@ -29,6 +29,9 @@ struct fm_world_surveys {
     uint32_t running_count, running_capacity;
 };
 
+const struct fm_world_surveys *fm_world_surveys(const fm_world *world);
+struct fm_world_surveys *fm_world_edit_surveys(fm_world *world);
+
 /// An agent is about to get a planner: begins a survey of its view if its spec goes by tables. When
 /// out of memory there will be none, and the default heuristic does.
 void fm_view_surveys_want(fm_world *world, const struct fm_agent *agent, fm_cell goal);

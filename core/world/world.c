@@ -1,7 +1,10 @@
 // core/world/world.c: see world.h. What every reader of a world may ask.
 
+#define FM_WORLD_INLINE // the functions that world_state.h has inline elsewhere are in here
+
 #include "core/world/world.h"
 
+#include "core/base/random.h"
 #include "core/world/world_state.h"
 
 fm_world_rules fm_world_rules_default(void)
@@ -19,16 +22,6 @@ fm_world_rules fm_world_rules_default(void)
     };
 }
 
-const fm_grid *fm_world_grid(const fm_world *world)
-{
-    return world->map.grid;
-}
-
-const fm_world_rules *fm_world_rules_get(const fm_world *world)
-{
-    return &world->rules;
-}
-
 bool fm_world_has_team(const fm_world *world, uint32_t team)
 {
     return team <= world->teams.count;
@@ -40,4 +33,14 @@ const fm_view *fm_world_view(const fm_world *world, uint32_t team)
         return NULL;
     }
     return team == FM_ALL_TEAMS ? &world->map.truth : &fm_team_of(world, team)->knowledge->view;
+}
+
+bool fm_world_contains(const fm_world *world, fm_cell cell)
+{
+    return fm_grid_contains(world->map.grid, fm_cell_x(cell), fm_cell_y(cell));
+}
+
+void fm_world_mix_digest(fm_world *world, uint64_t event)
+{
+    world->digest = fm_mix64(world->digest ^ event);
 }

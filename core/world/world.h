@@ -480,6 +480,9 @@ typedef struct fm_team_counts {
 
 typedef struct fm_world fm_world;
 
+/// Ticks completed.
+uint64_t fm_world_tick(const fm_world *world);
+
 const fm_grid *fm_world_grid(const fm_world *world);
 const fm_world_rules *fm_world_rules_get(const fm_world *world);
 bool fm_world_has_team(const fm_world *world, uint32_t team);

@@ -8,11 +8,15 @@
 
 #include "core/world/world_classes.h"
 
-#include "core/world/world_state.h"
+#include "core/world/agent.h"
+#include "core/world/team.h"
+#include "core/world/true_map.h"
+#include "core/world/world_parts.h"
 
 fm_status fm_world_classes_create(fm_world *world)
 {
-    fm_world_rules *rules = &world->rules;
+    fm_world_rules *rules = fm_world_edit_rules(world);
+    struct fm_world_map *map = fm_world_edit_map(world);
     if (rules->class_count == 0) {
         rules->classes[0] = fm_movement_class_ground();
         rules->class_count = 1;
@@ -22,8 +26,8 @@ fm_status fm_world_classes_create(fm_world *world)
         if (fm_movement_class_is_ground(movement)) {
             continue; // the map itself
         }
-        if (fm_class_map_of_grid(movement, world->map.grid, rules->connectivity, rules->steps,
-                                 &world->memory, &world->map.class_truth[i]) != FM_OK) {
+        if (fm_class_map_of_grid(movement, map->grid, rules->connectivity, rules->steps,
+                                 fm_world_memory(world), &map->class_truth[i]) != FM_OK) {
             return FM_ERR_NO_MEMORY; // fm_world_classes_destroy() undoes the others
         }
     }
@@ -32,9 +36,10 @@ fm_status fm_world_classes_create(fm_world *world)
 
 void fm_world_classes_destroy(fm_world *world)
 {
+    struct fm_world_map *map = fm_world_edit_map(world);
     for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
-        fm_class_map_destroy(world->map.class_truth[i]);
-        world->map.class_truth[i] = NULL;
+        fm_class_map_destroy(map->class_truth[i]);
+        map->class_truth[i] = NULL;
     }
 }
 
@@ -58,21 +63,22 @@ bool fm_world_classes_are_valid(const fm_world_rules *rules)
 
 void fm_world_class_note_edit(fm_world *world, uint32_t class_index, fm_cell cell)
 {
-    fm_class_map *map = world->map.class_truth[class_index];
+    fm_class_map *map = fm_world_map(world)->class_truth[class_index];
     if (map != NULL) {
-        size_t i = fm_grid_index(world->map.grid, cell);
-        fm_terrain terrain = (fm_terrain)world->map.grid->terrain[i];
-        fm_class_map_set(map, cell,
-                         fm_movement_weight(map->movement, terrain, world->map.grid->cost[i]));
+        const fm_grid *grid = fm_world_grid(world);
+        size_t i = fm_grid_index(grid, cell);
+        fm_terrain terrain = (fm_terrain)grid->terrain[i];
+        fm_class_map_set(map, cell, fm_movement_weight(map->movement, terrain, grid->cost[i]));
     }
 }
 
 fm_status fm_world_classes_prepare_for_weights(fm_world *world)
 {
+    const struct fm_world_map *map = fm_world_map(world);
     fm_status status = FM_OK;
-    for (uint32_t i = 0; status == FM_OK && i < world->rules.class_count; i++) {
-        if (world->map.class_truth[i] != NULL) {
-            status = fm_class_map_prepare_for_weights(world->map.class_truth[i]);
+    for (uint32_t i = 0; status == FM_OK && i < fm_world_rules_get(world)->class_count; i++) {
+        if (map->class_truth[i] != NULL) {
+            status = fm_class_map_prepare_for_weights(map->class_truth[i]);
         }
     }
     return status;
@@ -80,22 +86,23 @@ fm_status fm_world_classes_prepare_for_weights(fm_world *world)
 
 void fm_world_classes_use_weights(fm_world *world)
 {
-    for (uint32_t i = 0; i < world->rules.class_count; i++) {
-        if (world->map.class_truth[i] != NULL) {
-            fm_class_map_use_weights(world->map.class_truth[i]);
+    const struct fm_world_map *map = fm_world_map(world);
+    for (uint32_t i = 0; i < fm_world_rules_get(world)->class_count; i++) {
+        if (map->class_truth[i] != NULL) {
+            fm_class_map_use_weights(map->class_truth[i]);
         }
     }
 }
 
 bool fm_world_planner_fits(const fm_world *world, const fm_planner_spec *spec, uint32_t class_index)
 {
-    return fm_planner_spec_fits(spec, world->rules.connectivity,
+    return fm_planner_spec_fits(spec, fm_world_rules_get(world)->connectivity,
                                 fm_world_truth(world, class_index)->weights != NULL);
 }
 
 bool fm_world_some_class_fits(const fm_world *world, const fm_planner_spec *spec)
 {
-    for (uint32_t i = 0; i < world->rules.class_count; i++) {
+    for (uint32_t i = 0; i < fm_world_rules_get(world)->class_count; i++) {
         if (fm_world_planner_fits(world, spec, i)) {
             return true;
         }
@@ -105,9 +112,10 @@ bool fm_world_some_class_fits(const fm_world *world, const fm_planner_spec *spec
 
 uint32_t fm_agent_eyes(const fm_world *world, const struct fm_agent *agent, fm_cell *cells)
 {
-    uint32_t size = world->rules.classes[agent->class_index].size, count = 0;
+    const fm_world_rules *rules = fm_world_rules_get(world);
+    uint32_t size = rules->classes[agent->class_index].size, count = 0;
     // From its corners a unit sees all cells around it, unless the sight is a diamond.
-    uint32_t stride = world->rules.sense.shape == FM_SENSE_DIAMOND || size == 1 ? 1 : size - 1;
+    uint32_t stride = rules->sense.shape == FM_SENSE_DIAMOND || size == 1 ? 1 : size - 1;
     for (uint32_t dy = 0; dy < size; dy += stride) {
         for (uint32_t dx = 0; dx < size; dx += stride) {
             cells[count++] = fm_cell_at(fm_cell_x(agent->cell) + dx, fm_cell_y(agent->cell) + dy);
@@ -118,7 +126,7 @@ uint32_t fm_agent_eyes(const fm_world *world, const struct fm_agent *agent, fm_c
 
 bool fm_agent_touches(const fm_world *world, const struct fm_agent *agent, const fm_bitmap *cells)
 {
-    uint32_t size = world->rules.classes[agent->class_index].size;
+    uint32_t size = fm_world_class_size(world, agent->class_index);
     for (uint32_t dy = 0; dy < size; dy++) {
         for (uint32_t dx = 0; dx < size; dx++) {
             fm_cell cell = fm_cell_at(fm_cell_x(agent->cell) + dx, fm_cell_y(agent->cell) + dy);
@@ -134,7 +142,7 @@ bool fm_agent_touches(const fm_world *world, const struct fm_agent *agent, const
 
 fm_status fm_world_prepare_class(fm_world *world, uint32_t team, uint32_t class_index)
 {
-    FM_ASSERT(class_index < world->rules.class_count);
+    FM_ASSERT(class_index < fm_world_rules_get(world)->class_count);
     if (team == FM_ALL_TEAMS) {
         return FM_OK;
     }
@@ -142,12 +150,12 @@ fm_status fm_world_prepare_class(fm_world *world, uint32_t team, uint32_t class_
         return FM_ERR_NO_TEAM;
     }
     return fm_knowledge_prepare_class(fm_team_of(world, team)->knowledge, class_index,
-                                      &world->rules.classes[class_index]);
+                                      &fm_world_rules_get(world)->classes[class_index]);
 }
 
 const fm_view *fm_world_class_view(const fm_world *world, uint32_t team, uint32_t class_index)
 {
-    FM_ASSERT(class_index < world->rules.class_count);
+    FM_ASSERT(class_index < fm_world_rules_get(world)->class_count);
     if (!fm_world_has_team(world, team)) {
         return NULL;
     }

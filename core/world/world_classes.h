@@ -9,6 +9,12 @@
 
 struct fm_agent;
 
+/// How many cells wide and high its agents are.
+uint32_t fm_world_class_size(const fm_world *world, uint32_t class_index);
+
+/// The true map as a class sees it.
+const fm_view *fm_world_truth(const fm_world *world, uint32_t class_index);
+
 /// Makes a team's view of a class, unless there is one. Between ticks. Spawning does it for the
 /// class of the new agents. Has no effect on the simulation or its digest.
 ///

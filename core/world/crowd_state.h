@@ -1,0 +1,27 @@
+// core/world/crowd_state.h: who stands where, in worlds where a cell holds one unit.
+
+#pragma once
+
+#include "core/map/occupancy.h"
+#include "core/world/world.h"
+
+struct fm_mover;
+struct fm_pibt_frame;
+
+// With FM_OCCUPANCY_EXCLUSIVE: who stands where, and room for the move stage to decide who goes
+// where. There is room for all agents. Whose: core/crowd; core/commands puts units down.
+struct fm_world_crowd {
+    fm_occupancy *occupancy; // NULL: any number of units in a cell
+    struct fm_mover *movers; // by agent slot
+    struct fm_pibt_frame *frames;
+    uint32_t jams_left; // of all teams: those worked on, and units that wait for help
+    uint64_t *turns;    // twice as many: see crowd.c
+    uint32_t mover_capacity, frame_capacity, turn_capacity;
+    fm_cell *placed; // of the agents that a command spawns, moves or changes
+    uint32_t placed_capacity;
+};
+
+struct fm_world_crowd *fm_world_edit_crowd(fm_world *world);
+
+/// NULL: a cell holds any number of units.
+fm_occupancy *fm_world_occupancy(const fm_world *world);

@@ -1,0 +1,22 @@
+// core/world/given_orders.h: what the orders of a world share.
+
+#pragma once
+
+#include "core/world/unit_index.h"
+#include "core/world/world.h"
+
+struct fm_order_rest;
+
+// What orders share. Whose: core/orders, core/commands/order_command.c, which counts those that it
+// gives, and core/saves; unit_index.c gathers the index.
+struct fm_world_orders {
+    uint64_t given;
+    uint64_t live;              // given and not ended, queued ones too
+    struct fm_order_rest *rest; // of an order that continues over ticks (order_command.c); or NULL
+    bool seeks;                 // somebody explores or flees in this tick
+    fm_unit_index unit_index;   // who stands where, for follow and flee
+    uint64_t unit_index_tick;   // assign stage that it was gathered in, counted from 1
+};
+
+const struct fm_world_orders *fm_world_orders(const fm_world *world);
+struct fm_world_orders *fm_world_edit_orders(fm_world *world);

@@ -1,0 +1,25 @@
+// core/world/true_map.h: the map as it is, whatever teams know of it.
+
+#pragma once
+
+#include "core/map/line_of_sight.h"
+#include "core/world/team_labels.h"
+#include "core/world/world.h"
+
+// The true map. Whose: core/commands and core/saves, which build, edit and load it between ticks,
+// world_classes.c and team_labels.c; stages read it.
+struct fm_world_map {
+    fm_grid *grid;
+    fm_line_of_sight *sight;
+    fm_view truth; // of the whole map
+    fm_buildings buildings;
+    fm_buildings_seen buildings_shown;         // to the view of everything
+    fm_class_map *class_truth[FM_CLASSES_MAX]; // by class; NULL: it sees `truth`
+    fm_labels *labels[FM_LABELED_MAPS];        // for queries; NULL: not asked for yet
+};
+
+const struct fm_world_map *fm_world_map(const fm_world *world);
+struct fm_world_map *fm_world_edit_map(fm_world *world);
+
+/// Whether a cell lies on the map.
+bool fm_world_contains(const fm_world *world, fm_cell cell);
