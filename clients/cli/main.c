@@ -47,6 +47,7 @@ static const struct row {
     {NULL, &fm_cli_spawn},
     {NULL, &fm_cli_order},
     {NULL, &fm_cli_set},
+    {NULL, &fm_cli_cancel},
     {NULL, &fm_cli_place},
     {NULL, &fm_cli_report},
     {NULL, &fm_cli_remove},

@@ -38,7 +38,8 @@
     X(FM_ERR_NO_BUILDING, "no_building", "there is no such building")                              \
     X(FM_ERR_NO_JOURNAL, "no_journal", "there is no such journal")                                 \
     X(FM_ERR_READ_ONLY, "read_only", "the world is a replay, which cannot be changed")             \
-    X(FM_ERR_MOVED, "moved", "the world is on another node: world.locate says where")
+    X(FM_ERR_MOVED, "moved", "the world is on another node: world.locate says where")              \
+    X(FM_ERR_NO_ORDER, "no_order", "the agent has no such order, or no longer")
 
 typedef enum fm_status {
 #define X(enumerator, name, text) enumerator,

@@ -31,6 +31,7 @@ static command_fn *const commands[FM_COMMAND_KIND_LAST + 1] = {
     [FM_COMMAND_PLANNER] = fm_planner_command,
     [FM_COMMAND_SET] = fm_units_set,
     [FM_COMMAND_PLACE] = fm_units_place,
+    [FM_COMMAND_CANCEL] = fm_orders_cancel,
 };
 
 // ---- receipts ----------------------------------------------------------------------------------

@@ -52,6 +52,46 @@ static fm_status reserve_queues(fm_world *world, const fm_command *command, uint
     return FM_OK;
 }
 
+// Whether a command names an order of each agent.
+static bool names_orders(const fm_command *command)
+{
+    return command->kind == FM_COMMAND_CANCEL || command->turn == FM_TURN_BEFORE ||
+           command->turn == FM_TURN_INSTEAD;
+}
+
+static struct fm_order *order_at(struct fm_agent *agent, uint32_t at)
+{
+    return at == FM_TURN_NOW ? &agent->order : &agent->queue[at];
+}
+
+// Each agent has the order that the command names, and no order is named twice.
+static fm_status check_orders(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    uint32_t at;
+    for (uint32_t i = 0; i < command->order_count; i++) {
+        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        bool may_be_under_way =
+            command->kind == FM_COMMAND_CANCEL || command->turn == FM_TURN_INSTEAD;
+        *failed_index = i;
+        if (!fm_agent_find_order(agent, command->orders[i], &at) ||
+            (at == FM_TURN_NOW && !may_be_under_way)) {
+            return FM_ERR_NO_ORDER;
+        }
+        order_at(agent, at)->is_named = false;
+    }
+    for (uint32_t i = 0; i < command->order_count; i++) {
+        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        *failed_index = i;
+        (void)fm_agent_find_order(agent, command->orders[i], &at);
+        if (order_at(agent, at)->is_named) {
+            return FM_ERR_BAD_VALUE;
+        }
+        order_at(agent, at)->is_named = true;
+    }
+    *failed_index = 0;
+    return FM_OK;
+}
+
 // Every team that gets the order must be able to name the target.
 static fm_status check_target(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
@@ -68,6 +108,13 @@ static fm_status check_target(fm_world *world, const fm_command *command, uint32
     return FM_OK;
 }
 
+static bool turn_fits(const fm_command *command)
+{
+    return (uint32_t)command->turn <= FM_TURN_INSTEAD &&
+           (command->queue || command->turn == FM_TURN_LAST) &&
+           command->order_count == (names_orders(command) ? command->agent_count : 0);
+}
+
 static bool is_group(const fm_command *command)
 {
     return command->spread || command->formation != FM_FORMATION_NONE;
@@ -76,7 +123,8 @@ static bool is_group(const fm_command *command)
 static fm_status check_order(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
     if (!fm_order_kind_accepts(command) || (command->queue && command->order == FM_ORDER_STOP) ||
-        command->radius > FM_ORDER_RADIUS_MAX) {
+        command->radius > FM_ORDER_RADIUS_MAX || !turn_fits(command) ||
+        (command->deadline != 0 && command->order == FM_ORDER_STOP)) {
         return FM_ERR_BAD_VALUE;
     }
     if ((is_group(command) && (command->order != FM_ORDER_MOVE || command->cell_count != 1)) ||
@@ -95,7 +143,10 @@ static fm_status check_order(fm_world *world, const fm_command *command, uint32_
     if (status == FM_OK && fm_order_kind_has_target(command)) {
         status = check_target(world, command, failed_index);
     }
-    if (status == FM_OK && command->queue) {
+    if (status == FM_OK && names_orders(command)) {
+        status = check_orders(world, command, failed_index);
+    }
+    if (status == FM_OK && command->queue && command->turn != FM_TURN_INSTEAD) {
         status = reserve_queues(world, command, failed_index);
     }
     return status;
@@ -170,6 +221,7 @@ static struct fm_order make_order(fm_world *world, const fm_command *command, ui
         .route = common->route,
         .loop = command->loop,
         .radius = command->radius,
+        .deadline = command->deadline,
     };
     if (fm_order_follows(&order)) {
         bool has_post = command->order == FM_ORDER_GUARD && command->cell_count == 1;
@@ -241,6 +293,30 @@ static struct fm_order_rest *make_rest(fm_world *world, const fm_command *comman
     return rest;
 }
 
+static void queue_order(fm_world *world, const fm_command *command, uint32_t i,
+                        struct fm_order order)
+{
+    struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+    uint32_t at = UINT32_MAX;
+    switch (command->turn) {
+    case FM_TURN_LAST:
+        fm_agent_queue_order(world, agent, order, at);
+        return;
+    case FM_TURN_AT:
+        fm_agent_queue_order(world, agent, order, command->at);
+        return;
+    case FM_TURN_BEFORE:
+        (void)fm_agent_find_order(agent, command->orders[i], &at); // as check_orders() saw
+        fm_agent_queue_order(world, agent, order, at);
+        return;
+    case FM_TURN_INSTEAD:
+        (void)fm_agent_find_order(agent, command->orders[i], &at);
+        fm_agent_replace_order(world, agent, order, at);
+        return;
+    }
+    FM_UNREACHABLE();
+}
+
 // The order reaches one of the command's agents.
 static void reach(fm_world *world, const fm_command *command, uint32_t i,
                   const struct common *common, uint64_t given_tick)
@@ -251,7 +327,11 @@ static void reach(fm_world *world, const fm_command *command, uint32_t i,
         return;
     }
     struct fm_order order = make_order(world, command, i, common);
-    fm_agent_give_order(world, agent, order, command->queue);
+    if (command->queue) {
+        queue_order(world, command, i, order);
+    } else {
+        fm_agent_give_order(world, agent, order);
+    }
     if (agent->order.id == order.id) {
         agent->order.given_tick = given_tick;
     }
@@ -312,7 +392,7 @@ void fm_orders_command(fm_world *world, const fm_command *command, fm_command_re
         return;
     }
     uint32_t count = command->agent_count;
-    if (command->agents_a_tick != 0 && command->agents_a_tick < count) {
+    if (command->agents_a_tick != 0 && command->agents_a_tick < count && !names_orders(command)) {
         struct fm_world_orders *orders = fm_world_edit_orders(world);
         orders->rest = make_rest(world, command, &common);
         if (orders->rest == NULL) {
@@ -335,6 +415,53 @@ void fm_orders_command(fm_world *world, const fm_command *command, fm_command_re
         reach(world, command, i, &common, fm_world_tick(world));
     }
     release_common(world, count, &common);
+}
+
+// ---- cancel -------------------------------------------------------------------------------------
+
+static fm_status check_cancel(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    if (command->order_count != command->agent_count) {
+        return FM_ERR_BAD_VALUE;
+    }
+    fm_status status = fm_command_check_agents(world, command, failed_index);
+    return status == FM_OK ? check_orders(world, command, failed_index) : status;
+}
+
+void fm_orders_cancel(fm_world *world, const fm_command *command, fm_command_result *result)
+{
+    result->status = check_cancel(world, command, &result->failed_index);
+    if (result->status != FM_OK) {
+        return;
+    }
+    for (uint32_t i = 0; i < command->order_count; i++) {
+        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        uint32_t at = 0;
+        (void)fm_agent_find_order(agent, command->orders[i], &at);
+        if (at == FM_TURN_NOW) {
+            fm_agent_end_order(world, agent, FM_END_CANCELLED);
+        } else {
+            fm_agent_end_queued(world, agent, at, FM_END_CANCELLED);
+        }
+    }
+    result->changed_count = command->order_count;
+}
+
+uint64_t fm_world_order_numbered(const fm_world *world, fm_agent_id id, uint64_t number)
+{
+    const struct fm_agent *agent = fm_world_find(world, id);
+    if (agent == NULL || number == 0) {
+        return 0;
+    }
+    if (agent->order.number == number) {
+        return agent->order.id;
+    }
+    for (uint32_t i = 0; i < agent->queue_count; i++) {
+        if (agent->queue[i].number == number) {
+            return agent->queue[i].id;
+        }
+    }
+    return 0;
 }
 
 uint64_t fm_orders_mix_rest(const fm_world *world, uint64_t digest)

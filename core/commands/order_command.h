@@ -1,4 +1,4 @@
-// core/commands/order_command.h: the command that gives orders.
+// core/commands/order_command.h: the commands that give orders and take them back.
 //
 // Threads: the tick thread, between ticks.
 
@@ -8,6 +8,13 @@
 
 /// Does FM_COMMAND_ORDER, whole or not at all.
 void fm_orders_command(fm_world *world, const fm_command *command, fm_command_result *result);
+
+/// Does FM_COMMAND_CANCEL, whole or not at all. Where the order under way ends, the next one's turn
+/// comes in the next tick.
+void fm_orders_cancel(fm_world *world, const fm_command *command, fm_command_result *result);
+
+/// The id of an agent's order that is number so and so among those of its team; 0: it has none.
+uint64_t fm_world_order_numbered(const fm_world *world, fm_agent_id id, uint64_t number);
 
 /// At the beginning of a tick: an order that is carried out in parts goes to the next agents.
 void fm_orders_carry_on(fm_world *world);

@@ -4,6 +4,7 @@
 
 #include "core/orders/detour.h"
 #include "core/orders/homecoming.h"
+#include "core/orders/order_end.h"
 #include "core/orders/order_kinds.h"
 #include "core/orders/orders.h"
 #include "core/orders/goal_search.h"
@@ -97,6 +98,19 @@ static bool is_quiet(const fm_world *world, const struct fm_agent *agent)
            !fm_order_marches(order) && !fm_order_is_too_long(order) && agent->cell != order->goal;
 }
 
+// What may happen to an order in any tick, whatever its agent does. The end of one makes way for
+// the next, which moves in this tick.
+static void watch(fm_world *world, uint32_t slot)
+{
+    struct fm_agent *agent = &world->agents.slots[slot];
+    world->agents_visited += 1;
+    if (!fm_order_is_watched(&agent->order)) {
+        fm_agent_mark_clear(world, agent, FM_MARK_WATCH);
+    } else if (fm_order_is_over(&agent->order, world->tick)) {
+        fm_agent_end_order(world, agent, FM_END_DEADLINE);
+    }
+}
+
 static void attend(fm_world *world, uint32_t slot)
 {
     struct fm_agent *agent = &world->agents.slots[slot];
@@ -106,6 +120,17 @@ static void attend(fm_world *world, uint32_t slot)
     assign_orders(world, agent);
     if (is_quiet(world, agent)) {
         fm_agent_mark_clear(world, agent, FM_MARK_ATTEND);
+    }
+}
+
+// Calls a function for each agent with a mark, in slot order.
+static void for_all_marked(fm_world *world, fm_agent_mark mark,
+                           void (*fn)(fm_world *world, uint32_t slot))
+{
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        for (uint64_t bits = world->agents.marks[i].of[mark]; bits != 0; bits &= bits - 1) {
+            fn(world, i * 64 + (uint32_t)__builtin_ctzll(bits));
+        }
     }
 }
 
@@ -158,12 +183,8 @@ static void join_groups(fm_world *world, uint64_t planners_made_before)
 uint64_t fm_orders_assign(fm_world *world, fm_workers *workers, uint64_t budget)
 {
     uint64_t planners_made_before = world->planners.made;
-    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
-        for (uint64_t bits = world->agents.marks[i].of[FM_MARK_ATTEND]; bits != 0;
-             bits &= bits - 1) {
-            attend(world, i * 64 + (uint32_t)__builtin_ctzll(bits));
-        }
-    }
+    for_all_marked(world, FM_MARK_WATCH, watch);
+    for_all_marked(world, FM_MARK_ATTEND, attend);
     uint64_t used = fm_goal_search_run(world, workers, budget);
     assign_found(world);
     join_groups(world, planners_made_before);

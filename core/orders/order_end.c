@@ -6,6 +6,8 @@
 #include "core/world/planner_table.h"
 #include "core/world/world_state.h"
 
+#include <string.h>
+
 void fm_order_note(fm_world *world, const struct fm_agent *agent, const struct fm_order *order,
                    fm_history_kind kind, uint8_t detail)
 {
@@ -86,6 +88,19 @@ void fm_agent_end_all_orders(fm_world *world, struct fm_agent *agent, fm_order_e
     }
     agent->queue_count = 0;
     fm_agent_set_state(world, agent, FM_AGENT_IDLE);
+}
+
+void fm_agent_end_queued(fm_world *world, struct fm_agent *agent, uint32_t at, fm_order_end reason)
+{
+    FM_ASSERT(at < agent->queue_count);
+    end(world, agent, &agent->queue[at], reason);
+    agent->queue_count -= 1;
+    memmove(agent->queue + at, agent->queue + at + 1,
+            (agent->queue_count - at) * sizeof *agent->queue);
+    fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+    if (agent->order.id == 0 && agent->queue_count == 0) {
+        fm_agent_set_state(world, agent, FM_AGENT_IDLE);
+    }
 }
 
 void fm_agent_release_queue(fm_world *world, struct fm_agent *agent)

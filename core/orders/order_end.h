@@ -15,6 +15,11 @@ void fm_agent_end_order(fm_world *world, struct fm_agent *agent, fm_order_end re
 /// Ends the order under way and all queued ones.
 void fm_agent_end_all_orders(fm_world *world, struct fm_agent *agent, fm_order_end reason);
 
+/// Ends a queued order; those after it come earlier.
+///
+/// @param at  its place in the queue
+void fm_agent_end_queued(fm_world *world, struct fm_agent *agent, uint32_t at, fm_order_end reason);
+
 /// Releases an agent's queue, for good. Its orders have ended, or the world does.
 void fm_agent_release_queue(fm_world *world, struct fm_agent *agent);
 

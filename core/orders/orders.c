@@ -31,6 +31,9 @@ static void begin(fm_world *world, struct fm_agent *agent, struct fm_order order
     fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
     fm_agent_mark_set(world, agent, FM_MARK_UNDER_WAY); // its speed may be another
     fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+    if (fm_order_is_watched(&order)) {
+        fm_agent_mark_set(world, agent, FM_MARK_WATCH);
+    }
     fm_order_begin_legs(world, agent);
 }
 
@@ -46,19 +49,57 @@ bool fm_agent_begin_queued(fm_world *world, struct fm_agent *agent)
     return true;
 }
 
-void fm_agent_give_order(fm_world *world, struct fm_agent *agent, struct fm_order order, bool queue)
+void fm_agent_give_order(fm_world *world, struct fm_agent *agent, struct fm_order order)
 {
-    if (!queue) {
-        fm_agent_end_all_orders(world, agent, FM_END_REPLACED);
-    }
+    fm_agent_end_all_orders(world, agent, FM_END_REPLACED);
+    fm_order_note(world, agent, &order, FM_HISTORY_GIVEN, (uint8_t)order.kind);
+    begin(world, agent, order);
+}
+
+void fm_agent_queue_order(fm_world *world, struct fm_agent *agent, struct fm_order order,
+                          uint32_t at)
+{
     fm_order_note(world, agent, &order, FM_HISTORY_GIVEN, (uint8_t)order.kind);
     if (agent->order.id == 0 && agent->queue_count == 0) {
         begin(world, agent, order);
-    } else {
-        agent->queue[agent->queue_count++] = order;
-        fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
-        fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+        return;
     }
+    FM_ASSERT(agent->queue_count < agent->queue_capacity);
+    at = at < agent->queue_count ? at : agent->queue_count;
+    memmove(agent->queue + at + 1, agent->queue + at,
+            (agent->queue_count - at) * sizeof *agent->queue);
+    agent->queue[at] = order;
+    agent->queue_count += 1;
+    fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
+    fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+}
+
+void fm_agent_replace_order(fm_world *world, struct fm_agent *agent, struct fm_order order,
+                            uint32_t at)
+{
+    if (at == FM_TURN_NOW) {
+        fm_agent_end_order(world, agent, FM_END_REPLACED);
+        fm_order_note(world, agent, &order, FM_HISTORY_GIVEN, (uint8_t)order.kind);
+        begin(world, agent, order);
+    } else {
+        fm_agent_end_queued(world, agent, at, FM_END_REPLACED);
+        fm_agent_queue_order(world, agent, order, at);
+    }
+}
+
+bool fm_agent_find_order(const struct fm_agent *agent, uint64_t id, uint32_t *at)
+{
+    if (id != 0 && agent->order.id == id) {
+        *at = FM_TURN_NOW;
+        return true;
+    }
+    for (uint32_t i = 0; i < agent->queue_count; i++) {
+        if (agent->queue[i].id == id) {
+            *at = i;
+            return true;
+        }
+    }
+    return false;
 }
 
 // ---- digest -------------------------------------------------------------------------------------
@@ -70,6 +111,9 @@ uint64_t fm_agent_mix_orders(const struct fm_agent *agent, uint64_t digest)
         digest = fm_digest_mix(digest, (uint64_t)order->goal << 32 | (uint64_t)order->kind << 1 |
                                            (uint64_t)order->resting);
         digest = fm_digest_mix(digest, order->pause_end);
+    }
+    if (order->deadline != 0) {
+        digest = fm_digest_mix(digest, order->given_tick + order->deadline);
     }
     if (order->kind == FM_ORDER_MOVE) {
         digest = fm_digest_mix(digest, (uint64_t)order->move.own_goal << 32 |

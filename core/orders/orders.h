@@ -16,9 +16,27 @@
 
 #include "core/world/agent.h"
 
-/// Gives an agent an order: in place of all that it has, or after them. Room in its queue was made.
-void fm_agent_give_order(fm_world *world, struct fm_agent *agent, struct fm_order order,
-                         bool queue);
+#define FM_TURN_NOW UINT32_MAX // in place of a place in the queue: the order under way
+
+/// Gives an agent an order in place of all that it has.
+void fm_agent_give_order(fm_world *world, struct fm_agent *agent, struct fm_order order);
+
+/// Puts an order into an agent's queue, after `at` others or, where there are fewer, after all.
+/// Room was made. Who has no order at all begins it.
+void fm_agent_queue_order(fm_world *world, struct fm_agent *agent, struct fm_order order,
+                          uint32_t at);
+
+/// Puts an order in the place of one that the agent has, which ends as replaced.
+///
+/// @param at  place in the queue, or FM_TURN_NOW
+void fm_agent_replace_order(fm_world *world, struct fm_agent *agent, struct fm_order order,
+                            uint32_t at);
+
+/// Looks for one of an agent's orders by its id.
+///
+/// @param at  receives its place in the queue, or FM_TURN_NOW
+/// @return false: it has no such order
+bool fm_agent_find_order(const struct fm_agent *agent, uint64_t id, uint32_t *at);
 
 /// An agent without an order begins the first of its queue. Returns whether there was one.
 bool fm_agent_begin_queued(fm_world *world, struct fm_agent *agent);

@@ -17,10 +17,11 @@
 #define REMOVES  OF(DEMOLISH)
 #define SETS     OF(SET)
 #define PLACES   OF(PLACE)
+#define NAMES    (OF(ORDER) | OF(CANCEL))
 
 // X(kinds that have it, member of fm_command, largest value, what it is called in errors). Bools
-// have no value behind the mask. Entries are only ever added, at the end of the later list: the bit
-// of a command's id lies between the two.
+// have no value behind the mask. Entries are only ever added, at the end of the last list: between
+// two of them lie the bits of a command's id, and of its orders.
 #define EARLIER_LIST(X)                                                                            \
     X(ANY, team, UINT32_MAX, "team")                                                               \
     X(ORDERS, order, FM_ORDER_KIND_COUNT - 1, "order")                                             \
@@ -46,7 +47,12 @@
     X(SETS, set, UINT8_MAX, "set")                                                                 \
     X(SETS, frozen, 1, "frozen")
 
-#define NUMBER_LIST(X) EARLIER_LIST(X) LATER_LIST(X)
+#define LATEST_LIST(X)                                                                             \
+    X(ORDERS, turn, FM_TURN_INSTEAD, "turn")                                                       \
+    X(ORDERS, at, UINT32_MAX, "at")                                                                \
+    X(ORDERS, deadline, UINT32_MAX, "deadline")
+
+#define NUMBER_LIST(X) EARLIER_LIST(X) LATER_LIST(X) LATEST_LIST(X)
 
 // Bits of the mask of fields that are set.
 enum field {
@@ -57,7 +63,8 @@ enum field {
     FIELD_TARGET,
 #define X(kinds, member, limit, what) FIELD_##member,
     EARLIER_LIST(X) FIELD_ID,
-    LATER_LIST(X)
+    LATER_LIST(X) FIELD_ORDERS,
+    LATEST_LIST(X)
 #undef X
     FIELD_COUNT,
 };
@@ -108,7 +115,7 @@ static uint64_t fields_of(fm_command_kind kind)
     uint32_t is = 1u << kind;
     uint64_t fields = bit(FIELD_AGENTS) | bit(FIELD_CELLS) | bit(FIELD_ID) |
                       (is & AREAS ? bit(FIELD_RECTS) : 0) | (is & PLANS ? bit(FIELD_PLANNER) : 0) |
-                      (is & ORDERS ? bit(FIELD_TARGET) : 0);
+                      (is & ORDERS ? bit(FIELD_TARGET) : 0) | (is & NAMES ? bit(FIELD_ORDERS) : 0);
 #define X(kinds, member, limit, what) fields |= is & (kinds) ? bit(FIELD_##member) : 0;
     NUMBER_LIST(X)
 #undef X
@@ -122,6 +129,7 @@ static uint64_t mask_of(const fm_command *command)
     uint64_t mask = (command->agent_count > 0 ? bit(FIELD_AGENTS) : 0) |
                     (command->cell_count > 0 ? bit(FIELD_CELLS) : 0);
     mask |= command->id != NULL ? bit(FIELD_ID) : 0;
+    mask |= is & NAMES && command->order_count > 0 ? bit(FIELD_ORDERS) : 0;
     mask |= is & AREAS && command->rect_count > 0 ? bit(FIELD_RECTS) : 0;
     mask |= is & PLANS && command->planner.ops != NULL ? bit(FIELD_PLANNER) : 0;
     mask |= is & ORDERS && fm_agent_id_pack(command->target) != 0 ? bit(FIELD_TARGET) : 0;
@@ -154,6 +162,14 @@ static void put_cells(fm_writer *writer, const fm_command *command)
     }
 }
 
+static void put_orders(fm_writer *writer, const fm_command *command)
+{
+    fm_writer_put_varint(writer, command->order_count);
+    for (uint32_t i = 0; i < command->order_count; i++) {
+        fm_writer_put_varint(writer, command->orders[i]);
+    }
+}
+
 static void put_rects(fm_writer *writer, const fm_command *command)
 {
     fm_writer_put_varint(writer, command->rect_count);
@@ -178,6 +194,9 @@ fm_status fm_command_pack(const fm_command *command, fm_writer *writer)
     }
     if (mask & bit(FIELD_CELLS)) {
         put_cells(writer, command);
+    }
+    if (mask & bit(FIELD_ORDERS)) {
+        put_orders(writer, command);
     }
     if (mask & bit(FIELD_RECTS)) {
         put_rects(writer, command);
@@ -210,8 +229,8 @@ fm_status fm_command_pack(const fm_command *command, fm_writer *writer)
 // What a command's bytes say, before there is memory for its arrays.
 struct draft {
     fm_command command;
-    fm_command_id id;               // the command points to it when there is one
-    fm_reader agents, cells, rects; // each at the first item of its array
+    fm_command_id id;                       // the command points to it when there is one
+    fm_reader agents, cells, orders, rects; // each at the first item of its array
 };
 
 static fm_agent_id take_agent(fm_reader *reader, uint32_t before)
@@ -250,6 +269,15 @@ static void draft_cells(fm_reader *reader, struct draft *draft)
     uint32_t before = 0;
     for (uint32_t i = 0; i < draft->command.cell_count && !reader->failed; i++) {
         before = take_next(reader, before, "cells");
+    }
+}
+
+static void draft_orders(fm_reader *reader, struct draft *draft)
+{
+    draft->command.order_count = fm_reader_take_count(reader, UINT32_MAX, 1, "orders");
+    draft->orders = *reader;
+    for (uint32_t i = 0; i < draft->command.order_count && !reader->failed; i++) {
+        (void)fm_reader_take_varint(reader);
     }
 }
 
@@ -310,6 +338,9 @@ static void take_command(fm_reader *reader, struct draft *draft)
     if (mask & bit(FIELD_CELLS)) {
         draft_cells(reader, draft);
     }
+    if (mask & bit(FIELD_ORDERS)) {
+        draft_orders(reader, draft);
+    }
     if (mask & bit(FIELD_RECTS)) {
         draft_rects(reader, draft);
     }
@@ -339,12 +370,14 @@ static uint32_t rect_count_of(const fm_command *command)
     return 1u << command->kind & AREAS ? command->rect_count : 0;
 }
 
-// The arrays lie behind the command: ids, rectangles, cells, each aligned as the next smaller one.
+// The arrays lie behind the command: orders, ids, rectangles, cells, each aligned as the next
+// smaller one.
 static void fill(fm_command_copy *copy, struct draft *draft)
 {
     fm_command *command = &copy->command;
     *command = draft->command;
-    fm_agent_id *agents = (fm_agent_id *)(copy + 1);
+    uint64_t *orders = (uint64_t *)(copy + 1);
+    fm_agent_id *agents = (fm_agent_id *)(orders + command->order_count);
     fm_rect *rects = (fm_rect *)(agents + command->agent_count);
     uint32_t rect_count = rect_count_of(command);
     fm_cell *cells = (fm_cell *)(rects + rect_count);
@@ -352,6 +385,9 @@ static void fill(fm_command_copy *copy, struct draft *draft)
     for (uint32_t i = 0; i < command->agent_count; i++) {
         agents[i] = take_agent(&draft->agents, before);
         before = agents[i].index1;
+    }
+    for (uint32_t i = 0; i < command->order_count; i++) {
+        orders[i] = fm_reader_take_varint(&draft->orders);
     }
     for (uint32_t i = 0; i < rect_count; i++) {
         rects[i] = take_rect(&draft->rects);
@@ -366,6 +402,7 @@ static void fill(fm_command_copy *copy, struct draft *draft)
     }
     command->agents = command->agent_count > 0 ? agents : NULL;
     command->cells = command->cell_count > 0 ? cells : NULL;
+    command->orders = command->order_count > 0 ? orders : NULL;
     if (rect_count > 0) {
         command->rects = rects;
     }
@@ -381,7 +418,8 @@ fm_status fm_command_unpack(const void *bytes, size_t size, const fm_memory *mem
     if (status != FM_OK) {
         return status;
     }
-    size_t block_size = sizeof(fm_command_copy) + draft.command.agent_count * sizeof(fm_agent_id) +
+    size_t block_size = sizeof(fm_command_copy) + draft.command.order_count * sizeof(uint64_t) +
+                        draft.command.agent_count * sizeof(fm_agent_id) +
                         rect_count_of(&draft.command) * sizeof(fm_rect) +
                         draft.command.cell_count * sizeof(fm_cell);
     fm_command_copy *copy = fm_memory_allocate(memory, block_size);

@@ -24,5 +24,5 @@
 #pragma once
 
 #define FM_WORLD_FILE_VERSION                                                                      \
-    4u // 1: agents of worlds with one unit per cell were laid out otherwise; 2: without receipts
-       // and orders that ended as crowded; 3: nobody is frozen
+    5u // 1: agents of worlds with one unit per cell were laid out otherwise; 2: without receipts
+       // and orders that ended as crowded; 3: nobody is frozen; 4: orders without deadlines

@@ -76,10 +76,11 @@ typedef enum fm_world_section {
     CELL(FM_FOLLOWS, follow.post)                                                                  \
     NUMBER(FM_FOLLOWS, follow.rest_begin, UINT64_MAX)                                              \
     NUMBER(FM_FOLLOWS, follow.settled, 1)                                                          \
-    CELL(FM_FOLLOWS, follow.settled_cell)
+    CELL(FM_FOLLOWS, follow.settled_cell)                                                          \
+    NUMBER(FM_ALL_KINDS, deadline, UINT32_MAX)
 
-// Reasons of which the head counts orders one after the other. FM_END_CROWDED came later and stands
-// at the head's end.
+// Reasons of which the head counts orders one after the other. Those that came later stand at the
+// head's end.
 #define FM_ENDS_OF_HEAD ((uint32_t)FM_END_CROWDED)
 
 // The same of fm_agent.

@@ -188,6 +188,9 @@ static void take_head(fm_world_loader *loader, struct head *head)
     if (loader->version >= 3 || (!reader->failed && fm_reader_left(reader) > 0)) {
         head->counts.orders_ended[FM_END_CROWDED] = fm_reader_take_varint(reader);
     }
+    if (loader->version >= 5) {
+        head->counts.orders_ended[FM_END_DEADLINE] = fm_reader_take_varint(reader);
+    }
 }
 
 // Reads the list again, which has turned out to be right.

@@ -629,6 +629,9 @@ static fm_status load_agent(struct agents *a, struct fm_agent *agent)
     if (status == FM_OK && !reader->failed) {
         status = load_queue(a, agent);
     }
+    if (fm_order_is_watched(&agent->order)) {
+        fm_agent_mark_set(world, agent, FM_MARK_WATCH);
+    }
     return status;
 }
 

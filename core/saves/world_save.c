@@ -116,6 +116,7 @@ static void put_head(struct save *s)
     put_counts(s);
     put_removed(s);
     fm_writer_put_varint(s->writer, world->counts.orders_ended[FM_END_CROWDED]);
+    fm_writer_put_varint(s->writer, world->counts.orders_ended[FM_END_DEADLINE]);
 }
 
 static void put_rules(struct save *s)

@@ -45,10 +45,13 @@ static fm_cell goal_of(const struct fm_order *order)
                                                                   : order->goal;
 }
 
-static void add_order(fm_unit_report *report, const struct fm_order *order)
+static void add_order(fm_unit_report *report, const struct fm_order *order, uint32_t ticks_left)
 {
-    report->orders[report->order_count++] = (fm_unit_order){
-        .id = order->id, .number = order->number, .kind = order->kind, .goal = goal_of(order)};
+    report->orders[report->order_count++] = (fm_unit_order){.id = order->id,
+                                                            .number = order->number,
+                                                            .kind = order->kind,
+                                                            .goal = goal_of(order),
+                                                            .ticks_left = ticks_left};
 }
 
 static void add_orders(const fm_world *world, const struct fm_agent *agent, fm_unit_report *report)
@@ -56,10 +59,10 @@ static void add_orders(const fm_world *world, const struct fm_agent *agent, fm_u
     report->has_order = agent->order.id != 0;
     report->substitute = agent->order.substitute;
     if (report->has_order) {
-        add_order(report, &agent->order);
+        add_order(report, &agent->order, fm_order_ticks_left(&agent->order, fm_world_tick(world)));
     }
     for (uint32_t i = 0; i < agent->queue_count; i++) {
-        add_order(report, &agent->queue[i]);
+        add_order(report, &agent->queue[i], agent->queue[i].deadline);
     }
     if (report->has_order && fm_order_follows(&agent->order)) {
         report->target_name = name_for(world, agent->team, agent->order.follow.target);

@@ -15,6 +15,7 @@ typedef struct fm_unit_order {
     uint64_t number; // of the order among those of its team, from 1
     fm_order_kind kind;
     fm_cell goal; // where it leads now or, queued, will lead first; FM_CELL_NONE: nowhere yet
+    uint32_t ticks_left; // to its deadline, queued from when its turn comes; 0: it has none
 } fm_unit_order;
 
 typedef struct fm_unit_report {

@@ -11,6 +11,8 @@
 //   ATTEND      orders that began, ended, or got another leg;  assign, which keeps it while the
 //               no planner, or one that has not FOUND          order needs a look in every tick
 //   ATTENDED    assign: visited in this tick                   assign
+//   WATCH       orders that began with a deadline              assign, which clears it after the
+//                                                              order's end
 //   UNDER_WAY   a planner taken, MOVING, credit to be gained   choose and move, which clear it when
 //                                                              none of these is left
 //   STEPPED     a step in this tick                            move, observe
@@ -30,6 +32,7 @@ typedef enum fm_agent_mark {
     FM_MARK_NEWS,
     FM_MARK_ATTEND,
     FM_MARK_ATTENDED,
+    FM_MARK_WATCH,
     FM_MARK_UNDER_WAY,
     FM_MARK_STEPPED,
     FM_MARK_ARRIVED,

@@ -31,6 +31,8 @@ struct fm_order {
     uint32_t radius;        // cells, as the kind of order means it
     fm_retry retry;         // of asking whether the goal can be reached
     uint64_t given_tick;    // ticks completed when its turn came
+    uint32_t deadline;      // ticks after that in which it ends; 0: none
+    bool is_named;          // by the command that is being done
     uint64_t number;        // among the team's own, from 1
     struct fm_route *route; // patrol, flee; NULL without
     fm_cell home;           // where the agent stood when the order's turn came
@@ -67,6 +69,25 @@ struct fm_order {
         } search;
     };
 };
+
+/// Whether the order has to be looked at in every tick, whatever its agent does (FM_MARK_WATCH).
+static inline bool fm_order_is_watched(const struct fm_order *order)
+{
+    return order->id != 0 && order->deadline != 0;
+}
+
+/// Whether its deadline has come, `tick` ticks completed. It is under way.
+static inline bool fm_order_is_over(const struct fm_order *order, uint64_t tick)
+{
+    return order->deadline != 0 && tick >= order->given_tick + order->deadline;
+}
+
+/// Ticks that it has left, with this one; 0 where it has no deadline. It is under way.
+static inline uint32_t fm_order_ticks_left(const struct fm_order *order, uint64_t tick)
+{
+    bool has_none = order->deadline == 0 || fm_order_is_over(order, tick);
+    return has_none ? 0 : (uint32_t)(order->given_tick + order->deadline - tick);
+}
 
 static inline bool fm_order_marches(const struct fm_order *order)
 {

@@ -155,7 +155,8 @@ typedef enum fm_formation {
     X(FM_END_TARGET_LOST, "target_lost")                                                           \
     X(FM_END_TARGET_DIED, "target_died")                                                           \
     X(FM_END_EXPLORED, "explored")                                                                 \
-    X(FM_END_CROWDED, "crowded") /* as nearest_reached; others have the cells that are nearer */
+    X(FM_END_CROWDED, "crowded") /* as nearest_reached; others have the cells that are nearer */   \
+    X(FM_END_DEADLINE, "deadline")
 
 typedef enum fm_order_end {
 #define X(enumerator, name) enumerator,
@@ -245,9 +246,19 @@ typedef enum fm_command_kind {
     FM_COMMAND_PLANNER,  // agents, planner (ops NULL: each its team's): their searches restart
     FM_COMMAND_SET,      // agents, set, and what it says: class_index, speed, frozen
     FM_COMMAND_PLACE,    // agents, cells (one each), placing: they stand there now
+    FM_COMMAND_CANCEL,   // agents, orders (one each; an agent may be named again): these end
 } fm_command_kind;
 
-#define FM_COMMAND_KIND_LAST FM_COMMAND_PLACE
+#define FM_COMMAND_KIND_LAST FM_COMMAND_CANCEL
+
+// When a queued order's turn comes. The order under way is not in the queue.
+typedef enum fm_turn {
+    FM_TURN_LAST,    // after all others
+    FM_TURN_AT,      // after `at` others, or after all where there are fewer
+    FM_TURN_BEFORE,  // before the one that `orders` names
+    FM_TURN_INSTEAD, // when that of `orders` would have come, which ends as replaced; if that is
+                     // under way, now. The others in the queue stay
+} fm_turn;
 
 // What FM_COMMAND_SET changes of living agents, as a set.
 typedef enum fm_set {
@@ -271,9 +282,10 @@ typedef struct fm_command {
     fm_command_kind kind;
     uint32_t team; // SPAWN: of the new agents; BUILD, DEMOLISH: the owner; with agents: theirs, or
                    // FM_ALL_TEAMS, any
-    const fm_agent_id *agents; // REMOVE, ORDER, PLANNER, SET, PLACE
+    const fm_agent_id *agents; // REMOVE, ORDER, PLANNER, SET, PLACE, CANCEL
     const fm_cell *cells;      // SPAWN, ORDER, TERRAIN, PLACE
-    uint32_t agent_count, cell_count;
+    const uint64_t *orders;    // ORDER with a turn that wants it, CANCEL: ids, one of each agent
+    uint32_t agent_count, cell_count, order_count;
     const fm_command_id *id; // leaves a receipt; NULL: none. That there is no receipt of this id
                              // yet is for the caller to see to
 
@@ -303,10 +315,15 @@ typedef struct fm_command {
             uint32_t radius;    // follow, guard, flee: cells, 1..FM_ORDER_RADIUS_MAX; 0: 2, 4, 8
             uint32_t agents_a_tick; // the order goes to so many agents at once, then to as many
                                     // more at the beginning of each tick; 0: to all at once. See
-                                    // fm_world_left_to_do()
-            bool queue; // after the orders that the agents have, not in their place; not with stop
-            bool loop;  // patrol: from the last waypoint straight to the first, not back by the
-                        // others
+                                    // fm_world_left_to_do(). Not with `orders`
+            bool queue;        // with the orders that the agents have, not in their place; not with
+                               // stop
+            fm_turn turn;      // with queue
+            uint32_t at;       // with FM_TURN_AT
+            uint32_t deadline; // ticks after its turn came in which it ends, if it has not; 0:
+                               // none; not with stop
+            bool loop; // patrol: from the last waypoint straight to the first, not back by the
+                       // others
 
             // A move to one cell by agents of one team: goals around it.
             bool spread;            // each agent a goal of its own

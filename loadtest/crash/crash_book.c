@@ -79,6 +79,7 @@ static uint32_t mark_of(const fm_command *command)
     case FM_COMMAND_PLANNER:
     case FM_COMMAND_SET:
     case FM_COMMAND_PLACE:
+    case FM_COMMAND_CANCEL:
         return 0;
     }
     FM_UNREACHABLE();

@@ -35,6 +35,7 @@ static void put_orders(const fm_result *result, FILE *out)
         {"target died", result->ended_target_died},
         {"explored", result->ended_explored},
         {"crowded", result->ended_crowded},
+        {"deadline", result->ended_deadline},
     };
     fprintf(out, "  %-26s %llu given; ended:", "orders", (unsigned long long)result->orders_given);
     const char *comma = " ";

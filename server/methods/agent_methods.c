@@ -308,13 +308,61 @@ static fm_status read_group(const fm_request *request, fm_command *command, char
     return status;
 }
 
+// One order for each agent, which have been taken.
+static fm_status take_orders(const fm_request *request, fm_field field, fm_job *job, char *error)
+{
+    const fm_value *value = &request->values[field];
+    fm_command *command = &job->command.command;
+    if (value->count != command->agent_count) {
+        return wrong_count(field, "one order for each agent is wanted", error);
+    }
+    job->command.orders = malloc((size_t)value->count * sizeof *job->command.orders);
+    if (job->command.orders == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < value->count; i++) {
+        job->command.orders[i] = fm_value_at(value, i);
+    }
+    command->orders = job->command.orders;
+    command->order_count = value->count;
+    return FM_OK;
+}
+
+// Where in the queue the order goes.
+static fm_status read_turn(const fm_request *request, fm_job *job, char *error)
+{
+    fm_command *command = &job->command.command;
+    bool queue = request->values[FM_FIELD_QUEUE].number != 0;
+    bool at = request->values[FM_FIELD_AT].present;
+    bool before = request->values[FM_FIELD_BEFORE].present;
+    bool replaces = request->values[FM_FIELD_REPLACES].present;
+    if (queue + at + before + replaces > 1) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "agent.order: only one of queue, at, before and replaces can be");
+        return FM_ERR_BAD_FIELD;
+    }
+    command->queue = queue || at || before || replaces;
+    command->at = (uint32_t)request->values[FM_FIELD_AT].number;
+    command->turn = at         ? FM_TURN_AT
+                    : before   ? FM_TURN_BEFORE
+                    : replaces ? FM_TURN_INSTEAD
+                               : FM_TURN_LAST;
+    return before     ? take_orders(request, FM_FIELD_BEFORE, job, error)
+           : replaces ? take_orders(request, FM_FIELD_REPLACES, job, error)
+                      : FM_OK;
+}
+
 static fm_status read_order_options(const fm_request *request, fm_command *command, char *error)
 {
-    command->queue = request->values[FM_FIELD_QUEUE].number != 0;
     command->loop = request->values[FM_FIELD_LOOP].number != 0;
     command->radius = (uint32_t)request->values[FM_FIELD_RADIUS].number;
     if (command->queue && command->order == FM_ORDER_STOP) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: a stop cannot be queued");
+        return FM_ERR_BAD_VALUE;
+    }
+    command->deadline = (uint32_t)request->values[FM_FIELD_DEADLINE].number;
+    if (command->deadline != 0 && command->order == FM_ORDER_STOP) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: a stop has no deadline");
         return FM_ERR_BAD_VALUE;
     }
     command->max_detour = (uint32_t)request->values[FM_FIELD_MAX_DETOUR].number;
@@ -343,9 +391,18 @@ static fm_status fill_order(const fm_request *request, fm_job *job, char *error)
         status = read_places(request, job, error);
     }
     if (status == FM_OK) {
+        status = read_turn(request, job, error);
+    }
+    if (status == FM_OK) {
         status = read_order_options(request, command, error);
     }
     return status;
+}
+
+static fm_status fill_cancel(const fm_request *request, fm_job *job, char *error)
+{
+    fm_status status = take_agents(request, job);
+    return status == FM_OK ? take_orders(request, FM_FIELD_ORDERS, job, error) : status;
 }
 
 // FM_TERRAIN_UNKNOWN for what is no terrain that a map can have.
@@ -421,6 +478,11 @@ fm_status fm_take_agent_remove(fm_session *session, const fm_request *request, c
 fm_status fm_take_agent_order(fm_session *session, const fm_request *request, char *error)
 {
     return fm_request_post_command(session, request, FM_COMMAND_ORDER, fill_order, error);
+}
+
+fm_status fm_take_agent_cancel(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_request_post_command(session, request, FM_COMMAND_CANCEL, fill_cancel, error);
 }
 
 fm_status fm_take_agent_planner(fm_session *session, const fm_request *request, char *error)

@@ -45,10 +45,11 @@ static void pack_orders(msgpack_packer *packer, const fm_unit_report *report, bo
     msgpack_pack_array(packer, report->order_count);
     for (uint32_t i = 0; i < report->order_count; i++) {
         const fm_unit_order *order = &report->orders[i];
-        msgpack_pack_map(packer, 3);
+        msgpack_pack_map(packer, 4);
         fm_pack_key_uint(packer, "order", by_name ? order->number : order->id);
         fm_pack_key_text(packer, "kind", fm_order_kind_names[order->kind]);
         fm_pack_key_cells(packer, "goal", &order->goal, order->goal != FM_CELL_NONE);
+        fm_pack_key_uint(packer, "ticks_left", order->ticks_left);
     }
     fm_pack_key_bool(packer, "waits_for_turn", !report->has_order && report->order_count > 0);
 }

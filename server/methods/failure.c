@@ -8,7 +8,7 @@ static bool is_about_an_entry(fm_status status)
 {
     return status == FM_ERR_NO_AGENT || status == FM_ERR_OFF_GRID ||
            status == FM_ERR_BLOCKED_CELL || status == FM_ERR_OCCUPIED_CELL ||
-           status == FM_ERR_BUILDING;
+           status == FM_ERR_BUILDING || status == FM_ERR_NO_ORDER;
 }
 
 // What stands where a building was to be placed.
@@ -112,6 +112,10 @@ void fm_failure_describe(const fm_job *job, char *error)
                  command->result.failed_index);
     } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_BUILD) {
         describe_site(job, error);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.order_count > 0 &&
+               job->status == FM_ERR_BAD_VALUE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: this order is named twice",
+                 command->result.failed_index);
     } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_ORDER &&
                job->status == FM_ERR_BAD_VALUE) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: the agents of a group are of one team",

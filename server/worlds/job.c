@@ -10,6 +10,7 @@ static void command_fini(fm_job *job)
 {
     free(job->command.agents);
     free(job->command.cells);
+    free(job->command.orders);
     free(job->command.rects);
     free(job->command.spawned);
     free(job->command.names);

@@ -56,6 +56,7 @@ typedef struct fm_job_command {
     fm_command_result result;
     fm_agent_id *agents; // all owned
     fm_cell *cells;
+    uint64_t *orders; // as many as agents
     fm_rect *rects;
     fm_agent_id *spawned;
     fm_agent_id *names; // of those, for their own team

@@ -85,6 +85,7 @@ static void keep_count(fm_host *host, const fm_job_command *command)
     case FM_COMMAND_PLANNER:
     case FM_COMMAND_SET:
     case FM_COMMAND_PLACE:
+    case FM_COMMAND_CANCEL:
         break;
     }
 }
@@ -105,6 +106,10 @@ static fm_status resolve_names(const fm_host *host, fm_job_command *command)
     }
     for (uint32_t i = 0; i < command->command.agent_count; i++) {
         command->agents[i] = agent_named(host, team, command->agents[i]);
+    }
+    for (uint32_t i = 0; i < command->command.order_count; i++) {
+        command->orders[i] =
+            fm_world_order_numbered(host->world, command->agents[i], command->orders[i]);
     }
     if (command->command.kind == FM_COMMAND_ORDER && command->command.target.index1 != 0) {
         command->command.target = agent_named(host, team, command->command.target);
@@ -130,6 +135,7 @@ static fm_status check_permit(const fm_host *host, fm_job_command *command)
     case FM_COMMAND_PLANNER:
     case FM_COMMAND_SET:
     case FM_COMMAND_PLACE:
+    case FM_COMMAND_CANCEL:
         return FM_OK;
     }
     FM_UNREACHABLE();

@@ -195,6 +195,8 @@ class CliTest(unittest.TestCase):
         self.refuse(2, "follow whom?", "order", "follow", "1,1", "1")
         self.refuse(2, "guard what?", "order", "guard", "x", "1")
         self.refuse(2, "--from", "order", "hold", "--from", "1,1", "1")
+        self.refuse(2, "--before or --replaces", "order", "hold", "--before", "1", "--replaces", "1", "1")
+        self.refuse(2, "is not a list of orders", "cancel", "1", "x")
         self.refuse(2, "neither blocked, free, a terrain nor cost=N", "terrain", "lava", "1,1")
         self.refuse(2, "is not an agent's id", "inspect", "bob")
 
@@ -522,6 +524,13 @@ class CliTest(unittest.TestCase):
         self.assertEqual(self.json("set", "--class", "boat", "1-2")["count"], 2)
         self.assertEqual(self.cli("place", "5,4/6,4", "2-3"), "2 agents placed\n")
         self.assertEqual(self.cli("place", "4,2", "3"), "1 agent placed\n")
+        self.cli("order", "hold", "1", "--at", 0, "--deadline", 50)
+        self.cli("order", "move", "9,1", "1", "--replaces", 3)
+        orders = self.json("report", "1")["agents"][0]["orders"]
+        self.assertEqual([(order["order"], order["ticks_left"]) for order in orders], [(1, 0), (4, 50), (5, 0)])
+        self.assertEqual(self.cli("cancel", "1", 4), "1 order cancelled\n")
+        self.cli("order", "hold", "1", "--replaces", 5)
+        self.refuse(1, "no_order", "cancel", "1", "5")
         first, second, third = self.json("report", "--team", 1, "--cells", 4)["agents"]
         self.assertEqual((first["cell"], first["speed"], first["frozen"]), ([0, 0], 2.5, True))
         self.assertEqual([order["kind"] for order in first["orders"]], ["move", "hold"])

@@ -93,5 +93,72 @@ def it_says_who_is_in_the_way():
         assert frozen["frozen"] and "frozen" in frozen["why"] and frozen["cell"] == [5, 0]
 
 
+def endings(client, last):
+    """Orders that ended, of every delta up to the one with order `last`: order to reason and cell."""
+    ended = {}
+    while last not in ended:
+        numbers = client.notification("delta")[1].get("ended", [])
+        for order, _, reason, x, y in zip(*[iter(numbers)] * 5):
+            assert order not in ended, "an order ends once"
+            ended[order] = (reason, [x, y])
+    return ended
+
+
+def queues_are_edited_and_orders_have_deadlines():
+    """A player edits the queues of its units by the numbers of its orders, and by nobody else's."""
+    with Server() as server, server.connect() as admin:
+        world = make_world(admin)
+        # Another team's orders come first: a player's numbers are not the world's.
+        enemy = admin.call("agent.spawn", world=world, team=2, cells=[30, 30])["agents"][0]
+        for _ in range(3):
+            admin.call("agent.order", world=world, agents=[enemy], kind="hold", queue=True)
+        mine = admin.call("agent.spawn", world=world, team=1, cells=[4, 4, 8, 8])
+        player, _ = sit_down(server, admin, world, 1)
+        unit, other = mine["names"]
+        player.call("subscribe", world=world)
+
+        def order(goal=(20, 4), agents=(unit,), kind="move", **more):
+            place = {"goal": list(goal)} if kind == "move" else {}
+            return player.call("agent.order", world=world, agents=list(agents), kind=kind, **place, **more)["order"]
+
+        def queue():
+            return [told["order"] for told in report(player, world, unit)[0]["orders"]]
+
+        first = order()
+        last = order(queue=True)
+        wait = order(kind="hold", at=0, deadline=5)
+        between = order(before=[last])
+        instead = order((4, 6), replaces=[between])
+        assert first == 1 and queue() == [first, wait, instead, last]
+        assert [told["ticks_left"] for told in report(player, world, unit)[0]["orders"]] == [0, 5, 0, 0]
+        of_both = order((9, 9), agents=(unit, other), at=32)
+        assert queue()[-1] == of_both and report(player, world, other)[0]["orders"][0]["order"] == of_both + 1
+        for wrong in (dict(before=[first]), dict(before=[between]), dict(replaces=[of_both + 1]), dict(before=[999])):
+            assert player.refused("agent.order", world=world, agents=[unit], kind="hold", **wrong) == "no_order", wrong
+        for wrong in (dict(before=[last], at=1), dict(queue=True, at=1), dict(replaces=[last, last]), dict(at=33)):
+            assert player.refused("agent.order", world=world, agents=[unit], kind="hold", **wrong) == "bad_field", wrong
+        assert player.refused("agent.order", world=world, agents=[unit], kind="stop", deadline=3) == "bad_value"
+        assert player.refused("agent.order", world=world, agents=[unit], kind="hold", deadline=0) == "bad_field"
+        cancel = dict(world=world, agents=[unit, unit])
+        assert player.refused("agent.cancel", orders=[last, last], **cancel) == "bad_value"
+        assert player.refused("agent.cancel", orders=[last, of_both + 1], **cancel) == "no_order"
+        assert player.refused("agent.cancel", orders=[last], **cancel) == "bad_field"
+        assert player.refused("agent.cancel", world=world, agents=[4], orders=[1]) == "no_agent"
+        with server.connect(hello=False) as watcher:
+            token = admin.call("token.create", role="observer")["token"]
+            watcher.call("hello", protocol=1, token=token)
+            assert watcher.refused("agent.cancel", world=world, agents=[1], orders=[1]) == "denied"
+        assert queue() == [first, wait, instead, last, of_both], "refused means nothing done"
+        # Sent again with its id, it is done once.
+        for _ in range(2):
+            assert player.call("agent.cancel", orders=[first, last], command_id=7, **cancel) == {"count": 2}
+        admin.call("world.step", world=world, ticks=30)
+        ended = endings(player, of_both)
+        cancelled, replaced, arrived, deadline = 4, 3, 0, 11
+        assert {order: ended[order][0] for order in (first, wait, between, instead, last)} == {
+            first: cancelled, wait: deadline, between: replaced, instead: arrived, last: cancelled}, ended
+        assert ended[wait] == (deadline, [4, 4]) and ended[instead][1] == [4, 6]
+
+
 if __name__ == "__main__":
-    run([a_player_hears_of_its_own_units, it_says_who_is_in_the_way])
+    run([a_player_hears_of_its_own_units, it_says_who_is_in_the_way, queues_are_edited_and_orders_have_deadlines])

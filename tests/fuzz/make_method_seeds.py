@@ -40,6 +40,7 @@ VALUES = {
     ("world.create", "name"): b"\1", ("world.load", "name"): b"\1", ("token.create", "role"): b"\0",
     ("hello", "token"): b"\0", ("agent.order", "kind"): b"\0", ("agent.order", "cells"): bytes([4, 3, 8, 5, 8]),
     ("building.place", "rect"): bytes([4, 3, 9, 2, 2]), ("agent.place", "cells"): bytes([4, 8, 9, 3, 9]),
+    "orders": bytes([2, 1, 2]),
 }
 for replay_method in ("seek", "play", "pause", "close"):
     VALUES["replay." + replay_method, "world"] = b"\1"
@@ -47,8 +48,9 @@ for replay_method in ("seek", "play", "pause", "close"):
 # Of fields that exclude each other, those that are left out where all are asked for.
 OTHERS = {
     "world.create": ("map", "upload"), "path.query": ("pairs",), "path.distance": ("pairs",),
-    "path.reachable": ("pairs",), "agent.order": ("goals", "queue", "spread", "formation", "target"),
-    "map.upload": ("upload",), "world.info": ("name",), "hello": ("resume",), "terrain.set": (),
+    "path.reachable": ("pairs",), "map.upload": ("upload",), "world.info": ("name",),
+    "agent.order": ("goals", "queue", "before", "replaces", "spread", "formation", "target"),
+    "hello": ("resume",), "terrain.set": (),
     "subscribe": ("stream", "since", "follow"),
 }
 
@@ -127,6 +129,7 @@ def before(name, client, chance):
     upload = ask("map.upload", total=b"\1", data=b"\x60")
     steps = {
         "token.revoke": lambda: [ask_with("token.create", client, chance, NEEDS["token.create"])],
+        "agent.cancel": lambda: [ask_with("agent.order", client, chance, NEEDS["agent.order"])],
         "building.remove": lambda: [ask("building.place", team=b"\0")],
         "subscription.move": lambda: [ask("subscribe")], "unsubscribe": lambda: [ask("subscribe")],
         "debug.unsubscribe": lambda: [ask("debug.subscribe")], "save.download": lambda: save,

@@ -67,6 +67,9 @@ static fm_command order_command(fm_script *script, fm_random *random, const fm_g
                                                       : FM_FORMATION_NONE,
         .common_speed = grouped && kind == FM_ORDER_MOVE && fm_random_below(random, 2) == 0,
         .agents_a_tick = fm_random_below(random, 4) == 0 ? 1 + fm_random_below(random, 3) : 0,
+        .deadline = kind != FM_ORDER_STOP && fm_random_below(random, 6) == 0
+                        ? 1 + fm_random_below(random, 60)
+                        : 0,
     };
 }
 

@@ -1,4 +1,4 @@
-// clients/cli/commands/agent_commands.c: `team`, `order` and `remove`.
+// clients/cli/commands/agent_commands.c: `team`, `order`, `cancel` and `remove`.
 
 #include "clients/cli/commands/commands.h"
 
@@ -53,6 +53,8 @@ struct request {
     uint64_t places[2 * FM_WAYPOINTS_MAX]; // x, y
     uint32_t place_count;                  // numbers; sent as `goal` or, if there are more, `goals`
     uint64_t target;                       // 0: none
+    fm_field turn;                         // BEFORE or REPLACES, with `orders`
+    fm_id_list orders;                     // one of each agent; empty: without a turn
 };
 
 // Sends a request for all agents, in pieces. @return the sum of the result's `entry`; `first`
@@ -74,6 +76,10 @@ static uint64_t send_to_agents(fm_cli *cli, uint64_t world, fm_id_list agents,
                              : request->place_count == 2        ? FM_FIELD_GOAL
                                                                 : FM_FIELD_GOALS;
             fm_params_uints(&cli->params, field, request->places, request->place_count);
+        }
+        if (request->orders.count > 0) {
+            fm_params_uints(&cli->params, request->turn, request->orders.ids + i,
+                            left < FM_CLI_AGENTS_AT_ONCE ? left : FM_CLI_AGENTS_AT_ONCE);
         }
         if (request->target != 0) {
             fm_params_uint(&cli->params, FM_FIELD_TARGET, request->target);
@@ -185,6 +191,20 @@ static void print_ordered(const struct order_words *words, const struct request 
     putchar('\n');
 }
 
+// --before or --replaces. The caller frees the ids.
+static void read_turn(fm_cli *cli, struct request *request)
+{
+    const char *before = fm_cli_value(cli, "before"), *replaces = fm_cli_value(cli, "replaces");
+    const char *text = before != NULL ? before : replaces;
+    if (before != NULL && replaces != NULL) {
+        fm_cli_usage_error(cli, "--before or --replaces?");
+    }
+    request->turn = before != NULL ? FM_FIELD_BEFORE : FM_FIELD_REPLACES;
+    if (text != NULL && !fm_parse_ids(text, &request->orders)) {
+        fm_cli_usage_error(cli, "'%s' is not a list of orders such as 21,23", text);
+    }
+}
+
 static int run_order(fm_cli *cli)
 {
     const struct order_words *words = find_order(cli, cli->arguments[0]);
@@ -195,17 +215,54 @@ static int run_order(fm_cli *cli)
         (strcmp(words->kind, "flee") != 0 || !read_places(from, FM_WAYPOINTS_MAX, &request))) {
         fm_cli_usage_error(cli, "--from: X,Y/X,Y/... to flee from is wanted");
     }
+    read_turn(cli, &request);
     fm_cli_connect(cli);
     uint64_t world = fm_cli_world_option(cli), first = 0;
     fm_id_list agents = fm_cli_read_agents(cli, world, words->operand == NOTHING ? 1 : 2);
+    if (request.orders.count > 0 && request.orders.count != agents.count) {
+        fm_cli_usage_error(cli, "%u orders for %u agents: one for each is wanted",
+                           request.orders.count, agents.count);
+    }
     uint64_t count = send_to_agents(cli, world, agents, &request, "count", &first);
     free(agents.ids);
+    free(request.orders.ids);
     if (cli->json) {
         printf("{\"order\":%llu,\"count\":%llu}\n", (unsigned long long)first,
                (unsigned long long)count);
     } else {
         print_ordered(words, &request, count, first);
     }
+    return 0;
+}
+
+// All of one agent's.
+static int run_cancel(fm_cli *cli)
+{
+    uint64_t agent = 0;
+    fm_id_list orders = {.ids = NULL};
+    if (!fm_parse_uint(cli->arguments[0], (uint64_t)FM_UINT_MAX, &agent)) {
+        fm_cli_usage_error(cli, "whose orders? an agent's id comes first");
+    }
+    for (int i = 1; i < cli->argument_count; i++) {
+        if (!fm_parse_ids(cli->arguments[i], &orders)) {
+            fm_cli_usage_error(cli, "'%s' is not a list of orders such as 21,23",
+                               cli->arguments[i]);
+        }
+    }
+    fm_cli_connect(cli);
+    uint64_t *agents = fm_cli_need(cli, calloc(orders.count, sizeof *agents));
+    for (uint32_t i = 0; i < orders.count; i++) {
+        agents[i] = agent;
+    }
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world_option(cli));
+    fm_params_uints(&cli->params, FM_FIELD_AGENTS, agents, orders.count);
+    fm_params_uints(&cli->params, FM_FIELD_ORDERS, orders.ids, orders.count);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_AGENT_CANCEL);
+    if (!fm_cli_print_json(cli, result)) {
+        printf("%u order%s cancelled\n", orders.count, orders.count == 1 ? "" : "s");
+    }
+    free(agents);
+    free(orders.ids);
     return 0;
 }
 
@@ -259,6 +316,14 @@ static const fm_cli_option order_options[] = {
      FM_FIELD_MAX_DETOUR},
     {"queue", 'q', FM_CLI_FLAG, NULL, "after the orders they have, not in their place",
      FM_FIELD_QUEUE},
+    {"at", 0, FM_CLI_UINT, "N", "into the queue after N others; 0: next", FM_FIELD_AT},
+    {"before", 0, FM_CLI_TEXT, "ORDERS", "into the queue before these, one of each agent", 0},
+    {"replaces", 0, FM_CLI_TEXT, "ORDERS",
+     "in place of these, one of each agent; all others\n"
+     "stay",
+     0},
+    {"deadline", 'd', FM_CLI_UINT, "TICKS", "ends so many ticks after its turn came",
+     FM_FIELD_DEADLINE},
     {"loop", 0, FM_CLI_FLAG, NULL, "patrol: round, not there and back", FM_FIELD_LOOP},
     {"spread", 's', FM_CLI_FLAG, NULL, "move: a place for each around X,Y", FM_FIELD_SPREAD},
     {"formation", 'f', FM_CLI_TEXT, "WHICH",
@@ -294,6 +359,8 @@ const fm_cli_command fm_cli_order = {
                 "fogmarch order move 12,12 --team 2 --on-unreachable fail\n"
                 "fogmarch order patrol 40,10/80,10/80,40 7 --loop --queue\n"
                 "fogmarch order move 200,180 --team 1 --formation box --common-speed\n"
+                "fogmarch order hold 7 --deadline 50 --at 0\n"
+                "fogmarch order move 90,90 7 --replaces 21\n"
                 "fogmarch order follow 17 1-5 --radius 3\n"
                 "fogmarch order explore --team 1\n"
                 "fogmarch order flee --from 20,20 8-9\n"
@@ -302,6 +369,25 @@ const fm_cli_command fm_cli_order = {
     .arguments_min = 1,
     .arguments_max = 4096,
     .run = run_order,
+};
+
+static const fm_cli_option cancel_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {.name = NULL},
+};
+
+const fm_cli_command fm_cli_cancel = {
+    .name = "cancel",
+    .arguments = "AGENT ORDERS...",
+    .summary = "take orders of an agent back",
+    .details =
+        "Ends orders of one agent, queued or under way; its others stay. `order` and `report\n"
+        "--json` say which there are. ORDERS are ids and ranges of ids, such as 21,23-25.",
+    .examples = "fogmarch cancel 7 21",
+    .options = cancel_options,
+    .arguments_min = 2,
+    .arguments_max = 4096,
+    .run = run_cancel,
 };
 
 static const fm_cli_option remove_options[] = {

@@ -13,6 +13,7 @@ namespace Fogmarch
             "agent.spawn",
             "agent.remove",
             "agent.order",
+            "agent.cancel",
             "agent.planner",
             "agent.set",
             "agent.place",
@@ -286,6 +287,14 @@ namespace Fogmarch
         /// nearer, 8</param>
         /// <param name="queue">after the orders that the agents have, at most 32, not in their place; not
         /// with stop; false</param>
+        /// <param name="at">in place of queue: into the queue after so many others, the order under way not
+        /// counted; 0: next. Where fewer wait, after all of them</param>
+        /// <param name="before">in place of queue: before these queued orders; one of each agent, in the same
+        /// order</param>
+        /// <param name="replaces">in place of queue: each in place of one order that its agent has, queued or
+        /// under way, which ends as replaced; all others stay. As many as agents, in the same order</param>
+        /// <param name="deadline">ends as deadline so many ticks after its turn came, if it has not ended
+        /// before; not with stop; absent: never</param>
         /// <param name="loop">patrol: from the last waypoint straight to the first, not back by the others;
         /// false</param>
         /// <param name="spread">move with goal, agents of one team: a free cell around the goal for each, by
@@ -301,9 +310,10 @@ namespace Fogmarch
         /// choice</param>
         public Request AgentOrder(long world, IReadOnlyList<long> agents, string kind, IReadOnlyList<long>
             goal = null, IReadOnlyList<long> goals = null, IReadOnlyList<long> cells = null, long? target =
-            null, long? radius = null, bool? queue = null, bool? loop = null, bool? spread = null, string
-            formation = null, bool? commonSpeed = null, long? maxDetour = null, string onUnreachable = null,
-            long? commandId = null)
+            null, long? radius = null, bool? queue = null, long? at = null, IReadOnlyList<long> before = null,
+            IReadOnlyList<long> replaces = null, long? deadline = null, bool? loop = null, bool? spread =
+            null, string formation = null, bool? commonSpeed = null, long? maxDetour = null, string
+            onUnreachable = null, long? commandId = null)
         {
             return Begin("agent.order")
                 .Set("world", world)
@@ -315,12 +325,35 @@ namespace Fogmarch
                 .Set("target", target)
                 .Set("radius", radius)
                 .Set("queue", queue)
+                .Set("at", at)
+                .Set("before", before)
+                .Set("replaces", replaces)
+                .Set("deadline", deadline)
                 .Set("loop", loop)
                 .Set("spread", spread)
                 .Set("formation", formation)
                 .Set("common_speed", commonSpeed)
                 .Set("max_detour", maxDetour)
                 .Set("on_unreachable", onUnreachable)
+                .Set("command_id", commandId);
+        }
+
+        /// <summary>Ends orders, queued or under way, as cancelled: all that are named or, on an error, none.
+        /// The others in the queues stay; after one that was under way the next begins. Not for observer and
+        /// debug. Lowest role: player.</summary>
+        /// <param name="world">number of the world</param>
+        /// <param name="agents">ids; one again for each more of its orders</param>
+        /// <param name="orders">one order of each, in the same order; no_order when the agent has no such
+        /// order, or no longer</param>
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
+        public Request AgentCancel(long world, IReadOnlyList<long> agents, IReadOnlyList<long> orders, long?
+            commandId = null)
+        {
+            return Begin("agent.cancel")
+                .Set("world", world)
+                .Set("agents", agents)
+                .Set("orders", orders)
                 .Set("command_id", commandId);
         }
 

@@ -91,5 +91,8 @@ namespace Fogmarch
 
         /// <summary>crowded</summary>
         Crowded = 10,
+
+        /// <summary>deadline</summary>
+        Deadline = 11,
     }
 }

@@ -10,15 +10,15 @@ ROLES = ('none', 'player', 'observer', 'debug', 'admin')
 TERRAINS = ('unknown', 'ground', 'out_of_bounds', 'trees', 'swamp', 'water', 'wall', 'building')
 AGENT_STATES = ('idle', 'moving', 'waiting', 'blocked', 'holding')
 ORDER_ENDS = ('arrived', 'nearest_reached', 'unreachable', 'replaced', 'cancelled', 'died',
-    'out_of_memory', 'target_lost', 'target_died', 'explored', 'crowded')
+    'out_of_memory', 'target_lost', 'target_died', 'explored', 'crowded', 'deadline')
 ORDER_KINDS = ('move', 'stop', 'patrol', 'hold', 'follow', 'guard', 'explore', 'flee')
 PLANNERS = ('dstar-lite', 'dstar-extra-lite', 'repeated-forward-astar', 'repeated-backward-astar',
     'adaptive-astar', 'mpgaa-star', 'repeated-jps', 'tba-star', 'rtba-star', 'tbaa-star',
     'rtaa-star', 'artaa-star', 'dartaa-star', 'lss-lrta-star', 'alss-lrta-star', 'dalss-lrta-star',
     'auto', 'breadth-first', 'depth-first', 'greedy-best-first', 'dijkstra', 'astar', 'goal-field')
 # Methods with a command_id: sent again, they are carried out once.
-COMMANDS = ('team.create', 'agent.spawn', 'agent.remove', 'agent.order', 'agent.planner',
-    'agent.set', 'agent.place', 'terrain.set', 'building.place', 'building.remove')
+COMMANDS = ('team.create', 'agent.spawn', 'agent.remove', 'agent.order', 'agent.cancel',
+    'agent.planner', 'agent.set', 'agent.place', 'terrain.set', 'building.place', 'building.remove')
 
 # What hello answers.
 Hello = TypedDict('Hello', {
@@ -183,6 +183,12 @@ AgentOrder = TypedDict('AgentOrder', {
     'count': int,
 })
 
+# What agent.cancel answers.
+AgentCancel = TypedDict('AgentCancel', {
+    # orders that ended
+    'count': int,
+})
+
 # What agent.planner answers.
 AgentPlanner = TypedDict('AgentPlanner', {
     # agents that were named
@@ -206,12 +212,13 @@ AgentReport = TypedDict('AgentReport', {
     # ticks completed
     'tick': int,
     # of each, in the order asked for: agent, cell ([uint]), state, class, speed (cells per second;
-    # 0: one step a tick), frozen, orders ([map]: order, kind, goal ([uint]; empty: none yet); the
-    # one under way comes first, then the queue), waits_for_turn (bool: not even the first has
-    # begun), substitute ([uint]: where it goes instead of its goal), target (that it follows or
-    # guards, 0), path ([uint]: x, y of the cells that come next; empty while none is known, as in
-    # the tick after others made it step aside), why (a sentence), waits_ticks, blocker (who
-    # stands in its way, 0), blocked_at ([uint])
+    # 0: one step a tick), frozen, orders ([map]: order, kind, goal ([uint]; empty: none yet),
+    # ticks_left (to its deadline, queued from when its turn comes; 0: it has none); the one under
+    # way comes first, then the queue), waits_for_turn (bool: not even the first has begun),
+    # substitute ([uint]: where it goes instead of its goal), target (that it follows or guards,
+    # 0), path ([uint]: x, y of the cells that come next; empty while none is known, as in the
+    # tick after others made it step aside), why (a sentence), waits_ticks, blocker (who stands in
+    # its way, 0), blocked_at ([uint])
     'agents': list[dict[str, Any]],
 })
 
@@ -1172,6 +1179,10 @@ class Methods:
         target: int | None = None,
         radius: int | None = None,
         queue: bool | None = None,
+        at: int | None = None,
+        before: Sequence[int] | None = None,
+        replaces: Sequence[int] | None = None,
+        deadline: int | None = None,
         loop: bool | None = None,
         spread: bool | None = None,
         formation: str | None = None,
@@ -1194,6 +1205,13 @@ class Methods:
             8
         queue: after the orders that the agents have, at most 32, not in their place; not with stop;
             false
+        at: in place of queue: into the queue after so many others, the order under way not counted;
+            0: next. Where fewer wait, after all of them
+        before: in place of queue: before these queued orders; one of each agent, in the same order
+        replaces: in place of queue: each in place of one order that its agent has, queued or under
+            way, which ends as replaced; all others stay. As many as agents, in the same order
+        deadline: ends as deadline so many ticks after its turn came, if it has not ended before;
+            not with stop; absent: never
         loop: patrol: from the last waypoint straight to the first, not back by the others; false
         spread: move with goal, agents of one team: a free cell around the goal for each, by one
             shared search; false
@@ -1216,6 +1234,10 @@ class Methods:
             'target': target,
             'radius': radius,
             'queue': queue,
+            'at': at,
+            'before': before,
+            'replaces': replaces,
+            'deadline': deadline,
             'loop': loop,
             'spread': spread,
             'formation': formation,
@@ -1225,6 +1247,31 @@ class Methods:
             'command_id': command_id,
         }
         return cast(AgentOrder, await self.call('agent.order', params))
+
+    async def agent_cancel(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        orders: Sequence[int],
+        command_id: int | None = None,
+    ) -> AgentCancel:
+        """Ends orders, queued or under way, as cancelled: all that are named or, on an error, none.
+        The others in the queues stay; after one that was under way the next begins. Not for
+        observer and debug. Lowest role: player.
+
+        world: number of the world
+        agents: ids; one again for each more of its orders
+        orders: one order of each, in the same order; no_order when the agent has no such order, or
+            no longer
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'orders': orders,
+            'command_id': command_id,
+        }
+        return cast(AgentCancel, await self.call('agent.cancel', params))
 
     async def agent_planner(
         self, *,

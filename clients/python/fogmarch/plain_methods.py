@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from .methods import (
-    AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport, AgentSet, AgentSpawn,
-    BuildingPlace, BuildingRemove, ClusterDrain, ClusterMove, ClusterStatus, DebugCompare,
-    DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello, MapUpload, PathDistance,
-    PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList, ReplayOpen, ReplayPause,
-    ReplayPlay, ReplaySeek, SaveDownload, Stats, Subscribe, TeamCreate, TerrainSet, TokenCreate,
-    TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad, WorldLocate, WorldPause,
-    WorldResume, WorldSave, WorldStep,
+    AgentCancel, AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport, AgentSet,
+    AgentSpawn, BuildingPlace, BuildingRemove, ClusterDrain, ClusterMove, ClusterStatus,
+    DebugCompare, DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello, MapUpload,
+    PathDistance, PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList,
+    ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload, Stats, Subscribe, TeamCreate,
+    TerrainSet, TokenCreate, TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad,
+    WorldLocate, WorldPause, WorldResume, WorldSave, WorldStep,
 )
 
 
@@ -414,6 +414,10 @@ class PlainMethods:
         target: int | None = None,
         radius: int | None = None,
         queue: bool | None = None,
+        at: int | None = None,
+        before: Sequence[int] | None = None,
+        replaces: Sequence[int] | None = None,
+        deadline: int | None = None,
         loop: bool | None = None,
         spread: bool | None = None,
         formation: str | None = None,
@@ -436,6 +440,13 @@ class PlainMethods:
             8
         queue: after the orders that the agents have, at most 32, not in their place; not with stop;
             false
+        at: in place of queue: into the queue after so many others, the order under way not counted;
+            0: next. Where fewer wait, after all of them
+        before: in place of queue: before these queued orders; one of each agent, in the same order
+        replaces: in place of queue: each in place of one order that its agent has, queued or under
+            way, which ends as replaced; all others stay. As many as agents, in the same order
+        deadline: ends as deadline so many ticks after its turn came, if it has not ended before;
+            not with stop; absent: never
         loop: patrol: from the last waypoint straight to the first, not back by the others; false
         spread: move with goal, agents of one team: a free cell around the goal for each, by one
             shared search; false
@@ -458,6 +469,10 @@ class PlainMethods:
             'target': target,
             'radius': radius,
             'queue': queue,
+            'at': at,
+            'before': before,
+            'replaces': replaces,
+            'deadline': deadline,
             'loop': loop,
             'spread': spread,
             'formation': formation,
@@ -467,6 +482,31 @@ class PlainMethods:
             'command_id': command_id,
         }
         return cast(AgentOrder, self.call('agent.order', params))
+
+    def agent_cancel(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        orders: Sequence[int],
+        command_id: int | None = None,
+    ) -> AgentCancel:
+        """Ends orders, queued or under way, as cancelled: all that are named or, on an error, none.
+        The others in the queues stay; after one that was under way the next begins. Not for
+        observer and debug. Lowest role: player.
+
+        world: number of the world
+        agents: ids; one again for each more of its orders
+        orders: one order of each, in the same order; no_order when the agent has no such order, or
+            no longer
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'orders': orders,
+            'command_id': command_id,
+        }
+        return cast(AgentCancel, self.call('agent.cancel', params))
 
     def agent_planner(
         self, *,

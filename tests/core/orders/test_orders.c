@@ -89,6 +89,154 @@ static void full_queues_refuse(void **state)
     fm_world_destroy(scene.world);
 }
 
+static void check_queue(const struct order_scene *scene, fm_agent_id agent, const uint64_t *orders,
+                        uint32_t count)
+{
+    fm_agent_report report = scene_look(scene, agent);
+    assert_int_equal(report.order, orders[0]);
+    assert_int_equal(report.queue_count, count - 1);
+    for (uint32_t i = 1; i < count; i++) {
+        assert_int_equal(report.queue_orders[i - 1], orders[i]);
+    }
+}
+
+// A move with a turn; scene_give() has it whole or not at all.
+static fm_command_result give_with_turn(struct order_scene *scene, fm_agent_id agent, fm_cell goal,
+                                        fm_turn turn, uint32_t at, const uint64_t *order)
+{
+    return scene_give(scene, (fm_command){.order = FM_ORDER_MOVE,
+                                          .agents = &agent,
+                                          .agent_count = 1,
+                                          .cells = &goal,
+                                          .cell_count = 1,
+                                          .queue = true,
+                                          .turn = turn,
+                                          .at = at,
+                                          .orders = order,
+                                          .order_count = order != NULL});
+}
+
+static fm_command_result cancel(struct order_scene *scene, const fm_agent_id *agents,
+                                const uint64_t *orders, uint32_t count)
+{
+    fm_command_result result = {0};
+    fm_command command = {.kind = FM_COMMAND_CANCEL,
+                          .agents = agents,
+                          .agent_count = count,
+                          .orders = orders,
+                          .order_count = count};
+    fm_world_apply(scene->world, &command, &result);
+    return result;
+}
+
+static void queues_are_edited_anywhere(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 32, 32, true);
+    fm_agent_id agent = scene_spawn(&scene, 1, 2, 2), other = scene_spawn(&scene, 1, 9, 9);
+    fm_cell goal = fm_cell_at(20, 5);
+    uint64_t a = scene_move_to(&scene, agent, 30, 2, false);
+    uint64_t b = scene_move_to(&scene, agent, 30, 10, true);
+    uint64_t c = scene_move_to(&scene, agent, 2, 10, true);
+    uint64_t d = give_with_turn(&scene, agent, goal, FM_TURN_AT, 0, NULL).first_order;
+    uint64_t e = give_with_turn(&scene, agent, goal, FM_TURN_BEFORE, 0, &c).first_order;
+    uint64_t f = give_with_turn(&scene, agent, goal, FM_TURN_INSTEAD, 0, &b).first_order;
+    uint64_t g = give_with_turn(&scene, agent, goal, FM_TURN_AT, 32, NULL).first_order;
+    check_queue(&scene, agent, (const uint64_t[]){a, d, f, e, c, g}, 6);
+    scene_run(&scene, 1);
+    assert_int_equal(scene_ending(&scene, b).reason, FM_END_REPLACED);
+    assert_int_equal(scene.ended_count, 1);
+    // What is not there any more, or is another's, or is under way, is no place in the queue.
+    assert_int_equal(give_with_turn(&scene, agent, goal, FM_TURN_BEFORE, 0, &b).status,
+                     FM_ERR_NO_ORDER);
+    assert_int_equal(give_with_turn(&scene, other, goal, FM_TURN_INSTEAD, 0, &c).status,
+                     FM_ERR_NO_ORDER);
+    assert_int_equal(give_with_turn(&scene, agent, goal, FM_TURN_BEFORE, 0, &a).status,
+                     FM_ERR_NO_ORDER);
+    assert_int_equal(give_with_turn(&scene, agent, goal, FM_TURN_BEFORE, 0, NULL).status,
+                     FM_ERR_BAD_VALUE);
+    // Cancelled, whole or not at all: those that were named, and no others.
+    fm_agent_id twice[] = {agent, agent};
+    assert_int_equal(cancel(&scene, twice, (const uint64_t[]){e, e}, 2).status, FM_ERR_BAD_VALUE);
+    fm_command_result result = cancel(&scene, twice, (const uint64_t[]){e, b}, 2);
+    assert_int_equal(result.status, FM_ERR_NO_ORDER);
+    assert_int_equal(result.failed_index, 1);
+    check_queue(&scene, agent, (const uint64_t[]){a, d, f, e, c, g}, 6);
+    assert_int_equal(cancel(&scene, twice, (const uint64_t[]){e, c}, 2).status, FM_OK);
+    check_queue(&scene, agent, (const uint64_t[]){a, d, f, g}, 4);
+    // The one under way makes way for the next; another takes its place, and the queue stays.
+    assert_int_equal(cancel(&scene, &agent, &a, 1).status, FM_OK);
+    scene_run(&scene, 1);
+    check_queue(&scene, agent, (const uint64_t[]){d, f, g}, 3);
+    uint64_t h =
+        give_with_turn(&scene, agent, fm_cell_at(4, 2), FM_TURN_INSTEAD, 0, &d).first_order;
+    check_queue(&scene, agent, (const uint64_t[]){h, f, g}, 3);
+    scene_run(&scene, 40);
+    assert_int_equal(scene_ending(&scene, a).reason, FM_END_CANCELLED);
+    assert_int_equal(scene_ending(&scene, c).reason, FM_END_CANCELLED);
+    assert_int_equal(scene_ending(&scene, e).reason, FM_END_CANCELLED);
+    assert_int_equal(scene_ending(&scene, d).reason, FM_END_REPLACED);
+    assert_int_equal(scene_ending(&scene, h).cell, fm_cell_at(4, 2));
+    assert_int_equal(scene_ending(&scene, f).cell, goal);
+    assert_int_equal(scene_ending(&scene, g).reason, FM_END_ARRIVED);
+    assert_int_equal(scene.ended_count, 8);
+    fm_world_destroy(scene.world);
+}
+
+// Whose queue is full takes nothing more, but something else.
+static void full_queues_are_edited(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 32, 32, true);
+    fm_agent_id agent = scene_spawn(&scene, 1, 2, 2);
+    uint64_t last = 0;
+    for (uint32_t i = 0; i <= FM_ORDER_QUEUE_MAX; i++) {
+        last = scene_move_to(&scene, agent, 20, 20, true);
+    }
+    assert_int_equal(give_with_turn(&scene, agent, 5, FM_TURN_AT, 0, NULL).status, FM_ERR_LIMIT);
+    fm_command_result result = give_with_turn(&scene, agent, 5, FM_TURN_INSTEAD, 0, &last);
+    assert_int_equal(result.status, FM_OK);
+    fm_agent_report report = scene_look(&scene, agent);
+    assert_int_equal(report.queue_orders[FM_ORDER_QUEUE_MAX - 1], result.first_order);
+    fm_world_destroy(scene.world);
+}
+
+static void deadlines_end_orders(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 64, 32, true);
+    fm_agent_id agent = scene_spawn(&scene, 1, 2, 2);
+    uint64_t wait = scene_order(&scene, agent, (fm_command){.order = FM_ORDER_HOLD, .deadline = 5});
+    fm_cell far = fm_cell_at(60, 2);
+    uint64_t walk = scene_order(
+        &scene, agent,
+        (fm_command){
+            .order = FM_ORDER_MOVE, .cells = &far, .cell_count = 1, .queue = true, .deadline = 7});
+    scene_run(&scene, 5);
+    assert_int_equal(scene.ended_count, 0);
+    // The next one makes its first move in the tick in which this one ends.
+    scene_run(&scene, 1);
+    assert_int_equal(scene_ending(&scene, wait).reason, FM_END_DEADLINE);
+    assert_int_equal(scene_look(&scene, agent).cell, fm_cell_at(3, 2));
+    // Its own deadline counts from then on: seven moves.
+    scene_run(&scene, 6);
+    assert_int_equal(scene.ended_count, 1);
+    scene_run(&scene, 1);
+    assert_int_equal(scene_ending(&scene, walk).reason, FM_END_DEADLINE);
+    assert_int_equal(scene_ending(&scene, walk).cell, fm_cell_at(9, 2));
+    assert_int_equal(scene_look(&scene, agent).state, FM_AGENT_IDLE);
+    // Who is there before has arrived.
+    fm_cell near = fm_cell_at(12, 2);
+    uint64_t arrives = scene_order(
+        &scene, agent,
+        (fm_command){.order = FM_ORDER_MOVE, .cells = &near, .cell_count = 1, .deadline = 3});
+    scene_run(&scene, 5);
+    assert_int_equal(scene_ending(&scene, arrives).reason, FM_END_ARRIVED);
+    assert_int_equal(scene_give(&scene, (fm_command){.order = FM_ORDER_STOP, .deadline = 3}).status,
+                     FM_ERR_BAD_VALUE);
+    fm_world_destroy(scene.world);
+}
+
 // ---- patrol, hold -------------------------------------------------------------------------------
 
 #define CROWD 10u
@@ -309,6 +457,7 @@ static bool can_end(fm_order_kind kind, fm_order_end reason)
     case FM_END_REPLACED:
     case FM_END_CANCELLED:
     case FM_END_DIED:
+    case FM_END_DEADLINE:
         return true;
     case FM_END_ARRIVED:
     case FM_END_NEAREST:
@@ -382,9 +531,12 @@ static void order_at_random(struct order_scene *scene, struct account *account, 
         .queue = kind != FM_ORDER_STOP && fm_random_below(random, 2) == 0,
         .loop = fm_random_below(random, 2) == 0,
         .radius = fm_random_below(random, 10),
+        .deadline = kind != FM_ORDER_STOP ? fm_random_below(random, 3) * 20 : 0,
         .spread = kind == FM_ORDER_MOVE && fm_random_below(random, 2) == 0,
         .agents_a_tick = fm_random_below(random, 4) == 0 ? 1 + fm_random_below(random, 3) : 0,
     };
+    command.turn = command.queue ? (fm_turn)fm_random_below(random, 2) : FM_TURN_LAST;
+    command.at = fm_random_below(random, 4);
     command.target = target ? units[fm_random_below(random, unit_count)] : (fm_agent_id){0};
     fm_command_result result = scene_give(scene, command);
     if (result.status != FM_OK || kind == FM_ORDER_STOP) {
@@ -396,6 +548,29 @@ static void order_at_random(struct order_scene *scene, struct account *account, 
         account->kind[account->given] = kind;
     }
     assert_int_equal(result.first_order + count - 1, account->given);
+}
+
+// One of a unit's orders is taken back, or gives its place to another one.
+static void edit_at_random(struct order_scene *scene, struct account *account, fm_random *random,
+                           fm_agent_id unit)
+{
+    fm_agent_report report;
+    if (fm_world_inspect(scene->world, unit, &report) != FM_OK) {
+        return;
+    }
+    uint32_t pick = fm_random_below(random, report.queue_count + 1);
+    uint64_t order = pick == 0 ? report.order : report.queue_orders[pick - 1];
+    if (fm_random_below(random, 2) == 0) {
+        fm_status status = cancel(scene, &unit, &order, 1).status;
+        assert_int_equal(status, order == 0 ? FM_ERR_NO_ORDER : FM_OK);
+        return;
+    }
+    fm_cell goal = scene_free_cell(scene, random);
+    fm_turn turn = fm_random_below(random, 2) == 0 ? FM_TURN_BEFORE : FM_TURN_INSTEAD;
+    if (give_with_turn(scene, unit, goal, turn, 0, &order).status == FM_OK) {
+        account->given += 1;
+        account->kind[account->given] = FM_ORDER_MOVE;
+    }
 }
 
 static void every_order_ends_exactly_once(void **state)
@@ -424,6 +599,10 @@ static void every_order_ends_exactly_once(void **state)
             }
             for (uint32_t n = fm_random_below(&random, 3); n > 0 && unit_count > 2; n--) {
                 order_at_random(&scene, &account, &random, units, unit_count);
+            }
+            if (unit_count > 0 && fm_world_left_to_do(scene.world) == 0) {
+                edit_at_random(&scene, &account, &random,
+                               units[fm_random_below(&random, unit_count)]);
             }
             if (fm_random_below(&random, 12) == 0 && unit_count > 0) {
                 fm_command_result result = {0};
@@ -478,6 +657,9 @@ int main(void)
         cmocka_unit_test(queued_orders_are_done_in_turn),
         cmocka_unit_test(new_orders_and_stop_end_the_queue),
         cmocka_unit_test(full_queues_refuse),
+        cmocka_unit_test(queues_are_edited_anywhere),
+        cmocka_unit_test(full_queues_are_edited),
+        cmocka_unit_test(deadlines_end_orders),
         cmocka_unit_test(an_order_to_many_reaches_some_in_each_tick),
         cmocka_unit_test(settling_carries_an_order_to_its_end),
         cmocka_unit_test(patrols_go_there_and_back_or_round),

@@ -17,6 +17,7 @@ struct sample {
     fm_command_id id; // to which the command points, or not
     fm_agent_id agents[ITEMS_MAX];
     fm_cell cells[ITEMS_MAX];
+    uint64_t orders[ITEMS_MAX];
     fm_rect rects[ITEMS_MAX];
 };
 
@@ -54,6 +55,7 @@ static void make_sample(fm_random *random, struct sample *sample)
         sample->agents[i] = (fm_agent_id){.index1 = any_number(random, UINT32_MAX),
                                           .generation = any_number(random, UINT32_MAX)};
         sample->cells[i] = any_number(random, UINT32_MAX);
+        sample->orders[i] = fm_random_next(random) >> fm_random_below(random, 64);
         sample->rects[i] =
             (fm_rect){any_number(random, UINT32_MAX), any_number(random, 4096),
                       any_number(random, UINT32_MAX), any_number(random, UINT32_MAX)};
@@ -70,6 +72,7 @@ static void make_sample(fm_random *random, struct sample *sample)
         .agent_count = any_number(random, ITEMS_MAX),
         .cells = sample->cells,
         .cell_count = any_number(random, ITEMS_MAX),
+        .orders = sample->orders,
     };
     switch (command->kind) {
     case FM_COMMAND_TEAM:
@@ -93,6 +96,10 @@ static void make_sample(fm_random *random, struct sample *sample)
         command->common_speed = any_number(random, 1) == 1;
         command->max_detour = any_number(random, UINT32_MAX);
         command->agents_a_tick = any_number(random, UINT32_MAX);
+        command->turn = (fm_turn)any_number(random, FM_TURN_INSTEAD);
+        command->at = any_number(random, UINT32_MAX);
+        command->deadline = any_number(random, UINT32_MAX);
+        command->order_count = any_number(random, ITEMS_MAX);
         return;
     case FM_COMMAND_TERRAIN:
     case FM_COMMAND_BUILD:
@@ -114,6 +121,9 @@ static void make_sample(fm_random *random, struct sample *sample)
     case FM_COMMAND_PLACE:
         command->placing = (fm_placing)any_number(random, FM_PLACE_NEAREST);
         return;
+    case FM_COMMAND_CANCEL:
+        command->order_count = any_number(random, ITEMS_MAX);
+        return;
     case FM_COMMAND_REMOVE:
         return;
     }
@@ -122,7 +132,7 @@ static void make_sample(fm_random *random, struct sample *sample)
 // Every member but the arrays and the planner must compare equal: one that is added to fm_command
 // and forgotten by the packing fails here as soon as make_sample() sets it, and the size below
 // reminds of that.
-_Static_assert(sizeof(fm_command) == 104, "a new member: pack it, and set it in make_sample()");
+_Static_assert(sizeof(fm_command) == 120, "a new member: pack it, and set it in make_sample()");
 
 #define SAME(member) assert_int_equal(a->member, b->member)
 
@@ -155,6 +165,9 @@ static void check_same_order(const fm_command *a, const fm_command *b)
     SAME(common_speed);
     SAME(max_detour);
     SAME(agents_a_tick);
+    SAME(turn);
+    SAME(at);
+    SAME(deadline);
 }
 
 static void check_same_area(const fm_command *a, const fm_command *b)
@@ -180,6 +193,10 @@ static void check_same(const fm_command *a, const fm_command *b)
     SAME(team);
     SAME(agent_count);
     SAME(cell_count);
+    SAME(order_count);
+    if (a->order_count > 0) {
+        assert_memory_equal(a->orders, b->orders, a->order_count * sizeof *a->orders);
+    }
     if (a->agent_count > 0) {
         assert_memory_equal(a->agents, b->agents, a->agent_count * sizeof *a->agents);
     }
@@ -211,6 +228,7 @@ static void check_same(const fm_command *a, const fm_command *b)
     case FM_COMMAND_PLACE:
         SAME(placing);
         return;
+    case FM_COMMAND_CANCEL:
     case FM_COMMAND_REMOVE:
         return;
     }

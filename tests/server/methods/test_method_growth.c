@@ -398,6 +398,20 @@ static void send_units(void)
     step();
 }
 
+static void cancel_orders(void)
+{
+    uint64_t *orders = malloc(UNITS * scene.scale * sizeof *orders);
+    for (uint32_t i = 0; i < UNITS * scene.scale; i++) {
+        orders[i] = 1 + i;
+    }
+    put_world();
+    put_agents(UNITS * scene.scale);
+    put_numbers(FM_FIELD_ORDERS, orders, UNITS * scene.scale);
+    ask(FM_METHOD_AGENT_CANCEL);
+    free(orders);
+    step();
+}
+
 static void change_planners(void)
 {
     put_world();
@@ -767,6 +781,7 @@ static const struct deed deeds[] = {
     {FM_METHOD_AGENT_SPAWN, "agents", world_with_a_team, put_down},
     {FM_METHOD_AGENT_REMOVE, "agents", marching_units, remove_units},
     {FM_METHOD_AGENT_ORDER, "agents", units, send_units},
+    {FM_METHOD_AGENT_CANCEL, "agents", marching_units, cancel_orders},
     {FM_METHOD_AGENT_PLANNER, "agents", marching_units, change_planners},
     {FM_METHOD_AGENT_SET, "agents", marching_units, freeze},
     {FM_METHOD_AGENT_PLACE, "agents", marching_units, place},

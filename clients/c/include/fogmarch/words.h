@@ -72,6 +72,7 @@ typedef enum fm_status {
     FM_ERR_NO_JOURNAL, // no_journal: there is no such journal
     FM_ERR_READ_ONLY, // read_only: the world is a replay, which cannot be changed
     FM_ERR_MOVED, // moved: the world is on another node: world.locate says where
+    FM_ERR_NO_ORDER, // no_order: the agent has no such order, or no longer
 } fm_status;
 
 /// Text for logs and people. Static storage, never NULL.
@@ -138,6 +139,7 @@ typedef enum fm_order_end {
     FM_END_TARGET_DIED, // target_died
     FM_END_EXPLORED, // explored
     FM_END_CROWDED, // crowded
+    FM_END_DEADLINE, // deadline
     FM_END_COUNT,
 } fm_order_end;
 
@@ -173,6 +175,7 @@ typedef enum fm_method {
     FM_METHOD_AGENT_SPAWN, // "agent.spawn"
     FM_METHOD_AGENT_REMOVE, // "agent.remove"
     FM_METHOD_AGENT_ORDER, // "agent.order"
+    FM_METHOD_AGENT_CANCEL, // "agent.cancel"
     FM_METHOD_AGENT_PLANNER, // "agent.planner"
     FM_METHOD_AGENT_SET, // "agent.set"
     FM_METHOD_AGENT_PLACE, // "agent.place"
@@ -313,6 +316,11 @@ typedef enum fm_field {
     FM_FIELD_SIGHT, // "sight"
     FM_FIELD_MOTION, // "motion"
     FM_FIELD_TICKET, // "ticket"
+    FM_FIELD_ORDERS, // "orders"
+    FM_FIELD_AT, // "at"
+    FM_FIELD_BEFORE, // "before"
+    FM_FIELD_REPLACES, // "replaces"
+    FM_FIELD_DEADLINE, // "deadline"
     FM_FIELD_COUNT,
 } fm_field;
 

@@ -22,7 +22,7 @@ signal ended(view, why)
 const TERRAINS = ["unknown", "ground", "out_of_bounds", "trees", "swamp", "water", "wall", "building"]
 const STATES = ["idle", "moving", "waiting", "blocked", "holding"]
 const REASONS = ["arrived", "nearest_reached", "unreachable", "replaced", "cancelled", "died", "out_of_memory",
-	"target_lost", "target_died", "explored", "crowded"]
+	"target_lost", "target_died", "explored", "crowded", "deadline"]
 
 var world = 0
 var team = 0
