@@ -82,6 +82,7 @@ ROWS = [
     ]),
     ("Memory and disk", [
         ("Memory", "bytes", [(gauge("fogmarch_resident_memory_bytes", "instance", "max", SERVER), "process"),
+                             (gauge("fogmarch_world_memory_bytes", "world"), BY_WORLD),
                              (gauge("fogmarch_search_memory_bytes", "world"), "{{world}} searches"),
                              (gauge("fogmarch_knowledge_memory_bytes", "world"), "{{world}} knowledge")]),
         ("Journal: bytes a second", "Bps", [(rate("fogmarch_journal_bytes_total", "world"), BY_WORLD)]),

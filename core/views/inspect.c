@@ -149,11 +149,16 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
         if (agents->slots[slot].alive) {
             counts->agents_by_state[agents->slots[slot].state] += 1;
         }
+        counts->agent_bytes += agents->slots[slot].queue_capacity * sizeof(struct fm_order);
     }
+    counts->agent_bytes += fm_agents_bytes(world);
     for (uint32_t slot = 0; slot < planners->slot_count; slot++) {
         const struct fm_planner *planner = &planners->slots[slot];
         if (planner->in_use) {
-            counts->search_bytes += planner->spec.ops->bytes(planner->self);
+            uint64_t bytes = planner->spec.ops->bytes(planner->self);
+            counts->search_bytes += bytes;
+            counts->search_bytes_by_kind[planner->kind] += bytes;
+            counts->planners_by_kind[planner->kind] += 1;
         }
     }
     for (uint32_t id = 1; id <= counts->teams; id++) {

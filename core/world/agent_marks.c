@@ -15,6 +15,14 @@ bool fm_agents_reserve(fm_world *world, uint32_t slots)
                              sizeof *agents->hashes);
 }
 
+size_t fm_agents_bytes(const fm_world *world)
+{
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    return agents->capacity * sizeof *agents->slots +
+           agents->mark_capacity * sizeof *agents->marks +
+           agents->hash_capacity * sizeof *agents->hashes;
+}
+
 void fm_agents_mark_all(fm_world *world, fm_agent_mark mark)
 {
     struct fm_agent_marks *marks = fm_world_agents(world)->marks;

@@ -83,6 +83,9 @@ void fm_agent_mark_set(fm_world *world, const struct fm_agent *agent, fm_agent_m
 /// Makes room for so many slots, and what goes with them. False when out of memory.
 FM_CHECKED bool fm_agents_reserve(fm_world *world, uint32_t slots);
 
+/// Bytes of that.
+size_t fm_agents_bytes(const fm_world *world);
+
 /// Releases that. The world's agents hold nothing any more.
 void fm_agents_fini(fm_world *world);
 

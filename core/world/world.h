@@ -472,6 +472,9 @@ typedef struct fm_world_counts {
     uint32_t first_move_histogram[65]; // ticks from order to first move; [64] counts 64 and more
     uint64_t search_bytes;             // of all planners
     uint64_t knowledge_bytes;          // of all teams
+    uint64_t agent_bytes;              // of all agents, queued orders too
+    uint32_t planners_by_kind[FM_PLANNER_COUNT];     // adds up to `planners`
+    uint64_t search_bytes_by_kind[FM_PLANNER_COUNT]; // adds up to `search_bytes`
     uint64_t map_cells;
     uint64_t known_cells; // summed over the teams
 

@@ -34,5 +34,4 @@ const fm_memory *fm_memory_arena_memory(const fm_memory_arena *arena);
 void fm_memory_arena_limit(fm_memory_arena *arena, size_t bytes_max);
 
 /// Bytes in use: asked for and not released, rounded up as the allocator rounds.
-/// For the tests of the limit.
 size_t fm_memory_arena_bytes(const fm_memory_arena *arena);

@@ -9,15 +9,18 @@
 
 static void pack_server_stats(msgpack_packer *packer, const fm_hub *hub)
 {
-    size_t rss_size = 0;
+    size_t rss_size = 0, unsent_size;
+    size_t session_bytes = fm_stream_session_bytes(hub, &unsent_size);
     uv_resident_set_memory(&rss_size);
     fm_pack_text(packer, "server");
-    msgpack_pack_map(packer, 17);
+    msgpack_pack_map(packer, 19);
     fm_pack_key_uint(packer, "uptime_ms", (fm_clock_now_ns() - hub->start_ns) / FM_NS_PER_MS);
     fm_pack_key_uint(packer, "worlds", hub->host_count);
     fm_pack_key_uint(packer, "sessions", hub->session_count);
     fm_pack_key_uint(packer, "workers", fm_conductor_worker_count(hub->conductor));
     fm_pack_key_uint(packer, "rss_bytes", rss_size);
+    fm_pack_key_uint(packer, "session_bytes", session_bytes);
+    fm_pack_key_uint(packer, "unsent_bytes", unsent_size);
     fm_pack_key_uint(packer, "messages", hub->counts.messages);
     fm_pack_key_uint(packer, "bytes_in", hub->counts.bytes_in);
     fm_pack_key_uint(packer, "bytes_out", hub->counts.bytes_out);
@@ -82,6 +85,33 @@ static void pack_searches(msgpack_packer *packer, const fm_world_counts *counts)
     }
 }
 
+// Planners are listed where there are any: there are more than twenty kinds.
+static void pack_memory(msgpack_packer *packer, const fm_world_stats *stats)
+{
+    const fm_world_counts *counts = &stats->counts;
+    uint32_t kinds = 0;
+    for (uint32_t i = 0; i < FM_PLANNER_COUNT; i++) {
+        kinds += counts->planners_by_kind[i] > 0;
+    }
+    fm_pack_text(packer, "memory");
+    msgpack_pack_map(packer, 6);
+    fm_pack_key_uint(packer, "bytes", stats->memory);
+    fm_pack_key_uint(packer, "bytes_max", stats->memory_max);
+    fm_pack_key_uint(packer, "agents", counts->agent_bytes);
+    fm_pack_key_uint(packer, "knowledge", counts->knowledge_bytes);
+    fm_pack_key_uint(packer, "searches", counts->search_bytes);
+    fm_pack_text(packer, "planners");
+    msgpack_pack_map(packer, kinds);
+    for (uint32_t i = 0; i < FM_PLANNER_COUNT; i++) {
+        if (counts->planners_by_kind[i] > 0) {
+            fm_pack_text(packer, fm_search_kind_name(i));
+            msgpack_pack_map(packer, 2);
+            fm_pack_key_uint(packer, "count", counts->planners_by_kind[i]);
+            fm_pack_key_uint(packer, "bytes", counts->search_bytes_by_kind[i]);
+        }
+    }
+}
+
 static void pack_journal_stats(msgpack_packer *packer, const fm_world_stats *stats)
 {
     const fm_journal_numbers *numbers = &stats->journal_numbers;
@@ -102,7 +132,7 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
 {
     const fm_world_counts *counts = &stats->counts;
     fm_pack_text(packer, "world");
-    msgpack_pack_map(packer, 25);
+    msgpack_pack_map(packer, 26);
     fm_pack_key_uint(packer, "tick", counts->tick);
     fm_pack_key_uint(packer, "agents", counts->agents);
     fm_pack_key_uint(packer, "planners", counts->planners);
@@ -123,6 +153,7 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
     fm_pack_key_real(packer, "ns_per_expansion", stats->ns_per_expansion);
     pack_by_name(packer, stats);
     pack_searches(packer, counts);
+    pack_memory(packer, stats);
     pack_journal_stats(packer, stats);
 }
 

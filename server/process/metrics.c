@@ -122,6 +122,11 @@ static void write_server(FILE *out, const fm_hub *hub)
         (double)(fm_clock_now_ns() - hub->start_ns) / 1e9);
     one(out, "fogmarch_resident_memory_bytes", "gauge", "Memory of the process.",
         (double)resident_size);
+    size_t unsent_size;
+    one(out, "fogmarch_session_memory_bytes", "gauge",
+        "Memory of all sessions and their subscriptions.",
+        (double)fm_stream_session_bytes(hub, &unsent_size));
+    one(out, "fogmarch_unsent_bytes", "gauge", "Bytes that wait for clients.", (double)unsent_size);
     one(out, "fogmarch_workers", "gauge", "Threads that share the work of a tick.",
         fm_conductor_worker_count(hub->conductor));
     one(out, "fogmarch_worlds", "gauge", "Worlds that tick.", hub->host_count);
@@ -353,6 +358,15 @@ static void write_searches(FILE *out, const fm_metrics *metrics)
                     (unsigned long long)world->stats.counts.expansions_by_kind[i]);
         }
     }
+    head(out, "fogmarch_planner_memory_bytes", "gauge", "Memory of all searches of a kind.");
+    for (uint32_t w = 0; w < metrics->world_count; w++) {
+        const struct world_numbers *world = &metrics->worlds[w];
+        for (uint32_t i = 0; i < FM_PLANNER_COUNT; i++) {
+            fprintf(out, "fogmarch_planner_memory_bytes{world=\"%s\",planner=\"%s\"} %llu\n",
+                    world->name, fm_search_kind_name(i),
+                    (unsigned long long)world->stats.counts.search_bytes_by_kind[i]);
+        }
+    }
     PER_NAME(out, metrics, "fogmarch_replans_total", "counter",
              "Searches begun, or continued after an answer, by cause.", "cause", fm_replan_names,
              world->stats.counts.replans[i]);
@@ -401,6 +415,12 @@ static void write_worlds(FILE *out, const fm_metrics *metrics)
               world->stats.counts.search_bytes);
     PER_WORLD(out, metrics, "fogmarch_knowledge_memory_bytes", "gauge",
               "Memory of what the teams know.", world->stats.counts.knowledge_bytes);
+    PER_WORLD(out, metrics, "fogmarch_agents_memory_bytes", "gauge", "Memory of all agents.",
+              world->stats.counts.agent_bytes);
+    PER_WORLD(out, metrics, "fogmarch_world_memory_bytes", "gauge", "Memory of the whole world.",
+              world->stats.memory);
+    PER_WORLD(out, metrics, "fogmarch_world_memory_max_bytes", "gauge",
+              "Most memory that a world may have (--world-memory-max).", world->stats.memory_max);
     write_journals(out, metrics);
     write_times(out, metrics);
 }

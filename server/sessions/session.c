@@ -368,6 +368,12 @@ static void on_received(void *owner, const uint8_t *bytes, size_t size)
 
 // ---- sending -----------------------------------------------------------------------------------
 
+size_t fm_session_bytes(const fm_session *session)
+{
+    return sizeof *session + session->input_capacity + session->upload.total +
+           session->download.total;
+}
+
 size_t fm_session_unsent_size(const fm_session *session)
 {
     return session->transport->ops->unsent_size(session->transport);

@@ -132,6 +132,9 @@ void fm_session_send(fm_session *session, fm_frame *const *frames, uint32_t fram
 /// Bytes that wait for the client.
 size_t fm_session_unsent_size(const fm_session *session);
 
+/// Bytes that the session holds, but for its subscriptions and what waits for the client.
+size_t fm_session_bytes(const fm_session *session);
+
 /// Takes from one of the session's meters.
 /// @return FM_OK, or FM_ERR_BUSY with a sentence in `error`
 FM_CHECKED fm_status fm_session_meter(fm_session *session, fm_meter_kind kind, uint64_t amount,

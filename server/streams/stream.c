@@ -649,6 +649,18 @@ void fm_stream_flush(fm_hub *hub)
     take_dues(hub);
 }
 
+size_t fm_stream_session_bytes(const fm_hub *hub, size_t *unsent)
+{
+    size_t size = 0;
+    *unsent = 0;
+    for (uint32_t i = 0; i < hub->session_count; i++) {
+        const fm_session *session = hub->sessions[i];
+        size += fm_session_bytes(session) + session->subscription_count * sizeof(fm_subscription);
+        *unsent += fm_session_unsent_size(session);
+    }
+    return size;
+}
+
 uint64_t fm_stream_lag_max(const fm_hub *hub)
 {
     uint64_t most = 0;

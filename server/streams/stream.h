@@ -71,6 +71,12 @@ void fm_stream_flush(fm_hub *hub);
 /// Forgets all scenes without subscribers: the server goes down.
 void fm_stream_forget(fm_hub *hub);
 
+/// Bytes that all sessions hold with their subscriptions, but for the views behind these, and bytes
+/// that wait for their clients. Frames that go to several clients count for each.
+///
+/// @param unsent  receives the second
+size_t fm_stream_session_bytes(const fm_hub *hub, size_t *unsent);
+
 /// Ticks that the subscription farthest behind has not been sent yet.
 uint64_t fm_stream_lag_max(const fm_hub *hub);
 

@@ -129,7 +129,8 @@ typedef struct fm_world_stats {
     char journal_error[FM_JOURNAL_ERROR_SIZE]; // why it cannot be written; empty: it can
     fm_journal_numbers journal_numbers;
     fm_distribution keyframe_times;
-    fm_team_counts *teams; // owned; NULL: not asked for
+    uint64_t memory, memory_max; // bytes of the world's arena, and its limit
+    fm_team_counts *teams;       // owned; NULL: not asked for
     uint32_t team_count;
 } fm_world_stats;
 

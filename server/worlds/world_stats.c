@@ -84,6 +84,8 @@ fm_status fm_stats_make(const fm_config *config, const fm_host *host, fm_job *jo
     stats->skipped_ticks = host->pacer.skipped_ticks;
     stats->degraded_ticks = host->pacer.degraded_ticks;
     stats->ns_per_expansion = host->pacer.ns_per_expansion;
+    stats->memory = fm_memory_arena_bytes(host->arena);
+    stats->memory_max = config->world_memory_max;
     fm_recording_stats(config, host, stats);
     job->stats.world = stats;
     return job->stats.teams ? list_teams(host, stats) : FM_OK;

@@ -360,6 +360,12 @@ def statistics_and_inspection():
         assert counts["tick_ms"]["count"] == 5 == counts["overrun_ms"]["count"]
         assert counts["order_to_first_move_ticks"]["count"] == 2
         assert set(counts["stages_ms"]) >= {"commands", "sense", "search", "move"}
+        memory = counts["memory"]
+        assert memory["agents"] > 0 and memory["bytes_max"] == 1 << 32
+        assert memory["searches"] == counts["search_bytes"] and memory["knowledge"] == counts["knowledge_bytes"]
+        assert memory["bytes"] >= memory["agents"] + memory["searches"] + memory["knowledge"], memory
+        assert memory["planners"] == {"dstar-lite": {"count": counts["planners"], "bytes": memory["searches"]}}, memory
+        assert stats["server"]["session_bytes"] > 500
         assert "world" not in client.call("stats")
         assert client.refused("stats", world=99) == "no_world"
         client.call("stats", world=world, reset=True)

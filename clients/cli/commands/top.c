@@ -84,12 +84,13 @@ static void ask_summary(fm_cli *cli, uint64_t world, char *line)
     const msgpack_object *stats = fm_object_get(fm_cli_call(cli, FM_METHOD_STATS), "world");
     const msgpack_object *tick_ms = fm_object_get(stats, "tick_ms");
     snprintf(line, LINE_SIZE,
-             "tick %s   %s agents   %s searches   tick p50 %.2f ms, p99 %.2f ms   search %s",
+             "tick %s   %s agents   %s searches   tick p50 %.2f ms, p99 %.2f ms   search %s of %s",
              fm_report_grouped(fm_object_uint(stats, "tick", 0)),
              fm_report_grouped(fm_object_uint(stats, "agents", 0)),
              fm_report_grouped(fm_object_uint(stats, "planners", 0)),
              fm_object_real(tick_ms, "p50", 0), fm_object_real(tick_ms, "p99", 0),
-             fm_report_size(fm_object_uint(stats, "search_bytes", 0)));
+             fm_report_size(fm_object_uint(stats, "search_bytes", 0)),
+             fm_report_size(fm_object_uint(fm_object_get(stats, "memory"), "bytes", 0)));
 }
 
 // ---- plain -------------------------------------------------------------------------------------

@@ -345,10 +345,11 @@ Subscribe = TypedDict('Subscribe', {
 
 # What stats answers.
 Stats = TypedDict('Stats', {
-    # uptime_ms, worlds, sessions, workers, rss_bytes, messages, bytes_in, bytes_out, deltas_merged,
-    # keyframes_forced, streams_resumed, protocol_errors, turned_away, too_fast (of these, by
-    # rate_connections), wrong_tokens, rate_refusals, client_lag_ticks (of the subscription
-    # farthest behind)
+    # uptime_ms, worlds, sessions, workers, rss_bytes, session_bytes (of all sessions, their
+    # subscriptions too), unsent_bytes (that wait for clients), messages, bytes_in, bytes_out,
+    # deltas_merged, keyframes_forced, streams_resumed, protocol_errors, turned_away, too_fast (of
+    # these, by rate_connections), wrong_tokens, rate_refusals, client_lag_ticks (of the
+    # subscription farthest behind)
     'server': dict[str, Any],
     # tick, agents, states, planners, orders_given, orders_ended, expansions, moves, cells_edited,
     # search_bytes, knowledge_bytes, known_cells (summed over teams), stuck (agents that wanted to
@@ -358,8 +359,9 @@ Stats = TypedDict('Stats', {
     # made or loaded, tick_ms, overrun_ms and order_to_first_move_ticks (count, p50, p99, p999,
     # max), stages_ms (means; of these `commands` is what was done for the world between ticks,
     # which counts as the next tick's time), late_ticks, skipped_ticks, degraded_ticks,
-    # ns_per_expansion, journal (state, error, commits, rows, bytes, keyframes, errors,
-    # waiting_bytes, waiting_ticks)
+    # ns_per_expansion, memory (bytes of the world, bytes_max that it may have; of these agents,
+    # knowledge, searches; planners: count and bytes of those of a kind, by name), journal (state,
+    # error, commits, rows, bytes, keyframes, errors, waiting_bytes, waiting_ticks)
     'world': dict[str, Any],
     # with teams, of the first 4096: team, weight, agents, waiting (of them, have an order but no
     # path yet), and in expansions share (of the last tick), saved (for the next), used (in the
