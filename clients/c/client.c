@@ -383,9 +383,9 @@ static const char *deliver_response(fm_client *client, const msgpack_object_arra
     if (failed) {
         read_error(&message->ptr[2], &error);
     }
-    if (client->hooks != NULL && client->hooks->holds(client, slot_of(client, (uint32_t)id),
-                                                      failed ? &error : NULL,
-                                                      &message->ptr[failed ? 2 : 3])) {
+    if (client->hooks != NULL &&
+        client->hooks->holds(client, slot_of(client, (uint32_t)id), failed ? &error : NULL,
+                             &message->ptr[failed ? 2 : 3])) {
         return NULL; // it will be sent to another node
     }
     if (!failed) {

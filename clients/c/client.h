@@ -48,7 +48,7 @@ struct fm_client {
     fm_client_options options;
     char name[65], token[257]; // what options.name and options.token point to
     char resume[FM_CLIENT_RESUME_SIZE];
-    char ticket[256]; // in hello, see fm_follow; empty: none
+    char ticket[256];      // in hello, see fm_follow; empty: none
     fm_client_error error; // of the last failure
     bool broken;           // for good; `broken_error` says why
     fm_client_error broken_error;
