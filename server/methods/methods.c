@@ -18,6 +18,7 @@
 #include "server/methods/stats_methods.h"
 #include "server/methods/stream_methods.h"
 #include "server/methods/world_methods.h"
+#include "server/relay/relay.h"
 #include "server/streams/stream.h"
 
 // ---- the table ---------------------------------------------------------------------------------
@@ -37,6 +38,7 @@ struct method {
     uint64_t (*amount)(const fm_request *request);
     fm_meter_kind meter;
     enum method_worlds worlds; // field `world`
+    bool needs_no_world;       // a relay answers it as well; see also refuse_on_relay()
 };
 
 static uint64_t count_orders(const fm_request *request)
@@ -79,19 +81,23 @@ static uint64_t count_planners(const fm_request *request)
 }
 
 static const struct method methods[FM_METHOD_COUNT] = {
-    [FM_METHOD_HELLO] = {.take = fm_take_hello},
-    [FM_METHOD_PING] = {.take = fm_take_ping},
+    [FM_METHOD_HELLO] = {.take = fm_take_hello, .needs_no_world = true},
+    [FM_METHOD_PING] = {.take = fm_take_ping, .needs_no_world = true},
     [FM_METHOD_TOKEN_CREATE] = {.take = fm_take_token_create},
     [FM_METHOD_TOKEN_REVOKE] = {.take = fm_take_token_revoke},
     [FM_METHOD_TOKEN_LIST] = {.take = fm_take_token_list},
     [FM_METHOD_MAP_UPLOAD] = {.take = fm_take_map_upload},
     [FM_METHOD_WORLD_CREATE] = {.take = fm_take_world_create},
-    [FM_METHOD_WORLD_LIST] = {.take = fm_take_world_list},
-    [FM_METHOD_WORLD_LOCATE] = {.take = fm_take_world_locate, .worlds = WORLDS_ALL},
+    [FM_METHOD_WORLD_LIST] = {.take = fm_take_world_list, .needs_no_world = true},
+    [FM_METHOD_WORLD_LOCATE] = {.take = fm_take_world_locate,
+                                .worlds = WORLDS_ALL,
+                                .needs_no_world = true},
     [FM_METHOD_CLUSTER_STATUS] = {.take = fm_take_cluster_status},
     [FM_METHOD_CLUSTER_MOVE] = {.take = fm_take_cluster_move},
     [FM_METHOD_CLUSTER_DRAIN] = {.take = fm_take_cluster_drain},
-    [FM_METHOD_WORLD_INFO] = {.take = fm_take_world_info, .worlds = WORLDS_ALL},
+    [FM_METHOD_WORLD_INFO] = {.take = fm_take_world_info,
+                              .worlds = WORLDS_ALL,
+                              .needs_no_world = true},
     [FM_METHOD_WORLD_DESTROY] = {.take = fm_take_world_destroy},
     [FM_METHOD_WORLD_PAUSE] = {.take = fm_take_world_pause, .answer = fm_answer_tick},
     [FM_METHOD_WORLD_RESUME] = {.take = fm_take_world_resume, .answer = fm_answer_tick},
@@ -161,10 +167,15 @@ static const struct method methods[FM_METHOD_COUNT] = {
                               .amount = count_questions,
                               .meter = FM_METER_QUERIES,
                               .worlds = WORLDS_ALL},
-    [FM_METHOD_SUBSCRIBE] = {.take = fm_take_subscribe, .worlds = WORLDS_ALL},
-    [FM_METHOD_SUBSCRIPTION_MOVE] = {.take = fm_take_subscription_move},
-    [FM_METHOD_UNSUBSCRIBE] = {.take = fm_take_unsubscribe},
-    [FM_METHOD_STATS] = {.take = fm_take_stats, .reply = fm_reply_stats, .worlds = WORLDS_ALL},
+    [FM_METHOD_SUBSCRIBE] = {.take = fm_take_subscribe,
+                             .worlds = WORLDS_ALL,
+                             .needs_no_world = true},
+    [FM_METHOD_SUBSCRIPTION_MOVE] = {.take = fm_take_subscription_move, .needs_no_world = true},
+    [FM_METHOD_UNSUBSCRIBE] = {.take = fm_take_unsubscribe, .needs_no_world = true},
+    [FM_METHOD_STATS] = {.take = fm_take_stats,
+                         .reply = fm_reply_stats,
+                         .worlds = WORLDS_ALL,
+                         .needs_no_world = true},
     [FM_METHOD_DEBUG_INSPECT] = {.take = fm_take_debug_inspect,
                                  .answer = fm_answer_debug_inspect,
                                  .worlds = WORLDS_ALL},
@@ -259,6 +270,23 @@ static fm_status refuse_at_the_end(const fm_session *session, const fm_request *
     return has_moved ? FM_ERR_MOVED : FM_ERR_GOING_DOWN;
 }
 
+// What only a server can do that has the world, its relays cannot.
+static fm_status refuse_on_relay(const fm_session *session, const fm_request *request, char *error)
+{
+    const fm_hub *hub = session->hub;
+    bool of_world = request->values[FM_FIELD_WORLD].present;
+    bool stats_of_world = request->method == FM_METHOD_STATS && of_world;
+    if (hub->relay == NULL || (methods[request->method].needs_no_world && !stats_of_world)) {
+        return FM_OK;
+    }
+    const fm_host *host =
+        of_world ? fm_hub_find_host(hub, request->values[FM_FIELD_WORLD].number) : NULL;
+    snprintf(error, FM_ERROR_TEXT_SIZE,
+             "this is a relay, which shows worlds and runs none: send %s to %.120s",
+             fm_method_name(request->method), fm_relay_owner(hub->relay, host));
+    return FM_ERR_DENIED;
+}
+
 static fm_status take(fm_session *session, const fm_request *request, char *error)
 {
     if (!fm_role_may(session->role, request->method)) {
@@ -270,7 +298,10 @@ static fm_status take(fm_session *session, const fm_request *request, char *erro
     if (session->hub->going_down) {
         return refuse_at_the_end(session, request);
     }
-    fm_status status = check_world(session, request, error);
+    fm_status status = refuse_on_relay(session, request, error);
+    if (status == FM_OK) {
+        status = check_world(session, request, error);
+    }
     if (status == FM_OK) {
         status = pay_for_work(session, request, error);
     }

@@ -5,6 +5,7 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/methods/issuance.h"
+#include "server/relay/relay.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -239,6 +240,14 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
         }
         fm_request_refuse(session, request, FM_ERR_DENIED, "the token is missing or wrong");
         fm_session_finish(session, "wrong token");
+        return FM_OK;
+    }
+    if (session->hub->relay != NULL && session->role == FM_ROLE_PLAYER) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "this is a relay, which has spectators only: players go to %.120s",
+                 fm_relay_owner(session->hub->relay, NULL));
+        fm_request_refuse(session, request, FM_ERR_DENIED, error);
+        fm_session_finish(session, "a player at a relay");
         return FM_OK;
     }
     fm_session_let_in(session);

@@ -6,6 +6,7 @@
 #include "server/base/log.h"
 #include "server/methods/creation.h"
 #include "server/methods/issuance.h"
+#include "server/relay/relay.h"
 #include "server/streams/stream.h"
 
 #include <ctype.h>
@@ -474,6 +475,10 @@ static void pack_replay(msgpack_packer *packer, const fm_host *host,
 static void pack_info(msgpack_packer *packer, const fm_session *session, const fm_host *host)
 {
     fm_host_summary summary = summary_for(session, host);
+    const fm_relay *relay = session->hub->relay;
+    if (relay != NULL && fm_relay_pack_info(relay, host, &summary, packer)) {
+        return;
+    }
     uint32_t base_count = session->role == FM_ROLE_PLAYER ? 0 : host->base_count;
     bool is_player = session->role == FM_ROLE_PLAYER;
     msgpack_pack_map(packer, is_player ? 15 : 16);

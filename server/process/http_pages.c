@@ -4,6 +4,7 @@
 
 #include "server/process/http_files.h"
 #include "server/process/http_origin.h"
+#include "server/relay/relay.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ struct fm_http_pages {
 
 static bool is_ready(const fm_hub *hub)
 {
-    return !hub->going_down && hub->creation_count == 0;
+    return !hub->going_down && hub->creation_count == 0 &&
+           (hub->relay == NULL || fm_relay_is_ready(hub->relay));
 }
 
 static fm_http_answer answer_readiness(const fm_hub *hub)

@@ -3,6 +3,7 @@
 #include "server/process/metrics.h"
 
 #include "server/process/syscall_filter.h"
+#include "server/relay/relay.h"
 #include "server/streams/stream.h"
 
 #include "core/world/words.h"
@@ -338,6 +339,33 @@ static void write_cluster(FILE *out, const fm_hub *hub)
     write_distribution(out, "fogmarch_cluster_move_seconds", labels, &numbers.move_times);
 }
 
+static void write_relay(FILE *out, const fm_hub *hub)
+{
+    if (hub->relay == NULL) {
+        return;
+    }
+    fm_relay_numbers numbers = fm_relay_count(hub->relay);
+    one(out, "fogmarch_relay_sources", "gauge", "Servers that are asked for their worlds.",
+        (double)numbers.sources);
+    one(out, "fogmarch_relay_sources_connected", "gauge", "Of these, connected.",
+        (double)numbers.sources_connected);
+    one(out, "fogmarch_relay_views", "gauge", "Views that are subscribed to upstream.",
+        (double)numbers.views);
+    one(out, "fogmarch_relay_worlds_lost", "gauge",
+        "Worlds that are shown as they were when their connection broke.",
+        (double)numbers.feeds_lost);
+    one(out, "fogmarch_relay_connections_lost_total", "counter",
+        "Connections to worlds that broke or failed.", (double)numbers.lost_total);
+    one(out, "fogmarch_relay_keyframes_total", "counter", "Keyframes from upstream.",
+        (double)numbers.keyframes);
+    one(out, "fogmarch_relay_deltas_total", "counter", "Deltas from upstream.",
+        (double)numbers.deltas);
+    one(out, "fogmarch_relay_rx_bytes_total", "counter", "Bytes of worlds from upstream.",
+        (double)numbers.bytes_in);
+    one(out, "fogmarch_relay_held_bytes", "gauge", "Bytes that are held back by relay_delay_ticks.",
+        (double)numbers.held_size);
+}
+
 static double known_ratio(const fm_world_counts *counts)
 {
     double cells = (double)counts->map_cells * counts->teams;
@@ -434,6 +462,7 @@ static void make_text(fm_metrics *metrics)
     if (out != NULL) {
         write_server(out, metrics->hub);
         write_cluster(out, metrics->hub);
+        write_relay(out, metrics->hub);
         write_worlds(out, metrics);
         bool failed = ferror(out) != 0;
         if (fclose(out) != 0 || failed) {
@@ -496,7 +525,7 @@ bool fm_metrics_request(fm_metrics *metrics)
         make_text(metrics);
         return true;
     }
-    for (uint32_t i = 0; i < hub->host_count; i++) {
+    for (uint32_t i = 0; i < hub->host_count && hub->relay == NULL; i++) {
         metrics->awaited += post(metrics, hub->hosts[i]);
     }
     if (metrics->awaited == 0) {

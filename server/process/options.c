@@ -5,6 +5,7 @@
 #include "server/base/config_file.h"
 #include "server/base/config_print.h"
 #include "server/process/membership.h"
+#include "server/relay/relay.h"
 #include "server/wire/tls.h"
 
 #include <ctype.h>
@@ -449,6 +450,14 @@ static void check_cluster(struct options *options)
     sodium_memzero(&secrets, sizeof secrets);
 }
 
+static void check_relay(struct options *options)
+{
+    const char *conflict = fm_relay_conflict(&options->config);
+    if (conflict != NULL) {
+        complain(options, FM_EXIT_FAILURE, "relay_of: %s", conflict);
+    }
+}
+
 static void read_settings(struct options *options)
 {
     read_file(options);
@@ -474,6 +483,7 @@ bool fm_options_read(const char *const *arguments, const char *const *environmen
     if (options.error_count == 0 && options.check_config) {
         check_files(&options);
         check_cluster(&options);
+        check_relay(&options);
     }
     if (options.error_count == 0) {
         may_start = !print_wanted(&options, out);

@@ -23,6 +23,7 @@
 #include "server/process/watchdog.h"
 #include "server/methods/issuance.h"
 #include "server/methods/methods.h"
+#include "server/relay/relay.h"
 #include "server/sessions/hub.h"
 #include "server/sessions/ledger.h"
 #include "server/streams/stream.h"
@@ -83,6 +84,7 @@ static void close_own_handles(struct server *server)
         fm_proxies_close(server->proxies);
         fm_http_close(server->http);
         fm_http_close(server->operators);
+        fm_relay_close(server->hub.relay);
     }
 }
 
@@ -563,6 +565,16 @@ static bool start_watchdog(struct server *server)
     return true;
 }
 
+static bool start_relay(struct server *server)
+{
+    char error[FM_RELAY_ERROR_SIZE];
+    if (server->config.relay_of[0] == '\0' || fm_relay_start(&server->hub, error) == FM_OK) {
+        return true;
+    }
+    fm_log(FM_LOG_ERROR, "cannot relay", fm_log_text("reason", error));
+    return false;
+}
+
 static void init_handles(struct server *server)
 {
     uv_loop_t *loop = &server->loop;
@@ -655,6 +667,7 @@ static void server_fini(struct server *server)
         fm_host_destroy(server->hub.replays[i]);
     }
     fm_conductor_destroy(server->hub.conductor);
+    fm_relay_destroy(server->hub.relay);
     fm_membership_end(&server->hub);
     fm_http_destroy(server->http);
     fm_http_destroy(server->operators);
@@ -752,8 +765,9 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
     server.hub.commit = commit;
     fm_notify_init(&server.notify);
     warn_of_rights(config);
-    bool started = start_journal(&server) && start_tls(&server) && start_http(&server) &&
-                   start_listening(&server) && start_watchdog(&server) && start_filter(config);
+    bool started = start_relay(&server) && start_journal(&server) && start_tls(&server) &&
+                   start_http(&server) && start_listening(&server) && start_watchdog(&server) &&
+                   start_filter(config);
     if (started) {
         fm_notify_ready(&server.notify, 0, 0);
     } else {

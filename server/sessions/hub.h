@@ -60,6 +60,10 @@ typedef struct fm_hub {
     /// A world that goes to another node was stopped, and its log says whose it is; NULL: none
     /// goes.
     void (*on_left)(struct fm_hub *hub, fm_host *host);
+    struct fm_relay *relay; // whose worlds are shown here; NULL: this server has its own
+    /// With a relay: takes over a job for a view to be watched, or not any more, that otherwise
+    /// goes to the conductor; later, not before this returns.
+    void (*on_watch)(struct fm_hub *hub, fm_job *job);
     void (*on_yield)(struct fm_hub *hub); // fm_sessions_take_turns() is due; NULL: nobody
                                           // calls it, and sessions do not yield
 

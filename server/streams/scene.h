@@ -82,6 +82,7 @@ struct fm_scene {
     uint64_t serial;
     uint64_t stream;  // by which clients know this history again; random, even
     uint64_t idle_ns; // since when nobody is subscribed; 0: somebody is
+    bool is_kept;     // also while nobody is: until the world or the server ends
     bool live;
     uint64_t tick; // of the newest publication
     fm_load load;

@@ -39,12 +39,14 @@ static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind, fm_
     if (job == NULL) {
         return false;
     }
-    if (fm_conductor_post(fm_hub_conductor(hub, job->host), job) != FM_OK) {
+    job->session = session == NULL ? 0 : session->number;
+    if (hub->on_watch != NULL) {
+        hub->on_watch(hub, job);
+    } else if (fm_conductor_post(fm_hub_conductor(hub, job->host), job) != FM_OK) {
         fm_job_destroy(job);
         return false;
     }
     if (session != NULL) {
-        job->session = session->number;
         session->jobs_waiting += FM_SESSION_WATCH_JOBS;
     }
     return true;
@@ -53,7 +55,7 @@ static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind, fm_
 static fm_scene *longer_idle(fm_scene *longest, const fm_host *host)
 {
     for (fm_scene *scene = host->scenes; scene != NULL; scene = scene->next) {
-        bool waits = scene->subscriptions == NULL;
+        bool waits = scene->subscriptions == NULL && !scene->is_kept;
         if (waits && (longest == NULL || scene->idle_ns < longest->idle_ns)) {
             longest = scene;
         }
@@ -123,10 +125,9 @@ static void remove_scene(fm_hub *hub, fm_scene *scene)
     fm_scene_destroy(scene);
 }
 
-fm_status fm_scenes_open(fm_session *session, fm_host *host, uint32_t team, bool sight,
+fm_status fm_scenes_open(fm_hub *hub, fm_session *session, fm_host *host, uint32_t team, bool sight,
                          fm_scene **out)
 {
-    fm_hub *hub = session->hub;
     fm_scene *scene;
     if (host->state == FM_HOST_ENDING) {
         return FM_ERR_MOVED; // it is on its way to another node

@@ -22,12 +22,12 @@ fm_scene *fm_scenes_find(const fm_host *host, uint32_t team);
 
 /// Opens the scene of a view and asks the conductor to watch it.
 ///
-/// @param session  that waits for it: the job counts as one of its own
+/// @param session  that waits for it: the job counts as one of its own; NULL: none
 /// @param sight    whether the view says which cells are visible
 /// @return FM_OK, FM_ERR_LIMIT (too many bytes of scenes that are in use), FM_ERR_NO_MEMORY or
 ///         FM_ERR_MOVED: the world goes to another node
-FM_CHECKED fm_status fm_scenes_open(fm_session *session, fm_host *host, uint32_t team, bool sight,
-                                    fm_scene **out);
+FM_CHECKED fm_status fm_scenes_open(fm_hub *hub, fm_session *session, fm_host *host, uint32_t team,
+                                    bool sight, fm_scene **out);
 
 /// Asks for the visible cells of a scene that has been without until now; nothing happens when it
 /// has them.

@@ -435,7 +435,7 @@ static void end(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
     fm_hub *hub = subscription->session->hub;
-    if (leave(subscription)) {
+    if (leave(subscription) && !scene->is_kept) {
         fm_scenes_close(hub, scene);
     }
 }
@@ -448,7 +448,7 @@ static void lose(fm_subscription *subscription)
     bool may_come_back = scene->live && hub->config->resume_s > 0 && !hub->going_down;
     if (leave(subscription)) {
         scene->idle_ns = fm_clock_now_ns();
-        if (!may_come_back) {
+        if (!may_come_back && (!scene->is_kept || hub->going_down)) {
             fm_scenes_close(hub, scene);
         }
     }
@@ -485,7 +485,8 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
     fm_scene *scene = fm_scenes_find(request->host, request->team);
     fm_status status = FM_OK;
     if (scene == NULL) {
-        status = fm_scenes_open(session, request->host, request->team, request->sight, &scene);
+        status = fm_scenes_open(session->hub, session, request->host, request->team, request->sight,
+                                &scene);
     } else if (request->sight) {
         status = fm_scenes_ask_for_sight(session, scene);
     }
@@ -602,13 +603,14 @@ static void flush_scene(fm_scene *scene, const fm_host_summary *summary)
     }
 }
 
-// Closes scenes that nobody has come back to for `longest_ns`.
+// Closes scenes that nobody has come back to for `longest_ns`; with 0 those that are kept as well.
 static void close_idle(fm_hub *hub, fm_host *host, uint64_t now_ns, double longest_ns)
 {
     fm_scene *next;
     for (fm_scene *scene = host->scenes; scene != NULL; scene = next) {
         next = scene->next;
-        if (scene->subscriptions == NULL && (double)(now_ns - scene->idle_ns) >= longest_ns) {
+        bool is_wanted = scene->subscriptions != NULL || (scene->is_kept && longest_ns > 0);
+        if (!is_wanted && (double)(now_ns - scene->idle_ns) >= longest_ns) {
             fm_scenes_close(hub, scene);
         }
     }
@@ -679,6 +681,7 @@ uint64_t fm_stream_lag_max(const fm_hub *hub)
 static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
 {
     bool is_last = scene->subscriptions == NULL;
+    scene->is_kept = false;
     if (is_last) {
         fm_scenes_close(hub, scene);
     }
@@ -817,6 +820,7 @@ void fm_stream_end_host(fm_hub *hub, fm_host *host, const fm_node_entry *place, 
     close_idle(hub, host, fm_clock_now_ns(), 0);
     while (host->scenes != NULL) {
         fm_subscription *subscription = host->scenes->subscriptions;
+        host->scenes->is_kept = false;
         if (subscription->due) {
             take_due(subscription);
         }

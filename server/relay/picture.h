@@ -1,0 +1,31 @@
+// server/relay/picture.h: what upstream sends of a view (keyframes, dense deltas), as the
+// publications that a scene takes from a conductor where the world is. So everything behind the
+// scene (rectangles, merged deltas, packing once for all) is what it is on the world's own server.
+//
+// Upstream knows agents by the world's ids, because a relay comes as an observer. The scene is told
+// these as names, too: a relay has no players, who alone would see them.
+//
+// What comes is checked: whatever upstream sends is taken whole or refused.
+//
+// Threads: the event loop; nothing is kept between calls.
+
+#pragma once
+
+#include "server/streams/scene.h"
+
+#include <fogmarch/object.h>
+
+/// Makes a publication of a keyframe of the whole map. One that finds the scene live replaces what
+/// its readers know (is_cut): upstream may have gone back in time.
+///
+/// @param params  of the notification
+/// @param out     receives it; left alone on failure
+/// @return FM_OK, FM_ERR_BAD_MESSAGE or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_picture_of_keyframe(const fm_scene *scene, const msgpack_object *params,
+                                            fm_publication **out);
+
+/// Makes a publication of a dense delta that follows what the scene shows.
+///
+/// @return as above; FM_ERR_BAD_MESSAGE also when it does not follow
+FM_CHECKED fm_status fm_picture_of_delta(const fm_scene *scene, const msgpack_object *params,
+                                         fm_publication **out);

@@ -1,0 +1,675 @@
+// server/relay/relay.c: see relay.h.
+
+#include "server/relay/relay.h"
+
+#include "proto/pack.h"
+#include "server/base/clock.h"
+#include "server/base/log.h"
+#include "server/relay/feed.h"
+#include "server/streams/scenes.h"
+#include "server/streams/stream.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOURCES_MAX     32u // bits of world.listed_by
+#define CHECK_PERIOD_MS 50u
+#define LIST_NS         FM_NS_PER_S
+#define RETRY_NS        FM_NS_PER_S
+#define FORGET_NS       (10 * FM_NS_PER_S) // until a world that nobody lists is taken for gone
+#define TOKEN_SIZE      512u
+#define BACK_TICKS_MAX  64u // that two looks at a world may be apart in the wrong order
+
+// A server that is asked which worlds there are.
+struct source {
+    fm_relay *relay;
+    uint32_t index;
+    char address[FM_UPSTREAM_ADDRESS_SIZE];
+    fm_upstream *upstream;
+    bool was_tried;
+    bool has_listed; // since it was connected
+    bool list_waits;
+    uint64_t listed_ns, retry_ns;
+};
+
+struct world {
+    struct world *next;
+    fm_host *host;
+    fm_feed *feed;
+    uint32_t listed_by;   // sources, as bits
+    uint32_t used;        // index of the source that its feed connects to
+    uint64_t listed_tick; // as last heard
+    uint64_t unlisted_ns; // since when nobody lists it; 0: somebody does, or nobody can be asked
+    msgpack_sbuffer info; // of world.info
+};
+
+struct fm_relay {
+    fm_hub *hub;
+    fm_upstream_access access;
+    char token[TOKEN_SIZE];
+    char ca_file[FM_CONFIG_TEXT_MAX + 1];
+    struct source sources[SOURCES_MAX];
+    uint32_t source_count;
+    struct world *worlds;
+    fm_events jobs; // of the streams, to be taken in the loop's next round
+    fm_feed_counts counts;
+    uint64_t bytes_in_before; // of worlds that are gone
+    uv_timer_t check;
+    uv_async_t wake;
+    bool closing;
+};
+
+// ---- worlds ------------------------------------------------------------------------------------
+
+static struct world *find_world(const fm_relay *relay, uint64_t number)
+{
+    struct world *world = relay->worlds;
+    while (world != NULL && world->host->number != number) {
+        world = world->next;
+    }
+    return world;
+}
+
+static fm_host *make_host(const msgpack_object *info)
+{
+    uint64_t number = fm_object_uint(info, "world", 0);
+    uint64_t width = fm_object_uint(info, "width", 0), height = fm_object_uint(info, "height", 0);
+    fm_host *host = calloc(1, sizeof *host);
+    if (host == NULL || number == 0 || number > FM_UINT_MAX || width < 1 || width > FM_SIDE_MAX ||
+        height < 1 || height > FM_SIDE_MAX) {
+        free(host);
+        return NULL;
+    }
+    host->number = number;
+    host->width = (uint32_t)width;
+    host->height = (uint32_t)height;
+    host->state = FM_HOST_LIVE;
+    fm_object_text(info, "name", host->name, sizeof host->name);
+    return host;
+}
+
+static bool keep_info(struct world *world, const msgpack_object *info)
+{
+    msgpack_packer packer;
+    msgpack_sbuffer_init(&world->info);
+    msgpack_packer_init(&packer, &world->info, msgpack_sbuffer_write);
+    return msgpack_pack_object(&packer, *info) == 0;
+}
+
+static void free_world(struct world *world)
+{
+    fm_feed_destroy(world->feed);
+    fm_host_destroy(world->host);
+    msgpack_sbuffer_destroy(&world->info);
+    free(world);
+}
+
+static void take_summary(struct world *world, const msgpack_object *entry)
+{
+    uint64_t tick = fm_object_uint(entry, "tick", 0);
+    fm_host_summary *summary = &world->host->shared.summary;
+    if (tick + BACK_TICKS_MAX < world->listed_tick) {
+        fm_feed_go_back(world->feed, tick);
+    }
+    world->listed_tick = tick;
+    fm_feed_note_tick(world->feed, tick);
+    summary->agents = (uint32_t)fm_object_uint(entry, "agents", 0);
+    summary->teams = (uint32_t)fm_object_uint(entry, "teams", 0);
+    summary->paused = fm_object_bool(entry, "paused", false);
+    summary->tick_hz = fm_object_real(entry, "tick_hz", 0);
+    summary->budget_ms = fm_object_real(entry, "budget_ms", 0);
+}
+
+static void add_world(struct source *source, const msgpack_object *info)
+{
+    fm_relay *relay = source->relay;
+    fm_hub *hub = relay->hub;
+    fm_host *host = make_host(info);
+    struct world *world = calloc(1, sizeof *world);
+    if (host == NULL || world == NULL || hub->host_count >= hub->config->worlds_max ||
+        find_world(relay, host->number) != NULL || !fm_hub_reserve_host(hub)) {
+        fm_host_destroy(host);
+        free(world);
+        return;
+    }
+    world->host = host;
+    world->listed_by = 1u << source->index;
+    world->used = source->index;
+    world->feed = fm_feed_create(hub, host, &relay->access, &relay->counts);
+    if (world->feed == NULL || !keep_info(world, info)) {
+        free_world(world);
+        return;
+    }
+    take_summary(world, info);
+    world->next = relay->worlds;
+    relay->worlds = world;
+    fm_hub_add_host(hub, host);
+    fm_log(FM_LOG_INFO, "world found", fm_log_text("world", host->name),
+           fm_log_uint("number", host->number), fm_log_text("at", source->address));
+}
+
+static void take_jobs(fm_relay *relay)
+{
+    while (relay->jobs.first != NULL) {
+        fm_job *job = (fm_job *)fm_events_pop(&relay->jobs);
+        struct world *world = find_world(relay, job->host->number);
+        FM_ASSERT(world != NULL && world->host == job->host); // see end_world()
+        fm_feed_take(world->feed, job);
+    }
+}
+
+static void end_world(fm_relay *relay, struct world *world)
+{
+    struct world **link = &relay->worlds;
+    take_jobs(relay);
+    while (*link != world) {
+        link = &(*link)->next;
+    }
+    *link = world->next;
+    fm_log(FM_LOG_INFO, "world is gone", fm_log_text("world", world->host->name));
+    world->host->state = FM_HOST_ENDING; // nothing more is asked for
+    fm_stream_end_host(relay->hub, world->host, NULL, 0);
+    fm_hub_drop_host(relay->hub, world->host);
+    relay->bytes_in_before += fm_feed_bytes_in(world->feed);
+    free_world(world);
+}
+
+// ---- what sources list -------------------------------------------------------------------------
+
+static void on_info(void *context, uint64_t id, const fm_client_error *error,
+                    const msgpack_object *result)
+{
+    (void)id;
+    if (error == NULL) {
+        add_world(context, result);
+    }
+}
+
+static void ask_about(struct source *source, uint64_t number)
+{
+    fm_params params;
+    fm_params_init(&params);
+    fm_params_uint(&params, FM_FIELD_WORLD, number);
+    fm_status ignored =
+        fm_upstream_send(source->upstream, FM_METHOD_WORLD_INFO, &params, on_info, source, NULL);
+    (void)ignored; // it is listed again
+    fm_params_fini(&params);
+}
+
+static bool is_same(const fm_host *host, const msgpack_object *entry)
+{
+    char name[FM_WORLD_NAME_MAX + 1];
+    fm_object_text(entry, "name", name, sizeof name);
+    return strcmp(name, host->name) == 0 && fm_object_uint(entry, "width", 0) == host->width &&
+           fm_object_uint(entry, "height", 0) == host->height;
+}
+
+static void take_list_entry(struct source *source, const msgpack_object *entry)
+{
+    uint64_t number = fm_object_uint(entry, "world", 0);
+    struct world *world = find_world(source->relay, number);
+    if (world == NULL) {
+        ask_about(source, number);
+    } else if (is_same(world->host, entry)) { // else the old one ends, as nobody lists it
+        world->listed_by |= 1u << source->index;
+        take_summary(world, entry);
+    }
+}
+
+static void unlist(struct source *source)
+{
+    for (struct world *world = source->relay->worlds; world != NULL; world = world->next) {
+        world->listed_by &= ~(1u << source->index);
+    }
+}
+
+static void on_list(void *context, uint64_t id, const fm_client_error *error,
+                    const msgpack_object *result)
+{
+    (void)id;
+    struct source *source = context;
+    source->list_waits = false;
+    if (error != NULL) {
+        return;
+    }
+    source->has_listed = true;
+    unlist(source);
+    const msgpack_object *worlds = fm_object_get(result, "worlds");
+    for (uint32_t i = 0; i < fm_object_count(worlds); i++) {
+        take_list_entry(source, fm_object_at(worlds, i));
+    }
+}
+
+static void ask_for_list(struct source *source, uint64_t now_ns)
+{
+    source->listed_ns = now_ns;
+    source->list_waits = fm_upstream_send(source->upstream, FM_METHOD_WORLD_LIST, NULL, on_list,
+                                          source, NULL) == FM_OK;
+}
+
+// ---- sources -----------------------------------------------------------------------------------
+
+static void on_source_opened(void *context);
+static void on_source_notified(void *context, fm_notification notification,
+                               const msgpack_object *params);
+static void on_source_closed(void *context, const char *reason);
+
+static const fm_upstream_events source_events = {
+    .opened = on_source_opened,
+    .notified = on_source_notified,
+    .closed = on_source_closed,
+};
+
+static bool has_source(const fm_relay *relay, const char *address)
+{
+    for (uint32_t i = 0; i < relay->source_count; i++) {
+        if (strcmp(relay->sources[i].address, address) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// @return false when out of memory
+static bool add_source(fm_relay *relay, const char *address)
+{
+    if (has_source(relay, address) || relay->source_count == SOURCES_MAX) {
+        return true;
+    }
+    struct source *source = &relay->sources[relay->source_count];
+    *source = (struct source){.relay = relay, .index = relay->source_count};
+    snprintf(source->address, sizeof source->address, "%s", address);
+    source->upstream = fm_upstream_create(relay->hub->loop, &relay->access, &source_events, source);
+    relay->source_count += source->upstream != NULL;
+    return source->upstream != NULL;
+}
+
+// A cluster's nodes come and go: all that one of them names are asked.
+static void on_source_opened(void *context)
+{
+    struct source *source = context;
+    const char(*seeds)[FM_UPSTREAM_ADDRESS_SIZE];
+    uint32_t count = fm_upstream_seeds(source->upstream, &seeds);
+    source->was_tried = true;
+    fm_log(FM_LOG_INFO, "relays the worlds of", fm_log_text("address", source->address));
+    for (uint32_t i = 0; i < count; i++) {
+        (void)add_source(source->relay, seeds[i]);
+    }
+    ask_for_list(source, fm_clock_now_ns());
+}
+
+static void on_source_notified(void *context, fm_notification notification,
+                               const msgpack_object *params)
+{
+    (void)context;
+    (void)notification;
+    (void)params; // nothing was subscribed to
+}
+
+static void on_source_closed(void *context, const char *reason)
+{
+    struct source *source = context;
+    static fm_log_site site;
+    fm_log_limited(&site, FM_LOG_WARNING, "cannot ask which worlds there are",
+                   fm_log_text("address", source->address), fm_log_text("reason", reason));
+    source->was_tried = true;
+    source->has_listed = source->list_waits = false;
+    source->retry_ns = fm_clock_now_ns() + RETRY_NS;
+    unlist(source);
+}
+
+static void check_source(struct source *source, uint64_t now_ns)
+{
+    fm_upstream_check(source->upstream, now_ns);
+    if (fm_upstream_is_closed(source->upstream) && now_ns >= source->retry_ns) {
+        source->retry_ns = now_ns + RETRY_NS;
+        fm_status ignored = fm_upstream_connect(source->upstream, source->address);
+        (void)ignored; // out of memory: it is tried again
+    }
+    if (fm_upstream_is_open(source->upstream) && !source->list_waits &&
+        now_ns - source->listed_ns >= LIST_NS) {
+        ask_for_list(source, now_ns);
+    }
+}
+
+// ---- a few times a second ----------------------------------------------------------------------
+
+// Where a world is: at the source that was right before, if that still lists it.
+static const char *find_place(fm_relay *relay, struct world *world)
+{
+    for (uint32_t i = 0; i < relay->source_count; i++) {
+        uint32_t index = (world->used + i) % relay->source_count;
+        if ((world->listed_by & 1u << index) != 0) {
+            world->used = index;
+            return relay->sources[index].address;
+        }
+    }
+    return NULL;
+}
+
+static bool knows_lists(const fm_relay *relay)
+{
+    for (uint32_t i = 0; i < relay->source_count; i++) {
+        if (relay->sources[i].has_listed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A world that moves, or is taken over, is listed by nobody for a moment.
+static bool is_gone(const fm_relay *relay, struct world *world, uint64_t now_ns)
+{
+    if (fm_feed_has_ended(world->feed)) {
+        return true;
+    }
+    if (world->listed_by != 0 || !knows_lists(relay)) {
+        world->unlisted_ns = 0;
+        return false;
+    }
+    world->unlisted_ns = world->unlisted_ns == 0 ? now_ns : world->unlisted_ns;
+    return now_ns - world->unlisted_ns >= FORGET_NS;
+}
+
+// With a delay the first spectator would wait for so long: the view of everything is kept.
+static void keep_whole_view(const fm_relay *relay, fm_host *host)
+{
+    fm_scene *scene;
+    if (relay->hub->config->relay_delay_ticks > 0 && !relay->hub->going_down &&
+        fm_scenes_find(host, FM_ALL_TEAMS) == NULL &&
+        fm_scenes_open(relay->hub, NULL, host, FM_ALL_TEAMS, true, &scene) == FM_OK) {
+        scene->is_kept = true;
+    }
+}
+
+// What is told of the world is as late as its picture.
+static void show_summary(const fm_relay *relay, struct world *world)
+{
+    fm_host_summary *summary = &world->host->shared.summary;
+    const fm_scene *scene = fm_scenes_find(world->host, FM_ALL_TEAMS);
+    bool is_live = scene != NULL && scene->live;
+    summary->tick = fm_feed_shown_tick(world->feed);
+    if (is_live && scene->tick > summary->tick) {
+        summary->tick = scene->tick;
+    }
+    if (relay->hub->config->relay_delay_ticks > 0) {
+        summary->agents = is_live ? (uint32_t)scene->load.agents : 0;
+    }
+}
+
+static void check_world(fm_relay *relay, struct world *world, uint64_t now_ns)
+{
+    keep_whole_view(relay, world->host);
+    fm_feed_check(world->feed, find_place(relay, world), now_ns);
+    show_summary(relay, world);
+}
+
+static void check(fm_relay *relay)
+{
+    uint64_t now_ns = fm_clock_now_ns();
+    struct world *next;
+    take_jobs(relay);
+    for (uint32_t i = 0; i < relay->source_count; i++) {
+        check_source(&relay->sources[i], now_ns);
+    }
+    for (struct world *world = relay->worlds; world != NULL; world = next) {
+        next = world->next;
+        if (is_gone(relay, world, now_ns)) {
+            end_world(relay, world);
+        } else {
+            check_world(relay, world, now_ns);
+        }
+    }
+}
+
+static void on_check(uv_timer_t *timer)
+{
+    check(timer->data);
+}
+
+static void on_wake(uv_async_t *async)
+{
+    check(async->data);
+}
+
+// The streams want something watched, or do so no more. They are in the middle of something.
+static void on_watch(fm_hub *hub, fm_job *job)
+{
+    fm_events_append(&hub->relay->jobs, &job->event);
+    if (!hub->relay->closing) {
+        uv_async_send(&hub->relay->wake);
+    }
+}
+
+// ---- beginning and end -------------------------------------------------------------------------
+
+static fm_status read_token(fm_relay *relay, const char *path, char *error)
+{
+    if (path[0] == '\0') {
+        return FM_OK;
+    }
+    FILE *file = fopen(path, "r");
+    bool is_read = file != NULL && fgets(relay->token, sizeof relay->token, file) != NULL;
+    if (file != NULL) {
+        fclose(file);
+    }
+    relay->token[strcspn(relay->token, "\r\n")] = '\0';
+    if (!is_read || relay->token[0] == '\0') {
+        snprintf(error, FM_RELAY_ERROR_SIZE, "relay_token_file: there is no token in %.200s", path);
+        return FM_ERR_IO;
+    }
+    return FM_OK;
+}
+
+static fm_status add_sources(fm_relay *relay, const char *addresses, char *error)
+{
+    char copy[FM_CONFIG_TEXT_MAX + 1], *rest = NULL;
+    snprintf(copy, sizeof copy, "%s", addresses);
+    for (char *address = strtok_r(copy, ", ", &rest); address != NULL;
+         address = strtok_r(NULL, ", ", &rest)) {
+        if (!add_source(relay, address)) {
+            snprintf(error, FM_RELAY_ERROR_SIZE, "out of memory");
+            return FM_ERR_NO_MEMORY;
+        }
+    }
+    if (relay->source_count == 0) {
+        snprintf(error, FM_RELAY_ERROR_SIZE, "relay_of names no server");
+        return FM_ERR_BAD_VALUE;
+    }
+    return FM_OK;
+}
+
+static void set_access(fm_relay *relay, const char *ca_file)
+{
+    snprintf(relay->ca_file, sizeof relay->ca_file, "%s", ca_file);
+    bool is_system = strcmp(ca_file, "system") == 0;
+    relay->access = (fm_upstream_access){
+        .token = relay->token,
+        .tls = ca_file[0] != '\0',
+        .ca_file = is_system ? NULL : relay->ca_file,
+    };
+}
+
+static void destroy_sources(fm_relay *relay)
+{
+    for (uint32_t i = 0; i < relay->source_count; i++) {
+        fm_upstream_destroy(relay->sources[i].upstream);
+    }
+    relay->source_count = 0;
+}
+
+// A relay has nothing of its own, and opens connections whenever it must.
+const char *fm_relay_conflict(const fm_config *config)
+{
+    if (config->relay_of[0] == '\0') {
+        return NULL;
+    }
+    if (config->journal_dir[0] != '\0' || config->cluster_name[0] != '\0') {
+        return "a relay runs no worlds: journal_dir and cluster_name are for servers that do";
+    }
+    return config->syscall_filter != FM_SYSCALL_FILTER_NONE
+               ? "a relay opens connections, which syscall_filter does not allow"
+               : NULL;
+}
+
+fm_status fm_relay_start(fm_hub *hub, char error[FM_RELAY_ERROR_SIZE])
+{
+    const fm_config *config = hub->config;
+    const char *conflict = fm_relay_conflict(config);
+    if (conflict != NULL) {
+        snprintf(error, FM_RELAY_ERROR_SIZE, "%s", conflict);
+        return FM_ERR_BAD_VALUE;
+    }
+    fm_relay *relay = calloc(1, sizeof *relay);
+    if (relay == NULL) {
+        snprintf(error, FM_RELAY_ERROR_SIZE, "out of memory");
+        return FM_ERR_NO_MEMORY;
+    }
+    relay->hub = hub;
+    set_access(relay, config->relay_ca_file);
+    fm_status status = read_token(relay, config->relay_token_file, error);
+    if (status == FM_OK) {
+        status = add_sources(relay, config->relay_of, error);
+    }
+    if (status == FM_OK && uv_async_init(hub->loop, &relay->wake, on_wake) < 0) {
+        snprintf(error, FM_RELAY_ERROR_SIZE, "out of descriptors");
+        status = FM_ERR_IO;
+    }
+    if (status != FM_OK) {
+        destroy_sources(relay);
+        free(relay);
+        return status;
+    }
+    uv_timer_init(hub->loop, &relay->check);
+    relay->check.data = relay->wake.data = relay;
+    uv_timer_start(&relay->check, on_check, 0, CHECK_PERIOD_MS);
+    hub->relay = relay;
+    hub->on_watch = on_watch;
+    return FM_OK;
+}
+
+void fm_relay_close(fm_relay *relay)
+{
+    if (relay == NULL || relay->closing) {
+        return;
+    }
+    relay->closing = true;
+    uv_close((uv_handle_t *)&relay->check, NULL);
+    uv_close((uv_handle_t *)&relay->wake, NULL);
+    take_jobs(relay);
+    for (struct world *world = relay->worlds; world != NULL; world = world->next) {
+        relay->bytes_in_before += fm_feed_bytes_in(world->feed);
+        fm_feed_destroy(world->feed);
+        world->feed = NULL;
+    }
+    destroy_sources(relay);
+}
+
+void fm_relay_destroy(fm_relay *relay)
+{
+    if (relay == NULL) {
+        return;
+    }
+    while (relay->jobs.first != NULL) {
+        fm_job_destroy((fm_job *)fm_events_pop(&relay->jobs));
+    }
+    while (relay->worlds != NULL) {
+        struct world *world = relay->worlds;
+        relay->worlds = world->next;
+        fm_hub_drop_host(relay->hub, world->host);
+        free_world(world);
+    }
+    sodium_memzero(relay->token, sizeof relay->token);
+    free(relay);
+}
+
+// ---- what others ask ---------------------------------------------------------------------------
+
+bool fm_relay_is_ready(const fm_relay *relay)
+{
+    for (uint32_t i = 0; i < relay->source_count; i++) {
+        const struct source *source = &relay->sources[i];
+        if (!source->was_tried || (fm_upstream_is_open(source->upstream) && !source->has_listed)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *fm_relay_owner(const fm_relay *relay, const fm_host *host)
+{
+    const struct world *world = host == NULL ? NULL : find_world(relay, host->number);
+    return world == NULL ? relay->hub->config->relay_of : relay->sources[world->used].address;
+}
+
+// Entries of world.info that are not what they are where the world is.
+static bool pack_own(const char *key, size_t size, const fm_host_summary *summary,
+                     msgpack_packer *packer)
+{
+    if (size == 4 && memcmp(key, "tick", size) == 0) {
+        fm_pack_key_uint(packer, "tick", summary->tick);
+    } else if (size == 6 && memcmp(key, "paused", size) == 0) {
+        fm_pack_key_bool(packer, "paused", summary->paused);
+    } else if (size == 7 && memcmp(key, "tick_hz", size) == 0) {
+        fm_pack_key_real(packer, "tick_hz", summary->tick_hz);
+    } else if (size == 6 && memcmp(key, "agents", size) == 0) {
+        fm_pack_key_uint(packer, "agents", summary->agents);
+    } else if (size == 5 && memcmp(key, "teams", size) == 0) {
+        fm_pack_key_uint(packer, "teams", summary->teams);
+    } else if (size == 6 && memcmp(key, "digest", size) == 0) {
+        fm_pack_key_digest(packer, 0); // the relay does not know it
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool fm_relay_pack_info(const fm_relay *relay, const fm_host *host, const fm_host_summary *summary,
+                        msgpack_packer *packer)
+{
+    const struct world *world = find_world(relay, host->number);
+    msgpack_unpacked unpacked;
+    msgpack_unpacked_init(&unpacked);
+    size_t at = 0;
+    bool is_map = world != NULL &&
+                  msgpack_unpack_next(&unpacked, world->info.data, world->info.size, &at) ==
+                      MSGPACK_UNPACK_SUCCESS &&
+                  unpacked.data.type == MSGPACK_OBJECT_MAP;
+    if (is_map) {
+        msgpack_pack_map(packer, unpacked.data.via.map.size);
+    }
+    for (uint32_t i = 0; is_map && i < unpacked.data.via.map.size; i++) {
+        const msgpack_object_kv *entry = &unpacked.data.via.map.ptr[i];
+        bool is_text = entry->key.type == MSGPACK_OBJECT_STR;
+        if (!is_text ||
+            !pack_own(entry->key.via.str.ptr, entry->key.via.str.size, summary, packer)) {
+            msgpack_pack_object(packer, entry->key);
+            msgpack_pack_object(packer, entry->val);
+        }
+    }
+    msgpack_unpacked_destroy(&unpacked);
+    return is_map;
+}
+
+fm_relay_numbers fm_relay_count(const fm_relay *relay)
+{
+    fm_relay_numbers numbers = {
+        .sources = relay->source_count,
+        .lost_total = relay->counts.breaks,
+        .keyframes = relay->counts.keyframes,
+        .deltas = relay->counts.deltas,
+        .held_size = relay->counts.held_size,
+        .bytes_in = relay->bytes_in_before,
+    };
+    for (uint32_t i = 0; i < relay->source_count; i++) {
+        numbers.sources_connected += fm_upstream_is_open(relay->sources[i].upstream);
+    }
+    for (const struct world *world = relay->worlds; world != NULL && world->feed != NULL;
+         world = world->next) {
+        numbers.views += fm_feed_view_count(world->feed);
+        numbers.feeds_lost += !fm_feed_is_well(world->feed);
+        numbers.bytes_in += fm_feed_bytes_in(world->feed);
+    }
+    return numbers;
+}

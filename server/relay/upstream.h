@@ -1,0 +1,75 @@
+// server/relay/upstream.h: one connection of a relay to a server, or to another relay: a client of
+// clients/c on the event loop.
+//
+//   CLOSED ── connect ──> CONNECTING ── hello was answered ──> OPEN
+//      ^                      └── failed ──┐                     │
+//      └───────────────────────────────────┴── broke, silent ────┘
+//
+// Names, connections and hello are waited for on libuv's thread pool, all else is the loop's. A
+// server that is frozen says nothing and closes nothing, so it is asked every second whether it is
+// there.
+//
+// Threads: the event loop.
+
+#pragma once
+
+#include <fogmarch/connection.h>
+
+#include <uv.h>
+
+#define FM_UPSTREAM_ADDRESS_SIZE 256u // bytes, NUL included
+#define FM_UPSTREAM_SEEDS_MAX    16u
+
+typedef struct fm_upstream fm_upstream;
+
+// As whom a relay comes, and whom it trusts. Texts outlive all connections.
+typedef struct fm_upstream_access {
+    const char *token;   // empty: none
+    bool tls;            // the server's certificate is checked
+    const char *ca_file; // NULL: the system's
+} fm_upstream_access;
+
+// What a connection tells its owner; none of these may destroy, close or connect it.
+typedef struct fm_upstream_events {
+    void (*opened)(void *context);
+    void (*notified)(void *context, fm_notification notification, const msgpack_object *params);
+    /// It has failed, or broken. Requests without an answer are answered before.
+    void (*closed)(void *context, const char *reason);
+} fm_upstream_events;
+
+/// @param access, events  outlive it
+/// @return NULL when out of memory
+fm_upstream *fm_upstream_create(uv_loop_t *loop, const fm_upstream_access *access,
+                                const fm_upstream_events *events, void *context);
+
+/// Closes it without a word. NULL is allowed. The loop must run on until its handles are closed.
+void fm_upstream_destroy(fm_upstream *upstream);
+
+/// Begins to connect. It must be CLOSED (asserted).
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_upstream_connect(fm_upstream *upstream, const char *address);
+
+/// Disconnects without telling; or, while CONNECTING, as soon as that is over.
+void fm_upstream_close(fm_upstream *upstream);
+
+bool fm_upstream_is_closed(const fm_upstream *upstream);
+bool fm_upstream_is_open(const fm_upstream *upstream);
+
+/// Where it was connected to last.
+const char *fm_upstream_address(const fm_upstream *upstream);
+
+/// The nodes that the last hello named.
+/// @return count; each "ADDRESS:PORT"
+uint32_t fm_upstream_seeds(const fm_upstream *upstream,
+                           const char (**seeds)[FM_UPSTREAM_ADDRESS_SIZE]);
+
+/// Sends a request. @return as fm_client_send()
+FM_CHECKED fm_status fm_upstream_send(fm_upstream *upstream, fm_method method,
+                                      const fm_params *params, fm_client_reply_fn *on_reply,
+                                      void *context, uint64_t *id);
+
+/// A few times a second: asks whether the server is there, and gives it up when it is not.
+void fm_upstream_check(fm_upstream *upstream, uint64_t now_ns);
+
+/// Bytes received since it was created.
+uint64_t fm_upstream_bytes_in(const fm_upstream *upstream);

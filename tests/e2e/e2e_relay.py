@@ -1,0 +1,258 @@
+"""Relays for spectators.
+
+Goal    what a spectator of a relay is shown, at one level and at two, is what the world's own server shows
+        of the same rectangle: cell by cell, agent by agent, at every tick. With a delay it is what that
+        showed so many ticks ago, and nothing newer, in no answer. Players and commands are refused. A world's
+        server may be killed and come back: spectators go on.
+Method  a battle, stepped tick by tick; mirrors of direct subscriptions beside mirrors of relayed ones, over
+        random rectangles, plain and dense, of everything and of one team, with what is visible.
+"""
+
+import copy
+import os
+import random
+import signal
+import socket
+import tempfile
+import urllib.request
+
+import msgpack
+
+from fogmarch_server import REQUEST, RequestError, Server, run, seed, until
+from mirror import Mirror
+
+SIDE = 64
+TOP, LOOKER, SEAT = "a-token-of-admins", "a-token-of-observers", "a-token-of-a-seat"
+TOKENS = {"FOGMARCH_TOKENS": f"admin {TOP};observer {LOOKER};player war 1 {SEAT}"}
+
+
+def token_file(folder, token=LOOKER):
+    path = os.path.join(folder, "token")
+    with open(path, "w") as file:
+        file.write(token + "\n")
+    return path
+
+
+class View(Mirror):
+    """A mirror with its subscription, of a client of its own."""
+
+    def __init__(self, server, **params):
+        super().__init__()
+        self.client = server.connect(hello=False)
+        self.client.call("hello", protocol=1, client="spectator", token=LOOKER)
+        self.over = False
+        self.number = self.client.call("subscribe", **params)["subscription"]
+
+    def pump(self):
+        self.client.call("ping")
+        for name, params in self.client.notifications:
+            self.over |= name == "world_ended"
+            self.apply(name, params)
+        self.client.notifications.clear()
+        return self
+
+    def at(self, tick):
+        """Waits until it has heard of this tick."""
+        until(lambda: self.pump().tick is not None and self.tick >= tick, lambda: f"tick {tick}: {self.tick}")
+        return self
+
+
+def connect(server, token=TOP):
+    client = server.connect(hello=False)
+    client.call("hello", protocol=1, client="e2e", token=token)
+    return client
+
+
+def make_war(admin, source, **options):
+    world = admin.call("world.create", name="war", generator="skirmish", width=SIDE, height=SIDE, seed=3,
+                       paused=True, sense_radius=6, classes="ground;tank:size=2,ground=1", **options)["world"]
+    agents = []
+    for team in (1, 2):
+        admin.call("team.create", world=world)
+        for kind in ("ground", "tank"):
+            for _ in range(12):
+                agents += spawn(admin, source, world, team, kind)
+    return world, agents
+
+
+def spawn(admin, source, world, team, kind):
+    try:
+        return admin.call("agent.spawn", world=world, team=team, **{"class": kind},
+                          cells=[source.randrange(SIDE), source.randrange(SIDE)])["agents"]
+    except RequestError:
+        return []
+
+
+def play(admin, source, world, agents):
+    """Something of all that changes a picture."""
+    chosen = source.sample(agents, 6)
+    admin.call("agent.order", world=world, agents=chosen, kind="move",
+               goal=[source.randrange(SIDE), source.randrange(SIDE)])
+    if source.random() < 0.3:
+        x, y = source.randrange(SIDE - 3), source.randrange(SIDE)
+        admin.call("terrain.set", world=world, rects=[x, y, 3, 1], set="blocked")
+    if source.random() < 0.3 and len(agents) > 20:
+        gone = agents.pop(source.randrange(len(agents)))
+        admin.call("agent.remove", world=world, agents=[gone])
+        agents += spawn(admin, source, world, 1, "ground")
+    admin.call("world.step", world=world, ticks=source.randrange(1, 4))
+
+
+def same(direct, relayed):
+    """Waits until both show the same; which ticks came in one delta may differ, and with it the last one's number."""
+    def is_same():
+        direct.pump()
+        relayed.pump()
+        if direct.tick != relayed.tick:
+            return direct.state() == relayed.state() and sorted(direct.ended) == sorted(relayed.ended)
+        assert direct.tick is None or direct.state() == relayed.state(), "the same tick, and another picture"
+        return direct.tick is not None
+    until(is_same, lambda: f"tick {direct.tick}: {relayed.tick}")
+
+
+def knows(relay, world):
+    return [entry for entry in connect(relay, LOOKER).call("world.list")["worlds"] if entry["world"] == world]
+
+
+def told(server, world):
+    info = connect(server, LOOKER).call("world.info", world=world)
+    return {key: value for key, value in info.items() if key not in ("digest", "tick")}
+
+
+def random_view(source):
+    width, height = source.randrange(1, SIDE), source.randrange(1, SIDE)
+    view = {"rect": [source.randrange(SIDE - width + 1), source.randrange(SIDE - height + 1), width, height],
+            "encoding": source.choice(["plain", "dense"])}
+    if source.random() < 0.5:
+        view.update(team=source.choice([1, 2]), sight=True)
+    return view
+
+
+def relaying():
+    source = random.Random(seed())
+    with tempfile.TemporaryDirectory() as folder, Server(environment=TOKENS) as server:
+        admin = connect(server)
+        world, agents = make_war(admin, source)
+        relay_flags = ["--relay-token-file", token_file(folder), "--relay-of"]
+        with Server(*relay_flags, f"127.0.0.1:{server.port}", environment=TOKENS) as first, \
+                Server(*relay_flags, f"127.0.0.1:{first.port}", environment=TOKENS) as second:
+            until(lambda: knows(second, world), "the world at the second level")
+            views = [{"world": world, "encoding": "dense"}, {"world": world, "team": 1, "sight": True},
+                     *({"world": world, **random_view(source)} for _ in range(4))]
+            pairs = [(View(server, **view), View(relay, **view)) for view in views for relay in (first, second)]
+            for _ in range(12):
+                play(admin, source, world, agents)
+                for direct, relayed in pairs:
+                    same(direct, relayed)
+            assert all(sorted(direct.ended) == sorted(relayed.ended) for direct, relayed in pairs)
+            assert all(relayed.deltas > 3 for _, relayed in pairs[:4])
+            view = pairs[1][1]
+            view.client.call("subscription.move", subscription=view.number, rect=[5, 6, 20, 10])
+            until(lambda: view.pump().rect == (5, 6, 20, 10), "the other rectangle")
+            assert view.state() == View(server, world=world, encoding="dense", rect=[5, 6, 20, 10]).at(0).state()
+            until(lambda: told(first, world) == told(server, world), "the same of the world")
+            refusals(first, world, server.port)
+            a_client_that_does_not_read(first, admin, source, world, agents, pairs[0])
+            admin.call("world.destroy", world=world)
+            until(lambda: all(relayed.pump().over for _, relayed in pairs), "the end of the world")
+
+
+def refusals(relay, world, port):
+    """Only the world's server does what needs the world; whoever asks is told where that is."""
+    client = connect(relay)
+    for method, params in (("agent.order", {"agents": [1], "kind": "move", "goal": [1, 1]}), ("world.pause", {}),
+                           ("stats", {}), ("path.query", {"from": [1, 1], "to": [2, 2]}), ("debug.top", {"by": "agents"})):
+        try:
+            client.call(method, world=world, **params)
+            raise AssertionError(f"{method} was not refused")
+        except RequestError as error:
+            assert error.name == "denied" and f"127.0.0.1:{port}" in error.message and method in error.message, error
+    assert client.refused("subscribe", world=world, team=77) == "no_team"
+    assert client.refused("subscribe", world=world + 9) == "no_world"
+    assert client.call("stats")["server"]["worlds"] == 1
+    player = relay.connect(hello=False)
+    assert player.refused("hello", protocol=1, client="e2e", token=SEAT) == "denied"
+    assert player.disconnected()
+
+
+def a_client_that_does_not_read(relay, admin, source, world, agents, pair):
+    """Whoever does not read harms nobody."""
+    sleeper = relay.connect(hello=False, receive_buffer=4096)
+    sleeper.call("hello", protocol=1, client="sleeper", token=LOOKER)
+    for number in range(60):
+        sleeper.send_bytes(msgpack.packb([REQUEST, 1000 + number, "subscribe", [{"world": world}]]))
+    for _ in range(5):
+        play(admin, source, world, agents)
+        same(*pair)
+    sleeper.close()
+
+
+def delayed():
+    source = random.Random(seed())
+    delay = 12
+    with tempfile.TemporaryDirectory() as folder, Server(environment=TOKENS) as server:
+        port_file = os.path.join(folder, "port")
+        admin = connect(server)
+        world, agents = make_war(admin, source)
+        with Server("--relay-of", f"127.0.0.1:{server.port}", "--relay-token-file", token_file(folder),
+                    "--relay-delay-ticks", str(delay), "--metrics-listen", "127.0.0.1:0", "--metrics-port-file",
+                    port_file, environment=TOKENS) as relay:
+            until(lambda: knows(relay, world), "the world")
+            direct = View(server, world=world).at(0)
+            shown = {direct.tick: copy.deepcopy(direct.state())}
+            until(lambda: metrics(port_file)["fogmarch_relay_keyframes_total"] > 0, "a keyframe before anybody asks")
+            late = None
+            for _ in range(14):
+                play(admin, source, world, agents)
+                direct.pump()
+                now = admin.call("world.info", world=world)["tick"]
+                shown[direct.tick] = copy.deepcopy(direct.state())
+                if late is None and now > delay + 3:
+                    late = View(relay, world=world, encoding="dense")
+                if late is not None:
+                    late.at(max([tick for tick in shown if tick + delay <= direct.tick], default=0))
+                    assert late.tick <= max(0, now - delay), "too early"
+                    assert late.tick not in shown or late.state() == shown[late.tick]
+                assert knows(relay, world)[0]["tick"] <= max(0, now - delay), "a list tells what is now"
+            assert late is not None and late.tick > 0 and late.deltas > 2
+            until(lambda: metrics(port_file)["fogmarch_relay_held_bytes"] > 0, "what is held back")
+
+
+def metrics(port_file):
+    with open(port_file) as file, urllib.request.urlopen(f"http://127.0.0.1:{int(file.read())}/metrics") as answer:
+        lines = [line.rsplit(None, 1) for line in answer.read().decode().splitlines() if not line.startswith("#")]
+    return {line[0]: float(line[1]) for line in lines}
+
+
+def coming_back():
+    source = random.Random(seed())
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as journals:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        flags = ["--listen", f"127.0.0.1:{port}", "--journal-dir", journals]
+        server = Server(*flags, environment=TOKENS)
+        try:
+            admin = connect(server)
+            world, agents = make_war(admin, source)
+            with Server("--relay-of", f"127.0.0.1:{port}", "--relay-token-file", token_file(folder),
+                        environment=TOKENS) as relay:
+                until(lambda: knows(relay, world), "the world")
+                view = View(relay, world=world)
+                play(admin, source, world, agents)
+                tick = admin.call("world.info", world=world)["tick"]
+                view.at(0)
+                server.process.send_signal(signal.SIGKILL)
+                server.process.wait()
+                assert knows(relay, world) and not view.pump().over, "what was there is shown on"
+                server = Server(*flags, environment=TOKENS)
+                admin = connect(server)
+                play(admin, source, world, agents)
+                direct = View(server, world=world).at(tick)
+                same(direct, view)
+                assert view.tick > tick and not view.over
+        finally:
+            server.__exit__(None, None, None)
+
+
+run([relaying, delayed, coming_back])
