@@ -5,6 +5,8 @@
 
 #include <fogmarch/mirror.h>
 
+#include "clients/c/mirror_agents.h"
+#include "clients/c/mirror_motion.h"
 #include "clients/c/mirror_sight.h"
 #include "proto/dense.h"
 #include "proto/protocol.h"
@@ -34,6 +36,7 @@ void fm_mirror_fini(fm_mirror *mirror)
     free(mirror->buildings);
     free(mirror->slots);
     free(mirror->visible);
+    free(mirror->motions);
     *mirror = (fm_mirror){.ops = NULL};
 }
 
@@ -66,12 +69,8 @@ bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
 
 static fm_mirror_agent *find(const fm_mirror *mirror, uint64_t id)
 {
-    uint32_t slot = fm_agent_id_unpack(id).index1;
-    if (slot >= mirror->slot_capacity || mirror->slots[slot] == 0) {
-        return NULL;
-    }
-    fm_mirror_agent *agent = &mirror->agents[mirror->slots[slot] - 1];
-    return agent->id == id ? agent : NULL;
+    uint32_t index = fm_mirror_index_of(mirror, id);
+    return index == mirror->agent_count ? NULL : &mirror->agents[index];
 }
 
 const fm_mirror_agent *fm_mirror_find(const fm_mirror *mirror, uint64_t id)
@@ -134,6 +133,7 @@ static fm_status add_agent(fm_mirror *mirror, fm_numbers numbers, uint32_t at)
     if (mirror->slots[slot] != 0) {
         return FM_ERR_BAD_MESSAGE; // came in twice
     }
+    fm_mirror_forget_motion(mirror, mirror->agent_count);
     mirror->agents[mirror->agent_count++] = (fm_mirror_agent){
         .id = id,
         .team = (uint32_t)team,
@@ -169,6 +169,7 @@ static fm_status remove_agents(fm_mirror *mirror, fm_numbers numbers)
         const fm_mirror_agent *last = &mirror->agents[--mirror->agent_count];
         mirror->slots[fm_agent_id_unpack(last->id).index1] = (uint32_t)(agent - mirror->agents) + 1;
         mirror->slots[fm_agent_id_unpack(agent->id).index1] = 0;
+        fm_mirror_carry_motion(mirror, (uint32_t)(agent - mirror->agents), mirror->agent_count);
         *agent = *last;
     }
     return FM_OK;
@@ -426,6 +427,9 @@ static fm_status apply_keyframe(fm_mirror *mirror, const msgpack_object *params)
     if (status == FM_OK) {
         status = set_classes(mirror, fm_object_numbers(params, "classes"));
     }
+    if (status == FM_OK) {
+        status = fm_mirror_set_motions(mirror, fm_object_numbers(params, "motion"));
+    }
     return status == FM_OK ? fm_mirror_fill_sight(mirror, params) : status;
 }
 
@@ -478,7 +482,8 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
         fm_status (*apply)(fm_mirror *mirror, fm_numbers numbers);
     } entries[] = {
         {"leave", remove_agents}, {"rect", move_rect},    {"enter", add_agents},
-        {"classes", set_classes}, {"moved", move_agents}, {"cells", change_cells},
+        {"classes", set_classes}, {"moved", move_agents}, {"motion", fm_mirror_set_motions},
+        {"cells", change_cells},
     };
     if (mirror->looks == NULL) {
         return FM_ERR_BAD_MESSAGE; // there was no keyframe

@@ -8,6 +8,10 @@
 
 void fm_home_pushed(fm_world *world, struct fm_agent *agent)
 {
+    if (fm_world_rules_get(world)->pushed_stay) {
+        agent->settled = false; // it does not stand where its order ended any more
+        return;
+    }
     if (agent->home == FM_CELL_NONE) {
         agent->home = agent->cell;
         agent->asking_since = fm_world_tick(world) + 1;

@@ -6,6 +6,8 @@
 //     │  └──────────────────────── is there again ───────────────────┤
 //     └──── no path back, or a new order: its home is where it stands ┘
 //
+// In worlds with the rule `pushed_stay` nobody goes back.
+//
 // Home is the cell where the unit stood when it was pushed first. A search back is a D* Lite,
 // whatever planner the unit has: the path is short and its distances are exact. Who returns comes
 // after all who have orders, and waits as long as somebody else stands there who belongs there.

@@ -136,7 +136,8 @@ static void put_rules(struct save *s)
     fm_writer_put_varint(s->writer, rules->landmarks.placement);
     fm_writer_put_varint(s->writer, rules->landmarks.adaptive);
     fm_writer_put_varint(s->writer, rules->landmarks.allow_stale);
-    fm_writer_put_varint(s->writer, rules->occupancy);
+    // The rule that came later has a bit beside the older one: older files are read as they are.
+    fm_writer_put_varint(s->writer, rules->occupancy | (uint32_t)rules->pushed_stay << 1);
     fm_writer_put_varint(s->writer, rules->tick_millihertz);
     fm_writer_put_varint(s->writer, rules->players_build);
     fm_writer_put_varint(s->writer, rules->class_count);

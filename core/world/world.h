@@ -209,6 +209,7 @@ typedef struct fm_world_rules {
     fm_landmark_rules landmarks; // for planners with heuristic=landmarks
 
     fm_occupancy_rule occupancy;
+    bool pushed_stay; // who is pushed from where it stands without an order does not go back there
     uint32_t tick_millihertz; // ticks in 1000 s of game time, for speeds; 1..FM_TICK_MILLIHERTZ_MAX
     uint32_t players_build;   // buildings that players may have, for each team; 0: see permit.h
 

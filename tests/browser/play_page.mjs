@@ -6,6 +6,7 @@ import { assert, Browser, cellsAround, clickCell, makeWorld, run, Server, until 
 
 const TOKEN = "correct-horse-battery";
 const SIGHT = 5;
+const DRIFT_MAX = 1.25; // cells, as common/straighten.ts has it
 
 // Keeps every message that a page receives.
 function capture(page, messages) {
@@ -107,6 +108,7 @@ async function nobodySeesThroughFog() {
   const told = [new Map(), new Map()]; // by seat: foreign agents in view, name to cell
   const read = [0, 0];
   let meetings = 0;
+  const drawn = { drift: 0, off: 0, slanted: 0, lost: 0 };
   for (let tick = 1; tick <= 120; tick++) {
     await admin.call("world.step", { world, ticks: 1 });
     const truth = [];
@@ -117,6 +119,9 @@ async function nobodySeesThroughFog() {
     for (const { page, messages } of seats) {
       await caughtUp(page, messages);
     }
+    const now = await seats[0].page.evaluate(howOwnAreDrawn);
+    drawn.drift = Math.max(drawn.drift, now.drift);
+    for (const what of ["off", "slanted", "lost"]) drawn[what] += now[what];
     for (const [i, { messages, team }] of seats.entries()) {
       for (; read[i] < messages.length; read[i]++) {
         const message = messages[read[i]];
@@ -132,10 +137,33 @@ async function nobodySeesThroughFog() {
     }
   }
   assert.ok(meetings > 0, "the two never met: the test shows nothing");
+  assert.ok(drawn.drift > 0 && drawn.drift <= DRIFT_MAX + 0.001, `drawn ${drawn.drift} cells off`);
+  assert.ok(drawn.off > 0 && drawn.slanted > 0, `nobody is drawn on straight lines: ${JSON.stringify(drawn)}`);
+  assert.equal(drawn.lost, 0, "who stands is drawn elsewhere");
   await browser.screenshot(seats[0].page, "meeting");
   await browser.stop();
   admin.close();
   await server.stop();
+}
+
+// Of the seat's own units: how far off its cell one is drawn at most, how many are, how many look elsewhere than
+// in the eight directions of cells, and how many of those that stand are off their cells.
+function howOwnAreDrawn() {
+  const { map, game } = window.fogmarch;
+  const { mirror } = game.view;
+  const { toX, toY, heading } = map.agents.glides;
+  const found = { drift: 0, off: 0, slanted: 0, lost: 0 };
+  for (let place = 0; place < mirror.agentCount; place++) {
+    const slot = mirror.ids[place] % 2 ** 32;
+    if (mirror.teams[place] !== game.team) continue;
+    const drift = Math.hypot(toX[slot] - mirror.xs[place], toY[slot] - mirror.ys[place]);
+    const eighths = heading[slot] / (Math.PI / 4);
+    found.drift = Math.max(found.drift, drift);
+    found.off += drift > 0.01;
+    found.slanted += Math.abs(eighths - Math.round(eighths)) > 0.02;
+    found.lost += drift > 0.01 && (mirror.motions.get(mirror.ids[place])?.waypoints ?? []).length === 0;
+  }
+  return found;
 }
 
 // An answer to the page comes after everything that was sent to it before.

@@ -255,9 +255,9 @@ class CliTest(unittest.TestCase):
         self.cli("create", "odd", "--generate", "rooms", "--width", 50, "--height", 40, "--room-side", 7,
                  "--neighbours", 4, "--sense-radius", 9, "--sense-shape", "diamond", "--line-of-sight",
                  "--agents-max", 77, "--teams-max", 5, "--tick-hz", 12.5, "--budget-ms", 3.5,
-                 "--overload", "skip", "--occupancy", "exclusive", "--paused")
+                 "--overload", "skip", "--pushed-stay", "--paused")
         info = self.json("info")
-        self.assertEqual(info["rules"]["occupancy"], "exclusive")
+        self.assertEqual((info["rules"]["occupancy"], info["rules"]["pushed_stay"]), ("exclusive", True))
         self.assertTrue(info["paused"])
         self.assertEqual((info["tick_hz"], info["budget_ms"], info["overload"]), (12.5, 3.5, "skip"))
         rules = info["rules"]
@@ -266,6 +266,9 @@ class CliTest(unittest.TestCase):
              rules["line_of_sight"], rules["omniscient"], rules["agents_max"], rules["teams_max"]),
             (4, "1", 9, "diamond", True, False, 77, 5))
         self.assertIn("rules.sense_radius", self.cli("info", "--world", "odd"))
+        self.cli("create", "stacks", "--generate", "open", "--occupancy", "none")
+        rules = self.json("info", "--world", "stacks")["rules"]
+        self.assertEqual((rules["occupancy"], rules["pushed_stay"]), ("none", False))
         self.refuse(1, "bad_", "create", "w", "--generate", "open", "--sense-radius", 9999)
         self.refuse(1, "bad_", "create", "w", "--generate", "nonsense")
 

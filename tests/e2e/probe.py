@@ -15,7 +15,8 @@ def form_of(said):
     agents = {one[0]: tuple(one[1:5]) for one in said["agents"]}
     classes = {one[0]: one[5] for one in said["agents"] if one[5]}
     buildings = {one[0]: tuple(one[1:]) for one in said["buildings"]}
-    return tuple(said["rect"]), looks, agents, classes, buildings
+    motions = {one[0]: (one[1], one[2], tuple(one[3:])) for one in said.get("motions", ())}
+    return (tuple(said["rect"]), looks, agents, classes, buildings, *([motions] if motions else []))
 
 
 class Probe:

@@ -94,6 +94,25 @@ void until(std::uint64_t tick)
     }
 }
 
+void print_motions()
+{
+    const char *comma = "";
+    for (std::uint32_t i = 0; i < view->agent_count(); i++) {
+        const std::uint64_t id = view->agent_at(i).id;
+        const fm_mirror_motion *motion = view->motion(id);
+        if (motion == nullptr) {
+            continue;
+        }
+        std::printf("%s[%llu,%u,%u", comma, static_cast<unsigned long long>(id), motion->heading,
+                    motion->speed);
+        for (std::uint32_t k = 0; k < motion->waypoint_count; k++) {
+            std::printf(",%u,%u", motion->waypoints[k].x2, motion->waypoints[k].y2);
+        }
+        std::printf("]");
+        comma = ",";
+    }
+}
+
 void print_shown()
 {
     const fm_rect rect = view->rect();
@@ -118,6 +137,8 @@ void print_shown()
         std::printf("%s[%u,%u,%u,%u,%u,%u]", i == 0 ? "" : ",", b.id, b.team, b.rect.x, b.rect.y,
                     b.rect.width, b.rect.height);
     }
+    std::printf("],\"motions\":[");
+    print_motions();
     std::printf("],\"ended\":[");
     for (std::size_t i = 0; i < ends.size(); i++) {
         std::printf("%s[%llu,%llu,%d,%u,%u]", i == 0 ? "" : ",",
@@ -196,7 +217,7 @@ int main(int argc, char **argv)
     if (client == nullptr) {
         return 1;
     }
-    view = &client->subscribe(std::stoull(argv[2]), std::stoull(argv[3]));
+    view = &client->subscribe(std::stoull(argv[2]), std::stoull(argv[3]), nullptr, 1, true);
     follow();
     std::string line;
     while (std::getline(std::cin, line)) {

@@ -68,8 +68,8 @@ def the_view_shows_what_the_bytes_say(probe_of):
         tanks = client.call("agent.spawn", world=world, team=team, cells=[base[0] + 6, base[1]], **{"class": "tank"})
         client.call("agent.spawn", world=world, team=other, cells=around(far, 3))
         with probe_of(server, world, team) as probe, probe_of(server, world, 0) as everything:
-            mirrors = {client.call("subscribe", world=world, team=team)["subscription"]: Mirror(),
-                       client.call("subscribe", world=world)["subscription"]: Mirror()}
+            mirrors = {client.call("subscribe", world=world, team=team, motion=True)["subscription"]: Mirror(),
+                       client.call("subscribe", world=world, motion=True)["subscription"]: Mirror()}
             probes = dict(zip(mirrors, (probe, everything)))
             for tick in range(1, 60):  # something changes in each
                 if tick == 1:
@@ -88,6 +88,7 @@ def the_view_shows_what_the_bytes_say(probe_of):
                         assert [tuple(one) for one in said["ended"]] == mirror.ended
             state, said = everything.shown(59)
             assert len(state[2]) == 21 and state[3] and state[4] and said["ended"]
+            assert any(motion[2] for motion in state[5].values())  # waypoints
             for agent, (whose, x, y, _) in state[2].items():
                 truth = client.call("debug.inspect", world=world, agent=agent)
                 assert (truth["team"], truth["cell"]) == (whose, [x, y]), agent
@@ -102,7 +103,7 @@ def a_view_that_moves_and_one_that_goes_on(probe_of):
         agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 11))["agents"]
         with probe_of(server, world, 0) as probe:
             probe.shown(0)
-            number = client.call("subscribe", world=world)["subscription"]
+            number = client.call("subscribe", world=world, motion=True)["subscription"]
             mirrors = {number: Mirror()}
             client.call("agent.order", world=world, agents=agents[1:], kind="move", goal=far)
             client.call("agent.order", world=world, agents=agents[:1], kind="patrol", goal=far)

@@ -43,6 +43,14 @@ static void pack_classes(fm_cli *cli)
     }
 }
 
+// Old programs that make worlds know of stacks only, so the wire keeps them as its default.
+static void pack_occupancy(fm_cli *cli)
+{
+    if (fm_cli_value(cli, "occupancy") == NULL) {
+        fm_params_text(&cli->params, FM_FIELD_OCCUPANCY, "exclusive");
+    }
+}
+
 // The server reads MovingAI's format only: maps of strangers are none of its libraries' business.
 static void upload_map(fm_cli *cli, const fm_grid *grid)
 {
@@ -68,6 +76,7 @@ static int run_create(fm_cli *cli)
     fm_params_text(&cli->params, FM_FIELD_NAME, cli->arguments[0]);
     fm_cli_pack_options(cli);
     pack_classes(cli);
+    pack_occupancy(cli);
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_WORLD_CREATE);
     if (!fm_cli_print_json(cli, result)) {
         print_world(result);
@@ -105,7 +114,9 @@ static const fm_cli_option options[] = {
     {"omniscient", 0, FM_CLI_FLAG, NULL, "teams know the whole map from the start",
      FM_FIELD_OMNISCIENT},
     {"occupancy", 0, FM_CLI_TEXT, "RULE",
-     "none: any number of agents in a cell;\nexclusive: one; none", FM_FIELD_OCCUPANCY},
+     "exclusive: a cell holds one agent;\nnone: any number; exclusive", FM_FIELD_OCCUPANCY},
+    {"pushed-stay", 0, FM_CLI_FLAG, NULL, "exclusive: who is pushed aside does not go back",
+     FM_FIELD_PUSHED_STAY},
     {"planner", 'p', FM_CLI_TEXT, "SPEC", "planner of agents that are given no other",
      FM_FIELD_PLANNER},
     {"landmarks", 0, FM_CLI_UINT, "N", "for planners with heuristic=landmarks, up to 16; 8",

@@ -31,7 +31,8 @@ class Game
         fogmarch::Params world;
         world.set(FM_FIELD_NAME, "game-loop")
             .set(FM_FIELD_GENERATOR, "skirmish")
-            .set(FM_FIELD_PLAYERS, 2);
+            .set(FM_FIELD_PLAYERS, 2)
+            .set(FM_FIELD_OCCUPANCY, "exclusive");
         world.set(FM_FIELD_WIDTH, 64).set(FM_FIELD_HEIGHT, 64).set(FM_FIELD_TICK_HZ, 20.0);
         if (client_.call(FM_METHOD_WORLD_CREATE, world, &made) != FM_OK) {
             return false;
@@ -50,6 +51,7 @@ class Game
         }
         fogmarch::Params spawn;
         spawn.set(FM_FIELD_WORLD, world_).set(FM_FIELD_TEAM, team_).set(FM_FIELD_CELLS, cells);
+        spawn.set(FM_FIELD_PLACE, "nearest");
         // Never waits: the answer comes in some later frame.
         return client_.send(FM_METHOD_AGENT_SPAWN, spawn, [this](const fogmarch::Answer &answer) {
             if (answer.ok) {

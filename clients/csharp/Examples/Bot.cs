@@ -11,7 +11,7 @@ static class Bot
         using (var client = new Client("127.0.0.1", port, name: "bot"))
         {
             Fields made = client.WorldCreate("bot", generator: "skirmish", width: 64, height: 64, players: 2,
-                                             tickHz: 30).Wait();
+                                             occupancy: "exclusive", tickHz: 30).Wait();
             long world = made.UInt("world");
             long[] bases = made.UInts("bases"); // x, y of each player's
             long team = client.TeamCreate(world).Wait().UInt("team");
@@ -30,7 +30,7 @@ static class Bot
             {
                 cells[i] = bases[i % 2];
             }
-            long[] agents = client.AgentSpawn(world, team, cells).Wait().UInts("agents");
+            long[] agents = client.AgentSpawn(world, team, cells, place: "nearest").Wait().UInts("agents");
             client.AgentOrder(world, agents, "move", goal: client.Cell(bases[2], bases[3]), spread: true).Wait();
             while (ends < agents.Length && client.State != ClientState.Closed)
             {

@@ -91,6 +91,8 @@ namespace Fogmarch
         /// <param name="lineOfSight">blocked cells hide what lies behind; false</param>
         /// <param name="omniscient">teams know the whole map from the start; false</param>
         /// <param name="occupancy">none: any number of agents in a cell; exclusive: one; none</param>
+        /// <param name="pushedStay">exclusive: an agent without an order that is pushed off its cell stays
+        /// where it came to stand, and does not go back; false</param>
         /// <param name="planner">planner of agents that are not given another; from the config</param>
         /// <param name="classes">movement classes, at most 8, as in
         /// ground;boat:water=1;tank:size=3,ground=1,swamp=2 (name, size in cells 1..4, cost of each terrain
@@ -116,11 +118,11 @@ namespace Fogmarch
             null, long? width = null, long? height = null, long? seed = null, long? players = null, long?
             wallsRemoved = null, long? roomSide = null, long? blockedPermille = null, long? neighbours = null,
             bool? cornerCutting = null, string stepCosts = null, long? senseRadius = null, string senseShape =
-            null, bool? lineOfSight = null, bool? omniscient = null, string occupancy = null, string planner =
-            null, string classes = null, long? landmarks = null, string landmarkPlacement = null, bool?
-            landmarksMove = null, string stale = null, long? agentsMax = null, long? teamsMax = null, long?
-            savedTicks = null, long? playersBuild = null, double? tickHz = null, double? budgetMs = null,
-            string overload = null, bool? paused = null)
+            null, bool? lineOfSight = null, bool? omniscient = null, string occupancy = null, bool? pushedStay
+            = null, string planner = null, string classes = null, long? landmarks = null, string
+            landmarkPlacement = null, bool? landmarksMove = null, string stale = null, long? agentsMax = null,
+            long? teamsMax = null, long? savedTicks = null, long? playersBuild = null, double? tickHz = null,
+            double? budgetMs = null, string overload = null, bool? paused = null)
         {
             return Begin("world.create")
                 .Set("name", name)
@@ -142,6 +144,7 @@ namespace Fogmarch
                 .Set("line_of_sight", lineOfSight)
                 .Set("omniscient", omniscient)
                 .Set("occupancy", occupancy)
+                .Set("pushed_stay", pushedStay)
                 .Set("planner", planner)
                 .Set("classes", classes)
                 .Set("landmarks", landmarks)

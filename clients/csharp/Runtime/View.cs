@@ -57,6 +57,33 @@ namespace Fogmarch
         public int Class;
     }
 
+    /// <summary>How an agent moves, in a view with motion (PROTOCOL.md, Motion).</summary>
+    public struct Motion
+    {
+        /// <summary>Of its last step: 0 east, 1 south-east ... 7 north-east; 8 not known.</summary>
+        public int Heading;
+
+        /// <summary>Of that, in cells a tick; 0 not known.</summary>
+        public float Speed;
+
+        /// <summary>How many waypoints it has, 0 to 4: where the middle of one's own agent goes next.</summary>
+        public int Count;
+
+        internal ulong Xs, Ys; // half cells, 16 bits each
+
+        /// <summary>Of a waypoint, from 0, in cells; the middle of cell x, y is x + 0.5, y + 0.5.</summary>
+        public float X(int index)
+        {
+            return ((Xs >> 16 * index) & 0xffff) / 2f;
+        }
+
+        /// <summary>As X.</summary>
+        public float Y(int index)
+        {
+            return ((Ys >> 16 * index) & 0xffff) / 2f;
+        }
+    }
+
     /// <summary>A building that the view believes in.</summary>
     public struct Building
     {
@@ -102,13 +129,15 @@ namespace Fogmarch
     public sealed class View
     {
         private const int CellsMax = 4096 * 4096;
+        private const int WaypointsMax = 4;
+        private const int HeadingUnknown = 8;
 
         // The entries of a message that are lists or rectangles; the others come by themselves.
-        private enum Entry { Rect, Cells, Agents, Enter, Moved, Leave, Buildings, Classes, Ended, Count }
+        private enum Entry { Rect, Cells, Agents, Enter, Moved, Leave, Buildings, Classes, Ended, Motion, Count }
 
         private static readonly string[] names =
         {
-            "rect", "cells", "agents", "enter", "moved", "leave", "buildings", "classes", "ended",
+            "rect", "cells", "agents", "enter", "moved", "leave", "buildings", "classes", "ended", "motion",
         };
 
         private struct Gone
@@ -119,6 +148,7 @@ namespace Fogmarch
 
         private ushort[] looks = new ushort[0], looksBefore = new ushort[0];
         private Agent[] agents = new Agent[16];
+        private Motion[] motions = new Motion[16]; // beside `agents`
         private int[] stamps = new int[16]; // of the message that an agent was last in
         private int stamp;
         private Building[] buildings = new Building[0];
@@ -131,16 +161,18 @@ namespace Fogmarch
         internal Client Client;
         internal readonly long[] Asked; // rect, or null
         internal readonly long Every;
+        internal readonly bool HasMotion;
         internal long Subscription, Stream;
         internal bool Resumes;
 
-        internal View(Client client, long world, long team, long[] rect, long every)
+        internal View(Client client, long world, long team, long[] rect, long every, bool motion)
         {
             Client = client;
             World = world;
             Team = team;
             Asked = rect;
             Every = every;
+            HasMotion = motion;
         }
 
         // ---- what it shows ---------------------------------------------------------------------
@@ -205,6 +237,15 @@ namespace Fogmarch
             bool isThere = places.TryGetValue(id, out place);
             agent = isThere ? agents[place] : default(Agent);
             return isThere;
+        }
+
+        /// <returns>whether anything is known of how the agent moves; only in a view with motion</returns>
+        public bool TryGetMotion(long id, out Motion motion)
+        {
+            int place;
+            bool isThere = places.TryGetValue(id, out place);
+            motion = isThere ? motions[place] : new Motion { Heading = HeadingUnknown };
+            return motion.Heading != HeadingUnknown || motion.Count > 0;
         }
 
         /// <summary>Terrain and cost of a cell in one number, as in PROTOCOL.md; 0: unknown, or not in view.</summary>
@@ -357,6 +398,7 @@ namespace Fogmarch
                 }
             }
             Classify();
+            SetMotions();
             Build();
         }
 
@@ -369,6 +411,7 @@ namespace Fogmarch
             }
             Enter(Entry.Enter);
             Classify();
+            SetMotions();
             if (Has(Entry.Buildings))
             {
                 Build();
@@ -473,6 +516,7 @@ namespace Fogmarch
                     Id = id, Team = reader.TakeInt(), X = reader.TakeInt(), Y = reader.TakeInt(),
                     State = (AgentState)reader.TakeInt(),
                 };
+                motions[place] = new Motion { Heading = HeadingUnknown };
                 stamps[place] = stamp;
             }
         }
@@ -487,6 +531,7 @@ namespace Fogmarch
             if (AgentCount == agents.Length)
             {
                 Array.Resize(ref agents, 2 * AgentCount);
+                Array.Resize(ref motions, 2 * AgentCount);
                 Array.Resize(ref stamps, 2 * AgentCount);
             }
             places.Add(id, AgentCount);
@@ -502,6 +547,7 @@ namespace Fogmarch
             if (place < AgentCount)
             {
                 agents[place] = agents[AgentCount];
+                motions[place] = motions[AgentCount];
                 stamps[place] = stamps[AgentCount];
                 places[agents[place].Id] = place;
             }
@@ -533,6 +579,34 @@ namespace Fogmarch
                 if (places.TryGetValue(id, out place))
                 {
                     agents[place].Class = number;
+                }
+            }
+        }
+
+        // Of each agent id, heading, speed, count of waypoints, and x, y of each.
+        private void SetMotions()
+        {
+            int left, place;
+            PackReader reader = Open(Entry.Motion, 1, out left);
+            while (left > 0)
+            {
+                long id = reader.TakeUInt();
+                var motion = new Motion { Heading = reader.TakeInt(), Speed = reader.TakeInt() / 1000f };
+                int count = reader.TakeInt();
+                left -= 4 + 2 * count;
+                for (int i = 0; i < count; i++)
+                {
+                    ulong x = (ulong)reader.TakeInt() & 0xffff, y = (ulong)reader.TakeInt() & 0xffff;
+                    if (i < WaypointsMax)
+                    {
+                        motion.Xs |= x << 16 * i;
+                        motion.Ys |= y << 16 * i;
+                        motion.Count++;
+                    }
+                }
+                if (places.TryGetValue(id, out place))
+                {
+                    motions[place] = motion;
                 }
             }
         }

@@ -43,7 +43,7 @@ func _on_opened(_client):
 		_follow()
 	else:
 		client.request("world.create", {"name": "godot-%d" % Port.now_ms(), "generator": "skirmish", "width": 96,
-			"height": 96, "players": 2}, self, "_on_world")
+			"height": 96, "players": 2, "occupancy": "exclusive"}, self, "_on_world")
 
 
 func _on_world(answer):

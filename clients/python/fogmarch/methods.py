@@ -119,8 +119,8 @@ WorldInfo = TypedDict('WorldInfo', {
     # teams; for players 0
     'teams': int,
     # neighbours, corner_cutting, step_costs, sense_radius, sense_shape, line_of_sight, omniscient,
-    # occupancy, planner, landmarks, landmark_placement, landmarks_move, stale, agents_max,
-    # teams_max, classes ([text]), saved_ticks, players_build
+    # occupancy, pushed_stay, planner, landmarks, landmark_placement, landmarks_move, stale,
+    # agents_max, teams_max, classes ([text]), saved_ticks, players_build
     'rules': dict[str, Any],
     # x, y of each player's base, if generated; for players empty
     'bases': list[int],
@@ -915,6 +915,7 @@ class Methods:
         line_of_sight: bool | None = None,
         omniscient: bool | None = None,
         occupancy: str | None = None,
+        pushed_stay: bool | None = None,
         planner: str | None = None,
         classes: str | None = None,
         landmarks: int | None = None,
@@ -951,6 +952,8 @@ class Methods:
         line_of_sight: blocked cells hide what lies behind; false
         omniscient: teams know the whole map from the start; false
         occupancy: none: any number of agents in a cell; exclusive: one; none
+        pushed_stay: exclusive: an agent without an order that is pushed off its cell stays where it
+            came to stand, and does not go back; false
         planner: planner of agents that are not given another; from the config
         classes: movement classes, at most 8, as in ground;boat:water=1;tank:size=3,ground=1,swamp=2
             (name, size in cells 1..4, cost of each terrain that can be entered); ground
@@ -990,6 +993,7 @@ class Methods:
             'line_of_sight': line_of_sight,
             'omniscient': omniscient,
             'occupancy': occupancy,
+            'pushed_stay': pushed_stay,
             'planner': planner,
             'classes': classes,
             'landmarks': landmarks,

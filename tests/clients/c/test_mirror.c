@@ -24,6 +24,8 @@ struct model_agent {
     bool there;
     uint64_t id;
     uint32_t team, x, y, state, class_index;
+    uint32_t heading, speed, point_count; // heading 8 and no points: nothing was said
+    uint32_t points[2 * FM_MIRROR_WAYPOINTS_MAX];
 };
 
 struct model {
@@ -43,7 +45,7 @@ struct list {
 };
 
 struct delta {
-    struct list moved, enter, leave, cells, ended, classes, buildings;
+    struct list moved, enter, leave, cells, ended, classes, motion, buildings;
     bool tells_buildings; // all of them, possibly none
 };
 
@@ -62,6 +64,17 @@ static uint16_t draw_look(struct model *model)
 {
     uint32_t terrain = draw(model, FM_TERRAIN_COUNT);
     return (uint16_t)(terrain == 0 ? 0 : draw(model, FM_COST_MAX) << 4 | terrain);
+}
+
+static void add_motion(struct list *list, const struct model_agent *agent)
+{
+    add(list, agent->id);
+    add(list, agent->heading);
+    add(list, agent->speed);
+    add(list, agent->point_count);
+    for (uint32_t i = 0; i < 2 * agent->point_count; i++) {
+        add(list, agent->points[i]);
+    }
 }
 
 // ---- packing ------------------------------------------------------------------------------------
@@ -96,8 +109,8 @@ static fm_status apply(fm_mirror *mirror, fm_notification notification,
 
 static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
 {
-    static struct list cells, agents, classes, buildings;
-    cells.count = agents.count = classes.count = buildings.count = 0;
+    static struct list cells, agents, classes, motion, buildings;
+    cells.count = agents.count = classes.count = motion.count = buildings.count = 0;
     for (uint32_t i = 0; i < WIDTH * HEIGHT;) {
         uint16_t look = model->looks[i / WIDTH][i % WIDTH];
         uint32_t end = i;
@@ -121,6 +134,9 @@ static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
             add(&classes, agent->id);
             add(&classes, agent->class_index);
         }
+        if (agent->there && agent->heading != FM_MIRROR_HEADING_UNKNOWN) {
+            add_motion(&motion, agent);
+        }
     }
     for (uint32_t i = 0; i < model->building_count * 6; i++) {
         add(&buildings, model->buildings[i / 6][i % 6]);
@@ -130,7 +146,7 @@ static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
     msgpack_packer packer;
     msgpack_sbuffer_init(&bytes);
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
-    msgpack_pack_map(&packer, 9);
+    msgpack_pack_map(&packer, 10);
     pack_number(&packer, "subscription", 3);
     pack_number(&packer, "world", 8);
     pack_number(&packer, "team", 2);
@@ -139,6 +155,7 @@ static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
     pack_list(&packer, "cells", &cells);
     pack_list(&packer, "agents", &agents);
     pack_list(&packer, "classes", &classes);
+    pack_list(&packer, "motion", &motion);
     pack_list(&packer, "buildings", &buildings);
     fm_status status = apply(mirror, FM_NOTIFY_KEYFRAME, &bytes);
     msgpack_sbuffer_destroy(&bytes);
@@ -151,9 +168,10 @@ static fm_status apply_delta(const struct delta *delta, uint64_t tick, fm_mirror
     const struct {
         const char *name;
         const struct list *list;
-    } entries[] = {{"moved", &delta->moved}, {"enter", &delta->enter},
-                   {"leave", &delta->leave}, {"cells", &delta->cells},
-                   {"ended", &delta->ended}, {"classes", &delta->classes}};
+    } entries[] = {{"moved", &delta->moved},  {"enter", &delta->enter},
+                   {"leave", &delta->leave},  {"cells", &delta->cells},
+                   {"ended", &delta->ended},  {"classes", &delta->classes},
+                   {"motion", &delta->motion}};
     uint32_t count = 3 + delta->tells_buildings;
     for (size_t i = 0; i < FM_COUNT_OF(entries); i++) {
         count += entries[i].list->count > 0;
@@ -181,6 +199,17 @@ static fm_status apply_delta(const struct delta *delta, uint64_t tick, fm_mirror
 
 // ---- the model ----------------------------------------------------------------------------------
 
+static void change_motion(struct model *model, struct delta *delta, struct model_agent *agent)
+{
+    agent->heading = draw(model, FM_MIRROR_HEADING_UNKNOWN);
+    agent->speed = draw(model, 2000);
+    agent->point_count = draw(model, FM_MIRROR_WAYPOINTS_MAX + 1);
+    for (uint32_t i = 0; i < 2 * agent->point_count; i++) {
+        agent->points[i] = draw(model, 2 * FM_SIDE_MAX);
+    }
+    add_motion(&delta->motion, agent);
+}
+
 static void change_agent(struct model *model, struct delta *delta, uint32_t slot)
 {
     struct model_agent *agent = &model->agents[slot];
@@ -201,6 +230,9 @@ static void change_agent(struct model *model, struct delta *delta, uint32_t slot
         add(&delta->moved, x);
         add(&delta->moved, y);
         add(&delta->moved, agent->state);
+        if (draw(model, 2) == 0) {
+            change_motion(model, delta, agent);
+        }
         return;
     }
     *agent = (struct model_agent){
@@ -211,7 +243,11 @@ static void change_agent(struct model *model, struct delta *delta, uint32_t slot
         .y = TOP + draw(model, HEIGHT),
         .state = draw(model, FM_AGENT_STATE_COUNT),
         .class_index = draw(model, 2) * draw(model, FM_CLASSES_MAX),
+        .heading = FM_MIRROR_HEADING_UNKNOWN,
     };
+    if (draw(model, 3) == 0) {
+        change_motion(model, delta, agent);
+    }
     if (agent->class_index != 0) {
         add(&delta->classes, agent->id);
         add(&delta->classes, agent->class_index);
@@ -258,7 +294,7 @@ static void change_buildings(struct model *model, struct delta *delta)
 
 static void change(struct model *model, struct delta *delta)
 {
-    delta->classes.count = delta->buildings.count = 0;
+    delta->classes.count = delta->motion.count = delta->buildings.count = 0;
     delta->tells_buildings = false;
     if (draw(model, 4) == 0) {
         change_buildings(model, delta);
@@ -281,6 +317,22 @@ static void change(struct model *model, struct delta *delta)
         add(&delta->ended, draw(model, FM_END_COUNT));
         add(&delta->ended, LEFT);
         add(&delta->ended, TOP);
+    }
+}
+
+static void compare_motion(const struct model_agent *agent, const fm_mirror *mirror)
+{
+    const fm_mirror_motion *motion = fm_mirror_motion_of(mirror, agent->id);
+    assert_int_equal(motion == NULL, agent->heading == FM_MIRROR_HEADING_UNKNOWN);
+    if (motion == NULL) {
+        return;
+    }
+    assert_int_equal(motion->heading, agent->heading);
+    assert_int_equal(motion->speed, agent->speed);
+    assert_int_equal(motion->waypoint_count, agent->point_count);
+    for (uint32_t i = 0; i < agent->point_count; i++) {
+        assert_int_equal(motion->waypoints[i].x2, agent->points[2 * i]);
+        assert_int_equal(motion->waypoints[i].y2, agent->points[2 * i + 1]);
     }
 }
 
@@ -309,6 +361,7 @@ static void compare(const struct model *model, const fm_mirror *mirror)
         assert_int_equal(found->cell, fm_cell_at(agent->x, agent->y));
         assert_int_equal(found->state, agent->state);
         assert_int_equal(found->class_index, agent->class_index);
+        compare_motion(agent, mirror);
         agent_count++;
     }
     assert_int_equal(mirror->agent_count, agent_count);
@@ -406,8 +459,8 @@ static void test_spoilt_deltas_do_no_harm(void **state)
         assert_int_equal(apply_keyframe(&model, &mirror), FM_OK);
         for (uint32_t step = 0; step < 3; step++) {
             change(&model, &delta);
-            struct list *lists[] = {&delta.moved, &delta.enter,   &delta.leave,    &delta.cells,
-                                    &delta.ended, &delta.classes, &delta.buildings};
+            struct list *lists[] = {&delta.moved, &delta.enter,   &delta.leave,     &delta.cells,
+                                    &delta.ended, &delta.classes, &delta.buildings, &delta.motion};
             struct list *list = lists[draw(&model, FM_COUNT_OF(lists))];
             if (list->count > 0) {
                 list->numbers[draw(&model, list->count)] =
@@ -433,8 +486,8 @@ static void expect_refusal(fm_mirror *mirror, uint32_t which, const uint64_t *nu
 {
     static struct delta delta;
     delta = (struct delta){.moved.count = 0};
-    struct list *lists[] = {&delta.moved, &delta.enter,   &delta.leave,    &delta.cells,
-                            &delta.ended, &delta.classes, &delta.buildings};
+    struct list *lists[] = {&delta.moved, &delta.enter,   &delta.leave,     &delta.cells,
+                            &delta.ended, &delta.classes, &delta.buildings, &delta.motion};
     delta.tells_buildings = which == 6;
     for (uint32_t i = 0; i < count; i++) {
         add(lists[which], numbers[i]);
@@ -472,6 +525,11 @@ static void test_each_contradiction_is_refused(void **state)
         {6, 6, {1, 1, 4095, 0, 2, 1}},         // off every map
         {6, 6, {1, 1u << 20, 0, 0, 2, 1}},     // of a team that there cannot be
         {6, 5, {1, 1, 0, 0, 2}},               // cut short
+        {7, 4, {999, 0, 0, 0}},                // the motion of nobody
+        {7, 4, {1, 9, 0, 0}},                  // a heading that there is not
+        {7, 3, {1, 0, 0}},                     // cut short
+        {7, 4, {1, 0, 0, 1}},                  // less waypoints than it says
+        {7, 6, {1, 0, 0, 1, 8193, 0}},         // off every map
     };
     for (size_t i = 0; i < FM_COUNT_OF(wrong); i++) {
         struct model model = new_model(1);

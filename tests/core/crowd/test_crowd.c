@@ -109,13 +109,17 @@ static void two_meet_in_a_corridor(void **state)
     crowd_fini(&stage);
 }
 
-// One stands idle where a dead end begins and has to let another in, and out again.
-static void a_dead_end_lets_in_and_out(void **state)
+// One stands idle where a dead end begins and has to let another out. It goes back, unless the
+// world has it stay.
+static void let_out(bool pushed_stay)
 {
-    (void)state;
-    uint32_t team = begin(ROWS("...@@@@", //
-                               ".......", //
-                               "...@@@@"));
+    static const char *const rows[] = {"...@@@@", //
+                                       ".......", //
+                                       "...@@@@"};
+    fm_world_rules rules = crowd_rules();
+    rules.pushed_stay = pushed_stay;
+    crowd_init_rows(&stage, &rules, rows, FM_COUNT_OF(rows));
+    uint32_t team = crowd_team(&stage);
     uint32_t idle = crowd_spawn_at(&stage, team, fm_cell_at(3, 1));
     uint32_t guest = crowd_spawn_at(&stage, team, fm_cell_at(6, 1));
     crowd_order(&stage, guest, fm_cell_at(0, 0), FM_UNREACHABLE_FAIL);
@@ -124,8 +128,15 @@ static void a_dead_end_lets_in_and_out(void **state)
     for (uint32_t i = 0; i < 4 * FM_RETURN_TICKS; i++) {
         crowd_tick(&stage, NULL);
     }
-    assert_int_equal(crowd_cell(&stage, idle), fm_cell_at(3, 1)); // back where it stood
+    assert_int_equal(crowd_cell(&stage, idle) == fm_cell_at(3, 1), !pushed_stay);
     crowd_fini(&stage);
+}
+
+static void a_dead_end_lets_out(void **state)
+{
+    (void)state;
+    let_out(false);
+    let_out(true);
 }
 
 static void shuffle(fm_random *random, fm_cell *cells, uint32_t count)
@@ -841,7 +852,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_meet_in_a_corridor),
-        cmocka_unit_test(a_dead_end_lets_in_and_out),
+        cmocka_unit_test(a_dead_end_lets_out),
         cmocka_unit_test(a_full_room_is_sorted),
         cmocka_unit_test(crossroads_are_crossed),
         cmocka_unit_test(nobody_starves_between_pillars),

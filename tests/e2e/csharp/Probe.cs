@@ -38,7 +38,7 @@ static class Probe
         port = int.Parse(words[0]);
         client = words.Length < 4 ? new Client("127.0.0.1", port, name: "probe")
                                   : new Client("127.0.0.1", port, name: "probe", tls: true, trusts: TrustOf(words[3]));
-        Follow(client.Subscribe(long.Parse(words[1]), long.Parse(words[2])));
+        Follow(client.Subscribe(long.Parse(words[1]), long.Parse(words[2]), motion: true));
         string line;
         while ((line = Console.ReadLine()) != null)
         {
@@ -170,6 +170,23 @@ static class Probe
             Building b = view.BuildingAt(i);
             text.AppendFormat("{0}[{1},{2},{3},{4},{5},{6}]", i == 0 ? "" : ",", b.Number, b.Team, b.X, b.Y, b.Width,
                               b.Height);
+        }
+        text.Append("],\"motions\":[");
+        string comma = "";
+        for (int i = 0; i < view.AgentCount; i++)
+        {
+            Motion m;
+            long id = view.AgentAt(i).Id;
+            if (view.TryGetMotion(id, out m))
+            {
+                text.AppendFormat("{0}[{1},{2},{3}", comma, id, m.Heading, Math.Round(1000 * m.Speed));
+                for (int k = 0; k < m.Count; k++)
+                {
+                    text.AppendFormat(",{0},{1}", (int)(2 * m.X(k)), (int)(2 * m.Y(k)));
+                }
+                text.Append("]");
+                comma = ",";
+            }
         }
         text.AppendFormat("],\"ended\":[{0}]}}", ended);
         return text.ToString();

@@ -272,6 +272,11 @@ class View
     {
         return fm_mirror_find(&mirror_, id);
     }
+    /// How an agent moves, in a view with motion; nullptr: nothing is known.
+    const fm_mirror_motion *motion(std::uint64_t id) const
+    {
+        return fm_mirror_motion_of(&mirror_, id);
+    }
     std::uint32_t look(std::uint32_t x, std::uint32_t y) const
     {
         return fm_mirror_look(&mirror_, x, y);
@@ -288,8 +293,9 @@ class View
   private:
     friend class Client;
 
-    View(std::uint64_t world, std::uint64_t team, const fm_rect *rect, std::uint32_t every)
-        : world_(world), team_(team), every_(every),
+    View(std::uint64_t world, std::uint64_t team, const fm_rect *rect, std::uint32_t every,
+         bool motion)
+        : world_(world), team_(team), every_(every), motion_(motion),
           rect_(rect == nullptr ? fm_rect{0, 0, 0, 0} : *rect)
     {
         fm_mirror_init(&mirror_, 0, &ops(), this);
@@ -325,6 +331,7 @@ class View
 
     std::uint64_t world_, team_, stream_ = 0;
     std::uint32_t every_;
+    bool motion_;
     fm_rect rect_; // that was asked for; width 0: all
     bool is_over_ = false, resumes_ = false, resumed_ = false;
     bool starts_over_ = false; // until a message is good
@@ -434,12 +441,13 @@ class Client
     /// Subscribes to what a team sees; 0: a player's own team, for others everything. It is filled
     /// by a later update(). The view lives as long as the client, or until unsubscribe().
     ///
-    /// @param rect   the part that is wanted; nullptr: all
-    /// @param every  at most one message in so many ticks
+    /// @param rect    the part that is wanted; nullptr: all
+    /// @param every   at most one message in so many ticks
+    /// @param motion  with how agents move: View::motion()
     View &subscribe(std::uint64_t world, std::uint64_t team = 0, const fm_rect *rect = nullptr,
-                    std::uint32_t every = 1)
+                    std::uint32_t every = 1, bool motion = false)
     {
-        views_.emplace_back(new View(world, team, rect, every));
+        views_.emplace_back(new View(world, team, rect, every, motion));
         View &view = *views_.back();
         ask(view);
         return view;
@@ -537,6 +545,9 @@ class Client
         params.set(FM_FIELD_WORLD, view.world_).set(FM_FIELD_EVERY, view.every_);
         if (view.team_ != 0) {
             params.set(FM_FIELD_TEAM, view.team_);
+        }
+        if (view.motion_) {
+            params.set(FM_FIELD_MOTION, true);
         }
         if (view.resumes_) {
             params.set(FM_FIELD_STREAM, view.stream_).set(FM_FIELD_SINCE, view.mirror_.tick);

@@ -5,8 +5,8 @@
 // mirror holds (an agent that moves but never came in) is refused as FM_ERR_BAD_MESSAGE: the two
 // sides are out of step, and the only cure is a keyframe, that is, a new subscription.
 //
-// Memory   two bytes per cell of the rectangle, three with `sight`, 20 to 30 per agent; within the
-//          protocol's limits.
+// Memory   two bytes per cell of the rectangle, three with `sight`, 20 to 30 per agent and 24 more
+//          with `motion`; within the protocol's limits.
 // Threads  one at a time.
 
 #pragma once
@@ -26,6 +26,22 @@ typedef struct fm_mirror_agent {
     fm_agent_state state;
     uint32_t class_index; // movement class, in the order of the world's rules
 } fm_mirror_agent;
+
+#define FM_MIRROR_WAYPOINTS_MAX   4u
+#define FM_MIRROR_HEADING_UNKNOWN 8u
+
+// A place between cells, in half cells: the middle of cell x, y is 2 x + 1, 2 y + 1.
+typedef struct fm_mirror_waypoint {
+    uint16_t x2, y2;
+} fm_mirror_waypoint;
+
+// How an agent moves, in a view with `motion`; see PROTOCOL.md, Motion.
+typedef struct fm_mirror_motion {
+    uint32_t speed;  // of its last step, thousandths of a cell a tick; 0: not known
+    uint8_t heading; // of that: 0 east, 1 south-east ... 7; FM_MIRROR_HEADING_UNKNOWN
+    uint8_t waypoint_count;
+    fm_mirror_waypoint waypoints[FM_MIRROR_WAYPOINTS_MAX]; // of one's own: where its middle goes
+} fm_mirror_motion;
 
 // The entry `load` of a delta. All zero for roles that do not get it.
 typedef struct fm_mirror_load {
@@ -87,6 +103,8 @@ typedef struct fm_mirror {
     fm_mirror_load load;          // of the last delta that had one
     bool over;                    // world_ended came
     uint8_t *visible; // as `looks`: 1 where the team sees now; NULL unless subscribed with `sight`
+    fm_mirror_motion *motions; // beside `agents`: use fm_mirror_motion_of(); NULL until one came
+    uint32_t motion_capacity;
 } fm_mirror;
 
 /// @param subscription  as the subscribe request answered; 0: adopt that of the first keyframe
@@ -149,6 +167,20 @@ static inline bool fm_look_is_free(uint32_t look)
 
 /// @return NULL when no such agent is in view; good until the next fm_mirror_apply()
 const fm_mirror_agent *fm_mirror_find(const fm_mirror *mirror, uint64_t id);
+
+/// How an agent in view moves, as far as it was said; with `motion` only.
+///
+/// @return NULL: nothing is known; good until the next fm_mirror_apply()
+static inline const fm_mirror_motion *fm_mirror_motion_of(const fm_mirror *mirror, uint64_t id)
+{
+    const fm_mirror_agent *agent = fm_mirror_find(mirror, id);
+    uint32_t index = agent == NULL ? mirror->motion_capacity : (uint32_t)(agent - mirror->agents);
+    const fm_mirror_motion *motion =
+        index < mirror->motion_capacity ? &mirror->motions[index] : NULL;
+    bool is_known = motion != NULL &&
+                    (motion->heading < FM_MIRROR_HEADING_UNKNOWN || motion->waypoint_count > 0);
+    return is_known ? motion : NULL;
+}
 
 #ifdef __cplusplus
 }

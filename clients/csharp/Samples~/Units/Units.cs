@@ -53,7 +53,8 @@ public sealed class Units : MonoBehaviour
             return;
         }
         string name = "unity-" + Random.Range(1, 1000000);
-        client.WorldCreate(name, generator: "skirmish", width: 96, height: 96, players: 2).Send(made =>
+        client.WorldCreate(name, generator: "skirmish", width: 96, height: 96, players: 2,
+                           occupancy: "exclusive").Send(made =>
         {
             if (!made.Ok)
             {

@@ -4,11 +4,13 @@
 // Messages come with the ticks, frames far more often. An agent glides from where it is drawn to its
 // new cell in about the time that its last steps took, so that one which steps every third tick does
 // not stop between its steps, and messages that come unevenly are not seen. Beyond a few cells it
-// jumps.
+// jumps. Where the view says which way an agent goes (`motion`), it is drawn on the straight lines of
+// its waypoints, and looks where its last step led.
 
 import { Container, Particle, ParticleContainer } from "pixi.js";
-import type { Mirror } from "fogmarch";
+import type { Mirror, Motion } from "fogmarch";
 import { TEAM_SHAPES, teamColour } from "./palette.js";
+import { hasRoom, straighten, type Point } from "./straighten.js";
 import { CLASS_FIGURES, makeUnitSprites, SPRITE_SIZE } from "./unit-sprites.js";
 
 const JUMP = 4;            // cells; farther than that nobody glides
@@ -16,12 +18,18 @@ const SLACK = 1.08;        // a glide takes a little longer than steps do, so th
 const STEP_TICKS_MAX = 8;  // a step that took longer than so many ticks says nothing of the next
 const TURN_PER_MS = 0.014; // radians
 const FIGURE_PIXELS = 9;   // a unit smaller than that is a plate alone
+const HEADINGS = 8;        // that a motion may have; beyond them it is not known
+const AT_WAYPOINT = 0.01;  // cells
 
 /** Where agents are drawn, by the low 32 bits of their ids. */
 class Glides {
   ids = new Float64Array(0);
-  toX = new Uint16Array(0);
-  toY = new Uint16Array(0);
+  cellX = new Uint16Array(0); // where the agent stands
+  cellY = new Uint16Array(0);
+  turnX = new Float32Array(0); // the middle of its next waypoint
+  turnY = new Float32Array(0);
+  toX = new Float32Array(0); // where it is drawn at last: its north-west corner
+  toY = new Float32Array(0);
   fromX = new Float32Array(0);
   fromY = new Float32Array(0);
   start = new Float64Array(0);
@@ -39,8 +47,12 @@ class Glides {
       return to;
     };
     this.ids = grown(new Float64Array(size), this.ids);
-    this.toX = grown(new Uint16Array(size), this.toX);
-    this.toY = grown(new Uint16Array(size), this.toY);
+    this.cellX = grown(new Uint16Array(size), this.cellX);
+    this.cellY = grown(new Uint16Array(size), this.cellY);
+    this.turnX = grown(new Float32Array(size), this.turnX);
+    this.turnY = grown(new Float32Array(size), this.turnY);
+    this.toX = grown(new Float32Array(size), this.toX);
+    this.toY = grown(new Float32Array(size), this.toY);
     this.fromX = grown(new Float32Array(size), this.fromX);
     this.fromY = grown(new Float32Array(size), this.fromY);
     this.start = grown(new Float64Array(size), this.start);
@@ -48,6 +60,11 @@ class Glides {
     this.angle = grown(new Float32Array(size), this.angle);
     this.heading = grown(new Float32Array(size), this.heading);
   }
+}
+
+// As an angle; undefined: not known.
+function headingOf(motion: Motion | undefined): number | undefined {
+  return motion === undefined || motion.heading >= HEADINGS ? undefined : motion.heading * Math.PI / 4;
 }
 
 function slotOf(id: number): number {
@@ -220,41 +237,70 @@ export class AgentLayer {
     }
   }
 
-  // Towards the agent's cell, from where it is drawn now.
+  // Towards the agent's cell, or where it is drawn in its stead, from where it is drawn now.
   private setOut(view: Mirror, place: number, interval: number): void {
     const id = view.ids[place]!;
     const slot = slotOf(id);
     const { glides, now } = this;
     glides.reserve(slot);
     const [x, y] = [view.xs[place]!, view.ys[place]!];
-    if (glides.ids[slot] !== id) {
+    const motion = view.motions.get(id);
+    const [turnX, turnY] = motion?.waypoints ?? [];
+    const isNew = glides.ids[slot] !== id;
+    if (isNew) {
       glides.ids[slot] = id;
-      glides.start[slot] = 0;
       glides.span[slot] = interval;
-      glides.angle[slot] = glides.heading[slot] = Math.PI / 2;
-    } else if (glides.toX[slot] === x && glides.toY[slot] === y) {
+      glides.angle[slot] = glides.heading[slot] = headingOf(motion) ?? Math.PI / 2;
+    } else if (glides.cellX[slot] === x && glides.cellY[slot] === y &&
+               (turnX !== undefined || (glides.toX[slot] === x && glides.toY[slot] === y))) {
       return;
-    } else {
-      const t = this.shareOf(slot, now);
-      const atX = glides.fromX[slot]! + (glides.toX[slot]! - glides.fromX[slot]!) * t;
-      const atY = glides.fromY[slot]! + (glides.toY[slot]! - glides.fromY[slot]!) * t;
-      glides.heading[slot] = Math.atan2(y - glides.toY[slot]!, x - glides.toX[slot]!);
-      if (Math.max(Math.abs(x - atX), Math.abs(y - atY)) <= JUMP) {
-        const took = now - glides.start[slot]!;
-        const span = took > STEP_TICKS_MAX * interval ? interval
-          : Math.max(interval * 0.7, 0.5 * (glides.span[slot]! / SLACK + took));
-        glides.span[slot] = span * SLACK;
-        glides.start[slot] = now;
-        glides.fromX[slot] = atX;
-        glides.fromY[slot] = atY;
-        glides.toX[slot] = x;
-        glides.toY[slot] = y;
-        return;
-      }
-      glides.start[slot] = now;
     }
-    glides.fromX[slot] = glides.toX[slot] = x;
-    glides.fromY[slot] = glides.toY[slot] = y;
+    const t = this.shareOf(slot, now);
+    const at = isNew ? { x, y } : {
+      x: glides.fromX[slot]! + (glides.toX[slot]! - glides.fromX[slot]!) * t,
+      y: glides.fromY[slot]! + (glides.toY[slot]! - glides.fromY[slot]!) * t,
+    };
+    const to = isNew || turnX === undefined || turnY === undefined ? { x, y }
+      : this.onTheLine(view, place, at, { x: turnX, y: turnY });
+    const [stepX, stepY] = [x - glides.cellX[slot]!, y - glides.cellY[slot]!];
+    if (!isNew && turnX !== undefined && (to.x !== at.x || to.y !== at.y)) {
+      glides.heading[slot] = Math.atan2(to.y - at.y, to.x - at.x);
+    } else if (!isNew && (stepX !== 0 || stepY !== 0)) {
+      glides.heading[slot] = headingOf(motion) ?? Math.atan2(stepY, stepX);
+    }
+    const jumps = isNew || Math.max(Math.abs(to.x - at.x), Math.abs(to.y - at.y)) > JUMP;
+    if (!jumps) {
+      const took = now - glides.start[slot]!;
+      const span = took > STEP_TICKS_MAX * interval ? interval
+        : Math.max(interval * 0.7, 0.5 * (glides.span[slot]! / SLACK + took));
+      glides.span[slot] = span * SLACK;
+    }
+    glides.start[slot] = isNew ? 0 : now;
+    glides.fromX[slot] = jumps ? to.x : at.x;
+    glides.fromY[slot] = jumps ? to.y : at.y;
+    glides.toX[slot] = to.x;
+    glides.toY[slot] = to.y;
+    glides.cellX[slot] = x;
+    glides.cellY[slot] = y;
+    glides.turnX[slot] = turnX ?? x;
+    glides.turnY[slot] = turnY ?? y;
+  }
+
+  // Where an agent with a waypoint is drawn next that is drawn at `at`; both are corners. At a waypoint
+  // it is drawn where it stands: there may be a wall on the inner side of the turn.
+  private onTheLine(view: Mirror, place: number, at: Point, turn: Point): Point {
+    const side = this.sideOf(view, place);
+    const half = side / 2;
+    const { turnX, turnY } = this.glides;
+    const slot = slotOf(view.ids[place]!);
+    const cell = { x: view.xs[place]!, y: view.ys[place]! };
+    const stands = { x: cell.x + half, y: cell.y + half };
+    const isAtTurn = Math.hypot(stands.x - turnX[slot]!, stands.y - turnY[slot]!) < AT_WAYPOINT;
+    if (isAtTurn || Math.hypot(cell.x - at.x, cell.y - at.y) > JUMP) {
+      return cell;
+    }
+    const to = straighten({ x: at.x + half, y: at.y + half }, stands, turn);
+    return hasRoom(view, to, stands, side) ? { x: to.x - half, y: to.y - half } : cell;
   }
 
   private shareOf(slot: number, now: number): number {

@@ -124,7 +124,7 @@ export class Game {
 
   static async begin(client: Client, world: Results["world.info"], team: number,
                      map: MapView, memory: Memory, guide: Guide): Promise<Game> {
-    const view = await subscribe(client, { world: world.world, team, sight: true });
+    const view = await subscribe(client, { world: world.world, team, sight: true, motion: true });
     return new Game(client, world, team, map, view, memory, guide);
   }
 
