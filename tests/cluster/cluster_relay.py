@@ -1,0 +1,85 @@
+"""A relay of a cluster: spectators go on when their world moves, and when its node dies.
+
+Goal    a spectator whose relay was told of one node only sees the world wherever it goes: after a move without
+        a new keyframe, after a node's death in any way; and what it sees is what the world's node shows.
+Method  two nodes and etcd on loopback, a relay, and a mirror beside a mirror of a direct subscription.
+"""
+
+import cluster
+from cluster import Etcd, Node, RequestError, until
+from fogmarch_server import Client, Server, run
+from mirror import Mirror
+
+cluster.skip_without_etcd()
+
+
+class View(Mirror):
+    def __init__(self, port, world):
+        super().__init__()
+        self.client = Client(port)
+        self.client.call("hello", protocol=1, client="spectator")
+        self.client.call("subscribe", world=world, encoding="dense")
+
+    def pump(self):
+        self.client.call("ping")
+        for name, params in self.client.notifications:
+            self.apply(name, params)
+        self.client.notifications.clear()
+        return self
+
+
+def tried(client, method, **params):
+    """The answer; None: it was refused, as it may be while the world is between two nodes."""
+    try:
+        return client.call(method, **params)
+    except RequestError:
+        return None
+
+
+def locate(client, world):
+    place = tried(client, "world.locate", world=world)
+    return place and place["node"]
+
+
+def follows(view, node, world):
+    """Stops the world where it is now; the relay has to show what it was stopped at."""
+    admin = node.connect()
+    until(lambda: tried(admin, "world.pause", world=world), "the world")
+    direct = View(node.port, world)
+    until(lambda: direct.pump().tick is not None and view.pump().state() == direct.state(), "the same picture")
+    admin.call("world.resume", world=world)
+    before = view.tick
+    until(lambda: view.pump().tick > before, "another tick")
+
+
+def following():
+    with Etcd() as etcd:
+        nodes = {name: Node(etcd, name) for name in ("a", "b")}
+        try:
+            admin = nodes["a"].connect()
+            world = admin.call("world.create", name="arena", generator="open", width=32, height=32, tick_hz=20)["world"]
+            admin.call("team.create", world=world)
+            agents = admin.call("agent.spawn", world=world, team=1, cells=[1, 1, 2, 9, 5, 5])["agents"]
+            admin.call("agent.order", world=world, agents=agents, kind="patrol", goal=[30, 30])
+            with Server("--relay-of", f"127.0.0.1:{nodes['a'].port}") as relay:
+                asker = relay.connect()
+                until(lambda: asker.call("world.list")["worlds"], "the world")
+                view = View(relay.port, world)
+                first = until(lambda: locate(admin, world), "the world's node")
+                second = "b" if first == "a" else "a"
+                follows(view, nodes[first], world)
+                keyframes = view.keyframes
+                admin.call("cluster.move", world=world, node=second)
+                until(lambda: locate(admin, world) == second, "the move")
+                follows(view, nodes[second], world)
+                assert view.keyframes == keyframes, "the stream went with the world"
+                nodes[second].kill()
+                survivor = nodes[first].connect()
+                until(lambda: locate(survivor, world) == first, "the takeover")
+                follows(view, nodes[first], world)
+        finally:
+            for node in nodes.values():
+                node.close()
+
+
+run([following])
