@@ -1,5 +1,5 @@
 // server/streams/scene.c: see scene.h. Here: taking publications in. What goes out is in
-// scene_pack.c.
+// scene_pack.c. Memory is reserved before anything is taken in, so only logs can lack it later.
 
 #include "server/streams/scene.h"
 
@@ -15,14 +15,16 @@
 
 #define STEP_TICKS_MAX 64u // a step that took longer says nothing of speed
 
-static size_t sight_size(const fm_host *host)
+// Bytes of a set of cells, `visible` or `flipped`.
+static size_t sight_size(uint32_t pitch, const fm_host *host)
 {
-    return (size_t)fm_sight_pitch(host->width) * host->height * sizeof(uint64_t);
+    return (size_t)pitch * host->height * sizeof(uint64_t);
 }
 
 size_t fm_scene_size(const fm_host *host)
 {
-    return (size_t)host->width * host->height * sizeof(uint16_t) + 2 * sight_size(host);
+    return (size_t)host->width * host->height * sizeof(uint16_t) +
+           2 * sight_size(fm_sight_pitch(host->width), host);
 }
 
 fm_scene *fm_scene_create(fm_host *host, uint32_t team, uint64_t serial)
@@ -38,6 +40,7 @@ fm_scene *fm_scene_create(fm_host *host, uint32_t team, uint64_t serial)
     scene->team = team;
     scene->serial = serial;
     scene->looks = looks;
+    scene->sight_pitch = fm_sight_pitch(host->width);
     fm_tick_log_init(&scene->agent_log, sizeof(fm_agent_before), AGENT_LOG_MAX);
     fm_tick_log_init(&scene->cell_log, sizeof(fm_cell), CELL_LOG_MAX);
     fm_tick_log_init(&scene->ended_log, sizeof(fm_order_ended), ENDED_LOG_MAX);
@@ -88,11 +91,27 @@ fm_status fm_scene_keep_motion(fm_scene *scene)
     return FM_OK;
 }
 
-static bool reserve_slot(fm_scene *scene, uint32_t slot)
+static uint32_t slots_of(const fm_agent_look *looks, uint32_t count)
 {
-    return fm_reserve_zeroed(&fm_memory_libc, (void **)&scene->agents, &scene->slot_count, slot + 1,
-                             sizeof *scene->agents) &&
-           reserve_motions(scene, scene->slot_count);
+    uint32_t slots = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        slots = looks[i].name.index1 > slots ? looks[i].name.index1 : slots;
+    }
+    return slots;
+}
+
+// Makes room for all that the changes bring, before any of it is taken in.
+static fm_status reserve(fm_scene *scene, const fm_changes *changes)
+{
+    uint32_t entered = slots_of(changes->entered, changes->entered_count);
+    uint32_t changed = slots_of(changes->changed, changes->changed_count);
+    return fm_reserve_zeroed(&fm_memory_libc, (void **)&scene->agents, &scene->slot_count,
+                             entered > changed ? entered : changed, sizeof *scene->agents) &&
+                   reserve_motions(scene, scene->slot_count) &&
+                   FM_RESERVE_FROM(&fm_memory_libc, scene->buildings, scene->building_capacity,
+                                   changes->building_count)
+               ? FM_OK
+               : FM_ERR_NO_MEMORY;
 }
 
 static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *agent)
@@ -109,10 +128,11 @@ static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *age
 }
 
 // What is seen of a step tells heading and speed: nobody's plans do.
-static void note_step(fm_scene *scene, const fm_scene_agent *agent, const fm_agent_look *look)
+static void note_step(fm_scene *scene, uint64_t name, const fm_scene_agent *agent,
+                      const fm_agent_look *look)
 {
-    fm_scene_motion *motion = &scene->motions[look->name.index1 - 1];
-    if (!agent->in_view || agent->name != fm_agent_id_pack(look->name)) {
+    fm_scene_motion *motion = &scene->motions[agent - scene->agents];
+    if (!agent->in_view || agent->name != name) {
         *motion = (fm_scene_motion){.heading = FM_DIRECTION_COUNT, .changed_tick = scene->tick};
         return;
     }
@@ -156,19 +176,15 @@ static void note_courses(fm_scene *scene, const fm_publication *publication)
     }
 }
 
-static bool put_agent(fm_scene *scene, const fm_agent_look *look, bool log)
+static void put_agent(fm_scene *scene, const fm_agent_look *look, bool log)
 {
-    uint32_t slot = look->name.index1 - 1;
-    if (!reserve_slot(scene, slot)) {
-        return false;
-    }
-    fm_scene_agent *agent = &scene->agents[slot];
+    fm_scene_agent *agent = &scene->agents[look->name.index1 - 1];
     uint64_t name = fm_agent_id_pack(look->name);
     if (log) {
         log_before(scene, name, agent);
     }
     if (scene->motions != NULL) {
-        note_step(scene, agent, look);
+        note_step(scene, name, agent, look);
     }
     agent->name = name;
     agent->id = fm_agent_id_pack(look->id);
@@ -177,7 +193,6 @@ static bool put_agent(fm_scene *scene, const fm_agent_look *look, bool log)
     agent->state = (uint8_t)look->state;
     agent->class_index = (uint8_t)look->class_index;
     agent->in_view = true;
-    return true;
 }
 
 static void drop_agent(fm_scene *scene, const fm_agent_left *left)
@@ -217,14 +232,10 @@ const fm_scene_agent *fm_scene_find(const fm_scene *scene, uint64_t number, bool
 
 // ---- publications ------------------------------------------------------------------------------
 
-static fm_status take_buildings(fm_scene *scene, const fm_changes *changes)
+static void take_buildings(fm_scene *scene, const fm_changes *changes)
 {
     if (!changes->buildings_changed) {
-        return FM_OK;
-    }
-    if (!FM_RESERVE_FROM(&fm_memory_libc, scene->buildings, scene->building_capacity,
-                         changes->building_count)) {
-        return FM_ERR_NO_MEMORY;
+        return;
     }
     if (changes->building_count > 0) {
         memcpy(scene->buildings, changes->buildings,
@@ -232,7 +243,6 @@ static fm_status take_buildings(fm_scene *scene, const fm_changes *changes)
     }
     scene->building_count = changes->building_count;
     scene->buildings_tick = scene->tick;
-    return FM_OK;
 }
 
 // An order ends once: a scene that cannot show it is of no use.
@@ -252,8 +262,9 @@ static fm_status take_sight(fm_scene *scene, fm_publication *publication)
     if (publication->sight == NULL) {
         return FM_OK;
     }
+    size_t size = sight_size(scene->sight_pitch, scene->host);
     if (scene->flipped == NULL) {
-        scene->flipped = malloc(sight_size(scene->host));
+        scene->flipped = malloc(size);
     }
     if (scene->flipped == NULL) {
         return FM_ERR_NO_MEMORY;
@@ -261,7 +272,7 @@ static fm_status take_sight(fm_scene *scene, fm_publication *publication)
     uint64_t *visible = scene->visible;
     scene->visible = publication->sight;
     publication->sight = visible;
-    memset(scene->flipped, 0, sight_size(scene->host));
+    memset(scene->flipped, 0, size);
     scene->sight_tick = scene->sight_from = publication->tick;
     return FM_OK;
 }
@@ -272,11 +283,10 @@ static void flip_sight(fm_scene *scene, const fm_changes *changes, uint64_t befo
     if (changes->sight_count == 0 || scene->visible == NULL) {
         return;
     }
-    uint32_t pitch = fm_sight_pitch(scene->host->width);
-    memset(scene->flipped, 0, sight_size(scene->host));
+    memset(scene->flipped, 0, sight_size(scene->sight_pitch, scene->host));
     for (uint32_t i = 0; i < changes->sight_count; i++) {
         const fm_sight_flip *flip = &changes->sight[i];
-        size_t at = (size_t)flip->y * pitch + flip->word;
+        size_t at = (size_t)flip->y * scene->sight_pitch + flip->word;
         scene->visible[at] ^= flip->cells;
         scene->flipped[at] = flip->cells;
     }
@@ -300,19 +310,15 @@ static fm_status apply_snapshot(fm_scene *scene, fm_publication *publication)
     }
     const fm_changes *changes = &publication->changes;
     for (uint32_t i = 0; i < changes->entered_count; i++) {
-        if (!put_agent(scene, &changes->entered[i], false)) {
-            return FM_ERR_NO_MEMORY;
-        }
+        put_agent(scene, &changes->entered[i], false);
     }
+    take_buildings(scene, changes);
     bool goes_on = scene->live && !publication->is_cut;
     scene->live = true;
-    if (take_sight(scene, publication) != FM_OK) {
-        return FM_ERR_NO_MEMORY;
-    }
     if (goes_on && (changes->ended_lost || !note_ended(scene, changes))) {
         return FM_ERR_NO_MEMORY;
     }
-    return take_buildings(scene, changes);
+    return take_sight(scene, publication);
 }
 
 static void apply_cells(fm_scene *scene, const fm_changes *changes)
@@ -333,17 +339,14 @@ static fm_status apply_changes(fm_scene *scene, const fm_changes *changes)
         drop_agent(scene, &changes->left[i]);
     }
     for (uint32_t i = 0; i < changes->entered_count; i++) {
-        if (!put_agent(scene, &changes->entered[i], true)) {
-            return FM_ERR_NO_MEMORY;
-        }
+        put_agent(scene, &changes->entered[i], true);
     }
     for (uint32_t i = 0; i < changes->changed_count; i++) {
-        if (!put_agent(scene, &changes->changed[i], true)) {
-            return FM_ERR_NO_MEMORY;
-        }
+        put_agent(scene, &changes->changed[i], true);
     }
     apply_cells(scene, changes);
-    return note_ended(scene, changes) ? take_buildings(scene, changes) : FM_ERR_NO_MEMORY;
+    take_buildings(scene, changes);
+    return note_ended(scene, changes) ? FM_OK : FM_ERR_NO_MEMORY;
 }
 
 fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication)
@@ -351,20 +354,17 @@ fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication)
     uint64_t before = scene->tick;
     fm_scene_forget_bodies(scene);
     scene->tick = publication->tick;
-    if (publication->is_snapshot) {
-        scene->load = publication->load;
-        fm_status taken = apply_snapshot(scene, publication);
-        if (taken == FM_OK) {
-            note_courses(scene, publication);
-        }
-        return taken;
-    }
-    if (publication->sight != NULL) {
+    if (publication->sight != NULL && !publication->is_snapshot) {
         return take_sight(scene, publication); // that is all there is
     }
     scene->load = publication->load;
-    flip_sight(scene, &publication->changes, before);
-    fm_status status = apply_changes(scene, &publication->changes);
+    fm_status status = reserve(scene, &publication->changes);
+    if (status == FM_OK && publication->is_snapshot) {
+        status = apply_snapshot(scene, publication);
+    } else if (status == FM_OK) {
+        flip_sight(scene, &publication->changes, before);
+        status = apply_changes(scene, &publication->changes);
+    }
     if (status == FM_OK) {
         note_courses(scene, publication);
     }

@@ -89,6 +89,7 @@ struct fm_scene {
     fm_subscription *subscriptions;
 
     uint16_t *looks;          // owned; row by row
+    uint32_t sight_pitch;     // words of a row of the next two
     uint64_t *visible;        // owned; as fm_world_sight() gives it; NULL: nobody wants it
     uint64_t *flipped;        // owned; in the same way: what was another way before `sight_tick`
     uint64_t sight_tick;      // when any of it changed last

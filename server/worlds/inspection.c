@@ -2,6 +2,7 @@
 
 #include "server/worlds/inspection.h"
 
+#include "core/map/rect.h"
 #include "core/views/inspect.h"
 #include "core/world/names.h"
 #include "core/world/world_classes.h"
@@ -13,11 +14,6 @@
 #define SEARCH_CELLS_MAX 16384u // the same
 
 // ---- debug.inspect -----------------------------------------------------------------------------
-
-static bool rect_contains(const fm_rect *rect, fm_cell cell)
-{
-    return fm_cell_x(cell) - rect->x < rect->width && fm_cell_y(cell) - rect->y < rect->height;
-}
 
 struct listing {
     fm_job_inspect *inspect;
@@ -38,7 +34,7 @@ static void list_search_cell(const fm_inspection *cell, void *context)
 {
     struct listing *listing = context;
     fm_job_inspect *inspect = listing->inspect;
-    if (inspect->search_count < SEARCH_CELLS_MAX && rect_contains(&inspect->rect, cell->cell)) {
+    if (inspect->search_count < SEARCH_CELLS_MAX && fm_rect_contains(&inspect->rect, cell->cell)) {
         inspect->search[inspect->search_count++] =
             (fm_search_cell){.seen = *cell, .raised = raised(listing, cell)};
     }
