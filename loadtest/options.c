@@ -37,7 +37,7 @@ static const char help[] =
     "\n"
     "  --mapf MAP SCEN    In place of a scenario: one agent for each of the first N lines of a\n"
     "                     .scen file, on known terrain where a cell holds one agent, until all\n"
-    "                     stand on their goals, nobody moves any more, or sixteen times the\n"
+    "                     stand on their goals, nobody moves, or sixteen times the\n"
     "                     ticks of the longest path have passed\n"
     "  --crash-rounds N   In place of a scenario: kills a server that keeps journals N times, at\n"
     "                     random moments, with clients attached, and looks whether anything that\n"

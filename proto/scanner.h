@@ -55,5 +55,5 @@ void fm_scanner_reset(fm_scanner *scanner);
 
 /// Takes bytes up to the end of the message at most.
 ///
-/// @return how many were taken; all of them unless the state is not FM_SCAN_MORE any more
+/// @return how many were taken; all of them while the state is FM_SCAN_MORE
 size_t fm_scanner_feed(fm_scanner *scanner, const uint8_t *bytes, size_t size);

@@ -32,7 +32,7 @@ struct fm_client_hooks {
     /// @return whether the request waits on, to be sent to another node
     bool (*holds)(fm_client *client, struct fm_client_pending *request,
                   const fm_client_error *error, msgpack_object *result);
-    /// A notification came. @return whether the program is told of it now
+    /// A notification came. @return whether the program is notified of it now
     bool (*routes)(fm_client *client, fm_notification notification, msgpack_object *params);
     /// Writes the program's number of a subscription over that of the node.
     void (*rename)(fm_client *client, msgpack_object *map);
@@ -98,7 +98,7 @@ fm_client_error *fm_client_error_of(fm_client *client);
 /// Bytes of the largest message that the server takes.
 size_t fm_client_message_size_max(const fm_client *client);
 
-/// Tells the program.
+/// Notifies the program.
 void fm_client_tell(fm_client *client, fm_notification notification, const msgpack_object *params);
 
 /// Gives the client the connection of another one, with what that has received. Its own requests

@@ -204,7 +204,7 @@ static void forget_those_over(struct fm_follow *follow)
     follow->subscription_count = kept;
 }
 
-// The subscription of a number of the node, which may be told of before subscribe is answered.
+// The subscription of a number of the node, which may be notified before subscribe is answered.
 // @return NULL when out of memory
 static struct subscription *meet(struct fm_follow *follow, uint64_t node_number)
 {
@@ -698,7 +698,7 @@ static bool asks(const struct fm_follow *follow)
     return false;
 }
 
-// Tells the program of worlds that have ended.
+// Notifies the program of worlds that have ended.
 static void tell_ends(fm_client *client)
 {
     struct fm_follow *follow = client->follow;

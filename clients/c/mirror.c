@@ -521,7 +521,7 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
                : set_buildings(mirror, fm_object_numbers(params, "buildings"));
 }
 
-// Tells the owner, when all went well.
+// Notifies the owner, when all went well.
 static fm_status finish(const fm_mirror *mirror, fm_notification notification, fm_status status)
 {
     if (status == FM_OK && mirror->ops != NULL && mirror->ops->updated != NULL) {

@@ -43,7 +43,7 @@ struct fm_tiled {
     struct chunk *chunks; // of all layers, one after the other
     uint32_t tileset_count, tileset_capacity;
     uint32_t current;      // tileset that was begun last
-    uint32_t sources_read; // tilesets up to this one need no file any more
+    uint32_t sources_read; // tilesets up to this one need no more files
     uint32_t special_count, special_capacity;
     uint32_t layer_count, layer_capacity;
     uint32_t chunk_count, chunk_capacity;

@@ -30,8 +30,8 @@ static void note_digest(fm_world *world, const fm_building *building, uint32_t k
     fm_world_mix_digest(world, fm_mix64(who + kind));
 }
 
-// The owner hears of its own buildings at once, whoever looks.
-static void tell_owner(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building)
+// The owner knows its own buildings at once, seen or not.
+static void notify_owner(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building)
 {
     (void)place;
     if (building->team != FM_ALL_TEAMS) {
@@ -138,7 +138,7 @@ void fm_construction_build(fm_world *world, const fm_command *command, fm_comman
     }
     const fm_building *building = fm_buildings_add(buildings, command->team, rect, under);
     for_each_cell(world, building, raise);
-    for_each_cell(world, building, tell_owner);
+    for_each_cell(world, building, notify_owner);
     note_digest(world, building, 0);
     fm_placing_push_out(world);
     result->building = building->id;
@@ -167,7 +167,7 @@ void fm_construction_demolish(fm_world *world, const fm_command *command, fm_com
     }
     fm_building gone = fm_buildings_take(buildings, command->building);
     for_each_cell(world, &gone, restore);
-    for_each_cell(world, &gone, tell_owner);
+    for_each_cell(world, &gone, notify_owner);
     note_digest(world, &gone, 1);
     fm_memory_release(fm_world_memory(world), gone.under, cell_count);
     fm_placing_push_out(world); // those who were walled in come free

@@ -29,5 +29,5 @@ void fm_orders_drop_rest(fm_world *world);
 uint64_t fm_orders_mix_rest(const fm_world *world, uint64_t digest);
 
 /// Agents that the last order has not reached yet, because it goes to agents_a_tick of them at a
-/// time. Nothing can go wrong with it any more: it was checked for all of them.
+/// time. Nothing can go wrong with it: it was checked for all of them.
 uint32_t fm_world_left_to_do(const fm_world *world);

@@ -27,10 +27,10 @@ FM_CHECKED fm_status fm_placing_choose(fm_world *world, const fm_command *comman
 FM_CHECKED fm_status fm_placing_move(fm_world *world, const fm_command *command,
                                      uint32_t *failed_index);
 
-/// Agents that do not fit any more where they are go to the nearest cell where they do, and where
+/// Agents that no longer fit where they are go to the nearest cell where they do, and where
 /// nobody stands if a cell holds one unit.
 void fm_placing_push_out(fm_world *world);
 
-/// Notes that an agent stands, or does not stand any more, in its cell.
+/// Notes that an agent stands, or no longer stands, in its cell.
 void fm_agent_enter(fm_world *world, const struct fm_agent *agent);
 void fm_agent_leave(fm_world *world, const struct fm_agent *agent);

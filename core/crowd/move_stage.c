@@ -241,7 +241,7 @@ static void choose_agents(uint32_t begin, uint32_t end, uint32_t worker, void *c
     choose_listed(world, slots, count);
 }
 
-// Where a cell holds one, everybody is asked: whoever stands may be pushed.
+// Where a cell holds one, everybody is asked: those who stand may be pushed.
 static void choose_among_others(uint32_t begin, uint32_t end, uint32_t worker, void *context)
 {
     (void)worker;

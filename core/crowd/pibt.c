@@ -265,9 +265,9 @@ static bool slide(struct round *r, fm_pibt_frame *frame)
 }
 
 // The list of the unit on top of the stack is at its end. Where all are of one cell it stays: there
-// is no place for it, whoever asks. Under the claims of a large unit, which are lost now, it may be
-// another matter. So it may be asked again, and has its own turn in any case: else two large units,
-// the one in the other's only way, could stand still for ever.
+// is no place for it, no matter who asks. Under the claims of a large unit, which are lost now, it
+// may be another matter. So it may be asked again, and has its own turn in any case: else two large
+// units, the one in the other's only way, could stand still for ever.
 static void give_up(struct round *r, fm_pibt_frame *frame)
 {
     fm_mover *mover = &r->movers[frame->slot];

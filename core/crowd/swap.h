@@ -1,7 +1,7 @@
 // core/crowd/swap.h: two units that cannot pass each other where they are, and have to back out of
 // a corridor together.
 //
-//     . . . . . .        b wants to the right, a to the left: whoever is pushed ends in the dead
+//     . . . . . .        b wants to the right, a to the left: who is pushed ends in the dead
 //     @ @ . @ @ @        end or beyond where it has to go. So a goes back, away from its goal,
 //     @ . a b . @        and pulls b after it, until there is a cell beside the corridor.
 //     @ @ @ @ @ @

@@ -264,7 +264,7 @@ static uint32_t highest(const fm_tile_body *body)
     return most;
 }
 
-// The tile gets the distances that follow from the seeds; without any it is not computed any more.
+// The tile gets the distances that follow from the seeds; without any it is no longer computed.
 static void settle(fm_tile_field *field, fm_tile *tile, const fm_tile_border *seeds, bool with_body,
                    fm_slab *slab)
 {

@@ -1,4 +1,4 @@
-// core/fields/tile_sweep.h: the text that every kernel compiles; see tile_kernel.h. Whoever
+// core/fields/tile_sweep.h: the text that every kernel compiles; see tile_kernel.h. Who
 // includes it has defined, for a row of 32 lanes of 16 bits:
 //
 //   row                            a vector, or several

@@ -3,11 +3,11 @@
 // A building's cells have the terrain FM_TERRAIN_BUILDING, which no movement class enters; what was
 // there before comes back when the building goes. So knowledge, searches and views need no special
 // case: a team sees the cells like any others, and keeps believing in a building until it sees
-// one of its cells without it. Only the owner hears at once.
+// one of its cells without it. Only the owner knows at once.
 //
 // Beside the cells a team keeps a list of the buildings that it has seen, each with a name that
 // counts what the team has seen and nothing else (core/world/names.h says why). A building is one
-// thing, like a unit of several cells: whoever sees one of its cells knows owner and rectangle at
+// thing, like a unit of several cells: who sees one of its cells knows owner and rectangle at
 // once. Its other cells it learns as it sees them, and it searches by the cells.
 //
 // Threads: fm_buildings is written between ticks; a team's fm_buildings_seen like its knowledge.

@@ -48,13 +48,13 @@ void fm_change_log_fini(fm_change_log *log, const fm_memory *memory);
 /// over.
 void fm_change_log_add(fm_change_log *log, fm_change change, const fm_memory *memory);
 
-/// A tick is over: drops what is older than FM_LOG_TICKS ticks, and no tile is fresh any more.
+/// A tick is over: drops what is older than FM_LOG_TICKS ticks; no tile is fresh then.
 void fm_change_log_trim(fm_change_log *log);
 
 /// Notes the tiles that have changed since the last trim.
 void fm_change_log_stamp(fm_change_log *log);
 
-/// Whether some step has become cheaper since the last trim, or nobody can say any more.
+/// Whether some step has become cheaper since the last trim, or the log no longer says.
 static inline bool fm_change_log_has_cheaper(const fm_change_log *log)
 {
     return log->cheaper > log->trimmed || log->begin > log->trimmed;

@@ -44,7 +44,7 @@ FM_CHECKED fm_status fm_class_map_create(const fm_movement_class *movement, uint
                                          const fm_memory *memory, fm_class_map **out);
 
 /// Makes the map of a class that knows the whole true map, as it is now; fm_class_map_set() has to
-/// tell it of edits. @return as above
+/// notify it of edits. @return as above
 FM_CHECKED fm_status fm_class_map_of_grid(const fm_movement_class *movement, const fm_grid *grid,
                                           fm_connectivity connectivity, fm_step_costs steps,
                                           const fm_memory *memory, fm_class_map **out);

@@ -158,7 +158,7 @@ static void note_building(fm_knowledge *knowledge, fm_cell cell, size_t i)
         fm_buildings_seen_note(&knowledge->buildings_seen, knowledge->buildings, cell);
     }
     if (believed) {
-        knowledge->seen[i] = FM_TERRAIN_UNKNOWN; // not stale any more: it is the true one now
+        knowledge->seen[i] = FM_TERRAIN_UNKNOWN; // no longer stale: it is the true one now
     }
 }
 

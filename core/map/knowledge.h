@@ -136,7 +136,7 @@ void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *bui
 ///                  fm_knowledge_prepare_for_edits() (asserted)
 void fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale);
 
-/// The team learns what a cell looks like now, whoever sees it. Serial stages and commands only.
+/// The team learns what a cell looks like now, seen or not. Serial stages and commands only.
 void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell);
 
 /// Drops the list of what was learned, once it has been streamed.

@@ -6,7 +6,7 @@
 // was found for it, and its planner.
 //
 //   explore   the nearest frontier cell (frontier.h) that no other explorer of the team is bound
-//             for. Chosen again when the cell is no frontier any more. Ends `explored` when none
+//             for. Chosen again when the cell is no longer a frontier. Ends `explored` when none
 //             can be reached.
 //   flee      of the cells around, the one that brings most distance from what it flees for the
 //             fewest steps, and on the way to which it never comes nearer than it is. It flees from

@@ -1,5 +1,5 @@
 // core/orders/leg.h: the leg under way of an order. A leg is one cell to go to, `goal`, and all
-// that planners ever hear of; core/orders/order_kinds.h says what comes after it.
+// that planners are ever given; core/orders/order_kinds.h says what comes after it.
 //
 // Threads: serial stages and commands only.
 

@@ -18,7 +18,7 @@
 //
 // Retries (retry.h) rest for 1, 2, 4 ... 32 ticks. A BLOCKED or DETOUR order is woken when it may
 // have changed who reaches whom, which is what blocks its path; on a detour also when the
-// substitute is reached, or cannot be any more. A WALK that has its path is not asked about at all.
+// substitute is reached, or no longer can be. A WALK that has its path is not asked about at all.
 //
 // Labels may be missing: out of memory, or the team has done FM_TEAM_LABELS_UNITS_MAX units of work
 // on them in this tick. Then the planner tries meanwhile, and the order asks again later.

@@ -5,7 +5,7 @@
 // There is no rhs and no underconsistent cell as in D* Lite. A cell is visited or it is not; a
 // visited one has a cost g and a parent, the next cell on the path to the goal. Changes of the map:
 //
-//   costlier cells whose parent edge does not hold any more are cut, with all that hangs on them.
+//   costlier cells whose parent edge no longer holds are cut, with all that hangs on them.
 //            The visited cells around the gap are opened, and the search grows back from there.
 //   cheaper  the visited cells around the change are opened.
 //
@@ -307,7 +307,7 @@ static void cut(struct tree *t, const struct spot *u)
 }
 
 // Cuts the neighbours whose parent was the cell, and opens the others: they are the gap's rim. An
-// edge to a child need not be legal any more.
+// edge to a child may no longer be legal.
 static void cut_around(struct tree *t, const struct spot *u, fm_slab *slab)
 {
     uint32_t moves = fm_view_moves(t->view, u->cell);

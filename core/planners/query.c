@@ -270,7 +270,7 @@ static void keep_trial(fm_query *query)
     query->answer.bytes = walker->ops->bytes(walker->planner);
 }
 
-// What a real-time planner says depends on the grant, so that has to be the same whoever
+// What a real-time planner says depends on the grant, so that has to be the same no matter who
 // interrupts.
 static void limit_trial(fm_work *work)
 {

@@ -301,7 +301,7 @@ static void drop_search(struct jps *p)
     p->begun = false;
 }
 
-// Whatever was found or tried does not count any more. Memory held stays for the next search.
+// What was found or tried no longer counts. Memory held stays for the next search.
 static void restart(struct jps *p)
 {
     drop_search(p);

@@ -31,7 +31,7 @@ void fm_world_note_saved(fm_world *world)
 }
 
 // Where memory ran out for a team's labels, they are made again and count their changes from the
-// beginning: a number from before means nothing any more, and a saved order does not hold it.
+// beginning: a number from before means nothing now, and a saved order does not hold it.
 static void forget_lost_labels(fm_world *world)
 {
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {

@@ -19,7 +19,7 @@ void fm_world_settle(fm_world *world);
 bool fm_world_is_settled(const fm_world *world);
 
 /// Whether memory has run out in a tick, in a command (a refused one, too) or in settling, so that
-/// the world is not any more what its commands and records make of it. A reader that replays them
+/// the world is no longer what its commands and records make of it. A reader that replays them
 /// must take it from a file that was saved later.
 bool fm_world_is_starved(const fm_world *world);
 

@@ -86,7 +86,7 @@ static void put_counts(struct save *s)
     }
 }
 
-// Agents removed since the last tick, of which those who follow them have still to hear.
+// Agents removed since the last tick, of which those who follow them are not notified yet.
 static void put_removed(struct save *s)
 {
     const fm_world *world = s->world;

@@ -44,7 +44,7 @@ FM_CHECKED fm_status fm_heuristic_survey_create(const fm_view *view, fm_landmark
 /// NULL is allowed.
 void fm_heuristic_survey_destroy(fm_heuristic_survey *survey);
 
-/// Somebody goes by a heuristic on the view, from start to goal.
+/// A planner uses a heuristic on the view, from start to goal.
 void fm_heuristic_survey_want(fm_heuristic_survey *survey, fm_heuristic_kind kind, fm_cell start,
                               fm_cell goal);
 

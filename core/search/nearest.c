@@ -102,7 +102,7 @@ static fm_cell candidate(const fm_nearest *n, uint32_t place)
     return x < n->view->width ? fm_cell_at(x, y) : FM_CELL_NONE;
 }
 
-// Whether a row cannot have anything nearer any more, nor any row after it.
+// Whether neither a row nor any row after it can have anything nearer.
 static bool is_past_the_best(const fm_nearest *n, uint32_t place)
 {
     uint32_t offset = (place / 2 + 1) / 2;

@@ -1,11 +1,11 @@
 // core/tick/notice.c: what the search stage has to turn to because of what teams have learned.
 //
-// Nobody asks planners one by one what a change means to them. Those that are eager hear of it when
-// their agents have moved, or after FM_LOG_TICKS ticks. Those that walk are asked whether the next
-// steps of their path are still legal, and only where something has changed near their agents in
-// this tick; of the whole path after an edit, and every FULL_LOOK_TICKS ticks, each in its turn. A
-// cell that became cheaper may shorten any path: then, which is rare, all of a team's planners are
-// notified.
+// Nobody asks planners one by one what a change means to them. Those that are eager are notified
+// when their agents have moved, or after FM_LOG_TICKS ticks. Those that walk are asked whether the
+// next steps of their path are still legal, and only where something has changed near their agents
+// in this tick; of the whole path after an edit, and every FULL_LOOK_TICKS ticks, each in its turn.
+// A cell that became cheaper may shorten any path: then, which is rare, all of a team's planners
+// are notified.
 
 #include "core/tick/notice.h"
 #include "core/world/due.h"

@@ -23,7 +23,7 @@ static fm_cell wanted_step(const struct fm_planner *planner, const struct fm_age
     return planner->spec.ops->next_step(planner->self, agent->cell);
 }
 
-// Whoever else holds one of the cells that the agent would cover on a cell, where a cell holds one
+// Who else holds one of the cells that the agent would cover on a cell, where a cell holds one
 // unit.
 static const struct fm_agent *holder_of(const fm_world *world, const struct fm_agent *agent,
                                         fm_cell cell)

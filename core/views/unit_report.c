@@ -71,7 +71,7 @@ static void add_orders(const fm_world *world, const struct fm_agent *agent, fm_u
     }
 }
 
-// Somebody whom the team cannot name is nobody that it may hear of.
+// Nothing is reported of an agent that the team cannot name.
 static void add_reason(const fm_world *world, const struct fm_agent *agent, fm_unit_report *report)
 {
     fm_explanation now;

@@ -367,8 +367,8 @@ static bool reserve_lists(const fm_world *world, uint32_t team, struct fm_view_d
            FM_RESERVE(world, delta->cells, delta->cell_capacity, world->interval.edited_count);
 }
 
-// Who comes and goes meanwhile is never noticed, and slots change hands. So nobody counts as shown
-// any more, by whatever name, and in the next tick that can be compared everybody enters.
+// Who comes and goes meanwhile is never noticed, and slots change hands. So nobody counts as shown,
+// by whatever name, and in the next tick that can be compared everybody enters.
 static void forget_shown(struct fm_view_delta *delta)
 {
     for (uint32_t i = 0; i < delta->shown_words; i++) {

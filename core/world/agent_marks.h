@@ -86,7 +86,7 @@ FM_CHECKED bool fm_agents_reserve(fm_world *world, uint32_t slots);
 /// Bytes of that.
 size_t fm_agents_bytes(const fm_world *world);
 
-/// Releases that. The world's agents hold nothing any more.
+/// Releases that. The world's agents hold nothing then.
 void fm_agents_fini(fm_world *world);
 
 /// Marks all that live.
@@ -95,5 +95,5 @@ void fm_agents_mark_all(fm_world *world, fm_agent_mark mark);
 /// An agent is in its slot now: everybody looks at it in the next tick.
 void fm_agent_be_born(fm_world *world, const struct fm_agent *agent);
 
-/// It is not there any more, for stages and for the digest.
+/// It is no longer there, for stages and for the digest.
 void fm_agent_be_gone(fm_world *world, const struct fm_agent *agent);

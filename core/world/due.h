@@ -7,7 +7,7 @@
 //   its agent moved, and it has to be notified of steps   move_stage.c
 //   its agent was pushed, or put elsewhere            move_stage.c, placing.c
 //   it has no answer for its agent, or a step is not  move_stage.c
-//     legal any more by what the team knows
+//     legal now by what the team knows
 //   what it goes by has changed                       notice.c
 //   it was not finished, or cut                       search_stage.c
 //

@@ -2,7 +2,7 @@
 // functions.
 //
 // An order leads its agent over legs. A leg is one cell to go to, `goal`, and is all that planners
-// ever hear of. A move has one leg, a patrol one after the other; a follow moves the goal of its
+// are given. A move has one leg, a patrol one after the other; a follow moves the goal of its
 // leg. What comes after a leg is decided in core/orders/order_kinds.c, by kind.
 
 #pragma once
@@ -39,7 +39,7 @@ struct fm_order {
     uint64_t leg_moves;     // the agent's moves when the leg began
     uint64_t pause_end;     // stays where it is until so many ticks are completed
 
-    // By kind. Whoever does not know the kind asks one of the functions below. The largest comes
+    // By kind. Who does not know the kind asks one of the functions below. The largest comes
     // first: `{0}` makes all of it zero.
     union {
         struct {                      // follow, guard

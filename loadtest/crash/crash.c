@@ -51,7 +51,7 @@ struct world {
     char journal[320];
     uint64_t sequence; // of commands
     uint64_t ids[AGENTS_MAX];
-    uint32_t agent_count; // that a client has heard of
+    uint32_t agent_count; // that a client was sent
     // of this round
     fm_client *commander, *watcher;
     fm_mirror mirror;
@@ -97,7 +97,7 @@ static uint64_t now_us(void)
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-// ---- what clients hear -------------------------------------------------------------------------
+// ---- what clients are sent ---------------------------------------------------------------------
 
 static void note(struct crash *crash, fm_status status)
 {
@@ -415,7 +415,7 @@ static fm_status watch(struct world *world)
                            : fail(world->crash, status, "world %s: no keyframe", world->name);
 }
 
-// Every edit that is in the journal, and every unit that a client has heard of, are in the view.
+// Every edit that is in the journal, and every unit that a client was sent, are in the view.
 static void look(struct world *world)
 {
     const fm_crash_book *book = &world->book;

@@ -1,4 +1,4 @@
-// loadtest/crash/crash.h: kills a server again and again while clients are attached, and looks
+// loadtest/crash/crash.h: kills a server again and again while clients are attached, and checks
 // whether anything is missing afterwards.
 //
 // A round: start a server on the folder of journals of the last round (sometimes kill it while it
@@ -29,11 +29,11 @@ typedef struct fm_crash_result {
     uint64_t lost_commands; // acknowledged, but not in the journal, or not in what the world shows
     uint64_t unknown_commands; // in the journal, but never sent, or refused
     uint64_t ticks;
-    uint64_t lost_ticks; // of which a client had heard, but which were gone
+    uint64_t lost_ticks; // that a client was sent, but which were gone
     uint64_t digests_compared;
     uint64_t digest_differences; // between what a client saw, the journals and their replay
     uint64_t sessions_resumed;   // clients that came back with their resume token ...
-    uint64_t sessions_refused;   // ... and those whose token was not good any more
+    uint64_t sessions_refused;   // ... and those whose token was no longer good
     uint64_t ticks_replayed;     // at the end
     uint32_t replay_workers;
     double start_ms_mean, start_ms_max; // from the start of a server to its first session

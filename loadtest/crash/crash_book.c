@@ -29,7 +29,7 @@ void fm_crash_book_fini(fm_crash_book *book)
     *book = (fm_crash_book){.side = 0};
 }
 
-// ---- what clients say and hear -----------------------------------------------------------------
+// ---- what clients send and are sent ------------------------------------------------------------
 
 fm_status fm_crash_book_send(fm_crash_book *book, fm_command_kind kind, fm_cell cell, uint32_t mark,
                              uint32_t *index)

@@ -41,14 +41,14 @@ typedef struct fm_crash_book {
     uint32_t next;          // command that the next one of the journal may be
     fm_crash_sight *sights; // owned
     uint32_t sight_count, sight_capacity, sight_checked;
-    uint64_t tick_told; // the last of which a client has heard
+    uint64_t tick_told; // the last that a client was sent
     uint64_t *digests;  // owned; by tick, as the journal has them; 0: it has none
     uint64_t tick_last, digest_capacity;
     uint64_t position;   // of the last row that was read
     uint8_t *costs;      // owned; by fm_cell_y * side + fm_cell_x: of the last edit; 0: none
     uint32_t side;       // cells
     uint64_t strangers;  // commands in the journal that nobody sent, or that were refused
-    uint64_t lost_ticks; // of which a client has heard, but the journal has not
+    uint64_t lost_ticks; // that a client was sent, but the journal has not
     uint64_t digests_compared, digest_differences;
 } fm_crash_book;
 
@@ -63,7 +63,7 @@ void fm_crash_book_fini(fm_crash_book *book);
 FM_CHECKED fm_status fm_crash_book_send(fm_crash_book *book, fm_command_kind kind, fm_cell cell,
                                         uint32_t mark, uint32_t *index);
 
-/// Notes that a client has heard of a tick, and of its digest unless that is 0.
+/// Notes that a client was sent a tick, and of its digest unless that is 0.
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_crash_book_hear(fm_crash_book *book, uint64_t tick, uint64_t digest);
 

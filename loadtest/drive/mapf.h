@@ -2,7 +2,7 @@
 // file, one agent for each of its first lines, known terrain, and a cell holds one agent.
 //
 // All agents set out at once. The run ends when all stand on their goals at the same time; when
-// every order has ended and nobody moves any more; or after four times as many ticks as the longest
+// every order has ended and nobody moves; or after four times as many ticks as the longest
 // of the agents' paths is long. An independent look at every tick, from what the server streams,
 // counts agents that share a cell, have exchanged places or have crossed on the diagonals of one
 // square.

@@ -6,7 +6,7 @@
 //             many bytes an agent costs
 //   audience  the scenario's subscribers: they read and count, or do not read at all
 //
-// One thread, one poll loop (run.c). Callbacks note what they hear and push events; only the loop
+// One thread, one poll loop (run.c). Callbacks note what comes and push events; only the loop
 // sends. The parts, the lowest first: run_state, run_orders and run_walls, run_watch, run_setup,
 // run.
 

@@ -1,4 +1,4 @@
-// loadtest/drive/run_watch.c: what the generator hears: the view of everything, and the server's
+// loadtest/drive/run_watch.c: what the generator is sent: the view of everything, and the server's
 // counters.
 //
 // The view says which orders ended (so that groups can rest and then get another) and how long each

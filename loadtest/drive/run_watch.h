@@ -1,4 +1,4 @@
-// loadtest/drive/run_watch.h: what the load generator hears while a scenario runs.
+// loadtest/drive/run_watch.h: what the load generator is sent while a scenario runs.
 
 #pragma once
 

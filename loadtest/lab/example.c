@@ -49,7 +49,7 @@ struct search {
     bool adaptive;
     bool known_blocked[CELL_COUNT];
     int h[CELL_COUNT];
-    // of the search at hand
+    // of this search
     int g[CELL_COUNT], parent[CELL_COUNT];
     unsigned born[CELL_COUNT]; // when g was last set, for first in, first out
     bool open[CELL_COUNT], closed[CELL_COUNT], on_path[CELL_COUNT];

@@ -37,7 +37,7 @@ static bool ticks_passed(void *context)
     return fm_lab_ticks() >= *(const uint64_t *)context;
 }
 
-// Tells the planner what is new and where the agent stands.
+// Notifies the planner of what is new and of where the agent stands.
 static void tell(struct walk *walk)
 {
     uint32_t count;

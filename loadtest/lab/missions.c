@@ -34,7 +34,7 @@ static const struct published {
     {"orz900d", 8.99, 57.6}, {"32room_000", 2.58, 36.7},
 };
 
-// What a planner did on the map at hand.
+// What a planner did on this map.
 struct entry {
     fm_sample mission_ms, us_per_move, replans, expansions, secondary, moves, bytes, cost_ratio;
     double planning_us_total, sensing_us_total, longest_us;

@@ -26,7 +26,7 @@ FM_CHECKED fm_status fm_curve_read_sizes(const char *text, fm_curve_sizes *sizes
 FM_CHECKED fm_status fm_curve_check(const fm_scenario *scenario, const fm_curve_sizes *sizes,
                                     char *error);
 
-// Hears of each size when it was played. May be NULL.
+// Called with each size when it was played. May be NULL.
 typedef void fm_curve_point_fn(void *context, const fm_result *result);
 
 /// Plays all sizes, the smallest first.

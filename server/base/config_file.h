@@ -11,7 +11,7 @@ typedef struct fm_config_entry {
     uint32_t line; // from 1
 } fm_config_entry;
 
-/// Hears what is wrong with a file: "FILE:LINE: KEY: what is wrong", as much of it as is known.
+/// Receives what is wrong with a file: "FILE:LINE: KEY: what is wrong", as much of it as is known.
 typedef void fm_config_tell(void *context, const char *error);
 
 /// Reads a file. Says nothing about values: their text goes to fm_config_set().

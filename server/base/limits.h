@@ -1,7 +1,7 @@
 // server/base/limits.h: how much one client, and one address, may ask for.
 //
 // A meter is a token bucket, kept as the time until which what was taken is paid for: taking n at a
-// rate of r a second moves it by n / r seconds, and whoever is more than FM_METER_BURST_S ahead of
+// rate of r a second moves it by n / r seconds, and who is more than FM_METER_BURST_S ahead of
 // the clock gets nothing until it has caught up. What is refused is answered with `busy`.
 //
 // Each session has a meter for messages, bytes, orders, queries and edits. Each address counts its

@@ -44,7 +44,7 @@ typedef struct fm_grant {
     fm_role role;
     fm_seat seat;
     uint64_t number;    // of one that was made by token.create; 0 for configured ones
-    uint64_t expires_s; // since 1970: not good any more from then on; 0: never
+    uint64_t expires_s; // since 1970: no longer good from then on; 0: never
     uint64_t used_s;    // since 1970: when hello took it last; 0: never
 } fm_grant;
 
@@ -90,7 +90,7 @@ bool fm_tokens_are_needed(const fm_tokens *tokens);
 /// nothing. @return NULL when it is none
 const fm_grant *fm_tokens_find(const fm_tokens *tokens, const char *token, size_t size);
 
-/// What the token with this hash gives. NULL when it is not good any more
+/// What the token with this hash gives. NULL when it is no longer good
 const fm_grant *fm_tokens_find_hash(const fm_tokens *tokens,
                                     const uint8_t hash[FM_TOKEN_HASH_SIZE]);
 

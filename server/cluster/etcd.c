@@ -145,7 +145,7 @@ static bool send_request(fm_etcd *etcd, uint64_t deadline_ns)
            fm_etcd_link_send(&etcd->link, etcd->body->data, etcd->body->size, deadline_ns);
 }
 
-// Reads more of the answer. False: the member has hung up, or is silent.
+// Reads more of the answer. False: the member has disconnected, or is silent.
 static bool receive_more(fm_etcd *etcd, uint64_t deadline_ns)
 {
     size_t before = etcd->in.size;

@@ -108,7 +108,7 @@ static void renew(fm_node *node)
     fm_writer_fini(&body);
 }
 
-// Others wait to hear that this node knows them.
+// Others wait for a sign that this node knows them.
 static bool knows_more_tokens(fm_node *node)
 {
     uv_mutex_lock(&node->lock);
@@ -263,7 +263,7 @@ static uint32_t rank_of(const fm_node *node, const fm_node_directory *directory,
     return rank;
 }
 
-// Another node has a world that is here still. From now on nothing is told of it.
+// Another node has a world that is here still. From now on nothing is sent of it.
 static bool drop(fm_node *node, const fm_node_world *world)
 {
     bool given = fm_node_give_order(node, FM_NODE_DROP, world->number, "", false);

@@ -6,7 +6,7 @@
 // A thread of its own renews the lease, reads nodes and owners a few times a second, and finds
 // worlds whose owner is dead: its node's lease is over, or another process has its name. Those that
 // live rank by a hash of node and world; the first one tries at once, each next one a little later.
-// Whoever tries is decided by one transaction (fm_world_log_take()), so it does no harm that
+// Who wins is decided by one transaction (fm_world_log_take()), so it does no harm that
 // several do.
 //
 // A world moves in three steps, each of them one key (node_moves.c):
@@ -166,7 +166,7 @@ void fm_node_note_lost(fm_node *node, uint64_t world);
 /// What came of an order TAKE. FM_ERR_BAD_FORMAT: it is not tried again.
 void fm_node_end_order(fm_node *node, uint64_t world, fm_status status);
 
-/// What others hear of this node. @param load  permille of its time that ticks take
+/// What others are told of this node. @param load  permille of its time that ticks take
 void fm_node_set_load(fm_node *node, uint64_t worlds, uint64_t agents, uint64_t load);
 
 /// A world has left this node: the directory need not look to know. @param owner  text of the next

@@ -124,7 +124,7 @@ bool fm_node_take_tokens(fm_node *node, fm_token_list *list)
         node->tokens.count = 0;
         node->tokens_fresh = false;
         node->tokens_taken = list->revision;
-        uv_cond_signal(&node->woken); // to tell the others
+        uv_cond_signal(&node->woken); // to notify the others
     }
     uv_mutex_unlock(&node->lock);
     return fresh;

@@ -169,7 +169,7 @@ static fm_status try_to_add(const fm_token_log_place *place, fm_etcd *etcd, fm_g
     return status;
 }
 
-// Where an answer is lost a token may be there whose secret nobody has heard of.
+// Where an answer is lost a token may be there whose secret nobody was sent.
 fm_status fm_token_log_add(const fm_token_log_place *place, fm_grant *grant, uint64_t now_s,
                            uint64_t *revision, char *error)
 {

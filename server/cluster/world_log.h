@@ -74,7 +74,7 @@ FM_CHECKED fm_status fm_world_log_store_create(const fm_world_log_options *optio
 /// Where the same cluster keeps its tokens.
 fm_token_log_place fm_world_log_token_place(const fm_world_log_store *store);
 
-/// When nobody uses it any more. NULL is allowed.
+/// When nobody uses it. NULL is allowed.
 void fm_world_log_store_destroy(fm_world_log_store *store);
 
 /// The fence for fm_journal_options.
@@ -135,7 +135,7 @@ FM_CHECKED fm_status fm_world_log_follow(fm_world_log_store *store, uint64_t num
 FM_CHECKED fm_status fm_world_log_follow_on(fm_world_log_follower *follower, fm_follow_state *state,
                                             char *error);
 
-/// Tells the owner that the world can come.
+/// Notifies the owner that the world can come.
 FM_CHECKED fm_status fm_world_log_follow_ready(fm_world_log_follower *follower, char *error);
 
 /// The text that the owner before has left. After FM_FOLLOW_OWNED. Empty: none

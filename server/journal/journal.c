@@ -396,7 +396,7 @@ static void commit(fm_journal *journal)
 }
 
 // The world has ended: what it did last is of interest only to those who keep the file. The journal
-// goes before its batches do, because the one who hears of the last one may release the owner. Of a
+// goes before its batches do, because the one notified of the last one may release the owner. Of a
 // world that is lost nothing is told, not even what came with its end.
 static void end(fm_journal *journal)
 {
@@ -475,7 +475,7 @@ static void lose(fm_journal *journal)
                    fm_log_uint("world", journal->number));
 }
 
-// A world that has nothing to append hears only so that another node has it.
+// A world that has nothing to append learns only so that another node has it.
 static void look_for_loss(fm_journal *journal)
 {
     const fm_journal_fence *fence = journal->journals->options.fence;

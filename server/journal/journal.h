@@ -62,7 +62,7 @@ typedef enum fm_fence_verdict {
 
 // A log that outlives this machine (server/cluster/world_log.h). Where there is one, a batch goes
 // there first: what it holds back waits for both, and of a world that belongs to somebody else
-// nothing is written any more.
+// nothing more is written.
 typedef struct fm_journal_fence {
     void *context;
 
@@ -186,7 +186,7 @@ bool fm_journal_is_waiting(const fm_journal *journal);
 /// Whether so much waits that the world must not continue. Any thread.
 bool fm_journal_is_behind(const fm_journal *journal);
 
-/// Whether the world belongs to somebody else now: nothing is written or sent any more. Any thread.
+/// Whether the world belongs to somebody else now: nothing more is written or sent. Any thread.
 bool fm_journal_is_lost(const fm_journal *journal);
 
 /// Whether nothing may be sent of the world although nothing new was written: it may belong to

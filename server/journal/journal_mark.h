@@ -9,9 +9,9 @@
 // The mark: a database that was put back to an older state is sound in itself. So position, tick
 // and link of the last row are noted in a file of their own, after each commit:
 //
-//   commit: rows ──> SQLite, synced ──> a slot of the mark ──> whoever waits hears of it
+//   commit: rows ──> SQLite, synced ──> a slot of the mark ──> those who wait are notified
 //
-// The mark is never ahead of what is safe, and what somebody has heard of is in the mark. It has
+// The mark is never ahead of what is safe, and what somebody was sent is in the mark. It has
 // FM_JOURNAL_MARK_SLOTS slots that are written in turn, each with a number and a checksum, and is
 // synced every half round of them: a sync for each commit would double what commits cost. So when
 // the power fails, a mark may be up to 32 commits old, and is never torn as a whole. When the
@@ -20,7 +20,7 @@
 // Files of durability `none` are not synced at all. Such a mark may be ahead after the machine went
 // down, so it knows when the system was started.
 //
-// All is written through SQLite's VFS, so that whoever replaces that sees it.
+// All is written through SQLite's VFS, so that a replacement of it sees it.
 //
 // Threads: one at a time.
 

@@ -115,7 +115,7 @@ static void answer_created(const fm_creation *creation)
 static void fail(fm_creation *creation, fm_status status)
 {
     fm_hub *hub = creation->hub;
-    hub->host_last -= creation->number == hub->host_last; // nobody has heard of it
+    hub->host_last -= creation->number == hub->host_last; // nobody knows of it
     fm_log(FM_LOG_WARNING, "world not created", fm_log_text("name", creation->options.name),
            fm_log_status("reason", status), fm_log_text("detail", creation->error));
     answer_error(creation, status);

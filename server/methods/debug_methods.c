@@ -10,7 +10,7 @@
 
 // ---- words -------------------------------------------------------------------------------------
 
-// The next word of a text of words with spaces between them. False when there is none any more.
+// The next word of a text of words with spaces between them. False when there is none left.
 static bool next_word(const fm_value *value, uint32_t *at, fm_value *word)
 {
     while (*at < value->size && value->bytes[*at] == ' ') {

@@ -26,7 +26,7 @@ static void describe_site(const fm_job *job, char *error)
     }
 }
 
-// The same for a player, who hears what its team sees or knows and no more.
+// The same for a player, who is told what its team sees or knows and no more.
 static void describe_permit(const fm_job *job, char *error)
 {
     if (job->status == FM_ERR_DENIED) {

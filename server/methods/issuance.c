@@ -154,7 +154,7 @@ static void finish_add(struct entry *entry, fm_session *session)
         return; // it is in no list
     }
     if (entry->status != FM_OK) {
-        (void)fm_tokens_revoke(&hub->tokens, entry->number); // nobody has heard of it
+        (void)fm_tokens_revoke(&hub->tokens, entry->number); // nobody knows of it
     } else {
         log_created(&entry->grant);
     }
@@ -164,7 +164,7 @@ static void finish_add(struct entry *entry, fm_session *session)
 }
 
 // Ends a token that is struck out, and the sessions that were opened with it. Who has ended its own
-// hears of that first.
+// is answered first.
 static fm_status end_token(fm_hub *hub, uint64_t number, fm_session *session, uint64_t request,
                            bool is_notification)
 {
@@ -260,7 +260,7 @@ static struct entry *make_entry(const fm_session *session, const fm_request *req
 
 // ---- a cluster ---------------------------------------------------------------------------------
 
-// Who ends its own token hears of that first.
+// Who ends its own token is answered first.
 static const fm_session *revoker(const fm_hub *hub)
 {
     for (const struct entry *entry = waiting; entry != NULL; entry = entry->next) {

@@ -6,7 +6,7 @@
 //                 conductor: ADD ──> answered, in the hub
 //   replay.close  the same conductor: REMOVE ──> thread pool: memory dropped ──> answered
 //
-// A replay ends with the session that opened it: whoever closes a page need not tidy up.
+// A replay ends with the session that opened it: who closes a page need not tidy up.
 //
 // Threads: the event loop; the work itself on libuv's thread pool.
 

@@ -128,7 +128,7 @@ static bool take_role(fm_session *session, const fm_request *request)
 }
 
 // Whether what is shown is right and was drawn by this server: 256 random bits, which nobody finds
-// by trying. Only tokens that people made up are guessed at. So whoever tries wrong ones does not
+// by trying. Only tokens that people made up are guessed at. So who tries wrong ones does not
 // lock out the players who share its address, behind a proxy or at a university.
 static bool is_beyond_guessing(const fm_hub *hub, const fm_request *request)
 {
@@ -327,7 +327,7 @@ fm_status fm_take_token_create(fm_session *session, const fm_request *request, c
         status = read_seat(session, request, &grant, error);
     }
     if (status != FM_OK || request->is_notification) {
-        return status; // a secret that nobody hears of need not be made
+        return status; // a secret that nobody is sent need not be made
     }
     uint64_t lasts_s = request->values[FM_FIELD_EXPIRES_S].number;
     grant.expires_s = lasts_s == 0 ? 0 : fm_clock_unix_s() + lasts_s;

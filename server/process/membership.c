@@ -394,7 +394,7 @@ static void drop_from_hub(fm_hub *hub, fm_host *host, uint64_t tick)
         (void)fm_node_locate(hub->node, host->number, NULL, &world, &place);
     }
     if (strcmp(place.name, own.node) == 0) {
-        place = (fm_node_entry){.name = ""}; // not here any more
+        place = (fm_node_entry){.name = ""}; // no longer here
     }
     fm_stream_end_host(hub, host, &place, tick);
     fm_hub_drop_host(hub, host);
@@ -474,7 +474,7 @@ static void left(fm_hub *hub, fm_host *host)
         *link = leaving->next;
         free(leaving);
     }
-    drop_from_hub(hub, host, host->tick); // which nobody changes any more
+    drop_from_hub(hub, host, host->tick); // which no longer changes
 }
 
 // ---- orders ------------------------------------------------------------------------------------

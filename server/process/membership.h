@@ -48,7 +48,7 @@ FM_CHECKED fm_status fm_membership_join(fm_hub *hub, const char *address, uint16
 /// Takes the orders that wait.
 void fm_membership_take_orders(fm_hub *hub);
 
-/// Tells the others how much there is to do here. Called a few times a second.
+/// Publishes how much there is to do here. Called a few times a second.
 void fm_membership_tell_load(fm_hub *hub);
 
 /// Gives all worlds to other nodes. @return false: there are none, of the one or the other

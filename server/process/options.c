@@ -73,7 +73,7 @@ static void variable_name(const fm_config_key *key, char *name)
     }
 }
 
-// Says what is wrong with a key, in the words of whoever set it.
+// Says what is wrong with a key, in the words of the one who set it.
 static void complain_about(struct options *options, const fm_config_key *key,
                            enum source_kind source, const char *error)
 {

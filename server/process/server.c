@@ -4,7 +4,7 @@
 //                                └── signal, other nodes ──> DRAINING ──^
 //
 // DRAINING: all goes on, and the worlds go to other nodes, for cluster_drain_s at most.
-// STOPPING: nobody is accepted any more, clients have heard going_down, running ticks are finished.
+// STOPPING: nobody is accepted, clients have been sent going_down, running ticks are finished.
 // FLUSHING: what waits for clients is written, for grace_s at most; then all are disconnected.
 
 #include "server/process/server.h"
@@ -112,7 +112,7 @@ static void flush(struct server *server)
 {
     server->stopped = true;
     fm_membership_leave(&server->hub); // all is written: others may take over
-    fm_issuance_check(&server->hub);   // nobody is waited for any more
+    fm_issuance_check(&server->hub);   // nobody is waited for now
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
         fm_stream_catch_up(server->hub.sessions[i]);
         fm_session_finish(server->hub.sessions[i], "server goes down");
@@ -404,7 +404,7 @@ static void on_check(uv_timer_t *timer)
 
 // ---- the beginning -----------------------------------------------------------------------------
 
-// Written whole or not at all: whoever waits for the file never reads half a number.
+// Written whole or not at all: who waits for the file never reads half a number.
 static bool write_port_file(const char *path, uint16_t port)
 {
     char temporary[FM_CONFIG_TEXT_MAX + 8];
@@ -612,7 +612,7 @@ static bool create_conductors(struct server *server)
     return false;
 }
 
-// Makes what cannot be had for sure. On failure nothing needs undoing.
+// Makes what may fail. On failure nothing needs undoing.
 static bool server_init(struct server *server, const fm_config *config)
 {
     *server = (struct server){.hub = {.session_events = &fm_methods_session_events,
@@ -660,7 +660,7 @@ static void note_uses(const fm_hub *hub)
 
 static void server_fini(struct server *server)
 {
-    // First, because whoever lets go of a journal last tidies it up, and should be the one who
+    // First, because the last to let go of a journal tidies it up, and should be the one who
     // writes it.
     fm_conductor_destroy(server->hub.replayer);
     for (uint32_t i = 0; i < server->hub.replay_count; i++) {

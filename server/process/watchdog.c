@@ -58,7 +58,7 @@ uint32_t fm_watch_look(fm_watch *watch, uint64_t beats)
     return watch->idle_looks;
 }
 
-// @return false: there is nothing to be watched any more
+// @return false: there is nothing left to watch
 static bool sleep_until_look(fm_watchdog *watchdog)
 {
     uint64_t until_ns = fm_clock_now_ns() + LOOK_MS * FM_NS_PER_MS;

@@ -2,7 +2,7 @@
 // stands.
 //
 // The loop says every 100 ms that it turns. The watcher sleeps and looks, and counts its looks
-// since it last heard something, not the time: a process that was stopped, or a machine that was
+// since it was last notified, not the time: a process that was stopped, or a machine that was
 // suspended, looks once when it continues, and then the loop has had its turn as well. When the
 // looks are worth `stall_s` it says so in the log and ends the process with FM_WATCHDOG_EXIT. With
 // journals nothing is lost, and its supervisor can start another.

@@ -96,7 +96,7 @@ typedef struct fm_hub {
     uint32_t ending_count;
 } fm_hub;
 
-/// @return NULL when there is no such session any more
+/// @return NULL when there is no such session, or no longer
 fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number);
 fm_session *fm_hub_find_session_by_alias(const fm_hub *hub, uint64_t alias);
 

@@ -2,7 +2,7 @@
 // journals: the tokens that token.create has made, as hashes, and the key of resume tokens. One
 // small SQLite file, server.db, which only the server's user may read.
 //
-// Threads: opened, read and closed by whoever starts the server; writing takes its time and belongs
+// Threads: opened, read and closed by what starts the server; writing takes its time and belongs
 // on the thread pool, one call at a time (a lock sees to that).
 
 #pragma once

@@ -21,7 +21,7 @@ void fm_resume_key_make(fm_resume_key *key)
     randombytes_buf(&key->epoch, sizeof key->epoch);
 }
 
-// Hides the hash, or shows it again: whoever gets hold of a resume token shall not be able to try
+// Hides the hash, or shows it again: who gets hold of a resume token shall not be able to try
 // which token it came from.
 static void veil(const fm_resume_key *key, const uint8_t place[16],
                  uint8_t hash[FM_TOKEN_HASH_SIZE])

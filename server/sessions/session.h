@@ -10,7 +10,7 @@
 // never touches a world: its requests become jobs.
 //
 // What waits for the client is bounded. Answers: a session whose client does not read them is not
-// read from any more, so it cannot ask for more. Streams: see stream.h.
+// read from, so it cannot ask for more. Streams: see stream.h.
 //
 // Nor can it keep the loop to itself: after FM_SESSION_TURN_NS of work for one session it is the
 // turn of the others, however much the client has sent.
@@ -151,7 +151,7 @@ void fm_session_jobs_done(fm_session *session, uint32_t count);
 /// hub->on_yield.
 void fm_sessions_take_turns(fm_hub *hub);
 
-/// Disconnects everybody whose token is not good any more.
+/// Disconnects everybody whose token is no longer good.
 ///
 /// @param but  who is spared this time; may be NULL
 void fm_sessions_check_tokens(fm_hub *hub, const fm_session *but);

@@ -4,7 +4,7 @@
 //   base64url(version  flags  role  team  world  expires  name of the seat's world
 //             hash of the token behind it, veiled  keyed hash of all that)
 //
-// A ticket says which role and seat its holder has, and is good for FM_TICKET_LASTS_S. Whoever has
+// A ticket says which role and seat its holder has, and is good for FM_TICKET_LASTS_S. Who has
 // the key can check it without knowing the token behind it. Where that was made by token.create
 // all nodes know it, and a ticket is worth nothing once the token has ended.
 //

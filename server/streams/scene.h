@@ -123,7 +123,7 @@ FM_CHECKED fm_status fm_scene_keep_motion(fm_scene *scene);
 void fm_scene_destroy(fm_scene *scene);
 
 /// Takes in the changes of a tick, or a snapshot; that gets the scene's looks for its own.
-/// @return FM_OK, or FM_ERR_NO_MEMORY: the scene is of no use any more
+/// @return FM_OK, or FM_ERR_NO_MEMORY: the scene is of no use then
 FM_CHECKED fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication);
 
 /// Whether a delta since that tick can be made.

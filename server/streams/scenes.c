@@ -160,7 +160,7 @@ fm_status fm_scenes_ask_for_sight(fm_session *session, fm_scene *scene)
 
 void fm_scenes_close(fm_hub *hub, fm_scene *scene)
 {
-    // A world that ends takes its watches along. A conductor that did not hear of it publishes to
+    // A world that ends takes its watches along. A conductor that was not notified publishes to
     // nobody, which costs time but harms nothing.
     if (scene->host->state == FM_HOST_LIVE && !hub->going_down) {
         (void)post_watch(hub, scene, FM_JOB_UNWATCH, NULL);

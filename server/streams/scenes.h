@@ -1,5 +1,5 @@
 // server/streams/scenes.h: the scenes of all worlds: found, opened when somebody subscribes to a
-// view, closed when nobody shows it any more.
+// view, closed when nobody shows it.
 //
 // All scenes together have FM_SCENES_SIZE_MAX bytes of cells. Those that nobody shows, but somebody
 // may come back to, give way to new ones; first the one that has waited longest.

@@ -26,7 +26,7 @@ void fm_sight_bits_fini(fm_sight_bits *bits);
 /// Finds the next cells in a row of the given value.
 ///
 /// @param begin  in: where to look from; out: the first of them
-/// @return how many; 0: there are none any more
+/// @return how many; 0: there are none left
 size_t fm_sight_bits_run(const fm_sight_bits *bits, bool value, size_t *begin);
 
 /// `to` & `mask`, or & ~`mask`; both of the same rectangle.

@@ -107,7 +107,7 @@ static fm_form form_of(const fm_subscription *subscription)
 }
 
 // A keyframe replaces all that the client has, but orders end only once, so those that it has not
-// heard of follow.
+// notified of follow.
 static void send_keyframe(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
@@ -171,8 +171,8 @@ static void send_delta(fm_subscription *subscription)
     }
 }
 
-// The view follows once its agent has left the inner half of it, and stays when the agent is not in
-// view any more.
+// The view follows once its agent has left the inner half of it, and stays when the agent has left
+// the view.
 static void follow(fm_subscription *subscription)
 {
     const fm_scene *scene = subscription->scene;
@@ -677,7 +677,7 @@ uint64_t fm_stream_lag_max(const fm_hub *hub)
     return most;
 }
 
-// The view cannot be shown. Those who wait for it hear why.
+// The view cannot be shown. Those who wait for it are told why.
 static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
 {
     bool is_last = scene->subscriptions == NULL;
@@ -699,7 +699,7 @@ static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
     }
 }
 
-// The view goes on as it was. Those who wait for what is visible hear why.
+// The view continues as it was. Those who wait for what is visible are told why.
 static void refuse_sight(fm_scene *scene, fm_status status)
 {
     scene->sight_asked = false;
@@ -716,7 +716,7 @@ static void refuse_sight(fm_scene *scene, fm_status status)
     }
 }
 
-// A replay went elsewhere in time: whoever looks on, or comes back, begins with a keyframe.
+// A replay went elsewhere in time: who looks on, or comes back, begins with a keyframe.
 static void forget_keyframes(fm_scene *scene)
 {
     scene->stream = fm_scenes_make_stream();

@@ -58,7 +58,7 @@ static void accept_some(fm_listener *listener)
             return;
         }
         if (listener->fd < 0) {
-            return; // destroyed by whoever took the connection
+            return; // destroyed by the one who took the connection
         }
     }
 }
@@ -107,7 +107,7 @@ static uint16_t port_of(int fd)
                                               : ((struct sockaddr_in6 *)&address)->sin6_port);
 }
 
-// @return -1, with errno, when the port is not to be had
+// @return -1, with errno, when the port cannot be bound
 static int open_socket(const struct sockaddr_storage *address)
 {
     int fd = socket(address->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

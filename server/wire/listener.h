@@ -15,7 +15,8 @@
 
 typedef struct fm_listener fm_listener;
 
-/// A connection came in. `fd` does not block, is closed on exec, and belongs to whoever is called.
+/// A connection came in. `fd` does not block, is closed on exec, and belongs to the one who is
+/// called.
 typedef void fm_listener_fn(void *context, int fd);
 
 /// Listens on a numeric address, IPv4 or IPv6.

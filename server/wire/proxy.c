@@ -163,8 +163,8 @@ static void disconnect(struct waiting *waiting, const char *reason)
     waiting->transport->ops->close(waiting->transport);
 }
 
-// Hands the connection on, and what came behind the head. Whoever takes it becomes its owner;
-// whoever closes it leaves it to us until it is closed.
+// Hands the connection on, and what came behind the head. Who takes it becomes its owner;
+// who closes it leaves it to us until it is closed.
 static void hand_on(struct waiting *waiting, const fm_proxy_head *head, const uint8_t *rest,
                     size_t rest_size)
 {

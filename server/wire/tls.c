@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define PLAIN_SIZE       (16u << 10) // of a TLS record
-#define RECORD_HANDSHAKE 0x16        // first byte of whoever begins with TLS
+#define RECORD_HANDSHAKE 0x16        // first byte of those who begin with TLS
 #define FILE_NAME_SIZE   256u
 
 struct fm_tls {

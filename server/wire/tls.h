@@ -32,7 +32,7 @@ FM_CHECKED fm_status fm_tls_create(const char *certificate, const char *key, fm_
 /// Whether certificate and key can be read and belong together. @return as above
 FM_CHECKED fm_status fm_tls_check(const char *certificate, const char *key, char *error);
 
-/// When no connection uses it any more. NULL is allowed.
+/// When no connection uses it. NULL is allowed.
 void fm_tls_destroy(fm_tls *tls);
 
 /// Reads the files again. On failure what was is kept.

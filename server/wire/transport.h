@@ -8,8 +8,8 @@
 //
 //   OPEN       bytes go in both directions
 //   FINISHING  what was queued is still written, what comes in is thrown away
-//   CLOSED     nothing happens any more; events->closed() comes exactly once, from the loop, and is
-//              the last thing the owner hears
+//   CLOSED     nothing more happens; events->closed() comes exactly once, from the loop, and is
+//              the owner's last event
 //
 // Threads: the event loop.
 
@@ -39,7 +39,7 @@ typedef struct fm_transport_events {
 
 typedef struct fm_transport_ops {
     /// Queues one message that consists of these frames, and holds them as long as it needs to.
-    /// Returns FM_OK, FM_ERR_NO_MEMORY or FM_ERR_IO: the connection is of no use any more.
+    /// Returns FM_OK, FM_ERR_NO_MEMORY or FM_ERR_IO: the connection is of no use then.
     fm_status (*send)(fm_transport *transport, fm_frame *const *frames, uint32_t frame_count);
     /// Bytes queued that the system has not taken yet, and FM_SEND_OVERHEAD for each message: many
     /// small ones hold more memory than their bytes.
@@ -65,6 +65,6 @@ struct sockaddr_storage;
 /// Fills in `peer` and `is_loopback` from the peer's address, an IPv4 or IPv6 one.
 void fm_transport_describe_peer(fm_transport *transport, const struct sockaddr_storage *address);
 
-/// A connection came in. Whoever takes it sets transport->events and owner before it returns, or
+/// A connection came in. Who takes it sets transport->events and owner before it returns, or
 /// closes it.
 typedef void fm_accept_fn(void *context, fm_transport *transport);

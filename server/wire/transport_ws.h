@@ -5,7 +5,7 @@
 //     └── the client's close frame, an error: answered with ours ──> OVER ^
 //
 //   ENDING  waits for the client's close frame; messages are thrown away
-//   OVER    nothing is read any more; the inner transport ends
+//   OVER    nothing more is read; the inner transport ends
 //
 // A message of ours goes out as one WebSocket message: a head, and then the frames as they are,
 // which all who get the same share. What comes in is one stream of bytes, however the client cuts

@@ -68,7 +68,7 @@ const char *fm_host_journal_name(fm_host_journal journal);
 // What a replay looks like from outside.
 typedef struct fm_replay_summary {
     uint64_t first_tick, last_tick; // that the journal holds
-    uint64_t seeks;                 // the tick that it is on the way to; FM_TICK_NONE: none
+    uint64_t seeks;                 // the tick that it is going to; FM_TICK_NONE: none
     uint64_t differences;           // ticks so far whose digest was not the recorded one
     char error[FM_ERROR_TEXT_SIZE]; // why it does not continue; empty: nothing is wrong
 } fm_replay_summary;

@@ -11,7 +11,7 @@
 // the kind is), the one in jobs.c (what it does), and the one in server/methods/methods.c (what
 // becomes of it when it comes back).
 //
-// Ownership: whoever holds the pointer. A job owns its arrays.
+// Owner: who holds the pointer. A job owns its arrays.
 
 #pragma once
 

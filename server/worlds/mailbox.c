@@ -48,7 +48,7 @@ fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)
     }
     pthread_mutex_lock(&mailbox->lock);
     if (mailbox->stop || host->shared.is_closed || !posted_reserve(mailbox)) {
-        bool stop = mailbox->stop; // nobody looks into inboxes any more
+        bool stop = mailbox->stop; // nobody looks into inboxes now
         bool is_closed = host->shared.is_closed;
         pthread_mutex_unlock(&mailbox->lock);
         return stop ? FM_ERR_GOING_DOWN : is_closed ? FM_ERR_MOVED : FM_ERR_BUSY;

@@ -52,7 +52,7 @@ static void show_summary(fm_mailbox *mailbox, fm_host *host)
 
 // ---- the journal, which may grow ---------------------------------------------------------------
 
-// A file that is gone, or that cannot be opened any more, is read on as it was.
+// A file that is gone, or that can no longer be opened, is read on as it was.
 static void look_again(fm_host *host, uint64_t now_ns)
 {
     char error[FM_JOURNAL_ERROR_SIZE];

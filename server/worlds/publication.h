@@ -31,5 +31,5 @@ typedef struct fm_publication {
     uint64_t *sight; // owned; fm_world_sight(), in snapshots, and alone when it is wanted late
 } fm_publication;
 
-/// Ends a publication that has been taken in, or that nobody is to hear of. Either thread.
+/// Ends a publication that has been taken in, or that nobody is to be sent. Either thread.
 void fm_publication_destroy(fm_publication *publication);

@@ -20,7 +20,7 @@ void fm_publish_tick(fm_mailbox *mailbox, fm_host *host, const fm_load *load);
 FM_CHECKED fm_status fm_publish_cut(fm_mailbox *mailbox, fm_host *host);
 
 /// Begins to watch a view and publishes a snapshot of it. Of a view that is watched under that
-/// serial already, publishes what is visible, and tells it from now on.
+/// serial already, publishes what is visible, now and in each tick.
 ///
 /// @param sight   what is visible is wanted too
 /// @param motion  the courses of the view's own agents too, from the next tick on

@@ -35,7 +35,7 @@ static bool is_recorded(const fm_host *host)
     return host->recording.journal != NULL && !host->recording.unrecorded;
 }
 
-// From here on the journal does not know the world any more, until a keyframe is made.
+// From here on the journal does not know the world, until a keyframe is made.
 static void lose_track(fm_host *host)
 {
     if (host->recording.batch != NULL) {
@@ -258,7 +258,7 @@ bool fm_recording_keep(fm_host *host, const fm_config *config)
     return is_recorded(host) && keyframe_is_due(host, config) && make_keyframe(host, NULL);
 }
 
-// Where the journal does not know the world any more.
+// Where the journal no longer knows the world.
 static void find_track(fm_host *host)
 {
     if (!make_keyframe(host, NULL)) {

@@ -71,11 +71,11 @@ void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick
 /// for one, which takes its time. @return whether one was made, to be flushed
 bool fm_recording_keep(fm_host *host, const fm_config *config);
 
-/// Makes a keyframe if anything has happened since the last: the server goes down. Whoever starts
+/// Makes a keyframe if anything has happened since the last: the server goes down. Who starts
 /// next, perhaps as a newer program, need not replay anything.
 void fm_recording_add_last_keyframe(fm_host *host);
 
-/// Settles the world, which is about to be saved for a client, and makes a keyframe of it: whoever
+/// Settles the world, which is about to be saved for a client, and makes a keyframe of it: who
 /// replays the journal has to settle there as well. Does nothing when the world is settled.
 void fm_recording_settle(fm_mailbox *mailbox, fm_host *host);
 

@@ -97,7 +97,7 @@ async function theSliderGoesForwardsAndBackwards() {
     await page.keyboard.press(key);
     await isShown(page, file, tick);
   }
-  // Dragged: many places, and where it is let go counts.
+  // Dragged: many places, and where it is released counts.
   const box = await slider(page).boundingBox();
   const y = box.y + box.height / 2;
   await page.mouse.move(box.x + 8, y);

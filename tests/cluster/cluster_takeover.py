@@ -1,7 +1,7 @@
 """Nodes that die while their world is played.
 
 Goal    whatever becomes of its node, a world goes on: each command that was answered is carried out
-        once and is not lost, no tick has two digests whoever tells it, epochs rise, and a node that
+        once and is not lost, no tick has two digests, epochs rise, and a node that
         was thought dead says nothing more of a world that another one has.
 Method  real nodes and real etcd on loopback. A client orders and looks all the time, follows the world
         and sends again what was not answered; nodes are killed, stopped and told to end; etcd dies
@@ -222,7 +222,7 @@ def members_of_etcd_die_and_come_back():
             assert "majority" in status.call("cluster.status")["what_to_do"]
             answered, tick = len(match.answers), match.tick()
             time.sleep(0.5)
-            # Nothing is told of what nobody would know after a crash.
+            # Nothing is sent that nobody would know after a crash.
             assert len(match.answers) <= answered + 1 and match.tick() <= tick + 1
             etcd.start(leader), etcd.start(other)
             match.goes_on()

@@ -110,7 +110,7 @@ def tokens_are_good_on_all_nodes(both, etcd):
     for client in (player, again):
         assert client.disconnected()
         client.close()
-    # Whose own token it is hears that it has ended.
+    # Whose own token it is gets the notification that it has ended.
     admin = one.call("token.create", role="admin")
     own = hello(b, token=admin["token"])[0]
     own.call("token.revoke", number=admin["number"])

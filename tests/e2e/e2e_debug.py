@@ -169,7 +169,7 @@ def a_followed_agent():
         step(other, world)
         _, news = client.notification("debug")
         assert news["subscription"] == second and news["ended"]
-        # Sessions that hang up leave nothing behind, or the 65th would be refused.
+        # Sessions that disconnect leave nothing behind, or the 65th would be refused.
         agent, = client.call("agent.spawn", world=world, team=team, cells=[5, 5])["agents"]
         for _ in range(3):
             guest = server.connect()

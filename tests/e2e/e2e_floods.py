@@ -212,7 +212,7 @@ def small_answers_that_nobody_reads():
                     client.send_bytes(request(1, "ping") * 10000)
                 raise AssertionError("all of it was taken")
             except TimeoutError:
-                pass  # it is not read from any more
+                pass  # it is no longer read from
         server.connect().call("ping")
         grown = server.rss() - before
         assert grown < 2 * 3 * 4 * MEBIBYTE or not server.memory_tells(), grown

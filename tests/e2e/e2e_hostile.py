@@ -16,7 +16,7 @@ MEGABYTE = 1 << 20
 
 
 def error_of(client):
-    """The name of the error in the one answer that comes before the server hangs up."""
+    """The name of the error in the one answer that comes before the server disconnects."""
     assert client.disconnected()
     assert len(client.answers) == 1, client.answers
     (error, result), = client.answers.values()

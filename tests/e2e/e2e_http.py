@@ -96,7 +96,7 @@ def health_and_metrics_on_a_port_of_their_own():
 
 
 def exchange(port, *pieces):
-    """Sends pieces, waiting a moment after each but the last, and returns all that comes until the server hangs up."""
+    """Sends pieces, waiting a moment after each but the last, and returns all that comes until the server disconnects."""
     with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
         answer = b""
         try:

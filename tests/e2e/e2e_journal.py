@@ -650,7 +650,7 @@ def read_only_disk():
 
 
 def one_of_two_fails():
-    """A world whose file is not there any more cannot go on; its neighbour does."""
+    """A world whose file is gone cannot go on; its neighbour does."""
     with Folder() as folder:
         with JournalServer(folder) as server:
             admin = server.connect()

@@ -109,7 +109,7 @@ def connect_from(address, port):
 
 
 def is_answered(one, request):
-    """Whether anything comes back before the server hangs up."""
+    """Whether anything comes back before the server disconnects."""
     try:
         one.sendall(request)
         return one.recv(100) != b""

@@ -22,7 +22,7 @@ def moves(free, x, y):
 
 
 def measure(free, start):
-    """Cost of the way from a cell to every other."""
+    """Cost of the path from a cell to every other."""
     costs, heap = {}, [(0, start)] if start in free else []
     while heap:
         cost, cell = heapq.heappop(heap)

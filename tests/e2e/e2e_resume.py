@@ -2,7 +2,7 @@
 
 Goal    a client that lost its connection and subscribes again with `stream` and `since` gets what it
         missed, as deltas, and then holds what a fresh keyframe shows; each order ends exactly once for it.
-        Where that is not remembered any more, or was never its own, it gets a keyframe and is told so.
+        Where that is no longer remembered, or was never its own, it gets a keyframe and is told so.
         `resume` brings back role and seat, also after kill -9, as long as the token behind it is good, and
         nothing else; tokens that were created outlive a server that keeps journals, and end for good.
 Method  random worlds and moments, with a printed seed; a server that is killed and started again.
@@ -39,7 +39,7 @@ class Follower(Watcher):
         return answer["resumed"]
 
     def lose(self):
-        """Hangs up, after some of what was sent has been read."""
+        """Disconnects, after some of what was sent has been read."""
         self.client.close()
 
     def come_back(self):
@@ -176,7 +176,7 @@ def greet(server, **params):
 
 
 def denied(server, **params):
-    """hello is refused, and the server hangs up."""
+    """hello is refused, and the server disconnects."""
     client = server.connect(hello=False)
     assert client.refused("hello", protocol=1, **params) == "denied", params
     assert client.disconnected()

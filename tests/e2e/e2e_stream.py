@@ -156,7 +156,7 @@ def late_joiners_see_the_same():
             until(lambda: play.client.call("world.info", world=play.world)["tick"] >= tick + 8, "eight ticks")
         play.client.call("world.pause", world=play.world)
         for watcher in first + late:
-            watcher.check()  # a view in which the last tick has changed nothing hears nothing of it
+            watcher.check()  # a view in which the last tick has changed nothing is sent nothing
             there = first[views.index({key: watcher.params[key] for key in watcher.params
                                        if key not in ("world", "encoding")})]
             assert watcher.mirror.keyframes == 1, "a keyframe in the middle"

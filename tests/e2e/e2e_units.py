@@ -56,7 +56,7 @@ def a_player_hears_of_its_own_units():
             now = report(player, world, mine, cells_max=2)[0]
             assert now["cell"] == path[step:step + 2], (now, path)
             assert now["path"] == path[step + 2:step + 6] or step + 6 > len(path), (now, path)
-        # After it came back it hears the same.
+        # After it came back it is sent the same.
         before = report(player, world, mine, other)
         player.socket.close()
         player = server.connect(hello=False)

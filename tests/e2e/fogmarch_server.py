@@ -222,7 +222,7 @@ class Client:
             assert self.take(), "the server disconnected"
 
     def disconnected(self):
-        """Waits until the server hangs up."""
+        """Waits until the server disconnects."""
         while self.take():
             pass
         return True

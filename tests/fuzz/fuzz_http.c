@@ -3,7 +3,7 @@
 //
 // Every answer has a sound head and the length that it says, every frame of a WebSocket is sound
 // and none follows a close frame, nothing is sent to who was disconnected. When nobody does
-// anything any more, all connections end by themselves in a minute, and nothing is left. What the
+// anything, all connections end by themselves in a minute, and nothing is left. What the
 // decoder of frames accepts wslay accepts, with the same bytes of messages.
 //
 // An input is what a client sends, as it is. 0xfe begins a step instead: the byte behind it says
@@ -34,12 +34,12 @@ enum step {
     STEP_CUT,      // what was sent arrives here
     STEP_CLIENT,   // another client goes on; it connects if it is not there
     STEP_HANG_UP,  //
-    STEP_STALL,    // it does not read any more
+    STEP_STALL,    // it reads no more
     STEP_READ,     // it does again
     STEP_SLEEP,    // 100 ms, twice that, four times ...
     STEP_METRICS,  // they are there
     STEP_SOCKET,   // a handshake that is right
-    STEP_BYTEWISE, // from now on bytes arrive one by one, or not any more
+    STEP_BYTEWISE, // from now on bytes arrive one by one, or no longer
     STEP_COUNT,
 };
 
@@ -374,7 +374,7 @@ static void read_all(struct pipe *pipe)
     pipe->unsent_count = 0;
 }
 
-// Time goes by, in steps in which time-outs are looked at.
+// Time passes, in steps in which time-outs are looked at.
 static void sleep_ms(uint32_t ms, uint32_t step_ms)
 {
     for (uint32_t slept = 0; slept < ms; slept += step_ms) {
@@ -444,7 +444,7 @@ static void play(const uint8_t *bytes, size_t size)
     arrive(bytes + begin, size - begin);
 }
 
-// Nobody does anything any more, and everybody reads.
+// Nobody does anything more, and everybody reads.
 static void end(void)
 {
     for (uint32_t i = 0; i < PIPES_MAX; i++) {

@@ -12,7 +12,7 @@
 #define LOOK_NS     1000u   // that a look at the clock takes
 #define OPEN_MAX    512u    // requests of a client that wait for their answer
 #define TURNS_MAX   100000u // of the conductor until nothing is left to do
-#define STEP_MS     100u    // how often time-outs are looked at while time goes by
+#define STEP_MS     100u    // how often time-outs are looked at while time passes
 #define OUTPUT_SIZE ((size_t)1 << 22)
 #define FILE_SIZE   ((size_t)1 << 16) // of a saved world that is remembered
 
@@ -257,7 +257,7 @@ static const fm_transport_ops pipe_ops = {
     .close = pipe_close,
 };
 
-// Tells the owners of closed pipes, as the loop does: outside of any call of theirs.
+// Notifies the owners of closed pipes, as the loop does: outside of any call of theirs.
 static bool close_pipes(void)
 {
     bool closed = false;
@@ -400,7 +400,7 @@ void fm_live_settle(void)
     }
 }
 
-// Every client that is still there has heard the answer to all that it asked.
+// Every client that is still there has the answer to all that it asked.
 static void check_answers(void)
 {
     for (uint32_t i = 0; i < FM_LIVE_CLIENTS_MAX; i++) {

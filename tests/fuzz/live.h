@@ -66,7 +66,7 @@ uint64_t fm_live_ask(uint32_t client, fm_method method);
 /// How many requests for a method have been answered without an error, from the first server on.
 uint64_t fm_live_answered(fm_method method);
 
-/// From now on it may send what it likes: its answers are not counted any more.
+/// From now on it may send what it likes: its answers are no longer counted.
 void fm_live_run_wild(uint32_t client);
 
 /// Whether a client reads what it is sent.
@@ -77,7 +77,7 @@ void fm_live_hang_up(uint32_t client);
 /// Lets loop, conductor and thread pool do all that is due.
 void fm_live_settle(void);
 
-/// Time goes by. Time-outs and ticks are looked at on the way.
+/// Time passes. Time-outs and ticks are looked at on the way.
 void fm_live_sleep(uint64_t ms);
 
 /// Remembers a number that no answer has named.

@@ -37,7 +37,7 @@ static bool is_auditor(const sim_actor *actor)
     return actor == &sim_actors[0];
 }
 
-// ---- what clients hear -------------------------------------------------------------------------
+// ---- what clients are sent ---------------------------------------------------------------------
 
 static void keep_list(const msgpack_object *result)
 {

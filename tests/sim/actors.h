@@ -40,7 +40,7 @@ void sim_actors_describe(void);
 /// Whether nobody waits for an answer.
 bool sim_actors_are_quiet(void);
 
-// The last answer that the auditor heard.
+// The last answer that the auditor got.
 typedef struct sim_last_answer {
     uint64_t id;
     fm_status status;

@@ -32,7 +32,7 @@ static struct {
     uint64_t subscription;
     struct saved saved[SAVED_MAX];
     uint32_t saved_count;
-    uint64_t ended[SIM_ENDED_MAX]; // as the auditor heard
+    uint64_t ended[SIM_ENDED_MAX]; // as the auditor was sent
     uint32_t ended_count;
 } audit;
 

@@ -1,4 +1,4 @@
-// tests/sim/book.h: what clients know of the worlds, from the answers that any of them heard. It is
+// tests/sim/book.h: what clients know of the worlds, from the answers that any of them got. It is
 // what random commands are made of, so that many of them make sense; it may be out of date.
 
 #pragma once
@@ -44,7 +44,7 @@ typedef struct sim_book {
 
 extern sim_book sim_known;
 
-/// @return NULL when it is not known (any more)
+/// @return NULL when it is not known, or no longer
 sim_world *sim_book_world(uint64_t number);
 
 /// One of them by chance; NULL: none.

@@ -1,4 +1,4 @@
-// tests/sim/client.h: a client of the simulated server, which checks all that it hears.
+// tests/sim/client.h: a client of the simulated server, which checks all that it is sent.
 //
 //   GREETING ── hello answered ──> READY ── the server or the plan ends it ──> GONE
 //
@@ -57,7 +57,7 @@ struct sim_client {
     uint64_t seat_world, seat_team; // of a player
     bool prompt;                    // its link is quick and it reads at once: answers have a bound
     bool spoilt;                    // it has sent what is no message: anything may come back
-    bool warned;                    // has heard going_down
+    bool warned;                    // was sent going_down
     bool in_frames;                 // its session is in a WebSocket
     sim_websocket socket;
     uint64_t id_last;

@@ -26,5 +26,5 @@ extern sim_disk_roughness sim_disk_rough;
 /// Makes it SQLite's default, before SQLite is used.
 void sim_disk_install(void);
 
-/// The power fails: the process may do nothing with the disk any more but end.
+/// The power fails: the process may do nothing more with the disk.
 void sim_disk_lose_power(void);

@@ -1,5 +1,5 @@
-// tests/sim/kernel.c: see kernel.h. Tasks are contexts of ucontext.h; AddressSanitizer is told of
-// every switch between their stacks.
+// tests/sim/kernel.c: see kernel.h. Tasks are contexts of ucontext.h; AddressSanitizer is notified
+// of every switch between their stacks.
 
 #include "tests/sim/kernel.h"
 

@@ -1,8 +1,8 @@
 // tests/sim/ledger.h: what clients were told of worlds, in memory that outlives the simulated
 // machine, and what must be so when it has come back.
 //
-// Told means heard by a client. With durability tick whatever was told is on the disk, so the world
-// that comes back has at least that tick, with the digest it had, and gives no id twice.
+// Told means received by a client. With durability tick whatever was told is on the disk, so the
+// world that comes back has at least that tick, with the digest it had, and gives no id twice.
 
 #pragma once
 
@@ -16,7 +16,7 @@ typedef struct sim_ledger_world {
     bool is_told;                           // world.create was answered
     bool is_ending;                         // somebody has asked for its end
     bool is_back;                           // of a world that came back: looked at
-    uint64_t tick_told;                     // the latest that any client has heard of
+    uint64_t tick_told;                     // the latest that any client was sent
     uint64_t order_told, order_before;      // the highest id, now and as of the last machine's end
     uint64_t team_told, team_before;        // the highest number
     uint64_t agents[SIM_LEDGER_AGENTS_MAX]; // ids told
@@ -40,7 +40,7 @@ extern sim_ledger *sim_told;
 /// A world has made a tick.
 void sim_ledger_tick(uint64_t world, uint64_t tick, uint64_t digest);
 
-/// A client has heard of a world as of a tick.
+/// A client was sent a world as of a tick.
 void sim_ledger_hear(uint64_t world, uint64_t tick);
 
 /// A client asks for something: the end of a world counts from here on.

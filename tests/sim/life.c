@@ -153,7 +153,7 @@ static bool start_server(void)
     return !server_is_over(NULL);
 }
 
-// Whether whatever clients heard must be there when the machine starts again.
+// Whether all that clients were sent must be there when the machine starts again.
 static bool keeps_promises(void)
 {
     bool disk_failed = sim_fault_counts[SIM_FAULT_DISK_FULL] +

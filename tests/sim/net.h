@@ -55,9 +55,9 @@ struct sim_connection {
     bool server_ended;    // the server will send nothing more
     bool server_finished; // after all that it wanted to send
     bool reading;         // the client takes what comes
-    bool vanished;        // the client is gone without a word: nothing moves any more
+    bool vanished;        // the client is gone without a word: nothing moves
     bool told;            // the client was told that it is closed
-    int error;            // the server will hear of: UV_ECONNRESET, UV_ETIMEDOUT; 0: none
+    int error;            // that the server will get: UV_ECONNRESET, UV_ETIMEDOUT; 0: none
     bool server_closed;
     uint8_t address; // 127.0.0.x
 };
@@ -78,7 +78,7 @@ void sim_set_link(sim_connection *connection, const sim_link *link);
 /// arrive.
 void sim_net_calm(const sim_link *link);
 
-// Three ends of a connection. The client hears nothing of it afterwards.
+// Three ends of a connection. The client is not notified afterwards.
 
 /// What was sent still arrives, then the server reads the end.
 void sim_hang_up(sim_connection *connection);
@@ -86,7 +86,7 @@ void sim_hang_up(sim_connection *connection);
 /// What is under way is lost, the server gets an error.
 void sim_reset(sim_connection *connection);
 
-/// The server hears nothing, until keep-alive finds out after a minute or more.
+/// The server is not notified, until keep-alive finds out after a minute or more.
 void sim_vanish(sim_connection *connection);
 
 /// Whether what the client sent has been read by the server, and what the server wrote by the

@@ -2,7 +2,7 @@
 // list of changes, memory that counts and can run out, and one planner on top of it all.
 //
 // There is no team and no sensing: a test changes the map as it likes, and the planner is told the
-// way the tick would tell it. Changes are told duplicated or merged, and cells may have toggled
+// way the tick would notify it. Changes are sent duplicated or merged, and cells may have toggled
 // twice in between.
 
 #pragma once
@@ -89,7 +89,7 @@ void fog_planner_init(fog_planner *planner, fog *world, const fm_planner_ops *op
 /// Ends a planner and checks that all its memory came back.
 void fog_planner_fini(fog_planner *planner);
 
-/// Tells the noted changes (the caller empties the list), then where the starts are.
+/// Notifies of the noted changes (the caller empties the list), then where the starts are.
 void fog_planner_tell(fog_planner *planner);
 
 /// advance() with a grant. The deadline strikes at each look with a chance of `strikes` in 256.

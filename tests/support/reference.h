@@ -2,7 +2,7 @@
 // with.
 //
 // Dense arrays over the whole map; a cell whose cost fell waits in a ring until its neighbours have
-// been looked at, until nothing falls any more (Bellman and Ford). No heuristic, no pages, no
+// been looked at, until nothing falls (Bellman and Ford). No heuristic, no pages, no
 // priorities, and whether a move is legal is decided from the rules themselves, not from the
 // tables that planners read.
 
@@ -24,7 +24,7 @@ bool reference_is_legal(const fm_view *view, fm_cell from, fm_cell to);
 /// Cost of a legal step.
 uint32_t reference_step_cost(const fm_view *view, fm_cell from, fm_cell to);
 
-/// Measures the way from every cell to `target` on the view. The caller calls reference_fini().
+/// Measures the path from every cell to `target` on the view. The caller calls reference_fini().
 reference reference_measure(const fm_view *view, fm_cell target);
 
 void reference_fini(reference *costs);

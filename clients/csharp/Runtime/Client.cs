@@ -4,7 +4,7 @@
 //        └── no server, a wrong token ─────────────────────────────────────────────────────────────────^
 //
 // Update(), called once a frame, sends what waits, reads what has come and calls the events, all on the caller's
-// thread. It never waits. When nothing but keyframes, deltas and answers without a closure goes by, it makes no
+// thread. It never waits. When nothing but keyframes, deltas and answers without a closure comes, it makes no
 // garbage. There is no other thread, but for the two that carry the bytes of TLS.
 //
 // Threads: one, whichever it is.

@@ -49,7 +49,7 @@ namespace Fogmarch
 
         /// <summary>
         /// In a cluster: for how many milliseconds the client looks for the next node when its own dies or does not
-        /// have its world any more. Its views go on there, and commands are carried out once. 0: it does not; then,
+        /// have its world now. Its views go on there, and commands are carried out once. 0: it does not; then,
         /// or when no node is found, it is closed. Without a cluster this does nothing. A client is on one node: for
         /// worlds on several, make a client for each.
         /// </summary>

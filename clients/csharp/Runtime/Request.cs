@@ -93,7 +93,7 @@ namespace Fogmarch
 
         /// <summary>
         /// Sends it with the next Client.Update(). `then` is called by a later one, with the answer; without
-        /// it, Client.Refused hears of errors.
+        /// it, Client.Refused gets errors.
         /// </summary>
         public void Send(Action<Answer> then = null)
         {

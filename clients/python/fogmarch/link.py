@@ -25,7 +25,7 @@ class RequestError(Exception):
 
 
 class ConnectionEnded(Exception):
-    """The connection is over; nothing can be called any more."""
+    """The connection is over; nothing more can be called."""
 
 
 class Link:

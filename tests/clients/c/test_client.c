@@ -429,7 +429,7 @@ static void test_limits_of_what_waits(void **state)
 
 // ---- rubbish ------------------------------------------------------------------------------------
 
-// Whatever it says breaks the connection, answers all requests, and is told of for ever after.
+// Whatever it says breaks the connection, answers all requests, and is reported from then on.
 static void expect_break(const char *bytes, size_t size, bool then_hang_up, const char *why)
 {
     fm_client_options options = fm_client_options_default();

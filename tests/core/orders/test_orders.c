@@ -146,7 +146,7 @@ static void queues_are_edited_anywhere(void **state)
     scene_run(&scene, 1);
     assert_int_equal(scene_ending(&scene, b).reason, FM_END_REPLACED);
     assert_int_equal(scene.ended_count, 1);
-    // What is not there any more, or is another's, or is under way, is no place in the queue.
+    // What is gone, or is another's, or is under way, is no place in the queue.
     assert_int_equal(give_with_turn(&scene, agent, goal, FM_TURN_BEFORE, 0, &b).status,
                      FM_ERR_NO_ORDER);
     assert_int_equal(give_with_turn(&scene, other, goal, FM_TURN_INSTEAD, 0, &c).status,
@@ -295,7 +295,7 @@ static void an_order_to_many_reaches_some_in_each_tick(void **state)
     assert_int_equal(result.changed_count, CROWD);
     fm_agent_id ids[CROWD];
     memcpy(ids, crowd, sizeof ids);
-    memset(crowd, 0, sizeof crowd); // the command's arrays are not read any more
+    memset(crowd, 0, sizeof crowd); // the command's arrays are no longer read
     assert_int_equal(order_of(&scene, ids[3]), CROWD + 4);
     assert_int_equal(fm_world_left_to_do(scene.world), CROWD - 4);
 

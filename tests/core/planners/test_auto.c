@@ -216,7 +216,7 @@ static uint32_t search_cost_from(fog_planner *planner, fm_cell start)
     return planner->work.expansions - expansions_at_start;
 }
 
-// Searches from these two cells in turn, neither of which is on the way from the other. Returns
+// Searches from these two cells in turn, neither of which is on the path from the other. Returns
 // how often `chooser` did the same work as `jumps`, up to `count`; adds up what that cost beyond
 // JUMPS_WORTH for each search.
 static uint32_t search_alike(fog_planner *chooser, fog_planner *jumps, const fm_cell starts[2],

@@ -293,7 +293,7 @@ static void play_fini(struct play *play)
     fog_fini(&play->world);
 }
 
-// Measures the way to the goal, if anything has changed since the last time.
+// Measures the path to the goal, if anything has changed since the last time.
 static const reference *measure(struct play *play)
 {
     if (play->costs.cost == NULL) {

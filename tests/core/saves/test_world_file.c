@@ -36,7 +36,7 @@ struct saves {
 
 // ---- watched views ------------------------------------------------------------------------------
 
-// What somebody knows who was told of all changes of a view.
+// What a client knows that was sent all changes of a view.
 struct mirror {
     fm_agent_look agents[MIRROR_MAX];
     uint32_t count;

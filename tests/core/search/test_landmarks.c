@@ -2,7 +2,8 @@
 // measurements.
 //
 //   - On a map at rest each landmark's costs are the true ones, landmarks differ and are free
-//     cells, and tiles are as far apart as their nearest cells, wherever the work was suspended.
+//     cells, and tiles are as far apart as their nearest cells, no matter where the work was
+//     suspended.
 //   - While walls go up under the work, estimates by what comes out are consistent and never too
 //     high. Once a step has become cheaper no table is used, unless stale ones are allowed, until
 //     new ones are there; on a map that comes to rest they are.

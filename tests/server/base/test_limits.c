@@ -99,7 +99,7 @@ static void test_wrong_tokens_lock_an_address_out_for_a_while(void **state)
     }
     fm_address_failed(address, 20, now_ns);
     assert_false(fm_address_may_try(address, now_ns, &wait_ns));
-    // Hanging up does not help.
+    // Disconnecting does not help.
     fm_addresses_release(&addresses, address, now_ns);
     address = fm_addresses_hold(&addresses, "10.0.0.1");
     assert_false(fm_address_may_try(address, now_ns, &wait_ns));

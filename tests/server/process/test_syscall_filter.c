@@ -36,7 +36,7 @@ static int status_of(void (*run)(void))
     return status;
 }
 
-// In the child nobody hears of a failed assertion, but of its line.
+// In the child a failed assertion is not reported, but its line is.
 #define MUST(condition)                                                                            \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

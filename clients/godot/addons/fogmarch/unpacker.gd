@@ -3,7 +3,7 @@
 
 const KEEP_MAX = 1 << 20 # bytes that were read may stay in the buffer until there are so many
 
-var error = "" # why nothing can be read any more
+var error = "" # why nothing more can be read
 
 var _input = StreamPeerBuffer.new()
 var _stack = [] # containers that have begun: [array or dictionary, values that are missing, key or null, is_map]

@@ -56,7 +56,7 @@ export function startPage(page: Page): void {
   url.value = sessionStorage.getItem("fogmarch-url") ?? defaultUrl();
   token.value = sessionStorage.getItem(`fogmarch-token-${page.name}`) ?? "";
   form.querySelector("fieldset")!.disabled = false;
-  let generation = 0; // of the wish to be connected; an older one does nothing any more
+  let generation = 0; // of the wish to be connected; an older one does nothing
   let current: Client | undefined;
   let beginning: Promise<unknown> = Promise.resolve(); // of the session before; one begins at a time
 

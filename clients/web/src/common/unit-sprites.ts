@@ -6,7 +6,7 @@ import { TEAM_SHAPES } from "./palette.js";
 
 export const SPRITE_SIZE = 64;
 
-/** What tells the classes of a world apart, in their order. */
+/** What distinguishes the classes of a world, in their order. */
 export const CLASS_FIGURES = [
   "a walker", "a boat", "a glider", "a wagon", "a wing", "a beetle", "a double arrow", "a block",
 ] as const;

@@ -25,7 +25,7 @@ function linesOf(labels: readonly string[]): Line[] {
                                      dash: DASHES[i % DASHES.length]! }));
 }
 
-// Numbers that fit beside a small chart, with as many digits as it takes to tell them apart.
+// Numbers that fit beside a small chart, with as many digits as it takes to distinguish them.
 function short(_: uPlot, values: number[]): string[] {
   const notation = Math.max(...values.map(Math.abs)) >= 10000 ? "compact" : "standard";
   for (let digits = 0; digits < DIGITS_MAX; digits++) {

@@ -160,7 +160,7 @@ export class Compare {
     return TEAM_COLOURS[i % TEAM_COLOURS.length]!;
   }
 
-  // Whose cells are on the map; the same again: nobody's.
+  // Whose cells are on the map; the same again: none.
   private showCells(i: number): void {
     this.shown = this.shown === i ? undefined : i;
     this.table.querySelectorAll("tr[data-planner]").forEach((row, k) => {
