@@ -115,7 +115,7 @@ def words():
     parts = [HEAD]
     parts += [constant(name) for name in (
         "FM_PROTOCOL_NUMBER", "FM_UINT_MAX", "FM_ERROR_TEXT_SIZE", "FM_SIDE_MAX", "FM_CELL_NONE", "FM_AGENTS_MAX",
-        "FM_TEAMS_MAX", "FM_CLASSES_MAX", "FM_SCANNER_DEPTH_MAX")]
+        "FM_TEAMS_MAX", "FM_CLASSES_MAX", "FM_TAG_SIZE_MAX", "FM_SCANNER_DEPTH_MAX")]
     parts.append("\n// Whether a request was done, and why not.\n")
     parts.append(listed("FM_STATUS_LIST", "fm_status"))
     parts += [prototype("fm_status_text"), prototype("fm_status_name")]

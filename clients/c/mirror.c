@@ -1,7 +1,7 @@
 // clients/c/mirror.c: see mirror.h.
 //
-// A delta is applied in the order leave, enter, moved, cells, ended, so that a slot whose agent
-// died and whose next one was born in the same (merged) delta ends up with the new one.
+// A delta is applied in the order leave, enter, tags, moved, cells, ended, so that a slot whose
+// agent died and whose next one was born in the same (merged) delta ends up with the new one.
 
 #include <fogmarch/mirror.h>
 
@@ -22,6 +22,7 @@
 #define LOAD_SIZE           5u
 #define CLASS_SIZE          2u // of `classes`
 #define BUILDING_SIZE       6u
+#define TAG_SIZE            2u // of `tagged`
 
 void fm_mirror_init(fm_mirror *mirror, uint64_t subscription, const fm_mirror_ops *ops,
                     void *context)
@@ -33,6 +34,7 @@ void fm_mirror_fini(fm_mirror *mirror)
 {
     free(mirror->looks);
     free(mirror->agents);
+    free(mirror->tags);
     free(mirror->buildings);
     free(mirror->slots);
     free(mirror->visible);
@@ -98,6 +100,13 @@ static bool reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t si
     return true;
 }
 
+static void forget_tag(fm_mirror *mirror, uint32_t place)
+{
+    if (place < mirror->tag_capacity) {
+        mirror->tags[place].size = 0;
+    }
+}
+
 // Room for one more agent, in slot `slot`.
 static fm_status reserve_agent(fm_mirror *mirror, uint32_t slot)
 {
@@ -134,6 +143,7 @@ static fm_status add_agent(fm_mirror *mirror, fm_numbers numbers, uint32_t at)
         return FM_ERR_BAD_MESSAGE; // came in twice
     }
     fm_mirror_forget_motion(mirror, mirror->agent_count);
+    forget_tag(mirror, mirror->agent_count);
     mirror->agents[mirror->agent_count++] = (fm_mirror_agent){
         .id = id,
         .team = (uint32_t)team,
@@ -156,6 +166,14 @@ static fm_status add_agents(fm_mirror *mirror, fm_numbers numbers)
     return status;
 }
 
+static void move_tag(fm_mirror *mirror, uint32_t from, uint32_t to)
+{
+    forget_tag(mirror, to);
+    if (from < mirror->tag_capacity) {
+        mirror->tags[to] = mirror->tags[from];
+    }
+}
+
 static fm_status remove_agents(fm_mirror *mirror, fm_numbers numbers)
 {
     if (numbers.count % LEAVE_SIZE != 0) {
@@ -170,6 +188,7 @@ static fm_status remove_agents(fm_mirror *mirror, fm_numbers numbers)
         mirror->slots[fm_agent_id_unpack(last->id).index1] = (uint32_t)(agent - mirror->agents) + 1;
         mirror->slots[fm_agent_id_unpack(agent->id).index1] = 0;
         fm_mirror_carry_motion(mirror, (uint32_t)(agent - mirror->agents), mirror->agent_count);
+        move_tag(mirror, mirror->agent_count, (uint32_t)(agent - mirror->agents));
         *agent = *last;
     }
     return FM_OK;
@@ -245,6 +264,52 @@ static fm_status set_classes(fm_mirror *mirror, fm_numbers numbers)
             return FM_ERR_BAD_MESSAGE;
         }
         agent->class_index = (uint32_t)class_index;
+    }
+    return FM_OK;
+}
+
+static fm_status set_tag(fm_mirror *mirror, const fm_mirror_agent *agent, const uint8_t *bytes,
+                         uint8_t size)
+{
+    if (!reserve((void **)&mirror->tags, &mirror->tag_capacity, mirror->agent_capacity,
+                 sizeof *mirror->tags)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_mirror_tag *tag = &mirror->tags[agent - mirror->agents];
+    tag->size = size;
+    memcpy(tag->bytes, bytes, size);
+    return FM_OK;
+}
+
+const uint8_t *fm_mirror_tag_of(const fm_mirror *mirror, const fm_mirror_agent *agent,
+                                uint32_t *size)
+{
+    size_t place = (size_t)(agent - mirror->agents);
+    *size = place < mirror->tag_capacity ? mirror->tags[place].size : 0;
+    return *size > 0 ? mirror->tags[place].bytes : NULL;
+}
+
+// `tagged` says whose, and how long each is; `tags` has them one after the other.
+static fm_status set_tags(fm_mirror *mirror, const msgpack_object *params)
+{
+    fm_numbers numbers = fm_object_numbers(params, "tagged");
+    size_t left = 0;
+    const uint8_t *bytes = fm_object_bytes(params, "tags", &left);
+    if (numbers.count % TAG_SIZE != 0 || (numbers.count > 0 && bytes == NULL)) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    for (uint32_t i = 0; i < numbers.count; i += TAG_SIZE) {
+        fm_mirror_agent *agent = find(mirror, fm_numbers_at(numbers, i));
+        uint64_t size = fm_numbers_at(numbers, i + 1);
+        if (agent == NULL || size > FM_TAG_SIZE_MAX || size > left) {
+            return FM_ERR_BAD_MESSAGE;
+        }
+        fm_status status = set_tag(mirror, agent, bytes, (uint8_t)size);
+        if (status != FM_OK) {
+            return status;
+        }
+        bytes += size;
+        left -= size;
     }
     return FM_OK;
 }
@@ -430,6 +495,9 @@ static fm_status apply_keyframe(fm_mirror *mirror, const msgpack_object *params)
     if (status == FM_OK) {
         status = fm_mirror_set_motions(mirror, fm_object_numbers(params, "motion"));
     }
+    if (status == FM_OK) {
+        status = set_tags(mirror, params);
+    }
     return status == FM_OK ? fm_mirror_fill_sight(mirror, params) : status;
 }
 
@@ -500,7 +568,10 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
             return status;
         }
     }
-    fm_status status = take_steps(mirror, params);
+    fm_status status = set_tags(mirror, params);
+    if (status == FM_OK) {
+        status = take_steps(mirror, params);
+    }
     if (status == FM_OK) {
         status = take_runs(mirror, params);
     }

@@ -76,6 +76,7 @@ fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_m
     }
     if (status == FM_OK) {
         status = fm_line_of_sight_create(rules->sense, &world->memory, &world->map.sight);
+        world->map.sight_reach = rules->sense.radius;
     }
     if (status == FM_OK && rules->occupancy == FM_OCCUPANCY_EXCLUSIVE) {
         status =
@@ -101,6 +102,7 @@ void fm_world_destroy(fm_world *world)
     fm_orders_drop_rest(world);
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         fm_agent_release_queue(world, &world->agents.slots[slot]);
+        fm_agent_drop_tag(world, &world->agents.slots[slot]);
     }
     for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
         if (world->planners.slots[slot].in_use) {
@@ -151,6 +153,9 @@ void fm_world_destroy(fm_world *world)
     fm_buildings_seen_fini(&world->map.buildings_shown, &memory);
     fm_unit_index_fini(&world->orders.unit_index, &memory);
     fm_line_of_sight_destroy(world->map.sight);
+    for (uint32_t radius = 0; radius <= FM_SENSE_RADIUS_MAX; radius++) {
+        fm_line_of_sight_destroy(world->map.other_sights[radius]);
+    }
     fm_grid_destroy(world->map.grid);
     fm_memory_release(&memory, world, sizeof *world);
 }

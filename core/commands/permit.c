@@ -17,7 +17,7 @@ static const fm_knowledge *knowledge_of(const fm_world *world, uint32_t team)
 // Whether an agent stands near enough to see a part of the rectangle.
 static bool is_near(const fm_world *world, const struct fm_agent *agent, const fm_rect *rect)
 {
-    uint32_t reach = fm_world_rules_get(world)->sense.radius + FM_CLASS_SIZE_MAX;
+    uint32_t reach = fm_world_map(world)->sight_reach + FM_CLASS_SIZE_MAX;
     uint32_t x = fm_cell_x(agent->cell), y = fm_cell_y(agent->cell);
     return x + reach >= rect->x && x < rect->x + rect->width + reach && y + reach >= rect->y &&
            y < rect->y + rect->height + reach;
@@ -35,7 +35,7 @@ static void look_around(const fm_world *world, uint32_t team, const fm_rect *rec
         fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
         uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
         for (uint32_t eye = 0; eye < eye_count; eye++) {
-            fm_knowledge_look(owner->knowledge, eyes[eye], visible);
+            fm_knowledge_look(owner->knowledge, fm_agent_sight(world, agent), eyes[eye], visible);
         }
     }
 }

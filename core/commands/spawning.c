@@ -64,10 +64,11 @@ static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell
     struct fm_world_agents *agents = fm_world_edit_agents(world);
     struct fm_team *owner = fm_team_of(world, command->team);
     uint32_t slot = owner->agent_free;
-    uint32_t generation = 0, member = owner->member_count;
+    uint32_t generation = 0, name_generation = 0, member = owner->member_count;
     if (slot != FM_SLOT_NONE) {
         owner->agent_free = agents->slots[slot].planner;
         generation = agents->slots[slot].generation + 1;
+        name_generation = agents->slots[slot].name_generation + 1;
         member = agents->slots[slot].member;
     } else {
         slot = agents->slot_count++;
@@ -76,6 +77,7 @@ static fm_agent_id spawn_one(fm_world *world, const fm_command *command, fm_cell
     struct fm_agent *agent = &agents->slots[slot];
     *agent = (struct fm_agent){
         .generation = generation,
+        .name_generation = name_generation,
         .alive = true,
         .class_index = (uint8_t)command->class_index,
         .team = command->team,
@@ -135,12 +137,13 @@ void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_r
                                                          .cell = agent->cell,
                                                          .reason = FM_LEAVE_REMOVED});
         fm_agent_leave(world, agent);
+        fm_agent_drop_tag(world, agent);
         agent->alive = false;
         fm_agent_be_gone(world, agent);
         // A slot goes back to its team, so that the order of a team's slots depends on nothing but
         // the team's own births and deaths. One whose generations are used up is never given out
         // again: ids stay below 2^53.
-        if (agent->generation < FM_AGENT_GENERATION_MAX) {
+        if (fm_agent_slot_can_return(agent)) {
             struct fm_team *team = fm_team_of(world, agent->team);
             agent->planner = team->agent_free;
             team->agent_free = command->agents[i].index1 - 1;

@@ -2,12 +2,15 @@
 
 #include "core/commands/unit_commands.h"
 
+#include "core/commands/command_agents.h"
+#include "core/commands/exchange.h"
 #include "core/commands/placing.h"
 #include "core/crowd/jam.h"
 #include "core/orders/homecoming.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
 #include "core/world/planner_table.h"
+#include "core/world/true_map.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_parts.h"
 
@@ -74,6 +77,10 @@ static fm_status check_set(const fm_world *world, const fm_command *command)
             (uint64_t)fm_world_rules_get(world)->tick_millihertz * FM_SPEED_DIAGONAL) {
         return FM_ERR_BAD_VALUE;
     }
+    if ((command->set & FM_SET_TAG && command->tag_size > FM_TAG_SIZE_MAX) ||
+        (command->set & FM_SET_SIGHT && command->sight > FM_SENSE_RADIUS_MAX)) {
+        return FM_ERR_BAD_VALUE;
+    }
     return command->set & FM_SET_CLASS &&
                    command->class_index >= fm_world_rules_get(world)->class_count
                ? FM_ERR_NO_CLASS
@@ -136,12 +143,62 @@ static fm_status change_classes(fm_world *world, const fm_command *command, uint
     return status;
 }
 
+// Room for what changes after nothing can be refused any more.
+static fm_status reserve_set(fm_world *world, const fm_command *command, uint32_t *failed_index)
+{
+    if (command->set & FM_SET_SIGHT && command->sight != 0 &&
+        fm_world_prepare_sight(world, command->sight) != FM_OK) {
+        return FM_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0;
+         command->set & FM_SET_TAG && command->tag_size > 0 && i < command->agent_count; i++) {
+        if (!fm_agent_reserve_tag(world, fm_world_find(world, command->agents[i]))) {
+            return FM_ERR_NO_MEMORY;
+        }
+    }
+    return command->set & FM_SET_TEAM ? fm_exchange_prepare(world, command, failed_index) : FM_OK;
+}
+
+// Views are told what they may know of it: see tells_tag() in core/views/view_delta.c.
+static void set_tag(fm_world *world, const fm_command *command, struct fm_agent *agent)
+{
+    bool was_shown = agent->tag_shown;
+    if (command->set & FM_SET_TAG_SHOWN) {
+        agent->tag_shown = command->tag_shown;
+    }
+    if (agent->tag == NULL) {
+        return; // and gets none
+    }
+    if (command->set & FM_SET_TAG) {
+        agent->tag_size = command->tag_size;
+        if (command->tag_size > 0) {
+            memcpy(agent->tag->bytes, command->tag, command->tag_size);
+        }
+        agent->tag->own_tick = fm_world_tick(world) + 1;
+    }
+    if (agent->tag_shown || was_shown) {
+        agent->tag->other_tick = fm_world_tick(world) + 1;
+    }
+    fm_agent_mark_set(world, agent, FM_MARK_CHANGED);
+}
+
 static void set_one(fm_world *world, const fm_command *command, uint32_t i)
 {
     struct fm_agent *agent = fm_world_find(world, command->agents[i]);
-    if (command->set & FM_SET_CLASS &&
-        fm_world_edit_crowd(world)->placed[i] != command->class_index) {
+    bool turns = command->set & FM_SET_TEAM && agent->team != command->new_team;
+    if (turns || (command->set & FM_SET_CLASS &&
+                  fm_world_edit_crowd(world)->placed[i] != command->class_index)) {
         start_over(world, agent);
+    }
+    if (turns) {
+        fm_exchange_agent(world, agent, command->new_team);
+    }
+    if (command->set & (FM_SET_TAG | FM_SET_TAG_SHOWN)) {
+        set_tag(world, command, agent);
+    }
+    if (command->set & FM_SET_SIGHT) {
+        agent->sight = command->sight;
+        fm_agent_mark_set(world, agent, FM_MARK_LOOK);
     }
     if (command->set & FM_SET_SPEED) {
         agent->speed = command->speed;
@@ -158,7 +215,12 @@ void fm_units_set(fm_world *world, const fm_command *command, fm_command_result 
 {
     result->status = check_set(world, command);
     if (result->status == FM_OK) {
-        result->status = check_owners(world, command, &result->failed_index);
+        result->status = command->set & FM_SET_TEAM
+                             ? fm_command_check_agents(world, command, &result->failed_index)
+                             : check_owners(world, command, &result->failed_index);
+    }
+    if (result->status == FM_OK) {
+        result->status = reserve_set(world, command, &result->failed_index);
     }
     if (result->status == FM_OK && command->set & FM_SET_CLASS) {
         result->status = change_classes(world, command, &result->failed_index);
@@ -166,8 +228,8 @@ void fm_units_set(fm_world *world, const fm_command *command, fm_command_result 
     if (result->status != FM_OK) {
         return;
     }
-    if (command->set & FM_SET_CLASS) {
-        fm_jam_drop_all(world); // they are made for units of one class
+    if (command->set & (FM_SET_CLASS | FM_SET_TEAM)) {
+        fm_jam_drop_all(world); // they are made for units of one class and team
     }
     for (uint32_t i = 0; i < command->agent_count; i++) {
         set_one(world, command, i);

@@ -1,7 +1,8 @@
 // core/commands/unit_commands.h: the commands that change living agents: what they are, and where.
 //
 // Orders stay, and continue from where the agent is and as what it is now: its search starts over,
-// and what was found out about its goal is forgotten.
+// and what was found out about its goal is forgotten. Only those of an agent that changes teams end
+// (exchange.h).
 //
 // Threads: the tick thread, between ticks.
 

@@ -244,14 +244,14 @@ struct span {
 };
 
 // The part of the shape's row dy that lies on the map. False when none does.
-static inline bool span_of(const fm_knowledge *knowledge, fm_cell cell, int32_t dy,
-                           struct span *span)
+static inline bool span_of(const fm_knowledge *knowledge, const fm_line_of_sight *sight,
+                           fm_cell cell, int32_t dy, struct span *span)
 {
     int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell) + dy;
     if (y < 0 || y >= (int32_t)knowledge->truth->height) {
         return false;
     }
-    int32_t reach = (int32_t)knowledge->sight->half_width[dy < 0 ? -dy : dy];
+    int32_t reach = (int32_t)sight->half_width[dy < 0 ? -dy : dy];
     int32_t last = (int32_t)knowledge->truth->width - 1;
     span->y = (uint32_t)y;
     span->x_first = (uint32_t)(x - reach < 0 ? 0 : x - reach);
@@ -263,9 +263,9 @@ static inline bool span_of(const fm_knowledge *knowledge, fm_cell cell, int32_t 
 typedef void see_fn(void *context, uint32_t y, uint32_t word, uint64_t cells);
 
 // Hands all cells to `see` that are seen from `cell`.
-FM_INLINE void see_from(const fm_knowledge *knowledge, fm_cell cell, see_fn *see, void *context)
+FM_INLINE void see_from(const fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell,
+                        see_fn *see, void *context)
 {
-    const fm_line_of_sight *sight = knowledge->sight;
     if (sight->rules.line_of_sight) {
         fm_cell cells[FM_SIGHT_RAYS_MAX];
         uint32_t count = fm_line_of_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
@@ -278,7 +278,7 @@ FM_INLINE void see_from(const fm_knowledge *knowledge, fm_cell cell, see_fn *see
     int32_t radius = (int32_t)sight->rules.radius;
     for (int32_t dy = -radius; dy <= radius; dy++) {
         struct span span;
-        if (!span_of(knowledge, cell, dy, &span)) {
+        if (!span_of(knowledge, sight, cell, dy, &span)) {
             continue;
         }
         for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
@@ -297,10 +297,16 @@ static inline void mark_seen(void *context, uint32_t y, uint32_t word, uint64_t 
     fm_bitmap_row(context, (int32_t)y)[word] |= cells;
 }
 
-void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell)
+static const fm_line_of_sight *sight_or_rules(const fm_knowledge *knowledge,
+                                              const fm_line_of_sight *sight)
+{
+    return sight == NULL ? knowledge->sight : sight;
+}
+
+void fm_knowledge_sense(fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell)
 {
     if (!knowledge->omniscient) {
-        see_from(knowledge, cell, learn_seen, knowledge);
+        see_from(knowledge, sight_or_rules(knowledge, sight), cell, learn_seen, knowledge);
     }
 }
 
@@ -314,12 +320,14 @@ static inline bool has_news_in(const fm_knowledge *knowledge, uint32_t y, uint32
     return news != 0;
 }
 
-bool fm_knowledge_has_news(const fm_knowledge *knowledge, fm_cell cell)
+bool fm_knowledge_has_news(const fm_knowledge *knowledge, const fm_line_of_sight *sight,
+                           fm_cell cell)
 {
-    int32_t radius = (int32_t)knowledge->sight->rules.radius;
+    sight = sight_or_rules(knowledge, sight);
+    int32_t radius = (int32_t)sight->rules.radius;
     for (int32_t dy = -radius; !knowledge->omniscient && dy <= radius; dy++) {
         struct span span;
-        if (!span_of(knowledge, cell, dy, &span)) {
+        if (!span_of(knowledge, sight, cell, dy, &span)) {
             continue;
         }
         for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
@@ -336,7 +344,7 @@ void fm_knowledge_fetch(const fm_knowledge *knowledge, fm_cell cell)
     int32_t radius = (int32_t)knowledge->sight->rules.radius;
     for (int32_t dy = -radius; dy <= radius; dy++) {
         struct span span;
-        if (span_of(knowledge, cell, dy, &span)) {
+        if (span_of(knowledge, knowledge->sight, cell, dy, &span)) {
             uint32_t word = span.x_first >> 6;
             __builtin_prefetch(&fm_bitmap_row(&knowledge->known, (int32_t)span.y)[word], 1);
             __builtin_prefetch(&fm_bitmap_row(&knowledge->blocked, (int32_t)span.y)[word]);
@@ -359,9 +367,10 @@ void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell)
     learn_word(knowledge, fm_cell_y(cell), x >> 6, (uint64_t)1 << (x & 63));
 }
 
-void fm_knowledge_look(const fm_knowledge *knowledge, fm_cell cell, fm_bitmap *visible)
+void fm_knowledge_look(const fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell,
+                       fm_bitmap *visible)
 {
-    see_from(knowledge, cell, mark_seen, visible);
+    see_from(knowledge, sight_or_rules(knowledge, sight), cell, mark_seen, visible);
 }
 
 // ---- edits of the true map ----------------------------------------------------------------------

@@ -101,11 +101,14 @@ void fm_knowledge_destroy(fm_knowledge *knowledge);
 
 /// Whether fm_knowledge_sense() may learn something there: there is a cell within reach that is not
 /// known, or was edited since. Never false when it would.
-bool fm_knowledge_has_news(const fm_knowledge *knowledge, fm_cell cell);
+///
+/// @param sight  how the one who looks sees; NULL: as the world's rules say. The same below
+bool fm_knowledge_has_news(const fm_knowledge *knowledge, const fm_line_of_sight *sight,
+                           fm_cell cell);
 
 /// Someone of the team stands on `cell` and looks around. When a list cannot grow for want of
 /// memory, what was seen is known all the same, and planners of the team start over.
-void fm_knowledge_sense(fm_knowledge *knowledge, fm_cell cell);
+void fm_knowledge_sense(fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell);
 
 /// Someone of the team is going to look around from `cell` soon: asks the processor for the rows
 /// that fm_knowledge_sense() will read. Changes nothing.
@@ -175,7 +178,8 @@ void fm_knowledge_trim_logs(fm_knowledge *knowledge);
 bool fm_knowledge_stamp_logs(fm_knowledge *knowledge);
 
 /// Adds 1 bits to `visible` for every cell that someone on `cell` sees now.
-void fm_knowledge_look(const fm_knowledge *knowledge, fm_cell cell, fm_bitmap *visible);
+void fm_knowledge_look(const fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell,
+                       fm_bitmap *visible);
 
 /// How a cell looks to the team: FM_TERRAIN_UNKNOWN, or terrain and cost as last seen.
 fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell);

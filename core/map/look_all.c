@@ -116,7 +116,7 @@ static void look_along_lines(const fm_knowledge *knowledge, const fm_bitmap *eye
     for (uint32_t word = 0; word < (eyes->width + 63) / 64; word++) {
         for (uint64_t bits = row[word]; bits != 0; bits &= bits - 1) {
             uint32_t x = word * 64 + (uint32_t)__builtin_ctzll(bits);
-            fm_knowledge_look(knowledge, fm_cell_at(x, y), visible);
+            fm_knowledge_look(knowledge, NULL, fm_cell_at(x, y), visible);
         }
     }
 }

@@ -50,7 +50,10 @@
 #define LATEST_LIST(X)                                                                             \
     X(ORDERS, turn, FM_TURN_INSTEAD, "turn")                                                       \
     X(ORDERS, at, UINT32_MAX, "at")                                                                \
-    X(ORDERS, deadline, UINT32_MAX, "deadline")
+    X(ORDERS, deadline, UINT32_MAX, "deadline")                                                    \
+    X(SETS, tag_shown, 1, "tag_shown")                                                             \
+    X(SETS, sight, UINT8_MAX, "sight")                                                             \
+    X(SETS, new_team, UINT32_MAX, "new team")
 
 #define NUMBER_LIST(X) EARLIER_LIST(X) LATER_LIST(X) LATEST_LIST(X)
 
@@ -64,7 +67,7 @@ enum field {
 #define X(kinds, member, limit, what) FIELD_##member,
     EARLIER_LIST(X) FIELD_ID,
     LATER_LIST(X) FIELD_ORDERS,
-    LATEST_LIST(X)
+    LATEST_LIST(X) FIELD_TAG,
 #undef X
     FIELD_COUNT,
 };
@@ -115,7 +118,8 @@ static uint64_t fields_of(fm_command_kind kind)
     uint32_t is = 1u << kind;
     uint64_t fields = bit(FIELD_AGENTS) | bit(FIELD_CELLS) | bit(FIELD_ID) |
                       (is & AREAS ? bit(FIELD_RECTS) : 0) | (is & PLANS ? bit(FIELD_PLANNER) : 0) |
-                      (is & ORDERS ? bit(FIELD_TARGET) : 0) | (is & NAMES ? bit(FIELD_ORDERS) : 0);
+                      (is & ORDERS ? bit(FIELD_TARGET) : 0) | (is & NAMES ? bit(FIELD_ORDERS) : 0) |
+                      (is & SETS ? bit(FIELD_TAG) : 0);
 #define X(kinds, member, limit, what) fields |= is & (kinds) ? bit(FIELD_##member) : 0;
     NUMBER_LIST(X)
 #undef X
@@ -133,6 +137,7 @@ static uint64_t mask_of(const fm_command *command)
     mask |= is & AREAS && command->rect_count > 0 ? bit(FIELD_RECTS) : 0;
     mask |= is & PLANS && command->planner.ops != NULL ? bit(FIELD_PLANNER) : 0;
     mask |= is & ORDERS && fm_agent_id_pack(command->target) != 0 ? bit(FIELD_TARGET) : 0;
+    mask |= is & SETS && command->tag_size > 0 ? bit(FIELD_TAG) : 0;
 #define X(kinds, member, limit, what)                                                              \
     mask |= is & (kinds) && command->member != 0 ? bit(FIELD_##member) : 0;
     NUMBER_LIST(X)
@@ -216,6 +221,10 @@ fm_status fm_command_pack(const fm_command *command, fm_writer *writer)
     }
     NUMBER_LIST(X)
 #undef X
+    if (mask & bit(FIELD_TAG)) {
+        fm_writer_put_u8(writer, command->tag_size);
+        fm_writer_put_bytes(writer, command->tag, command->tag_size);
+    }
     if (mask & bit(FIELD_ID)) {
         fm_writer_put_varint(writer, command->id->seat);
         fm_writer_put_varint(writer, command->id->id);
@@ -305,6 +314,12 @@ static void take_target(fm_reader *reader, fm_agent_id *target)
     target->generation = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "target");
 }
 
+static void take_tag(fm_reader *reader, struct draft *draft)
+{
+    draft->command.tag_size = fm_reader_take_u8(reader);
+    draft->command.tag = fm_reader_take_bytes(reader, draft->command.tag_size, "tag");
+}
+
 static void take_command_id(fm_reader *reader, struct draft *draft)
 {
     draft->id.seat = (uint32_t)fm_reader_take_bounded(reader, FM_TEAMS_MAX, "seat of an id");
@@ -357,6 +372,9 @@ static void take_command(fm_reader *reader, struct draft *draft)
     }
     NUMBER_LIST(X)
 #undef X
+    if (mask & bit(FIELD_TAG)) {
+        take_tag(reader, draft);
+    }
     if (mask & bit(FIELD_ID)) {
         take_command_id(reader, draft);
     }
@@ -370,8 +388,13 @@ static uint32_t rect_count_of(const fm_command *command)
     return 1u << command->kind & AREAS ? command->rect_count : 0;
 }
 
-// The arrays lie behind the command: orders, ids, rectangles, cells, each aligned as the next
-// smaller one.
+static uint32_t tag_size_of(const fm_command *command)
+{
+    return command->kind == FM_COMMAND_SET ? command->tag_size : 0;
+}
+
+// The arrays lie behind the command: orders, ids, rectangles, cells, a tag, each aligned as the
+// next smaller one.
 static void fill(fm_command_copy *copy, struct draft *draft)
 {
     fm_command *command = &copy->command;
@@ -400,6 +423,12 @@ static void fill(fm_command_copy *copy, struct draft *draft)
         copy->id = draft->id;
         command->id = &copy->id;
     }
+    uint32_t tag_size = tag_size_of(command);
+    if (tag_size > 0) {
+        uint8_t *tag = (uint8_t *)(cells + command->cell_count);
+        memcpy(tag, command->tag, tag_size);
+        command->tag = tag;
+    }
     command->agents = command->agent_count > 0 ? agents : NULL;
     command->cells = command->cell_count > 0 ? cells : NULL;
     command->orders = command->order_count > 0 ? orders : NULL;
@@ -421,7 +450,7 @@ fm_status fm_command_unpack(const void *bytes, size_t size, const fm_memory *mem
     size_t block_size = sizeof(fm_command_copy) + draft.command.order_count * sizeof(uint64_t) +
                         draft.command.agent_count * sizeof(fm_agent_id) +
                         rect_count_of(&draft.command) * sizeof(fm_rect) +
-                        draft.command.cell_count * sizeof(fm_cell);
+                        draft.command.cell_count * sizeof(fm_cell) + tag_size_of(&draft.command);
     fm_command_copy *copy = fm_memory_allocate(memory, block_size);
     if (copy == NULL) {
         fm_reader_fail(&reader, "%s", fm_status_text(FM_ERR_NO_MEMORY));

@@ -104,7 +104,15 @@ typedef enum fm_world_section {
     NUMBER(asking_since, UINT64_MAX)                                                               \
     NUMBER(nearest, UINT32_MAX)                                                                    \
     NUMBER(hindered, UINT16_MAX)                                                                   \
-    NUMBER(frozen, 1)
+    NUMBER(frozen, 1)                                                                              \
+    NUMBER(sight, FM_SENSE_RADIUS_MAX)                                                             \
+    NUMBER(tag_size, FM_TAG_SIZE_MAX)                                                              \
+    NUMBER(tag_shown, 1)
+
+// A slot begins with its generation in front of two bits: whether its agent lives, and whether the
+// generation of its name is another and follows. Before version 5 there was only the first bit.
+#define FM_SLOT_ALIVE   1u
+#define FM_SLOT_RENAMED 2u
 
 // An agent's credit is written as a number that is never negative.
 #define FM_CREDIT_BIAS (2 * (int64_t)FM_TICK_MILLIHERTZ_MAX)

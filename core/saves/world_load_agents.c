@@ -558,6 +558,21 @@ static void take_agent_members(fm_world_loader *loader, struct fm_agent *agent)
                               FM_CREDIT_BIAS);
 }
 
+// False when out of memory.
+static bool take_tag(fm_world_loader *loader, struct fm_agent *agent)
+{
+    const uint8_t *bytes = fm_reader_take_bytes(&loader->reader, agent->tag_size, "tag");
+    if (bytes == NULL || agent->tag_size == 0) {
+        agent->tag_size = 0;
+        return true;
+    }
+    if (!fm_agent_reserve_tag(loader->world, agent)) {
+        return false;
+    }
+    memcpy(agent->tag->bytes, bytes, agent->tag_size);
+    return true;
+}
+
 static void take_agent_spec(struct agents *a, struct fm_agent *agent)
 {
     fm_reader *reader = &a->loader->reader;
@@ -608,6 +623,9 @@ static fm_status load_agent(struct agents *a, struct fm_agent *agent)
     fm_reader *reader = &loader->reader;
     fm_world *world = loader->world;
     take_agent_members(loader, agent);
+    if (!take_tag(loader, agent)) {
+        return FM_ERR_NO_MEMORY;
+    }
     take_agent_spec(a, agent);
     check_agent(a, agent);
     if (reader->failed) {
@@ -623,6 +641,9 @@ static fm_status load_agent(struct agents *a, struct fm_agent *agent)
     fm_team_of(world, agent->team)->account.agents += 1;
     fm_agent_enter(world, agent);
     fm_status status = fm_world_prepare_class(world, agent->team, agent->class_index);
+    if (status == FM_OK && agent->sight != 0) {
+        status = fm_world_prepare_sight(world, agent->sight);
+    }
     if (status == FM_OK) {
         status = load_order(a, agent, &agent->order, false);
     }
@@ -639,13 +660,18 @@ static fm_status load_slot(struct agents *a, uint32_t slot)
 {
     fm_reader *reader = &a->loader->reader;
     struct fm_agent *agent = &a->loader->world->agents.slots[slot];
-    uint64_t word = fm_reader_take_bounded(reader, (uint64_t)FM_AGENT_GENERATION_MAX << 1 | 1,
-                                           "generation of an agent");
-    bool alive = word & 1, is_free = agent->is_ready;
-    agent->generation = (uint32_t)(word >> 1);
+    uint32_t bits = a->loader->version < 5 ? 1 : 2;
+    uint64_t word = fm_reader_take_bounded(
+        reader, (((uint64_t)FM_AGENT_GENERATION_MAX + 1) << bits) - 1, "generation of an agent");
+    bool alive = word & FM_SLOT_ALIVE, is_free = agent->is_ready;
+    agent->generation = (uint32_t)(word >> bits);
+    agent->name_generation = agent->generation;
+    if (bits > 1 && word & FM_SLOT_RENAMED) {
+        agent->name_generation = (uint32_t)fm_reader_take_bounded(reader, FM_AGENT_GENERATION_MAX,
+                                                                  "generation of a name");
+    }
     agent->is_ready = false;
-    if (agent->team == FM_ALL_TEAMS ||
-        is_free != (!alive && agent->generation < FM_AGENT_GENERATION_MAX)) {
+    if (agent->team == FM_ALL_TEAMS || is_free != (!alive && fm_agent_slot_can_return(agent))) {
         fm_reader_fail(reader, "Slot %u has no team, or is not free as it should be.", slot);
     }
     return alive && !reader->failed ? load_agent(a, agent) : FM_OK;

@@ -384,6 +384,9 @@ static void put_agent(struct save *s, const struct fm_agent *agent)
 #undef NUMBER
 #undef CELL
     fm_writer_put_varint(s->writer, (uint64_t)(agent->credit + FM_CREDIT_BIAS));
+    if (agent->tag_size > 0) {
+        fm_writer_put_bytes(s->writer, agent->tag->bytes, agent->tag_size);
+    }
     put_agent_spec(s, agent);
     put_order(s, agent, &agent->order);
     fm_writer_put_varint(s->writer, agent->queue_count);
@@ -396,7 +399,12 @@ static void put_agents(struct save *s)
 {
     for (uint32_t slot = 0; slot < s->world->agents.slot_count; slot++) {
         const struct fm_agent *agent = &s->world->agents.slots[slot];
-        fm_writer_put_varint(s->writer, (uint64_t)agent->generation << 1 | agent->alive);
+        bool renamed = agent->name_generation != agent->generation;
+        fm_writer_put_varint(s->writer, (uint64_t)agent->generation << 2 |
+                                            (renamed ? FM_SLOT_RENAMED : 0) | agent->alive);
+        if (renamed) {
+            fm_writer_put_varint(s->writer, agent->name_generation);
+        }
         if (agent->alive) {
             put_agent(s, agent);
         }

@@ -12,6 +12,19 @@
 
 // ---- one agent, one planner ---------------------------------------------------------------------
 
+// What few agents have.
+static uint64_t hash_additions(const struct fm_agent *agent, uint64_t hash)
+{
+    if (agent->sight != 0 || agent->tag_shown || agent->name_generation != agent->generation) {
+        hash = fm_digest_mix(hash, (uint64_t)agent->name_generation << 16 |
+                                       (uint64_t)agent->tag_shown << 8 | agent->sight);
+    }
+    for (uint32_t i = 0; i < agent->tag_size; i++) {
+        hash = fm_digest_mix(hash, (uint64_t)agent->tag_size << 8 | agent->tag->bytes[i]);
+    }
+    return hash;
+}
+
 // What changes with the orders of an agent, or never.
 static uint64_t hash_orders(const struct fm_agent *agent)
 {
@@ -19,6 +32,7 @@ static uint64_t hash_orders(const struct fm_agent *agent)
     uint64_t who = (uint64_t)agent->class_index << 56 | (uint64_t)agent->frozen << 55 |
                    (uint64_t)agent->generation << 32;
     uint64_t hash = fm_digest_mix(order->id, who | order->substitute);
+    hash = hash_additions(agent, hash);
     hash = fm_agent_mix_orders(agent, hash);
     return fm_digest_mix(hash, order->retry.due_tick << 8 | order->retry.wait);
 }

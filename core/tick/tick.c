@@ -48,7 +48,7 @@ static bool has_news(const fm_world *world, const struct fm_agent *agent)
     fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
     uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
     for (uint32_t eye = 0; eye < eye_count; eye++) {
-        if (fm_knowledge_has_news(knowledge, eyes[eye])) {
+        if (fm_knowledge_has_news(knowledge, fm_agent_sight(world, agent), eyes[eye])) {
             return true;
         }
     }
@@ -92,7 +92,7 @@ static void sense_teams(uint32_t begin, uint32_t end, uint32_t worker, void *con
             fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
             uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
             for (uint32_t eye = 0; eye < eye_count; eye++) {
-                fm_knowledge_sense(team->knowledge, eyes[eye]);
+                fm_knowledge_sense(team->knowledge, fm_agent_sight(world, agent), eyes[eye]);
             }
         }
         team->labels.units = 0;

@@ -3,6 +3,7 @@
 #include "core/views/presence.h"
 
 #include "core/world/agent_marks.h"
+#include "core/world/true_map.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_parts.h"
 
@@ -109,9 +110,8 @@ uint64_t fm_presence_near(const fm_world *world, uint32_t team, uint8_t *near)
 {
     const fm_presence *presence = fm_world_presence(world);
     uint64_t own = bit_of(team), seen = 0;
-    uint32_t reach =
-        (fm_world_rules_get(world)->sense.radius + FM_CLASS_SIZE_MAX + FM_PRESENCE_SIDE - 1) /
-        FM_PRESENCE_SIDE;
+    uint32_t reach = (fm_world_map(world)->sight_reach + FM_CLASS_SIZE_MAX + FM_PRESENCE_SIDE - 1) /
+                     FM_PRESENCE_SIDE;
     for (uint32_t y = 0; y < presence->rows; y++) {
         for (uint32_t x = 0; x < presence->columns; x++) {
             uint64_t here = presence->teams[y * presence->columns + x];

@@ -107,6 +107,7 @@ fm_status fm_world_report_unit(const fm_world *world, fm_agent_id id, fm_unit_re
         .class_index = agent->class_index,
         .speed = agent->speed,
         .frozen = agent->frozen,
+        .sight = agent->sight,
         .state = (fm_agent_state)agent->state,
     };
     add_orders(world, agent, report);

@@ -26,6 +26,7 @@ typedef struct fm_unit_report {
     uint32_t class_index;
     uint32_t speed; // cells in 1000 s; 0: a cell a tick
     bool frozen;
+    uint32_t sight; // cells; 0: as the world's rules say
     fm_agent_state state;
     bool has_order; // then the first of `orders` is under way, the others wait for their turn
     uint32_t order_count;

@@ -37,10 +37,15 @@ static bool reserve_shown(const fm_world *world, uint32_t team, struct fm_view_d
            (team == FM_ALL_TEAMS || reserve_bits(world, &delta->own, &delta->own_words));
 }
 
-// A slot stays its team's for ever, and new ones come last.
+// A slot stays its team's, and new ones come last, unless teams have exchanged some.
 static void follow_own(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
     const struct fm_team *own = fm_team_of(world, team);
+    if (delta->exchanges != own->exchanges) {
+        delta->exchanges = own->exchanges;
+        delta->own_count = 0;
+        memset(delta->own, 0, delta->own_words * sizeof *delta->own);
+    }
     for (; delta->own_count < own->member_count; delta->own_count++) {
         uint32_t slot = own->members[delta->own_count];
         delta->own[slot / 64] |= (uint64_t)1 << slot % 64;
@@ -72,12 +77,12 @@ static void look_from(const fm_world *world, const struct fm_agent *agent,
     fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
     uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
     for (uint32_t eye = 0; eye < eye_count; eye++) {
-        fm_knowledge_look(knowledge, eyes[eye], &delta->visible);
+        fm_knowledge_look(knowledge, fm_agent_sight(world, agent), eyes[eye], &delta->visible);
     }
 }
 
-// All together: of four views of 10,000 agents the observe stage took 2.2 ms where each agent
-// looked for itself, and 0.9 so.
+// All who see as the rules say together: of four views of 10,000 agents the observe stage took 2.2
+// ms where each agent looked for itself, and 0.9 so.
 static void look_from_all(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
     const struct fm_team *own = fm_team_of(world, team);
@@ -85,6 +90,10 @@ static void look_from_all(const fm_world *world, uint32_t team, struct fm_view_d
     fm_bitmap_clear(&delta->sight.eyes);
     for (uint32_t i = 0; i < own->member_count; i++) {
         const struct fm_agent *agent = &world->agents.slots[own->members[i]];
+        if (agent->alive && agent->sight != 0) {
+            look_from(world, agent, delta);
+            continue;
+        }
         uint32_t eye_count = agent->alive ? fm_agent_eyes(world, agent, eyes) : 0;
         for (uint32_t eye = 0; eye < eye_count; eye++) {
             fm_bitmap_set(&delta->sight.eyes, eyes[eye]);
@@ -152,8 +161,22 @@ static bool is_in_view(const fm_world *world, uint32_t team, const struct fm_vie
            fm_agent_touches(world, agent, &delta->visible);
 }
 
+// Whether a view has to be sent the agent's tag.
+static bool tells_tag(const fm_world *world, const struct fm_agent *agent, bool own, bool is_new)
+{
+    if (agent->tag == NULL) {
+        return false;
+    }
+    if (is_new) {
+        return agent->tag_size > 0 && (own || agent->tag_shown);
+    }
+    return (own ? agent->tag->own_tick : agent->tag->other_tick) == world->tick + 1;
+}
+
+// @param is_new  it comes into view
 static fm_agent_look look_of(const fm_world *world, uint32_t team,
-                             const struct fm_view_delta *delta, const struct fm_agent *agent)
+                             const struct fm_view_delta *delta, const struct fm_agent *agent,
+                             bool is_new)
 {
     bool own = team == FM_ALL_TEAMS || agent->team == team;
     fm_agent_id id = fm_agent_id_of(world, agent);
@@ -164,6 +187,7 @@ static fm_agent_look look_of(const fm_world *world, uint32_t team,
                            .team = agent->team,
                            .cell = agent->cell,
                            .class_index = agent->class_index,
+                           .tells_tag = tells_tag(world, agent, own, is_new),
                            .state = own ? (fm_agent_state)agent->state : FM_AGENT_IDLE};
 }
 
@@ -174,6 +198,8 @@ static void set_shown(struct fm_view_delta *delta, uint32_t slot, bool shown)
     *word = shown ? *word | bit : *word & ~bit;
 }
 
+// One that has changed teams had another name for both of them; others see it change.
+//
 // Agents that were removed may have left their slot to new ones, so they go first. Those who went
 // before the subscription began were not shown, even where their slot is.
 static void note_removed(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
@@ -181,7 +207,8 @@ static void note_removed(const fm_world *world, uint32_t team, struct fm_view_de
     for (uint32_t i = delta->removed_before; i < world->interval.removed_count; i++) {
         fm_agent_left left = world->interval.removed[i];
         uint32_t slot = left.id.index1 - 1;
-        if (!is_shown(delta, slot)) {
+        bool stays = left.reason == FM_LEAVE_TURNED && left.team != team && left.new_team != team;
+        if (!is_shown(delta, slot) || stays) {
             continue;
         }
         set_shown(delta, slot, false);
@@ -207,10 +234,10 @@ static void note_open(const fm_world *world, uint32_t team, struct fm_view_delta
         return;
     }
     if (!is_shown(delta, slot)) {
-        delta->entered[delta->entered_count++] = look_of(world, team, delta, agent);
+        delta->entered[delta->entered_count++] = look_of(world, team, delta, agent, true);
         set_shown(delta, slot, true);
     } else if (fm_agent_is_marked(world, slot, FM_MARK_CHANGED)) {
-        delta->changed[delta->changed_count++] = look_of(world, team, delta, agent);
+        delta->changed[delta->changed_count++] = look_of(world, team, delta, agent, false);
     }
 }
 
@@ -226,7 +253,7 @@ static void note_sighted(const fm_world *world, uint32_t team, struct fm_view_de
         const struct fm_agent *agent = &world->agents.slots[slot];
         if (is_in_view(world, team, delta, agent)) {
             if (fm_agent_is_marked(world, slot, FM_MARK_CHANGED)) {
-                delta->changed[delta->changed_count++] = look_of(world, team, delta, agent);
+                delta->changed[delta->changed_count++] = look_of(world, team, delta, agent, false);
             }
             continue;
         }
@@ -294,7 +321,7 @@ static void note_fresh(const fm_world *world, uint32_t team, struct fm_view_delt
         fm_sightings_begin(&delta->sightings, slot);
         set_shown(delta, slot, true);
         delta->entered[delta->entered_count++] =
-            look_of(world, team, delta, &world->agents.slots[slot]);
+            look_of(world, team, delta, &world->agents.slots[slot], true);
     }
 }
 
@@ -578,6 +605,20 @@ fm_learned fm_world_look_up(const fm_world *world, uint32_t team, fm_cell cell)
     return fm_knowledge_look_up(fm_team_of(world, team)->knowledge, cell);
 }
 
+const uint8_t *fm_world_tag(const fm_world *world, uint32_t team, fm_agent_id id, uint32_t *size)
+{
+    const struct fm_agent *agent = fm_world_find(world, id);
+    bool own = agent != NULL && (team == FM_ALL_TEAMS || agent->team == team);
+    bool shown = agent != NULL && agent->tag != NULL && (own || agent->tag_shown);
+    *size = shown ? agent->tag_size : 0;
+    return shown ? agent->tag->bytes : NULL;
+}
+
+bool fm_world_has_tags(const fm_world *world)
+{
+    return world->agents.tag_count > 0;
+}
+
 // What a snapshot lists, one after the other.
 struct listing {
     fm_agent_look *looks;
@@ -592,7 +633,7 @@ static void list_agent(const fm_world *world, uint32_t team, uint32_t slot, stru
         return;
     }
     if (listing->count < listing->capacity) {
-        listing->looks[listing->count] = look_of(world, team, delta, agent);
+        listing->looks[listing->count] = look_of(world, team, delta, agent, true);
     }
     listing->count += 1;
 }

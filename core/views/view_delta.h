@@ -48,6 +48,16 @@ fm_learned fm_world_look_up(const fm_world *world, uint32_t team, fm_cell cell);
 /// @param count  receives how many
 const fm_building_look *fm_world_buildings(const fm_world *world, uint32_t team, uint32_t *count);
 
+/// The tag of an agent, as far as a team (or FM_ALL_TEAMS) that sees the agent may know it. Good
+/// until the next tick or command.
+///
+/// @param size  receives its bytes, 0 when there is none or the team may not know it
+/// @return NULL then, possibly
+const uint8_t *fm_world_tag(const fm_world *world, uint32_t team, fm_agent_id id, uint32_t *size);
+
+/// Whether any agent has been given a tag.
+bool fm_world_has_tags(const fm_world *world);
+
 /// The agents in a watched view, by slot, as of the last tick or watch.
 ///
 /// @param agents  receives up to `capacity`

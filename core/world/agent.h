@@ -25,7 +25,7 @@ struct fm_agent {
     uint8_t plan_state;  // fm_plan_state of `planner` for its cell, as of the choose stage
     uint8_t class_index; // movement class, in the rules
     uint8_t heading;     // direction of its last move, FM_DIRECTION_COUNT before the first
-    bool must_sense;     // in settled worlds: FM_MARK_LOOK, as saved
+    uint8_t sight;       // cells; 0: as the rules say. See fm_agent_sight()
     bool frozen;         // does not move, by FM_COMMAND_SET
     // How fast it goes; see step.h.
     uint32_t speed; // cells in 1000 s of game time; 0: a cell a tick
@@ -39,6 +39,13 @@ struct fm_agent {
     uint32_t queue_count, queue_capacity;
     uint32_t queue_wanted; // during a command: orders that it appends, or how often it is named
     uint64_t born;         // agents of the world spawned before it
+    bool must_sense;       // in settled worlds: FM_MARK_LOOK, as saved
+
+    // What others call it.
+    uint32_t name_generation; // of its name, see names.h: its own, unless it has changed teams
+    uint8_t tag_size;         // bytes; 0 without a tag
+    bool tag_shown;           // to other teams
+    struct fm_tag *tag;       // NULL until it is given one; owned
 
     // Among others, where a cell holds one unit; see crowd.h.
     bool settled;           // stands where its last order ended, or was pushed from there
@@ -53,6 +60,13 @@ struct fm_agent {
     bool stuck;             // was when jams were looked for last, and nobody has helped it since
 };
 
+// What a game has written on an agent.
+struct fm_tag {
+    uint64_t own_tick;   // in which it changed last, for the agent's team
+    uint64_t other_tick; // for other teams
+    uint8_t bytes[FM_TAG_SIZE_MAX];
+};
+
 /// The living agent behind an id, or NULL.
 struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id);
 
@@ -60,6 +74,15 @@ struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id);
 struct fm_agent *fm_agent_at(const fm_world *world, uint32_t slot);
 
 fm_agent_id fm_agent_id_of(const fm_world *world, const struct fm_agent *agent);
+
+/// Makes room for a tag. False when out of memory.
+FM_CHECKED bool fm_agent_reserve_tag(fm_world *world, struct fm_agent *agent);
+
+/// Releases the agent's tag, if it has one.
+void fm_agent_drop_tag(fm_world *world, struct fm_agent *agent);
+
+/// Whether the slot of an agent that is gone may be given out again: ids and names stay below 2^53.
+bool fm_agent_slot_can_return(const struct fm_agent *agent);
 
 /// Changes what the agent does, and marks it for the stages that have to know.
 void fm_agent_set_state(fm_world *world, struct fm_agent *agent, fm_agent_state state);

@@ -57,7 +57,8 @@ struct fm_agent_hash {
 struct fm_world_agents {
     struct fm_agent *slots;
     uint32_t slot_count, capacity;
-    uint32_t count; // alive
+    uint32_t count;     // alive
+    uint32_t tag_count; // of these that have been given a tag
     uint64_t born;
     struct fm_agent_marks *marks; // by slot / 64
     uint32_t mark_capacity;

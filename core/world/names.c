@@ -10,7 +10,7 @@
 
 fm_agent_id fm_agent_own_name(const struct fm_agent *agent)
 {
-    return (fm_agent_id){.index1 = 2 * agent->member + 1, .generation = agent->generation};
+    return (fm_agent_id){.index1 = 2 * agent->member + 1, .generation = agent->name_generation};
 }
 
 fm_agent_id fm_world_own_name(const fm_world *world, fm_agent_id id)
@@ -27,8 +27,8 @@ static fm_agent_id own_agent_named(const fm_world *world, const struct fm_team *
         return (fm_agent_id){0};
     }
     const struct fm_agent *agent = fm_agent_at(world, team->members[member]);
-    return agent->alive && agent->generation == name.generation ? fm_agent_id_of(world, agent)
-                                                                : (fm_agent_id){0};
+    return agent->alive && agent->name_generation == name.generation ? fm_agent_id_of(world, agent)
+                                                                     : (fm_agent_id){0};
 }
 
 // Slot of the agent with a name, UINT32_MAX when there is no such sighting now.

@@ -4,8 +4,9 @@
 // born or have died out of its sight. A player gets names instead, which depend on nothing but what
 // its team owns and has seen:
 //
-//   own agent    index1 = 2 * member + 1, the agent's own generation. `member` counts the team's
-//                slots: a dead agent's slot, and with it its name, goes to the team's next one.
+//   own agent    index1 = 2 * member + 1. `member` counts the places of the team's agents: a dead
+//                agent's place goes to the team's next one, with the next generation. One that has
+//                come from another team has a name like those that are born (exchange.h).
 //   other agent  index1 = 2 * sighting + 2. A sighting begins when the agent comes into the team's
 //                view and ends when it leaves it: one that comes back has another name, so nobody
 //                can know whether it is the same one, or whether the first has died in the fog.

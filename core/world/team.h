@@ -26,6 +26,7 @@ struct fm_team {
     uint32_t member_count, member_capacity;
     uint32_t agent_free; // head of the list of its free slots through `planner`, FM_SLOT_NONE
     uint64_t orders_given;
+    uint32_t exchanges; // slots that it has got from other teams, or given to them
     // See core/crowd/jam.h.
     struct fm_jam *jams; // that are worked on
     uint32_t jam_count;

@@ -132,8 +132,10 @@ static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_ce
     struct tile_marks marks = {{0}};
     for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
         const struct fm_agent *agent = &agents[unit_index->slots[i]];
-        if (agent->team == team && !mark(&marks, agent->cell) &&
-            fm_line_of_sight_sees(map->sight, &map->grid->blocked, agent->cell, cell)) {
+        // Those who see as the rules say are alike; others may see farther from the same cell.
+        if (agent->team == team && (agent->sight != 0 || !mark(&marks, agent->cell)) &&
+            fm_line_of_sight_sees(fm_agent_sight(world, agent), &map->grid->blocked, agent->cell,
+                                  cell)) {
             return true;
         }
     }
@@ -146,7 +148,7 @@ bool fm_unit_index_sees(const fm_world *world, uint32_t team, fm_cell cell)
     if (unit_index->slots == NULL) {
         return false;
     }
-    struct tiles tiles = tiles_around(unit_index, cell, fm_world_rules_get(world)->sense.radius);
+    struct tiles tiles = tiles_around(unit_index, cell, fm_world_map(world)->sight_reach);
     for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
         for (uint32_t x = tiles.x_first; x <= tiles.x_last; x++) {
             if (tile_sees(world, y * unit_index->columns + x, team, cell)) {

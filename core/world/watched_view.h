@@ -21,6 +21,7 @@ struct fm_view_delta {
     uint64_t *own;     // the same: of the team's agents, living or not
     uint32_t shown_words, own_words;
     uint32_t own_count; // members of the team that are in `own`
+    uint32_t exchanges; // of the team, when `own` was gathered
     uint8_t *near;      // by tile, see presence.h; NULL: it looks everywhere
     uint32_t near_capacity;
     uint32_t removed_before; // of the world's list of removed agents: went before the watch began

@@ -23,6 +23,7 @@
 #define FM_ORDER_QUEUE_MAX      32u        // orders of an agent that wait for their turn
 #define FM_WAYPOINTS_MAX        32u        // of one patrol; cells that one flees from
 #define FM_ORDER_RADIUS_MAX     64u        // cells
+#define FM_TAG_SIZE_MAX         64u        // bytes of an agent's tag
 
 // Names an agent from its birth to its death; a stale id is never taken for a live one. All zero
 // means "no agent". On the wire: generation << 32 | index1.
@@ -245,7 +246,8 @@ typedef enum fm_command_kind {
     FM_COMMAND_BUILD,    // team (owner; FM_ALL_TEAMS: nobody), rects (one), on_units
     FM_COMMAND_DEMOLISH, // building, team (its owner, or FM_ALL_TEAMS)
     FM_COMMAND_PLANNER,  // agents, planner (ops NULL: each its team's): their searches restart
-    FM_COMMAND_SET,      // agents, set, and what it says: class_index, speed, frozen
+    FM_COMMAND_SET,      // agents, set, and what that says: class_index, speed, frozen, tag,
+                         // tag_shown, sight, new_team
     FM_COMMAND_PLACE,    // agents, cells (one each), placing: they stand there now
     FM_COMMAND_CANCEL,   // agents, orders (one each; an agent may be named again): these end
 } fm_command_kind;
@@ -266,9 +268,15 @@ typedef enum fm_set {
     FM_SET_CLASS = 1,
     FM_SET_SPEED = 2,
     FM_SET_FROZEN = 4,
+    FM_SET_TAG = 8,
+    FM_SET_TAG_SHOWN = 16,
+    FM_SET_SIGHT = 32,
+    FM_SET_TEAM = 64,
 } fm_set;
 
-#define FM_SET_ALL (FM_SET_CLASS | FM_SET_SPEED | FM_SET_FROZEN)
+#define FM_SET_ALL                                                                                 \
+    (FM_SET_CLASS | FM_SET_SPEED | FM_SET_FROZEN | FM_SET_TAG | FM_SET_TAG_SHOWN | FM_SET_SIGHT |  \
+     FM_SET_TEAM)
 
 // What makes sending a command again safe: see core/world/receipts.h.
 typedef struct fm_command_id {
@@ -303,6 +311,12 @@ typedef struct fm_command {
                                   // a tick is made, so that is the limit, for diagonal steps
             uint8_t set;          // SET: of fm_set
             bool frozen;          // SET: does not move, and nobody pushes it; its order waits
+            bool tag_shown;       // SET: other teams that see the agent see its tag as well
+            uint8_t tag_size;     // SET: bytes, 0..FM_TAG_SIZE_MAX
+            uint8_t sight;        // SET: cells that it sees, 1..FM_SENSE_RADIUS_MAX; 0: as the
+                                  // rules say
+            uint32_t new_team;    // SET: whose the agent is from now on
+            const uint8_t *tag;   // SET: the game's own, by nobody understood
         };
         struct { // FM_COMMAND_ORDER
             // What `cells` are: a move's goals, one for all agents or one each; a patrol's
@@ -370,7 +384,8 @@ typedef struct fm_agent_look {
     uint32_t team;
     fm_cell cell;
     fm_agent_state state; // FM_AGENT_IDLE for agents of other teams: their plans are their own
-    uint32_t class_index; // movement class
+    uint8_t class_index;  // movement class
+    bool tells_tag;       // its tag is news to the view: see fm_world_tag()
 } fm_agent_look;
 
 typedef struct fm_order_ended {
@@ -386,13 +401,16 @@ typedef struct fm_order_ended {
 typedef enum fm_leave_reason {
     FM_LEAVE_FOG,     // no longer seen
     FM_LEAVE_REMOVED, // no longer there
+    FM_LEAVE_OUTSIDE, // only on the wire: not in the rectangle any more
+    FM_LEAVE_TURNED,  // belongs to another team now, and enters as one of it where it is seen
 } fm_leave_reason;
 
 typedef struct fm_agent_left {
     fm_agent_id id;
     fm_agent_id name; // as in fm_agent_look
     uint32_t team;
-    fm_cell cell; // where it stood, of those removed
+    uint32_t new_team; // with FM_LEAVE_TURNED
+    fm_cell cell;      // where it stood, of those removed
     fm_leave_reason reason;
 } fm_agent_left;
 
@@ -409,7 +427,8 @@ typedef struct fm_sight_flip {
 // learning. Good until the next fm_world_apply() or fm_tick_run().
 typedef struct fm_changes {
     const fm_agent_look *entered;
-    const fm_agent_look *changed; // moved or changed state, and were in view before
+    const fm_agent_look *changed; // moved, or changed state, class, tag or, of others, team; and
+                                  // were in view before
     const fm_agent_left *left;
     const fm_learned *cells;
     const fm_order_ended *ended;       // of the view's own orders

@@ -286,6 +286,12 @@ FM_WORLD_INLINE struct fm_world_map *fm_world_edit_map(fm_world *world)
     return &world->map;
 }
 
+FM_WORLD_INLINE const fm_line_of_sight *fm_agent_sight(const fm_world *world,
+                                                       const struct fm_agent *agent)
+{
+    return agent->sight == 0 ? world->map.sight : world->map.other_sights[agent->sight];
+}
+
 FM_WORLD_INLINE uint32_t fm_world_class_size(const fm_world *world, uint32_t class_index)
 {
     return world->rules.classes[class_index].size;

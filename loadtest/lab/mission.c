@@ -118,7 +118,7 @@ static bool go_on(struct walk *walk)
         return false;
     }
     uint64_t begun = fm_lab_ticks();
-    fm_knowledge_sense(walk->knowledge, walk->at);
+    fm_knowledge_sense(walk->knowledge, NULL, walk->at);
     uint64_t sensed = fm_lab_ticks();
     tell(walk);
     search(walk, sensed + walk->ground->interval_ticks);

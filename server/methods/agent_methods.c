@@ -150,17 +150,45 @@ static fm_status fill_planner(const fm_request *request, fm_job *job, char *erro
                            : status;
 }
 
+// Which of its fields a request sets.
+static uint8_t read_set_mask(const fm_request *request)
+{
+    static const struct {
+        fm_field field;
+        fm_set set;
+    } fields[] = {
+        {FM_FIELD_CLASS, FM_SET_CLASS},   {FM_FIELD_SPEED, FM_SET_SPEED},
+        {FM_FIELD_FROZEN, FM_SET_FROZEN}, {FM_FIELD_TAG, FM_SET_TAG},
+        {FM_FIELD_SIGHT, FM_SET_SIGHT},   {FM_FIELD_TAG_SHOWN, FM_SET_TAG_SHOWN},
+        {FM_FIELD_TEAM, FM_SET_TEAM},
+    };
+    uint8_t set = 0;
+    for (uint32_t i = 0; i < FM_COUNT_OF(fields); i++) {
+        set |= request->values[fields[i].field].present ? (uint8_t)fields[i].set : 0;
+    }
+    return set;
+}
+
+// The team is the agents' new one, not the one that they are of.
 static fm_status fill_set(const fm_request *request, fm_job *job, char *error)
 {
     fm_command *command = &job->command.command;
-    const fm_value *frozen = &request->values[FM_FIELD_FROZEN];
-    command->set = (uint8_t)((request->values[FM_FIELD_CLASS].present ? FM_SET_CLASS : 0) |
-                             (request->values[FM_FIELD_SPEED].present ? FM_SET_SPEED : 0) |
-                             (frozen->present ? FM_SET_FROZEN : 0));
-    command->frozen = frozen->number != 0;
+    const fm_value *tag = &request->values[FM_FIELD_TAG];
+    command->set = read_set_mask(request);
     if (command->set == 0) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.set: class, speed or frozen is wanted");
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "agent.set: class, speed, frozen, tag, tag_shown, sight or team is wanted");
         return FM_ERR_BAD_FIELD;
+    }
+    command->team = FM_ALL_TEAMS;
+    command->new_team = (uint32_t)request->values[FM_FIELD_TEAM].number;
+    command->frozen = request->values[FM_FIELD_FROZEN].number != 0;
+    command->tag_shown = request->values[FM_FIELD_TAG_SHOWN].number != 0;
+    command->sight = (uint8_t)request->values[FM_FIELD_SIGHT].number;
+    if (tag->present && tag->size > 0) {
+        memcpy(job->command.tag, tag->bytes, tag->size);
+        command->tag = job->command.tag;
+        command->tag_size = (uint8_t)tag->size;
     }
     fm_status status = take_agents(request, job);
     if (status == FM_OK) {

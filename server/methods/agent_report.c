@@ -63,13 +63,14 @@ static void pack_unit(msgpack_packer *packer, const fm_job *job, uint32_t i)
     };
     const fm_unit_report *report = &job->units.reports[i];
     bool by_name = job->units.by_name;
-    msgpack_pack_map(packer, 15);
+    msgpack_pack_map(packer, 16);
     fm_pack_key_uint(packer, "agent", fm_agent_id_pack(by_name ? report->name : report->agent));
     fm_pack_key_cells(packer, "cell", &report->cell, 1);
     fm_pack_key_text(packer, "state", fm_agent_state_names[report->state]);
     fm_pack_key_text(packer, "class", job->host->rules.classes[report->class_index].name);
     fm_pack_key_real(packer, "speed", report->speed / 1000.0);
     fm_pack_key_bool(packer, "frozen", report->frozen);
+    fm_pack_key_uint(packer, "sight", report->sight);
     pack_orders(packer, report, by_name); // two entries
     fm_pack_key_cells(packer, "substitute", &report->substitute,
                       report->substitute != FM_CELL_NONE);

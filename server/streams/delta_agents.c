@@ -5,11 +5,10 @@
 #include "proto/dense.h"
 #include "server/streams/motion_pack.h"
 #include "server/streams/scene_pack.h"
+#include "server/streams/tag_pack.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define LEAVE_OUTSIDE 2u // reason on the wire, besides those of fm_leave_reason
 
 // What became of the agents that changed, as slots or log entries. Arrays are parts of one block.
 struct agent_lists {
@@ -22,11 +21,12 @@ struct agent_lists {
     uint32_t *entered;
     uint32_t *other_class; // shown before, as of another class
     uint32_t *motion;      // moves otherwise than before
+    uint32_t *tagged;      // has a tag that is news
     struct left_agent {
         uint64_t name, id;
     } * left;
     uint8_t *left_reasons;
-    uint32_t moved_count, entered_count, other_class_count, left_count, motion_count;
+    uint32_t moved_count, entered_count, other_class_count, left_count, motion_count, tagged_count;
     bool wants_motion;
     uint64_t since;
 };
@@ -35,7 +35,7 @@ static bool lists_init(struct agent_lists *lists, size_t changes)
 {
     size_t size = changes * (sizeof *lists->left + sizeof *lists->moved + sizeof *lists->entered +
                              sizeof *lists->other_class + sizeof *lists->motion +
-                             sizeof *lists->left_reasons);
+                             sizeof *lists->tagged + sizeof *lists->left_reasons);
     char *block = malloc(size + 1);
     if (block == NULL) {
         return false;
@@ -45,7 +45,8 @@ static bool lists_init(struct agent_lists *lists, size_t changes)
     lists->entered = (uint32_t *)(lists->moved + changes);
     lists->other_class = lists->entered + changes;
     lists->motion = lists->other_class + changes;
-    lists->left_reasons = (uint8_t *)(lists->motion + changes);
+    lists->tagged = lists->motion + changes;
+    lists->left_reasons = (uint8_t *)(lists->tagged + changes);
     return true;
 }
 
@@ -61,7 +62,7 @@ static uint8_t leave_reason(const fm_scene_agent *agent, uint64_t name)
     if (agent->name != name) {
         return FM_LEAVE_FOG;
     }
-    return agent->in_view ? LEAVE_OUTSIDE : agent->left_reason;
+    return agent->in_view ? FM_LEAVE_OUTSIDE : agent->left_reason;
 }
 
 static void sort_agent(const fm_scene *scene, const fm_view_shift *shift,
@@ -71,12 +72,16 @@ static void sort_agent(const fm_scene *scene, const fm_view_shift *shift,
     const fm_scene_agent *agent = &scene->agents[slot];
     bool was_shown = before->in_view && fm_rect_contains(shift->from, before->cell);
     bool shown = agent->name == before->name && fm_scene_shows(agent, shift->to);
-    if (shown && !was_shown) {
-        lists->entered[lists->entered_count++] = slot;
-    } else if (!shown && was_shown) {
-        lists->left_reasons[lists->left_count] = leave_reason(agent, before->name);
+    bool turned = shown && was_shown && (uint16_t)agent->team != before->team;
+    if ((!shown && was_shown) || turned) {
+        lists->left_reasons[lists->left_count] =
+            turned ? FM_LEAVE_TURNED : leave_reason(agent, before->name);
         lists->left[lists->left_count++] =
             (struct left_agent){.name = before->name, .id = before->id};
+        was_shown = false;
+    }
+    if (shown && !was_shown) {
+        lists->entered[lists->entered_count++] = slot;
     } else if (shown && (agent->cell != before->cell || agent->state != before->state)) {
         lists->moved[lists->moved_count++] = (struct moved_agent){
             .slot = slot, .from = before->cell, .has_state = agent->state != before->state};
@@ -89,6 +94,9 @@ static void sort_agent(const fm_scene *scene, const fm_view_shift *shift,
                    : fm_motion_is_known(scene, slot))) {
         lists->motion[lists->motion_count++] = slot;
     }
+    if (shown && fm_tag_is_news(scene, slot, was_shown, lists->since)) {
+        lists->tagged[lists->tagged_count++] = slot;
+    }
 }
 
 // Agents that have not changed, but the view has moved over them.
@@ -99,12 +107,7 @@ static void sort_unchanged(const fm_scene *scene, const fm_view_shift *shift,
         const fm_scene_agent *agent = &scene->agents[slot];
         bool dealt_with = agent->stamp == scene->stamp && agent->stamp_name == agent->name;
         if (!dealt_with && agent->in_view) {
-            fm_agent_before before = {.name = agent->name,
-                                      .id = agent->id,
-                                      .cell = agent->cell,
-                                      .state = agent->state,
-                                      .class_index = agent->class_index,
-                                      .in_view = true};
+            fm_agent_before before = fm_agent_as_before(agent);
             sort_agent(scene, shift, &before, lists);
         }
     }
@@ -268,6 +271,8 @@ bool fm_delta_agents_pack(fm_body_packer *body, fm_scene *scene, const fm_view_s
     bool packed = pack_agent_lists(body, scene, &lists);
     pack_new_classes(body, scene, &lists);
     fm_body_motion(body, scene, lists.motion, lists.motion_count);
+    fm_tags_pack(scene, lists.tagged, lists.tagged_count, body->form.veiled, &body->packer,
+                 &body->entries);
     lists_fini(&lists);
     return packed;
 }

@@ -5,6 +5,7 @@
 #include "server/streams/body_packer.h"
 #include "server/streams/motion_pack.h"
 #include "server/streams/sight_pack.h"
+#include "server/streams/tag_pack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,8 +160,9 @@ fm_body fm_keyframe_pack(const fm_scene *scene, const fm_rect *rect, fm_form for
     fm_body_number(&body, "tick", scene->tick);
     fm_body_rect(&body, rect);
     pack_keyframe_cells(&body, scene, rect);
-    bool complete =
-        pack_keyframe_sight(&body, scene, rect) && pack_keyframe_motion(&body, scene, rect);
+    bool complete = pack_keyframe_sight(&body, scene, rect) &&
+                    pack_keyframe_motion(&body, scene, rect) &&
+                    fm_tags_pack_keyframe(scene, rect, form.veiled, &body.packer, &body.entries);
     pack_keyframe_agents(&body, scene, rect);
     pack_keyframe_classes(&body, scene, rect);
     if (fm_scene_count_buildings(scene, rect) > 0) {

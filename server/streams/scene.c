@@ -59,6 +59,7 @@ void fm_scene_destroy(fm_scene *scene)
     fm_tick_log_fini(&scene->ended_log);
     free(scene->agents);
     free(scene->motions);
+    free(scene->tags);
     free(scene->buildings);
     free(scene->looks);
     free(scene->visible);
@@ -118,11 +119,7 @@ static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *age
 {
     fm_agent_before before = {.name = name};
     if (agent->name == name) {
-        before.id = agent->id;
-        before.in_view = agent->in_view;
-        before.cell = agent->cell;
-        before.state = agent->state;
-        before.class_index = agent->class_index;
+        before = fm_agent_as_before(agent);
     }
     (void)fm_tick_log_add(&scene->agent_log, scene->tick, &before); // or a keyframe has it
 }
@@ -176,6 +173,42 @@ static void note_courses(fm_scene *scene, const fm_publication *publication)
     }
 }
 
+// A place that another agent comes to has no tag, whatever readers show of the one before.
+static void forget_tag(fm_scene *scene, uint32_t slot)
+{
+    if (slot < scene->tag_count && scene->tags[slot].size > 0) {
+        scene->tags[slot] = (fm_scene_tag){.changed_tick = scene->tick};
+    }
+}
+
+static void note_tag(fm_scene *scene, const fm_tag_look *look)
+{
+    fm_scene_tag *tag = &scene->tags[look->name.index1 - 1];
+    if (tag->size != look->size || memcmp(tag->bytes, look->bytes, look->size) != 0) {
+        tag->changed_tick = scene->tick;
+        tag->size = look->size;
+        memcpy(tag->bytes, look->bytes, look->size);
+    }
+}
+
+static void note_tags(fm_scene *scene, const fm_publication *publication)
+{
+    for (uint32_t i = 0; i < publication->tag_count; i++) {
+        note_tag(scene, &publication->tags[i]);
+    }
+}
+
+static bool reserve_tags(fm_scene *scene, const fm_publication *publication)
+{
+    uint32_t slots = 0;
+    for (uint32_t i = 0; i < publication->tag_count; i++) {
+        uint32_t slot1 = publication->tags[i].name.index1;
+        slots = slot1 > slots ? slot1 : slots;
+    }
+    return fm_reserve_zeroed(&fm_memory_libc, (void **)&scene->tags, &scene->tag_count, slots,
+                             sizeof *scene->tags);
+}
+
 static void put_agent(fm_scene *scene, const fm_agent_look *look, bool log)
 {
     fm_scene_agent *agent = &scene->agents[look->name.index1 - 1];
@@ -186,12 +219,15 @@ static void put_agent(fm_scene *scene, const fm_agent_look *look, bool log)
     if (scene->motions != NULL) {
         note_step(scene, name, agent, look);
     }
+    if (!agent->in_view || agent->name != name) {
+        forget_tag(scene, look->name.index1 - 1);
+    }
     agent->name = name;
     agent->id = fm_agent_id_pack(look->id);
     agent->team = look->team;
     agent->cell = look->cell;
     agent->state = (uint8_t)look->state;
-    agent->class_index = (uint8_t)look->class_index;
+    agent->class_index = look->class_index;
     agent->in_view = true;
 }
 
@@ -308,6 +344,9 @@ static fm_status apply_snapshot(fm_scene *scene, fm_publication *publication)
     if (scene->slot_count > 0) {
         memset(scene->agents, 0, scene->slot_count * sizeof *scene->agents);
     }
+    if (scene->tag_count > 0) {
+        memset(scene->tags, 0, scene->tag_count * sizeof *scene->tags);
+    }
     const fm_changes *changes = &publication->changes;
     for (uint32_t i = 0; i < changes->entered_count; i++) {
         put_agent(scene, &changes->entered[i], false);
@@ -359,6 +398,9 @@ fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication)
     }
     scene->load = publication->load;
     fm_status status = reserve(scene, &publication->changes);
+    if (status == FM_OK && !reserve_tags(scene, publication)) {
+        status = FM_ERR_NO_MEMORY;
+    }
     if (status == FM_OK && publication->is_snapshot) {
         status = apply_snapshot(scene, publication);
     } else if (status == FM_OK) {
@@ -366,6 +408,7 @@ fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication)
         status = apply_changes(scene, &publication->changes);
     }
     if (status == FM_OK) {
+        note_tags(scene, publication);
         note_courses(scene, publication);
     }
     return status;

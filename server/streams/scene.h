@@ -67,6 +67,13 @@ typedef struct fm_scene_motion {
     fm_waypoint points[FM_COURSE_POINTS_MAX]; // of own agents: where it goes
 } fm_scene_motion;
 
+// What a game has written on an agent.
+typedef struct fm_scene_tag {
+    uint64_t changed_tick; // when it was another one last
+    uint8_t size;          // bytes; 0: none
+    uint8_t bytes[FM_TAG_SIZE_MAX];
+} fm_scene_tag;
+
 typedef struct fm_cached_body {
     bool is_keyframe;
     fm_form form;
@@ -98,6 +105,8 @@ struct fm_scene {
     fm_scene_agent *agents;   // owned; by slot of the name
     fm_scene_motion *motions; // owned; the same; NULL unless `keeps_motion`
     uint32_t motion_count;    // at least slot_count
+    fm_scene_tag *tags;       // owned; by slot; NULL until there was one
+    uint32_t tag_count;       // slots that have room for one
     bool keeps_motion;
     uint32_t slot_count;
     uint32_t stamp;

@@ -62,7 +62,8 @@ typedef struct fm_job_command {
     fm_agent_id *names; // of those, for their own team
     bool by_name;       // comes from a player: agents and orders go by the names of its team
     fm_command_id id;   // to which command.id points, if it has one
-    bool id_is_taken;   // by another command: that is why it was refused
+    uint8_t tag[FM_TAG_SIZE_MAX]; // to which command.tag points
+    bool id_is_taken;             // by another command: that is why it was refused
 } fm_job_command;
 
 // What is asked.

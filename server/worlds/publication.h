@@ -12,6 +12,13 @@ typedef struct fm_load {
     uint64_t tick_us, search_us, expansions, moved, agents;
 } fm_load;
 
+// What a game has written on an agent.
+typedef struct fm_tag_look {
+    fm_agent_id name; // of the agent, as in its look
+    uint8_t size;     // bytes; 0: it has none any more
+    uint8_t bytes[FM_TAG_SIZE_MAX];
+} fm_tag_look;
+
 // What one view has to be sent after a tick, or all that it shows. Arrays lie in the same block,
 // but for `looks` and `sight`.
 typedef struct fm_publication {
@@ -28,6 +35,8 @@ typedef struct fm_publication {
     uint16_t *looks;    // owned; snapshot: of every cell, row by row
     fm_course *courses; // of own agents that came or changed, where the watch wants them
     uint32_t course_count;
+    fm_tag_look *tags; // of the agents whose looks tell them
+    uint32_t tag_count;
     uint64_t *sight; // owned; fm_world_sight(), in snapshots, and alone when it is wanted late
 } fm_publication;
 

@@ -74,6 +74,33 @@ static void add_courses(const fm_host *host, fm_publication *block, const fm_age
                          block->courses + block->course_count, room - block->course_count);
 }
 
+// How many tags the looks tell.
+static uint32_t count_tags(const fm_host *host, const fm_agent_look *looks, uint32_t look_count)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < look_count && fm_world_has_tags(host->world); i++) {
+        count += looks[i].tells_tag;
+    }
+    return count;
+}
+
+// @param room  tags that the block has room for
+static void add_tags(const fm_host *host, fm_publication *block, const fm_agent_look *looks,
+                     uint32_t look_count, uint32_t room)
+{
+    for (uint32_t i = 0; i < look_count && block->tag_count < room; i++) {
+        if (looks[i].tells_tag) {
+            uint32_t size;
+            const uint8_t *bytes = fm_world_tag(host->world, block->team, looks[i].id, &size);
+            fm_tag_look *tag = &block->tags[block->tag_count++];
+            *tag = (fm_tag_look){.name = looks[i].name, .size = (uint8_t)size};
+            if (size > 0) {
+                memcpy(tag->bytes, bytes, size);
+            }
+        }
+    }
+}
+
 static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch *watch,
                                         const fm_changes *changes)
 {
@@ -85,7 +112,10 @@ static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch
                   padded(changes->sight_count * sizeof *changes->sight) +
                   padded(changed_buildings(changes) * sizeof *changes->buildings);
     uint32_t room = course_room(watch, changes->entered_count + changes->changed_count);
-    fm_publication *block = block_create(host, watch, size + room * sizeof *block->courses);
+    uint32_t tags = count_tags(host, changes->entered, changes->entered_count) +
+                    count_tags(host, changes->changed, changes->changed_count);
+    fm_publication *block = block_create(
+        host, watch, size + padded(room * sizeof *block->courses) + tags * sizeof *block->tags);
     if (block == NULL) {
         return NULL;
     }
@@ -106,6 +136,9 @@ static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch
     block->courses = (fm_course *)(void *)cursor;
     add_courses(host, block, copy->entered, copy->entered_count, room);
     add_courses(host, block, copy->changed, copy->changed_count, room);
+    block->tags = (fm_tag_look *)(void *)(cursor + padded(room * sizeof *block->courses));
+    add_tags(host, block, copy->entered, copy->entered_count, tags);
+    add_tags(host, block, copy->changed, copy->changed_count, tags);
     return block;
 }
 
@@ -183,6 +216,7 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
         return block_of_nothing(host, watch);
     }
     uint32_t agent_count = fm_world_agents_in_view(host->world, watch->team, NULL, 0);
+    uint32_t tag_room = fm_world_has_tags(host->world) ? agent_count : 0;
     size_t agents_size = padded(agent_count * sizeof(fm_agent_look));
     size_t ended_size = padded(watch->unsent_count * sizeof *watch->unsent);
     uint32_t building_count;
@@ -192,7 +226,7 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     fm_publication *block =
         block_create(host, watch,
                      agents_size + ended_size + padded(building_count * sizeof *buildings) +
-                         room * sizeof *block->courses);
+                         padded(room * sizeof *block->courses) + tag_room * sizeof *block->tags);
     if (block == NULL || !take_looks(host, block) || !take_sight(host, watch, block)) {
         drop_block(block);
         return NULL;
@@ -212,6 +246,8 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     block->changes.buildings_changed = true;
     block->courses = (fm_course *)(void *)cursor;
     add_courses(host, block, agents, agent_count, room);
+    block->tags = (fm_tag_look *)(void *)(cursor + padded(room * sizeof *block->courses));
+    add_tags(host, block, agents, agent_count, tag_room);
     return block;
 }
 

@@ -1,4 +1,4 @@
-"""What a player's own units are doing: agent.report.
+"""What a player's own units are doing: agent.report; and what games change of living ones: agent.set.
 
 Goal    a player hears of its own units, and of nobody else's, what their orders are, where they go
         next and why they wait; and hears it again after it came back. Others may ask for anybody's.
@@ -6,9 +6,12 @@ Method  a small world whose cells hold one unit each, ticks by world.step; the p
         the path that is walked.
 """
 
+from e2e_save import load, save
 from fogmarch_server import Server, run
+from mirror import Mirror
 
 SIDE = 32
+CANCELLED = 4  # of the reasons that orders end for
 
 
 def make_world(client):
@@ -160,5 +163,73 @@ def queues_are_edited_and_orders_have_deadlines():
         assert ended[wait] == (deadline, [4, 4]) and ended[instead][1] == [4, 6]
 
 
+def view(client, world, **params):
+    """A subscription's mirror, and a function that applies what comes until a condition holds."""
+    mirror = Mirror()
+    client.call("subscribe", world=world, **params)
+    mirror.apply(*client.notification("keyframe"))
+
+    def follow(is_so):
+        while not is_so():
+            mirror.apply(*client.notification("delta"))
+    return mirror, follow
+
+
+def games_write_on_units_and_turn_them():
+    with Server() as server, server.connect() as admin:
+        world = make_world(admin)
+        spawned = admin.call("agent.spawn", world=world, team=1, cells=[4, 4, 5, 8])
+        admin.call("agent.spawn", world=world, team=2, cells=[8, 4])
+        unit, name = spawned["agents"][0], spawned["names"][0]
+        mine, _ = sit_down(server, admin, world, 1)
+        hers, _ = sit_down(server, admin, world, 2)
+        all_seen, follow_all = view(admin, world, team=0)
+        my_view, follow_mine = view(mine, world)
+        her_view, follow_hers = view(hers, world, encoding="dense")
+
+        def change(**params):
+            assert admin.call("agent.set", world=world, agents=[unit], **params)["count"] == 1
+            admin.call("world.step", world=world)
+
+        tag = b"hero\x00\xff"
+        change(tag=tag)
+        follow_mine(lambda: my_view.tags == {name: tag})
+        follow_all(lambda: all_seen.tags == {unit: tag})
+        change(tag_shown=True)
+        follow_hers(lambda: her_view.tags != {})
+        assert list(her_view.tags.values()) == [tag]
+        change(tag="again")
+        follow_hers(lambda: list(her_view.tags.values()) == [b"again"])
+        follow_mine(lambda: my_view.tags == {name: b"again"})
+        # A scout sees farther, at once.
+        assert my_view.looks[(14, 4)] == 0
+        change(sight=10)
+        follow_mine(lambda: my_view.looks[(14, 4)] != 0)
+        assert report(mine, world, name)[0]["sight"] == 10
+        # It becomes hers, with its tag; its orders end, and it is mine no more.
+        mine.call("agent.order", world=world, agents=[name], kind="move", goal=[30, 4])
+        change(team=2)
+        follow_all(lambda: all_seen.agents[unit][0] == 2)
+        follow_mine(lambda: my_view.ended)
+        assert my_view.ended[0][1:3] == (name, CANCELLED) and name not in my_view.agents
+        follow_mine(lambda: list(my_view.tags.values()) == [b"again"])
+        follow_hers(lambda: len([agent for agent in her_view.agents if agent % 2 == 1]) == 2)
+        new = max(agent for agent in her_view.agents if agent % 2 == 1)
+        assert her_view.tags == {new: b"again"} and her_view.agents[new][:3] == (2, 4, 4)
+        assert mine.refused("agent.order", world=world, agents=[name], kind="stop") == "no_agent"
+        assert hers.call("agent.order", world=world, agents=[new], kind="hold")["count"] == 1
+        # All of it is in a saved world.
+        again = load(admin, save(admin, world)[0], name="again")["world"]
+        loaded, _ = view(admin, again, team=0)
+        assert loaded.tags == {unit: b"again"} and loaded.agents[unit][0] == 2
+        assert report(admin, again, unit)[0]["sight"] == 10
+        change(tag=b"")
+        follow_hers(lambda: her_view.tags == {})
+        for params, error in (({}, "bad_field"), ({"tag": b"x" * 65}, "bad_field"), ({"sight": 65}, "bad_field"),
+                              ({"team": 3}, "no_team"), ({"team": 0}, "bad_field")):
+            assert admin.refused("agent.set", world=world, agents=[unit], **params) == error, params
+
+
 if __name__ == "__main__":
-    run([a_player_hears_of_its_own_units, it_says_who_is_in_the_way, queues_are_edited_and_orders_have_deadlines])
+    run([a_player_hears_of_its_own_units, it_says_who_is_in_the_way, queues_are_edited_and_orders_have_deadlines,
+         games_write_on_units_and_turn_them])

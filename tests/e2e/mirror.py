@@ -32,6 +32,7 @@ class Mirror:
         self.ended = []
         self.buildings = {}  # number: owner, x, y, width, height
         self.classes = {}  # of agents of another movement class than the first
+        self.tags = {}  # of agents that have one
         self.motions = {}  # of agents of whom something is known: heading, speed, waypoints in half cells
         self.visible = None  # cells; None: subscribed without `sight`
         self.keyframes = 0
@@ -66,6 +67,8 @@ class Mirror:
         self.agents = {agents[i]: tuple(agents[i + 1:i + 5]) for i in range(0, len(agents), 5)}
         self.classes = {}
         self._set_classes(params)
+        self.tags = {}
+        self._set_tags(params)
         self.motions = {}
         self._set_motions(params)
         self._set_buildings(params)
@@ -74,7 +77,7 @@ class Mirror:
         self.deltas += 1
         assert params["tick"] >= self.tick, "time runs backwards"
         self.tick = params["tick"]
-        for name in ("moved", "enter", "leave", "cells", "ended", "classes", "visible"):
+        for name in ("moved", "enter", "leave", "cells", "ended", "classes", "tagged", "visible"):
             assert params.get(name) != [], f"{name} is empty"
         for name in ("steps", "runs", "sight"):
             assert params.get(name) != b"", f"{name} is empty"
@@ -82,9 +85,10 @@ class Mirror:
         leave = params.get("leave", [])
         for i in range(0, len(leave), 2):
             assert leave[i] in self.agents, "an agent leaves that was not there"
-            assert leave[i + 1] in (0, 1, 2)
+            assert leave[i + 1] in (0, 1, 2, 3)
             del self.agents[leave[i]]
             self.classes.pop(leave[i], None)
+            self.tags.pop(leave[i], None)
             self.motions.pop(leave[i], None)
         if "rect" in params:
             self.rect = tuple(params["rect"])
@@ -96,6 +100,7 @@ class Mirror:
             assert enter[i] not in self.agents, "an agent enters that was there"
             self.agents[enter[i]] = tuple(enter[i + 1:i + 5])
         self._set_classes(params)
+        self._set_tags(params)
         self._set_motions(params)
         if "buildings" in params:
             self._set_buildings(params)
@@ -201,6 +206,17 @@ class Mirror:
             assert classes[i] in self.agents, "the class of an agent that is not there"
             self.classes[classes[i]] = classes[i + 1]
 
+    def _set_tags(self, params):
+        numbers, tags, at = params.get("tagged", []), params.get("tags", b""), 0
+        assert len(tags) == sum(numbers[1::2]), "tags and their sizes"
+        for i in range(0, len(numbers), 2):
+            assert numbers[i] in self.agents, "the tag of an agent that is not there"
+            tag, at = tags[at:at + numbers[i + 1]], at + numbers[i + 1]
+            if tag:
+                self.tags[numbers[i]] = tag
+            else:
+                self.tags.pop(numbers[i], None)
+
     def _set_motions(self, params):
         numbers, at = params.get("motion", []), 0
         while at < len(numbers):
@@ -220,4 +236,4 @@ class Mirror:
     def state(self):
         motions = {agent: motion for agent, motion in self.motions.items() if motion != (8, 0, ())}
         asked = ([] if self.visible is None else [self.visible]) + ([motions] if motions else [])
-        return (self.rect, self.looks, self.agents, self.classes, self.buildings, *asked)
+        return (self.rect, self.looks, self.agents, self.classes, self.tags, self.buildings, *asked)

@@ -65,6 +65,15 @@ static const fm_command commands[] = {
      .radius = 3},
     {.kind = FM_COMMAND_ORDER, .agents = agents, .agent_count = 1, .order = FM_ORDER_EXPLORE},
     {.kind = FM_COMMAND_DEMOLISH, .building = 1, .team = 1},
+    {.kind = FM_COMMAND_SET,
+     .agents = agents + 1,
+     .agent_count = 1,
+     .set = FM_SET_TAG | FM_SET_TAG_SHOWN | FM_SET_SIGHT | FM_SET_TEAM,
+     .tag = (const uint8_t *)"hero",
+     .tag_size = 4,
+     .tag_shown = true,
+     .sight = 9,
+     .new_team = 2},
     {.kind = FM_COMMAND_REMOVE, .agents = agents, .agent_count = 1},
 };
 

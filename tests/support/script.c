@@ -135,6 +135,12 @@ static fm_command unit_command(fm_script *script, fm_random *random, const fm_gr
         command.class_index = fm_random_below(random, 4);
         command.speed = fm_random_below(random, 2) == 0 ? 0 : 500 + fm_random_below(random, 13000);
         command.frozen = fm_random_below(random, 3) == 0;
+        static const uint8_t tag[FM_TAG_SIZE_MAX] = "a tag that nobody understands";
+        command.tag = tag;
+        command.tag_size = (uint8_t)fm_random_below(random, FM_TAG_SIZE_MAX + 1);
+        command.tag_shown = fm_random_below(random, 2) == 0;
+        command.sight = (uint8_t)fm_random_below(random, 12);
+        command.new_team = 1 + fm_random_below(random, script->team_count);
     }
     return command;
 }

@@ -39,12 +39,19 @@ static int print_count(const fm_cli *cli, uint64_t count, const char *what)
 static int run_set(fm_cli *cli)
 {
     bool freeze = fm_cli_value(cli, "freeze") != NULL, thaw = fm_cli_value(cli, "thaw") != NULL;
-    bool changes = fm_cli_value(cli, "class") != NULL || fm_cli_value(cli, "speed") != NULL;
-    if (freeze && thaw) {
-        fm_cli_usage_error(cli, "--freeze or --thaw?");
+    bool show = fm_cli_value(cli, "show-tag") != NULL, hide = fm_cli_value(cli, "hide-tag") != NULL;
+    static const char *const values[] = {"class", "speed", "tag", "sight", "to-team"};
+    bool changes = freeze || thaw || show || hide;
+    for (uint32_t i = 0; i < FM_COUNT_OF(values); i++) {
+        changes = changes || fm_cli_value(cli, values[i]) != NULL;
     }
-    if (!freeze && !thaw && !changes) {
-        fm_cli_usage_error(cli, "what? --class, --speed, --freeze or --thaw");
+    if ((freeze && thaw) || (show && hide)) {
+        fm_cli_usage_error(cli,
+                           freeze && thaw ? "--freeze or --thaw?" : "--show-tag or --hide-tag?");
+    }
+    if (!changes) {
+        fm_cli_usage_error(cli, "what? --class, --speed, --freeze, --thaw, --tag, --show-tag, "
+                                "--hide-tag, --sight or --to-team");
     }
     fm_cli_connect(cli);
     uint64_t world = fm_cli_world_option(cli), sum = 0;
@@ -55,6 +62,9 @@ static int run_set(fm_cli *cli)
         pack_head(cli, world, &agents, i, count);
         if (freeze || thaw) {
             fm_params_bool(&cli->params, FM_FIELD_FROZEN, freeze);
+        }
+        if (show || hide) {
+            fm_params_bool(&cli->params, FM_FIELD_TAG_SHOWN, show);
         }
         fm_cli_pack_options(cli);
         sum += fm_object_uint(fm_cli_call(cli, FM_METHOD_AGENT_SET), "count", 0);
@@ -175,6 +185,13 @@ static const fm_cli_option set_options[] = {
      FM_FIELD_SPEED},
     {"freeze", 0, FM_CLI_FLAG, NULL, "they do not move, and nobody pushes them", 0},
     {"thaw", 0, FM_CLI_FLAG, NULL, "they do again, and their orders continue", 0},
+    {"tag", 0, FM_CLI_TEXT, "TEXT", "the game's own, up to 64 bytes; '' takes it away",
+     FM_FIELD_TAG},
+    {"show-tag", 0, FM_CLI_FLAG, NULL, "other teams that see them are told their tags", 0},
+    {"hide-tag", 0, FM_CLI_FLAG, NULL, "only their own team is", 0},
+    {"sight", 0, FM_CLI_UINT, "CELLS", "how far they see; 0: as the world's rules say",
+     FM_FIELD_SIGHT},
+    {"to-team", 0, FM_CLI_UINT, "N", "whose they are from now on; their orders end", FM_FIELD_TEAM},
     {.name = NULL},
 };
 
@@ -182,10 +199,12 @@ const fm_cli_command fm_cli_set = {
     .name = "set",
     .arguments = "[AGENTS...]",
     .summary = "change what living agents are",
-    .details = "Changes all of them or, on an error, none. Their orders stay. AGENTS are ids and\n"
-               "ranges of ids, such as 1-20,33.",
+    .details = "Changes all of them or, on an error, none. Their orders stay, unless they change\n"
+               "teams. AGENTS are ids and ranges of ids, such as 1-20,33.",
     .examples = "fogmarch set --class boat --speed 2 1-20\n"
-                "fogmarch set --freeze --team 1",
+                "fogmarch set --freeze --team 1\n"
+                "fogmarch set --tag hero --show-tag --sight 12 7\n"
+                "fogmarch set --to-team 2 7",
     .options = set_options,
     .arguments_max = 4096,
     .run = run_set,

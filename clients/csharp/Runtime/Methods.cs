@@ -378,8 +378,8 @@ namespace Fogmarch
         }
 
         /// <summary>Changes what living agents are, all of them or, on an error, none. Their orders stay;
-        /// whose class changes searches again. At least one of class, speed and frozen is there. Lowest role:
-        /// admin.</summary>
+        /// whose class changes searches again; whose team changes has no orders any more. At least one of the
+        /// entries behind the ids is there. Lowest role: admin.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="agents">ids</param>
         /// <param name="class">movement class, in which each of them fits where it stands; its planner stays,
@@ -388,10 +388,19 @@ namespace Fogmarch
         /// group with common_speed it counts from the next order on</param>
         /// <param name="frozen">it does not move and nobody pushes it; its order waits, and continues when it
         /// is false again</param>
+        /// <param name="tag">the game's own, which the server keeps and does not look into; views tell it to
+        /// the agent's team and to those who see everything; empty: none any more</param>
+        /// <param name="tagShown">other teams that see the agent are told its tag as well</param>
+        /// <param name="sight">cells that it sees, by the shape and line of sight of the world's rules; 0:
+        /// the world's sense_radius</param>
+        /// <param name="team">whose it is from now on: the same agent with the same id, known to its new
+        /// team's players by a new name. Its orders end as cancelled; it knows what its new team knows, and
+        /// that learns nothing of what the old one knew</param>
         /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
         /// choice</param>
         public Request AgentSet(long world, IReadOnlyList<long> agents, string @class = null, double? speed =
-            null, bool? frozen = null, long? commandId = null)
+            null, bool? frozen = null, byte[] tag = null, bool? tagShown = null, long? sight = null, long?
+            team = null, long? commandId = null)
         {
             return Begin("agent.set")
                 .Set("world", world)
@@ -399,6 +408,10 @@ namespace Fogmarch
                 .Set("class", @class)
                 .Set("speed", speed)
                 .Set("frozen", frozen)
+                .Set("tag", tag)
+                .Set("tag_shown", tagShown)
+                .Set("sight", sight)
+                .Set("team", team)
                 .Set("command_id", commandId);
         }
 

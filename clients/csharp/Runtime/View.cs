@@ -33,6 +33,9 @@ namespace Fogmarch
 
         /// <summary>It is outside of the rectangle; or not in a keyframe, which gives no reason.</summary>
         Outside,
+
+        /// <summary>It belongs to another team now, and enters again where it is seen.</summary>
+        Turned,
     }
 
     /// <summary>An agent in view.</summary>

@@ -96,6 +96,8 @@ export class Mirror {
   states = new Uint8Array(1024);
   /** Movement class of each: its place in world.info's rules.classes. */
   classes = new Uint8Array(1024);
+  /** By id: what the game has written on agents, as far as the view may know. */
+  readonly tags = new Map<number, Uint8Array>();
   /** By id, in a view with `motion`: of those of whom something is known. */
   readonly motions = new Map<number, Motion>();
   buildings: readonly Building[] = [];
@@ -133,12 +135,14 @@ export class Mirror {
     }
     this.places.clear();
     this.motions.clear();
+    this.tags.clear();
     this.slots.fill(0);
     this.agentCount = 0;
     for (let i = 0; i + 4 < keyframe.agents.length; i += 5) {
       this.enter(keyframe.agents, i);
     }
     this.classify(keyframe.classes ?? []);
+    this.tag(keyframe.tagged ?? [], keyframe.tags);
     this.setMotions(keyframe.motion ?? []);
     this.build(keyframe.buildings ?? []);
     this.visible = keyframe.visible === undefined ? undefined : new Uint8Array(width * height);
@@ -165,6 +169,7 @@ export class Mirror {
       this.enter(enter, i);
     }
     this.classify(delta.classes ?? []);
+    this.tag(delta.tagged ?? [], delta.tags);
     this.setMotions(delta.motion ?? []);
     if (delta.buildings !== undefined) {
       this.build(delta.buildings);
@@ -336,6 +341,19 @@ export class Mirror {
     }
   }
 
+  private tag(list: readonly number[], bytes: Uint8Array = new Uint8Array(0)): void {
+    let at = 0;
+    for (let i = 0; i + 1 < list.length; i += 2) {
+      const [id = 0, size = 0] = list.slice(i, i + 2);
+      if (size > 0) {
+        this.tags.set(id, bytes.slice(at, at + size));
+      } else {
+        this.tags.delete(id);
+      }
+      at += size;
+    }
+  }
+
   private setMotions(list: readonly number[]): void {
     for (let at = 0; at + 3 < list.length;) {
       const [id = 0, heading = 0, speed = 0, count = 0] = list.slice(at, at + 4);
@@ -363,6 +381,7 @@ export class Mirror {
     }
     this.places.delete(id);
     this.motions.delete(id);
+    this.tags.delete(id);
     this.slots[slotOf(id)] = 0;
     const last = --this.agentCount;
     if (place !== last) {

@@ -212,13 +212,13 @@ AgentReport = TypedDict('AgentReport', {
     # ticks completed
     'tick': int,
     # of each, in the order asked for: agent, cell ([uint]), state, class, speed (cells per second;
-    # 0: one step a tick), frozen, orders ([map]: order, kind, goal ([uint]; empty: none yet),
-    # ticks_left (to its deadline, queued from when its turn comes; 0: it has none); the one under
-    # way comes first, then the queue), waits_for_turn (bool: not even the first has begun),
-    # substitute ([uint]: where it goes instead of its goal), target (that it follows or guards,
-    # 0), path ([uint]: x, y of the cells that come next; empty while none is known, as in the
-    # tick after others made it step aside), why (a sentence), waits_ticks, blocker (who stands in
-    # its way, 0), blocked_at ([uint])
+    # 0: one step a tick), frozen, sight (cells; 0: the world's), orders ([map]: order, kind, goal
+    # ([uint]; empty: none yet), ticks_left (to its deadline, queued from when its turn comes; 0:
+    # it has none); the one under way comes first, then the queue), waits_for_turn (bool: not even
+    # the first has begun), substitute ([uint]: where it goes instead of its goal), target (that
+    # it follows or guards, 0), path ([uint]: x, y of the cells that come next; empty while none
+    # is known, as in the tick after others made it step aside), why (a sentence), waits_ticks,
+    # blocker (who stands in its way, 0), blocked_at ([uint])
     'agents': list[dict[str, Any]],
 })
 
@@ -681,6 +681,11 @@ Keyframe = TypedDict('Keyframe', {
     # left out when empty: agents of another movement class than the world's first; of each: id,
     # class (from 0, in the order of world.create)
     'classes': list[int],
+    # left out when empty: agents with a tag (agent.set) that the view may know; of each: id, bytes
+    # of its tag
+    'tagged': list[int],
+    # with `tagged`: those tags, one after the other
+    'tags': bytes,
     # with `motion`: agents of which something is known; of each: id, heading, speed, count of
     # waypoints, then x, y of each (see *Motion*)
     'motion': list[int],
@@ -708,7 +713,13 @@ Delta = TypedDict('Delta', {
     'buildings': list[int],
     # as in the keyframe, of agents that came into view, and of all that have another class now
     'classes': list[int],
-    # agents that left the view; of each: id, reason (0 fog, 1 removed, 2 outside the rectangle)
+    # as in the keyframe, of agents that came into view with a tag, and of all that have another tag
+    # now; 0 bytes: none any more
+    'tagged': list[int],
+    # as in the keyframe
+    'tags': bytes,
+    # agents that left the view; of each: id, reason (0 fog, 1 removed, 2 outside the rectangle, 3
+    # it has another team now and, where it is still seen, is in `enter` of the same delta)
     'leave': list[int],
     # cells learned or changed, as runs in a row: x, y, count, look
     'cells': list[int],
@@ -1309,11 +1320,15 @@ class Methods:
         class_: str | None = None,
         speed: float | None = None,
         frozen: bool | None = None,
+        tag: bytes | None = None,
+        tag_shown: bool | None = None,
+        sight: int | None = None,
+        team: int | None = None,
         command_id: int | None = None,
     ) -> AgentSet:
         """Changes what living agents are, all of them or, on an error, none. Their orders stay;
-        whose class changes searches again. At least one of class, speed and frozen is there.
-        Lowest role: admin.
+        whose class changes searches again; whose team changes has no orders any more. At least
+        one of the entries behind the ids is there. Lowest role: admin.
 
         world: number of the world
         agents: ids
@@ -1323,6 +1338,14 @@ class Methods:
             common_speed it counts from the next order on
         frozen: it does not move and nobody pushes it; its order waits, and continues when it is
             false again
+        tag: the game's own, which the server keeps and does not look into; views tell it to the
+            agent's team and to those who see everything; empty: none any more
+        tag_shown: other teams that see the agent are told its tag as well
+        sight: cells that it sees, by the shape and line of sight of the world's rules; 0: the
+            world's sense_radius
+        team: whose it is from now on: the same agent with the same id, known to its new team's
+            players by a new name. Its orders end as cancelled; it knows what its new team knows,
+            and that learns nothing of what the old one knew
         command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
@@ -1331,6 +1354,10 @@ class Methods:
             'class': class_,
             'speed': speed,
             'frozen': frozen,
+            'tag': tag,
+            'tag_shown': tag_shown,
+            'sight': sight,
+            'team': team,
             'command_id': command_id,
         }
         return cast(AgentSet, await self.call('agent.set', params))

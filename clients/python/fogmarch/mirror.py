@@ -37,6 +37,7 @@ class Agent:
     y: int
     state: str
     movement_class: int = 0  # its place in world.info's rules.classes
+    tag: bytes = b""  # what the game has written on it, as far as the view may know
     # In a view with motion:
     heading: int | None = None  # of its last step: 0 east, 1 south-east and so on; None: not known
     speed: float = 0.0  # of that, in cells a tick; 0: not known
@@ -133,6 +134,7 @@ class Mirror:
         self._places = {}
         self._enter(message["agents"])
         self._classify(message)
+        self._tag(message)
         self._set_motion(message)
         self._build(message.get("buildings", ()))
         self._visible = None
@@ -151,6 +153,7 @@ class Mirror:
             self._move(message["rect"])
         self._enter(message.get("enter", ()))
         self._classify(message)
+        self._tag(message)
         self._set_motion(message)
         if "buildings" in message:
             self._build(message["buildings"])
@@ -267,6 +270,12 @@ class Mirror:
         classes = message.get("classes", ())
         for i in range(0, len(classes), 2):
             self.agents[classes[i]].movement_class = classes[i + 1]
+
+    def _tag(self, message: dict[str, Any]) -> None:
+        numbers, tags, at = message.get("tagged", ()), message.get("tags", b""), 0
+        for i in range(0, len(numbers), 2):
+            self.agents[numbers[i]].tag = tags[at:at + numbers[i + 1]]
+            at += numbers[i + 1]
 
     def _set_motion(self, message: dict[str, Any]) -> None:
         numbers, at = message.get("motion", ()), 0

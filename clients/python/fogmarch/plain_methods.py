@@ -542,11 +542,15 @@ class PlainMethods:
         class_: str | None = None,
         speed: float | None = None,
         frozen: bool | None = None,
+        tag: bytes | None = None,
+        tag_shown: bool | None = None,
+        sight: int | None = None,
+        team: int | None = None,
         command_id: int | None = None,
     ) -> AgentSet:
         """Changes what living agents are, all of them or, on an error, none. Their orders stay;
-        whose class changes searches again. At least one of class, speed and frozen is there.
-        Lowest role: admin.
+        whose class changes searches again; whose team changes has no orders any more. At least
+        one of the entries behind the ids is there. Lowest role: admin.
 
         world: number of the world
         agents: ids
@@ -556,6 +560,14 @@ class PlainMethods:
             common_speed it counts from the next order on
         frozen: it does not move and nobody pushes it; its order waits, and continues when it is
             false again
+        tag: the game's own, which the server keeps and does not look into; views tell it to the
+            agent's team and to those who see everything; empty: none any more
+        tag_shown: other teams that see the agent are told its tag as well
+        sight: cells that it sees, by the shape and line of sight of the world's rules; 0: the
+            world's sense_radius
+        team: whose it is from now on: the same agent with the same id, known to its new team's
+            players by a new name. Its orders end as cancelled; it knows what its new team knows,
+            and that learns nothing of what the old one knew
         command_id: makes sending again safe, see *Sending again*; of the client's own choice
         """
         params: dict[str, Any] = {
@@ -564,6 +576,10 @@ class PlainMethods:
             'class': class_,
             'speed': speed,
             'frozen': frozen,
+            'tag': tag,
+            'tag_shown': tag_shown,
+            'sight': sight,
+            'team': team,
             'command_id': command_id,
         }
         return cast(AgentSet, self.call('agent.set', params))

@@ -26,6 +26,7 @@ struct model_agent {
     uint32_t team, x, y, state, class_index;
     uint32_t heading, speed, point_count; // heading 8 and no points: nothing was said
     uint32_t points[2 * FM_MIRROR_WAYPOINTS_MAX];
+    uint32_t tag; // its bytes, each of them its size
 };
 
 struct model {
@@ -45,7 +46,7 @@ struct list {
 };
 
 struct delta {
-    struct list moved, enter, leave, cells, ended, classes, motion, buildings;
+    struct list moved, enter, leave, cells, ended, classes, motion, tagged, buildings;
     bool tells_buildings; // all of them, possibly none
 };
 
@@ -88,6 +89,21 @@ static void pack_list(msgpack_packer *packer, const char *name, const struct lis
     }
 }
 
+// The tags that `tagged` says the sizes of: each byte is the size.
+static void pack_tags(msgpack_packer *packer, const struct list *tagged)
+{
+    static uint8_t bytes[NUMBERS_MAX / 2 * FM_TAG_SIZE_MAX];
+    size_t size = 0;
+    for (uint32_t i = 0; i + 1 < tagged->count; i += 2) {
+        uint64_t one = tagged->numbers[i + 1] & (2 * FM_TAG_SIZE_MAX - 1); // may be spoilt
+        one = one <= FM_TAG_SIZE_MAX ? one : FM_TAG_SIZE_MAX;
+        memset(bytes + size, (int)one, one);
+        size += one;
+    }
+    msgpack_pack_str_with_body(packer, "tags", strlen("tags"));
+    msgpack_pack_bin_with_body(packer, bytes, size);
+}
+
 static void pack_number(msgpack_packer *packer, const char *name, uint64_t number)
 {
     msgpack_pack_str_with_body(packer, name, strlen(name));
@@ -109,8 +125,8 @@ static fm_status apply(fm_mirror *mirror, fm_notification notification,
 
 static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
 {
-    static struct list cells, agents, classes, motion, buildings;
-    cells.count = agents.count = classes.count = motion.count = buildings.count = 0;
+    static struct list cells, agents, classes, motion, tagged, buildings;
+    cells.count = agents.count = classes.count = motion.count = tagged.count = buildings.count = 0;
     for (uint32_t i = 0; i < WIDTH * HEIGHT;) {
         uint16_t look = model->looks[i / WIDTH][i % WIDTH];
         uint32_t end = i;
@@ -137,6 +153,10 @@ static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
         if (agent->there && agent->heading != FM_MIRROR_HEADING_UNKNOWN) {
             add_motion(&motion, agent);
         }
+        if (agent->there && agent->tag != 0) {
+            add(&tagged, agent->id);
+            add(&tagged, agent->tag);
+        }
     }
     for (uint32_t i = 0; i < model->building_count * 6; i++) {
         add(&buildings, model->buildings[i / 6][i % 6]);
@@ -146,7 +166,7 @@ static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
     msgpack_packer packer;
     msgpack_sbuffer_init(&bytes);
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
-    msgpack_pack_map(&packer, 10);
+    msgpack_pack_map(&packer, 12);
     pack_number(&packer, "subscription", 3);
     pack_number(&packer, "world", 8);
     pack_number(&packer, "team", 2);
@@ -156,6 +176,8 @@ static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
     pack_list(&packer, "agents", &agents);
     pack_list(&packer, "classes", &classes);
     pack_list(&packer, "motion", &motion);
+    pack_list(&packer, "tagged", &tagged);
+    pack_tags(&packer, &tagged);
     pack_list(&packer, "buildings", &buildings);
     fm_status status = apply(mirror, FM_NOTIFY_KEYFRAME, &bytes);
     msgpack_sbuffer_destroy(&bytes);
@@ -168,11 +190,11 @@ static fm_status apply_delta(const struct delta *delta, uint64_t tick, fm_mirror
     const struct {
         const char *name;
         const struct list *list;
-    } entries[] = {{"moved", &delta->moved},  {"enter", &delta->enter},
-                   {"leave", &delta->leave},  {"cells", &delta->cells},
-                   {"ended", &delta->ended},  {"classes", &delta->classes},
-                   {"motion", &delta->motion}};
-    uint32_t count = 3 + delta->tells_buildings;
+    } entries[] = {{"moved", &delta->moved},   {"enter", &delta->enter},
+                   {"leave", &delta->leave},   {"cells", &delta->cells},
+                   {"ended", &delta->ended},   {"classes", &delta->classes},
+                   {"motion", &delta->motion}, {"tagged", &delta->tagged}};
+    uint32_t count = 3 + delta->tells_buildings + (delta->tagged.count > 0);
     for (size_t i = 0; i < FM_COUNT_OF(entries); i++) {
         count += entries[i].list->count > 0;
     }
@@ -188,6 +210,9 @@ static fm_status apply_delta(const struct delta *delta, uint64_t tick, fm_mirror
         if (entries[i].list->count > 0) {
             pack_list(&packer, entries[i].name, entries[i].list);
         }
+    }
+    if (delta->tagged.count > 0) {
+        pack_tags(&packer, &delta->tagged);
     }
     if (delta->tells_buildings) {
         pack_list(&packer, "buildings", &delta->buildings);
@@ -208,6 +233,13 @@ static void change_motion(struct model *model, struct delta *delta, struct model
         agent->points[i] = draw(model, 2 * FM_SIDE_MAX);
     }
     add_motion(&delta->motion, agent);
+}
+
+static void change_tag(struct model *model, struct delta *delta, struct model_agent *agent)
+{
+    agent->tag = draw(model, 2) * draw(model, FM_TAG_SIZE_MAX + 1);
+    add(&delta->tagged, agent->id);
+    add(&delta->tagged, agent->tag);
 }
 
 static void change_agent(struct model *model, struct delta *delta, uint32_t slot)
@@ -233,6 +265,9 @@ static void change_agent(struct model *model, struct delta *delta, uint32_t slot
         if (draw(model, 2) == 0) {
             change_motion(model, delta, agent);
         }
+        if (draw(model, 3) == 0) {
+            change_tag(model, delta, agent);
+        }
         return;
     }
     *agent = (struct model_agent){
@@ -247,6 +282,9 @@ static void change_agent(struct model *model, struct delta *delta, uint32_t slot
     };
     if (draw(model, 3) == 0) {
         change_motion(model, delta, agent);
+    }
+    if (draw(model, 3) == 0) {
+        change_tag(model, delta, agent);
     }
     if (agent->class_index != 0) {
         add(&delta->classes, agent->id);
@@ -294,7 +332,7 @@ static void change_buildings(struct model *model, struct delta *delta)
 
 static void change(struct model *model, struct delta *delta)
 {
-    delta->classes.count = delta->motion.count = delta->buildings.count = 0;
+    delta->classes.count = delta->motion.count = delta->tagged.count = delta->buildings.count = 0;
     delta->tells_buildings = false;
     if (draw(model, 4) == 0) {
         change_buildings(model, delta);
@@ -362,6 +400,12 @@ static void compare(const struct model *model, const fm_mirror *mirror)
         assert_int_equal(found->state, agent->state);
         assert_int_equal(found->class_index, agent->class_index);
         compare_motion(agent, mirror);
+        uint32_t size;
+        const uint8_t *tag = fm_mirror_tag_of(mirror, found, &size);
+        assert_int_equal(size, agent->tag);
+        for (uint32_t i = 0; i < size; i++) {
+            assert_int_equal(tag[i], size);
+        }
         agent_count++;
     }
     assert_int_equal(mirror->agent_count, agent_count);
@@ -459,8 +503,9 @@ static void test_spoilt_deltas_do_no_harm(void **state)
         assert_int_equal(apply_keyframe(&model, &mirror), FM_OK);
         for (uint32_t step = 0; step < 3; step++) {
             change(&model, &delta);
-            struct list *lists[] = {&delta.moved, &delta.enter,   &delta.leave,     &delta.cells,
-                                    &delta.ended, &delta.classes, &delta.buildings, &delta.motion};
+            struct list *lists[] = {&delta.moved,     &delta.enter,  &delta.leave,
+                                    &delta.cells,     &delta.ended,  &delta.classes,
+                                    &delta.buildings, &delta.motion, &delta.tagged};
             struct list *list = lists[draw(&model, FM_COUNT_OF(lists))];
             if (list->count > 0) {
                 list->numbers[draw(&model, list->count)] =
@@ -486,8 +531,9 @@ static void expect_refusal(fm_mirror *mirror, uint32_t which, const uint64_t *nu
 {
     static struct delta delta;
     delta = (struct delta){.moved.count = 0};
-    struct list *lists[] = {&delta.moved, &delta.enter,   &delta.leave,     &delta.cells,
-                            &delta.ended, &delta.classes, &delta.buildings, &delta.motion};
+    struct list *lists[] = {&delta.moved,     &delta.enter,  &delta.leave,
+                            &delta.cells,     &delta.ended,  &delta.classes,
+                            &delta.buildings, &delta.motion, &delta.tagged};
     delta.tells_buildings = which == 6;
     for (uint32_t i = 0; i < count; i++) {
         add(lists[which], numbers[i]);
@@ -530,6 +576,9 @@ static void test_each_contradiction_is_refused(void **state)
         {7, 3, {1, 0, 0}},                     // cut short
         {7, 4, {1, 0, 0, 1}},                  // less waypoints than it says
         {7, 6, {1, 0, 0, 1, 8193, 0}},         // off every map
+        {8, 2, {999, 1}},                      // the tag of nobody
+        {8, 2, {1, 65}},                       // longer than a tag is
+        {8, 1, {1}},                           // cut short
     };
     for (size_t i = 0; i < FM_COUNT_OF(wrong); i++) {
         struct model model = new_model(1);

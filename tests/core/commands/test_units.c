@@ -1,4 +1,5 @@
-// test_units.c: commands that change living agents: frozen, another speed or class, put elsewhere.
+// test_units.c: commands that change living agents: frozen, another speed, class, sight or team,
+// written on, put elsewhere.
 //
 // Method: small worlds drawn as text; a command, some ticks, and a look at where agents stand.
 // What is refused must leave no trace: the digest stays. Random games have these commands too
@@ -7,6 +8,7 @@
 #include "core/tick/digest.h"
 #include "core/views/explain.h"
 #include "core/views/view_delta.h"
+#include "core/world/names.h"
 #include "tests/support/order_scene.h"
 #include "tests/support/support.h"
 
@@ -195,6 +197,241 @@ static void what_set_does_not_know_is_refused(void **state)
     fm_world_destroy(scene.world);
 }
 
+// ---- tags ---------------------------------------------------------------------------------------
+
+// What a view is told of an agent in the last tick: "-" nothing, else its tag as it is now.
+static const char *told_tag(const struct order_scene *scene, uint32_t team, fm_agent_id agent)
+{
+    static char text[FM_TAG_SIZE_MAX + 1];
+    fm_changes changes = fm_world_changes(scene->world, team);
+    bool told = false;
+    for (uint32_t i = 0; i < changes.entered_count; i++) {
+        told |= changes.entered[i].tells_tag && changes.entered[i].id.index1 == agent.index1;
+    }
+    for (uint32_t i = 0; i < changes.changed_count; i++) {
+        told |= changes.changed[i].tells_tag && changes.changed[i].id.index1 == agent.index1;
+    }
+    uint32_t size;
+    const uint8_t *bytes = fm_world_tag(scene->world, team, agent, &size);
+    memset(text, 0, sizeof text);
+    if (size > 0) {
+        memcpy(text, bytes, size);
+    }
+    return told ? text : "-";
+}
+
+static void write_tag(struct order_scene *scene, fm_agent_id agent, const char *tag)
+{
+    fm_command command = {
+        .set = FM_SET_TAG, .tag = (const uint8_t *)tag, .tag_size = (uint8_t)strlen(tag)};
+    assert_int_equal(set(scene, agent, command).status, FM_OK);
+}
+
+static void show_tag(struct order_scene *scene, fm_agent_id agent, bool shown)
+{
+    fm_command command = {.set = FM_SET_TAG_SHOWN, .tag_shown = shown};
+    assert_int_equal(set(scene, agent, command).status, FM_OK);
+}
+
+static void tags_are_told_to_those_who_may_know_them(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 40, 16, false);
+    fm_agent_id agent = scene_spawn(&scene, 1, 4, 4), enemy = scene_spawn(&scene, 2, 7, 4);
+    for (uint32_t team = 0; team <= 2; team++) {
+        assert_int_equal(fm_world_watch(scene.world, team, true), FM_OK);
+    }
+    scene_run(&scene, 1);
+    write_tag(&scene, agent, "hero");
+    scene_run(&scene, 1);
+    assert_string_equal(told_tag(&scene, FM_ALL_TEAMS, agent), "hero");
+    assert_string_equal(told_tag(&scene, 1, agent), "hero");
+    assert_string_equal(told_tag(&scene, 2, agent), "-");
+    scene_run(&scene, 1);
+    assert_string_equal(told_tag(&scene, 1, agent), "-"); // once
+    show_tag(&scene, agent, true);
+    scene_run(&scene, 1);
+    assert_string_equal(told_tag(&scene, 2, agent), "hero");
+    write_tag(&scene, agent, "");
+    scene_run(&scene, 1);
+    assert_string_equal(told_tag(&scene, 2, agent), "");
+    write_tag(&scene, agent, "king");
+    show_tag(&scene, agent, false);
+    scene_run(&scene, 1);
+    assert_string_equal(told_tag(&scene, 2, agent), ""); // not any more
+    show_tag(&scene, agent, true);
+    // Out of sight and in again: it enters with its tag.
+    fm_cell far = fm_cell_at(30, 4), back = fm_cell_at(8, 4);
+    assert_int_equal(place(&scene, &agent, &far, 1, FM_PLACE_EXACT).status, FM_OK);
+    scene_run(&scene, 1);
+    write_tag(&scene, agent, "queen");
+    scene_run(&scene, 1);
+    assert_string_equal(told_tag(&scene, 2, agent), "-");
+    assert_int_equal(place(&scene, &agent, &back, 1, FM_PLACE_EXACT).status, FM_OK);
+    scene_run(&scene, 1);
+    assert_string_equal(told_tag(&scene, 2, agent), "queen");
+    fm_command too_long = {.set = FM_SET_TAG, .tag_size = FM_TAG_SIZE_MAX + 1};
+    assert_int_equal(set(&scene, enemy, too_long).status, FM_ERR_BAD_VALUE);
+    // The next agent in its slot has none.
+    scene_remove(&scene, agent);
+    agent = scene_spawn(&scene, 1, 4, 4);
+    scene_run(&scene, 1);
+    assert_string_equal(told_tag(&scene, 1, agent), "-");
+    assert_true(fm_world_has_tags(scene.world) == false);
+    fm_world_destroy(scene.world);
+}
+
+// ---- sight --------------------------------------------------------------------------------------
+
+static uint32_t count_visible(const struct order_scene *scene, uint32_t team)
+{
+    uint64_t words[64];
+    uint32_t count = 0;
+    fm_world_sight(scene->world, team, words);
+    for (uint32_t y = 0; y < 40; y++) {
+        count += (uint32_t)__builtin_popcountll(words[y]);
+    }
+    return count;
+}
+
+static void units_see_as_far_as_they_are_told(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 40, 40, false); // radius 5, square
+    scene_spawn(&scene, 1, 20, 20);                             // in the same cell, and sees less
+    fm_agent_id scout = scene_spawn(&scene, 1, 20, 20), enemy = scene_spawn(&scene, 2, 32, 20);
+    assert_int_equal(fm_world_watch(scene.world, 1, true), FM_OK);
+    assert_int_equal(fm_world_watch_sight(scene.world, 1), FM_OK);
+    scene_run(&scene, 1);
+    assert_int_equal(count_visible(&scene, 1), 11 * 11);
+    assert_int_equal(fm_world_changes(scene.world, 1).entered_count, 0);
+    fm_command far = {.set = FM_SET_SIGHT, .sight = 12};
+    assert_int_equal(set(&scene, scout, far).status, FM_OK);
+    scene_run(&scene, 1);
+    assert_int_equal(count_visible(&scene, 1), 25 * 25);
+    assert_int_equal(fm_world_changes(scene.world, 1).entered_count, 1);
+    assert_int_equal(fm_world_look_up(scene.world, 1, fm_cell_at(32, 32)).terrain,
+                     FM_TERRAIN_GROUND);
+    // Whom to follow is by what all of them see.
+    scene_order(&scene, scout, (fm_command){.order = FM_ORDER_FOLLOW, .target = enemy});
+    scene_run(&scene, 30);
+    assert_in_range(fm_cell_x(scene_look(&scene, scout).cell), 29, 31);
+    // A short-sighted one learns no more than what is near.
+    fm_command near = {.set = FM_SET_SIGHT, .sight = 1};
+    fm_agent_id blind = scene_spawn(&scene, 1, 2, 2);
+    assert_int_equal(set(&scene, blind, near).status, FM_OK);
+    scene_run(&scene, 1);
+    assert_int_equal(fm_world_look_up(scene.world, 1, fm_cell_at(3, 3)).terrain, FM_TERRAIN_GROUND);
+    assert_int_equal(fm_world_look_up(scene.world, 1, fm_cell_at(4, 2)).terrain,
+                     FM_TERRAIN_UNKNOWN);
+    far.sight = FM_SENSE_RADIUS_MAX + 1;
+    assert_int_equal(set(&scene, scout, far).status, FM_ERR_BAD_VALUE);
+    fm_world_destroy(scene.world);
+}
+
+// ---- another team -------------------------------------------------------------------------------
+
+static const fm_agent_left *find_left(const fm_changes *changes, fm_agent_id name)
+{
+    for (uint32_t i = 0; i < changes->left_count; i++) {
+        if (fm_agent_id_pack(changes->left[i].name) == fm_agent_id_pack(name)) {
+            return &changes->left[i];
+        }
+    }
+    return NULL;
+}
+
+static void a_unit_changes_sides_with_its_id_and_without_its_orders(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 60, 16, false);
+    fm_agent_id agent = scene_spawn(&scene, 1, 4, 4), friend = scene_spawn(&scene, 1, 6, 4);
+    fm_agent_id enemy = scene_spawn(&scene, 2, 40, 4);
+    (void)friend;
+    for (uint32_t team = 0; team <= 2; team++) {
+        assert_int_equal(fm_world_watch(scene.world, team, true), FM_OK);
+    }
+    scene_run(&scene, 1);
+    uint64_t order = scene_move_to(&scene, agent, 50, 4, false);
+    uint64_t queued = scene_move_to(&scene, agent, 4, 4, true);
+    scene_run(&scene, 1);
+    fm_agent_id old_name = fm_world_own_name(scene.world, agent);
+    fm_command turn = {.set = FM_SET_TEAM, .new_team = 2};
+    assert_int_equal(set(&scene, agent, turn).status, FM_OK);
+    scene_run(&scene, 1);
+    assert_int_equal(scene_ending(&scene, order).reason, FM_END_CANCELLED);
+    assert_int_equal(scene_ending(&scene, queued).team, 1);
+    assert_int_equal(scene_look(&scene, agent).team, 2);
+    // Its old team sees it leave and, as the friend is near, enter as another's.
+    fm_changes changes = fm_world_changes(scene.world, 1);
+    assert_non_null(find_left(&changes, old_name));
+    assert_int_equal(find_left(&changes, old_name)->reason, FM_LEAVE_TURNED);
+    assert_int_equal(changes.entered_count, 1);
+    assert_int_equal(changes.entered[0].team, 2);
+    assert_int_equal(changes.entered[0].name.index1 % 2, 0);
+    assert_int_equal(changes.ended_count, 2);
+    // Its new team has it, knows it by a name, and learns from where it stands: nothing else.
+    changes = fm_world_changes(scene.world, 2);
+    assert_int_equal(changes.ended_count, 0);
+    fm_agent_id new_name = fm_world_own_name(scene.world, agent);
+    assert_int_equal(fm_agent_id_pack(fm_world_agent_named(scene.world, 2, new_name)),
+                     fm_agent_id_pack(agent));
+    assert_int_equal(fm_agent_id_pack(fm_world_agent_named(scene.world, 1, old_name)), 0);
+    assert_int_equal(fm_world_look_up(scene.world, 2, fm_cell_at(5, 4)).terrain, FM_TERRAIN_GROUND);
+    assert_int_equal(fm_world_look_up(scene.world, 2, fm_cell_at(20, 4)).terrain,
+                     FM_TERRAIN_UNKNOWN);
+    // Those who see everything see it change.
+    changes = fm_world_changes(scene.world, FM_ALL_TEAMS);
+    assert_int_equal(changes.left_count + changes.entered_count, 0);
+    // It is ordered as one of its team's; the other team's next unit takes its place.
+    fm_command move = {.kind = FM_COMMAND_ORDER,
+                       .team = 2,
+                       .agents = &agent,
+                       .agent_count = 1,
+                       .cells = (fm_cell[]){fm_cell_at(8, 8)},
+                       .cell_count = 1};
+    assert_int_equal(scene_give(&scene, move).status, FM_OK);
+    move.team = 1;
+    assert_int_equal(scene_give(&scene, move).status, FM_ERR_NO_AGENT);
+    fm_agent_id next = fm_world_own_name(scene.world, scene_spawn(&scene, 1, 9, 9));
+    assert_int_equal(next.index1, old_name.index1);
+    assert_int_equal(next.generation, old_name.generation + 1);
+    scene_run(&scene, 2);
+    turn.new_team = 3;
+    assert_int_equal(set(&scene, enemy, turn).status, FM_ERR_NO_TEAM);
+    turn.new_team = FM_ALL_TEAMS;
+    assert_int_equal(set(&scene, enemy, turn).status, FM_ERR_NO_TEAM);
+    fm_world_destroy(scene.world);
+}
+
+// Names tell a team nothing of how many the other had, and slots do not run out.
+static void names_of_those_who_changed_sides_depend_on_their_new_team(void **state)
+{
+    (void)state;
+    fm_agent_id names[2];
+    for (uint32_t deaths = 0; deaths < 2; deaths++) {
+        struct order_scene scene = scene_make(NULL, 16, 16, true);
+        for (uint32_t i = 0; i < 5 * deaths; i++) {
+            scene_remove(&scene, scene_spawn(&scene, 2, 12, 12));
+        }
+        fm_agent_id agent = scene_spawn(&scene, 2, 12, 12);
+        scene_spawn(&scene, 1, 2, 2);
+        scene_remove(&scene, scene_spawn(&scene, 1, 2, 2));
+        fm_command turn = {.set = FM_SET_TEAM, .new_team = 1};
+        assert_int_equal(set(&scene, agent, turn).status, FM_OK);
+        names[deaths] = fm_world_own_name(scene.world, agent);
+        for (uint32_t i = 0; i < 100; i++) {
+            turn.new_team = 1 + i % 2;
+            assert_int_equal(set(&scene, agent, turn).status, FM_OK);
+            scene_run(&scene, i % 3);
+        }
+        fm_agent_id last = scene_spawn(&scene, 1, 3, 3);
+        assert_in_range(last.index1, 1, 5);
+        fm_world_destroy(scene.world);
+    }
+    assert_int_equal(fm_agent_id_pack(names[0]), fm_agent_id_pack(names[1]));
+}
+
 // ---- place --------------------------------------------------------------------------------------
 
 static void orders_go_on_from_where_one_is_put(void **state)
@@ -276,6 +513,10 @@ int main(void)
         cmocka_unit_test(speeds_change_under_way),
         cmocka_unit_test(a_class_must_fit_where_the_unit_stands),
         cmocka_unit_test(what_set_does_not_know_is_refused),
+        cmocka_unit_test(tags_are_told_to_those_who_may_know_them),
+        cmocka_unit_test(units_see_as_far_as_they_are_told),
+        cmocka_unit_test(a_unit_changes_sides_with_its_id_and_without_its_orders),
+        cmocka_unit_test(names_of_those_who_changed_sides_depend_on_their_new_team),
         cmocka_unit_test(orders_go_on_from_where_one_is_put),
         cmocka_unit_test(units_may_change_places),
         cmocka_unit_test(who_is_put_somewhere_looks_around),

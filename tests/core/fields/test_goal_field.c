@@ -366,7 +366,7 @@ static void look_around(struct mission *m)
 {
     for (uint32_t i = 0; i < GROUPS_MAX; i++) {
         for (uint32_t k = 0; k < m->groups[i].count; k++) {
-            fm_knowledge_sense(m->knowledge, m->groups[i].cells[k]);
+            fm_knowledge_sense(m->knowledge, NULL, m->groups[i].cells[k]);
         }
     }
     fm_knowledge_trim_logs(m->knowledge);
@@ -678,7 +678,7 @@ static void tile_maps_follow_knowledge(void **state)
             versions[tile] = view->tiles->tiles[tile].version;
         }
         edit_mission(&m);
-        fm_knowledge_sense(m.knowledge, fm_cell_at(draw(&m, 100), draw(&m, 100)));
+        fm_knowledge_sense(m.knowledge, NULL, fm_cell_at(draw(&m, 100), draw(&m, 100)));
         fm_tile_map again;
         assert_int_equal(fm_tile_map_init(&again, view, &fm_memory_libc), FM_OK);
         for (uint32_t tile = 0; tile < 16; tile++) {

@@ -127,7 +127,7 @@ static void knows_what_it_has_seen(void **state)
                     fm_knowledge_note_edit(knowledge, fm_cell_at(x, y), before);
                 }
             } else {
-                fm_knowledge_sense(knowledge, fm_cell_at(x, y));
+                fm_knowledge_sense(knowledge, NULL, fm_cell_at(x, y));
                 model_look(model, grid, sight, fm_cell_at(x, y));
             }
             compare(model, knowledge);
@@ -206,7 +206,7 @@ static void many_see_what_each_of_them_sees(void **state)
             fm_cell eye =
                 fm_cell_at(fm_random_below(&random, width), fm_random_below(&random, height));
             fm_bitmap_set(&eyes, eye);
-            fm_knowledge_look(knowledge, eye, &each);
+            fm_knowledge_look(knowledge, NULL, eye, &each);
         }
         fm_look_all(knowledge, &eyes, &all);
         assert_memory_equal(all.words, each.words, all.size);

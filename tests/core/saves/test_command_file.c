@@ -19,6 +19,7 @@ struct sample {
     fm_cell cells[ITEMS_MAX];
     uint64_t orders[ITEMS_MAX];
     fm_rect rects[ITEMS_MAX];
+    uint8_t tag[UINT8_MAX];
 };
 
 // Small, large or zero.
@@ -117,6 +118,14 @@ static void make_sample(fm_random *random, struct sample *sample)
         command->speed = any_number(random, UINT32_MAX);
         command->set = (uint8_t)any_number(random, UINT8_MAX);
         command->frozen = any_number(random, 1) == 1;
+        command->tag_shown = any_number(random, 1) == 1;
+        command->sight = (uint8_t)any_number(random, UINT8_MAX);
+        command->new_team = any_number(random, UINT32_MAX);
+        command->tag_size = (uint8_t)any_number(random, UINT8_MAX);
+        command->tag = sample->tag;
+        for (uint32_t i = 0; i < command->tag_size; i++) {
+            sample->tag[i] = (uint8_t)fm_random_next(random);
+        }
         return;
     case FM_COMMAND_PLACE:
         command->placing = (fm_placing)any_number(random, FM_PLACE_NEAREST);
@@ -132,7 +141,7 @@ static void make_sample(fm_random *random, struct sample *sample)
 // Every member but the arrays and the planner must compare equal: one that is added to fm_command
 // and forgotten by the packing fails here as soon as make_sample() sets it, and the size below
 // reminds of that.
-_Static_assert(sizeof(fm_command) == 120, "a new member: pack it, and set it in make_sample()");
+_Static_assert(sizeof(fm_command) == 136, "a new member: pack it, and set it in make_sample()");
 
 #define SAME(member) assert_int_equal(a->member, b->member)
 
@@ -224,6 +233,13 @@ static void check_same(const fm_command *a, const fm_command *b)
         SAME(speed);
         SAME(set);
         SAME(frozen);
+        SAME(tag_shown);
+        SAME(sight);
+        SAME(new_team);
+        SAME(tag_size);
+        if (a->tag_size > 0) {
+            assert_memory_equal(a->tag, b->tag, a->tag_size);
+        }
         return;
     case FM_COMMAND_PLACE:
         SAME(placing);

@@ -196,7 +196,7 @@ static void do_hidden_thing(struct side *side)
     fm_cell cell = hidden_cell(side);
     uint32_t team = HIDDEN_TEAM - 1;
     fm_command command = {.cells = &cell, .cell_count = 1};
-    switch (fm_random_below(&side->hidden, 6)) {
+    switch (fm_random_below(&side->hidden, 7)) {
     case 4:
         build_or_demolish_hidden(side, cell);
         return;
@@ -221,6 +221,21 @@ static void do_hidden_thing(struct side *side)
             command.kind = FM_COMMAND_ORDER;
             command.agents = side->agents[team];
             command.agent_count = side->agent_counts[team];
+            apply(side, command);
+        }
+        return;
+    case 5: // what is written on units there, and how far they see: not over the wall
+        if (side->agent_counts[team] > 0) {
+            static const uint8_t tag[] = "hidden";
+            command.kind = FM_COMMAND_SET;
+            command.agents = side->agents[team];
+            command.agent_count = side->agent_counts[team];
+            command.set = FM_SET_TAG | FM_SET_TAG_SHOWN | FM_SET_SIGHT;
+            command.tag = tag;
+            command.tag_size = sizeof tag;
+            command.tag_shown = true;
+            command.sight = (uint8_t)fm_random_below(&side->hidden, SENSE + 1);
+            command.cell_count = 0;
             apply(side, command);
         }
         return;
@@ -376,7 +391,29 @@ static void order_enemies(struct pair *pair)
     expect_equal_results(pair, &results[0], &results[1]);
 }
 
-// The game freezes units of the open part, and puts them elsewhere in it.
+// Freezes a unit, writes on it, changes how far it sees or whose it is.
+static fm_command random_set(struct pair *pair)
+{
+    static const uint8_t tag[] = "a unit's tag";
+    uint32_t counts[2] = {pair->sides[0].agent_counts[0], pair->sides[0].agent_counts[1]};
+    bool has_room = counts[0] < AGENTS_MAX && counts[1] < AGENTS_MAX;
+    fm_command set = {
+        .kind = FM_COMMAND_SET,
+        .set =
+            (uint8_t)(fm_random_below(&pair->random, FM_SET_ALL) & ~(FM_SET_SPEED | FM_SET_CLASS)),
+        .frozen = fm_random_below(&pair->random, 3) == 0,
+        .tag = tag,
+        .tag_size = (uint8_t)fm_random_below(&pair->random, sizeof tag),
+        .tag_shown = fm_random_below(&pair->random, 2) == 0,
+        .sight = (uint8_t)fm_random_below(&pair->random, SENSE + 1),
+        .new_team = 1 + fm_random_below(&pair->random, 2),
+    };
+    set.set &= (uint8_t)(has_room ? FM_SET_ALL : ~FM_SET_TEAM);
+    set.set |= set.set == 0 ? FM_SET_FROZEN : 0;
+    return set;
+}
+
+// The game changes units of the open part, and puts them elsewhere in it.
 static void change_units(struct pair *pair)
 {
     uint32_t team = fm_random_below(&pair->random, 2);
@@ -386,8 +423,8 @@ static void change_units(struct pair *pair)
     }
     uint32_t at = fm_random_below(&pair->random, count);
     fm_cell cell = open_cell(pair);
-    bool place = fm_random_below(&pair->random, 2) == 0;
-    bool frozen = fm_random_below(&pair->random, 3) == 0;
+    bool place = fm_random_below(&pair->random, 3) == 0;
+    fm_command set = random_set(pair);
     fm_command_result results[2];
     for (uint32_t i = 0; i < 2; i++) {
         struct side *side = &pair->sides[i];
@@ -397,11 +434,15 @@ static void change_units(struct pair *pair)
             command.cells = &cell;
             command.cell_count = 1;
         } else {
-            command.kind = FM_COMMAND_SET;
-            command.set = FM_SET_FROZEN;
-            command.frozen = frozen;
+            set.agents = command.agents;
+            set.agent_count = 1;
+            command = set;
         }
         results[i] = apply(side, command);
+        if (!place && set.set & FM_SET_TEAM && set.new_team != team + 1) {
+            side->agents[1 - team][side->agent_counts[1 - team]++] = side->agents[team][at];
+            side->agents[team][at] = side->agents[team][--side->agent_counts[team]];
+        }
     }
     expect_equal_results(pair, &results[0], &results[1]);
 }
@@ -557,6 +598,23 @@ static void compare_views(struct pair *pair)
     }
 }
 
+static uint32_t add_tags(const struct side *side, const fm_agent_look *looks, uint32_t look_count,
+                         fm_tag_look *tags, uint32_t count)
+{
+    for (uint32_t i = 0; i < look_count; i++) {
+        uint32_t size;
+        const uint8_t *bytes = fm_world_tag(side->world, PLAYER, looks[i].id, &size);
+        if (looks[i].tells_tag) {
+            tags[count] = (fm_tag_look){.name = looks[i].name, .size = (uint8_t)size};
+            if (size > 0) {
+                memcpy(tags[count].bytes, bytes, size);
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
 static bool publish(struct side *side, uint64_t tick)
 {
     fm_changes changes = fm_world_changes(side->world, PLAYER);
@@ -569,6 +627,11 @@ static bool publish(struct side *side, uint64_t tick)
     fm_publication publication = {.tick = tick, .changes = changes, .courses = courses};
     publication.course_count = fm_world_courses(
         side->world, PLAYER, changes.changed, changes.changed_count, courses, FM_COUNT_OF(courses));
+    static fm_tag_look tags[6 * AGENTS_MAX];
+    publication.tags = tags;
+    publication.tag_count = add_tags(side, changes.entered, changes.entered_count, tags, 0);
+    publication.tag_count =
+        add_tags(side, changes.changed, changes.changed_count, tags, publication.tag_count);
     assert_int_equal(fm_scene_apply(side->scene, &publication), FM_OK);
     return true;
 }

@@ -195,7 +195,8 @@ struct Answer {
 enum class LeaveReason {
     fog,
     removed,
-    outside
+    outside,
+    turned // it has another team now, and enters again where it is seen
 };
 
 class Client;

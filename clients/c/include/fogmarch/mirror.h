@@ -5,8 +5,8 @@
 // mirror holds (an agent that moves but never came in) is refused as FM_ERR_BAD_MESSAGE: the two
 // sides are out of step, and the only cure is a keyframe, that is, a new subscription.
 //
-// Memory   two bytes per cell of the rectangle, three with `sight`, 20 to 30 per agent and 24 more
-//          with `motion`; within the protocol's limits.
+// Memory   two bytes per cell of the rectangle, three with `sight`, 20 to 30 per agent, 24 more
+//          with `motion` and 65 where agents have tags; within the protocol's limits.
 // Threads  one at a time.
 
 #pragma once
@@ -42,6 +42,12 @@ typedef struct fm_mirror_motion {
     uint8_t waypoint_count;
     fm_mirror_waypoint waypoints[FM_MIRROR_WAYPOINTS_MAX]; // of one's own: where its middle goes
 } fm_mirror_motion;
+
+// What the game has written on an agent (agent.set), as far as the view may know it.
+typedef struct fm_mirror_tag {
+    uint8_t size; // bytes; 0: nothing
+    uint8_t bytes[FM_TAG_SIZE_MAX];
+} fm_mirror_tag;
 
 // The entry `load` of a delta. All zero for roles that do not get it.
 typedef struct fm_mirror_load {
@@ -105,6 +111,9 @@ typedef struct fm_mirror {
     uint8_t *visible; // as `looks`: 1 where the team sees now; NULL unless subscribed with `sight`
     fm_mirror_motion *motions; // beside `agents`: use fm_mirror_motion_of(); NULL until one came
     uint32_t motion_capacity;
+
+    fm_mirror_tag *tags; // of `agents`, see fm_mirror_tag_of(); NULL until there was one
+    uint32_t tag_capacity;
 } fm_mirror;
 
 /// @param subscription  as the subscribe request answered; 0: adopt that of the first keyframe
@@ -164,6 +173,13 @@ static inline bool fm_look_is_free(uint32_t look)
 {
     return fm_look_terrain(look) == FM_TERRAIN_GROUND;
 }
+
+/// The tag of an agent of the mirror, which the next fm_mirror_apply() may change.
+///
+/// @param size  receives its bytes
+/// @return NULL, and size 0, when it has none
+const uint8_t *fm_mirror_tag_of(const fm_mirror *mirror, const fm_mirror_agent *agent,
+                                uint32_t *size);
 
 /// @return NULL when no such agent is in view; good until the next fm_mirror_apply()
 const fm_mirror_agent *fm_mirror_find(const fm_mirror *mirror, uint64_t id);

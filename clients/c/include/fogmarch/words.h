@@ -38,6 +38,7 @@ extern "C" {
 #define FM_AGENTS_MAX           (1u << 20) // agents of one world, whatever its rules say
 #define FM_TEAMS_MAX            (1u << 16) // teams of one world
 #define FM_CLASSES_MAX     8u         // of one world
+#define FM_TAG_SIZE_MAX         64u        // bytes of an agent's tag
 #define FM_SCANNER_DEPTH_MAX 32u
 
 // Whether a request was done, and why not.
@@ -312,6 +313,8 @@ typedef enum fm_field {
     FM_FIELD_ENCODING, // "encoding"
     FM_FIELD_EXPIRES_S, // "expires_s"
     FM_FIELD_FROZEN, // "frozen"
+    FM_FIELD_TAG, // "tag"
+    FM_FIELD_TAG_SHOWN, // "tag_shown"
     FM_FIELD_CELLS_MAX, // "cells_max"
     FM_FIELD_NODE, // "node"
     FM_FIELD_SIGHT, // "sight"
