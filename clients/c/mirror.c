@@ -61,6 +61,7 @@ bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
     case FM_NOTIFY_IDLE:
     case FM_NOTIFY_GOING_DOWN:
     case FM_NOTIFY_MOVED: // its user subscribes elsewhere
+    case FM_NOTIFY_SHIPMENT:
     case FM_NOTIFICATION_COUNT:
         break;
     }
@@ -619,6 +620,7 @@ fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
     case FM_NOTIFY_IDLE:
     case FM_NOTIFY_GOING_DOWN:
     case FM_NOTIFY_MOVED: // its user subscribes elsewhere
+    case FM_NOTIFY_SHIPMENT:
     case FM_NOTIFICATION_COUNT:
         break;
     }

@@ -27,6 +27,7 @@ static const struct row {
     {NULL, &fm_cli_healthcheck},
     {NULL, &fm_cli_stats},
     {NULL, &fm_cli_cluster},
+    {NULL, &fm_cli_standby},
     {NULL, &fm_cli_token},
     {NULL, &fm_cli_revoke},
     {NULL, &fm_cli_tokens},

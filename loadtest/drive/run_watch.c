@@ -100,6 +100,7 @@ void fm_run_on_watch(void *context, fm_notification notification, const msgpack_
     case FM_NOTIFY_MOVED:
         fm_run_fail(run, "the world went to another node");
         return;
+    case FM_NOTIFY_SHIPMENT: // nobody has asked for one
     case FM_NOTIFICATION_COUNT:
         break;
     }

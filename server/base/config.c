@@ -23,6 +23,12 @@ static const char *const durability_names[] = {
 #undef X
         NULL,
 };
+static const char *const replica_missing_names[] = {
+#define X(enumerator, name) name,
+    FM_REPLICA_MISSING_LIST(X)
+#undef X
+        NULL,
+};
 static const char *const journal_on_error_names[] = {
 #define X(enumerator, name) name,
     FM_JOURNAL_ON_ERROR_LIST(X)

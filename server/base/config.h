@@ -41,13 +41,26 @@ typedef enum fm_overload {
 #define FM_DURABILITY_LIST(X)                                                                      \
     X(FM_DURABILITY_TICK, "tick")         /* synced, before anybody is notified of the tick */     \
     X(FM_DURABILITY_INTERVAL, "interval") /* synced, now and then */                               \
-    X(FM_DURABILITY_NONE, "none")         /* written now and then; the system syncs when it likes */
+    X(FM_DURABILITY_NONE, "none")       /* written now and then; the system syncs when it likes */ \
+    X(FM_DURABILITY_REPLICA, "replica") /* as tick, and a standby has it as well */
 
 typedef enum fm_durability {
 #define X(enumerator, name) enumerator,
     FM_DURABILITY_LIST(X)
 #undef X
 } fm_durability;
+
+// What durability replica means while there is no standby that has everything.
+// X(enumerator, name)
+#define FM_REPLICA_MISSING_LIST(X)                                                                 \
+    X(FM_REPLICA_BLOCK, "block")     /* nothing is sent until there is one */                      \
+    X(FM_REPLICA_DEGRADE, "degrade") /* as durability tick */
+
+typedef enum fm_replica_missing {
+#define X(enumerator, name) enumerator,
+    FM_REPLICA_MISSING_LIST(X)
+#undef X
+} fm_replica_missing;
 
 // What a world does while its journal cannot be written; see server/worlds/recording.h.
 // X(enumerator, name)

@@ -164,13 +164,8 @@ static fm_status read_world(struct log_taking *taking)
 static void skip_to_keyframe(fm_writer *rows)
 {
     fm_reader reader = fm_reader_init(rows->data, rows->size, NULL);
-    while (fm_reader_left(&reader) > 0) {
-        uint8_t kind = fm_reader_take_u8(&reader);
-        (void)fm_reader_take_u64(&reader);
-        (void)fm_reader_take_bytes(&reader, fm_reader_take_u32(&reader), "row");
-        if (kind == FM_JOURNAL_KEYFRAME) {
-            break;
-        }
+    fm_journal_row row = {.kind = FM_JOURNAL_COMMAND};
+    while (row.kind != FM_JOURNAL_KEYFRAME && fm_journal_rows_take(&reader, &row)) {
     }
     size_t left = fm_reader_left(&reader);
     memmove(rows->data, rows->data + reader.offset, left);
@@ -316,17 +311,16 @@ static void set_aside(const char *path)
 fm_status fm_world_log_add_rows(struct log_taking *taking, fm_journal_file *file)
 {
     fm_reader rows = fm_reader_init(taking->rows.data, taking->rows.size, NULL);
+    fm_journal_row row;
     fm_status status = fm_journal_file_begin(file, taking->error);
-    while (status == FM_OK && fm_reader_left(&rows) > 0) {
-        fm_journal_kind kind = (fm_journal_kind)fm_reader_take_u8(&rows);
-        uint64_t tick = fm_reader_take_u64(&rows);
-        size_t size = fm_reader_take_u32(&rows);
-        const uint8_t *bytes = fm_reader_take_bytes(&rows, size, "row");
-        if (rows.failed || kind < FM_JOURNAL_COMMAND || kind == FM_JOURNAL_KEYFRAME ||
-            kind > FM_JOURNAL_GAP) {
+    while (status == FM_OK && fm_journal_rows_take(&rows, &row)) {
+        if (row.kind == FM_JOURNAL_KEYFRAME) {
             return damaged(taking, "a row is of no kind that it can have");
         }
-        status = fm_journal_file_add(file, kind, tick, bytes, size, taking->error);
+        status = fm_journal_file_add(file, row.kind, row.tick, row.bytes, row.size, taking->error);
+    }
+    if (status == FM_OK && rows.failed) {
+        return damaged(taking, "a row is of no kind that it can have");
     }
     return status == FM_OK ? fm_journal_file_commit(file, taking->error) : status;
 }

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <uv.h>
 
-#define PATH_SIZE     4096u
-#define ROW_HEAD_SIZE 13u // kind, tick, size
+#define PATH_SIZE    4096u
+#define COPY_STOP_MS 2000u // that the end waits for the copy of what was committed
 
 struct fm_journal {
     fm_journals *journals;
@@ -28,10 +28,12 @@ struct fm_journal {
     atomic_size_t waiting_size;
     atomic_uint waiting_batches, waiting_ticks;
     atomic_bool has_failed, is_lost;
+    _Atomic uint64_t position; // of the last row that was committed
 
     // The writer's.
     fm_journal_file *file;
-    fm_journal_batch *taken_first, *taken_last; // oldest first
+    fm_journal_batch *taken_first, *taken_last;   // oldest first
+    fm_journal_batch *copied_first, *copied_last; // committed, and wait to be copied; before those
     fm_journal *next_active;
     bool is_active;
     uint64_t due_ns; // when to commit
@@ -47,6 +49,7 @@ struct fm_journals {
     // Guarded by the lock.
     fm_journal *queued; // journals that something was submitted for
     bool stop;
+    bool look_again;                   // `copied` may say another position
     uint64_t flush_wanted, flush_done; // numbers of calls of fm_journals_flush()
 
     // The writer's.
@@ -54,44 +57,6 @@ struct fm_journals {
 };
 
 // ---- batches -----------------------------------------------------------------------------------
-
-fm_journal_batch *fm_journal_batch_create(void)
-{
-    fm_journal_batch *batch = calloc(1, sizeof *batch);
-    if (batch != NULL) {
-        batch->rows = fm_writer_init(&fm_memory_libc);
-        batch->world = fm_writer_init(&fm_memory_libc);
-    }
-    return batch;
-}
-
-void fm_journal_batch_destroy(fm_journal_batch *batch)
-{
-    if (batch != NULL) {
-        fm_writer_fini(&batch->rows);
-        fm_writer_fini(&batch->world);
-        free(batch);
-    }
-}
-
-size_t fm_journal_batch_begin_row(fm_journal_batch *batch, fm_journal_kind kind, uint64_t tick)
-{
-    size_t begin = batch->rows.size;
-    fm_writer_put_u8(&batch->rows, (uint8_t)kind);
-    fm_writer_put_u64(&batch->rows, tick);
-    fm_writer_put_u32(&batch->rows, 0); // its size, known at the end
-    return begin;
-}
-
-void fm_journal_batch_end_row(fm_journal_batch *batch, size_t begin)
-{
-    if (!batch->rows.failed) {
-        uint32_t size = (uint32_t)(batch->rows.size - begin - ROW_HEAD_SIZE);
-        for (uint32_t i = 0; i < 4; i++) {
-            batch->rows.data[begin + 9 + i] = (uint8_t)(size >> (8 * i));
-        }
-    }
-}
 
 static size_t batch_size(const fm_journal_batch *batch)
 {
@@ -144,11 +109,19 @@ bool fm_journal_is_lost(const fm_journal *journal)
     return atomic_load(&journal->is_lost);
 }
 
+static bool is_copied(const fm_journal *journal, uint64_t position)
+{
+    const fm_journal_options *options = &journal->journals->options;
+    return options->copied == NULL || options->copied(options->context, journal->owner) >= position;
+}
+
 bool fm_journal_is_in_doubt(const fm_journal *journal)
 {
     const fm_journal_fence *fence = journal->journals->options.fence;
-    return fence != NULL && (fm_journal_is_lost(journal) ||
-                             fence->check(fence->context, journal->number) != FM_FENCE_COMMITTED);
+    bool may_be_lost =
+        fence != NULL && (fm_journal_is_lost(journal) ||
+                          fence->check(fence->context, journal->number) != FM_FENCE_COMMITTED);
+    return may_be_lost || !is_copied(journal, atomic_load(&journal->position));
 }
 
 bool fm_journal_has_failed(const fm_journal *journal)
@@ -217,14 +190,15 @@ static fm_status add_world(fm_journal *journal, const fm_journal_batch *batch, c
 
 // A gap in the log means that ticks were shown which are not in it, unless it holds the last one's
 // record.
-static fm_status add_row(fm_journal *journal, const fm_journal_batch *batch, fm_journal_kind kind,
-                         uint64_t tick, const uint8_t *bytes, size_t size, char *error)
+static fm_status add_row(fm_journal *journal, const fm_journal_batch *batch,
+                         const fm_journal_row *row, char *error)
 {
-    if (kind == FM_JOURNAL_KEYFRAME) {
+    if (row->kind == FM_JOURNAL_KEYFRAME) {
         return add_world(journal, batch, error);
     }
-    fm_status status = fm_journal_file_add(journal->file, kind, tick, bytes, size, error);
-    if (status == FM_OK && kind == FM_JOURNAL_GAP && size == 0) {
+    fm_status status =
+        fm_journal_file_add(journal->file, row->kind, row->tick, row->bytes, row->size, error);
+    if (status == FM_OK && row->kind == FM_JOURNAL_GAP && row->size == 0) {
         status = fm_journal_file_next_timeline(journal->file, error);
     }
     return status;
@@ -233,13 +207,10 @@ static fm_status add_row(fm_journal *journal, const fm_journal_batch *batch, fm_
 static fm_status add_batch(fm_journal *journal, const fm_journal_batch *batch, char *error)
 {
     fm_reader rows = fm_reader_init(batch->rows.data, batch->rows.size, NULL);
+    fm_journal_row row;
     fm_status status = FM_OK;
-    while (status == FM_OK && fm_reader_left(&rows) > 0) {
-        fm_journal_kind kind = (fm_journal_kind)fm_reader_take_u8(&rows);
-        uint64_t tick = fm_reader_take_u64(&rows);
-        size_t size = fm_reader_take_u32(&rows);
-        const uint8_t *bytes = fm_reader_take_bytes(&rows, size, "row");
-        status = add_row(journal, batch, kind, tick, bytes, size, error);
+    while (status == FM_OK && fm_journal_rows_take(&rows, &row)) {
+        status = add_row(journal, batch, &row, error);
     }
     return status;
 }
@@ -276,6 +247,46 @@ static void release_batches(fm_journal *journal, bool written)
         fm_journal_batch *next = batch->next;
         release_batch(journal, batch, written);
         batch = next;
+    }
+}
+
+// ---- the copy on another server ----------------------------------------------------------------
+
+// @param all  whether or not they were copied
+static void release_copied(fm_journal *journal, bool all, bool written)
+{
+    while (journal->copied_first != NULL &&
+           (all || is_copied(journal, journal->copied_first->position))) {
+        fm_journal_batch *batch = journal->copied_first;
+        journal->copied_first = batch->next;
+        release_batch(journal, batch, written);
+    }
+}
+
+// What was committed goes behind what waits for its copy, and is released with it.
+static void release_once_copied(fm_journal *journal)
+{
+    uint64_t position = atomic_load(&journal->position);
+    for (fm_journal_batch *batch = journal->taken_first; batch != NULL; batch = batch->next) {
+        batch->position = position;
+    }
+    if (journal->copied_first == NULL) {
+        journal->copied_first = journal->taken_first;
+    } else if (journal->taken_first != NULL) {
+        journal->copied_last->next = journal->taken_first;
+    }
+    journal->copied_last = journal->taken_last != NULL ? journal->taken_last : journal->copied_last;
+    journal->taken_first = journal->taken_last = NULL;
+    release_copied(journal, false, true);
+}
+
+static void note_position(fm_journal *journal, uint64_t size)
+{
+    const fm_journal_options *options = &journal->journals->options;
+    fm_journal_mark end = fm_journal_file_end_mark(journal->file);
+    atomic_store(&journal->position, end.position);
+    if (options->committed != NULL) {
+        options->committed(options->context, journal->owner, end.position, end.tick, size);
     }
 }
 
@@ -342,6 +353,7 @@ static void note_success(fm_journal *journal, uint64_t begun_ns, uint32_t keyfra
     fm_distribution_add(&journal->numbers.commit_times, (fm_clock_now_ns() - begun_ns) / 1000);
     uv_mutex_unlock(&journal->journals->lock);
     atomic_store(&journal->has_failed, false);
+    note_position(journal, added.bytes);
     if (is_news) {
         fm_log(FM_LOG_INFO, "journal is written again",
                fm_log_text("file", fm_journal_file_path(journal->file)));
@@ -385,12 +397,12 @@ static void commit(fm_journal *journal)
             keyframe_count += batch->has_keyframe;
         }
         note_success(journal, begun_ns, keyframe_count);
-        release_batches(journal, true);
+        release_once_copied(journal);
         if (keyframe_count > 0) {
             shorten(journal);
         }
     } else {
-        release_batches(journal, true);
+        release_once_copied(journal);
     }
     journal->due_ns = fm_clock_now_ns() + journal->journals->options.interval_ms * FM_NS_PER_MS;
 }
@@ -415,6 +427,7 @@ static void end(fm_journal *journal)
     if (fm_journal_file_end(journal->file, options->keep || is_left, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "journal not removed", fm_log_text("reason", error));
     }
+    release_copied(journal, true, !is_lost);
     fm_journal_batch *batch = journal->taken_first;
     void *owner = journal->owner;
     free(journal);
@@ -425,6 +438,11 @@ static void end(fm_journal *journal)
         fm_journal_batch_destroy(batch);
         batch = next;
     }
+}
+
+static bool is_idle(const fm_journal *journal)
+{
+    return journal->taken_first == NULL && journal->copied_first == NULL;
 }
 
 static bool has_ended(const fm_journal *journal)
@@ -541,6 +559,7 @@ static uint64_t write_due(fm_journals *journals, bool hurry)
     while (*link != NULL) {
         fm_journal *journal = *link;
         look_for_loss(journal);
+        release_copied(journal, false, true);
         if (fm_journal_is_lost(journal) && journal->taken_first != NULL && !has_ended(journal)) {
             release_batches(journal, false);
         } else if (!fm_journal_is_lost(journal) && waits_for_fence(journal) &&
@@ -550,9 +569,13 @@ static uint64_t write_due(fm_journals *journals, bool hurry)
             link = &journal->next_active;
             continue;
         }
-        if (journal->taken_first == NULL) {
+        if (is_idle(journal)) {
             *link = journal->next_active;
             journal->is_active = false;
+            continue;
+        }
+        if (journal->taken_first == NULL) { // fm_journals_look_again() says when
+            link = &journal->next_active;
             continue;
         }
         if (has_ended(journal)) {
@@ -567,12 +590,14 @@ static uint64_t write_due(fm_journals *journals, bool hurry)
         if (atomic_load(&journal->has_failed)) {
             tell_failed(journal); // those that came since
         }
-        if (journal->taken_first == NULL) {
+        if (is_idle(journal)) {
             *link = journal->next_active;
             journal->is_active = false;
             continue;
         }
-        next_ns = journal->due_ns < next_ns ? journal->due_ns : next_ns;
+        if (journal->taken_first != NULL) {
+            next_ns = journal->due_ns < next_ns ? journal->due_ns : next_ns;
+        }
         link = &journal->next_active;
     }
     return next_ns;
@@ -582,6 +607,7 @@ uint64_t fm_journals_turn(fm_journals *journals)
 {
     uv_mutex_lock(&journals->lock);
     take_queued(journals);
+    journals->look_again = false;
     uint64_t wanted = journals->flush_wanted;
     bool hurry = wanted != journals->flush_done || journals->stop;
     uv_mutex_unlock(&journals->lock);
@@ -598,7 +624,7 @@ uint64_t fm_journals_turn(fm_journals *journals)
 // The lock is held.
 static void wait_for_work(fm_journals *journals, uint64_t until_ns)
 {
-    while (journals->queued == NULL && !journals->stop &&
+    while (journals->queued == NULL && !journals->stop && !journals->look_again &&
            journals->flush_wanted == journals->flush_done) {
         uint64_t now_ns = fm_clock_now_ns();
         if (until_ns <= now_ns) {
@@ -609,6 +635,32 @@ static void wait_for_work(fm_journals *journals, uint64_t until_ns)
         } else {
             (void)uv_cond_timedwait(&journals->submitted, &journals->lock, until_ns - now_ns);
         }
+    }
+}
+
+static bool waits_for_copies(const fm_journals *journals)
+{
+    for (const fm_journal *journal = journals->active; journal != NULL;
+         journal = journal->next_active) {
+        if (journal->copied_first != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What was done last can still be answered, if the other server has it soon.
+static void wait_for_copies(fm_journals *journals)
+{
+    uint64_t until_ns = fm_clock_now_ns() + COPY_STOP_MS * FM_NS_PER_MS;
+    (void)fm_journals_turn(journals);
+    while (waits_for_copies(journals) && fm_clock_now_ns() < until_ns) {
+        uv_mutex_lock(&journals->lock);
+        if (!journals->look_again) {
+            (void)uv_cond_timedwait(&journals->submitted, &journals->lock, 50 * FM_NS_PER_MS);
+        }
+        uv_mutex_unlock(&journals->lock);
+        (void)fm_journals_turn(journals);
     }
 }
 
@@ -623,6 +675,15 @@ static void write_journals(void *context)
         stop = journals->stop;
         uv_mutex_unlock(&journals->lock);
     }
+    wait_for_copies(journals);
+}
+
+void fm_journals_look_again(fm_journals *journals)
+{
+    uv_mutex_lock(&journals->lock);
+    journals->look_again = true;
+    uv_cond_signal(&journals->submitted);
+    uv_mutex_unlock(&journals->lock);
 }
 
 void fm_journals_flush(fm_journals *journals)
@@ -693,6 +754,7 @@ void fm_journals_stop(fm_journals *journals)
         fm_journal *journal = journals->active;
         journals->active = journal->next_active;
         journal->is_active = false;
+        release_copied(journal, true, false);
         release_batches(journal, false);
     }
 }
@@ -761,6 +823,7 @@ fm_status fm_journal_create(fm_journals *journals, const fm_journal_head *head,
         fm_journal_discard(journal);
         return status;
     }
+    note_position(journal, 0);
     *out = journal;
     return FM_OK;
 }
@@ -784,6 +847,7 @@ fm_status fm_journal_open(fm_journals *journals, const char *path, const fm_jour
     if (!fm_journal_file_is_open(journal->file)) {
         fail(journal, error);
     }
+    note_position(journal, 0);
     *out = journal;
     return FM_OK;
 }

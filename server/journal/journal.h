@@ -17,11 +17,15 @@
 // A batch whose commit failed is kept, and written before all later ones. The other worlds do not
 // notice.
 //
+// Where another server keeps a copy (durability replica), what was committed waits for that in the
+// same order: committed ── copied ──> released.
+//
 // Threads: as each function says. A lock guards the queues; nobody works while holding it.
 
 #pragma once
 
 #include "server/base/histogram.h"
+#include "server/journal/journal_batch.h"
 #include "server/journal/journal_file.h"
 
 #include <stdatomic.h>
@@ -34,24 +38,6 @@
 
 typedef struct fm_journals fm_journals;
 typedef struct fm_journal fm_journal; // of one world
-
-// What one round has brought. Begins zeroed but for its writers.
-typedef struct fm_journal_batch {
-    struct fm_journal_batch *next;
-    fm_writer rows; // kind u8, tick u64, size u32, bytes; one after the other
-    uint32_t tick_count;
-    uint64_t tick, digest; // when it was handed over: the caller's own
-    bool has_keyframe;     // of `world`, at its place among the rows
-    uint64_t keyframe_tick, keyframe_digest;
-    fm_journal_pace keyframe_pace;
-    fm_writer world;
-    bool is_last;                 // the world ends: the file goes
-    bool is_left;                 // the same, but the world continues elsewhere: the file stays
-    bool is_committed;            // it is in the shared log
-    bool failed;                  // `failed` was called for it
-    bool is_lost;                 // never written: the world belongs to somebody else
-    void *held_first, *held_last; // whatever waits for it: the caller's own
-} fm_journal_batch;
 
 // What has come of an append, or whose a world is.
 typedef enum fm_fence_verdict {
@@ -104,6 +90,12 @@ typedef struct fm_journal_options {
     void (*released)(void *context, void *owner, fm_journal_batch *batch, bool written);
     /// It could not be written, for now. Once for each batch. On the writer's thread.
     void (*failed)(void *context, void *owner, fm_journal_batch *batch);
+    /// Rows up to this position are on the disk. When a journal begins, and after each commit. On
+    /// the thread that did it. NULL: nobody asks.
+    void (*committed)(void *context, void *owner, uint64_t position, uint64_t tick, uint64_t size);
+    /// Up to which position another server has a copy; UINT64_MAX: nothing waits for that. Any
+    /// thread. fm_journals_look_again() when it has grown. NULL: nothing ever waits
+    uint64_t (*copied)(void *context, void *owner);
     void *context;
 } fm_journal_options;
 
@@ -133,6 +125,9 @@ void fm_journals_flush(fm_journals *journals);
 /// Writes what is due. Driven writers only. @return when there is more to do: 0 at once, UINT64_MAX
 /// when something is submitted
 uint64_t fm_journals_turn(fm_journals *journals);
+
+/// What `copied` says is another by now. Any thread.
+void fm_journals_look_again(fm_journals *journals);
 
 /// Whether what clients are sent has to wait until it is written.
 bool fm_journals_hold_back(const fm_journals *journals);
@@ -167,15 +162,6 @@ void fm_journal_destroy(fm_journal *journal);
 
 /// The same, and removes the file: of a world that could not begin.
 void fm_journal_discard(fm_journal *journal);
-
-/// @return NULL when out of memory
-fm_journal_batch *fm_journal_batch_create(void);
-void fm_journal_batch_destroy(fm_journal_batch *batch);
-
-/// Begins a row; its bytes follow in batch->rows, and fm_journal_batch_end_row() ends it.
-/// @return where the row begins: batch->rows.size set back to it takes the row away again
-size_t fm_journal_batch_begin_row(fm_journal_batch *batch, fm_journal_kind kind, uint64_t tick);
-void fm_journal_batch_end_row(fm_journal_batch *batch, size_t begin);
 
 /// Hands a batch over. The conductor's thread. Batches are written in the order of this.
 void fm_journal_submit(fm_journal *journal, fm_journal_batch *batch);

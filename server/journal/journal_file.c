@@ -37,14 +37,15 @@ struct fm_journal_file {
     fm_durability durability;
     sqlite3 *db; // NULL: given up, to be opened again
     sqlite3_stmt *insert_row, *insert_keyframe;
-    fm_journal_mark end;       // the last row that was committed
-    fm_journal_mark next;      // the last row of the transaction under way
-    fm_journal_tail tail;      // where it continues, until it does
-    bool goes_on;              // the file is as this program writes it
-    fm_journal_added added;    // since; after a commit, by it
-    fm_journal_marker *marker; // owned; NULL: not open yet
-    ZSTD_CCtx *compressor;     // owned
-    uint8_t *packed;           // owned; room for a keyframe
+    fm_journal_mark end;               // the last row that was committed
+    fm_journal_mark next;              // the last row of the transaction under way
+    const fm_journal_link *first_link; // of a copy's first row, which follows none here; NULL
+    fm_journal_tail tail;              // where it continues, until it does
+    bool goes_on;                      // the file is as this program writes it
+    fm_journal_added added;            // since; after a commit, by it
+    fm_journal_marker *marker;         // owned; NULL: not open yet
+    ZSTD_CCtx *compressor;             // owned
+    uint8_t *packed;                   // owned; room for a keyframe
     size_t packed_capacity;
 };
 
@@ -272,7 +273,9 @@ fm_status fm_journal_file_add(fm_journal_file *file, fm_journal_kind kind, uint6
     uint64_t checksum = fm_journal_checksum(position, tick, kind, bytes, size);
     file->next.position = position;
     file->next.tick = fm_journal_ticks_at(kind, tick);
-    file->next.link = fm_journal_link_next(&file->next.link, position, tick, kind, bytes, size);
+    file->next.link = file->first_link != NULL ? *file->first_link
+                                               : fm_journal_link_next(&file->next.link, position,
+                                                                      tick, kind, bytes, size);
     sqlite3_stmt *row = file->insert_row;
     sqlite3_bind_int64(row, 1, (sqlite3_int64)position);
     sqlite3_bind_int64(row, 2, (sqlite3_int64)tick);
@@ -372,6 +375,16 @@ fm_journal_added fm_journal_file_added(const fm_journal_file *file)
 const char *fm_journal_file_path(const fm_journal_file *file)
 {
     return file->path;
+}
+
+fm_journal_mark fm_journal_file_end_mark(const fm_journal_file *file)
+{
+    return file->end;
+}
+
+fm_journal_mark fm_journal_file_next_mark(const fm_journal_file *file)
+{
+    return file->next;
 }
 
 void fm_journal_file_give_up(fm_journal_file *file)
@@ -553,7 +566,10 @@ static void remove_files(const char *path)
 static fm_status make_files(fm_journal_file *file, const fm_journal_head *head, char *error)
 {
     file->goes_on = true;
-    file->end.link = file->next.link = fm_journal_link_first(head->name, head->number);
+    if (file->first_link == NULL) {
+        file->end.link = fm_journal_link_first(head->name, head->number);
+    }
+    file->next.link = file->end.link;
     fm_status status = fm_journal_marker_create(file->path, file->durability != FM_DURABILITY_NONE,
                                                 &file->end, &file->marker, error);
     if (status != FM_OK) {
@@ -568,14 +584,21 @@ static fm_status make_files(fm_journal_file *file, const fm_journal_head *head, 
     return FM_OK;
 }
 
-fm_status fm_journal_file_create(const char *path, const fm_journal_head *head,
-                                 const fm_journal_world *world, fm_durability durability,
-                                 fm_journal_file **out, char *error)
+// @param start  as in fm_journal_file_copy(); NULL: it follows nothing
+static fm_status create(const char *path, const fm_journal_head *head,
+                        const fm_journal_world *world, const fm_journal_mark *start,
+                        fm_durability durability, fm_journal_file **out, char *error)
 {
     fm_journal_file *file;
     fm_status status = file_init(path, durability, &file, error);
     if (status != FM_OK) {
         return status;
+    }
+    if (start != NULL) {
+        file->end.position = start->position - 1;
+        file->end.tick = world->tick;
+        file->end.link = start->link;
+        file->first_link = &start->link;
     }
     if (access(path, F_OK) == 0) {
         status = fm_journal_complain(file->path, error, FM_ERR_EXISTS, "is there already");
@@ -597,9 +620,24 @@ fm_status fm_journal_file_create(const char *path, const fm_journal_head *head,
         remove_files(path);
         return status;
     }
+    file->first_link = NULL;
     sync_folder(path);
     *out = file;
     return FM_OK;
+}
+
+fm_status fm_journal_file_create(const char *path, const fm_journal_head *head,
+                                 const fm_journal_world *world, fm_durability durability,
+                                 fm_journal_file **out, char *error)
+{
+    return create(path, head, world, NULL, durability, out, error);
+}
+
+fm_status fm_journal_file_copy(const char *path, const fm_journal_head *head,
+                               const fm_journal_world *world, const fm_journal_mark *start,
+                               fm_journal_file **out, char *error)
+{
+    return create(path, head, world, start, FM_DURABILITY_TICK, out, error);
 }
 
 fm_status fm_journal_file_open(const char *path, fm_durability durability,
@@ -640,13 +678,13 @@ void fm_journal_file_close(fm_journal_file *file)
 
 // Where the disk was full, rows may still be in the WAL file alone: it is renamed as well, and
 // first.
-static bool rename_files(const char *path)
+bool fm_journal_file_set_aside(const char *path, const char *ending)
 {
     bool renamed = true;
     for (size_t i = 0; i < FM_COUNT_OF(suffixes); i++) {
-        char from[PATH_SIZE + 8], to[PATH_SIZE + 16];
+        char from[PATH_SIZE + 8], to[PATH_SIZE + 32];
         snprintf(from, sizeof from, "%s%s", path, suffixes[i]);
-        snprintf(to, sizeof to, "%s.ended%s", path, suffixes[i]);
+        snprintf(to, sizeof to, "%s.%.16s%s", path, ending, suffixes[i]);
         bool is_database = suffixes[i][0] == '\0';
         renamed = rename(from, to) == 0 || (!is_database && errno == ENOENT);
     }
@@ -658,7 +696,7 @@ fm_status fm_journal_file_end(fm_journal_file *file, bool keep, char *error)
     char path[PATH_SIZE];
     memcpy(path, file->path, sizeof path);
     file_destroy(file); // moves what the WAL file holds to the database
-    if (keep && !rename_files(path)) {
+    if (keep && !fm_journal_file_set_aside(path, "ended")) {
         snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: renaming it to .ended: %m", path);
         return FM_ERR_IO;
     }

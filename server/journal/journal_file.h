@@ -46,6 +46,14 @@ FM_CHECKED fm_status fm_journal_file_create(const char *path, const fm_journal_h
                                             const fm_journal_world *world, fm_durability durability,
                                             fm_journal_file **out, char *error);
 
+/// The same for the copy of another server's journal, which begins at a keyframe of that one.
+///
+/// @param start  position and link of the keyframe's row
+FM_CHECKED fm_status fm_journal_file_copy(const char *path, const fm_journal_head *head,
+                                          const fm_journal_world *world,
+                                          const fm_journal_mark *start, fm_journal_file **out,
+                                          char *error);
+
 /// Opens one to continue with it, which a reader has found good up to its end. Where the last
 /// durability was another than tick, ticks that somebody has seen may be lost: then another
 /// timeline begins. A file of an older format becomes one of the present format.
@@ -95,6 +103,12 @@ fm_journal_added fm_journal_file_added(const fm_journal_file *file);
 
 const char *fm_journal_file_path(const fm_journal_file *file);
 
+/// The last row that was committed.
+fm_journal_mark fm_journal_file_end_mark(const fm_journal_file *file);
+
+/// The last row of the transaction under way.
+fm_journal_mark fm_journal_file_next_mark(const fm_journal_file *file);
+
 /// Gives up the transaction and closes the database; the next begin opens it again.
 void fm_journal_file_give_up(fm_journal_file *file);
 
@@ -102,3 +116,7 @@ void fm_journal_file_give_up(fm_journal_file *file);
 /// `size_max` bytes at most or only two keyframes are left.
 /// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_journal_file_shorten(fm_journal_file *file, uint64_t size_max, char *error);
+
+/// Renames a journal and what lies beside it to PATH.ending. Nobody has it open.
+/// @return false: the journal itself could not be renamed
+bool fm_journal_file_set_aside(const char *path, const char *ending);

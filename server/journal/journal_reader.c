@@ -127,6 +127,24 @@ fm_status fm_journal_reader_seek(fm_journal_reader *reader, uint64_t position, c
     return fm_journal_reader_link(reader, position, &reader->link, &reader->link_known, error);
 }
 
+fm_status fm_journal_reader_holds(fm_journal_reader *reader, uint64_t position,
+                                  const fm_journal_link *link, bool *holds, char *error)
+{
+    fm_journal_link found_link;
+    bool found = false;
+    *holds = false;
+    fm_status status = fm_journal_reader_link(reader, position, &found_link, &found, error);
+    *holds = status == FM_OK && found && position > reader->linked_from &&
+             fm_journal_link_equal(&found_link, link);
+    return status;
+}
+
+bool fm_journal_reader_link_here(const fm_journal_reader *reader, fm_journal_link *link)
+{
+    *link = reader->link;
+    return reader->link_known && reader->position > reader->linked_from;
+}
+
 void fm_journal_reader_rest(fm_journal_reader *reader)
 {
     sqlite3_reset(reader->rows);

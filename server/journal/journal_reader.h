@@ -104,6 +104,14 @@ const fm_journal_info *fm_journal_reader_info(const fm_journal_reader *reader);
 FM_CHECKED fm_status fm_journal_reader_seek(fm_journal_reader *reader, uint64_t position,
                                             char *error);
 
+/// Whether the row at a position is there and has this link.
+FM_CHECKED fm_status fm_journal_reader_holds(fm_journal_reader *reader, uint64_t position,
+                                             const fm_journal_link *link, bool *holds, char *error);
+
+/// The link of the row that was read last, or gone to.
+/// @return false: it has none, being of format 1, or is not there
+bool fm_journal_reader_link_here(const fm_journal_reader *reader, fm_journal_link *link);
+
 /// Goes to the first row of a tick: its commands, else its record. Ticks that are gone already lead
 /// to the oldest row, ticks to come to the end.
 FM_CHECKED fm_status fm_journal_reader_seek_tick(fm_journal_reader *reader, uint64_t tick,

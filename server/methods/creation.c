@@ -7,6 +7,7 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/methods/request.h"
+#include "server/streams/shipping.h"
 #include "server/worlds/recording.h"
 
 #include <stdlib.h>
@@ -267,6 +268,21 @@ static void log_created(const fm_creation *creation)
            fm_log_real("ms", (double)took_ns / (double)FM_NS_PER_MS));
 }
 
+// @param is_safe  false: the server ends before its standby has the world
+static void on_copied(void *context, bool is_safe)
+{
+    fm_creation *creation = context;
+    if (fm_hub_find_host(creation->hub, creation->number) != creation->host) {
+        answer_error(creation, FM_ERR_NO_WORLD); // somebody has destroyed it again
+    } else if (is_safe) {
+        log_created(creation);
+        answer_created(creation);
+    } else {
+        answer_error(creation, FM_ERR_GOING_DOWN);
+    }
+    unlink_and_free(creation);
+}
+
 // While the server goes down the world is listed all the same: it is released with the others.
 void fm_creation_added(fm_hub *hub, fm_job *job)
 {
@@ -286,12 +302,11 @@ void fm_creation_added(fm_hub *hub, fm_job *job)
         fm_node_note_created(hub->node, creation->host->number, creation->host->name);
     }
     if (status == FM_OK) {
-        log_created(creation);
-        answer_created(creation);
+        fm_shipping_note_world(hub, creation->host, on_copied, creation);
     } else {
         answer_error(creation, status);
+        unlink_and_free(creation);
     }
-    unlink_and_free(creation);
 }
 
 fm_status fm_creation_begin(fm_session *session, const fm_request *request,

@@ -5,6 +5,7 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/sessions/ledger.h"
+#include "server/streams/shipping.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -112,6 +113,7 @@ static void write_entry(uv_work_t *work)
 }
 
 static void on_written(uv_work_t *work, int error);
+static void finish_entry(struct entry *entry);
 
 static void free_entry(struct entry *entry)
 {
@@ -163,10 +165,9 @@ static void finish_add(struct entry *entry, fm_session *session)
     }
 }
 
-// Ends a token that is struck out, and the sessions that were opened with it. Who has ended its own
-// is answered first.
-static fm_status end_token(fm_hub *hub, uint64_t number, fm_session *session, uint64_t request,
-                           bool is_notification)
+// Ends a token that is struck out, and the sessions that were opened with it, but for that of who
+// has ended its own: it hears of that first.
+static fm_status end_token(fm_hub *hub, uint64_t number, const fm_session *session)
 {
     if (!fm_tokens_revoke(&hub->tokens, number)) {
         return FM_ERR_BAD_VALUE;
@@ -174,29 +175,48 @@ static fm_status end_token(fm_hub *hub, uint64_t number, fm_session *session, ui
     static fm_log_site revoked;
     fm_log_limited(&revoked, FM_LOG_INFO, "token revoked", fm_log_uint("number", number));
     fm_sessions_check_tokens(hub, session);
+    return FM_OK;
+}
+
+static void tell_ended(fm_hub *hub, fm_session *session, uint64_t request, bool is_notification)
+{
     if (session != NULL && !is_notification) {
         answer_revoked(session, request);
     }
     fm_sessions_check_tokens(hub, NULL);
-    return FM_OK;
 }
 
-// A token that nobody could ask for by its number (ENTRY_REMOVE without a session) is gone already.
-static void finish_remove(struct entry *entry, fm_session *session)
+// By now the token is gone.
+static void finish_remove(const struct entry *entry, fm_session *session)
 {
     bool was_asked_for = entry->session != 0;
-    if (entry->status == FM_OK && was_asked_for && entry->hub->log_store != NULL) {
-        if (session != NULL && !entry->is_notification) {
-            answer_revoked(session, entry->request); // it is gone since the last look
-        }
-        fm_sessions_check_tokens(entry->hub, NULL);
-    } else if (entry->status == FM_OK && was_asked_for) {
-        entry->status =
-            end_token(entry->hub, entry->number, session, entry->request, entry->is_notification);
+    if (entry->status == FM_OK && was_asked_for) {
+        tell_ended(entry->hub, session, entry->request, entry->is_notification);
     }
 }
 
-static void finish_entry(struct entry *entry);
+// @param is_safe  false: the server ends before its standby has the entry
+static void finish_copied(void *context, bool is_safe)
+{
+    struct entry *entry = context;
+    entry->status = is_safe ? entry->status : FM_ERR_GOING_DOWN;
+    finish_entry(entry);
+}
+
+// A token that nobody could ask for by its number (ENTRY_REMOVE without a session) is gone already.
+// Others end before the standby is told: it gets the tokens that are good.
+static void tell_standby(struct entry *entry)
+{
+    fm_hub *hub = entry->hub;
+    if (entry->kind == ENTRY_REMOVE && entry->session != 0) {
+        entry->status = end_token(hub, entry->number, fm_hub_find_session(hub, entry->session));
+    }
+    if (entry->status == FM_OK) {
+        fm_shipping_note_ledger(hub, finish_copied, entry);
+    } else {
+        finish_entry(entry);
+    }
+}
 
 static void on_written(uv_work_t *work, int error)
 {
@@ -207,6 +227,8 @@ static void on_written(uv_work_t *work, int error)
         entry->next = waiting;
         waiting = entry;
         fm_issuance_check(entry->hub);
+    } else if (entry->status == FM_OK && entry->hub->log_store == NULL) {
+        tell_standby(entry);
     } else {
         finish_entry(entry);
     }
@@ -367,7 +389,11 @@ fm_status fm_revoke_token(fm_session *session, const fm_request *request, uint64
 {
     fm_hub *hub = session->hub;
     if (hub->ledger == NULL && hub->log_store == NULL) {
-        return end_token(hub, number, session, request->id, request->is_notification);
+        fm_status status = end_token(hub, number, session);
+        if (status == FM_OK) {
+            tell_ended(hub, session, request->id, request->is_notification);
+        }
+        return status;
     }
     if (!fm_tokens_have_number(&hub->tokens, number)) {
         return FM_ERR_BAD_VALUE;

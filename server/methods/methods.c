@@ -15,10 +15,12 @@
 #include "server/methods/replays.h"
 #include "server/methods/save_methods.h"
 #include "server/methods/session_methods.h"
+#include "server/methods/standby_methods.h"
 #include "server/methods/stats_methods.h"
 #include "server/methods/stream_methods.h"
 #include "server/methods/world_methods.h"
 #include "server/relay/relay.h"
+#include "server/streams/shipping.h"
 #include "server/streams/stream.h"
 
 // ---- the table ---------------------------------------------------------------------------------
@@ -39,6 +41,7 @@ struct method {
     fm_meter_kind meter;
     enum method_worlds worlds; // field `world`
     bool needs_no_world;       // a relay answers it as well; see also refuse_on_relay()
+    bool is_harmless;          // a standby answers it too, like these and what is for all worlds
 };
 
 static uint64_t count_orders(const fm_request *request)
@@ -85,14 +88,14 @@ static const struct method methods[FM_METHOD_COUNT] = {
     [FM_METHOD_PING] = {.take = fm_take_ping, .needs_no_world = true},
     [FM_METHOD_TOKEN_CREATE] = {.take = fm_take_token_create},
     [FM_METHOD_TOKEN_REVOKE] = {.take = fm_take_token_revoke},
-    [FM_METHOD_TOKEN_LIST] = {.take = fm_take_token_list},
+    [FM_METHOD_TOKEN_LIST] = {.take = fm_take_token_list, .is_harmless = true},
     [FM_METHOD_MAP_UPLOAD] = {.take = fm_take_map_upload},
     [FM_METHOD_WORLD_CREATE] = {.take = fm_take_world_create},
     [FM_METHOD_WORLD_LIST] = {.take = fm_take_world_list, .needs_no_world = true},
     [FM_METHOD_WORLD_LOCATE] = {.take = fm_take_world_locate,
                                 .worlds = WORLDS_ALL,
                                 .needs_no_world = true},
-    [FM_METHOD_CLUSTER_STATUS] = {.take = fm_take_cluster_status},
+    [FM_METHOD_CLUSTER_STATUS] = {.take = fm_take_cluster_status, .is_harmless = true},
     [FM_METHOD_CLUSTER_MOVE] = {.take = fm_take_cluster_move},
     [FM_METHOD_CLUSTER_DRAIN] = {.take = fm_take_cluster_drain},
     [FM_METHOD_WORLD_INFO] = {.take = fm_take_world_info,
@@ -197,12 +200,14 @@ static const struct method methods[FM_METHOD_COUNT] = {
                              .answer = fm_answer_debug_top,
                              .worlds = WORLDS_ALL},
     [FM_METHOD_WORLD_SAVE] = {.take = fm_take_world_save, .reply = fm_reply_world_save},
-    [FM_METHOD_SAVE_DOWNLOAD] = {.take = fm_take_save_download},
+    [FM_METHOD_SAVE_DOWNLOAD] = {.take = fm_take_save_download, .is_harmless = true},
     [FM_METHOD_WORLD_LOAD] = {.take = fm_take_world_load},
     [FM_METHOD_REPLAY_LIST] = {.take = fm_take_replay_list,
+                               .is_harmless = true,
                                .amount = count_one,
                                .meter = FM_METER_QUERIES},
     [FM_METHOD_REPLAY_OPEN] = {.take = fm_take_replay_open,
+                               .is_harmless = true,
                                .amount = count_one,
                                .meter = FM_METER_QUERIES},
     [FM_METHOD_REPLAY_SEEK] = {.take = fm_take_replay_seek,
@@ -217,6 +222,10 @@ static const struct method methods[FM_METHOD_COUNT] = {
                                 .answer = fm_answer_tick,
                                 .worlds = WORLDS_REPLAYS},
     [FM_METHOD_REPLAY_CLOSE] = {.take = fm_take_replay_close, .worlds = WORLDS_REPLAYS},
+    [FM_METHOD_JOURNAL_FOLLOW] = {.take = fm_take_journal_follow},
+    [FM_METHOD_JOURNAL_HAVE] = {.take = fm_take_journal_have},
+    [FM_METHOD_STANDBY_STATUS] = {.take = fm_take_standby_status, .is_harmless = true},
+    [FM_METHOD_STANDBY_PROMOTE] = {.take = fm_take_standby_promote, .is_harmless = true},
 };
 
 // ---- requests ----------------------------------------------------------------------------------
@@ -287,6 +296,21 @@ static fm_status refuse_on_relay(const fm_session *session, const fm_request *re
     return FM_ERR_DENIED;
 }
 
+// Whoever changes worlds has to ask the server that they live on.
+static fm_status check_standby(const fm_hub *hub, const fm_request *request, char *error)
+{
+    const struct method *method = &methods[request->method];
+    if (hub->standby == NULL || method->is_harmless || method->needs_no_world ||
+        method->worlds != WORLDS_LIVE) {
+        return FM_OK;
+    }
+    fm_standby_report report = {.peer = ""};
+    hub->standby_calls->report(hub->standby, &report);
+    snprintf(error, FM_ERROR_TEXT_SIZE, "this server is the standby of %.100s: ask that one",
+             report.peer);
+    return FM_ERR_READ_ONLY;
+}
+
 static fm_status take(fm_session *session, const fm_request *request, char *error)
 {
     if (!fm_role_may(session->role, request->method)) {
@@ -295,10 +319,13 @@ static fm_status take(fm_session *session, const fm_request *request, char *erro
         }
         return FM_ERR_DENIED;
     }
-    if (session->hub->going_down) {
+    if (session->hub->going_down && request->method != FM_METHOD_JOURNAL_HAVE) {
         return refuse_at_the_end(session, request);
     }
     fm_status status = refuse_on_relay(session, request, error);
+    if (status == FM_OK) {
+        status = check_standby(session->hub, request, error);
+    }
     if (status == FM_OK) {
         status = check_world(session, request, error);
     }
@@ -462,6 +489,7 @@ static void end_session(fm_session *session)
 {
     fm_stream_end_session(session);
     fm_replays_end_session(session->hub, session->number);
+    fm_shipping_end_session(session);
 }
 
 const fm_session_events fm_methods_session_events = {

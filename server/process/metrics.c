@@ -4,6 +4,7 @@
 
 #include "server/process/syscall_filter.h"
 #include "server/relay/relay.h"
+#include "server/streams/shipping.h"
 #include "server/streams/stream.h"
 
 #include "core/world/words.h"
@@ -366,6 +367,29 @@ static void write_relay(FILE *out, const fm_hub *hub)
         (double)numbers.held_size);
 }
 
+// How far the standby is, if this server has or had one; and whether it is one.
+static void write_standby(FILE *out, const fm_hub *hub)
+{
+    const fm_shipping_report report = fm_shipping_report_get(hub);
+    one(out, "fogmarch_standby_epoch", "gauge", "Grows with each standby that took over.",
+        (double)hub->epoch);
+    one(out, "fogmarch_standby_follows", "gauge", "1: this server is a standby.",
+        hub->standby != NULL);
+    head(out, "fogmarch_standby_state", "gauge", "1 for the state of the standby.");
+    for (uint32_t state = FM_SHIPPING_NONE; state <= FM_SHIPPING_LATE; state++) {
+        fprintf(out, "fogmarch_standby_state{state=\"%s\"} %d\n",
+                fm_shipping_state_name((fm_shipping_state)state), report.state == state);
+    }
+    one(out, "fogmarch_standby_degraded", "gauge",
+        "1: what clients are sent should be on a standby's disk, and is not.",
+        strcmp(report.durability, "degraded") == 0);
+    one(out, "fogmarch_standby_lag_ticks", "gauge",
+        "Ticks that the standby is behind, of the world that is furthest behind.",
+        (double)report.lag_ticks);
+    one(out, "fogmarch_standby_lag_bytes", "gauge",
+        "Bytes of journals that the standby does not have yet.", (double)report.lag_size);
+}
+
 static double known_ratio(const fm_world_counts *counts)
 {
     double cells = (double)counts->map_cells * counts->teams;
@@ -463,6 +487,10 @@ static void make_text(fm_metrics *metrics)
         write_server(out, metrics->hub);
         write_cluster(out, metrics->hub);
         write_relay(out, metrics->hub);
+        if (metrics->hub->config->follow[0] != '\0' || metrics->hub->shipping != NULL ||
+            metrics->hub->config->durability == FM_DURABILITY_REPLICA) {
+            write_standby(out, metrics->hub);
+        }
         write_worlds(out, metrics);
         bool failed = ferror(out) != 0;
         if (fclose(out) != 0 || failed) {

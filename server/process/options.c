@@ -5,6 +5,7 @@
 #include "server/base/config_file.h"
 #include "server/base/config_print.h"
 #include "server/process/membership.h"
+#include "server/process/standby.h"
 #include "server/relay/relay.h"
 #include "server/wire/tls.h"
 
@@ -458,6 +459,14 @@ static void check_relay(struct options *options)
     }
 }
 
+static void check_standby(struct options *options)
+{
+    char error[FM_JOURNAL_ERROR_SIZE];
+    if (fm_standby_check(&options->config, error) != FM_OK) {
+        complain(options, FM_EXIT_FAILURE, "%s", error);
+    }
+}
+
 static void read_settings(struct options *options)
 {
     read_file(options);
@@ -484,6 +493,7 @@ bool fm_options_read(const char *const *arguments, const char *const *environmen
         check_files(&options);
         check_cluster(&options);
         check_relay(&options);
+        check_standby(&options);
     }
     if (options.error_count == 0) {
         may_start = !print_wanted(&options, out);

@@ -2,12 +2,11 @@
 
 #include "server/process/recovery.h"
 
-#include "core/commands/apply.h"
-#include "core/saves/command_file.h"
 #include "core/saves/settle.h"
 #include "core/views/inspect.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/journal/journal_apply.h"
 #include "server/worlds/recording.h"
 
 #include <dirent.h>
@@ -81,78 +80,36 @@ refuse(fm_recovery *recovery, fm_status status, uint64_t tick, const char *forma
     return status;
 }
 
-static fm_status replay_command(fm_recovery *recovery, const fm_journal_row *row)
+static void take_row(fm_recovery *recovery, const fm_journal_row *row,
+                     const fm_journal_applied *applied)
 {
-    fm_command_copy *copy;
-    fm_bytes_error wrong;
-    fm_status status = fm_command_unpack(row->bytes, row->size, &fm_memory_libc, &copy, &wrong);
-    if (status != FM_OK) {
-        return refuse(recovery, status, row->tick, "a command: %s",
-                      status == FM_ERR_BAD_FORMAT ? wrong.message : fm_status_text(status));
-    }
-    fm_command_result result = {0};
-    fm_world_apply(recovery->host->world, &copy->command, &result);
-    fm_command_copy_destroy(copy, &fm_memory_libc);
-    if (result.status != FM_OK && !fm_world_is_starved(recovery->host->world)) {
-        return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick, "a command is refused now: %s",
-                      fm_status_text(result.status));
-    }
-    return FM_OK;
-}
-
-static fm_status replay_tick(fm_recovery *recovery, const fm_journal_row *row)
-{
-    fm_record_copy *copy;
-    fm_bytes_error wrong;
     fm_host *host = recovery->host;
-    fm_status status = fm_record_unpack(row->bytes, row->size, &fm_memory_libc, &copy, &wrong);
-    if (status != FM_OK) {
-        return refuse(recovery, status, row->tick, "its record: %s",
-                      status == FM_ERR_BAD_FORMAT ? wrong.message : fm_status_text(status));
+    if (row->kind == FM_JOURNAL_TICK) {
+        host->tick = row->tick;
+        host->digest = applied->digest;
+        recovery->tick_count++;
+    } else if (row->kind == FM_JOURNAL_PACE) { // while a journal still grows; else it is known
+        host->paused = row->pace.paused;
+        host->tick_hz = row->pace.tick_hz;
+        host->budget_ms = row->pace.budget_ms;
     }
-    if (copy->record.tick != host->tick + 1) {
-        fm_record_copy_destroy(copy, &fm_memory_libc);
-        return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick, "comes after tick %llu",
-                      (unsigned long long)host->tick);
-    }
-    fm_tick_report report;
-    fm_tick_replay(host->world, recovery->workers, &copy->record, &report);
-    uint64_t digest = copy->record.digest;
-    fm_record_copy_destroy(copy, &fm_memory_libc);
-    if (report.record.digest != digest && !fm_world_is_starved(host->world)) {
-        recovery->hub->counts.recovery_mismatches += !recovery->is_alone;
-        return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick,
-                      "the digest is %016llx, but %016llx was recorded",
-                      (unsigned long long)report.record.digest, (unsigned long long)digest);
-    }
-    host->tick = row->tick;
-    host->digest = digest;
-    recovery->tick_count++;
-    return FM_OK;
 }
 
 static fm_status do_row(fm_recovery *recovery, const fm_journal_row *row)
 {
-    switch (row->kind) {
-    case FM_JOURNAL_COMMAND:
-        return replay_command(recovery, row);
-    case FM_JOURNAL_TICK:
-        return replay_tick(recovery, row);
-    case FM_JOURNAL_KEYFRAME:
-        fm_world_settle(recovery->host->world);
-        return FM_OK;
-    case FM_JOURNAL_PACE: // while a journal still grows; else it is known from the start
-        recovery->host->paused = row->pace.paused;
-        recovery->host->tick_hz = row->pace.tick_hz;
-        recovery->host->budget_ms = row->pace.budget_ms;
-        return FM_OK;
-    case FM_JOURNAL_GAP:
-        return refuse(recovery, FM_ERR_BAD_FORMAT, row->tick,
-                      "%s, and the keyframe behind %s is damaged",
-                      row->size > 0 ? "memory ran out in it" : "ticks before it were not written",
-                      row->size > 0 ? "it" : "them");
+    char error[FM_JOURNAL_ERROR_SIZE];
+    fm_journal_applied applied;
+    fm_host *host = recovery->host;
+    fm_status status =
+        fm_journal_apply(host->world, host->tick, recovery->workers, row, &applied, error);
+    if (status != FM_OK) {
+        if (applied.differs && !recovery->is_alone) {
+            recovery->hub->counts.recovery_mismatches++;
+        }
+        return refuse(recovery, status, row->tick, "%.400s", error);
     }
-    FM_UNREACHABLE();
+    take_row(recovery, row, &applied);
+    return FM_OK;
 }
 
 // What memory runs out for here is another world than the one that was recorded. The file is good.
@@ -461,6 +418,21 @@ fm_status fm_recovery_finish(fm_recovery *recovery, fm_host **out, char *error)
     }
     fm_recovery_drop(recovery);
     return status;
+}
+
+void fm_recovery_follow(fm_recovery *recovery, fm_followed *followed, fm_journal_tail *tail,
+                        fm_host **out)
+{
+    fm_host *host = recovery->host;
+    *tail = fm_journal_reader_tail(recovery->reader);
+    finish_host(host);
+    atomic_store(&followed->position, tail->position);
+    atomic_store(&followed->done, tail->position);
+    fm_following_begin(host, followed, recovery->reader);
+    recovery->reader = NULL;
+    recovery->host = NULL;
+    *out = host;
+    fm_recovery_drop(recovery);
 }
 
 void fm_recovery_drop(fm_recovery *recovery)

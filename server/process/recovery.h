@@ -18,6 +18,7 @@
 #pragma once
 
 #include "server/sessions/hub.h"
+#include "server/worlds/following.h"
 
 /// Makes sure that the folder is there, that files may be made in it, and that no other server uses
 /// it. The lock is held on the folder itself, where nobody can remove it.
@@ -59,6 +60,14 @@ FM_CHECKED fm_status fm_recovery_go_on(fm_recovery *recovery, char *error);
 /// Ends it with the world, whose journal this server writes from here on, and that nobody else has
 /// open any more. @return the same
 FM_CHECKED fm_status fm_recovery_finish(fm_recovery *recovery, fm_host **out, char *error);
+
+/// Ends it with a world that follows another server's: its journal goes on growing, and the world
+/// with it (server/worlds/following.h).
+///
+/// @param followed  of that world; its position is set
+/// @param tail      receives where whoever writes the journal goes on
+void fm_recovery_follow(fm_recovery *recovery, fm_followed *followed, fm_journal_tail *tail,
+                        fm_host **out);
 
 /// Ends it without. NULL is allowed.
 void fm_recovery_drop(fm_recovery *recovery);

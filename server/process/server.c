@@ -19,6 +19,7 @@
 #include "server/process/notify.h"
 #include "server/process/options.h"
 #include "server/process/recovery.h"
+#include "server/process/standby.h"
 #include "server/process/syscall_filter.h"
 #include "server/process/watchdog.h"
 #include "server/methods/issuance.h"
@@ -26,6 +27,7 @@
 #include "server/relay/relay.h"
 #include "server/sessions/hub.h"
 #include "server/sessions/ledger.h"
+#include "server/streams/shipping.h"
 #include "server/streams/stream.h"
 #include "server/wire/proxy.h"
 #include "server/wire/tls.h"
@@ -113,6 +115,7 @@ static void flush(struct server *server)
     server->stopped = true;
     fm_membership_leave(&server->hub); // all is written: others may take over
     fm_issuance_check(&server->hub);   // nobody is waited for now
+    fm_shipping_end(&server->hub);
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
         fm_stream_catch_up(server->hub.sessions[i]);
         fm_session_finish(server->hub.sessions[i], "server goes down");
@@ -147,6 +150,7 @@ static void stop(struct server *server)
     server->listener = NULL;
     announce_end(server);
     fm_stream_forget(&server->hub);
+    fm_standby_stop(&server->hub);
     fm_conductor_stop(server->hub.conductor);
     if (server->hub.replayer != NULL) {
         fm_conductor_stop(server->hub.replayer);
@@ -327,6 +331,8 @@ static void on_event(uv_async_t *async)
     if (server->hub.replayer != NULL) {
         take_events(server, server->hub.replayer);
     }
+    fm_standby_take(&server->hub);
+    fm_shipping_feed(&server->hub);
 }
 
 static void wake_loop(void *context)
@@ -394,8 +400,12 @@ static void on_check(uv_timer_t *timer)
     fm_http_check_time(server->http, now_ns);
     fm_http_check_time(server->operators, now_ns);
     fm_stream_flush(&server->hub);
-    fm_expire_tokens(&server->hub);
+    if (server->hub.standby == NULL) {
+        fm_expire_tokens(&server->hub);
+    }
     fm_issuance_check(&server->hub);
+    fm_standby_take(&server->hub);
+    fm_shipping_check_time(&server->hub, now_ns);
     fm_membership_tell_load(&server->hub);
     fm_syscall_filter_report();
     check_drain(server, now_ns);
@@ -662,6 +672,7 @@ static void server_fini(struct server *server)
 {
     // First, because the last to let go of a journal tidies it up, and should be the one who
     // writes it.
+    fm_standby_end(&server->hub);
     fm_conductor_destroy(server->hub.replayer);
     for (uint32_t i = 0; i < server->hub.replay_count; i++) {
         fm_host_destroy(server->hub.replays[i]);
@@ -716,11 +727,14 @@ static bool start_ledger(fm_hub *hub)
     if (status == FM_OK && !is_node) {
         status = fm_ledger_read(hub->ledger, &hub->tokens, error);
     }
+    if (status == FM_OK) {
+        status = fm_ledger_read_epoch(hub->ledger, &hub->epoch, error);
+    }
     if (status != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot read the ledger", fm_log_text("reason", error));
         return false;
     }
-    if (!is_node) {
+    if (!is_node && hub->standby == NULL) { // else its worlds are still to come
         forget_seats(hub);
     }
     return true;
@@ -731,6 +745,10 @@ static bool start_journal(struct server *server)
 {
     const fm_config *config = server->hub.config;
     char error[FM_JOURNAL_ERROR_SIZE];
+    if (fm_standby_check(config, error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "settings do not fit together", fm_log_text("reason", error));
+        return false;
+    }
     if (config->journal_dir[0] == '\0') {
         return true;
     }
@@ -739,13 +757,23 @@ static bool start_journal(struct server *server)
         return false;
     }
     // A node's worlds are in the cluster's log, and this node may not be the one that has them.
-    bool is_node = server->hub.log_store != NULL;
-    fm_status status = is_node ? FM_OK : fm_recovery_run(&server->hub);
+    bool is_elsewhere = server->hub.log_store != NULL || config->follow[0] != '\0';
+    fm_status status = is_elsewhere ? FM_OK : fm_recovery_run(&server->hub);
     if (status != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot bring worlds back", fm_log_text("folder", config->journal_dir),
                fm_log_status("reason", status));
     }
-    return status == FM_OK && start_ledger(&server->hub);
+    return status == FM_OK && fm_standby_prepare(&server->hub, wake_loop, server) == FM_OK &&
+           start_ledger(&server->hub);
+}
+
+static bool start_following(fm_hub *hub)
+{
+    bool begun = fm_standby_begin(hub) == FM_OK;
+    if (!begun) {
+        fm_log(FM_LOG_ERROR, "cannot follow", fm_log_text("reason", "out of memory or threads"));
+    }
+    return begun;
 }
 
 int fm_server_run(const fm_config *config, const char *const *arguments,
@@ -767,7 +795,7 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
     warn_of_rights(config);
     bool started = start_relay(&server) && start_journal(&server) && start_tls(&server) &&
                    start_http(&server) && start_listening(&server) && start_watchdog(&server) &&
-                   start_filter(config);
+                   start_filter(config) && start_following(&server.hub);
     if (started) {
         fm_notify_ready(&server.notify, 0, 0);
     } else {

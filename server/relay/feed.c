@@ -286,6 +286,7 @@ static void on_notified(void *context, fm_notification notification, const msgpa
     case FM_NOTIFY_DEBUG:
     case FM_NOTIFY_IDLE:
     case FM_NOTIFY_GOING_DOWN: // the connection will break
+    case FM_NOTIFY_SHIPMENT:   // nobody has asked for one
     case FM_NOTIFICATION_COUNT:
         break;
     }

@@ -21,6 +21,8 @@
 #define FM_SCENES_SIZE_MAX ((size_t)1 << 30) // bytes of the cells of all scenes
 
 typedef struct fm_session fm_session;
+typedef struct fm_standby fm_standby;   // server/process/standby.h
+typedef struct fm_shipping fm_shipping; // server/streams/shipping.h
 
 typedef struct fm_hub_counts {
     uint64_t messages, bytes_in, bytes_out;
@@ -37,6 +39,23 @@ typedef struct fm_hub_counts {
 extern const uint64_t fm_hub_size_edges[FM_TALLY_EDGES]; // bytes
 extern const uint64_t fm_hub_tick_edges[FM_TALLY_EDGES];
 
+// What a standby says of itself.
+typedef struct fm_standby_report {
+    const char *role, *state; // as standby.status says; static
+    const char *peer;         // that it follows; as long as the standby
+    char error[FM_ERROR_TEXT_SIZE];
+} fm_standby_report;
+
+// What is asked of one, from below.
+typedef struct fm_standby_calls {
+    void (*report)(fm_standby *standby, fm_standby_report *report);
+
+    /// Begins to take over. The request is answered when that is done.
+    /// @return FM_OK or FM_ERR_BUSY: it does already, or FM_ERR_NO_MEMORY
+    fm_status (*promote)(fm_standby *standby, fm_session *session, uint64_t request,
+                         bool is_notification);
+} fm_standby_calls;
+
 #define FM_ENDINGS_MAX 32u // all that the code knows, and room
 
 // How many sessions have ended for a reason.
@@ -49,9 +68,16 @@ typedef struct fm_hub {
     const fm_config *config;
     uv_loop_t *loop;
     fm_conductor *conductor;
-    fm_conductor *replayer;        // the conductor of the replays; NULL: there can be none
-    fm_world_log_store *log_store; // of the cluster; NULL: this server is no node of one
-    fm_node *node;                 // the same; NULL as well until clients can connect
+    fm_conductor *replayer;                // the conductor of the replays; NULL: there can be none
+    fm_world_log_store *log_store;         // of the cluster; NULL: this server is no node of one
+    fm_node *node;                         // the same; NULL as well until clients can connect
+    fm_standby *standby;                   // this server follows another one; NULL: it does not
+    const fm_standby_calls *standby_calls; // the same
+    fm_standby *former_standby;            // it did, and has taken over
+    fm_shipping *shipping;                 // another one follows this server; NULL: none does
+    struct fm_copy_wait *copy_waits;       // what waits for the copy of the ledger; owned
+    uint64_t epoch;                        // grows with each standby that took over
+    uint64_t ledger_version;               // counts changes of the ledger
     uint64_t start_ns;
     const char *commit; // of what was built
     bool going_down;

@@ -2,6 +2,7 @@
 
 #include "server/sessions/ledger.h"
 
+#include "core/base/bytes.h"
 #include "server/base/log.h"
 
 #include <errno.h>
@@ -386,4 +387,117 @@ fm_status fm_ledger_remove(fm_ledger *ledger, uint64_t number, char *error)
 fm_status fm_ledger_remove_world(fm_ledger *ledger, uint64_t world, char *error)
 {
     return remove_by(ledger, "DELETE FROM tokens WHERE world = ?", world, error);
+}
+
+// ---- the epoch, and another server's ledger ----------------------------------------------------
+
+fm_status fm_ledger_read_epoch(fm_ledger *ledger, uint64_t *epoch, char *error)
+{
+    sqlite3_stmt *statement;
+    *epoch = 0;
+    fm_status status =
+        prepare(ledger, "SELECT value FROM secrets WHERE name = 'epoch'", &statement, error);
+    if (status != FM_OK) {
+        return FM_ERR_IO;
+    }
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW && sqlite3_column_bytes(statement, 0) == sizeof *epoch) {
+        *epoch = fm_bytes_get_u64(sqlite3_column_blob(statement, 0));
+    }
+    status = code == SQLITE_ROW || code == SQLITE_DONE ? FM_OK : complain(ledger, error);
+    sqlite3_finalize(statement);
+    return status == FM_OK ? FM_OK : FM_ERR_IO;
+}
+
+static fm_status put_epoch(fm_ledger *ledger, uint64_t epoch, char *error)
+{
+    sqlite3_stmt *statement;
+    uint8_t bytes[sizeof epoch];
+    fm_status status =
+        prepare(ledger, "INSERT OR REPLACE INTO secrets (name, value) VALUES ('epoch', ?)",
+                &statement, error);
+    if (status == FM_OK) {
+        fm_bytes_put_u64(bytes, epoch);
+        sqlite3_bind_blob(statement, 1, bytes, sizeof bytes, SQLITE_STATIC);
+        status = finish(ledger, statement, error);
+    }
+    return status;
+}
+
+fm_status fm_ledger_write_epoch(fm_ledger *ledger, uint64_t epoch, char *error)
+{
+    uv_mutex_lock(&ledger->lock);
+    fm_status status = put_epoch(ledger, epoch, error);
+    uv_mutex_unlock(&ledger->lock);
+    return status == FM_OK ? FM_OK : FM_ERR_IO;
+}
+
+static fm_status put_tokens(fm_ledger *ledger, const fm_tokens *tokens, char *error)
+{
+    sqlite3_stmt *row;
+    fm_status status = prepare(ledger,
+                               "INSERT INTO tokens (number, hash, role, world, team, expires, used)"
+                               " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                               &row, error);
+    for (uint32_t i = 0; status == FM_OK && i < tokens->created_count; i++) {
+        bind_grant(row, &tokens->created[i]);
+        sqlite3_bind_int64(row, 7, (sqlite3_int64)tokens->created[i].used_s);
+        status = sqlite3_step(row) == SQLITE_DONE ? FM_OK : complain(ledger, error);
+        sqlite3_reset(row);
+    }
+    sqlite3_finalize(row);
+    return status;
+}
+
+static fm_status put_last(fm_ledger *ledger, uint64_t last, char *error)
+{
+    sqlite3_stmt *row;
+    fm_status status = prepare(
+        ledger, "INSERT INTO sqlite_sequence (name, seq) VALUES ('tokens', ?)", &row, error);
+    if (status == FM_OK) {
+        sqlite3_bind_int64(row, 1, (sqlite3_int64)last);
+        status = finish(ledger, row, error);
+    }
+    return status;
+}
+
+// All in one transaction, which is begun.
+static fm_status copy(fm_ledger *ledger, const fm_resume_key *key, const fm_tokens *tokens,
+                      uint64_t epoch, char *error)
+{
+    fm_status status = run(ledger, "DELETE FROM tokens", error);
+    if (status == FM_OK) {
+        status = put_tokens(ledger, tokens, error);
+    }
+    if (status == FM_OK) {
+        status = run(ledger, "DELETE FROM sqlite_sequence WHERE name = 'tokens'", error);
+    }
+    if (status == FM_OK) {
+        status = put_last(ledger, tokens->last, error);
+    }
+    if (status == FM_OK) {
+        status = write_key(ledger, key, error);
+    }
+    if (status == FM_OK) {
+        status = put_epoch(ledger, epoch, error);
+    }
+    return status == FM_OK ? run(ledger, "COMMIT", error) : status;
+}
+
+fm_status fm_ledger_copy(fm_ledger *ledger, const fm_resume_key *key, const fm_tokens *tokens,
+                         uint64_t epoch, char *error)
+{
+    uv_mutex_lock(&ledger->lock);
+    fm_status status = bring_up_to_date(ledger, error);
+    if (status == FM_OK) {
+        status = run(ledger, "BEGIN IMMEDIATE", error);
+    }
+    if (status == FM_OK) {
+        status = copy(ledger, key, tokens, epoch, error);
+        if (status != FM_OK) {
+            sqlite3_exec(ledger->db, "ROLLBACK", NULL, NULL, NULL);
+        }
+    }
+    uv_mutex_unlock(&ledger->lock);
+    return status == FM_OK ? FM_OK : FM_ERR_IO;
 }

@@ -1,6 +1,7 @@
 // server/sessions/ledger.h: what the server itself keeps over a restart, in the folder of the
 // journals: the tokens that token.create has made, as hashes, and the key of resume tokens. One
-// small SQLite file, server.db, which only the server's user may read.
+// small SQLite file, server.db, which only the server's user may read. And the epoch: how often a
+// standby has taken over, counted along all servers that were followed.
 //
 // Threads: opened, read and closed by what starts the server; writing takes its time and belongs
 // on the thread pool, one call at a time (a lock sees to that).
@@ -46,3 +47,17 @@ FM_CHECKED fm_status fm_ledger_remove(fm_ledger *ledger, uint64_t number, char *
 
 /// Strikes out all tokens for seats of a world. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_remove_world(fm_ledger *ledger, uint64_t world, char *error);
+
+/// Reads the epoch; 0 where nobody has taken over yet. @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_ledger_read_epoch(fm_ledger *ledger, uint64_t *epoch, char *error);
+
+/// Writes it and syncs it. @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_ledger_write_epoch(fm_ledger *ledger, uint64_t epoch, char *error);
+
+/// Puts the ledger of another server, which this one follows, in the place of all that is there, at
+/// once or not at all.
+///
+/// @param tokens  those that were created, and the last number
+/// @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_ledger_copy(fm_ledger *ledger, const fm_resume_key *key,
+                                    const fm_tokens *tokens, uint64_t epoch, char *error);

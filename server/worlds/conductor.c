@@ -4,6 +4,7 @@
 #include "server/worlds/conductor.h"
 
 #include "server/base/clock.h"
+#include "server/worlds/following.h"
 #include "server/worlds/jobs.h"
 #include "server/worlds/live.h"
 #include "server/worlds/outbox.h"
@@ -25,7 +26,7 @@
 
 struct fm_conductor {
     const fm_config *config;
-    const fm_host_kind *kind; // of all its worlds
+    const fm_host_kind *kind; // of all its worlds but those that follow another server's
     fm_mailbox mailbox;
     fm_journals *journals; // owned; NULL: worlds have none
 
@@ -65,9 +66,23 @@ uint64_t fm_conductor_nudge(fm_conductor *conductor)
     return fm_mailbox_nudge(&conductor->mailbox);
 }
 
+void fm_conductor_set_standby(fm_conductor *conductor, bool has_standby, bool waits_for_it)
+{
+    atomic_store(&conductor->mailbox.has_standby, has_standby);
+    atomic_store(&conductor->mailbox.waits_for_copies, waits_for_it);
+    if (conductor->journals != NULL) {
+        fm_journals_look_again(conductor->journals);
+    }
+}
+
 fm_journals *fm_conductor_journals(const fm_conductor *conductor)
 {
     return conductor->journals;
+}
+
+static const fm_host_kind *kind_of(const fm_conductor *conductor, const fm_host *host)
+{
+    return fm_following_does(host) ? &fm_following_kind : conductor->kind;
 }
 
 // ---- hosts -------------------------------------------------------------------------------------
@@ -90,13 +105,19 @@ static void add_host(fm_conductor *conductor, fm_job *job, uint64_t now_ns)
     }
     conductor->hosts[conductor->host_count++] = host;
     fm_pacer_init(&host->pacer, host->tick_hz, host->budget_ms, host->overload, now_ns);
-    conductor->kind->show(&conductor->mailbox, host);
-    fm_outbox_finish(&conductor->mailbox, job, FM_OK);
+    kind_of(conductor, host)->show(&conductor->mailbox, host);
+    // Where a standby has to have it first, it has to be known first.
+    if (conductor->config->durability == FM_DURABILITY_REPLICA) {
+        fm_outbox_finish_at_once(&conductor->mailbox, job, FM_OK);
+    } else {
+        fm_outbox_finish(&conductor->mailbox, job, FM_OK);
+    }
 }
 
 static void remove_host(fm_conductor *conductor, fm_job *job)
 {
     fm_host *host = job->host;
+    fm_following_end(host);
     bool is_lost = host->recording.journal != NULL && fm_journal_is_lost(host->recording.journal);
     bool is_left = job->remove.is_left;
     fm_jobs_abandon(&conductor->mailbox, host, is_lost || is_left ? FM_ERR_MOVED : FM_ERR_NO_WORLD);
@@ -126,7 +147,8 @@ static void tick_small_hosts(uint32_t begin, uint32_t end, uint32_t worker, void
     (void)worker;
     fm_conductor *conductor = context;
     for (uint32_t i = begin; i < end; i++) {
-        conductor->kind->turn(&conductor->mailbox, conductor->due[i], NULL);
+        fm_host *host = conductor->due[i];
+        kind_of(conductor, host)->turn(&conductor->mailbox, host, NULL);
     }
 }
 
@@ -137,7 +159,7 @@ static uint32_t collect_due(fm_conductor *conductor, uint64_t now_ns)
     conductor->due_count = 0;
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         fm_host *host = conductor->hosts[i];
-        if (conductor->kind->due_ns(conductor->config, host) > now_ns) {
+        if (kind_of(conductor, host)->due_ns(conductor->config, host) > now_ns) {
             continue;
         }
         conductor->due[conductor->due_count++] = host;
@@ -156,7 +178,8 @@ static void run_due_ticks(fm_conductor *conductor, uint64_t now_ns)
         fm_workers_run(conductor->workers, small_count, 1, tick_small_hosts, conductor);
     }
     for (uint32_t i = small_count > 1 ? small_count : 0; i < conductor->due_count; i++) {
-        conductor->kind->turn(&conductor->mailbox, conductor->due[i], conductor->workers);
+        fm_host *host = conductor->due[i];
+        kind_of(conductor, host)->turn(&conductor->mailbox, host, conductor->workers);
     }
 }
 
@@ -166,7 +189,7 @@ static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
     uint64_t next = UINT64_MAX;
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         const fm_host *host = conductor->hosts[i];
-        uint64_t due_ns = conductor->kind->due_ns(conductor->config, host);
+        uint64_t due_ns = kind_of(conductor, host)->due_ns(conductor->config, host);
         if (fm_recording_is_watched(host) && due_ns > now_ns + FM_HELD_UP_NS) {
             due_ns = now_ns + FM_HELD_UP_NS;
         }
@@ -181,14 +204,14 @@ static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
 // Only the end of the world, which is always the last job, does not wait.
 static bool must_wait(const fm_conductor *conductor, const fm_host *host)
 {
-    return conductor->kind->holds_up_jobs(conductor->config, host) &&
+    return kind_of(conductor, host)->holds_up_jobs(conductor->config, host) &&
            ((const fm_job *)host->backlog.last)->kind != FM_JOB_REMOVE;
 }
 
 // While the journal cannot be written, a refusal must not wait for it.
 static void run_job(fm_conductor *conductor, fm_host *host, fm_job *job)
 {
-    if (conductor->kind->refuses(conductor->config, host, job->kind)) {
+    if (kind_of(conductor, host)->refuses(conductor->config, host, job->kind)) {
         fm_outbox_finish_at_once(&conductor->mailbox, job, FM_ERR_IO);
     } else {
         fm_jobs_run(&conductor->mailbox, host, job);
@@ -206,7 +229,7 @@ static bool is_enough(const fm_conductor *conductor, uint32_t done, uint64_t beg
 
 static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_ns)
 {
-    conductor->kind->prepare(&conductor->mailbox, host);
+    kind_of(conductor, host)->prepare(&conductor->mailbox, host);
     bool worked = false;
     for (uint32_t done = 0; host->backlog.first != NULL && !must_wait(conductor, host); done++) {
         uint64_t now_ns = fm_clock_now_ns();
@@ -225,7 +248,7 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
         worked = true;
     }
     if (worked) {
-        conductor->kind->show(&conductor->mailbox, host);
+        kind_of(conductor, host)->show(&conductor->mailbox, host);
     }
     fm_recording_flush(&conductor->mailbox, host);
 }
@@ -288,6 +311,7 @@ static void say_stopped(fm_conductor *conductor)
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         fm_host *host = conductor->hosts[i];
         fm_jobs_abandon(&conductor->mailbox, host, FM_ERR_GOING_DOWN);
+        fm_following_end(host);
         fm_recording_add_last_keyframe(host);
         fm_recording_flush(&conductor->mailbox, host);
     }
@@ -371,7 +395,8 @@ static fm_status create_journals(fm_conductor *conductor, bool driven,
     }
     const fm_journal_options options = {
         .folder = config->journal_dir,
-        .durability = config->durability,
+        .durability =
+            config->durability == FM_DURABILITY_REPLICA ? FM_DURABILITY_TICK : config->durability,
         .interval_ms = config->journal_interval_ms,
         .retry_ms = FM_JOURNAL_RETRY_MS,
         .size_max = config->journal_size_max,
@@ -379,6 +404,8 @@ static fm_status create_journals(fm_conductor *conductor, bool driven,
         .driven = driven,
         .released = fm_recording_released,
         .failed = fm_recording_failed,
+        .committed = fm_recording_committed,
+        .copied = config->durability == FM_DURABILITY_REPLICA ? fm_recording_copied : NULL,
         .context = &conductor->mailbox,
         .fence = fence,
     };
@@ -395,6 +422,9 @@ static fm_status create(const fm_config *config, bool driven, bool for_replays,
     }
     conductor->config = config;
     conductor->kind = for_replays ? &fm_playback_kind : &fm_live_kind;
+    atomic_store(&conductor->mailbox.waits_for_copies,
+                 config->durability == FM_DURABILITY_REPLICA &&
+                     config->replica_missing == FM_REPLICA_BLOCK);
     fm_mailbox_init(&conductor->mailbox, config, on_event, context);
     for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
         fm_scratch_init(&conductor->scratches[i], &fm_memory_libc);

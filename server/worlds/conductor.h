@@ -63,7 +63,7 @@ FM_CHECKED fm_status fm_conductor_post(fm_conductor *conductor, fm_job *job);
 /// this returns.
 void fm_conductor_stop(fm_conductor *conductor);
 
-/// Makes the thread take a turn soon, whether or not there is something to do. The event loop.
+/// Makes the thread take a turn soon, whether or not there is something to do. Any thread.
 ///
 /// @return turns that it has ended so far: the number of a thread that gets on grows
 uint64_t fm_conductor_nudge(fm_conductor *conductor);
@@ -73,6 +73,10 @@ fm_event *fm_conductor_receive(fm_conductor *conductor);
 
 /// How a world looks from outside as of its last tick or command.
 fm_host_summary fm_conductor_summary(fm_conductor *conductor, const fm_host *host);
+
+/// Says whether a standby gets what is committed, and whether what is sent waits until it has it
+/// (host->copies.copied). Called as well when that has grown. Any thread.
+void fm_conductor_set_standby(fm_conductor *conductor, bool has_standby, bool waits_for_it);
 
 /// The writer of the worlds' journals; NULL: they have none.
 fm_journals *fm_conductor_journals(const fm_conductor *conductor);

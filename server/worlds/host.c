@@ -244,6 +244,7 @@ void fm_host_destroy(fm_host *host)
         return;
     }
     close_replay(host->playback.replay);
+    fm_journal_reader_close(host->following.reader);
     fm_journal_destroy(host->recording.journal);
     fm_journal_batch_destroy(host->recording.batch);
     fm_journal_batch_destroy(host->recording.last_batch);

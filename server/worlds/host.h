@@ -104,6 +104,22 @@ typedef struct fm_playback {
     char error[FM_ERROR_TEXT_SIZE]; // of the summary
 } fm_playback;
 
+// How far the world's journal is on the disk, and on that of a standby (server/streams/shipping.h).
+typedef struct fm_host_copies {
+    _Atomic uint64_t position, tick, size; // committed: the last row, ticks completed, bytes so far
+    _Atomic uint64_t copied;               // position that the standby has on its disk
+} fm_host_copies;
+
+typedef struct fm_followed fm_followed;
+
+// server/worlds/following.h: what makes a host one that follows another server's.
+typedef struct fm_following {
+    fm_followed *followed;     // NULL: none, or not any more. The conductor's, like the rest
+    fm_journal_reader *reader; // owned
+    bool is_stuck;             // it cannot go on from here
+    uint64_t retry_ns;         // when to try again to become a living world; 0: at once
+} fm_following;
+
 // What of a world waits to be taken, and what of it may be sent: guarded by the mailbox's lock.
 typedef struct fm_host_shared {
     fm_events inbox;
@@ -172,13 +188,15 @@ struct fm_host {
 
     // ---- the event loop's -----------------------------------------------------------------------
     fm_host_state state;
-    fm_scene *scenes; // views that somebody subscribed to
+    fm_scene *scenes;           // views that somebody subscribed to
+    struct fm_shipper *shipper; // how far a standby is (server/streams/shipping.h); NULL: none
 
     // ---- both threads' --------------------------------------------------------------------------
     fm_host_shared shared;
     atomic_uint jobs_waiting;            // in the inbox or taken out of it but not done
     atomic_uint traces_unread;           // inspections that the loop has not taken in
     atomic_size_t published_unread_size; // bytes of publications that the loop has not taken in
+    fm_host_copies copies;
 
     // ---- the conductor's ------------------------------------------------------------------------
     fm_world *world;
@@ -196,6 +214,7 @@ struct fm_host {
     fm_host_traces traces;
     fm_host_watches watches;
     fm_host_recording recording;
+    fm_following following;
     fm_host_times times;
 };
 

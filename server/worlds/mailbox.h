@@ -21,6 +21,10 @@ typedef struct fm_mailbox {
     void (*on_event)(void *context);
     void *context;
 
+    // server/streams/shipping.h sets them.
+    atomic_bool has_standby;      // there is one: it gets what is committed
+    atomic_bool waits_for_copies; // nothing is sent before the standby has it
+
     pthread_mutex_t lock; // guards what follows, and of every host the group that says so
     pthread_cond_t arrived;
     fm_events outbox;

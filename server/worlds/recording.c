@@ -436,6 +436,26 @@ void fm_recording_failed(void *context, void *owner, fm_journal_batch *batch)
     fm_mailbox_emit(mailbox, released.first, released.last);
 }
 
+void fm_recording_committed(void *context, void *owner, uint64_t position, uint64_t tick,
+                            uint64_t size)
+{
+    fm_mailbox *mailbox = context;
+    fm_host *host = owner;
+    atomic_store(&host->copies.position, position);
+    atomic_store(&host->copies.tick, tick);
+    atomic_fetch_add(&host->copies.size, size);
+    if (atomic_load(&mailbox->has_standby)) {
+        mailbox->on_event(mailbox->context);
+    }
+}
+
+uint64_t fm_recording_copied(void *context, void *owner)
+{
+    const fm_mailbox *mailbox = context;
+    const fm_host *host = owner;
+    return atomic_load(&mailbox->waits_for_copies) ? atomic_load(&host->copies.copied) : UINT64_MAX;
+}
+
 // ---- what a world may do -----------------------------------------------------------------------
 
 bool fm_recording_is_behind(const fm_host *host)
@@ -507,9 +527,11 @@ static fm_status prepare(fm_journals *journals, fm_host *host, char *error)
         return FM_ERR_NO_MEMORY;
     }
     host->recording.last_batch->is_last = true;
-    host->holds_back = fm_journals_hold_back(journals);
-    host->shared.tick_known = host->tick;
-    host->shared.digest_known = host->digest;
+    if (host->following.followed == NULL) { // else the loop knows the world, and all that already
+        host->holds_back = fm_journals_hold_back(journals);
+        host->shared.tick_known = host->tick;
+        host->shared.digest_known = host->digest;
+    }
     return FM_OK;
 }
 

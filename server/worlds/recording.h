@@ -109,3 +109,8 @@ void fm_recording_stats(const fm_config *config, const fm_host *host, fm_world_s
 
 void fm_recording_released(void *mailbox, void *host, fm_journal_batch *batch, bool written);
 void fm_recording_failed(void *mailbox, void *host, fm_journal_batch *batch);
+void fm_recording_committed(void *mailbox, void *host, uint64_t position, uint64_t tick,
+                            uint64_t size);
+
+/// Any thread.
+uint64_t fm_recording_copied(void *mailbox, void *host);

@@ -129,6 +129,7 @@ def before(name, client, chance):
     upload = ask("map.upload", total=b"\1", data=b"\x60")
     steps = {
         "token.revoke": lambda: [ask_with("token.create", client, chance, NEEDS["token.create"])],
+        "journal.have": lambda: [ask_with("token.create", client, chance, NEEDS["token.create"])],
         "agent.cancel": lambda: [ask_with("agent.order", client, chance, NEEDS["agent.order"])],
         "building.remove": lambda: [ask("building.place", team=b"\0")],
         "subscription.move": lambda: [ask("subscribe")], "unsubscribe": lambda: [ask("subscribe")],

@@ -52,6 +52,7 @@ static void test_matrix_of_roles(void **state)
         {FM_METHOD_AGENT_SPAWN, FM_ROLE_ADMIN},
         {FM_METHOD_AGENT_REMOVE, FM_ROLE_ADMIN},
         {FM_METHOD_AGENT_ORDER, FM_ROLE_PLAYER},
+        {FM_METHOD_AGENT_CANCEL, FM_ROLE_PLAYER},
         {FM_METHOD_AGENT_PLANNER, FM_ROLE_ADMIN},
         {FM_METHOD_AGENT_SET, FM_ROLE_ADMIN},
         {FM_METHOD_AGENT_PLACE, FM_ROLE_ADMIN},
@@ -88,6 +89,10 @@ static void test_matrix_of_roles(void **state)
         {FM_METHOD_TOKEN_LIST, FM_ROLE_ADMIN},
         {FM_METHOD_CLUSTER_MOVE, FM_ROLE_ADMIN},
         {FM_METHOD_CLUSTER_DRAIN, FM_ROLE_ADMIN},
+        {FM_METHOD_JOURNAL_FOLLOW, FM_ROLE_ADMIN},
+        {FM_METHOD_JOURNAL_HAVE, FM_ROLE_ADMIN},
+        {FM_METHOD_STANDBY_STATUS, FM_ROLE_ADMIN},
+        {FM_METHOD_STANDBY_PROMOTE, FM_ROLE_ADMIN},
     };
     assert_int_equal(FM_COUNT_OF(matrix), FM_METHOD_COUNT);
     for (size_t i = 0; i < FM_COUNT_OF(matrix); i++) {
@@ -95,6 +100,7 @@ static void test_matrix_of_roles(void **state)
         assert_int_equal(fm_method_role(matrix[i].method), matrix[i].role);
         for (fm_role role = FM_ROLE_NONE; role <= FM_ROLE_ADMIN; role++) {
             bool acts = matrix[i].method == FM_METHOD_AGENT_ORDER ||
+                        matrix[i].method == FM_METHOD_AGENT_CANCEL ||
                         matrix[i].method == FM_METHOD_BUILDING_PLACE ||
                         matrix[i].method == FM_METHOD_BUILDING_REMOVE;
             bool only_looks = role == FM_ROLE_OBSERVER || role == FM_ROLE_DEBUG;

@@ -884,5 +884,42 @@ namespace Fogmarch
             return Begin("cluster.drain")
                 .Set("node", node);
         }
+
+        /// <summary>For standbys: from now on this session gets `shipment` notifications with all that is in
+        /// the server's journals and comes to them, once it is on the server's disk. busy: another standby
+        /// follows already. bad_value: the standby's epoch is newer, so this server has been replaced. Lowest
+        /// role: admin.</summary>
+        /// <param name="epoch">of the standby</param>
+        /// <param name="data">what it has already, to go on from there: of each world number, position (8
+        /// bytes each, lowest first) and link (16 bytes) of the last row</param>
+        public Request JournalFollow(long epoch, byte[] data = null)
+        {
+            return Begin("journal.follow")
+                .Set("epoch", epoch)
+                .Set("data", data);
+        }
+
+        /// <summary>For standbys: all shipments up to this one are on its disk. Lowest role: admin.</summary>
+        /// <param name="number">of the shipment</param>
+        public Request JournalHave(long number)
+        {
+            return Begin("journal.have")
+                .Set("number", number);
+        }
+
+        /// <summary>Whether a server has a standby, or is one, and how far that is. Lowest role:
+        /// admin.</summary>
+        public Request StandbyStatus()
+        {
+            return Begin("standby.status");
+        }
+
+        /// <summary>A standby stops following and goes on with the worlds where its copy ends. Answered when
+        /// they tick. The server that it followed must be gone: it would not know. bad_value: this server is
+        /// no standby. Lowest role: admin.</summary>
+        public Request StandbyPromote()
+        {
+            return Begin("standby.promote");
+        }
     }
 }

@@ -657,6 +657,47 @@ ClusterDrain = TypedDict('ClusterDrain', {
     'worlds': int,
 })
 
+# What journal.follow answers.
+JournalFollow = TypedDict('JournalFollow', {
+    # of the server: grows with each standby that took over
+    'epoch': int,
+    # whether nothing is sent to anybody before the standby has it
+    'replica': bool,
+})
+
+# What standby.status answers.
+StandbyStatus = TypedDict('StandbyStatus', {
+    # primary, standby, or promoting
+    'role': str,
+    # grows with each standby that took over
+    'epoch': int,
+    # address: of the standby, empty while there is none; of a standby: of the server that it
+    # follows
+    'peer': str,
+    # of a primary: none, catching_up, in_step, late (it has not said for replica_timeout_ms what it
+    # has); of a standby: following, connecting, refused
+    'state': str,
+    # why a standby is not following; else empty
+    'error': str,
+    # of a primary: replica where nothing is sent before the standby has it, degraded where that is
+    # wished for and not so now, blocked where all waits for a standby; else the setting
+    'durability': str,
+    # ticks that the standby is behind, of the world that is furthest behind
+    'lag_ticks': int,
+    # bytes of rows and keyframes that it does not have on its disk yet
+    'lag_bytes': int,
+    # of each: world, name, tick, lag_ticks
+    'worlds': list[dict[str, Any]],
+})
+
+# What standby.promote answers.
+StandbyPromote = TypedDict('StandbyPromote', {
+    # its new one
+    'epoch': int,
+    # that go on here
+    'worlds': int,
+})
+
 # All that a view shows. Replaces everything received for the subscription before.
 Keyframe = TypedDict('Keyframe', {
     # which
@@ -792,6 +833,14 @@ Moved = TypedDict('Moved', {
     # the client knows all up to here: `since` of its next subscription, for a view that is to
     # continue without a keyframe; 0: it knows nothing
     'tick': int,
+}, total=False)
+
+# For standbys, after journal.follow: the next piece of the server's journals.
+Shipment = TypedDict('Shipment', {
+    # counts them, for journal.have
+    'number': int,
+    # as server/journal/shipment.h says
+    'data': bytes,
 }, total=False)
 
 class Methods:
@@ -2085,3 +2134,56 @@ class Methods:
             'node': node,
         }
         return cast(ClusterDrain, await self.call('cluster.drain', params))
+
+    async def journal_follow(
+        self, *,
+        epoch: int,
+        data: bytes | None = None,
+    ) -> JournalFollow:
+        """For standbys: from now on this session gets `shipment` notifications with all that is in
+        the server's journals and comes to them, once it is on the server's disk. busy: another
+        standby follows already. bad_value: the standby's epoch is newer, so this server has
+        been replaced. Lowest role: admin.
+
+        epoch: of the standby
+        data: what it has already, to go on from there: of each world number, position (8 bytes
+            each, lowest first) and link (16 bytes) of the last row
+        """
+        params: dict[str, Any] = {
+            'epoch': epoch,
+            'data': data,
+        }
+        return cast(JournalFollow, await self.call('journal.follow', params))
+
+    async def journal_have(
+        self, *,
+        number: int,
+    ) -> None:
+        """For standbys: all shipments up to this one are on its disk. Lowest role: admin.
+
+        number: of the shipment
+        """
+        params: dict[str, Any] = {
+            'number': number,
+        }
+        await self.call('journal.have', params)
+
+    async def standby_status(
+        self,
+    ) -> StandbyStatus:
+        """Whether a server has a standby, or is one, and how far that is. Lowest role: admin.
+        """
+        params: dict[str, Any] = {
+        }
+        return cast(StandbyStatus, await self.call('standby.status', params))
+
+    async def standby_promote(
+        self,
+    ) -> StandbyPromote:
+        """A standby stops following and goes on with the worlds where its copy ends. Answered when
+        they tick. The server that it followed must be gone: it would not know. bad_value: this
+        server is no standby. Lowest role: admin.
+        """
+        params: dict[str, Any] = {
+        }
+        return cast(StandbyPromote, await self.call('standby.promote', params))

@@ -8,11 +8,12 @@ from typing import Any, cast
 from .methods import (
     AgentCancel, AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport, AgentSet,
     AgentSpawn, BuildingPlace, BuildingRemove, ClusterDrain, ClusterMove, ClusterStatus,
-    DebugCompare, DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello, MapUpload,
-    PathDistance, PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList,
-    ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload, Stats, Subscribe, TeamCreate,
-    TerrainSet, TokenCreate, TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad,
-    WorldLocate, WorldPause, WorldResume, WorldSave, WorldStep,
+    DebugCompare, DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello, JournalFollow,
+    MapUpload, PathDistance, PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList,
+    ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload, StandbyPromote,
+    StandbyStatus, Stats, Subscribe, TeamCreate, TerrainSet, TokenCreate, TokenList,
+    WorldCreate, WorldInfo, WorldList, WorldLoad, WorldLocate, WorldPause, WorldResume,
+    WorldSave, WorldStep,
 )
 
 
@@ -1307,3 +1308,56 @@ class PlainMethods:
             'node': node,
         }
         return cast(ClusterDrain, self.call('cluster.drain', params))
+
+    def journal_follow(
+        self, *,
+        epoch: int,
+        data: bytes | None = None,
+    ) -> JournalFollow:
+        """For standbys: from now on this session gets `shipment` notifications with all that is in
+        the server's journals and comes to them, once it is on the server's disk. busy: another
+        standby follows already. bad_value: the standby's epoch is newer, so this server has
+        been replaced. Lowest role: admin.
+
+        epoch: of the standby
+        data: what it has already, to go on from there: of each world number, position (8 bytes
+            each, lowest first) and link (16 bytes) of the last row
+        """
+        params: dict[str, Any] = {
+            'epoch': epoch,
+            'data': data,
+        }
+        return cast(JournalFollow, self.call('journal.follow', params))
+
+    def journal_have(
+        self, *,
+        number: int,
+    ) -> None:
+        """For standbys: all shipments up to this one are on its disk. Lowest role: admin.
+
+        number: of the shipment
+        """
+        params: dict[str, Any] = {
+            'number': number,
+        }
+        self.call('journal.have', params)
+
+    def standby_status(
+        self,
+    ) -> StandbyStatus:
+        """Whether a server has a standby, or is one, and how far that is. Lowest role: admin.
+        """
+        params: dict[str, Any] = {
+        }
+        return cast(StandbyStatus, self.call('standby.status', params))
+
+    def standby_promote(
+        self,
+    ) -> StandbyPromote:
+        """A standby stops following and goes on with the worlds where its copy ends. Answered when
+        they tick. The server that it followed must be gone: it would not know. bad_value: this
+        server is no standby. Lowest role: admin.
+        """
+        params: dict[str, Any] = {
+        }
+        return cast(StandbyPromote, self.call('standby.promote', params))

@@ -300,6 +300,30 @@ static void ask_for_the_cluster(void)
     ask(FM_METHOD_CLUSTER_STATUS);
 }
 
+static void follow(void)
+{
+    put_uint(FM_FIELD_EPOCH, 0);
+    ask(FM_METHOD_JOURNAL_FOLLOW);
+}
+
+static void have(void)
+{
+    for (uint32_t i = 1; i <= MANY * scene.scale; i++) {
+        put_uint(FM_FIELD_NUMBER, i);
+        ask(FM_METHOD_JOURNAL_HAVE);
+    }
+}
+
+static void ask_for_the_standby(void)
+{
+    ask(FM_METHOD_STANDBY_STATUS);
+}
+
+static void promote(void)
+{
+    ask(FM_METHOD_STANDBY_PROMOTE);
+}
+
 static void save(void)
 {
     put_world();
@@ -773,6 +797,10 @@ static const struct deed deeds[] = {
     {FM_METHOD_CLUSTER_STATUS, "worlds", worlds, ask_for_the_cluster},
     {FM_METHOD_CLUSTER_MOVE, "worlds", worlds, move_worlds},
     {FM_METHOD_CLUSTER_DRAIN, "worlds", worlds, drain},
+    {FM_METHOD_JOURNAL_FOLLOW, "worlds", worlds, follow},
+    {FM_METHOD_JOURNAL_HAVE, "requests", start, have},
+    {FM_METHOD_STANDBY_STATUS, "worlds", worlds, ask_for_the_standby},
+    {FM_METHOD_STANDBY_PROMOTE, "worlds", worlds, promote},
     {FM_METHOD_WORLD_STEP, "agents", marching_units, step},
     {FM_METHOD_WORLD_SAVE, "agents", marching_units, save},
     {FM_METHOD_SAVE_DOWNLOAD, "agents", saved_units, download},

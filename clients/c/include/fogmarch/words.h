@@ -213,6 +213,10 @@ typedef enum fm_method {
     FM_METHOD_TOKEN_LIST, // "token.list"
     FM_METHOD_CLUSTER_MOVE, // "cluster.move"
     FM_METHOD_CLUSTER_DRAIN, // "cluster.drain"
+    FM_METHOD_JOURNAL_FOLLOW, // "journal.follow"
+    FM_METHOD_JOURNAL_HAVE, // "journal.have"
+    FM_METHOD_STANDBY_STATUS, // "standby.status"
+    FM_METHOD_STANDBY_PROMOTE, // "standby.promote"
     FM_METHOD_COUNT,
 } fm_method;
 
@@ -325,6 +329,7 @@ typedef enum fm_field {
     FM_FIELD_BEFORE, // "before"
     FM_FIELD_REPLACES, // "replaces"
     FM_FIELD_DEADLINE, // "deadline"
+    FM_FIELD_EPOCH, // "epoch"
     FM_FIELD_COUNT,
 } fm_field;
 
@@ -337,6 +342,7 @@ typedef enum fm_notification {
     FM_NOTIFY_IDLE, // "idle"
     FM_NOTIFY_GOING_DOWN, // "going_down"
     FM_NOTIFY_MOVED, // "moved"
+    FM_NOTIFY_SHIPMENT, // "shipment"
     FM_NOTIFICATION_COUNT,
 } fm_notification;
 

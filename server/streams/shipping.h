@@ -1,0 +1,85 @@
+// server/streams/shipping.h: a server's side of a standby: sends what is in the journals to the
+// session that asked for it (journal.follow), and notes what the standby has.
+//
+//   commit ──> loop: which worlds have news ──> thread pool: reads their journals' files ──> loop:
+//   shipments ──> the standby's disk ──> journal.have ──> what waited for that is sent
+//
+// What was just written and what is old are read the same way, from the file, so a standby that
+// comes back after a day needs nothing special: it says where it is and gets what follows, or a
+// keyframe where its rows are gone or are not this server's.
+//
+//   NONE ── journal.follow ──> CATCHING_UP ── has all but a little ──> IN_STEP
+//     ^                              ^                                   │ nothing from it for
+//     └── disconnected ──┴───────────┴────────────── LATE <──────────────┘ replica_timeout_ms
+//
+// With durability replica what clients are sent waits for the standby: with replica_missing block
+// always, with degrade while it is IN_STEP. Between it and the standby there are never more than
+// FM_SHIPPING_WINDOW bytes and what one look into the files brings.
+//
+// Threads: the event loop; the files are read on the thread pool.
+
+#pragma once
+
+#include "server/sessions/session.h"
+
+#define FM_SHIPPING_WINDOW ((size_t)4 << 20) // bytes on their way, beyond which no more are read
+
+// X(enumerator, name)
+#define FM_SHIPPING_STATE_LIST(X)                                                                  \
+    X(FM_SHIPPING_NONE, "none")                                                                    \
+    X(FM_SHIPPING_CATCHING_UP, "catching_up")                                                      \
+    X(FM_SHIPPING_IN_STEP, "in_step")                                                              \
+    X(FM_SHIPPING_LATE, "late")
+
+typedef enum fm_shipping_state {
+#define X(enumerator, name) enumerator,
+    FM_SHIPPING_STATE_LIST(X)
+#undef X
+} fm_shipping_state;
+
+/// Static storage.
+const char *fm_shipping_state_name(fm_shipping_state state);
+
+/// A session follows from now on.
+///
+/// @param places  what it has already; as fm_shipment_take_place() reads them
+/// @param error   receives a sentence; room for FM_ERROR_TEXT_SIZE
+/// @return FM_OK, FM_ERR_BUSY, FM_ERR_BAD_VALUE, FM_ERR_NOT_READY or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_shipping_begin(fm_session *session, const void *places, size_t size,
+                                       char *error);
+
+/// It has all shipments up to this one on its disk. Of any other session it says nothing.
+void fm_shipping_have(fm_session *session, uint64_t number);
+
+/// Sends what there is. After commits, and whenever there may be news.
+void fm_shipping_feed(fm_hub *hub);
+
+/// Now and then: a standby that says nothing is late.
+void fm_shipping_check_time(fm_hub *hub, uint64_t now_ns);
+
+/// The session is gone.
+void fm_shipping_end_session(fm_session *session);
+
+/// The ledger has changed, and is on the disk. Calls `then` once the standby has it where that is
+/// wished for (durability replica), else at once. is_safe: false when the server ends before.
+void fm_shipping_note_ledger(fm_hub *hub, void (*then)(void *context, bool is_safe), void *context);
+
+/// The server ends: nothing waits any more, and what was waiting is told.
+void fm_shipping_end(fm_hub *hub);
+
+/// The same for a world that has begun.
+void fm_shipping_note_world(fm_hub *hub, const fm_host *host,
+                            void (*then)(void *context, bool is_safe), void *context);
+
+// What it is like, for people.
+typedef struct fm_shipping_report {
+    fm_shipping_state state;
+    const char *peer;       // of the standby; empty: none
+    const char *durability; // as standby.status says
+    uint64_t lag_ticks, lag_size;
+} fm_shipping_report;
+
+fm_shipping_report fm_shipping_report_get(const fm_hub *hub);
+
+/// Ticks that the standby is behind in one world.
+uint64_t fm_shipping_lag(const fm_host *host);

@@ -1,0 +1,295 @@
+"""A standby: a second server that follows the journals of a first one and takes its place.
+
+Goal    with `durability: replica` nothing that anybody was answered is lost when the first server is
+        killed and the standby promoted, and clients go on there as who they were. A standby is shown
+        and asked like any server, changes nothing, catches up after either has been away, and is not
+        taken in by a server that was replaced, by another's journals, or by damaged messages.
+Method  two real servers, killed and started again; a proxy between them that spoils bytes.
+"""
+
+import os
+import shutil
+import socket
+import tempfile
+import threading
+
+from fogmarch_server import RequestError, Server, run, seed, until
+
+ADMIN = "a" * 32
+PLAYER = "fogmarch e2e standby"
+
+
+class Pair:
+    """Folders of two servers and a file of tokens for both; gone afterwards."""
+
+    def __enter__(self):
+        self.root = tempfile.mkdtemp(prefix="fogmarch-standby-")
+        self.tokens = self.write("tokens", f"admin {ADMIN}\n")
+        self.token = self.write("token", ADMIN + "\n")
+        for name in ("one", "two", "three"):
+            os.mkdir(os.path.join(self.root, name))
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.root)
+
+    def write(self, name, text):
+        path = os.path.join(self.root, name)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+            file.write(text)
+        return path
+
+    def primary(self, *flags, folder="one"):
+        return Node("--journal-dir", os.path.join(self.root, folder), "--token-file", self.tokens,
+                    "--keyframe-ticks", "20", *flags)
+
+    def standby(self, port, *flags, folder="two"):
+        return self.primary("--follow", f"127.0.0.1:{port}", "--follow-token-file", self.token, *flags,
+                            folder=folder)
+
+
+class Node(Server):
+    def admin(self):
+        client = self.connect(hello=False)
+        client.call("hello", protocol=1, client=PLAYER, token=ADMIN)
+        return client
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.returncode = 0  # it was us
+
+
+def refusal(client, method, **params):
+    try:
+        client.call(method, **params)
+    except RequestError as error:
+        return error
+    raise AssertionError(f"{method} was not refused")
+
+
+def make_world(admin, name="w", **params):
+    made = admin.call("world.create", name=name, generator="skirmish", width=96, height=96, players=2,
+                      seed=5, **{"tick_hz": 50, "overload": "skip", **params})
+    team = admin.call("team.create", world=made["world"])["team"]
+    ids = admin.call("agent.spawn", world=made["world"], team=team,
+                     cells=made["bases"][:2] * 20)["agents"]
+    admin.call("agent.order", world=made["world"], kind="move", agents=ids, goal=made["bases"][2:4])
+    return made["world"], team, ids
+
+
+def wait_in_step(admin):
+    until(lambda: admin.call("standby.status")["state"] == "in_step",
+          lambda: f"a standby in step: {admin.call('standby.status')}")
+
+
+def promote(pair):
+    """Everything that was acknowledged before a kill -9 is there after standby.promote."""
+    flags = ("--durability", "replica")
+    with pair.primary(*flags) as one, pair.standby(one.port) as two:
+        admin = one.admin()
+        wait_in_step(admin)
+        world, team, ids = make_world(admin)
+        seat = admin.call("token.create", role="player", world=world, team=team)
+        gone = admin.call("token.create", role="observer")
+        admin.call("token.revoke", number=gone["number"])
+        player = one.connect(hello=False)
+        resume = player.call("hello", protocol=1, client=PLAYER, token=seat["token"])["resume"]
+        other = two.admin()
+        shown = other.call("subscribe", world=world, team=team)["subscription"]
+        # What one answers the other has; by it alone.
+        spawned = admin.call("agent.spawn", world=world, team=team, cells=[3, 3], command_id=77)
+        for x in range(8):
+            admin.call("terrain.set", world=world, cells=[40 + x, 5], set="wall")
+        tick, digest = stopped(admin, world)
+        one.kill()
+        status = other.call("standby.status")
+        assert status["role"] == "standby" and status["epoch"] == 0, status
+        assert refusal(other, "world.pause", world=world).name == "read_only"
+        done = other.call("standby.promote")
+        assert done == {"epoch": 1, "worlds": 1}, done
+        info = other.call("world.info", world=world)
+        assert (info["tick"], info["digest"], info["paused"]) == (tick, digest, True), (info, tick, digest)
+        other.call("world.resume", world=world)
+        until(lambda: other.call("world.info", world=world)["tick"] > tick + 5, "ticks")
+        assert other.notification("delta")
+        # A command that came through is not done twice, and who has shown a secret comes back.
+        again = other.call("agent.spawn", world=world, team=team, cells=[3, 3], command_id=77)
+        assert again["agents"] == spawned["agents"], (again, spawned)
+        back = two.connect(hello=False)
+        hello = back.call("hello", protocol=1, client=PLAYER, resume=resume)
+        assert hello["resumed"] and hello["world"] == world and hello["team"] == team, hello
+        assert back.call("agent.order", world=world, kind="stop", agents=[1])
+        fresh = two.connect(hello=False)
+        assert refusal(fresh, "hello", protocol=1, token=gone["token"]).name == "denied"
+        assert other.call("unsubscribe", subscription=shown) == {}
+        number = other.call("world.create", name="next", generator="open", width=16, height=16)["world"]
+        assert number == world + 1, number
+        assert refusal(other, "standby.promote").name == "bad_value"
+        # The first server comes back: whoever has followed the second one does not follow it.
+        with pair.standby(two.port, folder="three") as three:
+            wait_for_state(three.admin(), "following")
+            until(lambda: len(three.admin().call("world.list")["worlds"]) == 2, "both worlds")
+            three.kill()
+        with pair.primary(*flags) as old, pair.standby(old.port, folder="three") as three:
+            client = three.admin()
+            wait_for_state(client, "refused")
+            said = client.call("standby.status")
+            assert "replaced" in said["error"] and said["epoch"] == 1, said
+            old.kill()  # it waits for a standby, and would wait with its end
+        # What it had and nobody was told is set aside where it follows.
+        with pair.standby(two.port, folder="one") as one:
+            client = one.admin()
+            until(lambda: same_world(other, client, world), "the same world")
+            assert client.call("standby.status")["epoch"] == 1
+
+
+def same_world(one, two, world):
+    """Whether two servers show a world alike, which is stopped for the look."""
+    tick, digest = stopped(one, world)
+    try:
+        until(lambda: two.call("world.info", world=world)["tick"] >= tick, "the other's tick")
+        info = two.call("world.info", world=world)
+    except RequestError:
+        return False  # it has not come yet
+    finally:
+        one.call("world.resume", world=world)
+    assert (info["tick"], info["digest"]) == (tick, digest), (info, tick, digest)
+    return True
+
+
+def stopped(admin, world):
+    admin.call("world.pause", world=world)
+    info = admin.call("world.info", world=world)
+    return info["tick"], info["digest"]
+
+
+def away(pair):
+    """Either server is killed and comes back; worlds begin and end meanwhile."""
+    flags = ("--durability", "replica", "--replica-missing", "degrade")
+    with pair.primary(*flags) as one:
+        admin = one.admin()
+        world, team, _ = make_world(admin)
+        doomed, _, _ = make_world(admin, "doomed")
+        assert admin.call("standby.status")["durability"] == "degraded"
+        with pair.standby(one.port) as two:
+            wait_in_step(admin)
+            assert same_world(admin, two.admin(), world)
+            two.kill()
+        until(lambda: admin.call("standby.status")["durability"] == "degraded", "the loss")
+        admin.call("world.destroy", world=doomed)
+        late, _, _ = make_world(admin, "late")
+        tick = admin.call("world.info", world=world)["tick"]
+        until(lambda: admin.call("world.info", world=world)["tick"] > tick + 45, "keyframes")
+        with pair.standby(one.port) as two:
+            client = two.admin()
+            wait_in_step(admin)
+            until(lambda: {w["world"] for w in client.call("world.list")["worlds"]} == {world, late},
+                  "the worlds that there are")
+            assert same_world(admin, client, world) and same_world(admin, client, late)
+            delta = client.call("subscribe", world=world, team=team)
+            admin.call("agent.spawn", world=world, team=team, cells=[3, 3])
+            assert client.notification("delta")
+            start = client.call("world.info", world=world)["bases"][:2]
+            assert client.call("path.query", world=world, **{"from": start, "to": start})
+            assert client.call("stats", world=world)["world"]["agents"] == 21
+            client.call("unsubscribe", subscription=delta["subscription"])
+            # The port stays, so that the standby finds it again.
+            port = one.port
+            one.kill()
+            with pair.primary("--listen", f"127.0.0.1:{port}", *flags) as again:
+                admin = again.admin()
+                wait_in_step(admin)
+                assert same_world(admin, client, world)
+                metrics = admin.call("standby.status")
+                assert metrics["peer"] == "127.0.0.1" and metrics["lag_ticks"] <= 50, metrics
+
+
+class Spoiler:
+    """A proxy that changes one byte of what the server sends once it was told to."""
+
+    def __init__(self, port):
+        self.target, self.spoil = port, False
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", self.target))
+            threading.Thread(target=self.copy, args=(client, server, False), daemon=True).start()
+            threading.Thread(target=self.copy, args=(server, client, True), daemon=True).start()
+
+    def copy(self, source, target, is_answer):
+        try:
+            while data := source.recv(1 << 16):
+                if is_answer and self.spoil and len(data) > 80:
+                    data = data[:60] + bytes([data[60] ^ 1]) + data[61:]
+                    self.spoil = False
+                target.sendall(data)
+        except OSError:
+            pass
+        for end in (source, target):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+
+
+def refused(pair):
+    """Strangers, a second standby, messages that were spoiled on the way."""
+    flags = ("--durability", "replica", "--replica-missing", "degrade")
+    with pair.primary(*flags) as one:
+        admin = one.admin()
+        world, team, _ = make_world(admin)
+        observer = one.connect(hello=False)
+        token = admin.call("token.create", role="debug")["token"]
+        observer.call("hello", protocol=1, client=PLAYER, token=token)
+        for method, params in (("journal.follow", {"epoch": 0}), ("standby.promote", {}),
+                               ("standby.status", {}), ("journal.have", {"number": 1})):
+            assert refusal(observer, method, **params).name == "denied", method
+        assert refusal(admin, "standby.promote").name == "bad_value"
+        assert refusal(admin, "journal.follow", epoch=3).name == "bad_value"
+        assert refusal(admin, "journal.follow", epoch=0, data=b"no places").name == "bad_value"
+        spoiler = Spoiler(one.port)
+        with pair.standby(spoiler.port) as two:
+            client = two.admin()
+            wait_in_step(admin)
+            assert refusal(admin, "journal.follow", epoch=0).name == "busy"
+            assert refusal(client, "journal.follow", epoch=0).name == "read_only"
+            for _ in range(3):
+                spoiler.spoil = True
+                until(lambda: not spoiler.spoil, "a message to spoil")
+                wait_in_step(admin)
+                until(lambda: same_world(admin, client, world), "the same world")
+            assert refusal(client, "agent.spawn", world=world, team=team, cells=[1, 1]).name == "read_only"
+        spoiler.close()
+        wrong = pair.write("wrong", "b" * 32)
+        with pair.primary("--follow", f"127.0.0.1:{one.port}", "--follow-token-file", wrong,
+                          folder="three") as three:
+            wait_for_state(three.admin(), "refused")
+
+
+def wait_for_state(admin, state):
+    until(lambda: admin.call("standby.status")["state"] == state,
+          lambda: f"{state}: {admin.call('standby.status')}")
+
+
+def each(case):
+    def run_it():
+        with Pair() as pair:
+            case(pair)
+    run_it.__name__ = case.__name__
+    return run_it
+
+
+if __name__ == "__main__":
+    seed()
+    run([each(case) for case in (promote, away, refused)])
