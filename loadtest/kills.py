@@ -1,24 +1,30 @@
 #!/usr/bin/env python3
 """Nodes of a cluster that die under load: how long takeovers take, and whether anything was lost.
 
-    loadtest/kills.py [--build DIR] [--cluster N] [--kills N] [--agents N] [--seed N] [--json]
+    loadtest/kills.py [--build DIR] [--cluster N] [--kills N] [--moves N] [--agents N] [--seed N] [--json]
 
 N nodes and one member of etcd on loopback, one world at 10 Hz whose units march. One client orders as fast as it is
 answered, another looks at the world's tick and digest all the time; both go where the world is by themselves, as any
 client of the library does. Again and again the node that has the world is killed, or, every third time, stopped until
-another one has the world, and then woken. A node that was killed is started again.
+another one has the world, and then woken. A node that was killed is started again. In between the world is moved from
+node to node (cluster.move), as often as --moves says in all.
 
     takeover_ms          from the kill to the first order that is answered after it: median, p99, max
+    move_pause_ms        of the moves: the longest time that an order's answer took from the wish on, with the client's
+                         way to the next node: median, p99, max
     append_ms            of the nodes that live at the end: mean and max of an append to etcd
     lost_commands        answered, and not in the world at the end; carried_out_twice: the reverse
     digest_differences   ticks of which two digests were told
     two_speakers         nodes that answered for the world after another one had it
+
+With --json each round is told on the error output. A run that is interrupted (Ctrl-C) tells what it has found.
 
 Exit status 1 when one of the last three is not 0. Needs etcd (Debian: etcd-server) and python3-msgpack. It is a script
 and not a part of fogmarch-load, whose clients measure one server: here they have to follow, and nodes are the load.
 """
 
 import argparse
+import collections
 import json
 import os
 import random
@@ -105,6 +111,7 @@ class Load:
             self.given_before = self.given(client)
         self.answers = {}  # by command_id
         self.gaps = []  # begin and end of calls that took longer than half a second
+        self.calls = collections.deque(maxlen=4096)  # begin and end of the last ones
         self.digests, self.differences = {}, set()
         self.stopping = False
         self.failure = None
@@ -132,8 +139,10 @@ class Load:
         number = len(self.answers) + 1
         begun = time.monotonic()
         self.answers[number] = client.agent_order(**self.order(number))
-        if time.monotonic() - begun > 0.5:
-            self.gaps.append((begun, time.monotonic()))
+        ended = time.monotonic()
+        self.calls.append((begun, ended))
+        if ended - begun > 0.5:
+            self.gaps.append((begun, ended))
 
     def _look(self, client):
         info = client.world_info(world=self.world)
@@ -208,6 +217,24 @@ def take_one_away(nodes, load, freezes):
     return took, speakers
 
 
+def move(nodes, load):
+    """Moves the world to another node. Returns the milliseconds of the longest answer."""
+    source = until(lambda: owner_of(nodes, load.world), "an owner")
+    begun = time.monotonic()
+    with source.connect() as client:
+        until(lambda: len(client.cluster_status()["nodes"]) == len(nodes), "all nodes")
+        client.cluster_move(world=load.world)
+    until(lambda: load.check() and owner_of(nodes, load.world) not in (None, source), "a move")
+    moved = time.monotonic()
+    until(lambda: load.check() and load.calls and load.calls[-1][0] > moved, "an order that is answered")
+    return max(end - max(begin, begun) for begin, end in list(load.calls) if end > begun) * 1000
+
+
+def figures(took):
+    took = sorted(took)
+    return {"median": round(took[len(took) // 2]), "p99": round(took[-1 - len(took) // 100]), "max": round(took[-1])}
+
+
 def append_ms(nodes):
     figures = []
     for node in nodes:
@@ -248,21 +275,27 @@ def measure(options, folder, processes):
         agents = admin.agent_spawn(world=world, team=1, cells=cells, place="nearest")["agents"]
         admin.agent_order(world=world, agents=agents, kind="patrol", goal=[SIDE // 2, SIDE // 2])
     load = Load(",".join(f"127.0.0.1:{node.port}" for node in nodes), world, agents)
-    took, speakers = [], 0
+    took, pauses, speakers = [], [], 0
     try:
         for i in range(options.kills):
+            while len(pauses) < options.moves * (i + 1) // options.kills:
+                pauses.append(move(nodes, load))
             answered = len(load.answers)
             until(lambda: load.check() and len(load.answers) > answered + 20, "some orders")
             ms, more = take_one_away(nodes, load, i % 3 == 2)
             took.append(ms)
             speakers += more
+            if options.json:
+                print(f"{i + 1}: takeover {ms:.0f} ms, {len(load.answers)} commands, {len(pauses)} moves",
+                      file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        until(lambda: owner_of(nodes, load.world), "an owner")
     finally:
         load.stopping = True
     lost, twice = load.finish()
-    took.sort()
-    return {"nodes": options.cluster, "kills": options.kills, "agents": options.agents, "seed": options.seed,
-            "takeover_ms": {"median": round(took[len(took) // 2]), "p99": round(took[-1 - len(took) // 100]),
-                            "max": round(took[-1])},
+    return {"nodes": options.cluster, "kills": len(took), "moves": len(pauses), "agents": options.agents,
+            "seed": options.seed, **({"takeover_ms": figures(took)} if took else {}),
+            **({"move_pause_ms": figures(pauses)} if pauses else {}),
             "append_ms": append_ms(nodes), "commands": len(load.answers), "ticks_seen": len(load.digests),
             "lost_commands": lost, "carried_out_twice": twice, "digest_differences": len(load.differences),
             "two_speakers": speakers}
@@ -273,6 +306,7 @@ def main():
     parser.add_argument("--build", default=os.path.join(HERE, "../build/release"))
     parser.add_argument("--cluster", type=int, default=3)
     parser.add_argument("--kills", type=int, default=6)
+    parser.add_argument("--moves", type=int, default=0)
     parser.add_argument("--agents", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print JSON alone")

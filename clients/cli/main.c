@@ -2,6 +2,7 @@
 //
 // Options that all subcommands have may stand before or after the subcommand's name.
 
+#include "clients/cli/cluster/cluster.h"
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/picture/picture.h"
 #include "clients/cli/replay/replay.h"

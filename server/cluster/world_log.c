@@ -35,10 +35,10 @@ static fm_fence_verdict check(void *context, uint64_t number)
 
 // One try. FM_ERR_BUSY: somebody else was faster.
 static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const char *name,
-                                const char *nonce, uint64_t *number, char *error)
+                                const char *nonce, uint64_t given, uint64_t *number, char *error)
 {
     char name_key[FM_WORLD_LOG_KEY_SIZE], next_key[FM_WORLD_LOG_KEY_SIZE],
-        world_key[FM_WORLD_LOG_KEY_SIZE];
+        world_key[FM_WORLD_LOG_KEY_SIZE], owner_key[FM_WORLD_LOG_KEY_SIZE];
     fm_world_log_key(store, name_key, "names/%s", name);
     fm_world_log_key(store, next_key, "next");
     fm_writer body = fm_writer_init(&fm_memory_libc);
@@ -64,10 +64,12 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
         status = space != NULL && strcmp(space + 1, nonce) == 0 ? FM_OK : FM_ERR_EXISTS;
         goto out;
     }
-    *number = next == NULL ? 1 : strtoull(next, NULL, 10);
+    uint64_t free_from = next == NULL ? 1 : strtoull(next, NULL, 10);
+    *number = given != 0 ? given : free_from;
     snprintf(wanted, sizeof wanted, "%" PRIu64 " %s", *number, nonce);
-    snprintf(after, sizeof after, "%" PRIu64, *number + 1);
+    snprintf(after, sizeof after, "%" PRIu64, *number < free_from ? free_from : *number + 1);
     fm_world_log_key(store, world_key, "worlds/%016" PRIx64, *number);
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, *number);
     fm_writer_clear(&body);
     fm_etcd_put(&body, "{\"compare\":[");
     if (next == NULL) {
@@ -77,6 +79,10 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
     }
     fm_etcd_put(&body, ",");
     fm_etcd_compare_absent(&body, name_key);
+    fm_etcd_put(&body, ",");
+    fm_etcd_compare_absent(&body, world_key); // as a given number may be taken
+    fm_etcd_put(&body, ",");
+    fm_etcd_compare_absent(&body, owner_key);
     fm_etcd_put(&body, "],\"success\":[");
     fm_etcd_request_put(&body, next_key, after, strlen(after));
     fm_etcd_put(&body, ",");
@@ -96,8 +102,8 @@ out:
     return status;
 }
 
-fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint64_t *number,
-                               char *error)
+fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint64_t wanted,
+                               uint64_t *number, char *error)
 {
     fm_etcd *etcd;
     if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
@@ -108,10 +114,14 @@ fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint
              randombytes_random());
     fm_status status = FM_ERR_BUSY;
     for (uint32_t i = 0; i < RESERVE_TRIES && status == FM_ERR_BUSY; i++) {
-        status = try_to_reserve(store, etcd, name, nonce, number, error);
+        status = try_to_reserve(store, etcd, name, nonce, wanted, number, error);
     }
     fm_etcd_destroy(etcd);
-    return status;
+    bool is_taken = status == FM_ERR_BUSY && wanted != 0;
+    if (is_taken) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "number %" PRIu64 " is another world's", wanted);
+    }
+    return is_taken ? FM_ERR_EXISTS : status;
 }
 
 void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name)

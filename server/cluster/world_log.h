@@ -82,10 +82,11 @@ const fm_journal_fence *fm_world_log_store_fence(fm_world_log_store *store);
 
 /// Takes a number and a name for a new world.
 ///
-/// @param error  receives a sentence; room for FM_JOURNAL_ERROR_SIZE
-/// @return FM_OK, FM_ERR_EXISTS: the name is taken, or FM_ERR_IO
+/// @param wanted  the number that it is to have; 0: the next one
+/// @param error   receives a sentence; room for FM_JOURNAL_ERROR_SIZE
+/// @return FM_OK, FM_ERR_EXISTS: the name or number is taken, or FM_ERR_IO
 FM_CHECKED fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name,
-                                          uint64_t *number, char *error);
+                                          uint64_t wanted, uint64_t *number, char *error);
 
 /// Gives them back: the world could not begin.
 void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name);

@@ -146,8 +146,8 @@ static fm_status take_number(fm_creation *creation)
     if (store == NULL) {
         return FM_OK;
     }
-    fm_status status =
-        fm_world_log_reserve(store, creation->options.name, &creation->number, error);
+    fm_status status = fm_world_log_reserve(store, creation->options.name, creation->options.number,
+                                            &creation->number, error);
     creation->is_reserved = status == FM_OK;
     snprintf(creation->error, sizeof creation->error, "%.*s", (int)sizeof creation->error - 1,
              error);

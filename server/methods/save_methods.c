@@ -179,7 +179,14 @@ fm_status fm_take_world_load(fm_session *session, const fm_request *request, cha
     if (status != FM_OK) {
         return status;
     }
-    status = read_head(session->hub->config, &options, error);
+    options.number = request->values[FM_FIELD_NUMBER].number;
+    if (options.number != 0 && session->hub->log_store == NULL) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "world.load: 'number' is for nodes of a cluster");
+        status = FM_ERR_BAD_VALUE;
+    }
+    if (status == FM_OK) {
+        status = read_head(session->hub->config, &options, error);
+    }
     if (status == FM_OK) {
         status = read_changes(session, request, &options, error);
     }

@@ -235,6 +235,7 @@ typedef struct fm_host_options {
     fm_overload overload;
     bool paused;
     size_t memory_max; // bytes
+    uint64_t number;   // that it is to have in a cluster; 0: the next one
     bool is_save; // `map` is a saved world (server/worlds/save_file.h), and brings its own rules
 } fm_host_options;
 

@@ -189,6 +189,14 @@ class Node:
         return log
 
 
+def is_here(client, world):
+    """Whether a client's node has a world and answers for it."""
+    try:
+        return client.call("world.locate", world=world)["here"]
+    except RequestError:
+        return False
+
+
 class Follower:
     """A client that goes where its world is, and sends what was not answered again."""
 

@@ -20,11 +20,12 @@ BUILD = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "..")
 
 def nothing_is_lost():
     done = subprocess.run([sys.executable, "-B", SCRIPT, "--build", BUILD, "--cluster", "2", "--kills", "1",
-                           "--agents", "20", "--json"], capture_output=True, text=True, timeout=2 * PATIENCE,
+                           "--moves", "1", "--agents", "20", "--json"], capture_output=True, text=True, timeout=2 * PATIENCE,
                           check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     said = json.loads(done.stdout)
     assert said["commands"] > 20 and said["ticks_seen"] > 0 and said["append_ms"]["mean"] > 0, said
+    assert 0 < said["move_pause_ms"]["median"] <= said["move_pause_ms"]["max"], said
     assert 0 < said["takeover_ms"]["median"] <= said["takeover_ms"]["max"], said
     assert not any(said[name] for name in ("lost_commands", "carried_out_twice", "digest_differences",
                                            "two_speakers")), said

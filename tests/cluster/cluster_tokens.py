@@ -14,7 +14,7 @@ import signal
 import sys
 
 import cluster
-from cluster import Etcd, Node, RequestError, until
+from cluster import Etcd, Node, RequestError, is_here, until
 from fogmarch_server import Client, run
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python"))
@@ -165,9 +165,9 @@ def a_client_goes_by_its_ticket(both, world):
         assert client.address == f"127.0.0.1:{node.port}", (client.address, node.name)
         if node is b:
             both.admins[1].call("cluster.move", world=world, node="a")
-            until(lambda: both.admins[1].call("world.locate", world=world)["node"] == "a", "the world to move")
+            until(lambda: is_here(both.admins[0], world), "the world to move")
     both.admins[0].call("cluster.move", world=world, node="b")
-    until(lambda: both.admins[0].call("world.locate", world=world)["node"] == "b", "the world to go back")
+    until(lambda: is_here(both.admins[1], world), "the world to go back")
     client.close()
 
 

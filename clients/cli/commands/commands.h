@@ -9,7 +9,6 @@
 
 extern const fm_cli_command fm_cli_ping;        // server_commands.c
 extern const fm_cli_command fm_cli_stats;       // server_commands.c
-extern const fm_cli_command fm_cli_cluster;     // cluster_commands.c
 extern const fm_cli_command fm_cli_standby;     // standby_commands.c
 extern const fm_cli_command fm_cli_healthcheck; // healthcheck.c
 extern const fm_cli_command fm_cli_worlds;      // world_commands.c

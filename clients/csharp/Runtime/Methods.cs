@@ -770,8 +770,10 @@ namespace Fogmarch
         /// <param name="budgetMs">milliseconds a tick may take; as saved</param>
         /// <param name="overload">slip, skip or degrade; as saved</param>
         /// <param name="paused">begin paused; as saved</param>
+        /// <param name="number">in a cluster: the number that it had before etcd was lost, where none has it
+        /// now; the next one</param>
         public Request WorldLoad(long upload, string name = null, double? tickHz = null, double? budgetMs =
-            null, string overload = null, bool? paused = null)
+            null, string overload = null, bool? paused = null, long? number = null)
         {
             return Begin("world.load")
                 .Set("upload", upload)
@@ -779,7 +781,8 @@ namespace Fogmarch
                 .Set("tick_hz", tickHz)
                 .Set("budget_ms", budgetMs)
                 .Set("overload", overload)
-                .Set("paused", paused);
+                .Set("paused", paused)
+                .Set("number", number);
         }
 
         /// <summary>Lists the journals that replay.open takes, and the replays there are. Lowest role:

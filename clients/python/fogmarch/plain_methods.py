@@ -1132,6 +1132,7 @@ class PlainMethods:
         budget_ms: float | None = None,
         overload: str | None = None,
         paused: bool | None = None,
+        number: int | None = None,
     ) -> WorldLoad:
         """Makes a world from a saved one, which continues as if it had never stopped. Nobody is
         subscribed to it, and tokens of players are not saved. Also takes what `fogmarch replay
@@ -1143,6 +1144,8 @@ class PlainMethods:
         budget_ms: milliseconds a tick may take; as saved
         overload: slip, skip or degrade; as saved
         paused: begin paused; as saved
+        number: in a cluster: the number that it had before etcd was lost, where none has it now;
+            the next one
         """
         params: dict[str, Any] = {
             'upload': upload,
@@ -1151,6 +1154,7 @@ class PlainMethods:
             'budget_ms': budget_ms,
             'overload': overload,
             'paused': paused,
+            'number': number,
         }
         return cast(WorldLoad, self.call('world.load', params))
 

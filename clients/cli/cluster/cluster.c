@@ -1,6 +1,6 @@
-// clients/cli/commands/cluster_commands.c: `cluster`: how a cluster is, and where its worlds run.
+// clients/cli/cluster/cluster.c: `cluster`: how a cluster is, and where its worlds run.
 
-#include "clients/cli/commands/commands.h"
+#include "clients/cli/cluster/cluster.h"
 
 #include "clients/cli/base/json.h"
 #include "clients/cli/base/report.h"
@@ -154,6 +154,9 @@ static int drain(fm_cli *cli, const char *node)
 static int run_cluster(fm_cli *cli)
 {
     const char *action = cli->arguments[0];
+    if (strcmp(action, "restore") == 0 && cli->argument_count >= 2) {
+        return fm_cluster_restore(cli);
+    }
     fm_cli_connect(cli);
     if (strcmp(action, "status") == 0 && cli->argument_count == 1) {
         return print_status(cli);
@@ -168,9 +171,15 @@ static int run_cluster(fm_cli *cli)
                        cli->argument_count - 1, cli->command->arguments);
 }
 
+static const fm_cli_option options[] = {
+    {"dry-run", 'n', FM_CLI_FLAG, NULL, "restore: say what can be restored, ask no server", 0},
+    {"workers", 0, FM_CLI_UINT, "N", "restore: threads that replay; one per processor", 0},
+    {.name = NULL},
+};
+
 const fm_cli_command fm_cli_cluster = {
     .name = "cluster",
-    .arguments = "status | move WORLD [NODE] | drain NODE",
+    .arguments = "status | move WORLD [NODE] | drain NODE | restore DIR",
     .summary = "show a cluster's nodes and worlds, move them",
     .details =
         "status            nodes with their load, worlds with the node that has each, and how\n"
@@ -179,12 +188,18 @@ const fm_cli_command fm_cli_cluster = {
         "                  without NODE to the one with the most capacity left\n"
         "drain NODE        a node gives its worlds to the others and takes no more, as before\n"
         "                  an upgrade; until it is started again\n"
+        "restore DIR ...   etcd is lost for good: brings all worlds back, into a cluster with a\n"
+        "                  new etcd, each from its longest sound journal in the old nodes'\n"
+        "                  journal folders, and says what is lost; exit status 1 when something\n"
+        "                  is. Worlds keep number and name; those that are there are left alone\n"
         "\n"
         "Any node can be asked. NODE is a name of cluster_node.",
     .examples = "fogmarch cluster status\n"
                 "fogmarch cluster move arena node2\n"
-                "fogmarch cluster drain node1",
+                "fogmarch cluster drain node1\n"
+                "fogmarch cluster restore node1/journals node2/journals --dry-run",
+    .options = options,
     .arguments_min = 1,
-    .arguments_max = 3,
+    .arguments_max = 64,
     .run = run_cluster,
 };
