@@ -89,6 +89,9 @@ char *fm_etcd_bytes(const json_t *object, const char *name, size_t *size);
 void fm_etcd_compare_value(fm_writer *body, const char *key, const char *value);
 void fm_etcd_compare_absent(fm_writer *body, const char *key);
 
+/// The same: it was created at this revision, and is not another one since. 0: it does not exist
+void fm_etcd_compare_created(fm_writer *body, const char *key, int64_t revision);
+
 /// Appends what is done. @param to  delete: all keys from `key` up to here; NULL: that key alone
 void fm_etcd_request_put(fm_writer *body, const char *key, const void *value, size_t size);
 void fm_etcd_request_get(fm_writer *body, const char *key);

@@ -2,7 +2,9 @@
 
 #include "server/cluster/etcd.h"
 
+#include <inttypes.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +81,16 @@ void fm_etcd_compare_value(fm_writer *body, const char *key, const char *value)
 
 void fm_etcd_compare_absent(fm_writer *body, const char *key)
 {
-    fm_etcd_put(body, "{\"target\":\"CREATE\",\"result\":\"EQUAL\",\"create_revision\":\"0\",");
+    fm_etcd_compare_created(body, key, 0);
+}
+
+void fm_etcd_compare_created(fm_writer *body, const char *key, int64_t revision)
+{
+    char text[80];
+    snprintf(text, sizeof text,
+             "{\"target\":\"CREATE\",\"result\":\"EQUAL\",\"create_revision\":\"%" PRId64 "\",",
+             revision);
+    fm_etcd_put(body, text);
     fm_etcd_put_text(body, "key", key);
     fm_etcd_put(body, "}");
 }

@@ -27,6 +27,36 @@ static fm_status damaged(struct log_taking *taking, const char *what)
 
 // ---- becoming the owner ------------------------------------------------------------------------
 
+// Whether the owner's process is dead. What is there under its name now must be the same when the
+// world is taken: a node that was thought dead may have joined again meanwhile, has looked whose
+// its worlds are, and speaks for them.
+//
+// @param created  receives the revision at which that was created; 0: nothing is there
+static fm_status check_dead(struct log_taking *taking, const char *key, uint64_t incarnation,
+                            int64_t *created)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%016" PRIx64, incarnation);
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{");
+    fm_etcd_put_text(&body, "key", key);
+    fm_etcd_put(&body, "}");
+    json_t *answer;
+    fm_status status = FM_ERR_IO;
+    if (fm_world_log_call(taking->etcd, "kv/range", &body, &answer, taking->error) ==
+        FM_ETCD_DONE) {
+        const json_t *kv = json_array_get(json_object_get(answer, "kvs"), 0);
+        size_t size;
+        char *value = kv == NULL ? NULL : fm_etcd_bytes(kv, "value", &size);
+        status = value != NULL && strstr(value, text) != NULL ? FM_ERR_EXISTS : FM_OK;
+        *created = kv == NULL ? 0 : fm_etcd_number(kv, "create_revision");
+        free(value);
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+    return status;
+}
+
 static fm_status become_owner(struct log_taking *taking, const char *owner)
 {
     const fm_world_log_store *store = taking->store;
@@ -41,9 +71,20 @@ static fm_status become_owner(struct log_taking *taking, const char *owner)
     taking->epoch += !is_ours;
     fm_world_log_key(store, key, FM_WORLD_LOG_OWNER_KEY, taking->number);
     fm_world_log_owner_text(mine, taking->epoch, store->options.node, store->options.incarnation);
+    char node_key[FM_WORLD_LOG_KEY_SIZE];
+    int64_t created = 0;
+    fm_world_log_key(store, node_key, "nodes/%s", node);
+    fm_status dead = is_ours ? FM_OK : check_dead(taking, node_key, incarnation, &created);
+    if (dead != FM_OK) {
+        return dead;
+    }
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_etcd_put(&body, "{\"compare\":[");
     fm_etcd_compare_value(&body, key, owner);
+    if (!is_ours) {
+        fm_etcd_put(&body, ",");
+        fm_etcd_compare_created(&body, node_key, created);
+    }
     fm_etcd_put(&body, "],\"success\":[");
     fm_etcd_request_put(&body, key, mine, strlen(mine));
     fm_etcd_put(&body, "],\"failure\":[");

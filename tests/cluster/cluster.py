@@ -165,7 +165,17 @@ class Node:
         self.process.wait()
 
     def pause(self):
+        """Until all of its threads have stopped: on a busy machine some go on for a while."""
         self.process.send_signal(signal.SIGSTOP)
+        until(self._is_stopped, f"node {self.name} to stop")
+
+    def _is_stopped(self):
+        tasks = f"/proc/{self.process.pid}/task"
+        for task in os.listdir(tasks):
+            with open(os.path.join(tasks, task, "stat")) as file:
+                if file.read().rsplit(")", 1)[1].split()[0] != "T":
+                    return False
+        return True
 
     def wake(self):
         self.process.send_signal(signal.SIGCONT)
