@@ -82,7 +82,8 @@ bool fm_role_may(fm_role role, fm_method method)
 {
     bool only_looks = role == FM_ROLE_OBSERVER || role == FM_ROLE_DEBUG;
     bool acts = method == FM_METHOD_AGENT_ORDER || method == FM_METHOD_AGENT_CANCEL ||
-                method == FM_METHOD_BUILDING_PLACE || method == FM_METHOD_BUILDING_REMOVE;
+                method == FM_METHOD_AGENT_RESUME || method == FM_METHOD_BUILDING_PLACE ||
+                method == FM_METHOD_BUILDING_REMOVE;
     return role >= fm_method_role(method) && !(only_looks && acts);
 }
 

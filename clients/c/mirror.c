@@ -19,6 +19,7 @@
 #define LEAVE_SIZE          2u
 #define CELLS_RUN_SIZE      4u
 #define ENDED_SIZE          5u
+#define ALERT_SIZE          5u
 #define LOAD_SIZE           5u
 #define CLASS_SIZE          2u // of `classes`
 #define BUILDING_SIZE       6u
@@ -338,6 +339,25 @@ static fm_status end_orders(fm_mirror *mirror, fm_numbers numbers)
     return FM_OK;
 }
 
+static fm_status tell_alerts(fm_mirror *mirror, fm_numbers numbers)
+{
+    if (numbers.count % ALERT_SIZE != 0) {
+        return FM_ERR_BAD_MESSAGE;
+    }
+    for (uint32_t i = 0; i < numbers.count; i += ALERT_SIZE) {
+        fm_mirror_alert alert = {.order = fm_numbers_at(numbers, i),
+                                 .agent = fm_numbers_at(numbers, i + 1),
+                                 .enemy = fm_numbers_at(numbers, i + 2)};
+        if (!read_place(numbers, i + 3, &alert.cell)) {
+            return FM_ERR_BAD_MESSAGE;
+        }
+        if (mirror->ops != NULL && mirror->ops->alerted != NULL) {
+            mirror->ops->alerted(mirror->context, &alert);
+        }
+    }
+    return FM_OK;
+}
+
 // ---- cells --------------------------------------------------------------------------------------
 
 static bool is_look(uint64_t look)
@@ -582,6 +602,9 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
     }
     if (status == FM_OK) {
         status = end_orders(mirror, fm_object_numbers(params, "ended"));
+    }
+    if (status == FM_OK) {
+        status = tell_alerts(mirror, fm_object_numbers(params, "alerts"));
     }
     if (status != FM_OK) {
         return status;

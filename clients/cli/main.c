@@ -50,6 +50,7 @@ static const struct row {
     {NULL, &fm_cli_order},
     {NULL, &fm_cli_set},
     {NULL, &fm_cli_cancel},
+    {NULL, &fm_cli_go_on},
     {NULL, &fm_cli_place},
     {NULL, &fm_cli_report},
     {NULL, &fm_cli_remove},

@@ -14,6 +14,7 @@
 #include "core/commands/teams.h"
 #include "core/commands/unit_commands.h"
 #include "core/world/interval.h"
+#include "core/orders/alert.h"
 #include "core/world/names.h"
 #include "core/world/receipts.h"
 #include "core/world/world_parts.h"
@@ -32,6 +33,7 @@ static command_fn *const commands[FM_COMMAND_KIND_LAST + 1] = {
     [FM_COMMAND_SET] = fm_units_set,
     [FM_COMMAND_PLACE] = fm_units_place,
     [FM_COMMAND_CANCEL] = fm_orders_cancel,
+    [FM_COMMAND_RESUME] = fm_alert_resume,
 };
 
 // ---- receipts ----------------------------------------------------------------------------------

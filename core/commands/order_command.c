@@ -115,6 +115,12 @@ static bool turn_fits(const fm_command *command)
            command->order_count == (names_orders(command) ? command->agent_count : 0);
 }
 
+static bool alert_fits(const fm_command *command)
+{
+    return command->alert == 0 ||
+           (command->alert <= FM_ORDER_RADIUS_MAX && fm_order_kind_may_alert(command->order));
+}
+
 static bool is_group(const fm_command *command)
 {
     return command->spread || command->formation != FM_FORMATION_NONE;
@@ -123,7 +129,8 @@ static bool is_group(const fm_command *command)
 static fm_status check_order(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
     if (!fm_order_kind_accepts(command) || (command->queue && command->order == FM_ORDER_STOP) ||
-        command->radius > FM_ORDER_RADIUS_MAX || !turn_fits(command) ||
+        command->radius > FM_ORDER_RADIUS_MAX || !turn_fits(command) || !alert_fits(command) ||
+        (command->once && command->order != FM_ORDER_FOLLOW) ||
         (command->deadline != 0 && command->order == FM_ORDER_STOP)) {
         return FM_ERR_BAD_VALUE;
     }
@@ -222,10 +229,12 @@ static struct fm_order make_order(fm_world *world, const fm_command *command, ui
         .loop = command->loop,
         .radius = command->radius,
         .deadline = command->deadline,
+        .alert = command->alert,
     };
     if (fm_order_follows(&order)) {
         bool has_post = command->order == FM_ORDER_GUARD && command->cell_count == 1;
         order.follow.target = command->target;
+        order.follow.once = command->once;
         order.follow.post = has_post ? command->cells[0] : FM_CELL_NONE;
     }
     if (command->order == FM_ORDER_MOVE) {

@@ -119,7 +119,8 @@ static bool is_legal(const fm_world *world, const struct fm_agent *agent, fm_cel
 static const struct fm_planner *choose(fm_world *world, struct fm_agent *agent)
 {
     agent->next = FM_CELL_NONE;
-    if (agent->planner == FM_SLOT_NONE || agent->order.resting || agent->frozen) {
+    if (agent->planner == FM_SLOT_NONE || agent->order.resting || agent->order.is_alerted ||
+        agent->frozen) {
         return NULL;
     }
     struct fm_planner *planner = &world->planners.slots[agent->planner];

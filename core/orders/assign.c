@@ -2,6 +2,7 @@
 
 #include "core/orders/assign.h"
 
+#include "core/orders/alert.h"
 #include "core/orders/detour.h"
 #include "core/orders/homecoming.h"
 #include "core/orders/order_end.h"
@@ -21,6 +22,9 @@ static void take_planner(fm_world *world, struct fm_agent *agent, fm_cell goal)
 
 static void assign(fm_world *world, struct fm_agent *agent)
 {
+    if (agent->order.is_alerted) {
+        return;
+    }
     fm_order_progress(world, agent);
     if (agent->order.id == 0 || agent->order.goal == FM_CELL_NONE || agent->order.resting ||
         fm_order_is_listed(&agent->order)) {
@@ -74,6 +78,9 @@ static bool is_quiet(const fm_world *world, const struct fm_agent *agent)
     if (order->id == 0) {
         return agent->queue_count == 0 && !fm_agent_is_away(agent);
     }
+    if (order->is_alerted) {
+        return true;
+    }
     switch (order->kind) {
     case FM_ORDER_HOLD:
         return true;
@@ -108,6 +115,8 @@ static void watch(fm_world *world, uint32_t slot)
         fm_agent_mark_clear(world, agent, FM_MARK_WATCH);
     } else if (fm_order_is_over(&agent->order, world->tick)) {
         fm_agent_end_order(world, agent, FM_END_DEADLINE);
+    } else if (agent->order.alert != 0) {
+        fm_alert_look(world, agent);
     }
 }
 

@@ -170,6 +170,11 @@ void fm_follow_progress(fm_world *world, struct fm_agent *agent)
         }
         return;
     }
+    if (order->follow.once &&
+        is_within(view_of(world, agent), agent->cell, order->follow.post, order->radius)) {
+        fm_agent_end_order(world, agent, FM_END_ARRIVED);
+        return;
+    }
     if (order->follow.settled && order->follow.settled_cell == agent->cell &&
         order->follow.settled_version == version_of(world, agent) &&
         order->follow.post == order->goal) {

@@ -14,6 +14,8 @@
 // post was; it is moved after the post only when it is off by more than a quarter of what is left
 // to go. So one who follows from afar searches a few times, not in every tick.
 //
+// With `once` (a chase) the order ends as arrived as soon as it is near enough.
+//
 // A target of another team is followed while the team sees it. Once it is out of sight nobody can
 // know whether what comes into sight later is the same one, so it stays lost.
 //

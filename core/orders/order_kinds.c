@@ -14,6 +14,8 @@ struct kind {
     bool (*accepts)(const fm_command *command);
     // Its orders keep the cells of the command, if it has any.
     bool has_route;
+    // They may stop for enemies.
+    bool may_alert;
     // The order's turn has come. NULL: nothing to do.
     void (*begin)(fm_world *world, struct fm_agent *agent);
     // As fm_order_progress(). NULL: nothing to do.
@@ -60,24 +62,28 @@ static void hold(fm_world *world, struct fm_agent *agent)
 
 static const struct kind kinds[FM_ORDER_KIND_COUNT] = {
     [FM_ORDER_MOVE] = {.accepts = takes_one_or_each,
+                       .may_alert = true,
                        .progress = fm_march_progress,
                        .leg_over = fm_march_leg_over},
     [FM_ORDER_STOP] = {.accepts = takes_any}, // ends the others' orders and is none itself
     [FM_ORDER_PATROL] = {.accepts = takes_waypoints,
+                         .may_alert = true,
                          .has_route = true,
                          .begin = fm_patrol_begin,
                          .progress = fm_patrol_progress,
                          .leg_over = fm_patrol_leg_over},
-    [FM_ORDER_HOLD] = {.accepts = takes_any, .begin = hold},
+    [FM_ORDER_HOLD] = {.accepts = takes_any, .may_alert = true, .begin = hold},
     [FM_ORDER_FOLLOW] = {.accepts = takes_any,
                          .begin = fm_follow_begin,
                          .progress = fm_follow_progress,
                          .leg_over = fm_follow_leg_over},
     [FM_ORDER_GUARD] = {.accepts = takes_post_or_target,
+                        .may_alert = true,
                         .begin = fm_follow_begin,
                         .progress = fm_follow_progress,
                         .leg_over = fm_follow_leg_over},
     [FM_ORDER_EXPLORE] = {.accepts = takes_any,
+                          .may_alert = true,
                           .begin = fm_goal_search_begin,
                           .progress = fm_goal_search_progress,
                           .leg_over = fm_goal_search_leg_over},
@@ -104,6 +110,11 @@ bool fm_order_kind_has_target(const fm_command *command)
 {
     return command->order == FM_ORDER_FOLLOW ||
            (command->order == FM_ORDER_GUARD && command->cell_count == 0);
+}
+
+bool fm_order_kind_may_alert(fm_order_kind kind)
+{
+    return kinds[kind].may_alert;
 }
 
 void fm_order_begin_legs(fm_world *world, struct fm_agent *agent)

@@ -32,6 +32,9 @@ bool fm_order_kind_has_route(const fm_command *command);
 /// Whether a command of an order names a target.
 bool fm_order_kind_has_target(const fm_command *command);
 
+/// Whether orders of a kind may stop for enemies (alert.h).
+bool fm_order_kind_may_alert(fm_order_kind kind);
+
 /// An order's turn has come: sets its first leg.
 void fm_order_begin_legs(fm_world *world, struct fm_agent *agent);
 

@@ -115,6 +115,10 @@ uint64_t fm_agent_mix_orders(const struct fm_agent *agent, uint64_t digest)
     if (order->deadline != 0) {
         digest = fm_digest_mix(digest, order->given_tick + order->deadline);
     }
+    if (order->alert != 0) {
+        digest = fm_digest_mix(digest, (uint64_t)order->alert << 1 | order->is_alerted);
+        digest = fm_digest_mix(digest, order->alert_from);
+    }
     if (order->kind == FM_ORDER_MOVE) {
         digest = fm_digest_mix(digest, (uint64_t)order->move.own_goal << 32 |
                                            order->move.speed << 1 | order->move.marches);
@@ -122,6 +126,7 @@ uint64_t fm_agent_mix_orders(const struct fm_agent *agent, uint64_t digest)
     if (fm_order_follows(order)) {
         digest =
             fm_digest_mix(digest, (uint64_t)order->follow.post << 32 | order->follow.target.index1);
+        digest = order->follow.once ? fm_digest_mix(digest, 1) : digest;
     }
     if (fm_order_max_detour(order) != 0) {
         digest =

@@ -18,6 +18,7 @@
 #define SETS     OF(SET)
 #define PLACES   OF(PLACE)
 #define NAMES    (OF(ORDER) | OF(CANCEL))
+#define RESUMES  OF(RESUME)
 
 // X(kinds that have it, member of fm_command, largest value, what it is called in errors). Bools
 // have no value behind the mask. Entries are only ever added, at the end of the last list: between
@@ -53,7 +54,10 @@
     X(ORDERS, deadline, UINT32_MAX, "deadline")                                                    \
     X(SETS, tag_shown, 1, "tag_shown")                                                             \
     X(SETS, sight, UINT8_MAX, "sight")                                                             \
-    X(SETS, new_team, UINT32_MAX, "new team")
+    X(SETS, new_team, UINT32_MAX, "new team")                                                      \
+    X(ORDERS, once, 1, "once")                                                                     \
+    X(ORDERS, alert, UINT32_MAX, "alert")                                                          \
+    X(RESUMES, ticks, UINT32_MAX, "ticks")
 
 #define NUMBER_LIST(X) EARLIER_LIST(X) LATER_LIST(X) LATEST_LIST(X)
 

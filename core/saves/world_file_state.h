@@ -77,7 +77,11 @@ typedef enum fm_world_section {
     NUMBER(FM_FOLLOWS, follow.rest_begin, UINT64_MAX)                                              \
     NUMBER(FM_FOLLOWS, follow.settled, 1)                                                          \
     CELL(FM_FOLLOWS, follow.settled_cell)                                                          \
-    NUMBER(FM_ALL_KINDS, deadline, UINT32_MAX)
+    NUMBER(FM_ALL_KINDS, deadline, UINT32_MAX)                                                     \
+    NUMBER(FM_ALL_KINDS, alert, FM_ORDER_RADIUS_MAX)                                               \
+    NUMBER(FM_ALL_KINDS, is_alerted, 1)                                                            \
+    NUMBER(FM_ALL_KINDS, alert_from, UINT64_MAX)                                                   \
+    NUMBER(FM_FOLLOWS, follow.once, 1)
 
 // Reasons of which the head counts orders one after the other. Those that came later stand at the
 // head's end.

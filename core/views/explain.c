@@ -57,6 +57,10 @@ static void find_reason(const fm_world *world, const struct fm_agent *agent,
         explanation->why = FM_WHY_FROZEN;
         return;
     }
+    if (order->is_alerted) {
+        explanation->why = FM_WHY_ALERTED;
+        return;
+    }
     if (agent->state == FM_AGENT_BLOCKED) {
         explanation->why = FM_WHY_UNREACHABLE;
         explanation->blocked_at = order->goal;

@@ -108,6 +108,7 @@ fm_status fm_world_report_unit(const fm_world *world, fm_agent_id id, fm_unit_re
         .speed = agent->speed,
         .frozen = agent->frozen,
         .sight = agent->sight,
+        .is_alerted = agent->order.is_alerted,
         .state = (fm_agent_state)agent->state,
     };
     add_orders(world, agent, report);

@@ -28,7 +28,8 @@ typedef struct fm_unit_report {
     bool frozen;
     uint32_t sight; // cells; 0: as the world's rules say
     fm_agent_state state;
-    bool has_order; // then the first of `orders` is under way, the others wait for their turn
+    bool is_alerted; // it has stopped for an enemy
+    bool has_order;  // then the first of `orders` is under way, the others wait for their turn
     uint32_t order_count;
     fm_unit_order orders[FM_ORDER_QUEUE_MAX + 1];
     fm_cell substitute;      // where it goes instead of its goal; FM_CELL_NONE

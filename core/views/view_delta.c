@@ -383,6 +383,43 @@ static void note_endings(const fm_world *world, uint32_t team, struct fm_view_de
     }
 }
 
+static int compare_alerts(const void *a, const void *b)
+{
+    const fm_alert *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+// The same of units that stopped for an enemy. By number, and not in the order of all agents'
+// slots.
+static void note_alerts(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
+{
+    delta->alert_count = 0;
+    if (!FM_RESERVE(world, delta->alerts, delta->alert_capacity, world->interval.alert_count)) {
+        delta->ended_lost = true;
+        return;
+    }
+    for (uint32_t i = 0; i < world->interval.alert_count; i++) {
+        if (team == FM_ALL_TEAMS || world->interval.alerts[i].team == team) {
+            delta->alerts[delta->alert_count++] = world->interval.alerts[i];
+        }
+    }
+    if (team != FM_ALL_TEAMS && delta->alert_count > 1) {
+        qsort(delta->alerts, delta->alert_count, sizeof *delta->alerts, compare_alerts);
+    }
+}
+
+// Whom they saw may have gone out of sight in this tick.
+static void name_alerts(uint32_t team, struct fm_view_delta *delta)
+{
+    for (uint32_t i = 0; i < delta->alert_count; i++) {
+        fm_alert *alert = &delta->alerts[i];
+        uint32_t slot = alert->seen.index1 - 1;
+        alert->seen_name = team == FM_ALL_TEAMS    ? alert->seen
+                           : is_shown(delta, slot) ? fm_sightings_name(&delta->sightings, slot)
+                                                   : (fm_agent_id){0};
+    }
+}
+
 static bool reserve_lists(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
     uint32_t slots = world->agents.slot_count;
@@ -417,6 +454,7 @@ void fm_view_delta_observe(const fm_world *world, uint32_t team, struct fm_view_
     delta->cell_count = 0;
     delta->sight.count = 0;
     note_endings(world, team, delta);
+    note_alerts(world, team, delta);
     delta->incomplete = !reserve_lists(world, team, delta) || delta->ended_lost;
     if (delta->incomplete) {
         forget_shown(delta);
@@ -430,6 +468,7 @@ void fm_view_delta_observe(const fm_world *world, uint32_t team, struct fm_view_
     note_removed(world, team, delta);
     delta->removed_before = 0;
     note_agents(world, team, delta, others);
+    name_alerts(team, delta);
     fm_sight_note(world, &delta->sight, &delta->visible);
     if (team == FM_ALL_TEAMS) {
         note_edits(world, delta);
@@ -451,6 +490,7 @@ void fm_view_delta_destroy(fm_world *world, struct fm_view_delta *delta)
     RELEASE(delta->left, delta->left_capacity);
     RELEASE(delta->cells, delta->cell_capacity);
     RELEASE(delta->ended, delta->ended_capacity);
+    RELEASE(delta->alerts, delta->alert_capacity);
     RELEASE(delta->fresh, delta->fresh_capacity);
 #undef RELEASE
     fm_sightings_fini(&delta->sightings, memory);
@@ -564,6 +604,7 @@ fm_changes fm_world_changes(const fm_world *world, uint32_t team)
         .left = delta->left,
         .cells = delta->cells,
         .ended = delta->ended,
+        .alerts = delta->alerts,
         .sight = delta->sight.flips,
         .sight_count = delta->sight.count,
         .entered_count = delta->entered_count,
@@ -571,6 +612,7 @@ fm_changes fm_world_changes(const fm_world *world, uint32_t team)
         .left_count = delta->left_count,
         .cell_count = delta->cell_count,
         .ended_count = delta->ended_count,
+        .alert_count = delta->alert_count,
         .incomplete = delta->incomplete,
         .ended_lost = delta->ended_lost,
     };

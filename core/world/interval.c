@@ -15,6 +15,7 @@ void fm_world_begin_interval(fm_world *world)
     interval->streamed = false;
     interval->removed_count = 0;
     interval->ended_count = 0;
+    interval->alert_count = 0;
     interval->edited_count = 0;
     fm_world_edit_map(world)->buildings_shown.changed = false;
     for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
@@ -39,6 +40,16 @@ void fm_interval_note_ended(fm_world *world, const fm_order_ended *ended)
     struct fm_world_interval *interval = fm_world_edit_interval(world);
     FM_ASSERT(interval->ended_count < interval->ended_capacity);
     interval->ended[interval->ended_count++] = *ended;
+}
+
+bool fm_interval_note_alert(fm_world *world, const fm_alert *alert)
+{
+    struct fm_world_interval *interval = fm_world_edit_interval(world);
+    if (!FM_RESERVE(world, interval->alerts, interval->alert_capacity, interval->alert_count + 1)) {
+        return false;
+    }
+    interval->alerts[interval->alert_count++] = *alert;
+    return true;
 }
 
 void fm_interval_note_removed(fm_world *world, const fm_agent_left *left)

@@ -15,6 +15,8 @@ struct fm_world_interval {
     uint32_t removed_count, removed_capacity;
     fm_order_ended *ended;
     uint32_t ended_count, ended_capacity;
+    fm_alert *alerts; // seen_name is the view's to fill in
+    uint32_t alert_count, alert_capacity;
     fm_cell *edited;
     uint32_t edited_count, edited_capacity;
     bool map_edited; // some cell changed since the last sense stage
@@ -27,6 +29,9 @@ FM_CHECKED bool fm_interval_reserve(fm_world *world, uint64_t endings, uint32_t 
 /// Adds an ending or an agent that has left. There is room (asserted).
 void fm_interval_note_ended(fm_world *world, const fm_order_ended *ended);
 void fm_interval_note_removed(fm_world *world, const fm_agent_left *left);
+
+/// Adds an alert. False when out of memory.
+FM_CHECKED bool fm_interval_note_alert(fm_world *world, const fm_alert *alert);
 
 const struct fm_world_interval *fm_world_interval(const fm_world *world);
 struct fm_world_interval *fm_world_edit_interval(fm_world *world);

@@ -32,6 +32,9 @@ struct fm_order {
     fm_retry retry;         // of asking whether the goal can be reached
     uint64_t given_tick;    // ticks completed when its turn came
     uint32_t deadline;      // ticks after that in which it ends; 0: none
+    uint32_t alert;         // cells within which it stops for enemies; 0: never
+    bool is_alerted;        // it has, and goes on when it is told
+    uint64_t alert_from;    // not before so many ticks are completed
     bool is_named;          // by the command that is being done
     uint64_t number;        // among the team's own, from 1
     struct fm_route *route; // patrol, flee; NULL without
@@ -48,6 +51,7 @@ struct fm_order {
             fm_cell settled_cell;     // with `settled`
             uint64_t settled_version; // the same: version of the knowledge
             uint64_t rest_begin;      // tick in which `resting` began
+            bool once;                // ends when it is near
             bool settled;             // stands on the reachable cell nearest to `post`
         } follow;
         struct {
@@ -73,7 +77,7 @@ struct fm_order {
 /// Whether the order has to be looked at in every tick, whatever its agent does (FM_MARK_WATCH).
 static inline bool fm_order_is_watched(const struct fm_order *order)
 {
-    return order->id != 0 && order->deadline != 0;
+    return order->id != 0 && (order->deadline != 0 || (order->alert != 0 && !order->is_alerted));
 }
 
 /// Whether its deadline has come, `tick` ticks completed. It is under way.

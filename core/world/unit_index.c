@@ -4,6 +4,7 @@
 
 #include "core/world/agent_marks.h"
 #include "core/world/given_orders.h"
+#include "core/world/team.h"
 #include "core/world/true_map.h"
 #include "core/world/world_parts.h"
 
@@ -24,7 +25,12 @@ static bool reserve(fm_world *world)
             fm_world_memory(world), (size_t)unit_index->columns * unit_index->rows + 1,
             sizeof *unit_index->first);
     }
-    return unit_index->first != NULL &&
+    if (unit_index->first != NULL && unit_index->teams == NULL) {
+        unit_index->teams = fm_memory_allocate_zeroed(
+            fm_world_memory(world), (size_t)unit_index->columns * unit_index->rows,
+            sizeof *unit_index->teams);
+    }
+    return unit_index->first != NULL && unit_index->teams != NULL &&
            FM_RESERVE(world, unit_index->slots, unit_index->slot_capacity,
                       fm_world_agents(world)->slot_count);
 }
@@ -44,9 +50,13 @@ static fm_status gather(fm_world *world)
     // Counting sort: first[tile] counts, then is where the next tile begins, then where this does.
     uint32_t tile_count = unit_index->columns * unit_index->rows;
     memset(unit_index->first, 0, ((size_t)tile_count + 1) * sizeof *unit_index->first);
+    memset(unit_index->teams, 0, (size_t)tile_count * sizeof *unit_index->teams);
     for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
-        if (agents->slots[slot].alive) {
-            unit_index->first[tile_of(unit_index, agents->slots[slot].cell)] += 1;
+        const struct fm_agent *agent = &agents->slots[slot];
+        if (agent->alive) {
+            uint32_t tile = tile_of(unit_index, agent->cell);
+            unit_index->first[tile] += 1;
+            unit_index->teams[tile] |= (uint64_t)1 << agent->team % 64;
         }
     }
     uint32_t sum = 0;
@@ -83,6 +93,7 @@ void fm_unit_index_fini(fm_unit_index *unit_index, const fm_memory *memory)
 {
     size_t tile_count = (size_t)unit_index->columns * unit_index->rows;
     fm_memory_release(memory, unit_index->first, (tile_count + 1) * sizeof *unit_index->first);
+    fm_memory_release(memory, unit_index->teams, tile_count * sizeof *unit_index->teams);
     fm_memory_release(memory, unit_index->slots,
                       unit_index->slot_capacity * sizeof *unit_index->slots);
     *unit_index = (fm_unit_index){0};
@@ -157,6 +168,76 @@ bool fm_unit_index_sees(const fm_world *world, uint32_t team, fm_cell cell)
         }
     }
     return false;
+}
+
+// ---- the nearest enemy --------------------------------------------------------------------------
+
+struct enemy_search {
+    const fm_world *world;
+    uint32_t team;
+    fm_cell cell;
+    const struct fm_agent *best; // so far
+    uint32_t distance;           // of it, or the largest that counts
+};
+
+// Whether an agent comes before the best one: nothing but what everybody sees decides, and then
+// what is the same whatever else was born meanwhile.
+static bool is_better(const struct enemy_search *search, const struct fm_agent *agent,
+                      uint32_t distance)
+{
+    const struct fm_agent *best = search->best;
+    if (best == NULL || distance != search->distance) {
+        return distance <= search->distance;
+    }
+    if (agent->cell != best->cell) {
+        return agent->cell < best->cell;
+    }
+    return agent->team != best->team ? agent->team < best->team : agent->born < best->born;
+}
+
+static void look_for_enemies(struct enemy_search *search, uint32_t tile)
+{
+    const fm_world *world = search->world;
+    const struct fm_agent *slots = fm_world_agents(world)->slots;
+    const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
+    for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
+        const struct fm_agent *agent = &slots[unit_index->slots[i]];
+        if (agent->team == search->team) {
+            continue;
+        }
+        uint32_t distance =
+            fm_view_distance(&fm_world_map(world)->truth, agent->cell, search->cell);
+        if (is_better(search, agent, distance) &&
+            fm_unit_index_sees(world, search->team, agent->cell)) {
+            search->best = agent;
+            search->distance = distance;
+        }
+    }
+}
+
+const struct fm_agent *fm_unit_index_enemy_near(const fm_world *world, uint32_t team, fm_cell cell,
+                                                uint32_t radius)
+{
+    const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
+    struct enemy_search search = {.world = world,
+                                  .team = team,
+                                  .cell = cell,
+                                  .distance = radius * fm_world_map(world)->truth.step[0]};
+    if (unit_index->slots == NULL) {
+        return NULL;
+    }
+    // Nearly all tiles hold units of one team. Where teams share bits, every tile is looked at.
+    uint64_t own = fm_world_team_count(world) < 64 ? (uint64_t)1 << team % 64 : 0;
+    struct tiles tiles = tiles_around(unit_index, cell, radius);
+    for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
+        for (uint32_t x = tiles.x_first; x <= tiles.x_last; x++) {
+            uint32_t tile = y * unit_index->columns + x;
+            if ((unit_index->teams[tile] & ~own) != 0) {
+                look_for_enemies(&search, tile);
+            }
+        }
+    }
+    return search.best;
 }
 
 // ---- enemies ----------------------------------------------------------------------------------

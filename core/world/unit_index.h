@@ -10,12 +10,15 @@
 
 #include "core/world/world.h"
 
+struct fm_agent;
+
 #define FM_UNIT_INDEX_TILE_SHIFT 4u // at most 4: tile_marks in unit_index.c has 256 bits
 
 typedef struct fm_unit_index {
     uint32_t columns, rows; // tiles
     uint32_t *first;        // columns * rows + 1: where each tile's part of `slots` begins
     uint32_t *slots;        // of agents, by tile
+    uint64_t *teams;        // by tile: whose agents stand there, team t as bit t % 64
     uint32_t slot_capacity;
 } fm_unit_index;
 
@@ -30,6 +33,13 @@ void fm_unit_index_fini(fm_unit_index *unit_index, const fm_memory *memory);
 
 /// Whether some agent of the team sees a cell now.
 bool fm_unit_index_sees(const fm_world *world, uint32_t team, fm_cell cell);
+
+/// The agent of another team that is nearest to a cell, of those within `radius` cells (as the crow
+/// flies) that some agent of the team sees now; of equally near ones by cell, team and birth.
+///
+/// @return NULL: there is none
+const struct fm_agent *fm_unit_index_enemy_near(const fm_world *world, uint32_t team, fm_cell cell,
+                                                uint32_t radius);
 
 // The cells where a team sees agents of other teams, each once, by tile. Begins zeroed.
 typedef struct fm_enemies {

@@ -35,6 +35,8 @@ struct fm_view_delta {
     fm_agent_left *left;
     fm_learned *cells;
     fm_order_ended *ended;
-    uint32_t entered_count, changed_count, left_count, cell_count, ended_count;
+    fm_alert *alerts;
+    uint32_t entered_count, changed_count, left_count, cell_count, ended_count, alert_count;
     uint32_t entered_capacity, changed_capacity, left_capacity, cell_capacity, ended_capacity;
+    uint32_t alert_capacity;
 };

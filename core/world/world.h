@@ -250,9 +250,10 @@ typedef enum fm_command_kind {
                          // tag_shown, sight, new_team
     FM_COMMAND_PLACE,    // agents, cells (one each), placing: they stand there now
     FM_COMMAND_CANCEL,   // agents, orders (one each; an agent may be named again): these end
+    FM_COMMAND_RESUME,   // agents, ticks: those that have stopped for an enemy go on
 } fm_command_kind;
 
-#define FM_COMMAND_KIND_LAST FM_COMMAND_CANCEL
+#define FM_COMMAND_KIND_LAST FM_COMMAND_RESUME
 
 // When a queued order's turn comes. The order under way is not in the queue.
 typedef enum fm_turn {
@@ -335,6 +336,10 @@ typedef struct fm_command {
                                // stop
             fm_turn turn;      // with queue
             uint32_t at;       // with FM_TURN_AT
+            bool once;         // follow: ends as arrived when it is within the radius
+            uint32_t alert;    // stops when its team sees an enemy within so many cells,
+                               // 1..FM_ORDER_RADIUS_MAX; 0: never. See core/orders/alert.h; not
+                               // with stop, follow and flee
             uint32_t deadline; // ticks after its turn came in which it ends, if it has not; 0:
                                // none; not with stop
             bool loop; // patrol: from the last waypoint straight to the first, not back by the
@@ -355,6 +360,7 @@ typedef struct fm_command {
             fm_on_units on_units; // BUILD
         };
         uint32_t building; // FM_COMMAND_DEMOLISH: id
+        uint32_t ticks;    // FM_COMMAND_RESUME: in which they stop for nobody
     };
 } fm_command;
 
@@ -398,6 +404,17 @@ typedef struct fm_order_ended {
     fm_cell cell; // where the agent stood
 } fm_order_ended;
 
+// A unit that stopped because its team saw an enemy near it (core/orders/alert.h).
+typedef struct fm_alert {
+    uint64_t order, number; // as in fm_order_ended; so are the next three
+    fm_agent_id agent;
+    fm_agent_id name;
+    uint32_t team;
+    fm_agent_id seen;      // the enemy
+    fm_agent_id seen_name; // by which the view knows it; all zero: it is out of sight again
+    fm_cell cell;          // where it stood
+} fm_alert;
+
 typedef enum fm_leave_reason {
     FM_LEAVE_FOG,     // no longer seen
     FM_LEAVE_REMOVED, // no longer there
@@ -432,17 +449,20 @@ typedef struct fm_changes {
     const fm_agent_left *left;
     const fm_learned *cells;
     const fm_order_ended *ended;       // of the view's own orders
+    const fm_alert *alerts;            // of the view's own units
     const fm_building_look *buildings; // all that the view shows now, when `buildings_changed`
     const fm_sight_flip *sight;        // see core/views/sight.h
     bool buildings_changed;
     bool incomplete; // out of memory, this is not all: after a later tick, show the whole view
-    bool ended_lost; // the same, and not even `ended` is all, which no later view makes up for
+    bool ended_lost; // the same, and not even `ended` and `alerts` are all, which no later view
+                     // makes up for
     uint32_t building_count;
     uint32_t entered_count;
     uint32_t changed_count;
     uint32_t left_count;
     uint32_t cell_count;
     uint32_t ended_count;
+    uint32_t alert_count;
     uint32_t sight_count;
 } fm_changes;
 

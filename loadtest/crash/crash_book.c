@@ -80,6 +80,7 @@ static uint32_t mark_of(const fm_command *command)
     case FM_COMMAND_SET:
     case FM_COMMAND_PLACE:
     case FM_COMMAND_CANCEL:
+    case FM_COMMAND_RESUME:
         return 0;
     }
     FM_UNREACHABLE();

@@ -2,6 +2,7 @@
 
 #include "server/methods/agent_methods.h"
 
+#include "core/orders/order_kinds.h"
 #include "core/world/words.h"
 
 #include <stdlib.h>
@@ -393,6 +394,17 @@ static fm_status read_order_options(const fm_request *request, fm_command *comma
         snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: a stop has no deadline");
         return FM_ERR_BAD_VALUE;
     }
+    command->once = request->values[FM_FIELD_ONCE].number != 0;
+    if (command->once && command->order != FM_ORDER_FOLLOW) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: once is for follow");
+        return FM_ERR_BAD_VALUE;
+    }
+    command->alert = (uint32_t)request->values[FM_FIELD_ALERT].number;
+    if (command->alert != 0 && !fm_order_kind_may_alert(command->order)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "agent.order: alert is for move, patrol, guard, explore and hold");
+        return FM_ERR_BAD_VALUE;
+    }
     command->max_detour = (uint32_t)request->values[FM_FIELD_MAX_DETOUR].number;
     fm_status status = read_group(request, command, error);
     bool grouped = command->spread || command->formation != FM_FORMATION_NONE;
@@ -511,6 +523,18 @@ fm_status fm_take_agent_order(fm_session *session, const fm_request *request, ch
 fm_status fm_take_agent_cancel(fm_session *session, const fm_request *request, char *error)
 {
     return fm_request_post_command(session, request, FM_COMMAND_CANCEL, fill_cancel, error);
+}
+
+static fm_status fill_resume(const fm_request *request, fm_job *job, char *error)
+{
+    (void)error;
+    job->command.command.ticks = (uint32_t)request->values[FM_FIELD_TICKS].number;
+    return take_agents(request, job);
+}
+
+fm_status fm_take_agent_resume(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_request_post_command(session, request, FM_COMMAND_RESUME, fill_resume, error);
 }
 
 fm_status fm_take_agent_planner(fm_session *session, const fm_request *request, char *error)

@@ -63,7 +63,7 @@ static void pack_unit(msgpack_packer *packer, const fm_job *job, uint32_t i)
     };
     const fm_unit_report *report = &job->units.reports[i];
     bool by_name = job->units.by_name;
-    msgpack_pack_map(packer, 16);
+    msgpack_pack_map(packer, 17);
     fm_pack_key_uint(packer, "agent", fm_agent_id_pack(by_name ? report->name : report->agent));
     fm_pack_key_cells(packer, "cell", &report->cell, 1);
     fm_pack_key_text(packer, "state", fm_agent_state_names[report->state]);
@@ -71,6 +71,7 @@ static void pack_unit(msgpack_packer *packer, const fm_job *job, uint32_t i)
     fm_pack_key_real(packer, "speed", report->speed / 1000.0);
     fm_pack_key_bool(packer, "frozen", report->frozen);
     fm_pack_key_uint(packer, "sight", report->sight);
+    fm_pack_key_bool(packer, "alerted", report->is_alerted);
     pack_orders(packer, report, by_name); // two entries
     fm_pack_key_cells(packer, "substitute", &report->substitute,
                       report->substitute != FM_CELL_NONE);

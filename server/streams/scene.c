@@ -44,6 +44,7 @@ fm_scene *fm_scene_create(fm_host *host, uint32_t team, uint64_t serial)
     fm_tick_log_init(&scene->agent_log, sizeof(fm_agent_before), AGENT_LOG_MAX);
     fm_tick_log_init(&scene->cell_log, sizeof(fm_cell), CELL_LOG_MAX);
     fm_tick_log_init(&scene->ended_log, sizeof(fm_order_ended), ENDED_LOG_MAX);
+    fm_tick_log_init(&scene->alert_log, sizeof(fm_alert), ENDED_LOG_MAX);
     return scene;
 }
 
@@ -57,6 +58,7 @@ void fm_scene_destroy(fm_scene *scene)
     fm_tick_log_fini(&scene->agent_log);
     fm_tick_log_fini(&scene->cell_log);
     fm_tick_log_fini(&scene->ended_log);
+    fm_tick_log_fini(&scene->alert_log);
     free(scene->agents);
     free(scene->motions);
     free(scene->tags);
@@ -281,11 +283,16 @@ static void take_buildings(fm_scene *scene, const fm_changes *changes)
     scene->buildings_tick = scene->tick;
 }
 
-// An order ends once: a scene that cannot show it is of no use.
+// An order ends once, and a unit stops once for an enemy: a scene that cannot show it is of no use.
 static bool note_ended(fm_scene *scene, const fm_changes *changes)
 {
     for (uint32_t i = 0; i < changes->ended_count; i++) {
         if (!fm_tick_log_add(&scene->ended_log, scene->tick, &changes->ended[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < changes->alert_count; i++) {
+        if (!fm_tick_log_add(&scene->alert_log, scene->tick, &changes->alerts[i])) {
             return false;
         }
     }
@@ -340,6 +347,7 @@ static fm_status apply_snapshot(fm_scene *scene, fm_publication *publication)
     fm_tick_log_clear(&scene->cell_log, publication->tick);
     if (!scene->live || publication->is_cut) {
         fm_tick_log_clear(&scene->ended_log, publication->tick);
+        fm_tick_log_clear(&scene->alert_log, publication->tick);
     }
     if (scene->slot_count > 0) {
         memset(scene->agents, 0, scene->slot_count * sizeof *scene->agents);
@@ -418,5 +426,6 @@ bool fm_scene_reaches(const fm_scene *scene, uint64_t since)
 {
     return fm_tick_log_reaches(&scene->agent_log, since) &&
            fm_tick_log_reaches(&scene->cell_log, since) &&
-           fm_tick_log_reaches(&scene->ended_log, since);
+           fm_tick_log_reaches(&scene->ended_log, since) &&
+           fm_tick_log_reaches(&scene->alert_log, since);
 }

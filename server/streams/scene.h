@@ -116,6 +116,7 @@ struct fm_scene {
     fm_tick_log agent_log;   // struct before, see scene.c
     fm_tick_log cell_log;    // fm_cell
     fm_tick_log ended_log;   // fm_order_ended
+    fm_tick_log alert_log;   // fm_alert
 
     fm_cached_body cache[FM_SCENE_CACHE_MAX];
     uint64_t cached_count; // ever since the last publication; the newest ones are kept
@@ -152,8 +153,8 @@ fm_body fm_scene_shift(fm_scene *scene, const fm_rect *from, const fm_rect *to, 
 /// The agent in view with an id, or of that name with `veiled`. NULL when there is none
 const fm_scene_agent *fm_scene_find(const fm_scene *scene, uint64_t number, bool veiled);
 
-/// A delta with nothing but the orders that ended since that tick, as far as they are remembered:
-/// what a keyframe does not have. The caller owns the frame.
+/// A delta with nothing but the orders that ended, and the alerts, since that tick, as far as they
+/// are remembered: what a keyframe does not have. The caller owns the frame.
 fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form);
 
 /// The entry `load` alone.

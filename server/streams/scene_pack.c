@@ -85,6 +85,24 @@ static void pack_ended_since(fm_body_packer *body, const fm_scene *scene, uint64
     }
 }
 
+static void pack_alerts_since(fm_body_packer *body, const fm_scene *scene, uint64_t since)
+{
+    const fm_tick_log *log = &scene->alert_log;
+    uint64_t first = fm_tick_log_find(log, since);
+    if (first == log->end) {
+        return;
+    }
+    fm_body_array(body, "alerts", (size_t)(log->end - first) * 5);
+    for (uint64_t i = first; i < log->end; i++) {
+        const fm_alert *alert = fm_tick_log_at(log, i);
+        bool veiled = body->form.veiled;
+        fm_body_uint(body, veiled ? alert->number : alert->order);
+        fm_body_uint(body, fm_agent_id_pack(veiled ? alert->name : alert->agent));
+        fm_body_uint(body, fm_agent_id_pack(veiled ? alert->seen_name : alert->seen));
+        fm_body_xy(body, alert->cell);
+    }
+}
+
 static void begin_delta(fm_body_packer *body, const fm_scene *scene, fm_form form)
 {
     fm_body_begin(body, form);
@@ -116,6 +134,7 @@ static fm_body make_delta(fm_scene *scene, const fm_view_shift *shift, uint64_t 
         fm_body_buildings(&body, scene, shift->to);
     }
     pack_ended_since(&body, scene, since);
+    pack_alerts_since(&body, scene, since);
     return finish_delta(&body, complete);
 }
 
@@ -159,6 +178,7 @@ fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form)
     fm_body_packer body;
     begin_delta(&body, scene, form);
     pack_ended_since(&body, scene, since);
+    pack_alerts_since(&body, scene, since);
     return finish_delta(&body, true);
 }
 

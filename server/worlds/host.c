@@ -251,6 +251,7 @@ void fm_host_destroy(fm_host *host)
     fm_memory_arena_destroy(host->arena);
     for (uint32_t i = 0; i < host->watches.count; i++) {
         free(host->watches.items[i].unsent);
+        free(host->watches.items[i].unsent_alerts);
     }
     free(host->watches.items);
     free(host);

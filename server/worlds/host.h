@@ -42,8 +42,10 @@ typedef struct fm_host_watch {
     bool absent; // a replay: the team is not there at this tick
     bool sight;  // what is visible is wanted too
     bool motion; // courses are wanted
-    fm_order_ended *unsent; // orders that ended in what was left out; owned
+    fm_order_ended *unsent;  // orders that ended in what was left out; owned
+    fm_alert *unsent_alerts; // units that stopped for enemies in it; owned
     uint32_t unsent_count, unsent_capacity;
+    uint32_t unsent_alert_count, unsent_alert_capacity;
     bool unsent_lost; // there was no room for all of them
 } fm_host_watch;
 

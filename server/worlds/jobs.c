@@ -86,6 +86,7 @@ static void keep_count(fm_host *host, const fm_job_command *command)
     case FM_COMMAND_SET:
     case FM_COMMAND_PLACE:
     case FM_COMMAND_CANCEL:
+    case FM_COMMAND_RESUME:
         break;
     }
 }
@@ -136,6 +137,7 @@ static fm_status check_permit(const fm_host *host, fm_job_command *command)
     case FM_COMMAND_SET:
     case FM_COMMAND_PLACE:
     case FM_COMMAND_CANCEL:
+    case FM_COMMAND_RESUME:
         return FM_OK;
     }
     FM_UNREACHABLE();

@@ -109,6 +109,7 @@ static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch
                   padded(changes->left_count * sizeof *changes->left) +
                   padded(changes->cell_count * sizeof *changes->cells) +
                   padded(changes->ended_count * sizeof *changes->ended) +
+                  padded(changes->alert_count * sizeof *changes->alerts) +
                   padded(changes->sight_count * sizeof *changes->sight) +
                   padded(changed_buildings(changes) * sizeof *changes->buildings);
     uint32_t room = course_room(watch, changes->entered_count + changes->changed_count);
@@ -129,6 +130,8 @@ static fm_publication *block_of_changes(const fm_host *host, const fm_host_watch
     copy->left = copy_array(&cursor, changes->left, changes->left_count, sizeof *changes->left);
     copy->cells = copy_array(&cursor, changes->cells, changes->cell_count, sizeof *changes->cells);
     copy->ended = copy_array(&cursor, changes->ended, changes->ended_count, sizeof *changes->ended);
+    copy->alerts =
+        copy_array(&cursor, changes->alerts, changes->alert_count, sizeof *changes->alerts);
     copy->sight = copy_array(&cursor, changes->sight, changes->sight_count, sizeof *changes->sight);
     copy->building_count = changed_buildings(changes);
     copy->buildings =
@@ -218,7 +221,8 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     uint32_t agent_count = fm_world_agents_in_view(host->world, watch->team, NULL, 0);
     uint32_t tag_room = fm_world_has_tags(host->world) ? agent_count : 0;
     size_t agents_size = padded(agent_count * sizeof(fm_agent_look));
-    size_t ended_size = padded(watch->unsent_count * sizeof *watch->unsent);
+    size_t ended_size = padded(watch->unsent_count * sizeof *watch->unsent) +
+                        padded(watch->unsent_alert_count * sizeof *watch->unsent_alerts);
     uint32_t building_count;
     const fm_building_look *buildings =
         fm_world_buildings(host->world, watch->team, &building_count);
@@ -240,6 +244,9 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     block->changes.ended =
         copy_array(&cursor, watch->unsent, watch->unsent_count, sizeof *watch->unsent);
     block->changes.ended_count = watch->unsent_count;
+    block->changes.alerts = copy_array(&cursor, watch->unsent_alerts, watch->unsent_alert_count,
+                                       sizeof *watch->unsent_alerts);
+    block->changes.alert_count = watch->unsent_alert_count;
     block->changes.ended_lost = watch->unsent_lost;
     block->changes.buildings = copy_array(&cursor, buildings, building_count, sizeof *buildings);
     block->changes.building_count = building_count;
@@ -256,20 +263,31 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
 static void forget_unsent(fm_host_watch *watch)
 {
     free(watch->unsent);
+    free(watch->unsent_alerts);
     watch->unsent = NULL;
+    watch->unsent_alerts = NULL;
     watch->unsent_count = watch->unsent_capacity = 0;
+    watch->unsent_alert_count = watch->unsent_alert_capacity = 0;
     watch->unsent_lost = false;
 }
 
 static bool keep_unsent(fm_host_watch *watch, const fm_changes *changes)
 {
     uint32_t count = watch->unsent_count + changes->ended_count;
-    if (changes->ended_lost || count > UNTOLD_MAX) {
+    uint32_t alert_count = watch->unsent_alert_count + changes->alert_count;
+    if (changes->ended_lost || count > UNTOLD_MAX || alert_count > UNTOLD_MAX) {
         return false;
     }
-    if (!FM_RESERVE_FROM(&fm_memory_libc, watch->unsent, watch->unsent_capacity, count)) {
+    if (!FM_RESERVE_FROM(&fm_memory_libc, watch->unsent, watch->unsent_capacity, count) ||
+        !FM_RESERVE_FROM(&fm_memory_libc, watch->unsent_alerts, watch->unsent_alert_capacity,
+                         alert_count)) {
         return false;
     }
+    if (changes->alert_count > 0) {
+        memcpy(watch->unsent_alerts + watch->unsent_alert_count, changes->alerts,
+               changes->alert_count * sizeof *changes->alerts);
+    }
+    watch->unsent_alert_count = alert_count;
     if (changes->ended_count > 0) {
         memcpy(watch->unsent + watch->unsent_count, changes->ended,
                changes->ended_count * sizeof *changes->ended);
@@ -296,8 +314,8 @@ static void emit(fm_mailbox *mailbox, fm_host *host, fm_publication *block)
 static bool is_empty(const fm_changes *changes)
 {
     return changes->entered_count == 0 && changes->changed_count == 0 && changes->left_count == 0 &&
-           changes->cell_count == 0 && changes->ended_count == 0 && !changes->buildings_changed &&
-           changes->sight_count == 0;
+           changes->cell_count == 0 && changes->ended_count == 0 && changes->alert_count == 0 &&
+           !changes->buildings_changed && changes->sight_count == 0;
 }
 
 static void stop_watching(fm_host *host, const fm_host_watch *watch)

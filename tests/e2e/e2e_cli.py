@@ -533,6 +533,8 @@ class CliTest(unittest.TestCase):
         orders = self.json("report", "1")["agents"][0]["orders"]
         self.assertEqual([(order["order"], order["ticks_left"]) for order in orders], [(1, 0), (4, 50), (5, 0)])
         self.assertEqual(self.cli("cancel", "1", 4), "1 order cancelled\n")
+        self.assertRegex(self.cli("order", "attack-move", "9,2", "2"), r"^1 agent moves to 9,2; ")
+        self.assertEqual(self.cli("go-on", "1-3", "--ticks", 5), "1 agent goes on\n")
         self.cli("order", "hold", "1", "--replaces", 5)
         self.refuse(1, "no_order", "cancel", "1", "5")
         first, second, third = self.json("report", "--team", 1, "--cells", 4)["agents"]

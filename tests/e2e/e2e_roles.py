@@ -18,7 +18,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(FOLDER, "..", "..", "proto", "protocol.json")) as protocol_file:
     PROTOCOL = json.load(protocol_file)
 ROLES = [role["name"] for role in PROTOCOL["roles"]]
-ORDERS = ("agent.order", "agent.cancel", "building.place", "building.remove")
+ORDERS = ("agent.order", "agent.cancel", "agent.resume", "building.place", "building.remove")
 TOKENS = {role: f"the-secret-of-{role:_<9}" for role in ROLES[1:]}
 
 

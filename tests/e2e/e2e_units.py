@@ -230,6 +230,49 @@ def games_write_on_units_and_turn_them():
             assert admin.refused("agent.set", world=world, agents=[unit], **params) == error, params
 
 
+def units_stop_for_enemies_and_go_on():
+    """An attack-move: the delta tells whom the unit saw, by the name that the player's view gives it."""
+    with Server() as server, server.connect() as admin:
+        world = make_world(admin)
+        mine = admin.call("agent.spawn", world=world, team=1, cells=[2, 4, 2, 20])
+        hers = admin.call("agent.spawn", world=world, team=2, cells=[14, 4, 30, 30])["agents"][0]
+        unit, hunter = mine["names"]
+        player, _ = sit_down(server, admin, world, 1)
+        player.call("subscribe", world=world)
+        # Observers hear of it by ids, like of everything.
+        admin.call("subscribe", world=world)
+        order = player.call("agent.order", world=world, agents=[unit], kind="move", goal=[28, 4], alert=4)["order"]
+
+        def alert_of(client):
+            while True:
+                _, delta = client.notification("delta")
+                if "alerts" in delta:
+                    return delta["alerts"], {number for number in delta.get("enter", [])[::5]}
+
+        admin.call("world.step", world=world, ticks=20)
+        (told, _), (of_ids, _) = alert_of(player), alert_of(admin)
+        shown = told[2]
+        assert told == [order, unit, shown, 14, 4] and shown != 0 and of_ids[1:] == [mine["agents"][0], hers, 14, 4]
+        now = report(player, world, unit)[0]
+        assert now["alerted"] and now["cell"] == [10, 4] and now["state"] == "holding" and "stopped" in now["why"]
+        # The name is one that the player may use: it sends another one after it, to fire from six cells.
+        chase = player.call("agent.order", world=world, agents=[hunter], kind="follow", target=shown, radius=6,
+                            once=True)["order"]
+        admin.call("world.step", world=world, ticks=30)
+        assert endings(player, chase)[chase][0] == 0
+        for wrong, error in ((dict(kind="flee", alert=4), "bad_value"), (dict(kind="hold", alert=65), "bad_field"),
+                             (dict(kind="hold", once=True), "bad_value")):
+            assert player.refused("agent.order", world=world, agents=[unit], **wrong) == error, wrong
+        assert player.refused("agent.resume", world=world, agents=[shown]) == "no_agent"
+        # Told to go on while the enemy is there, it stops again; with ticks it walks by.
+        assert player.call("agent.resume", world=world, agents=[unit, hunter]) == {"count": 1}
+        admin.call("world.step", world=world)
+        assert alert_of(player)[0] == told
+        assert player.call("agent.resume", world=world, agents=[unit], ticks=20) == {"count": 1}
+        admin.call("world.step", world=world, ticks=30)
+        assert endings(player, order)[order][0] == 0
+
+
 if __name__ == "__main__":
     run([a_player_hears_of_its_own_units, it_says_who_is_in_the_way, queues_are_edited_and_orders_have_deadlines,
-         games_write_on_units_and_turn_them])
+         games_write_on_units_and_turn_them, units_stop_for_enemies_and_go_on])

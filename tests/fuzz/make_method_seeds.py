@@ -49,7 +49,8 @@ for replay_method in ("seek", "play", "pause", "close"):
 OTHERS = {
     "world.create": ("map", "upload"), "path.query": ("pairs",), "path.distance": ("pairs",),
     "path.reachable": ("pairs",), "map.upload": ("upload",), "world.info": ("name",),
-    "agent.order": ("goals", "queue", "before", "replaces", "spread", "formation", "target"),
+    "agent.order": ("goals", "queue", "before", "replaces", "once", "spread", "formation",
+                    "target"),
     "hello": ("resume",), "terrain.set": (),
     "subscribe": ("stream", "since", "follow"),
 }

@@ -53,6 +53,7 @@ static void test_matrix_of_roles(void **state)
         {FM_METHOD_AGENT_REMOVE, FM_ROLE_ADMIN},
         {FM_METHOD_AGENT_ORDER, FM_ROLE_PLAYER},
         {FM_METHOD_AGENT_CANCEL, FM_ROLE_PLAYER},
+        {FM_METHOD_AGENT_RESUME, FM_ROLE_PLAYER},
         {FM_METHOD_AGENT_PLANNER, FM_ROLE_ADMIN},
         {FM_METHOD_AGENT_SET, FM_ROLE_ADMIN},
         {FM_METHOD_AGENT_PLACE, FM_ROLE_ADMIN},
@@ -101,6 +102,7 @@ static void test_matrix_of_roles(void **state)
         for (fm_role role = FM_ROLE_NONE; role <= FM_ROLE_ADMIN; role++) {
             bool acts = matrix[i].method == FM_METHOD_AGENT_ORDER ||
                         matrix[i].method == FM_METHOD_AGENT_CANCEL ||
+                        matrix[i].method == FM_METHOD_AGENT_RESUME ||
                         matrix[i].method == FM_METHOD_BUILDING_PLACE ||
                         matrix[i].method == FM_METHOD_BUILDING_REMOVE;
             bool only_looks = role == FM_ROLE_OBSERVER || role == FM_ROLE_DEBUG;

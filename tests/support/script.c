@@ -5,6 +5,8 @@
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
 #include "core/commands/permit.h"
+#include "core/world/agent.h"
+#include "core/world/agent_marks.h"
 #include "core/world/world_classes.h"
 #include "tests/support/support.h"
 
@@ -67,6 +69,11 @@ static fm_command order_command(fm_script *script, fm_random *random, const fm_g
                                                       : FM_FORMATION_NONE,
         .common_speed = grouped && kind == FM_ORDER_MOVE && fm_random_below(random, 2) == 0,
         .agents_a_tick = fm_random_below(random, 4) == 0 ? 1 + fm_random_below(random, 3) : 0,
+        .once = kind == FM_ORDER_FOLLOW && fm_random_below(random, 3) == 0,
+        .alert = (kind == FM_ORDER_MOVE || kind == FM_ORDER_PATROL || kind == FM_ORDER_GUARD) &&
+                         fm_random_below(random, 4) == 0
+                     ? 1 + fm_random_below(random, 12)
+                     : 0,
         .deadline = kind != FM_ORDER_STOP && fm_random_below(random, 6) == 0
                         ? 1 + fm_random_below(random, 60)
                         : 0,
@@ -167,6 +174,17 @@ static fm_command building_command(fm_random *random, const fm_grid *grid, uint3
 bool fm_script_is_exclusive(const fm_world *world)
 {
     return fm_world_rules_get(world)->occupancy == FM_OCCUPANCY_EXCLUSIVE;
+}
+
+bool fm_script_has_renamed(const fm_world *world)
+{
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        if (agents->slots[slot].name_generation != agents->slots[slot].generation) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static fm_command *add(fm_script_step *step)

@@ -46,6 +46,8 @@ fm_id_list fm_cli_read_agents(fm_cli *cli, uint64_t world, int first)
     return list;
 }
 
+#define ATTACK_ALERT 8u // cells
+
 // What goes with the agents of a request.
 struct request {
     fm_method method;
@@ -54,6 +56,7 @@ struct request {
     uint32_t place_count;                  // numbers; sent as `goal` or, if there are more, `goals`
     uint64_t target;                       // 0: none
     fm_field turn;                         // BEFORE or REPLACES, with `orders`
+    uint32_t alert;                        // of an attack-move; 0: as the option says
     fm_id_list orders;                     // one of each agent; empty: without a turn
 };
 
@@ -70,6 +73,9 @@ static uint64_t send_to_agents(fm_cli *cli, uint64_t world, fm_id_list agents,
                         left < FM_CLI_AGENTS_AT_ONCE ? left : FM_CLI_AGENTS_AT_ONCE);
         if (request->kind != NULL) {
             fm_params_text(&cli->params, FM_FIELD_KIND, request->kind);
+        }
+        if (request->alert != 0) {
+            fm_params_uint(&cli->params, FM_FIELD_ALERT, request->alert);
         }
         if (request->place_count > 0) {
             fm_field field = strcmp(request->kind, "flee") == 0 ? FM_FIELD_CELLS
@@ -109,6 +115,7 @@ static const struct order_words {
     const char *one, *many; // "1 agent moves", "2 agents move"
 } order_words[] = {
     {"move", ONE_PLACE, "moves", "move"},
+    {"attack-move", ONE_PLACE, "moves", "move"},
     {"stop", NOTHING, "stops", "stop"},
     {"patrol", PLACES, "patrols", "patrol"},
     {"hold", NOTHING, "holds its ground", "hold their ground"},
@@ -209,6 +216,10 @@ static int run_order(fm_cli *cli)
 {
     const struct order_words *words = find_order(cli, cli->arguments[0]);
     struct request request = {.method = FM_METHOD_AGENT_ORDER, .kind = words->kind};
+    if (strcmp(words->kind, "attack-move") == 0) {
+        request.kind = "move"; // that stops for enemies
+        request.alert = fm_cli_value(cli, "alert") == NULL ? ATTACK_ALERT : 0;
+    }
     read_operand(cli, words, &request);
     const char *from = fm_cli_value(cli, "from");
     if (from != NULL &&
@@ -263,6 +274,22 @@ static int run_cancel(fm_cli *cli)
     }
     free(agents);
     free(orders.ids);
+    return 0;
+}
+
+static int run_go_on(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    uint64_t world = fm_cli_world_option(cli), first;
+    fm_id_list agents = fm_cli_read_agents(cli, world, 0);
+    struct request request = {.method = FM_METHOD_AGENT_RESUME};
+    uint64_t count = send_to_agents(cli, world, agents, &request, "count", &first);
+    free(agents.ids);
+    if (cli->json) {
+        printf("{\"count\":%llu}\n", (unsigned long long)count);
+    } else {
+        printf("%llu agent%s on\n", (unsigned long long)count, count == 1 ? " goes" : "s go");
+    }
     return 0;
 }
 
@@ -324,6 +351,11 @@ static const fm_cli_option order_options[] = {
      0},
     {"deadline", 'd', FM_CLI_UINT, "TICKS", "ends so many ticks after its turn came",
      FM_FIELD_DEADLINE},
+    {"alert", 'a', FM_CLI_UINT, "CELLS",
+     "move, patrol, guard, explore, hold: stop when an\n"
+     "enemy is seen so near; attack-move: 8",
+     FM_FIELD_ALERT},
+    {"once", 0, FM_CLI_FLAG, NULL, "follow: end as soon as it is near enough", FM_FIELD_ONCE},
     {"loop", 0, FM_CLI_FLAG, NULL, "patrol: round, not there and back", FM_FIELD_LOOP},
     {"spread", 's', FM_CLI_FLAG, NULL, "move: a place for each around X,Y", FM_FIELD_SPREAD},
     {"formation", 'f', FM_CLI_TEXT, "WHICH",
@@ -348,6 +380,7 @@ const fm_cli_command fm_cli_order = {
         "Gives one order to many agents. AGENTS are ids and ranges of ids, such as 1-20,33.\n"
         "\n"
         "  move X,Y          go there\n"
+        "  attack-move X,Y   the same, but stop when an enemy is near; go on by `go-on`\n"
         "  patrol X,Y        there and back, for ever; X,Y/X,Y/...: from one to the next\n"
         "  follow ID         stay near an agent, own or seen\n"
         "  guard X,Y | ID    come back when away from a place, or from an own agent\n"
@@ -359,6 +392,7 @@ const fm_cli_command fm_cli_order = {
                 "fogmarch order move 12,12 --team 2 --on-unreachable fail\n"
                 "fogmarch order patrol 40,10/80,10/80,40 7 --loop --queue\n"
                 "fogmarch order move 200,180 --team 1 --formation box --common-speed\n"
+                "fogmarch order attack-move 200,180 1-50 --alert 6\n"
                 "fogmarch order hold 7 --deadline 50 --at 0\n"
                 "fogmarch order move 90,90 7 --replaces 21\n"
                 "fogmarch order follow 17 1-5 --radius 3\n"
@@ -388,6 +422,27 @@ const fm_cli_command fm_cli_cancel = {
     .arguments_min = 2,
     .arguments_max = 4096,
     .run = run_cancel,
+};
+
+static const fm_cli_option go_on_options[] = {
+    FM_CLI_OPTION_WORLD,
+    OPTION_TEAM,
+    {"ticks", 0, FM_CLI_UINT, "N", "in which they stop for nobody; 0", FM_FIELD_TICKS},
+    {.name = NULL},
+};
+
+const fm_cli_command fm_cli_go_on = {
+    .name = "go-on",
+    .arguments = "[AGENTS...]",
+    .summary = "let agents go on that stopped for enemies",
+    .details =
+        "Lets agents go on whose orders have --alert. Where an enemy is still near they stop\n"
+        "again. AGENTS are ids and ranges of ids, such as 1-20,33.",
+    .examples = "fogmarch go-on 1-50\n"
+                "fogmarch go-on --team 1 --ticks 20",
+    .options = go_on_options,
+    .arguments_max = 4096,
+    .run = run_go_on,
 };
 
 static const fm_cli_option remove_options[] = {

@@ -25,6 +25,7 @@ extern const fm_cli_command fm_cli_remove;      // agent_commands.c
 extern const fm_cli_command fm_cli_order;       // agent_commands.c
 extern const fm_cli_command fm_cli_spawn;       // spawn.c
 extern const fm_cli_command fm_cli_set;         // unit_commands.c
+extern const fm_cli_command fm_cli_go_on;       // agent_commands.c
 extern const fm_cli_command fm_cli_cancel;      // agent_commands.c
 extern const fm_cli_command fm_cli_place;       // unit_commands.c
 extern const fm_cli_command fm_cli_report;      // unit_commands.c

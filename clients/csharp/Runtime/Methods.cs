@@ -14,6 +14,7 @@ namespace Fogmarch
             "agent.remove",
             "agent.order",
             "agent.cancel",
+            "agent.resume",
             "agent.planner",
             "agent.set",
             "agent.place",
@@ -298,6 +299,11 @@ namespace Fogmarch
         /// under way, which ends as replaced; all others stay. As many as agents, in the same order</param>
         /// <param name="deadline">ends as deadline so many ticks after its turn came, if it has not ended
         /// before; not with stop; absent: never</param>
+        /// <param name="once">follow: a chase, which ends as arrived as soon as it is within the radius, with
+        /// a straight way between; false: it stays near</param>
+        /// <param name="alert">move, patrol, guard, explore, hold: stops as soon as its team sees an enemy
+        /// within so many cells of it, and the delta's `alerts` tells; agent.resume lets it go on. A move
+        /// with it is an attack-move; absent: stops for nobody</param>
         /// <param name="loop">patrol: from the last waypoint straight to the first, not back by the others;
         /// false</param>
         /// <param name="spread">move with goal, agents of one team: a free cell around the goal for each, by
@@ -314,9 +320,9 @@ namespace Fogmarch
         public Request AgentOrder(long world, IReadOnlyList<long> agents, string kind, IReadOnlyList<long>
             goal = null, IReadOnlyList<long> goals = null, IReadOnlyList<long> cells = null, long? target =
             null, long? radius = null, bool? queue = null, long? at = null, IReadOnlyList<long> before = null,
-            IReadOnlyList<long> replaces = null, long? deadline = null, bool? loop = null, bool? spread =
-            null, string formation = null, bool? commonSpeed = null, long? maxDetour = null, string
-            onUnreachable = null, long? commandId = null)
+            IReadOnlyList<long> replaces = null, long? deadline = null, bool? once = null, long? alert = null,
+            bool? loop = null, bool? spread = null, string formation = null, bool? commonSpeed = null, long?
+            maxDetour = null, string onUnreachable = null, long? commandId = null)
         {
             return Begin("agent.order")
                 .Set("world", world)
@@ -332,6 +338,8 @@ namespace Fogmarch
                 .Set("before", before)
                 .Set("replaces", replaces)
                 .Set("deadline", deadline)
+                .Set("once", once)
+                .Set("alert", alert)
                 .Set("loop", loop)
                 .Set("spread", spread)
                 .Set("formation", formation)
@@ -357,6 +365,24 @@ namespace Fogmarch
                 .Set("world", world)
                 .Set("agents", agents)
                 .Set("orders", orders)
+                .Set("command_id", commandId);
+        }
+
+        /// <summary>Lets units go on that stopped for an enemy (`alert` of their orders). Where an enemy is
+        /// near they stop again, and tell again. Not for observer and debug. Lowest role: player.</summary>
+        /// <param name="world">number of the world</param>
+        /// <param name="agents">ids; those whose order has no alert are left alone</param>
+        /// <param name="ticks">in which they stop for nobody, from now on, whether they have stopped or not;
+        /// 0</param>
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
+        public Request AgentResume(long world, IReadOnlyList<long> agents, long? ticks = null, long? commandId
+            = null)
+        {
+            return Begin("agent.resume")
+                .Set("world", world)
+                .Set("agents", agents)
+                .Set("ticks", ticks)
                 .Set("command_id", commandId);
         }
 

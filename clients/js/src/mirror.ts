@@ -18,6 +18,15 @@ export interface Ended {
   y: number;
 }
 
+/** A unit that stopped for an enemy (0: out of sight again), and where that stood. */
+export interface Alert {
+  order: number;
+  agent: number;
+  enemy: number;
+  x: number;
+  y: number;
+}
+
 /** A building that the view believes in. */
 export interface Building {
   number: number;
@@ -109,8 +118,8 @@ export class Mirror {
 
   /** Called after each message. `rows` are those of cells that changed: first, behind the last; `sight`:
    * whether others are visible. */
-  onChange: (change: { keyframe: boolean; rows: [number, number]; ended: Ended[]; sight: boolean }) => void =
-    () => {};
+  onChange: (change: { keyframe: boolean; rows: [number, number]; ended: Ended[]; alerts: Alert[];
+                        sight: boolean }) => void = () => {};
 
   placeOf(id: number): number | undefined {
     return this.places.get(id);
@@ -151,14 +160,14 @@ export class Mirror {
       this.visible!.fill(i & 1, at, at + count);
       at += count;
     });
-    this.onChange({ keyframe: true, rows: [0, height], ended: [], sight: true });
+    this.onChange({ keyframe: true, rows: [0, height], ended: [], alerts: [], sight: true });
   }
 
   applyDelta(delta: Delta): void {
     this.tick = delta.tick;
     this.previousXs.set(this.xs.subarray(0, this.agentCount));
     this.previousYs.set(this.ys.subarray(0, this.agentCount));
-    const { leave = [], enter = [], moved = [], cells = [], ended = [] } = delta;
+    const { leave = [], enter = [], moved = [], cells = [], ended = [], alerts = [] } = delta;
     for (let i = 0; i + 1 < leave.length; i += 2) {
       this.leave(leave[i]!);
     }
@@ -191,10 +200,16 @@ export class Mirror {
       endedList.push({ order: ended[i]!, agent: ended[i + 1]!, reason: ended[i + 2]!,
                        x: ended[i + 3]!, y: ended[i + 4]! });
     }
+    const alertList: Alert[] = [];
+    for (let i = 0; i + 4 < alerts.length; i += 5) {
+      alertList.push({ order: alerts[i]!, agent: alerts[i + 1]!, enemy: alerts[i + 2]!,
+                       x: alerts[i + 3]!, y: alerts[i + 4]! });
+    }
     const rows = delta.runs !== undefined ? this.applyRuns(delta.runs) : this.applyCells(cells);
     const isMoved = delta.rect !== undefined;
     const sight = this.applySight(delta);
-    this.onChange({ keyframe: isMoved, rows: isMoved ? [0, this.rect[3]] : rows, ended: endedList, sight });
+    this.onChange({ keyframe: isMoved, rows: isMoved ? [0, this.rect[3]] : rows, ended: endedList,
+                    alerts: alertList, sight });
   }
 
   /** The view has moved: what it did not show before is unknown. */

@@ -25,11 +25,11 @@ It needs Python 3.11 and msgpack (Debian: python3-msgpack).
 from .client import Client, Subscription, connect
 from .link import ConnectionEnded, RequestError
 from .methods import AGENT_STATES, ORDER_ENDS, ORDER_KINDS, PLANNERS, PROTOCOL, ROLES, TERRAINS
-from .mirror import GROUND, UNKNOWN, Agent, Building, Ended, Mirror
+from .mirror import GROUND, UNKNOWN, Agent, Alert, Building, Ended, Mirror
 from .plain import PlainClient, PlainView, connect_plain
 
 __all__ = [
-    "AGENT_STATES", "Agent", "Building", "Client", "ConnectionEnded", "Ended", "GROUND", "Mirror",
+    "AGENT_STATES", "Agent", "Alert", "Building", "Client", "ConnectionEnded", "Ended", "GROUND", "Mirror",
     "ORDER_ENDS", "ORDER_KINDS", "PLANNERS", "PROTOCOL", "PlainClient", "PlainView", "ROLES",
     "RequestError", "Subscription", "TERRAINS", "UNKNOWN", "connect", "connect_plain",
 ]

@@ -18,7 +18,8 @@ PLANNERS = ('dstar-lite', 'dstar-extra-lite', 'repeated-forward-astar', 'repeate
     'auto', 'breadth-first', 'depth-first', 'greedy-best-first', 'dijkstra', 'astar', 'goal-field')
 # Methods with a command_id: sent again, they are carried out once.
 COMMANDS = ('team.create', 'agent.spawn', 'agent.remove', 'agent.order', 'agent.cancel',
-    'agent.planner', 'agent.set', 'agent.place', 'terrain.set', 'building.place', 'building.remove')
+    'agent.resume', 'agent.planner', 'agent.set', 'agent.place', 'terrain.set', 'building.place',
+    'building.remove')
 
 # What hello answers.
 Hello = TypedDict('Hello', {
@@ -189,6 +190,12 @@ AgentCancel = TypedDict('AgentCancel', {
     'count': int,
 })
 
+# What agent.resume answers.
+AgentResume = TypedDict('AgentResume', {
+    # agents whose order has an alert
+    'count': int,
+})
+
 # What agent.planner answers.
 AgentPlanner = TypedDict('AgentPlanner', {
     # agents that were named
@@ -212,13 +219,14 @@ AgentReport = TypedDict('AgentReport', {
     # ticks completed
     'tick': int,
     # of each, in the order asked for: agent, cell ([uint]), state, class, speed (cells per second;
-    # 0: one step a tick), frozen, sight (cells; 0: the world's), orders ([map]: order, kind, goal
-    # ([uint]; empty: none yet), ticks_left (to its deadline, queued from when its turn comes; 0:
-    # it has none); the one under way comes first, then the queue), waits_for_turn (bool: not even
-    # the first has begun), substitute ([uint]: where it goes instead of its goal), target (that
-    # it follows or guards, 0), path ([uint]: x, y of the cells that come next; empty while none
-    # is known, as in the tick after others made it step aside), why (a sentence), waits_ticks,
-    # blocker (who stands in its way, 0), blocked_at ([uint])
+    # 0: one step a tick), frozen, sight (cells; 0: the world's), alerted (it has stopped for an
+    # enemy: see agent.resume), orders ([map]: order, kind, goal ([uint]; empty: none yet),
+    # ticks_left (to its deadline, queued from when its turn comes; 0: it has none); the one under
+    # way comes first, then the queue), waits_for_turn (bool: not even the first has begun),
+    # substitute ([uint]: where it goes instead of its goal), target (that it follows or guards,
+    # 0), path ([uint]: x, y of the cells that come next; empty while none is known, as in the
+    # tick after others made it step aside), why (a sentence), waits_ticks, blocker (who stands in
+    # its way, 0), blocked_at ([uint])
     'agents': list[dict[str, Any]],
 })
 
@@ -777,6 +785,9 @@ Delta = TypedDict('Delta', {
     'sight': bytes,
     # orders that ended; of each: order, agent, reason (see below), x, y
     'ended': list[int],
+    # units that stopped for an enemy; of each: order, agent, the enemy (0: out of sight again), and
+    # x, y where that stood
+    'alerts': list[int],
     # observer and above: microseconds of the tick, microseconds of its search stage, expansions,
     # agents that moved, agents alive
     'load': list[int],
@@ -1249,6 +1260,8 @@ class Methods:
         before: Sequence[int] | None = None,
         replaces: Sequence[int] | None = None,
         deadline: int | None = None,
+        once: bool | None = None,
+        alert: int | None = None,
         loop: bool | None = None,
         spread: bool | None = None,
         formation: str | None = None,
@@ -1278,6 +1291,11 @@ class Methods:
             way, which ends as replaced; all others stay. As many as agents, in the same order
         deadline: ends as deadline so many ticks after its turn came, if it has not ended before;
             not with stop; absent: never
+        once: follow: a chase, which ends as arrived as soon as it is within the radius, with a
+            straight way between; false: it stays near
+        alert: move, patrol, guard, explore, hold: stops as soon as its team sees an enemy within so
+            many cells of it, and the delta's `alerts` tells; agent.resume lets it go on. A move
+            with it is an attack-move; absent: stops for nobody
         loop: patrol: from the last waypoint straight to the first, not back by the others; false
         spread: move with goal, agents of one team: a free cell around the goal for each, by one
             shared search; false
@@ -1304,6 +1322,8 @@ class Methods:
             'before': before,
             'replaces': replaces,
             'deadline': deadline,
+            'once': once,
+            'alert': alert,
             'loop': loop,
             'spread': spread,
             'formation': formation,
@@ -1338,6 +1358,29 @@ class Methods:
             'command_id': command_id,
         }
         return cast(AgentCancel, await self.call('agent.cancel', params))
+
+    async def agent_resume(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        ticks: int | None = None,
+        command_id: int | None = None,
+    ) -> AgentResume:
+        """Lets units go on that stopped for an enemy (`alert` of their orders). Where an enemy is
+        near they stop again, and tell again. Not for observer and debug. Lowest role: player.
+
+        world: number of the world
+        agents: ids; those whose order has no alert are left alone
+        ticks: in which they stop for nobody, from now on, whether they have stopped or not; 0
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'ticks': ticks,
+            'command_id': command_id,
+        }
+        return cast(AgentResume, await self.call('agent.resume', params))
 
     async def agent_planner(
         self, *,

@@ -67,8 +67,20 @@ class Ended:
     y: int
 
 
+@dataclass(slots=True)
+class Alert:
+    """A unit that stopped for an enemy: its order, its id, the enemy's (0: out of sight again), and
+    where that stood."""
+
+    order: int
+    agent: int
+    enemy: int
+    x: int
+    y: int
+
+
 class Mirror:
-    """`agents` by id; `ended` and `left` are those of the last message alone."""
+    """`agents` by id; `ended`, `left` and `alerts` are those of the last message alone."""
 
     def __init__(self) -> None:
         self._places: dict[int, Agent] = {}  # by the low 32 bits of the id
@@ -77,6 +89,7 @@ class Mirror:
         self.agents: dict[int, Agent] = {}
         self.buildings: dict[int, Building] = {}
         self.ended: list[Ended] = []
+        self.alerts: list[Alert] = []
         self.left: list[int] = []
         self._looks = array("H")
         self._visible: bytearray | None = None  # None: subscribed without `sight`
@@ -117,7 +130,7 @@ class Mirror:
     def apply(self, name: str, message: dict[str, Any]) -> None:
         """Applies a keyframe or a delta."""
         self.tick = message["tick"]
-        self.ended, self.left = [], []
+        self.ended, self.left, self.alerts = [], [], []
         if name == "keyframe":
             self._replace(message)
         else:
@@ -179,6 +192,9 @@ class Mirror:
         for i in range(0, len(ended), 5):
             order, agent_id, reason, x, y = ended[i:i + 5]
             self.ended.append(Ended(order, agent_id, ORDER_ENDS[reason], x, y))
+        alerts = message.get("alerts", ())
+        for i in range(0, len(alerts), 5):
+            self.alerts.append(Alert(*alerts[i:i + 5]))
 
     def _step(self, steps: bytes) -> None:
         """The steps of a dense delta: see proto/PROTOCOL.md, Dense deltas."""

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from .methods import (
-    AgentCancel, AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport, AgentSet,
-    AgentSpawn, BuildingPlace, BuildingRemove, ClusterDrain, ClusterMove, ClusterStatus,
-    DebugCompare, DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello, JournalFollow,
-    MapUpload, PathDistance, PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList,
-    ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload, StandbyPromote,
-    StandbyStatus, Stats, Subscribe, TeamCreate, TerrainSet, TokenCreate, TokenList,
-    WorldCreate, WorldInfo, WorldList, WorldLoad, WorldLocate, WorldPause, WorldResume,
-    WorldSave, WorldStep,
+    AgentCancel, AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport, AgentResume,
+    AgentSet, AgentSpawn, BuildingPlace, BuildingRemove, ClusterDrain, ClusterMove,
+    ClusterStatus, DebugCompare, DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello,
+    JournalFollow, MapUpload, PathDistance, PathField, PathNearest, PathQuery, PathReachable,
+    Ping, ReplayList, ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload,
+    StandbyPromote, StandbyStatus, Stats, Subscribe, TeamCreate, TerrainSet, TokenCreate,
+    TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad, WorldLocate, WorldPause,
+    WorldResume, WorldSave, WorldStep,
 )
 
 
@@ -423,6 +423,8 @@ class PlainMethods:
         before: Sequence[int] | None = None,
         replaces: Sequence[int] | None = None,
         deadline: int | None = None,
+        once: bool | None = None,
+        alert: int | None = None,
         loop: bool | None = None,
         spread: bool | None = None,
         formation: str | None = None,
@@ -452,6 +454,11 @@ class PlainMethods:
             way, which ends as replaced; all others stay. As many as agents, in the same order
         deadline: ends as deadline so many ticks after its turn came, if it has not ended before;
             not with stop; absent: never
+        once: follow: a chase, which ends as arrived as soon as it is within the radius, with a
+            straight way between; false: it stays near
+        alert: move, patrol, guard, explore, hold: stops as soon as its team sees an enemy within so
+            many cells of it, and the delta's `alerts` tells; agent.resume lets it go on. A move
+            with it is an attack-move; absent: stops for nobody
         loop: patrol: from the last waypoint straight to the first, not back by the others; false
         spread: move with goal, agents of one team: a free cell around the goal for each, by one
             shared search; false
@@ -478,6 +485,8 @@ class PlainMethods:
             'before': before,
             'replaces': replaces,
             'deadline': deadline,
+            'once': once,
+            'alert': alert,
             'loop': loop,
             'spread': spread,
             'formation': formation,
@@ -512,6 +521,29 @@ class PlainMethods:
             'command_id': command_id,
         }
         return cast(AgentCancel, self.call('agent.cancel', params))
+
+    def agent_resume(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        ticks: int | None = None,
+        command_id: int | None = None,
+    ) -> AgentResume:
+        """Lets units go on that stopped for an enemy (`alert` of their orders). Where an enemy is
+        near they stop again, and tell again. Not for observer and debug. Lowest role: player.
+
+        world: number of the world
+        agents: ids; those whose order has no alert are left alone
+        ticks: in which they stop for nobody, from now on, whether they have stopped or not; 0
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'ticks': ticks,
+            'command_id': command_id,
+        }
+        return cast(AgentResume, self.call('agent.resume', params))
 
     def agent_planner(
         self, *,

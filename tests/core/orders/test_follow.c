@@ -49,6 +49,28 @@ static void follows_a_friend_until_it_dies(void **state)
     fm_world_destroy(scene.world);
 }
 
+// A chase ends where a shot is possible: within the radius, in sight, with nothing between.
+static void a_chase_ends_within_range(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 64, 16, true);
+    fm_agent_id prey = scene_spawn(&scene, 1, 30, 8), hunter = scene_spawn(&scene, 1, 2, 8);
+    fm_command chase = follow_command(&hunter, prey, 6);
+    chase.once = true;
+    uint64_t order = scene_order(&scene, hunter, chase);
+    uint64_t then = scene_move_to(&scene, hunter, 2, 2, true);
+    scene_run(&scene, 21);
+    assert_int_equal(scene.ended_count, 0);
+    scene_run(&scene, 2);
+    assert_int_equal(scene_ending(&scene, order).reason, FM_END_ARRIVED);
+    assert_int_equal(cells_apart(scene_ending(&scene, order).cell, fm_cell_at(30, 8)), 6);
+    scene_run(&scene, 40);
+    assert_int_equal(scene_ending(&scene, then).reason, FM_END_ARRIVED);
+    chase.order = FM_ORDER_GUARD;
+    assert_int_equal(scene_give(&scene, chase).status, FM_ERR_BAD_VALUE);
+    fm_world_destroy(scene.world);
+}
+
 // Hunter and enemy see each other over a wall 60 cells long. The enemy walks away behind it.
 static void loses_an_enemy_in_the_fog(void **state)
 {
@@ -195,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(follows_a_friend_until_it_dies),
+        cmocka_unit_test(a_chase_ends_within_range),
         cmocka_unit_test(loses_an_enemy_in_the_fog),
         cmocka_unit_test(a_lost_enemy_stays_lost),
         cmocka_unit_test(an_enemy_is_lost_behind_a_wall),

@@ -462,7 +462,7 @@ static bool can_end(fm_order_kind kind, fm_order_end reason)
     case FM_END_ARRIVED:
     case FM_END_NEAREST:
     case FM_END_CROWDED:
-        return kind == FM_ORDER_MOVE || kind == FM_ORDER_FLEE;
+        return kind == FM_ORDER_MOVE || kind == FM_ORDER_FLEE || kind == FM_ORDER_FOLLOW;
     case FM_END_UNREACHABLE:
         return kind != FM_ORDER_HOLD && kind != FM_ORDER_EXPLORE;
     case FM_END_TARGET_LOST:
@@ -531,6 +531,9 @@ static void order_at_random(struct order_scene *scene, struct account *account, 
         .queue = kind != FM_ORDER_STOP && fm_random_below(random, 2) == 0,
         .loop = fm_random_below(random, 2) == 0,
         .radius = fm_random_below(random, 10),
+        .once = kind == FM_ORDER_FOLLOW && fm_random_below(random, 2) == 0,
+        .alert =
+            kind == FM_ORDER_MOVE || kind == FM_ORDER_PATROL ? fm_random_below(random, 2) * 4 : 0,
         .deadline = kind != FM_ORDER_STOP ? fm_random_below(random, 3) * 20 : 0,
         .spread = kind == FM_ORDER_MOVE && fm_random_below(random, 2) == 0,
         .agents_a_tick = fm_random_below(random, 4) == 0 ? 1 + fm_random_below(random, 3) : 0,

@@ -100,6 +100,8 @@ static void make_sample(fm_random *random, struct sample *sample)
         command->turn = (fm_turn)any_number(random, FM_TURN_INSTEAD);
         command->at = any_number(random, UINT32_MAX);
         command->deadline = any_number(random, UINT32_MAX);
+        command->alert = any_number(random, UINT32_MAX);
+        command->once = any_number(random, 1) == 1;
         command->order_count = any_number(random, ITEMS_MAX);
         return;
     case FM_COMMAND_TERRAIN:
@@ -132,6 +134,9 @@ static void make_sample(fm_random *random, struct sample *sample)
         return;
     case FM_COMMAND_CANCEL:
         command->order_count = any_number(random, ITEMS_MAX);
+        return;
+    case FM_COMMAND_RESUME:
+        command->ticks = any_number(random, UINT32_MAX);
         return;
     case FM_COMMAND_REMOVE:
         return;
@@ -177,6 +182,8 @@ static void check_same_order(const fm_command *a, const fm_command *b)
     SAME(turn);
     SAME(at);
     SAME(deadline);
+    SAME(alert);
+    SAME(once);
 }
 
 static void check_same_area(const fm_command *a, const fm_command *b)
@@ -243,6 +250,9 @@ static void check_same(const fm_command *a, const fm_command *b)
         return;
     case FM_COMMAND_PLACE:
         SAME(placing);
+        return;
+    case FM_COMMAND_RESUME:
+        SAME(ticks);
         return;
     case FM_COMMAND_CANCEL:
     case FM_COMMAND_REMOVE:

@@ -29,3 +29,6 @@ void all_are_answered(fm_method method);
 
 /// One request of ADMIN, and its answer.
 void ask(fm_method method);
+
+/// The same for a request that is refused.
+void ask_in_vain(fm_method method);

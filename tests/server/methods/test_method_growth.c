@@ -162,6 +162,17 @@ static void marching_units(void)
     march(UNITS * scene.scale);
 }
 
+static void alert_units(void)
+{
+    stand(UNITS * scene.scale);
+    put_world();
+    put_agents(UNITS * scene.scale);
+    put_text(FM_FIELD_KIND, "hold");
+    put_uint(FM_FIELD_ALERT, 5);
+    ask(FM_METHOD_AGENT_ORDER);
+    step();
+}
+
 static void some_marching_units(void)
 {
     march(UNITS);
@@ -321,7 +332,7 @@ static void ask_for_the_standby(void)
 
 static void promote(void)
 {
-    ask(FM_METHOD_STANDBY_PROMOTE);
+    ask_in_vain(FM_METHOD_STANDBY_PROMOTE); // the server is none
 }
 
 static void save(void)
@@ -433,6 +444,14 @@ static void cancel_orders(void)
     put_numbers(FM_FIELD_ORDERS, orders, UNITS * scene.scale);
     ask(FM_METHOD_AGENT_CANCEL);
     free(orders);
+    step();
+}
+
+static void resume_units(void)
+{
+    put_world();
+    put_agents(UNITS * scene.scale);
+    ask(FM_METHOD_AGENT_RESUME);
     step();
 }
 
@@ -797,7 +816,7 @@ static const struct deed deeds[] = {
     {FM_METHOD_CLUSTER_STATUS, "worlds", worlds, ask_for_the_cluster},
     {FM_METHOD_CLUSTER_MOVE, "worlds", worlds, move_worlds},
     {FM_METHOD_CLUSTER_DRAIN, "worlds", worlds, drain},
-    {FM_METHOD_JOURNAL_FOLLOW, "worlds", worlds, follow},
+    {FM_METHOD_JOURNAL_FOLLOW, "ticks", journal, follow},
     {FM_METHOD_JOURNAL_HAVE, "requests", start, have},
     {FM_METHOD_STANDBY_STATUS, "worlds", worlds, ask_for_the_standby},
     {FM_METHOD_STANDBY_PROMOTE, "worlds", worlds, promote},
@@ -810,6 +829,7 @@ static const struct deed deeds[] = {
     {FM_METHOD_AGENT_REMOVE, "agents", marching_units, remove_units},
     {FM_METHOD_AGENT_ORDER, "agents", units, send_units},
     {FM_METHOD_AGENT_CANCEL, "agents", marching_units, cancel_orders},
+    {FM_METHOD_AGENT_RESUME, "agents", alert_units, resume_units},
     {FM_METHOD_AGENT_PLANNER, "agents", marching_units, change_planners},
     {FM_METHOD_AGENT_SET, "agents", marching_units, freeze},
     {FM_METHOD_AGENT_PLACE, "agents", marching_units, place},

@@ -19,6 +19,7 @@
 #include "core/base/random.h"
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
+#include "core/orders/order_kinds.h"
 #include "core/planners/query.h"
 #include "core/tick/tick.h"
 #include "core/views/inspect.h"
@@ -479,6 +480,9 @@ static void order_as_player(struct pair *pair)
     bool has_target = kind == FM_ORDER_FOLLOW || kind == FM_ORDER_GUARD;
     fm_on_unreachable otherwise = (fm_on_unreachable)fm_random_below(&pair->random, 3);
     bool queue = kind != FM_ORDER_STOP && fm_random_below(&pair->random, 4) == 0;
+    bool may_alert = kind != FM_ORDER_STOP && fm_order_kind_may_alert(kind);
+    uint32_t alert = may_alert ? fm_random_below(&pair->random, 3) * 4 : 0;
+    uint32_t deadline = kind != FM_ORDER_STOP ? (fm_random_below(&pair->random, 5) == 0) * 9u : 0;
     fm_command_result results[2];
     for (uint32_t i = 0; i < 2; i++) {
         struct side *side = &pair->sides[i];
@@ -499,7 +503,25 @@ static void order_as_player(struct pair *pair)
                                      .cell_count = has_cells ? count : 0,
                                      .target = has_target ? target_id : (fm_agent_id){0},
                                      .queue = queue,
+                                     .alert = alert,
+                                     .deadline = deadline,
                                  });
+    }
+    expect_equal_results(pair, &results[0], &results[1]);
+}
+
+// All of the team go on, whether they have stopped for somebody or not.
+static void resume_as_player(struct pair *pair)
+{
+    uint32_t ticks = fm_random_below(&pair->random, 3) * 3;
+    fm_command_result results[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct side *side = &pair->sides[i];
+        results[i] = apply(side, (fm_command){.kind = FM_COMMAND_RESUME,
+                                              .team = PLAYER,
+                                              .agents = side->agents[PLAYER - 1],
+                                              .agent_count = side->agent_counts[PLAYER - 1],
+                                              .ticks = ticks});
     }
     expect_equal_results(pair, &results[0], &results[1]);
 }
@@ -703,6 +725,7 @@ static void step(struct pair *pair, uint64_t number)
         switch (fm_random_below(&pair->random, 16)) {
         case 15:
             change_units(pair);
+            resume_as_player(pair);
             break;
         case 12:
         case 13:

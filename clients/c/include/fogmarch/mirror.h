@@ -66,6 +66,14 @@ typedef struct fm_mirror_ended {
     fm_cell cell; // where the agent stood
 } fm_mirror_ended;
 
+// A unit of the view that stopped for an enemy.
+typedef struct fm_mirror_alert {
+    uint64_t order;
+    uint64_t agent;
+    uint64_t enemy; // 0: out of sight again
+    fm_cell cell;   // where that stood
+} fm_mirror_alert;
+
 struct fm_mirror;
 
 // What an owner may want to hear of while a notification is applied. All members may be NULL; they
@@ -77,6 +85,8 @@ typedef struct fm_mirror_ops {
     void (*ended)(void *context, const fm_mirror_ended *ended);
     /// A keyframe or delta has been applied as a whole.
     void (*updated)(void *context, const struct fm_mirror *mirror, fm_notification notification);
+    /// A unit of the view stopped for an enemy; agent.resume lets it go on.
+    void (*alerted)(void *context, const fm_mirror_alert *alert);
 } fm_mirror_ops;
 
 // Readers may look at every field; only mirror.c writes.

@@ -177,6 +177,7 @@ typedef enum fm_method {
     FM_METHOD_AGENT_REMOVE, // "agent.remove"
     FM_METHOD_AGENT_ORDER, // "agent.order"
     FM_METHOD_AGENT_CANCEL, // "agent.cancel"
+    FM_METHOD_AGENT_RESUME, // "agent.resume"
     FM_METHOD_AGENT_PLANNER, // "agent.planner"
     FM_METHOD_AGENT_SET, // "agent.set"
     FM_METHOD_AGENT_PLACE, // "agent.place"
@@ -330,6 +331,8 @@ typedef enum fm_field {
     FM_FIELD_REPLACES, // "replaces"
     FM_FIELD_DEADLINE, // "deadline"
     FM_FIELD_EPOCH, // "epoch"
+    FM_FIELD_ALERT, // "alert"
+    FM_FIELD_ONCE, // "once"
     FM_FIELD_COUNT,
 } fm_field;
 

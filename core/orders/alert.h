@@ -1,0 +1,30 @@
+// core/orders/alert.h: units that stop when an enemy is near, as in an attack-move.
+//
+//                  the team sees an enemy within `alert` cells
+//   GOES ITS WAY ────────────────────────────────────────────────> ALERTED: it stands, and a view
+//   of
+//        ^  ^                                                           │   its team tells whom it
+//        saw │  └── FM_COMMAND_RESUME ──────────────────────────────────────┘ └───── with `ticks`:
+//        so long it stops for nobody
+//
+// An order of any kind that may have `alert` goes on from where it was: it keeps its leg and its
+// search. Whether there is something to fight is the game's to know, so nothing but a command lets
+// a unit go on; one that goes on stops again for the next enemy, or for the same.
+//
+// An enemy is an agent of another team. The nearest counts; of those equally near the one whose
+// cell, then whose team is the smaller number, then the one born first. Only what somebody of the
+// team sees in this tick, before anybody moves, stops anybody.
+//
+// Threads: serial stages and commands only.
+
+#pragma once
+
+#include "core/world/world.h"
+
+struct fm_agent;
+
+/// Part of the assign stage, for a unit whose order has `alert`: stops if an enemy is near.
+void fm_alert_look(fm_world *world, struct fm_agent *agent);
+
+/// Does FM_COMMAND_RESUME. Units whose orders have no `alert` are left alone and not counted.
+void fm_alert_resume(fm_world *world, const fm_command *command, fm_command_result *result);
