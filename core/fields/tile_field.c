@@ -301,14 +301,38 @@ void fm_tile_compute(fm_tile_field *field, fm_tile *tile, bool with_body, fm_sla
     }
 }
 
+// A cell next to the tile may have its distance by a diagonal step past a border cell that is
+// blocked now. What that cell had is less, and has been raised; but not where it had been dropped.
+// Returns the smallest distance that such a step may have led to.
+static uint32_t raised_past_dropped(const fm_tile_field *field, uint32_t number,
+                                    const fm_tile_border *before)
+{
+    uint32_t raised = FM_COST_INFINITE;
+    for (uint32_t side = 0; side < FM_SIDE_COUNT; side++) {
+        const uint32_t *costs = (*before)[side];
+        for (uint32_t i = 0; i < FM_TILE_SIDE; i++) {
+            fm_cell cell = fm_tile_side_cell(field, number, side, i);
+            if (costs[i] < FM_COST_INFINITE || fm_cell_x(cell) >= field->view->width ||
+                fm_cell_y(cell) >= field->view->height || !fm_view_is_blocked(field->view, cell)) {
+                continue;
+            }
+            raised = fm_min(raised, i > 0 ? costs[i - 1] : FM_COST_INFINITE);
+            raised = fm_min(raised, i + 1 < FM_TILE_SIDE ? costs[i + 1] : FM_COST_INFINITE);
+        }
+    }
+    return raised;
+}
+
 uint32_t fm_tile_refresh(fm_tile_field *field, fm_tile *tile, bool with_body, fm_slab *slab)
 {
     fm_tile_border seeds, before, after;
+    bool was_cut = tile->is_cut;
     fm_tile_rim_read(tile, &before);
     fm_tile_gather(field, tile->number, &seeds);
     settle(field, tile, &seeds, with_body, slab);
     dequeue(field, tile);
-    uint32_t raised = FM_COST_INFINITE;
+    uint32_t raised =
+        was_cut ? raised_past_dropped(field, tile->number, &before) : FM_COST_INFINITE;
     fm_tile_border_clear(&after);
     if (tile->is_computed) {
         fm_tile_rim_read(tile, &after);

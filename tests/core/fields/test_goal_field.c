@@ -167,6 +167,55 @@ static void whole_fields_are_right(void **state)
     }
 }
 
+static void finish_search(fm_tile_field *field, fm_slab *slab)
+{
+    while (field->queue.count > 0) {
+        fm_tile *tile = fm_tile_field_take(field);
+        if (tile != NULL) {
+            fm_tile_compute(field, tile, false, slab);
+        }
+    }
+}
+
+// A distance that was reached by a diagonal step past a cell whose own distance had been dropped
+// does not outlive that cell.
+static void steps_past_dropped_cells_are_dropped(void **state)
+{
+    (void)state;
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(32, 64, &fm_memory_libc, &grid), FM_OK);
+    fm_view view = fm_view_of_grid(grid, FM_CONNECT_8, FM_STEPS_70_99);
+    fm_tile_map map;
+    fm_tile_field field;
+    fm_slab slab;
+    fm_cell start = fm_cell_at(10, 0), goal = fm_cell_at(10, 63);
+    fm_cell passed = fm_cell_at(11, 32), reached = fm_cell_at(11, 31);
+    fm_slab_init(&slab, &fm_memory_libc);
+    assert_int_equal(fm_tile_map_init(&map, &view, &fm_memory_libc), FM_OK);
+    fm_tile_field_init(&field, &view, &map, &fm_memory_libc, goal, 1024);
+    fm_tile_field_aim(&field, fm_box_around(&start, 1), &slab);
+    finish_search(&field, &slab);
+    uint32_t above_goal = fm_tile_field_cost(&field, fm_cell_at(10, 32));
+    fm_tile_reset(&field, above_goal, &slab);
+    assert_true(fm_tile_field_cost(&field, passed) >= FM_COST_INFINITE);
+    fm_tile *north = fm_tile_find(&field, 0), *south = fm_tile_find(&field, 1);
+    fm_tile_compute(&field, north, false, &slab);
+    assert_int_equal(fm_tile_field_cost(&field, reached), above_goal + view.step[1]);
+
+    fm_grid_set(grid, passed, FM_TERRAIN_OUT, 1);
+    fm_tile_map_note(&map, &view, passed, false);
+    uint32_t raised = fm_tile_refresh(&field, south, false, &slab);
+    assert_in_range(raised, 0, above_goal);
+    fm_tile_reset(&field, raised, &slab);
+    assert_true(fm_tile_field_is_sound(&field));
+    finish_search(&field, &slab);
+    assert_true(fm_tile_field_cost(&field, reached) > above_goal + view.step[1]);
+    fm_tile_field_fini(&field, &slab);
+    fm_slab_fini(&slab);
+    fm_tile_map_fini(&map, &fm_memory_libc);
+    fm_grid_destroy(grid);
+}
+
 // A tile where distances lie too far apart for 16 bits: a maze with dear steps.
 static void mazes_need_wide_tiles(void **state)
 {
@@ -698,6 +747,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_fields_are_right),
+        cmocka_unit_test(steps_past_dropped_cells_are_dropped),
         cmocka_unit_test(mazes_need_wide_tiles),
         cmocka_unit_test(tile_maps_follow_knowledge),
         cmocka_unit_test(missions_end),
