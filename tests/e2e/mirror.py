@@ -236,4 +236,5 @@ class Mirror:
     def state(self):
         motions = {agent: motion for agent, motion in self.motions.items() if motion != (8, 0, ())}
         asked = ([] if self.visible is None else [self.visible]) + ([motions] if motions else [])
-        return (self.rect, self.looks, self.agents, self.classes, self.tags, self.buildings, *asked)
+        tags = [self.tags] if self.tags else []
+        return (self.rect, self.looks, self.agents, self.classes, self.buildings, *asked, *tags)
