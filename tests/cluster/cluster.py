@@ -199,6 +199,18 @@ class Node:
         return log
 
 
+def move(client, world, node):
+    """Moves a world, as soon as the client's node knows of the other one and of the end of an earlier move."""
+    def accepted():
+        try:
+            return client.call("cluster.move", world=world, node=node)
+        except RequestError as error:
+            if error.name == "not_ready" or "no such node" in str(error):
+                return None
+            raise
+    return until(accepted, f"world {world} to be moved")
+
+
 def is_here(client, world):
     """Whether a client's node has a world and answers for it."""
     try:

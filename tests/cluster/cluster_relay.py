@@ -6,7 +6,7 @@ Method  two nodes and etcd on loopback, a relay, and a mirror beside a mirror of
 """
 
 import cluster
-from cluster import Etcd, Node, RequestError, until
+from cluster import Etcd, Node, RequestError, move, until
 from fogmarch_server import Client, Server, run
 from mirror import Mirror
 
@@ -69,7 +69,7 @@ def following():
                 second = "b" if first == "a" else "a"
                 follows(view, nodes[first], world)
                 keyframes = view.keyframes
-                admin.call("cluster.move", world=world, node=second)
+                move(admin, world, second)
                 until(lambda: locate(admin, world) == second, "the move")
                 follows(view, nodes[second], world)
                 assert view.keyframes == keyframes, "the stream went with the world"

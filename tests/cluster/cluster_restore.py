@@ -12,7 +12,7 @@ import os
 import subprocess
 
 import cluster
-from cluster import Etcd, Node, is_here, until
+from cluster import Etcd, Node, is_here, move, until
 from fogmarch_server import PATIENCE, run
 
 cluster.skip_without_etcd()
@@ -53,7 +53,7 @@ def lose_everything(etcd, nodes):
     torn, _ = play(a, "torn")
     admin = b.connect()
     until(lambda: len(admin.call("cluster.status")["worlds"]) == 2, "the directory")
-    admin.call("cluster.move", world=world, node="b")
+    move(admin, world, "b")
     until(lambda: is_here(admin, world), "the world to move")
     admin.call("world.step", world=world, ticks=5)
     # After the last tick: accepted, answered, and in no tick yet.

@@ -14,7 +14,7 @@ import signal
 import sys
 
 import cluster
-from cluster import Etcd, Node, RequestError, is_here, until
+from cluster import Etcd, Node, RequestError, is_here, move, until
 from fogmarch_server import Client, run
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python"))
@@ -135,7 +135,7 @@ def tickets_lead_to_the_next_node(both, world):
     made = one.call("token.create", role="player", world=world, team=1)
     player = hello(a, token=made["token"])[0]
     player.call("subscribe", world=world)
-    one.call("cluster.move", world=world, node="b")
+    move(one, world, "b")
     _, moved = player.notification("moved")
     assert moved["tcp"] == f"127.0.0.1:{b.port}" and moved["node"] == "b", moved
     sent = error_of(player, "world.info", world=world)
@@ -164,9 +164,9 @@ def a_client_goes_by_its_ticket(both, world):
         client.world_pause(world=world)
         assert client.address == f"127.0.0.1:{node.port}", (client.address, node.name)
         if node is b:
-            both.admins[1].call("cluster.move", world=world, node="a")
+            move(both.admins[1], world, "a")
             until(lambda: is_here(both.admins[0], world), "the world to move")
-    both.admins[0].call("cluster.move", world=world, node="b")
+    move(both.admins[0], world, "b")
     until(lambda: is_here(both.admins[1], world), "the world to go back")
     client.close()
 
