@@ -11,9 +11,8 @@
 //   ATTEND      orders that began, ended, or got another leg;  assign, which keeps it while the
 //               no planner, or one that has not FOUND          order needs a look in every tick
 //   ATTENDED    assign: visited in this tick                   assign
-//   WATCH       orders that began with a deadline or `alert`,  assign, which clears it when there
-//   is
-//               or go on after one                             nothing to look for any more
+//   WATCH       orders that began with a deadline or `alert`,  assign, which clears it when nothing
+//               or go on after one                             is left to look for
 //   UNDER_WAY   a planner taken, MOVING, credit to be gained   choose and move, which clear it when
 //                                                              none of these is left
 //   STEPPED     a step in this tick                            move, observe
