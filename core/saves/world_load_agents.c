@@ -633,7 +633,7 @@ static fm_status load_agent(struct agents *a, struct fm_agent *agent)
     }
     agent->alive = true;
     fm_agent_be_born(world, agent);
-    fm_agent_mark_clear(world, agent, FM_MARK_CHANGED); // whoever watches from now on sees it
+    fm_agent_mark_clear(world, agent, FM_MARK_CHANGED); // who watches from now on sees it
     if (!agent->must_sense) {
         fm_agent_mark_clear(world, agent, FM_MARK_LOOK);
     }

@@ -3,7 +3,7 @@
 // travel.
 //
 //   LEDGER                           tokens and keys, whole, whenever they change
-//   WORLD, PART, PART ...            a world that begins anew: head, and its newest keyframe
+//   WORLD, PART, PART ...            a world that starts over: head, and its newest keyframe
 //   ROWS, ROWS, KEYFRAME, PART ...   what comes behind it
 //   END                              the world was destroyed
 //   BEAT                             nothing; so that both know that the other is there

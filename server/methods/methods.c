@@ -300,7 +300,7 @@ static fm_status refuse_on_relay(const fm_session *session, const fm_request *re
     return FM_ERR_DENIED;
 }
 
-// Whoever changes worlds has to ask the server that they live on.
+// Who changes worlds has to ask the server that they live on.
 static fm_status check_standby(const fm_hub *hub, const fm_request *request, char *error)
 {
     const struct method *method = &methods[request->method];

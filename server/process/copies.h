@@ -8,7 +8,7 @@
 //
 // What was taken is on the disk when fm_copies_take() returns.
 //
-// Threads: one at a time, the standby's, or that of whoever starts it.
+// Threads: one at a time, the standby's, or that of who starts it.
 
 #pragma once
 
@@ -59,7 +59,7 @@ void fm_copy_destroy(fm_copy *copy);
 ///         FM_ERR_NO_MEMORY: it can be sent again
 FM_CHECKED fm_status fm_copies_take(fm_copies *copies, const fm_shipment *shipment, char *error);
 
-/// Ends copies whose worlds cannot follow any more: they are sent anew.
+/// Ends copies whose worlds cannot follow any more: they are sent again.
 /// @return whether there was one
 bool fm_copies_drop_stuck(fm_copies *copies);
 

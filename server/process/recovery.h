@@ -65,7 +65,7 @@ FM_CHECKED fm_status fm_recovery_finish(fm_recovery *recovery, fm_host **out, ch
 /// with it (server/worlds/following.h).
 ///
 /// @param followed  of that world; its position is set
-/// @param tail      receives where whoever writes the journal goes on
+/// @param tail      receives where who writes the journal goes on
 void fm_recovery_follow(fm_recovery *recovery, fm_followed *followed, fm_journal_tail *tail,
                         fm_host **out);
 

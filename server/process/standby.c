@@ -363,7 +363,7 @@ static void follow_once(fm_standby *standby)
     status = take_input(standby, error); // what came with the answers
     while (status == FM_OK && !atomic_load(&standby->stop)) {
         if (fm_copies_drop_stuck(&standby->copies)) {
-            snprintf(error, sizeof error, "a world begins anew");
+            snprintf(error, sizeof error, "a world starts over");
             status = FM_ERR_IO;
         } else if (!fm_standby_link_wait(&standby->link)) {
             snprintf(error, sizeof error, "the connection broke");
@@ -630,7 +630,7 @@ static int is_journal(const struct dirent *entry)
     return size > suffix_size && strcmp(entry->d_name + size - suffix_size, FM_JOURNAL_SUFFIX) == 0;
 }
 
-// What cannot be gone on with is sent anew.
+// What cannot be gone on with is sent again.
 static void bring_back(fm_standby *standby, const char *path, uint64_t world)
 {
     char error[FM_JOURNAL_ERROR_SIZE] = "out of memory";

@@ -7,7 +7,7 @@
 // A thread of its own is the client: it reads from the other server, writes journals
 // (server/process/copies.h), says what it has, and makes the worlds, which the conductor then goes
 // on with row by row (server/worlds/following.h). The loop enters them, so that they are shown like
-// any other; whoever wants to change them is refused (server/methods/methods.c).
+// any other; who wants to change them is refused (server/methods/methods.c).
 //
 // The epoch counts how often a standby has taken over. It is kept in the ledger, and goes from
 // server to server with it. A standby does not follow a server of a lower one, and that server

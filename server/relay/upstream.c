@@ -122,7 +122,7 @@ static void take_seeds(struct attempt *attempt, const msgpack_object *result)
     }
 }
 
-// Whoever sees one team only is of no use.
+// Who sees one team only is of no use.
 static bool may_watch(const msgpack_object *result)
 {
     char role[32];

@@ -4,7 +4,7 @@
 //   base64url(version  has_token  epoch  session  hash of the token that was shown, veiled
 //             keyed hash of all that)
 //
-// Nothing is kept for them: what they say is true when the keyed hash is right, which only whoever
+// Nothing is kept for them: what they say is true when the keyed hash is right, which only who
 // has the key can make. A resume token is worth what the token behind it is worth now, and nothing
 // once that has ended. It does not hold that token, nor anything to guess it by, and one that is
 // stolen ends with it.

@@ -349,7 +349,7 @@ static void look_at_broken(const fm_shipping *shipping)
         if (shipper->is_broken) {
             shipper->is_broken = false;
             shipper->retry_ns = fm_clock_now_ns() + BROKEN_NS;
-            fm_log(FM_LOG_WARNING, "journal cannot be sent to the standby, it begins anew",
+            fm_log(FM_LOG_WARNING, "journal cannot be sent to the standby, it starts over",
                    fm_log_uint("world", shipper->world), fm_log_text("reason", shipper->error));
         }
     }

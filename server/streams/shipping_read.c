@@ -55,7 +55,7 @@ static void let_go(fm_shipper *shipper)
     shipper->bytes = NULL;
 }
 
-// What was sent of it is of no use: the standby gets it anew.
+// What was sent of it is of no use: the standby gets it again.
 static void give_up(fm_shipper *shipper)
 {
     let_go(shipper);

@@ -39,7 +39,7 @@ typedef struct fm_shipper {
     fm_journal_reader *reader; // owned; NULL: not open
     bool is_claimed;           // `claim` was not looked at yet
     bool has_begun;            // the standby has it up to `position`, or will
-    bool is_broken;            // it cannot be read; it begins anew
+    bool is_broken;            // it cannot be read; it starts over
     char error[FM_JOURNAL_ERROR_SIZE];
     fm_shipment_place claim;
     uint64_t position, tick; // of the last row that was read

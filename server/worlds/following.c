@@ -121,7 +121,7 @@ static void go_on(fm_mailbox *mailbox, fm_host *host)
     char error[FM_JOURNAL_ERROR_SIZE];
     fm_followed *followed = host->following.followed;
     fm_journal_tail tail = fm_journal_reader_tail(host->following.reader);
-    tail.has_mark = true; // whoever wrote the copy has made one
+    tail.has_mark = true; // who wrote the copy has made one
     tail.was_synced = !atomic_load(&followed->may_lack);
     fm_status status = fm_recording_go_on(followed->journals, host, followed->path, &tail, error);
     if (status != FM_OK) {

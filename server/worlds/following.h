@@ -2,7 +2,7 @@
 // does (server/process/standby.h writes it), and each row is done here as it was done there.
 //
 //   FOLLOWING ── go_on, and all rows are done ──> a living world (live.h), in the same place
-//       └── a row cannot be done ──> STUCK: begun anew from a keyframe
+//       └── a row cannot be done ──> STUCK: started over from a keyframe
 //
 // It is shown, asked and inspected like any other. Who changes worlds is refused before it gets
 // here.
@@ -17,7 +17,7 @@
 
 #define FM_FOLLOWED_PATH_SIZE 4096u
 
-// What the world and whoever writes its journal share. Outlives the world's following.
+// What the world and who writes its journal share. Outlives the world's following.
 struct fm_followed {
     // ---- fixed
     uint64_t world;

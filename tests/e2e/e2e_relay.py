@@ -158,7 +158,7 @@ def relaying():
 
 
 def refusals(relay, world, port):
-    """Only the world's server does what needs the world; whoever asks is told where that is."""
+    """Only the world's server does what needs the world; who asks is told where that is."""
     client = connect(relay)
     for method, params in (("agent.order", {"agents": [1], "kind": "move", "goal": [1, 1]}), ("world.pause", {}),
                            ("stats", {}), ("path.query", {"from": [1, 1], "to": [2, 2]}), ("debug.top", {"by": "agents"})):
@@ -176,7 +176,7 @@ def refusals(relay, world, port):
 
 
 def a_client_that_does_not_read(relay, admin, source, world, agents, pair):
-    """Whoever does not read harms nobody."""
+    """Who does not read harms nobody."""
     sleeper = relay.connect(hello=False, receive_buffer=4096)
     sleeper.call("hello", protocol=1, client="sleeper", token=LOOKER)
     for number in range(60):

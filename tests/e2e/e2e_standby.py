@@ -126,7 +126,7 @@ def promote(pair):
         number = other.call("world.create", name="next", generator="open", width=16, height=16)["world"]
         assert number == world + 1, number
         assert refusal(other, "standby.promote").name == "bad_value"
-        # The first server comes back: whoever has followed the second one does not follow it.
+        # The first server comes back: who has followed the second one does not follow it.
         with pair.standby(two.port, folder="three") as three:
             wait_for_state(three.admin(), "following")
             until(lambda: len(three.admin().call("world.list")["worlds"]) == 2, "both worlds")

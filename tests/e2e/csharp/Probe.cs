@@ -252,7 +252,7 @@ static class Probe
                              view.Resumed ? "true" : "false");
     }
 
-    // Errors as they come to whoever waits, to callbacks, and to nobody; no server at all.
+    // Errors as they come to who waits, to callbacks, and to nobody; no server at all.
     static string Refused()
     {
         string waited = "", heard = "", unheard = "", none = "", inside = "";
