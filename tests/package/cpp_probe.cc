@@ -189,7 +189,8 @@ void print_errors()
     bool pinged = false;
     client->send(FM_METHOD_PING, fogmarch::Params(),
                  [&pinged](const fogmarch::Answer &) { pinged = true; });
-    for (int i = 0; i < 6000 && (!pinged || refused.empty()); i++) {
+    // The order to a unit that is not there is answered by its world, perhaps after the rest.
+    for (int i = 0; i < 6000 && (!pinged || refused.empty() || unheard.empty()); i++) {
         client->update(10);
     }
     fm_client_error error;
