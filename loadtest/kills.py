@@ -223,7 +223,8 @@ def move(nodes, load):
     begun = time.monotonic()
     with source.connect() as client:
         until(lambda: len(client.cluster_status()["nodes"]) == len(nodes), "all nodes")
-        client.cluster_move(world=load.world)
+        place = client.cluster_move(world=load.world)
+        assert place["node"] != source.name, place
     until(lambda: load.check() and owner_of(nodes, load.world) not in (None, source), "a move")
     moved = time.monotonic()
     until(lambda: load.check() and load.calls and load.calls[-1][0] > moved, "an order that is answered")

@@ -309,7 +309,18 @@ static bool consider(fm_node *node, fm_node_directory *fresh, fm_node_world *wor
     return world->is_asked_for;
 }
 
-// What was entered after the look began it may not have found.
+// What this node has entered after the look began is newer than what the look found.
+static void prefer_noted(const fm_node *node, fm_node_directory *fresh)
+{
+    for (uint32_t i = 0; i < fresh->world_count; i++) {
+        const fm_node_world *before = fm_node_find_world(&node->directory, fresh->worlds[i].number);
+        if (before != NULL && before->noted_ns > fresh->asked_ns) {
+            fresh->worlds[i] = *before;
+        }
+    }
+}
+
+// The same, of worlds that the look did not find.
 static void keep_noted(fm_node *node, const fm_node_world *worlds, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -329,6 +340,7 @@ static void take_in(fm_node *node, fm_node_directory *fresh)
     uv_mutex_lock(&node->lock);
     node->is_draining |= own != NULL && own->is_draining;
     node->is_moving = false;
+    prefer_noted(node, fresh);
     for (uint32_t i = 0; i < fresh->world_count; i++) {
         ordered |= consider(node, fresh, &fresh->worlds[i]);
     }

@@ -99,7 +99,7 @@ typedef struct fm_node_world {
     bool is_damaged;   // this node could not bring it back
     bool is_asked_for; // an order is under way
     uint64_t dead_since_ns, again_ns;
-    uint64_t noted_ns; // when this node entered it, before the directory said so; 0: that says so
+    uint64_t noted_ns; // when this node entered its owner, before a look said so; 0: that says so
     char owner[FM_CLUSTER_OWNER_MAX];
     char heir[FM_CLUSTER_OWNER_MAX];  // the owner that it is to get; empty: it does not move
     char to[FM_CLUSTER_NAME_MAX + 1]; // name of that node
@@ -168,6 +168,9 @@ void fm_node_end_order(fm_node *node, uint64_t world, fm_status status);
 
 /// What others are told of this node. @param load  permille of its time that ticks take
 void fm_node_set_load(fm_node *node, uint64_t worlds, uint64_t agents, uint64_t load);
+
+/// A world has come to this node, moved or taken over: the directory need not look to know.
+void fm_node_note_come(fm_node *node, uint64_t world, uint64_t epoch);
 
 /// A world has left this node: the directory need not look to know. @param owner  text of the next
 /// one

@@ -400,7 +400,7 @@ bool fm_node_is_draining(fm_node *node)
     return is;
 }
 
-void fm_node_note_left(fm_node *node, uint64_t number, const char *owner)
+static void note_owner(fm_node *node, uint64_t number, const char *owner, bool is_here)
 {
     uv_mutex_lock(&node->lock);
     fm_node_world *world = fm_node_find_world(&node->directory, number);
@@ -408,9 +408,24 @@ void fm_node_note_left(fm_node *node, uint64_t number, const char *owner)
         fm_world_log_owner_parse(owner, &world->epoch, world->node, &world->incarnation)) {
         snprintf(world->owner, sizeof world->owner, "%s", owner);
         world->heir[0] = world->to[0] = '\0';
-        world->is_here = world->is_ready = false;
-        world->has_owner =
-            fm_node_find_owner(&node->directory, world->node, world->incarnation) != NULL;
+        world->is_here = is_here;
+        world->is_ready = false;
+        world->dead_since_ns = 0;
+        world->noted_ns = fm_clock_now_ns();
+        world->has_owner = is_here || fm_node_find_owner(&node->directory, world->node,
+                                                         world->incarnation) != NULL;
     }
     uv_mutex_unlock(&node->lock);
+}
+
+void fm_node_note_left(fm_node *node, uint64_t number, const char *owner)
+{
+    note_owner(node, number, owner, false);
+}
+
+void fm_node_note_come(fm_node *node, uint64_t number, uint64_t epoch)
+{
+    char owner[FM_CLUSTER_OWNER_MAX];
+    fm_world_log_owner_text(owner, epoch, node->options.name, node->options.incarnation);
+    note_owner(node, number, owner, true);
 }

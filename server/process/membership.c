@@ -318,6 +318,9 @@ static void tell_taken(const struct taking *taking)
     uint64_t epoch;
     (void)fm_world_log_owns(taking->hub->log_store, taking->order.world, &epoch);
     fm_world_log_note_come(taking->hub->log_store, was_moved, took_ns / 1000);
+    if (taking->hub->node != NULL) {
+        fm_node_note_come(taking->hub->node, taking->order.world, epoch);
+    }
     fm_log(FM_LOG_INFO, was_moved ? "world moved here" : "world taken over",
            fm_log_uint("world", taking->order.world), fm_log_text("name", taking->host->name),
            fm_log_text("from", taking->order.owner), fm_log_uint("epoch", epoch),

@@ -157,6 +157,7 @@ typedef struct fm_host_recording {
     size_t row_begin;               // of the last row in `batch`
     uint64_t keyframe_tick;         // of the last keyframe
     uint64_t unkept_size;           // bytes of rows since
+    uint64_t keyframe_size;         // bytes; 0: none was made here
     fm_host_journal journal_shown;  // in the summary
     bool unrecorded;                // the journal does not know what happened last
     uint64_t catch_up_ns;           // when that may be made up for

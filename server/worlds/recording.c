@@ -11,8 +11,9 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-#define SEGMENTS      4u  // of a file's largest size that may lie between two keyframes
-#define CATCH_UP_REST 10u // times as long as trying to make a keyframe took, until the next try
+#define SEGMENTS       4u  // of a file's largest size that may lie between two keyframes
+#define KEYFRAME_SHARE 4u  // of a keyframe's size that the ticks between two take at least
+#define CATCH_UP_REST  10u // times as long as trying to make a keyframe took, until the next try
 
 // ---- batches -----------------------------------------------------------------------------------
 
@@ -179,6 +180,7 @@ static bool add_keyframe(fm_host *host, const fm_tick_record *record)
     batch->keyframe_pace = pace_of(host);
     host->recording.keyframe_tick = host->tick;
     host->recording.unkept_size = 0;
+    host->recording.keyframe_size = batch->world.size;
     return true;
 }
 
@@ -200,9 +202,21 @@ void fm_recording_settle(fm_mailbox *mailbox, fm_host *host)
     fm_world_settle(host->world);
 }
 
+// Another node that takes the world over replays what is behind the keyframe.
+static bool takeover_would_be_slow(const fm_host *host, const fm_config *config)
+{
+    const fm_host_recording *recording = &host->recording;
+    uint64_t replay_ns =
+        (uint64_t)((double)(host->tick - recording->keyframe_tick) * host->tick_ns);
+    return config->cluster_name[0] != '\0' &&
+           replay_ns > (uint64_t)(config->cluster_replay_s * (double)FM_NS_PER_S) &&
+           recording->unkept_size > recording->keyframe_size / KEYFRAME_SHARE;
+}
+
 static bool keyframe_is_due(const fm_host *host, const fm_config *config)
 {
-    return host->tick - host->recording.keyframe_tick >= config->keyframe_ticks ||
+    return takeover_would_be_slow(host, config) ||
+           host->tick - host->recording.keyframe_tick >= config->keyframe_ticks ||
            host->recording.unkept_size > config->journal_size_max / SEGMENTS;
 }
 

@@ -272,6 +272,17 @@ def wait_for_move(match, admin, etcd, name):
                       for world in admin.call("cluster.status")["worlds"]), "the directory")
 
 
+def knows_what_it_has(client, node, world):
+    """A node to which a world moves knows that it is the owner at once, not with its next look at the directory."""
+    place = {"here": False}
+    while not place["here"]:
+        place = client.call("world.locate", world=world)
+        status = client.call("cluster.status")
+    assert place["node"] == node.name, place
+    [listed] = [one for one in status["worlds"] if one["world"] == world]
+    assert (listed["node"], listed["to"], listed["state"]) == (node.name, "", "running"), listed
+
+
 def view_continues(watcher, view, node, world):
     """On the next node, without a keyframe."""
     shown = [(name, params) for name, params in watcher.notifications if name in ("keyframe", "delta", "moved")]
@@ -312,6 +323,7 @@ def worlds_move_and_nodes_drain():
             # There and back, while it is played, with the views that are looked at.
             place = admin.call("cluster.move", world=match.world, node=others[0].name)
             assert place["tcp"] == f"127.0.0.1:{others[0].port}", place
+            knows_what_it_has(admin, others[0], match.world)
             until(lambda: watcher.call("ping") and any(name == "moved" for name, _ in watcher.notifications),
                   "the world to move")
             view_continues(watcher, view, others[0], match.world)
