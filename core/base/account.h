@@ -9,11 +9,11 @@
 //              ^                                       │ at most saved_ticks x share
 //              └───────────────────────────────────────┘
 //
-// In each round of the search stage the claims of all teams that still want to search are looked at
-// together. If there is enough for all of them, the rest goes to the same teams by weight, whatever
-// they have left. If not, each gets the same part of its claim. So a team that always wants more
-// lives on its share and on what nobody claims; a team that wants little now and then gets it at
-// once, whatever the others do; and nothing is wasted.
+// In each round of the search stage the claims of all teams that still want to search are added up.
+// If there is enough for all of them, the rest goes to the same teams by weight, whatever they have
+// left. If not, each gets the same part of its claim. So a team that always wants more lives on its
+// share and on what nobody claims; a team that wants little now and then gets it at once, whatever
+// the others do; and nothing is wasted.
 //
 // Threads: serial stages only.
 
@@ -37,13 +37,13 @@ typedef struct fm_account {
     uint64_t used;       // in this tick
     uint64_t used_total; // since the team began
     uint32_t grant;      // in this round: for each planner at first, then for each agent served
-    bool moves_only;     // in this round it is for real-time planners only
-    bool in_turns;       // in this round it is the first that a planner gets, one after the other
-    uint64_t credit;     // what they share then: expansions that have not been granted yet
-    uint64_t turn_tick;  // ticks completed when it last had its turn, where teams wait for theirs
+    bool moves_only;     // in this round the grant is for real-time planners only
+    bool in_turns;       // in this round planners get their first grant, one after the other
+    uint64_t credit;     // shared by them while in_turns: expansions not granted yet
+    uint64_t turn_tick;  // tick in which it last had its turn, where teams take turns
 } fm_account;
 
-// What the accounts of a round have together.
+// Sums over all accounts in a round.
 typedef struct fm_claims {
     uint64_t budget; // expansions left in the tick
     uint64_t left;   // of all accounts that search

@@ -10,15 +10,15 @@
 #define FM_CHECKED __attribute__((warn_unused_result))
 
 // For the innermost loops of a search, where one body is compiled once for each constant argument.
-// Builds that check everything leave that to the compiler: they take too long to compile otherwise.
+// Sanitizer builds leave that to the compiler, because they would take too long to compile.
 #ifdef FM_VALIDATE_ENABLED
 #define FM_INLINE static inline
 #else
 #define FM_INLINE static inline __attribute__((always_inline))
 #endif
 
-// Before a small loop in such a body. Not where sanitizers watch every access: there it would make
-// nothing faster, and compiling slow.
+// Before a small loop in such a body. Not in sanitizer builds, where it would only make compiling
+// slow.
 #if defined(FM_VALIDATE_ENABLED) || defined(__SANITIZE_THREAD__)
 #define FM_UNROLL
 #else
@@ -26,9 +26,9 @@
 #endif
 
 // A function that is compiled twice, for every x86-64 and for those with AVX2 and BMI (from 2013
-// on); the loader picks, by what the processor can do and not by its maker, as `arch=haswell`
-// would. For loops over words of bits, which win a tenth. Not in builds that check everything, nor
-// where the whole build names a processor.
+// on); the loader picks by the processor's features, not by its maker as `arch=haswell` would. For
+// loops over words of bits, which gain a tenth. Not in sanitizer builds, nor in builds for one
+// named processor.
 #if defined(__x86_64__) && !defined(__BMI2__) && !defined(FM_VALIDATE_ENABLED) &&                  \
     !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #define FM_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))

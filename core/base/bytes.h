@@ -1,13 +1,13 @@
-// core/base/bytes.h: numbers written into bytes and read back, for what has to outlive the process:
-// saved worlds, commands, tick records.
+// core/base/bytes.h: numbers written into bytes and read back, for what outlives the process: saved
+// worlds, commands, tick records.
 //
 // Little-endian. Most numbers are varints: 7 bits a byte, lowest first, the top bit says that more
 // follow; never longer than need be, so one value has one form. Signed ones are folded first (0,
 // -1, 1, -2 become 0, 1, 2, 3).
 //
-// Neither side has to look after every call. A writer that finds no memory does nothing from then
-// on and says so in `failed`. A reader that meets something wrong notes what and where, once, and
-// gives zeros from then on; a caller that allocates or loops by what was read looks first.
+// Neither side has to look after every call. A writer that runs out of memory does nothing from
+// then on and sets `failed`. A reader notes the first error and its place, and returns zeros from
+// then on; a caller that allocates or loops by what was read checks first.
 //
 // Threads: none of its own; one owner at a time.
 
@@ -41,7 +41,7 @@ static inline fm_writer fm_writer_init(const fm_memory *memory)
 /// Releases the bytes.
 void fm_writer_fini(fm_writer *writer);
 
-/// Begins again, keeping the memory.
+/// Empties the writer but keeps its memory.
 static inline void fm_writer_clear(fm_writer *writer)
 {
     writer->size = 0;
@@ -69,7 +69,7 @@ typedef struct fm_reader {
     const uint8_t *data;
     size_t size, offset;
     bool failed;           // something was wrong
-    fm_bytes_error *error; // receives it; may be NULL
+    fm_bytes_error *error; // receives the error; may be NULL
 } fm_reader;
 
 /// @param bytes  outlive the reader; may be NULL when size is 0
@@ -79,7 +79,7 @@ static inline fm_reader fm_reader_init(const void *bytes, size_t size, fm_bytes_
         .data = bytes != NULL ? bytes : (const void *)"", .size = size, .error = error};
 }
 
-/// Notes what is wrong at the present place, unless something was before.
+/// Notes an error at the current position, unless there was one before.
 __attribute__((format(printf, 2, 3))) void fm_reader_fail(fm_reader *reader, const char *format,
                                                           ...);
 
@@ -101,7 +101,7 @@ uint64_t fm_reader_take_bounded(fm_reader *reader, uint64_t limit, const char *w
 bool fm_reader_take_bool(fm_reader *reader, const char *what);
 
 /// How many items follow: a varint, at most `limit`, and no more than the bytes that are left can
-/// hold when each takes at least `size_min` of them. So memory for the items is justified.
+/// hold when each takes at least `size_min` of them. So the caller may allocate for the items.
 uint32_t fm_reader_take_count(fm_reader *reader, uint32_t limit, size_t size_min, const char *what);
 
 /// The next bytes, as they lie in the reader's own. NULL when there are fewer.
@@ -133,5 +133,5 @@ static inline uint64_t fm_bytes_get_u64(const uint8_t *bytes)
     return number;
 }
 
-// A sum over bytes that any change of a few of them changes. Against accidents, not against malice.
+// A checksum: any change of a few bytes changes it. Against accidents, not against attacks.
 uint64_t fm_bytes_checksum(const void *bytes, size_t size);

@@ -1,5 +1,5 @@
-// core/base/heap.h: an indexed binary heap on 64-bit keys, for keys too sparse for buckets and as
-// the textbook's open list to compare with.
+// core/base/heap.h: an indexed binary heap on 64-bit keys, for keys too sparse for buckets, and as
+// the textbook's open list in comparisons.
 //
 // The owner packs its whole lexicographic priority into the key, so that comparing is one
 // instruction, and keeps for every reference where in the heap it is: `place_of(context, ref)`

@@ -11,7 +11,7 @@
 #include "core/base/base.h"
 
 typedef struct fm_memory {
-    /// size >= 1 bytes, aligned for any type, contents unspecified; NULL when there is no more.
+    /// size >= 1 bytes, aligned for any type, contents unspecified; NULL when out of memory.
     void *(*allocate)(void *context, size_t size);
     /// Gives back what allocate() returned; `size` is the size it was asked for. Not NULL.
     void (*release)(void *context, void *block, size_t size);
@@ -34,7 +34,7 @@ static inline void fm_memory_release(const fm_memory *memory, void *block, size_
     }
 }
 
-/// Zeroed. NULL when there is no more, or when count * size overflows.
+/// Zeroed. NULL when out of memory, or when count * size overflows.
 void *fm_memory_allocate_zeroed(const fm_memory *memory, size_t count, size_t size);
 
 /// Grows (or shrinks) an array, keeping the first min(old_count, new_count) elements. On failure

@@ -47,7 +47,8 @@ static inline uint64_t fm_random_next(fm_random *random)
 /// A number in 0..bound-1, each as likely as the others. bound >= 1.
 static inline uint32_t fm_random_below(fm_random *random, uint32_t bound)
 {
-    // Lemire 2019: multiply and keep the high half; reject the few that would be too likely.
+    // Lemire 2019: multiply and keep the high half; reject the few that would make some results too
+    // likely.
     uint64_t product = (uint64_t)(uint32_t)fm_random_next(random) * bound;
     if ((uint32_t)product < bound) {
         uint32_t floor = -bound % bound;

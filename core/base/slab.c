@@ -96,7 +96,7 @@ void fm_slabs_level(fm_slab *slabs, uint32_t slab_count)
         uint32_t fair = (uint32_t)(total / slab_count);
         uint32_t poor = 0;
         for (uint32_t rich = 0; rich < slab_count; rich++) {
-            // A little unevenness is cheaper than moving blocks back and forth every tick.
+            // A small imbalance is cheaper than moving blocks back and forth every tick.
             while (slabs[rich].free_counts[size_class] > fair + fair / 2 + 64) {
                 while (poor < slab_count && slabs[poor].free_counts[size_class] >= fair) {
                     poor += 1;

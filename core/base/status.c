@@ -1,4 +1,4 @@
-// core/base/status.c: texts for statuses, and the end of the road for bugs.
+// core/base/status.c: texts for statuses, and what FM_ASSERT calls.
 
 #include "core/base/status.h"
 

@@ -1,9 +1,9 @@
-// core/base/workers.c: see workers.h. One job at a time; `round` shows sleeping threads that there
+// core/base/workers.c: see workers.h. One job at a time; `round` tells sleeping threads that there
 // is a new one. All fields of `job` are written before `round` grows, under the lock, so a woken
 // thread sees them complete.
 //
 // A tick has half a dozen parallel stages, each often shorter than the time it takes to wake a
-// thread. Helpers therefore look for the next round a short while before they go to sleep.
+// thread. Helpers therefore spin for a short while before they sleep.
 
 #include "core/base/workers.h"
 
@@ -182,8 +182,8 @@ void fm_workers_run(fm_workers *workers, uint32_t item_count, uint32_t block_siz
     atomic_store_explicit(&workers->job.next_block, 0, memory_order_relaxed);
     atomic_store_explicit(&workers->busy_count, workers->helper_count, memory_order_relaxed);
 
-    // The lock makes sure that a helper which has just found nothing to do is either asleep, and
-    // gets the broadcast, or has not looked yet, and sees the new round.
+    // Under the lock a helper is either asleep and gets the broadcast, or has not checked `round`
+    // yet and sees the new one.
     pthread_mutex_lock(&workers->lock);
     atomic_fetch_add_explicit(&workers->round, 1, memory_order_release);
     pthread_cond_broadcast(&workers->work_ready);

@@ -1,4 +1,4 @@
-// core/base/workers.h: splits one loop over all cores, and waits for it.
+// core/base/workers.h: splits a loop over all cores and waits for the end.
 //
 // This is the only way the simulation uses threads. There are no futures and no detached tasks:
 // when fm_workers_run() returns, no worker touches simulation data.

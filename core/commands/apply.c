@@ -67,7 +67,7 @@ static void keep_receipt(fm_world *world, const fm_command *command,
                     receipt);
 }
 
-// Those who replay a journal do not ask for the ids of new agents, but the receipt names them.
+// A replay does not ask for the ids of new agents, but the receipt names them.
 static fm_status reserve_spawned(fm_world *world, const fm_receipt *receipt,
                                  fm_command_result *result)
 {
@@ -122,7 +122,7 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
     } else {
         commands[command->kind](world, command, result);
     }
-    // Also when it is refused: what could be looked up until then, such as labels, stays.
+    // Also when it is refused: what was computed until then, such as labels, stays.
     fm_world_note_refusals(world, refusals);
 }
 

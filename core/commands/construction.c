@@ -11,7 +11,7 @@
 #include "core/world/world_classes.h"
 #include "core/world/world_parts.h"
 
-// Calls with every cell of a rectangle on the map.
+// Calls a function for every cell of a rectangle on the map.
 typedef void cell_fn(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building);
 
 static void for_each_cell(fm_world *world, const fm_building *building, cell_fn *visit)
@@ -170,6 +170,6 @@ void fm_construction_demolish(fm_world *world, const fm_command *command, fm_com
     for_each_cell(world, &gone, notify_owner);
     note_digest(world, &gone, 1);
     fm_memory_release(fm_world_memory(world), gone.under, cell_count);
-    fm_placing_push_out(world); // those who were walled in come free
+    fm_placing_push_out(world); // units that were walled in are free
     result->changed_count = (uint32_t)cell_count;
 }

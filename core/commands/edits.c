@@ -13,7 +13,7 @@
 #include "core/world/world_classes.h"
 #include "core/world/world_parts.h"
 
-// A building has to go before what it stands on can change.
+// A building must be removed before the terrain under it can change.
 static bool hides_terrain(const fm_world *world, const fm_command *command, fm_cell cell)
 {
     return command->terrain != FM_TERRAIN_UNKNOWN &&
@@ -122,7 +122,7 @@ static void edit_cell(fm_world *world, const fm_command *command, fm_cell cell,
     result->changed_count += fm_edits_set_cell(world, cell, terrain, cost);
 }
 
-// The map has its first cell of another cost. Teams do not notice before they see one.
+// The map has its first cell with another cost. A team does not notice before it sees one.
 static void become_weighted(fm_world *world)
 {
     const fm_world_rules *rules = fm_world_rules_get(world);
@@ -197,6 +197,6 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
     if (becomes_weighted && fm_world_grid(world)->weighted) {
         become_weighted(world);
     }
-    fm_world_use_seen_weights(world); // of those who see everything
+    fm_world_use_seen_weights(world); // of teams that see everything
     fm_placing_push_out(world);
 }

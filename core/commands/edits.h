@@ -1,7 +1,7 @@
 // core/commands/edits.h: edits of the true map, and who is notified of them.
 //
-// A team that does not look keeps believing what it saw. What changes at once for everybody is the
-// true map and what follows from it; teams learn when somebody looks there again.
+// A team that does not see the cell keeps believing what it saw. Only the true map and what follows
+// from it change at once; a team learns when one of its units sees the cell again.
 //
 // Threads: the tick thread, between ticks.
 
@@ -18,8 +18,8 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_weighted);
 
-/// Teams that have seen their first cell of another cost than the floor's reckon with costs from
-/// now on; edge costs change scale, so their searches start over. Serial stages only.
+/// Teams that have seen their first cell with another cost than the floor's use costs from now on;
+/// edge costs change scale, so their searches start over. Serial stages only.
 void fm_world_use_seen_weights(fm_world *world);
 
 /// Changes one cell, after fm_edits_reserve(). @return true when anything changed

@@ -54,8 +54,7 @@ fm_status fm_exchange_prepare(fm_world *world, const fm_command *command, uint32
     return prepare_classes(world, command, failed_index);
 }
 
-// An empty slot of the team's, whose place the agent takes: one that somebody died in, or a new
-// one.
+// An empty slot of the team, which the agent takes: that of a dead agent, or a new one.
 static uint32_t take_empty_slot(fm_world *world, struct fm_team *team, uint32_t number)
 {
     uint32_t slot = team->agent_free;

@@ -1,8 +1,8 @@
 // core/commands/exchange.h: an agent changes teams, as by mind control.
 //
-// It keeps its slot, and with it its id, and what it is: class, speed, planner, tag, sight. For the
-// team that it leaves it is as if it had died, so all of its orders end; for the one that it comes
-// to as if it were born: it has a name of that team's, and knows what that team knows.
+// It keeps its slot, and with it its id, and what it is: class, speed, planner, tag, sight. For its
+// old team it is as if it had died, so all of its orders end. For its new team it is as if it were
+// born: it gets an alias of that team and knows what that team knows.
 //
 // A team's slots decide the names of its agents (core/world/names.h), so teams exchange slots: the
 // team that the agent leaves gets an empty one, in the agent's place.
@@ -18,8 +18,8 @@
 
 struct fm_agent;
 
-/// Whether the agents of a command can come to a team, and makes room for it. They live (the caller
-/// has seen to that, and to room for the end of their orders).
+/// Checks that the agents of a command can come to a team, and makes room for it. They live (the
+/// caller has checked that, and made room for the end of their orders).
 ///
 /// @param failed_index  receives which agent cannot
 /// @return FM_OK, FM_ERR_NO_TEAM, FM_ERR_LIMIT or FM_ERR_NO_MEMORY; nothing has changed

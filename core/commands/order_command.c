@@ -180,7 +180,7 @@ struct common {
     uint32_t speed;         // of the group; 0: each its own
 };
 
-// Makes it. On failure nothing needs undoing.
+// Creates it. On failure nothing needs undoing.
 static fm_status prepare(fm_world *world, const fm_command *command, struct common *common,
                          uint32_t *failed_index)
 {
@@ -256,10 +256,10 @@ static struct fm_order make_order(fm_world *world, const fm_command *command, ui
 
 // ---- in parts -----------------------------------------------------------------------------------
 
-// An order to tens of thousands of agents costs more than a tick may: each of them lets a search
-// go, and wants another one in the next tick. So it goes to `agents_a_tick` at a time. The rest is
-// part of the world's state, a function of the command and the ticks since; all that could be
-// refused or run out of memory was done for all agents at once.
+// An order to tens of thousands of agents costs more than a tick may: each of them drops a search
+// and needs another one in the next tick. So it goes to `agents_a_tick` at a time. The rest is part
+// of the world's state, a function of the command and the ticks since; all checks and allocations
+// were made for all agents at once.
 struct fm_order_rest {
     fm_command command; // its arrays follow this struct
     struct common common;
@@ -315,7 +315,7 @@ static void queue_order(fm_world *world, const fm_command *command, uint32_t i,
         fm_agent_queue_order(world, agent, order, command->at);
         return;
     case FM_TURN_BEFORE:
-        (void)fm_agent_find_order(agent, command->orders[i], &at); // as check_orders() saw
+        (void)fm_agent_find_order(agent, command->orders[i], &at); // checked by check_orders()
         fm_agent_queue_order(world, agent, order, at);
         return;
     case FM_TURN_INSTEAD:

@@ -13,21 +13,21 @@ void fm_orders_command(fm_world *world, const fm_command *command, fm_command_re
 /// comes in the next tick.
 void fm_orders_cancel(fm_world *world, const fm_command *command, fm_command_result *result);
 
-/// The id of an agent's order that is number so and so among those of its team; 0: it has none.
+/// The id of an agent's order by its number among the team's orders; 0: it has none.
 uint64_t fm_world_order_numbered(const fm_world *world, fm_agent_id id, uint64_t number);
 
-/// At the beginning of a tick: an order that is carried out in parts goes to the next agents.
+/// At the beginning of a tick: gives an order that is given in parts to the next agents.
 void fm_orders_carry_on(fm_world *world);
 
-/// It goes to all that are left.
+/// Gives it to all agents that are left.
 void fm_orders_finish(fm_world *world);
 
-/// It ends with the world.
+/// Drops it when the world ends.
 void fm_orders_drop_rest(fm_world *world);
 
 /// Mixes what is left of it into a digest.
 uint64_t fm_orders_mix_rest(const fm_world *world, uint64_t digest);
 
 /// Agents that the last order has not reached yet, because it goes to agents_a_tick of them at a
-/// time. Nothing can go wrong with it: it was checked for all of them.
+/// time. It cannot fail: it was checked for all of them.
 uint32_t fm_world_left_to_do(const fm_world *world);

@@ -2,9 +2,9 @@
 //
 // A world may let players build (fm_world_rules.players_build). What a player builds stands, all of
 // it, on cells that its team sees now and knows to be free, and so does what it tears down; so
-// neither being allowed nor being refused shows anything of what the team does not see. Its
-// buildings are small, and a team has a bounded number of them. The command itself is the ordinary
-// one, with FM_UNITS_REFUSE: pushing units away would show where there is room for them.
+// neither a permit nor a refusal shows anything that the team does not see. Its buildings are
+// small, and a team has a bounded number of them. The command itself is the ordinary one, with
+// FM_UNITS_REFUSE: pushing units away would show where there is room for them.
 //
 // Threads: between ticks. Nothing here changes the world.
 

@@ -107,7 +107,7 @@ fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t
 
 // ---- agents that are there ----------------------------------------------------------------------
 
-// Chooses for all agents of a command, none of whom stands anywhere meanwhile.
+// Chooses for all agents of a command; none of them occupies a cell meanwhile.
 static fm_status choose_others(fm_world *world, const fm_command *command, uint32_t *count)
 {
     struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
@@ -116,7 +116,7 @@ static fm_status choose_others(fm_world *world, const fm_command *command, uint3
     struct search search = {.cells = {.memory = fm_world_memory(world)}};
     for (*count = 0; *count < command->agent_count; *count += 1) {
         const struct fm_agent *agent = fm_world_find(world, command->agents[*count]);
-        if (agent->class_index != class_before) { // what is free is another matter
+        if (agent->class_index != class_before) { // whether it is free is checked later
             class_before = agent->class_index;
             fm_nearest_cells_fini(&search.cells);
             search =

@@ -1,5 +1,5 @@
-// core/commands/placing.h: where new agents go, those that are put elsewhere, and those that a wall
-// comes down on.
+// core/commands/placing.h: cells for new agents, for agents that are placed elsewhere, and for
+// agents under a new wall.
 //
 // Threads: the tick thread, between ticks.
 
@@ -21,14 +21,14 @@ FM_CHECKED fm_status fm_placing_choose(fm_world *world, const fm_command *comman
 /// Puts the agents of a place command where it says, by their classes. Any of them may go where
 /// another stood.
 ///
-/// @param command       of agents that live, each named once (the caller has seen to that)
+/// @param command       of agents that live, each named once (the caller has checked that)
 /// @param failed_index  receives which agent, and cell, of the command was refused
 /// @return as fm_placing_choose()
 FM_CHECKED fm_status fm_placing_move(fm_world *world, const fm_command *command,
                                      uint32_t *failed_index);
 
-/// Agents that no longer fit where they are go to the nearest cell where they do, and where
-/// nobody stands if a cell holds one unit.
+/// Moves agents that no longer fit where they are to the nearest cell where they do; to a free one
+/// if a cell holds one unit.
 void fm_placing_push_out(fm_world *world);
 
 /// Notes that an agent stands, or no longer stands, in its cell.

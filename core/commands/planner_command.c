@@ -7,7 +7,7 @@
 #include "core/world/team.h"
 #include "core/world/world_classes.h"
 
-// Nobody is changed unless the planner can work for all.
+// No agent is changed unless the planner can work for all.
 static fm_status check_planner(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
     for (uint32_t i = 0; i < command->agent_count; i++) {
@@ -40,7 +40,7 @@ void fm_planner_command(fm_world *world, const fm_command *command, fm_command_r
         agent->spec =
             command->planner.ops != NULL ? command->planner : fm_team_of(world, agent->team)->spec;
         fm_planner_release(world, agent);
-        fm_agent_mark_set(world, agent, FM_MARK_ATTEND); // also who had none
+        fm_agent_mark_set(world, agent, FM_MARK_ATTEND); // also agents that had none
         agent->plan_state = FM_PLAN_RUNNING;
     }
     result->changed_count = command->agent_count;

@@ -141,8 +141,8 @@ void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_r
         agent->alive = false;
         fm_agent_be_gone(world, agent);
         // A slot goes back to its team, so that the order of a team's slots depends on nothing but
-        // the team's own births and deaths. One whose generations are used up is never given out
-        // again: ids stay below 2^53.
+        // the team's own births and deaths. A slot whose generations are used up is never reused:
+        // ids stay below 2^53.
         if (fm_agent_slot_can_return(agent)) {
             struct fm_team *team = fm_team_of(world, agent->team);
             agent->planner = team->agent_free;

@@ -1,4 +1,4 @@
-// core/commands/spawning.h: the commands by which agents come and go.
+// core/commands/spawning.h: the commands that add and remove agents.
 //
 // Threads: the tick thread, between ticks.
 

@@ -40,7 +40,7 @@ static void forget_search(struct fm_order *order)
     }
 }
 
-// The agent is somewhere else, or something else: all that it was told about its goal is void.
+// The agent has another cell or class: what its searches found is void.
 static void start_over(fm_world *world, struct fm_agent *agent)
 {
     fm_home_forget(world, agent);
@@ -114,8 +114,8 @@ static bool has_room(const fm_world *world, const struct fm_agent *agent, uint32
                                 fm_agent_id_of(world, agent).index1);
 }
 
-// Agents that grow may want the same room: one takes it after the other, and all give it back when
-// one finds none. `placed` has the classes that they had.
+// Agents that grow may need the same cells: they take them one after the other, and all give them
+// back when one finds none. `placed` has the classes that they had.
 static fm_status change_classes(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
     struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
@@ -143,7 +143,7 @@ static fm_status change_classes(fm_world *world, const fm_command *command, uint
     return status;
 }
 
-// Room for what changes after nothing can be refused any more.
+// Makes room for all changes; after that nothing can be refused.
 static fm_status reserve_set(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
     if (command->set & FM_SET_SIGHT && command->sight != 0 &&
@@ -159,7 +159,7 @@ static fm_status reserve_set(fm_world *world, const fm_command *command, uint32_
     return command->set & FM_SET_TEAM ? fm_exchange_prepare(world, command, failed_index) : FM_OK;
 }
 
-// Views are told what they may know of it: see tells_tag() in core/views/view_delta.c.
+// tells_tag() in core/views/view_delta.c decides which views are told.
 static void set_tag(fm_world *world, const fm_command *command, struct fm_agent *agent)
 {
     bool was_shown = agent->tag_shown;

@@ -1,7 +1,7 @@
 // core/commands/unit_commands.h: the commands that change living agents: what they are, and where.
 //
-// Orders stay, and continue from where the agent is and as what it is now: its search starts over,
-// and what was found out about its goal is forgotten. Only those of an agent that changes teams end
+// Orders stay, and continue with the agent's new cell and class: its search starts over, and what
+// was found about its goal is forgotten. Only the orders of an agent that changes teams end
 // (exchange.h).
 //
 // Threads: the tick thread, between ticks.

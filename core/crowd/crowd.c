@@ -129,7 +129,7 @@ static bool is_settled_friend(const fm_mover *mover, const fm_mover *other)
     return other->settled && other->team == mover->team && other->aim == mover->aim;
 }
 
-// Whether friends who have arrived stand in the way to every place that it would rather have.
+// Whether settled friends stand on every cell that it would rather have.
 static bool is_at_the_crowd(const fm_world *world, const fm_mover *mover)
 {
     uint64_t preferences = mover->preferences;
@@ -153,7 +153,7 @@ static bool is_in_the_way(const fm_mover *mover, const fm_mover *other)
     return other->aside && (other->team != mover->team || !other->pushable || stuck);
 }
 
-// Whether one such unit stands on the goal and in the way there: the agent is beside it.
+// Whether one such unit stands on the goal and the agent is beside it.
 static bool is_goal_taken(const fm_world *world, const fm_mover *mover)
 {
     uint32_t d = (uint32_t)(mover->preferences & 15);

@@ -1,22 +1,23 @@
-// core/crowd/crowd.h: worlds where a cell holds one unit (FM_OCCUPANCY_EXCLUSIVE): what each unit
-// would like, who is asked first, and what becomes of those who are pushed. core/crowd/pibt.h
-// resolves it.
+// core/crowd/crowd.h: worlds where a cell holds one unit (FM_OCCUPANCY_EXCLUSIVE): which cell each
+// unit prefers, which unit decides first, and what happens to pushed units. core/crowd/pibt.h
+// resolves conflicts.
 //
 // Preferred A unit under way wants its planner's next step first, then the other cells around it by
 //           their distance to the goal, its own among them. Of equally good ones it prefers to
 //           stay, then a cell where nobody stands, then to turn little from its heading, then to
-//           the right: so that two streams that meet keep to their sides.
-// Priority  Who has waited longest since it set out is asked first; ties go to the smaller slot.
-//           The time counts on when an order replaces another, and ends when the unit arrives.
+//           the right: so that two streams that meet pass each other.
+// Priority  The unit that set out first decides first; ties go to the smaller slot. The time
+//           continues when an order replaces another, and ends when the unit arrives.
 // Pushing   A unit that is not under way (idle, or waiting for its search) steps out of the way
 //           of friends of any size that want its cells: to the side first. Then it goes back where
-//           it stood, last of all; core/orders/homecoming.h says when.
+//           it stood, with the lowest priority; core/orders/homecoming.h says when.
 // Settling  A unit whose order has ended where it led is not pushed by friends with the same aim.
-//           Who has nothing but such friends on all cells that are nearer to its aim than its own
-//           ends there, crowded. So a crowd that was sent to one cell packs around it.
-// Taken     Where somebody who cannot be pushed, or a larger friend who has no room to leave, is on
-//           the goal for FM_TAKEN_TICKS while the unit waits beside it, the order ends:
-//           crowded, or unreachable if that is what it asked for. on_unreachable = wait
+//           A unit ends its order where it is, as crowded, when such friends hold all neighbouring
+//           cells that are nearer to its aim than its own. So a crowd that was sent to one cell
+//           packs around it.
+// Taken     Where a unit that cannot be pushed, or a larger friend without room to leave, is on the
+//           goal for FM_TAKEN_TICKS while the unit waits beside it, the order ends: crowded, or
+//           unreachable if that is what it asked for. on_unreachable = wait
 //           continues waiting.
 //
 // Units never count as walls for a search. A friend in the way costs the ticks until it has moved.
@@ -32,7 +33,7 @@
 /// FM_OCCUPANCY_EXCLUSIVE.
 FM_CHECKED bool fm_crowd_reserve(fm_world *world, uint32_t agent_count);
 
-/// Releases what it holds, and who stands where.
+/// Releases what it holds, and the occupancy.
 void fm_crowd_fini(fm_world *world);
 
 /// The move stage.

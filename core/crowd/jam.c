@@ -10,13 +10,13 @@
 #include <string.h>
 
 // What is tried: a small piece of ground first, since most knots are small and a search among fewer
-// units finds more. Those who take part stand still meanwhile, and others behind them: where more
-// are stuck the long attempts would hold up more than they help.
+// units finds more. Units that take part stand still meanwhile, and so do others behind them: where
+// more are stuck, long attempts would delay more than they help.
 static const struct attempt {
     uint32_t cells_max; // for a first unit of one cell
     uint32_t nodes_max;
     bool is_relaxed; // it is enough that the first unit gets through
-    bool is_long;    // not while others of the team wait for help
+    bool is_long;    // not not while others of the team wait for help
 } attempts[] = {{40, 1000, false, false},
                 {120, 2000, false, true},
                 {40, 1000, true, false},
@@ -49,7 +49,7 @@ struct fm_jam {
     fm_knot *knot;
     uint32_t attempt; // index in attempts
     uint32_t step;    // of the plan
-    uint32_t delay;   // ticks that somebody has been in its way
+    uint32_t delay;   // ticks that another unit has been in the way
     uint32_t cell_count, unit_count, kind_count, anchor_count;
     uint32_t cells_max;
     fm_cell cells[FM_KNOT_CELLS_MAX];
@@ -63,7 +63,7 @@ struct fm_jam {
     struct anchor anchors[ANCHORS_MAX]; // reached ones
     fm_knot_unit units[FM_KNOT_UNITS_MAX];
     fm_agent_id agents[FM_KNOT_UNITS_MAX];
-    fm_cell aims[FM_KNOT_UNITS_MAX]; // where each wanted to be when the work began
+    fm_cell aims[FM_KNOT_UNITS_MAX]; // goal of each unit when the work began
 };
 
 // ---- cells by index -----------------------------------------------------------------------------
@@ -91,7 +91,7 @@ static fm_cell part(fm_cell cell, uint32_t size, uint32_t i)
 
 // ---- who takes part -----------------------------------------------------------------------------
 
-// Where a unit wants to be; where it stands, if it has nowhere to go.
+// Where a unit wants to be; its own cell, if it has no goal.
 static fm_cell aim_of(const struct fm_agent *agent)
 {
     if (agent->order.id == 0) {
@@ -113,7 +113,7 @@ static uint32_t unit_in(const fm_world *world, fm_cell cell)
     return fm_occupancy_at(world->crowd.occupancy, cell)->now;
 }
 
-// Whether one of the team stands beside the cell, and so sees who is in it.
+// Whether a unit of the team stands beside the cell, and so sees the unit in it.
 static bool is_watched(const fm_world *world, fm_cell cell, uint32_t team)
 {
     for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
@@ -126,7 +126,7 @@ static bool is_watched(const fm_world *world, fm_cell cell, uint32_t team)
     return false;
 }
 
-// Who is there as far as the team knows.
+// The unit there, as far as the team knows.
 static uint32_t known_unit_in(const fm_world *world, fm_cell cell, uint32_t team)
 {
     uint32_t unit = unit_in(world, cell);
@@ -278,7 +278,7 @@ static uint16_t way_out(fm_world *world, struct fm_jam *jam, const struct fm_age
     return last;
 }
 
-// Takes the cells under a unit on its goal, if nobody has one of them.
+// Reserves the cells under a unit on its goal, if none of them is reserved.
 static bool give(struct fm_jam *jam, bool *given, const fm_knot_unit *unit, uint16_t goal)
 {
     uint32_t size = jam->kinds[unit->kind].size;
@@ -308,8 +308,8 @@ static void set_goal(fm_world *world, struct fm_jam *jam, bool *given, uint32_t 
     unit->goal = wanted ? goal : FM_KNOT_NONE;
 }
 
-// Every unit whose place is within goes there, but for those that come too late to it: those that
-// only go back to where they were come last. The first one has a goal in any case.
+// Every unit whose goal is inside goes there, unless another has reserved it first; units that only
+// go back come last. The first one has a goal in any case.
 static void set_goals(fm_world *world, struct fm_jam *jam)
 {
     bool given[FM_KNOT_CELLS_MAX] = {false};
@@ -324,7 +324,7 @@ static void set_goals(fm_world *world, struct fm_jam *jam)
     }
 }
 
-// Whether the first unit only goes back to where somebody else belongs by now.
+// Whether the first unit only goes back to a cell that is another's home by now.
 static bool is_taken(fm_world *world, const struct fm_jam *jam)
 {
     const struct fm_agent *first = fm_world_find(world, jam->agents[0]);
@@ -411,7 +411,7 @@ static const fm_mover *mover_at(const fm_world *world, const struct fm_agent *ag
     return &world->crowd.movers[agent - world->agents.slots];
 }
 
-// Who stands in a queue that moves gets nearer, if slowly.
+// A unit in a queue that moves gets nearer, if slowly.
 static bool is_stuck(const struct fm_agent *agent, const fm_mover *mover)
 {
     bool gets_nearer = agent->order.id != 0 && agent->hindered < HINDERED_MIN;
@@ -429,7 +429,8 @@ static struct fm_agent *member_of(fm_world *world, uint32_t team, uint32_t i)
     return world->crowd.movers[slot].team == team && agent->member == i ? agent : NULL;
 }
 
-// Drops the anchor of each of the team where it is, and notes who is stuck. Returns how many.
+// Sets the anchor of each unit of the team to its cell, and notes which are stuck. Returns how
+// many.
 static uint32_t look_around(fm_world *world, uint32_t number)
 {
     struct fm_team *team = fm_team_of(world, number);
@@ -442,7 +443,7 @@ static uint32_t look_around(fm_world *world, uint32_t number)
         const fm_mover *mover = mover_at(world, agent);
         agent->stuck = is_stuck(agent, mover);
         team->stuck_left += agent->stuck;
-        // Who goes home again and again, and is pushed away again, is home at times.
+        // A unit that goes home again and again, and is pushed away again, is at home at times.
         bool is_pushed = mover->parked && agent->pushed_tick + FM_JAM_TICKS > world->tick;
         bool wants = (mover->preferences & 15) < FM_PREFERENCE_STAY || is_pushed || mover->returns;
         agent->anchor = wants ? agent->cell : FM_CELL_NONE;
@@ -450,8 +451,8 @@ static uint32_t look_around(fm_world *world, uint32_t number)
     return team->stuck_left;
 }
 
-// The next one of the stuck that is where it was, and whom nobody helps. NULL: there is none. They
-// come by their names, in turns: other teams must not decide who is the first.
+// The next stuck unit that is where it was and that no jam includes. NULL: there is none. In turns,
+// by their aliases: other teams must not decide which is the first.
 static const struct fm_agent *next_stuck(fm_world *world, uint32_t number)
 {
     struct fm_team *team = fm_team_of(world, number);
@@ -524,7 +525,7 @@ static void write_holders(fm_world *world, struct fm_jam *jam)
     }
 }
 
-// Whether somebody who does not take part stands where a unit goes, or goes there by another plan.
+// Whether a unit that does not take part stands where a unit goes, or goes there by another plan.
 static bool is_in_the_way(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_t size)
 {
     for (uint32_t j = 0; j < size * size; j++) {
@@ -538,7 +539,7 @@ static bool is_in_the_way(fm_world *world, struct fm_jam *jam, fm_cell cell, uin
     return false;
 }
 
-// Whether somebody of another plan goes from one cell to the other.
+// Whether a unit of another plan goes from one cell to the other.
 static bool goes(const fm_world *world, fm_cell from, fm_cell to)
 {
     uint32_t unit = unit_in(world, from);
@@ -546,7 +547,7 @@ static bool goes(const fm_world *world, fm_cell from, fm_cell to)
     return mover != NULL && mover->size == 1 && mover->planned && mover->next == to;
 }
 
-// Whether a step would cross that of somebody of another plan.
+// Whether a step would cross that of a unit of another plan.
 static bool crosses(const fm_world *world, const fm_mover *mover, uint32_t d)
 {
     if ((d & 1) == 0 || mover->size > 1) {
@@ -557,7 +558,7 @@ static bool crosses(const fm_world *world, const fm_mover *mover, uint32_t d)
     return goes(world, left, right) || goes(world, right, left);
 }
 
-// Whether the next step of the plan is legal on the map as it is, and nobody else is in the way.
+// Whether the next step of the plan is legal on the map as it is, and no other unit is in the way.
 static bool is_open(fm_world *world, struct fm_jam *jam)
 {
     const uint16_t *places = fm_knot_at(jam->knot, jam->step + 1);
@@ -629,7 +630,7 @@ static void search(fm_world *world, struct fm_jam *jam)
     hold(world, jam);
 }
 
-// Those whose plan is followed first: whom they have is not searched for.
+// Jams whose plan is followed come first: their units are not searched for again.
 static void attend_team(fm_world *world, uint32_t number)
 {
     struct fm_team *team = fm_team_of(world, number);

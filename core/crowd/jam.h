@@ -1,4 +1,4 @@
-// core/crowd/jam.h: units that want to continue and do not, and what is done for them.
+// core/crowd/jam.h: detects units that are stuck, and resolves jams by a joint search.
 //
 //   every FM_JAM_TICKS: who has been under way all the time, is not farther than FM_JAM_REACH from
 //   where it was and has not got nearer to its goal for long, is stuck; one after the other
@@ -16,9 +16,9 @@
 //
 // For one jam of a team at a time a plan is searched for, by FM_JAM_WORK a tick; several plans may
 // be followed. Units of one team, of all sizes
-// and movement classes; all else is a wall for the search. What it goes by is what the team knows:
-// its view of the terrain, its own units, and those of others beside them. A jam is not part of a
-// saved world: settling drops it.
+// and movement classes; all else is a wall for the search. It uses only what the team knows: its
+// view of the terrain, its own units, and those of others beside them. A jam is not part of a saved
+// world: settling drops it.
 //
 // Threads: the tick thread.
 

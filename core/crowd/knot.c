@@ -260,7 +260,7 @@ static void add_constraint(fm_knot *knot, struct node *node, uint32_t parent, ui
     if (knot->constraint_count == CONSTRAINTS_MAX * knot->nodes_max ||
         !FM_RESERVE_FROM(knot->memory, knot->constraints, knot->constraint_capacity,
                          knot->constraint_count + 1)) {
-        return; // the search gets less thorough
+        return; // the search becomes less thorough
     }
     uint32_t index = knot->constraint_count++;
     knot->constraints[index] =
@@ -296,7 +296,8 @@ static bool is_goal(const fm_knot *knot, uint32_t node)
     return true;
 }
 
-// One configuration is made, or found to have nothing left. Returns whether the search continues.
+// Makes one configuration, or drops one with nothing left to try. Returns whether the search
+// continues.
 static bool open_next(fm_knot *knot)
 {
     uint32_t at = knot->stack[knot->depth - 1];

@@ -1,11 +1,12 @@
-// core/crowd/knot.h: a joint search for a few units in a small piece of ground, where the rule of
-// pibt.h alone goes round in circles: LaCAM.
+// core/crowd/knot.h: a joint search for a few units on a small piece of ground, where the rule of
+// pibt.h alone does not get them through: LaCAM.
 //
-// A configuration says where all units are. From one the next is made by priority inheritance
-// (knot_step.h), with some units told where to go: at first none, then, when the search comes back
-// to the same configuration, one, two and so on, in all ways. So in the end every successor is
-// tried, and a plan is found if there is one, memory and work permitting. Configurations are kept
-// in a stack and looked up by hash: depth first, and nothing is opened twice.
+// A configuration is the positions of all units. The next one is made by priority inheritance
+// (knot_step.h) with the moves of some units fixed: of none at first, then, when the search comes
+// back to the same configuration, of one, two and so on, in all combinations. So in the end every
+// successor is tried, and a plan is found if there is one, memory and work permitting.
+// Configurations are kept in a stack and looked up by hash: depth first, and nothing is opened
+// twice.
 //
 // Source: K. Okumura, "LaCAM: Search-Based Algorithm for Quick Multi-Agent Pathfinding", AAAI 2023.
 //
@@ -69,7 +70,7 @@ FM_CHECKED fm_status fm_knot_create(const fm_knot_ground *ground, const fm_knot_
 /// NULL is allowed.
 void fm_knot_destroy(fm_knot *knot);
 
-/// Searches on. Without memory to go on it fails.
+/// Continues the search. Fails when out of memory.
 /// @param work  configurations to make, at most
 fm_knot_state fm_knot_search(fm_knot *knot, uint32_t work);
 

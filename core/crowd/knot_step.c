@@ -100,7 +100,7 @@ static void claim(fm_knot_step *step, uint32_t unit, uint16_t cell)
     }
 }
 
-// Takes all back that was decided since the trail had `count` units.
+// Takes back all decisions since the trail had `count` units.
 static void take_back(fm_knot_step *step, uint32_t count)
 {
     while (step->trail_count > count) {
@@ -121,7 +121,7 @@ static bool goes(const fm_knot_step *step, uint16_t from, uint16_t to)
     return step->to[unit] == to && size_of(step, unit) == 1;
 }
 
-// Whether somebody goes over the other diagonal of the square.
+// Whether a unit crosses the other diagonal of the square.
 static bool crosses(const fm_knot_step *step, uint16_t from, uint16_t to)
 {
     const uint16_t *around = step->ground.beside[from].next;
@@ -155,8 +155,8 @@ static bool can_go(const fm_knot_step *step, uint32_t unit, uint16_t from, uint1
 
 // ---- swaps --------------------------------------------------------------------------------------
 
-// The cells that lead on from `at` for one who came from `from`, but for dead ends in which those
-// stand who want to be there: how many, two standing for more; `next` receives the last one.
+// Counts the cells that lead on from `at` for a unit that came from `from`, without dead ends in
+// which units stand that want to be there. 2 stands for 2 and more; `next` receives the last one.
 static uint32_t ways_on(const fm_knot_step *step, uint32_t unit, uint16_t from, uint16_t at,
                         uint16_t *next)
 {
@@ -203,7 +203,7 @@ static bool is_required(const fm_knot_step *step, uint32_t pusher, uint32_t pull
             fm_knot_distance(step, pusher, ahead) < fm_knot_distance(step, pusher, behind));
 }
 
-// Whether who backs out from `from` to `at` and on comes to where there are two ways.
+// Whether a unit that backs out from `from` to `at` and further comes to a fork.
 static bool is_possible(const fm_knot_step *step, uint32_t unit, uint16_t from, uint16_t at)
 {
     uint16_t first = from;
@@ -219,7 +219,7 @@ static bool is_possible(const fm_knot_step *step, uint32_t unit, uint16_t from, 
     return false;
 }
 
-// Whom a unit that wants to go to `first` has to pull after it, as unit + 1; 0: nobody.
+// The unit that a unit on its way to `first` has to pull after it, as unit + 1; 0: none.
 static uint32_t partner_of(const fm_knot_step *step, uint32_t unit, uint16_t at, uint16_t first)
 {
     uint32_t other = step->now[first];
@@ -230,7 +230,7 @@ static uint32_t partner_of(const fm_knot_step *step, uint32_t unit, uint16_t at,
         is_required(step, unit, other - 1, at, first) && is_possible(step, unit, first, at)) {
         return other;
     }
-    // Who follows it into the corridor has to go farther than it.
+    // A unit that follows it into the corridor has to go farther than it.
     for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
         uint16_t cell = ways(step, unit, at)[d];
         other = cell == FM_KNOT_NONE || cell == first ? 0 : step->now[cell];
@@ -291,7 +291,7 @@ static void reverse(uint16_t *cells, uint32_t count)
 
 static bool decide(fm_knot_step *step, uint32_t unit);
 
-// Everybody who is in a cell that was claimed for `unit` finds another place.
+// Every unit in a cell that was claimed for `unit` finds another place.
 static bool clear(fm_knot_step *step, uint32_t unit, uint16_t cell)
 {
     uint32_t size = size_of(step, unit);
@@ -332,7 +332,7 @@ static bool decide(fm_knot_step *step, uint32_t unit)
         if (step->is_mixed) {
             take_back(step, before);
         } else {
-            step->to[unit] = FM_KNOT_NONE; // who refused stays, and has the cell
+            step->to[unit] = FM_KNOT_NONE; // the unit that refused stays, and has the cell
         }
     }
     if (!step->is_mixed) {

@@ -1,9 +1,10 @@
-// core/crowd/knot_step.h: one configuration of a joint search from another, by priority inheritance
-// with backtracking and swaps, as pibt.h and swap.h, on a ground of cells by index.
+// core/crowd/knot_step.h: makes the next configuration of a joint search, by priority inheritance
+// with backtracking and swaps like pibt.h and swap.h, on ground whose cells are numbered.
 //
-// Units of one cell each: who is asked and finds no place stays, and is not asked again. Where some
-// are larger, a try has several units in its way: if one of them finds no place, all that was
-// decided for that try is taken back. Then a unit may be asked often, and the work has a bound.
+// Where all units have one cell, a unit that is asked and finds no place stays, and is not asked
+// again. Where some are larger, a try may have several units in its way: if one of them finds no
+// place, all decisions of that try are taken back. Then a unit may be asked often, so the work has
+// a bound.
 //
 // Sources: see pibt.h; K. Okumura, "Improving LaCAM for Scalable Eventually Optimal Multi-Agent
 // Pathfinding", IJCAI 2023, for the swap.
@@ -36,7 +37,7 @@ typedef struct fm_knot_step {
 /// Fills in what follows from ground and units, which the caller has set.
 void fm_knot_step_init(fm_knot_step *step);
 
-/// All are at `places`, which must live, and nothing is decided.
+/// Starts with all units at `places`, which must outlive the step, and nothing decided.
 void fm_knot_step_begin(fm_knot_step *step, const uint16_t *places);
 
 /// A unit goes to a cell around it, or stays. Returns whether it can.

@@ -15,9 +15,9 @@
 
 // ---- choose -------------------------------------------------------------------------------------
 
-// While a group's search is not over, its units go straight ahead (those of auto while it never
-// was), and so do units of auto whose own search has to wait for its turn: the legal step that
-// brings most, FM_CELL_NONE when none brings them nearer.
+// While a group's search is not over, its units head straight for the goal (units of auto until the
+// first search is over), and so do units of auto whose own search waits for its turn: by the legal
+// step that brings them nearest, FM_CELL_NONE when none brings them nearer.
 static fm_cell step_ahead(const fm_world *world, const struct fm_agent *agent)
 {
     const fm_view *view =
@@ -35,8 +35,8 @@ static fm_cell step_ahead(const fm_world *world, const struct fm_agent *agent)
     return best;
 }
 
-// While a group's search is being repaired, its units go by what it knew: the legal step over which
-// the goal was nearest, FM_CELL_NONE when the search has lost what it knew around them.
+// While a group's search is being repaired, its units use the old distances: the legal step over
+// which the goal was nearest, FM_CELL_NONE when the search has lost what it knew around them.
 static fm_cell step_on(const fm_world *world, const struct fm_agent *agent,
                        const struct fm_planner *planner)
 {
@@ -58,12 +58,13 @@ static fm_cell step_on(const fm_world *world, const struct fm_agent *agent,
     return best;
 }
 
-// Where an agent goes whose search has no answer yet. Agents that joined a group never wait for it.
+// The next cell of an agent whose search has no answer yet. Agents that joined a group never wait
+// for it.
 static fm_cell step_meanwhile(const fm_world *world, const struct fm_agent *agent,
                               const struct fm_planner *planner)
 {
     bool is_group = agent->spec.ops->joins_groups && planner->spec.ops->shared;
-    // One that is put off has nothing to lose by it either: its search has not begun.
+    // An agent whose search is postponed loses nothing by moving: its search has not begun.
     bool is_put_off = agent->spec.ops->joins_groups && planner->expansions == 0 &&
                       planner->goal == agent->order.goal && world->crowd.occupancy == NULL;
     if (fm_order_marches(&agent->order) || is_put_off || (is_group && !planner->has_answered)) {
@@ -74,8 +75,7 @@ static fm_cell step_meanwhile(const fm_world *world, const struct fm_agent *agen
                                                        : FM_CELL_NONE;
 }
 
-// Where a planner keeps a path, which nobody else goes by, it is notified here that its agent has
-// gone on.
+// Notifies a planner that keeps a path, for one agent, that its agent has moved on.
 static fm_plan_state walk(fm_world *world, const struct fm_agent *agent, struct fm_planner *planner)
 {
     fm_plan_state state = planner->spec.ops->walk(planner->self, agent->cell, 1);
@@ -89,7 +89,7 @@ static fm_plan_state walk(fm_world *world, const struct fm_agent *agent, struct 
     return state;
 }
 
-// Asks the planner how it is with the agent's cell, and for the next one if it has an answer.
+// Asks the planner for its state at the agent's cell, and for the next cell if it has an answer.
 static fm_plan_state ask(fm_world *world, const struct fm_agent *agent, struct fm_planner *planner,
                          fm_cell *next)
 {
@@ -105,8 +105,8 @@ static fm_plan_state ask(fm_world *world, const struct fm_agent *agent, struct f
     return state;
 }
 
-// Whether the team knows of nothing that forbids the step. A planner that has not been notified of
-// all that was learned may not know.
+// Whether the step is legal by what the team knows. The planner may not have been notified of all
+// that yet.
 static bool is_legal(const fm_world *world, const struct fm_agent *agent, fm_cell next)
 {
     uint32_t d = fm_cell_direction(agent->cell, next);
@@ -148,7 +148,7 @@ static const struct fm_planner *choose(fm_world *world, struct fm_agent *agent)
     return agent->next == FM_CELL_NONE ? NULL : planner;
 }
 
-// Visits the agents of some words that have a mark, each fetched while others have their turn.
+// Visits the marked agents of some words, prefetching each while others are handled.
 typedef void visit_fn(fm_world *world, uint32_t slot);
 
 static inline void visit_marked(fm_world *world, uint32_t begin, uint32_t end, fm_agent_mark mark,
@@ -184,9 +184,9 @@ static const struct fm_planner *choose_agent(fm_world *world, struct fm_agent *a
     return planner;
 }
 
-// What choose() reads of an agent hangs on a chain: its planner, that one's state, what the state
-// points to. Each link is asked for some agents ahead of the one before it, so that the misses of
-// several agents overlap.
+// choose() follows a chain of pointers from an agent: its planner, the planner's state, what the
+// state points to. Each link is prefetched some agents ahead, so that the cache misses of several
+// agents overlap.
 static void fetch_links(const fm_world *world, const uint32_t *slots, uint32_t i, uint32_t count)
 {
     if (i + 3 * FETCH_AHEAD < count) {
@@ -242,7 +242,7 @@ static void choose_agents(uint32_t begin, uint32_t end, uint32_t worker, void *c
     choose_listed(world, slots, count);
 }
 
-// Where a cell holds one, everybody is asked: those who stand may be pushed.
+// Where a cell holds one unit, every agent is visited: standing ones may be pushed.
 static void choose_among_others(uint32_t begin, uint32_t end, uint32_t worker, void *context)
 {
     (void)worker;
@@ -303,7 +303,7 @@ static void note_arrivals(fm_world *world)
     }
 }
 
-// What follows for others from a step.
+// Notes the effects of a step on others.
 static void note_steps(fm_world *world)
 {
     for (uint32_t i = 0; i < fm_mark_words(world); i++) {

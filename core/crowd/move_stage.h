@@ -1,5 +1,5 @@
-// core/crowd/move_stage.h: the choose and move stages: which cell each agent wants next, and who
-// gets there.
+// core/crowd/move_stage.h: the choose and move stages: which cell each agent wants next, and which
+// agents get there.
 
 #pragma once
 

@@ -34,6 +34,6 @@ bool fm_patience_count(fm_world *world, struct fm_agent *agent, const fm_mover *
     }
     agent->nearest = agent->hindered = 0;
     fm_order_give_up_leg(world, agent, FM_END_CROWDED);
-    agent->settled = false; // it stands in others' way, perhaps
+    agent->settled = false; // it may block others
     return true;
 }

@@ -1,5 +1,5 @@
-// core/crowd/patience.h: no order lasts for ever because of others. Who does not get nearer to
-// its goal for too long, and not for want of trying, ends as near as it has come: FM_END_CROWDED
+// core/crowd/patience.h: no order lasts for ever because of other units. The order of a unit that
+// tries but does not get nearer to its goal for too long ends where the unit is: FM_END_CROWDED
 // with on_unreachable = nearest, FM_END_UNREACHABLE with fail; wait continues.
 //
 //   tick of a unit under way               its account

@@ -45,7 +45,7 @@ static bool overlap(fm_cell a, uint32_t a_size, fm_cell b, uint32_t b_size)
            fm_cell_y(a) < fm_cell_y(b) + b_size && fm_cell_y(b) < fm_cell_y(a) + a_size;
 }
 
-// Whether the unit on top of the stack may ask `other`, whose turn has not come, to leave.
+// Whether the unit on top of the stack may ask `other`, which has not been asked yet, to leave.
 static bool may_push(const struct round *r, const fm_mover *mover, const fm_mover *other)
 {
     bool is_at_aim =
@@ -93,7 +93,7 @@ static bool lets_in(struct round *r, const fm_mover *mover, const fm_mover *othe
     return !swap;
 }
 
-// Whether somebody who stands in `from` is on the way to `to`.
+// Whether a unit that stands in `from` is about to go to `to`.
 static bool goes(const struct round *r, fm_cell from, fm_cell to)
 {
     uint32_t unit = fm_occupancy_at(r->occupancy, from)->now;
@@ -165,7 +165,7 @@ static void stay(struct round *r, uint32_t slot)
     mover->progress = FM_MOVER_DECIDED;
 }
 
-// Whether who is pushed by `pusher` goes out of its way, and not after its own preferences.
+// Whether a unit pushed by `pusher` steps out of its way instead of following its own preferences.
 static bool steps_aside(const fm_mover *mover, const fm_mover *pusher)
 {
     return mover->aside || (mover->returns && pusher->size > 1);
@@ -183,7 +183,7 @@ static bool is_left_of(const fm_mover *mover, const fm_mover *pusher, uint32_t d
     return fm_direction_dx[direction] * dy - fm_direction_dy[direction] * dx < 0;
 }
 
-// A list for one who steps aside, of the first `turn_count` turns: places that are free before
+// A list for a unit that steps aside, of the first `turn_count` turns: places that are free before
 // those where somebody stands, and both before those where the pusher goes next.
 static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm_mover *pusher,
                                   uint32_t direction, uint32_t turn_count)
@@ -228,8 +228,8 @@ static void ask(struct round *r, uint32_t slot, const fm_mover *pusher, uint32_t
     r->large += mover->size > 1;
 }
 
-// Somebody who is still to be asked about the cells that were claimed. `lost` is set when one of
-// the claims was taken back. FM_CELL_NONE when nobody is left.
+// The cell of a unit that is still to be asked about the claimed cells. `lost` is set when one of
+// the claims was taken back. FM_CELL_NONE when none is left.
 static uint32_t next_in_the_way(const struct round *r, uint32_t slot, bool *lost)
 {
     const fm_mover *mover = &r->movers[slot];
@@ -326,8 +326,8 @@ static void pull(struct round *r, const fm_pibt_frame *frame)
     }
 }
 
-// Looks whether the try of the unit on top of the stack has succeeded, or who has to be asked next.
-// Returns whether the unit is done with it.
+// Checks whether the try of the unit on top of the stack has succeeded, or which unit must be asked
+// next. Returns whether the unit is done with it.
 static bool go_on_trying(struct round *r, fm_pibt_frame *frame)
 {
     fm_mover *mover = &r->movers[frame->slot];
@@ -345,7 +345,7 @@ static bool go_on_trying(struct round *r, fm_pibt_frame *frame)
     return mover->progress == FM_MOVER_DECIDED;
 }
 
-// One unit, and all whom it has to push.
+// Decides for one unit, and for all that it has to push.
 static void resolve_one(struct round *r, uint32_t root)
 {
     ask(r, root, NULL, 0);

@@ -1,11 +1,11 @@
-// core/crowd/pibt.h: who moves where when a cell holds one unit at most: one step of priority
+// core/crowd/pibt.h: where each unit moves when a cell holds at most one: one step of priority
 // inheritance with backtracking.
 //
 // Every unit has a list of cells that it would like to stand in next, best first. Units are asked
-// in the order of their priorities. One takes the first cell of its list that it can have. If
-// somebody stands there who has not been asked yet, that unit is asked at once, as if it had the
-// priority of the one who pushes it, and has to find another place; if it cannot, the pusher tries
-// the next cell of its list.
+// in the order of their priorities. One takes the first cell of its list that it can have. If a
+// unit stands there that has not been asked yet, it is asked at once, with the priority of the unit
+// that pushes it, and has to find another place; if it cannot, the pusher tries the next cell of
+// its list.
 //
 //   UNDECIDED ── asked ──> TRYING ── everybody in the way has found a place ──> DECIDED
 //     ^ │  ^                 │                                                     ^
@@ -17,9 +17,9 @@
 //   - no two units have exchanged places, and no two have crossed on the diagonals of one square of
 //     2 x 2 cells. Going round in a circle of three and more is allowed, and so is following into a
 //     cell that is left in the same tick, and passing between two units diagonally;
-//   - nobody entered a cell under a unit of another team that stayed, nor under one that may not be
-//     pushed. A unit under way is pushed by units of its team that are bold or at least as large,
-//     one that is not by those of any size; who only goes back where it stood pushes nobody;
+//   - no unit entered a cell under a unit of another team that stayed, nor under one that may not
+//     be pushed. A unit under way is pushed by units of its team that are bold or at least as
+//     large, a standing one by units of any size; a unit that only goes back home pushes none;
 //   - a cell under a unit larger than one cell is entered only after that unit has decided.
 //
 // Of units of one cell each, the one asked first gets the first cell of its list, or the next one
@@ -32,7 +32,8 @@
 // own, which holds a unit at most once.
 //
 // A large unit takes several steps to get out of the way, and so do others out of a large one's:
-// who cannot free the cells at once moves sideways, and the pusher takes them when they are free.
+// a unit that cannot free the cells at once moves sideways, and the pusher takes them when they are
+// free.
 //
 // Source: K. Okumura, M. Machida, X. Defago, Y. Tamura, "Priority Inheritance with Backtracking for
 // Iterative Multi-agent Path Finding", IJCAI 2019 and Artificial Intelligence 310, 2022. Sizes,
@@ -62,7 +63,7 @@ typedef struct fm_mover {
                           // FM_PREFERENCE_NONE
     fm_cell cell;         // where it stands
     fm_cell next;         // where it will; before that, where it tries to go
-    uint32_t distance;    // of a unit under way: from `cell` to its goal, as its search says
+    uint32_t distance;    // of a unit under way: from `cell` to its goal, by its search
     fm_cell aim;          // where its order leads; of a settled unit, where its last one led
     uint32_t team;        // 0: there is no unit in this slot
     uint8_t size;         // cells, 1..FM_CLASS_SIZE_MAX
@@ -76,7 +77,7 @@ typedef struct fm_mover {
     bool narrow : 1;      // few steps lead on from the first cell of its list
     bool settled : 1; // stands where its last order ended: those with the same aim do not push it
     bool pushable : 1;
-    bool planned : 1;     // does as a plan of core/crowd/jam.h says
+    bool planned : 1;     // follows a plan of core/crowd/jam.h
     uint8_t refusals : 2; // times that it was pushed in vain
     uint16_t age;         // ticks that it has been under way, at most FM_MOVER_AGE_MAX; 0: idle
 } fm_mover;
@@ -86,12 +87,12 @@ typedef struct fm_pibt_frame {
     uint32_t slot;
     uint32_t partner;  // slot + 1 of a unit that it pulls after it, see swap.h; 0: none
     uint8_t direction; // that it tries
-    bool pushed;       // looks for a place in the name of the unit below it
+    bool pushed;       // was pushed: looks for a place on behalf of the unit below it
     bool slides;       // has found none, and at least leaves it less in the way
     uint8_t tries;     // of its list
 } fm_pibt_frame;
 
-// What the resolution asks about terrain and searches, of units of one cell.
+// What the resolution asks about terrain and searches, for units of one cell.
 typedef struct fm_pibt_ground {
     void *context;
 
@@ -102,13 +103,13 @@ typedef struct fm_pibt_ground {
     // where that is not known.
     uint32_t (*ahead)(void *context, uint32_t slot, fm_cell cell, uint32_t moves);
 
-    // A list for a unit that has to leave its way: the farthest from its goal first, equals in any
+    // A list for a unit that has to back out: the farthest cell from its goal first, equals in any
     // order.
     uint64_t (*retreat)(void *context, uint32_t slot);
 } fm_pibt_ground;
 
-/// Decides for all of `turns`, and all that they push. Movers that nobody reaches stay UNDECIDED
-/// and where they are. Movers that are DECIDED beforehand keep to it.
+/// Decides for all of `turns`, and all that they push. Movers that none of these reaches stay
+/// UNDECIDED and where they are. Movers that are DECIDED beforehand keep to it.
 ///
 /// @param movers  by agent slot; those that are DECIDED beforehand and have another `next` than
 ///                `cell` get there: it was checked

@@ -94,8 +94,7 @@ uint64_t fm_crowd_retreat(const fm_world *world, const struct fm_agent *agent,
     return list_of(options, count);
 }
 
-// Who has an order comes before all who only go back where they were; then those who have been at
-// it longer.
+// Units with an order come before those that only go back home; then those under way for longer.
 static uint16_t age_of(const fm_world *world, const struct fm_agent *agent)
 {
     uint64_t age = agent->asking_since == 0 ? 0 : world->tick + 2 - agent->asking_since;
@@ -111,16 +110,17 @@ static fm_cell aim_of(const struct fm_agent *agent)
     return agent->order.substitute != FM_CELL_NONE ? agent->order.substitute : agent->order.goal;
 }
 
-// Where any two neighbours lie on a common circle nobody needs to swap, and the oldest gets through
-// for certain when it does not. So who has been under way for long does without in turns.
+// Where any two neighbours lie on a common circle no swap is needed, and the oldest unit certainly
+// gets through without one. So units that have been under way for long do not swap in some ticks.
 static bool may_swap(const fm_world *world, const struct fm_agent *agent)
 {
     return (age_of(world, agent) / SWAP_TICKS & 1) == 0;
 }
 
-// In a crowd of all sizes the small must be able to push the large, or both wait for ever in each
-// pass. But then they may drive each other to and fro where there is little room, and nobody stands
-// still for a joint search. So who has been under way for long leaves the large alone in turns.
+// In a crowd of all sizes small units must be able to push large ones, or both wait for ever in a
+// pass. But then they may push each other to and fro where there is little room, and none stands
+// still for a joint search. So units that have been under way for long do not push large ones in
+// some ticks.
 static bool is_bold(const fm_world *world, const struct fm_agent *agent)
 {
     return (age_of(world, agent) / BOLD_TICKS & 3) != 3;

@@ -1,5 +1,5 @@
-// core/crowd/preferences.h: which cells around it an agent would like to stand in next, the best
-// first. The rule stands in crowd.h.
+// core/crowd/preferences.h: which cells around it an agent prefers next, the best first. crowd.h
+// states the rule.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 struct fm_agent;
 struct fm_planner;
 
-/// Part of the choose stage: writes what an agent would like into its mover. `planner` is the one
+/// Part of the choose stage: writes an agent's preferences into its mover. `planner` is the one
 /// that its `next` came from, or NULL. Workers; writes this agent's mover and nothing else.
 void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
                      const struct fm_planner *planner, fm_mover *mover);

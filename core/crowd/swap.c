@@ -9,7 +9,7 @@ struct corridor {
     uint32_t slot; // of the unit whose steps are asked for
 };
 
-// Only a unit of the same team: where others stand it may not know.
+// Only a unit of the same team: it may not know where others stand.
 static const fm_mover *unit_at(const struct corridor *c, fm_cell cell)
 {
     uint32_t unit = fm_occupancy_at(c->occupancy, cell)->now;
@@ -17,7 +17,7 @@ static const fm_mover *unit_at(const struct corridor *c, fm_cell cell)
     return is_own ? &c->movers[unit - 1] : NULL;
 }
 
-// Where the unit wants to be in the end.
+// The unit's final goal.
 static fm_cell place_of(const fm_mover *mover)
 {
     return mover->parked ? mover->cell : mover->aim;
@@ -28,15 +28,15 @@ static uint32_t moves_from(const struct corridor *c, fm_cell cell)
     return c->ground->moves(c->ground->context, c->slot, cell);
 }
 
-// Whether the cell is a dead end with somebody in it who wants to be there.
+// Whether the cell is a dead end with a unit in it that wants to be there.
 static bool is_held_end(const struct corridor *c, fm_cell cell)
 {
     const fm_mover *mover = unit_at(c, cell);
     return mover != NULL && place_of(mover) == cell && __builtin_popcount(moves_from(c, cell)) == 1;
 }
 
-// The steps that lead on from `at` for one who came from `from`: how many, two standing for more;
-// `next` receives the last one.
+// Counts the steps that lead on from `at` for a unit that came from `from`. 2 stands for 2 and
+// more; `next` receives the last one.
 static uint32_t exits_of(const struct corridor *c, fm_cell from, fm_cell at, fm_cell *next)
 {
     uint32_t count = 0;
@@ -77,7 +77,7 @@ static bool is_required(const struct corridor *c, const fm_mover *pusher, const 
     return comes_back && behind == pusher->aim;
 }
 
-// Whether who goes from `from` to `at` and on comes to a fork.
+// Whether a unit that goes from `from` to `at` and further comes to a fork.
 static bool is_possible(const struct corridor *c, fm_cell from, fm_cell at)
 {
     fm_cell first = from;
@@ -111,7 +111,7 @@ uint32_t fm_swap_partner(const fm_pibt_ground *ground, const fm_occupancy *occup
         is_possible(&c, target, mover->cell)) {
         return (uint32_t)(other - movers) + 1;
     }
-    // Who follows it into the corridor has to go farther than it.
+    // A unit that follows it into the corridor has to go farther than it.
     for (uint32_t moves = mover->moves & ~(1u << d); moves != 0; moves &= moves - 1) {
         other = unit_at(&c, fm_cell_step(mover->cell, (uint32_t)__builtin_ctz(moves)));
         if (other == NULL || !may_pull(mover, other) || !wants(other, mover->cell)) {

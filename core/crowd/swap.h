@@ -23,9 +23,9 @@
 
 #include "core/crowd/pibt.h"
 
-#define FM_SWAP_STEPS_MAX 256u // cells of a corridor that are looked at
+#define FM_SWAP_STEPS_MAX 256u // cells of a corridor that are examined
 
-/// Whom a unit has to pull after it, as slot + 1; 0: nobody.
+/// The unit that a unit has to pull after it, as slot + 1; 0: none.
 ///
 /// @param slot  of one cell, whose first preference is a step
 uint32_t fm_swap_partner(const fm_pibt_ground *ground, const fm_occupancy *occupancy,

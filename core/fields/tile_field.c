@@ -44,7 +44,7 @@ static void keep_body(fm_tile_field *field, fm_tile *tile, const fm_tile_body *b
     memcpy(tile->body, body, size);
 }
 
-// The tile is as if it had never been computed.
+// Resets the tile as if it had never been computed.
 static void forget(fm_tile_field *field, fm_tile *tile, fm_slab *slab)
 {
     fm_tile_drop_body(field, tile, slab);
@@ -402,7 +402,7 @@ static bool has_computed_neighbour(const fm_tile_field *field, const fm_tile *ti
     return false;
 }
 
-// What is dropped, or found instead, is above the limit.
+// All that is dropped, or found instead, is above the limit.
 static void queue_above(fm_tile_field *field, fm_tile *tile, uint32_t limit)
 {
     queue(field, tile, limit + fm_tile_estimate_of(field, tile->number), FM_TILE_INEXACT);
@@ -448,7 +448,7 @@ fm_tile *fm_tile_field_take(fm_tile_field *field)
     return tile;
 }
 
-// So that keys do not outgrow their bits: all begin again at the least there is.
+// Keys must not outgrow their bits: shifts all so that the smallest starts at 0 again.
 static void restart_keys(fm_tile_field *field)
 {
     field->km = 0;
@@ -653,7 +653,7 @@ static bool is_tile_sound(const fm_tile_field *field, const fm_tile *tile)
         return true;
     }
     if (tile->place == 0 && fm_tile_offered_key(field, tile) < FM_COST_INFINITE) {
-        return false; // somebody offers something better, and it is not queued
+        return false; // a neighbour offers something better, and the tile is not queued
     }
     if (!tile->is_computed) {
         return true;

@@ -1,13 +1,13 @@
 // core/fields/tile_field.h: the distances to one goal, in tiles of 32 x 32 cells.
 //
 // A tile that was computed keeps the distances of its border cells; all others follow from these
-// and the goal by one sweep (tile_kernel.h). Those of the tiles where somebody walks are kept too,
-// in a body, which may go and be made again at any time.
+// and the goal by one sweep (tile_kernel.h). For tiles where agents walk they are kept too, in a
+// body, which may be dropped and rebuilt at any time.
 //
-// Tiles are computed in the order of A*, from the goal's towards a box around those who want to get
-// there. A tile to which a neighbour offers something better than it has is queued under a lower
-// bound of offer + weight * estimate + km, where km grows when the box moves, as in D* Lite. Nobody
-// has to be notified of changes: a computed tile whose version is not the map's is stale.
+// Tiles are computed in the order of A*, from the goal's tile towards a box around the agents that
+// go there. A tile to which a neighbour offers something better than it has is queued under a lower
+// bound of offer + weight * estimate + km, where km grows when the box moves, as in D* Lite. No
+// notification of changes is needed: a computed tile whose version is not the map's is stale.
 //
 // What must hold of the distances kept:
 //
@@ -19,7 +19,7 @@
 //
 // fm_tile_refresh() computes a stale tile from its neighbours alone and returns from which distance
 // on something has become larger; fm_tile_reset() then drops what lies above, in all tiles.
-// Computing a stale tile any other way would let distances support each other in a circle.
+// Any other order would let distances support each other in a circle.
 //
 // Threads: one worker at a time.
 
@@ -60,9 +60,9 @@ typedef struct fm_tile {
     uint32_t place;   // in the queue, + 1; 0: it is not
     bool is_computed; // has a rim
     bool is_rim_wide;
-    bool is_cut;        // part of its border was dropped: it has to be computed whatever is offered
+    bool is_cut;        // part of its border was dropped: compute it whatever is offered
     bool is_used;       // a path that was checked leads through it
-    bool is_seat;       // somebody stood in it when paths were checked
+    bool is_seat;       // an agent stood in it when paths were checked
     fm_tile_rim *rim;   // the part of it that is needed; see tile_rim.h
     fm_tile_body *body; // NULL: not kept
 } fm_tile;
@@ -101,7 +101,7 @@ void fm_tile_field_clear(fm_tile_field *field, fm_slab *slab);
 /// fm_tile_field_clear(), and gives back the rest.
 void fm_tile_field_fini(fm_tile_field *field, fm_slab *slab);
 
-/// Those who want to get to the goal stand in this box now. Queues the goal's tile, if need be.
+/// The agents that go to the goal are in this box now. Queues the goal's tile, if need be.
 void fm_tile_field_aim(fm_tile_field *field, fm_box box, fm_slab *slab);
 
 /// The record of the tile that holds a cell, or NULL.
@@ -116,19 +116,18 @@ static inline bool fm_tile_is_stale(const fm_tile_field *field, const fm_tile *t
     return tile->version != field->map->tiles[tile->number].version;
 }
 
-/// The smallest sum of distance and weighted estimate that any cell can still be given;
-/// FM_COST_INFINITE when nothing is queued.
+/// The smallest sum of distance and weighted estimate that any cell can still get; FM_COST_INFINITE
+/// when nothing is queued.
 uint32_t fm_tile_field_least(const fm_tile_field *field);
 
-/// What the tile at the head of the queue needs: NULL when its key has been renewed, or it needs
-/// nothing; else it has been taken from the queue, and has to be computed or, stale, refreshed.
-/// Only while something is queued.
+/// Takes the tile at the head of the queue, to be computed or, if stale, refreshed. NULL when only
+/// its key was renewed, or it needs nothing. Call only while something is queued.
 fm_tile *fm_tile_field_take(fm_tile_field *field);
 
 /// Computes a tile from its neighbours and its own border, and queues the neighbours that gain by
 /// it. No distance rises.
 ///
-/// @param keep_body  or it is made when it is needed
+/// @param keep_body  false: the body is made when it is needed
 void fm_tile_compute(fm_tile_field *field, fm_tile *tile, bool keep_body, fm_slab *slab);
 
 /// Computes a computed tile from its neighbours alone.
@@ -146,7 +145,7 @@ void fm_tile_make_body(fm_tile_field *field, fm_tile *tile, fm_slab *slab);
 /// Gives the body back, if there is one.
 void fm_tile_drop_body(fm_tile_field *field, fm_tile *tile, fm_slab *slab);
 
-/// The distance of a cell: of any cell of a tile with a body, of border cells of others;
+/// The distance of a cell: of any cell of a tile with a body, of border cells in other tiles;
 /// FM_COST_INFINITE when it is not kept.
 uint32_t fm_tile_field_cost(const fm_tile_field *field, fm_cell cell);
 

@@ -27,7 +27,7 @@ const fm_tile_kernel *fm_tile_kernel_best(void)
 
 // ---- costs of 32 bits ---------------------------------------------------------------------------
 
-// What the wide sweep reads all the time.
+// What the inner loop of the wide sweep reads.
 struct wide {
     const uint32_t *free;
     uint8_t (*weights)[FM_TILE_SIDE];

@@ -7,9 +7,9 @@
 // doubling shifts each way, masked by "all cells between are free". A row is looked at only when
 // the row before it has changed.
 //
-// There is one text of this (tile_sweep.h) and a kernel for each instruction set that compiles it
-// with registers of its own. All give the same integers. fm_tile_kernel_best() chooses by what the
-// processor has, so that one program runs on every one.
+// The source is shared (tile_sweep.h); a kernel for each instruction set compiles it with its own
+// registers. All give the same integers. fm_tile_kernel_best() chooses by what the processor has,
+// so that one program runs on every one.
 //
 // Tiles whose distances lie too far apart for 16 bits, and those of maps with weights, are swept by
 // fm_tile_sweep_wide() instead, in plain C.
@@ -36,14 +36,14 @@ typedef struct fm_tile_passage {
     uint32_t from_right; // from the cell behind
 } fm_tile_passage;
 
-// A row of cells at a tile's side, and where searches look for: how far that is orders them.
+// A row of cells at a tile's side, and the box that the search heads for, which gives the estimate.
 typedef struct fm_tile_row {
     int32_t x, y;     // of the first cell
     bool is_vertical; // the others lie south of it, not east
 } fm_tile_row;
 
 typedef struct fm_tile_estimate {
-    fm_box box;           // of those who are looked for
+    fm_box box;           // of the box around the agents
     fm_tile_steps steps;  // the cheapest there are
     uint32_t weight_1024; // factor of the estimate, in 1024ths: 1024..2048
 } fm_tile_estimate;
@@ -51,7 +51,7 @@ typedef struct fm_tile_estimate {
 typedef struct fm_tile_kernel {
     const char *name; // of the instruction set
 
-    // Whether this processor has it.
+    // Whether this processor supports it.
     bool (*is_supported)(void);
 
     // Lowers all distances to what a path inside the tile from a cell with a smaller one costs.
@@ -60,7 +60,7 @@ typedef struct fm_tile_kernel {
     void (*sweep)(const uint32_t free[FM_TILE_SIDE], const fm_tile_steps *steps,
                   uint16_t distances[FM_TILE_SIDE][FM_TILE_SIDE]);
 
-    // What one row, with these costs, offers to the one beside it: costs of cells entered,
+    // What a row with these costs offers to the row beside it: costs of cells entered,
     // FM_COST_INFINITE where there is no passage.
     void (*cross)(const uint32_t from[FM_TILE_SIDE], const fm_tile_passage *passage,
                   const fm_tile_steps *steps, uint32_t offers[FM_TILE_SIDE]);
@@ -74,7 +74,7 @@ typedef struct fm_tile_kernel {
 // All that were built, the fastest first, NULL-terminated. The last one runs everywhere.
 extern const fm_tile_kernel *const fm_tile_kernels[];
 
-/// The fastest one that this processor has.
+/// The fastest one that this processor supports.
 const fm_tile_kernel *fm_tile_kernel_best(void);
 
 /// The cost of a path inside a tile is never above this.

@@ -48,8 +48,8 @@ FM_INLINE row row_add(row a, uint32_t cost)
     return (row){_mm256_adds_epu16(a.low, costs), _mm256_adds_epu16(a.high, costs)};
 }
 
-// Registers shift within halves only, so each shift gets what stands before, or behind, its own
-// lanes. Where k is a constant, as in tile_sweep.h, one case is left.
+// AVX2 shifts within 128-bit halves only, so each shift also gets the lanes before, or behind, its
+// own. k is a constant in tile_sweep.h, so one case is compiled.
 FM_INLINE __m256i lanes_from_left(__m256i before, __m256i own, uint32_t k)
 {
     switch (k) {

@@ -1,6 +1,6 @@
-// core/fields/tile_kernel_avx512.c: the tile kernel for AVX-512BW: a row is one register, and masks
-// are what the free cells are. Compiled with -mavx512bw, so nothing here may run before
-// kernel_is_supported() has said yes. See tile_kernel.h.
+// core/fields/tile_kernel_avx512.c: the tile kernel for AVX-512BW: a row is one register, and the
+// bits of the free cells are used as masks directly. Compiled with -mavx512bw, so nothing here may
+// run before kernel_is_supported() has said yes. See tile_kernel.h.
 
 #include "core/fields/tile_kernel_avx512.h"
 

@@ -1,5 +1,5 @@
-// core/fields/tile_kernel_sse2.c: the tile kernel for x86-64 as it began: a row is four registers.
-// See tile_kernel.h.
+// core/fields/tile_kernel_sse2.c: the tile kernel for every x86-64: a row is four registers. See
+// tile_kernel.h.
 
 #include "core/fields/tile_kernel_sse2.h"
 
@@ -37,7 +37,7 @@ FM_INLINE __m128i closed(uint32_t bits, uint32_t part)
     return _mm_cmpeq_epi16(set, _mm_setzero_si128());
 }
 
-// Without the instruction for the smaller of two: a - (a - b where that is above zero).
+// SSE2 has no unsigned minimum of 16 bits: a - (a - b where that is above zero).
 FM_INLINE row row_lower(row a, row b, uint32_t bits)
 {
     for (uint32_t i = 0; i < PARTS; i++) {
@@ -56,7 +56,7 @@ FM_INLINE row row_add(row a, uint32_t cost)
     return a;
 }
 
-// Where k is a constant, as everywhere below, one case is left.
+// k is a constant everywhere below, so one case is compiled.
 FM_INLINE __m128i lanes_from_left(__m128i before, __m128i own, uint32_t k)
 {
     switch (k) {

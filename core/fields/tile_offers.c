@@ -108,7 +108,7 @@ static uint32_t estimate_of(const fm_tile_field *field, int32_t left, int32_t to
                             int32_t bottom)
 {
     const fm_box *box = &field->estimate.box;
-    // As of a cell, to a box that is larger by as much as the rectangle is larger than a cell.
+    // The distance of a cell to a box that is enlarged by the size of the rectangle.
     fm_box larger = {box->left - (right - left), box->top - (bottom - top), box->right,
                      box->bottom};
     int32_t dx = fm_box_larger(0, fm_box_larger(larger.left - left, left - larger.right));

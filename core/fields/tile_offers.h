@@ -1,6 +1,5 @@
 // core/fields/tile_offers.h: what the tiles of a field offer to their neighbours across sides and
-// past corners, and how urgent that makes these. For tile_field.c, which decides what follows from
-// it.
+// past corners, and the keys that follow for the neighbours. For tile_field.c only.
 //
 // Threads: like the field.
 
@@ -20,8 +19,7 @@ fm_cell fm_tile_side_cell(const fm_tile_field *field, uint32_t number, uint32_t 
 /// The record of the tile beside one, in any of the eight directions, or NULL.
 fm_tile *fm_tile_neighbour(const fm_tile_field *field, uint32_t number, uint32_t direction);
 
-/// How far the directions that have to be looked at lie apart: diagonal steps past corners are
-/// legal in some worlds only.
+/// The step from one direction to examine to the next: 1, or 2 where diagonal steps are not legal.
 uint32_t fm_tile_direction_stride(const fm_tile_field *field);
 
 /// Whether a tile holds the goal, and it can be entered.
@@ -44,5 +42,5 @@ uint32_t fm_tile_key_from(const fm_tile_field *field, const fm_tile *from, uint3
                           const fm_tile *into, uint32_t direction);
 
 /// The key that a tile ought to have, without km: the least of all its neighbours.
-/// FM_COST_INFINITE: nobody offers anything better.
+/// FM_COST_INFINITE: no neighbour offers anything better.
 uint32_t fm_tile_offered_key(const fm_tile_field *field, const fm_tile *tile);

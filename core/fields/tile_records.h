@@ -12,5 +12,5 @@ typedef struct fm_tile_field fm_tile_field;
 /// The record of a tile, or NULL.
 fm_tile *fm_tile_find(const fm_tile_field *field, uint32_t number);
 
-/// The record of a tile, made now if there is none. NULL when memory has run out.
+/// The record of a tile, made now if there is none. NULL when out of memory.
 fm_tile *fm_tile_get(fm_tile_field *field, uint32_t number, fm_slab *slab);

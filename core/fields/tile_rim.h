@@ -1,5 +1,5 @@
-// core/fields/tile_rim.h: the distances of a tile's border cells, as they are kept: all that is
-// left of most tiles. Those of a tile seldom lie more than 16 bits apart.
+// core/fields/tile_rim.h: the distances of a tile's border cells, all that is kept of most tiles,
+// with 16 bits each where that is enough, as it nearly always is.
 //
 // Threads: like the field.
 
@@ -13,8 +13,8 @@ void fm_tile_rim_read_side(const fm_tile *tile, uint32_t side, uint32_t costs[FM
 /// All four of them.
 void fm_tile_rim_read(const fm_tile *tile, fm_tile_border *border);
 
-/// Keeps those of a body, whose base becomes the tile's least distance. False when memory has run
-/// out: then nothing is kept.
+/// Keeps those of a body, whose base becomes the tile's least distance. False when out of memory:
+/// then nothing is kept.
 bool fm_tile_rim_keep(fm_tile_field *field, fm_tile *tile, const fm_tile_body *body, fm_slab *slab);
 
 /// Drops those above a limit. The tile is computed.

@@ -1,5 +1,5 @@
-// core/fields/tile_sweep.h: the text that every kernel compiles; see tile_kernel.h. Who
-// includes it has defined, for a row of 32 lanes of 16 bits:
+// core/fields/tile_sweep.h: the code that every kernel compiles; see tile_kernel.h. The including
+// file defines, for a row of 32 lanes of 16 bits:
 //
 //   row                            a vector, or several
 //   row_load, row_store            from and to memory
@@ -34,7 +34,7 @@ FM_INLINE row spread(row a, uint32_t free, uint32_t cost)
     row near = row_lower(a, row_add(row_from_left(a, 1), cost), left);
     near = row_lower(near, row_add(row_from_right(a, 1), cost), right);
     if (!row_differs(near, a)) {
-        return a; // nobody gains by a neighbour, so nobody does by those farther away
+        return a; // no cell gains by a neighbour, so none does by cells farther away
     }
     row b = a = near;
     left &= left << 1;

@@ -157,12 +157,12 @@ static void carve(fm_grid *grid, fm_cell cell)
     unblock(grid, fm_cell_x(cell), fm_cell_y(cell));
 }
 
-// Randomized depth-first search over the odd lattice. The stack holds the path back; it has room
-// for every lattice cell, which is the longest path there can be.
+// Randomized depth-first search over the odd lattice. The stack holds the path back to the start,
+// at most every lattice cell.
 static void carve_corridors(fm_grid *grid, fm_random *random, fm_cell *stack)
 {
     uint32_t stack_count = 0;
-    // One draw to a statement: arguments are evaluated in an order that each compiler chooses.
+    // One draw in a statement: each compiler evaluates arguments in an order of its own.
     uint32_t column = fm_random_below(random, grid->width / 2);
     uint32_t row = fm_random_below(random, grid->height / 2);
     fm_cell cell = fm_cell_at(2 * column + 1, 2 * row + 1);

@@ -4,9 +4,9 @@
 // roads and bases, which clear whatever is there; last, what no base can reach is filled up.
 //
 // Why the result is symmetric: a cell's terrain depends on distances to sites, which turns and
-// mirrors do not change, and on noise, which each site and each image of a blob carries round in a
-// frame of its own. There is nothing along which frames meet but borders. Ties between sites have
-// no winner: every nearest site counts.
+// mirrors do not change, and on noise, which is computed in the own frame of each site and of each
+// image of a blob. Frames meet along borders only. Ties between sites have no winner: every nearest
+// site counts.
 
 #include "core/generate/generate_skirmish.h"
 
@@ -78,7 +78,7 @@ static int64_t least_distance(const struct candidate *candidates, uint32_t count
     return least;
 }
 
-// Keeps the candidates that are at most so much farther than the nearest.
+// Keeps the candidates that are at most `margin` farther than the nearest.
 static uint32_t keep_near(struct candidate *candidates, uint32_t count, int64_t reach)
 {
     int64_t limit = least_distance(candidates, count) + reach;
@@ -127,7 +127,7 @@ static void add_octave(const fm_skirmish_plan *plan, struct candidate *candidate
 // and candidates that they cannot bring near again are dropped, which saves half of the octaves
 // (counted on 512 x 512 and on 4096 x 4096 cells, the latter in about 4 s).
 //
-// @param alone_suffices  stop when one candidate is left, with whatever noise it has by then
+// @param alone_suffices  stop when one candidate is left, even if not all noise was added
 static uint32_t disturb(const struct painter *painter, struct candidate *candidates, uint32_t count,
                         bool alone_suffices)
 {
@@ -412,7 +412,8 @@ static fm_status flood(struct fill *fill, fm_cell from)
     return status;
 }
 
-// Trees fit what lies around a pocket: a wood on a ridge, an island in a lake, a clearing's end.
+// Fills a pocket with what fits around it: a wood on a ridge, an island in a lake, a clearing's
+// end.
 static void close_pockets(const struct fill *fill, fm_grid *grid)
 {
     for (uint32_t y = 0; y < grid->height; y++) {
@@ -440,8 +441,8 @@ static struct span cells_that_touch(int64_t at, uint32_t side)
                          .last = column + (at - middle >= FM_POINT_UNIT - reach)};
 }
 
-// Closes the cells that touch a point. Between cells that is all of them: to choose one would
-// favour one side of the map.
+// Closes the cells that touch a point. For a point between cells these are all of them, because
+// choosing one would favour one side of the map.
 static void close_around(const struct fill *fill, fm_point at, fm_grid *grid)
 {
     struct span columns = cells_that_touch(at.x, grid->width);
@@ -456,9 +457,9 @@ static void close_around(const struct fill *fill, fm_point at, fm_grid *grid)
     }
 }
 
-// Where images are rasterized, a gap of one cell may open a pocket to one player and not to
-// another. What is closed to one is closed to all. A road loses no more than the outermost cells of
-// its edge by this, which leaves it whole.
+// Rasterizing may leave a gap of one cell in one image and not in another, so that a pocket is open
+// to one player only. What is closed to one is closed to all. A road loses no more than the
+// outermost cells of its edge by this, which leaves it whole.
 static void close_images_of_pockets(const struct fill *fill, const fm_skirmish_plan *plan,
                                     fm_grid *grid)
 {

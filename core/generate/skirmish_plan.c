@@ -373,7 +373,7 @@ static int64_t distance_from_roads(const fm_skirmish_plan *plan, fm_point point)
     return least;
 }
 
-// Of so many random places the one that is least in the way. One that must not lie half off the
+// Of several random places the one that is least in the way. One that must not lie half off the
 // land is kept as far from its edge as from the roads.
 static fm_point blob_place(const fm_skirmish_plan *plan, fm_random *random, uint32_t tries,
                            bool inland)

@@ -3,7 +3,7 @@
 //
 // A search from the goal that serves many agents estimates the distance to the nearest of them by
 // the distance to the box around them. With one agent the box is its cell, and this is the plain
-// heuristic. Like fm_view_distance(), which it is for a box of one cell, it is consistent.
+// heuristic. It is consistent like fm_view_distance(), to which it is equal for a box of one cell.
 
 #pragma once
 
@@ -39,7 +39,7 @@ static inline bool fm_box_equals(const fm_box *a, const fm_box *b)
 
 /// Lower bound of the cost from a cell to any cell of the box.
 ///
-/// @param four  whether the view is FM_CONNECT_4, which innermost loops know beforehand
+/// @param four  whether the view is FM_CONNECT_4, a constant in innermost loops
 FM_INLINE uint32_t fm_box_distance(const fm_view *view, bool four, const fm_box *box, fm_cell cell)
 {
     int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
@@ -52,7 +52,7 @@ FM_INLINE uint32_t fm_box_distance(const fm_view *view, bool four, const fm_box 
     return view->step[0] * (uint32_t)(high - low) + view->step[1] * (uint32_t)low;
 }
 
-/// By how much the distance of any cell can be smaller to the new box than it is to the old one.
+/// The largest amount by which any cell is nearer to the new box than to the old one.
 static inline uint32_t fm_box_shift(const fm_view *view, const fm_box *from, const fm_box *to)
 {
     const int32_t xs[2] = {to->left, to->right}, ys[2] = {to->top, to->bottom};

@@ -1,5 +1,5 @@
-// core/map/buildings.c: see buildings.h. Both lists are short and sorted by id; places are found by
-// halving, and what is not at the end is moved to make room.
+// core/map/buildings.c: see buildings.h. Both lists are short and sorted by id; entries are found
+// by binary search, and later ones are moved to make room.
 
 #include "core/map/buildings.h"
 
@@ -97,7 +97,7 @@ static bool covers(const fm_rect *rect, fm_cell cell)
     return fm_cell_x(cell) - rect->x < rect->width && fm_cell_y(cell) - rect->y < rect->height;
 }
 
-// Where the building of that id is, or belongs.
+// Index at which the building of that id is, or would be inserted.
 static uint32_t place_of(const fm_buildings_seen *seen, uint32_t id)
 {
     uint32_t first = 0, end = seen->count;

@@ -5,10 +5,10 @@
 // case: a team sees the cells like any others, and keeps believing in a building until it sees
 // one of its cells without it. Only the owner knows at once.
 //
-// Beside the cells a team keeps a list of the buildings that it has seen, each with a name that
-// counts what the team has seen and nothing else (core/world/names.h says why). A building is one
-// thing, like a unit of several cells: who sees one of its cells knows owner and rectangle at
-// once. Its other cells it learns as it sees them, and it searches by the cells.
+// A team also keeps a list of the buildings that it has seen, each with an alias that counts what
+// this team has seen and nothing else (core/world/names.h says why). A building is one thing, like
+// a unit of several cells: a team that sees one of its cells knows owner and rectangle at once. It
+// learns the other cells as it sees them, and searches by the cells.
 //
 // Threads: fm_buildings is written between ticks; a team's fm_buildings_seen like its knowledge.
 
@@ -16,7 +16,7 @@
 
 #include "core/map/grid.h"
 
-#define FM_BUILDINGS_MAX      16384u // that stand at the same time in one world
+#define FM_BUILDINGS_MAX      16384u // at the same time in one world
 #define FM_BUILDING_CELLS_MAX 4096u  // of one building
 
 typedef struct fm_building {
@@ -39,7 +39,7 @@ typedef struct fm_buildings {
 // A building as a view shows it.
 typedef struct fm_building_look {
     uint32_t id;
-    uint32_t name; // among those that the view has shown
+    uint32_t name; // alias: counts those that the view has shown
     uint32_t team;
     fm_rect rect;
 } fm_building_look;
@@ -48,7 +48,7 @@ typedef struct fm_buildings_seen {
     fm_building_look *list; // by id
     uint32_t count, capacity;
     uint32_t named; // ever
-    bool changed;   // since somebody set it to false
+    bool changed;   // changed since somebody set this to false
 } fm_buildings_seen;
 
 /// Sets up an empty list for a map of that size. Takes no memory yet.
@@ -79,8 +79,8 @@ static inline uint32_t fm_buildings_at(const fm_buildings *buildings, fm_cell ce
                : buildings->at[(size_t)fm_cell_y(cell) * buildings->width + fm_cell_x(cell)];
 }
 
-/// The team has seen a cell, on which a building is or was believed to be. Without memory the list
-/// misses one; the cells show it all the same.
+/// The team has seen a cell on which a building stands or was believed to stand. When out of memory
+/// the list misses the building; the cells show it all the same.
 void fm_buildings_seen_note(fm_buildings_seen *seen, const fm_buildings *buildings, fm_cell cell);
 
 void fm_buildings_seen_fini(fm_buildings_seen *seen, const fm_memory *memory);

@@ -1,4 +1,4 @@
-// core/map/cell.h: a cell's name, the eight directions, and what a step costs.
+// core/map/cell.h: how cells are numbered, the eight directions, and what a step costs.
 //
 // A cell is x and y packed into 24 bits, the same on every map: cell = y << 12 | x. Taking a
 // neighbour is one addition, reading a coordinate one mask, and nothing divides by the width.
@@ -50,8 +50,8 @@ static inline uint32_t fm_cell_y(fm_cell cell)
 static const int32_t fm_direction_step[FM_DIRECTION_COUNT] = {-4096, -4095, 1,  4097,
                                                               4096,  4095,  -1, -4097};
 
-/// The neighbour in direction d. Only for directions a move table allows: it does not look
-/// whether the step leaves the map.
+/// The neighbour in direction d. Only for directions that a move table allows: it does not check
+/// for the map's edge.
 static inline fm_cell fm_cell_step(fm_cell cell, uint32_t d)
 {
     return cell + (uint32_t)fm_direction_step[d];

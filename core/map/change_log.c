@@ -48,7 +48,7 @@ void fm_change_log_trim(fm_change_log *log)
         memset(log->fresh, 0, sizeof log->fresh);
         log->is_fresh = false;
     }
-    // What is kept is moved only when that is not more than what goes.
+    // Moves what is kept only when that is no more than what is dropped.
     uint64_t kept = log->version - begin;
     if (begin > log->begin && kept <= begin - log->begin) {
         memmove(log->changes, log->changes + (begin - log->begin), kept * sizeof *log->changes);

@@ -2,11 +2,11 @@
 //
 // What changes a view appends to its log; each planner on the view reads on from a cursor of its
 // own, which is a version: the number of changes ever made. The log is kept for FM_LOG_TICKS ticks,
-// within which all read it. It keeps FM_CHANGE_LOG_MAX changes at most; a reader that fell behind
-// has to start over, and so has everybody when the log cannot grow: out of memory.
+// within which all read it. It keeps FM_CHANGE_LOG_MAX changes at most. A reader that falls behind
+// starts over; when the log cannot grow, every reader does.
 //
-// Those who only want to know whether anything has changed near a cell ask which tiles did in this
-// tick.
+// Those who only want to know whether anything has changed near a cell ask which tiles changed in
+// this tick.
 //
 // Threads: one writer, while nobody reads.
 
@@ -76,7 +76,7 @@ static inline bool fm_change_log_is_fresh(const fm_change_log *log, fm_cell cell
     return (log->fresh[top] | log->fresh[bottom]) & ((uint32_t)1 << left | (uint32_t)1 << right);
 }
 
-/// The changes since version `since`, oldest first.
+/// The changes since version `since`, oldest first:
 ///
 /// @param count     receives how many there are
 /// @param complete  receives false when the log no longer reaches back that far: start over

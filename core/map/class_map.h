@@ -30,7 +30,7 @@ typedef struct fm_class_map {
     bool log_wanted;   // planners work on it; set by the owner once the map is filled
     fm_change_log log; // of corners
     fm_view view;      // of `blocked` and `weights`: what planners get
-    fm_tile_map tiles; // of `view`; empty until somebody wants it
+    fm_tile_map tiles; // of `view`; empty until something needs it
 } fm_class_map;
 
 /// Makes a map on which everything is free and weighs 1.
@@ -52,7 +52,7 @@ FM_CHECKED fm_status fm_class_map_of_grid(const fm_movement_class *movement, con
 /// NULL is allowed.
 void fm_class_map_destroy(fm_class_map *map);
 
-/// What a cell weighs has become known or has changed; 0: it cannot be entered
+/// The weight of a cell has become known or has changed; 0: it cannot be entered
 /// (fm_movement_weight()). Logs the corners for which that makes a difference.
 void fm_class_map_set(fm_class_map *map, fm_cell cell, uint32_t weight);
 
@@ -62,7 +62,7 @@ FM_CHECKED fm_status fm_class_map_prepare_for_weights(fm_class_map *map);
 /// The true map has become weighted: costs change scale, and all planners must start over.
 void fm_class_map_use_weights(fm_class_map *map);
 
-/// Hangs the tiles on the view, which fields of distances share, unless they are there.
+/// Attaches the tiles that fields of distances share to the view, unless it has them.
 ///
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_class_map_prepare_tiles(fm_class_map *map);

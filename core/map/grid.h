@@ -68,7 +68,8 @@ void fm_grid_destroy(fm_grid *grid);
 /// @return true when anything changed
 bool fm_grid_set(fm_grid *grid, fm_cell cell, fm_terrain terrain, uint8_t cost);
 
-/// Makes the grid weighted although no cell is: some cell has had another cost once.
+/// Makes the grid weighted although all costs are FM_COST_FLOOR now: some cell had another cost
+/// once.
 void fm_grid_make_weighted(fm_grid *grid);
 
 /// Whether x and y name a cell of the map. Any values are allowed.

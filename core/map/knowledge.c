@@ -10,7 +10,7 @@
 
 static void set_blocked(fm_knowledge *knowledge, fm_cell cell, bool blocked);
 
-// For an omniscient team, once; afterwards it sees every edit.
+// Once, for an omniscient team; afterwards it sees every edit.
 static void learn_everything(fm_knowledge *knowledge)
 {
     const fm_grid *truth = knowledge->truth;

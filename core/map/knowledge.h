@@ -3,7 +3,7 @@
 // Two bitmaps say it all for planning: `known` (this cell has been seen) and `blocked` (seen, and
 // cannot be entered). Unknown cells count as free (the free-space assumption), so `blocked` alone
 // is the map that planners search. What a team saw stays as it was seen: an edit out of sight
-// changes nothing here until somebody looks again.
+// changes nothing here until a unit sees the cell again.
 //
 // Every change that matters to a planner is appended to a log (change_log.h); each planner reads on
 // from its own cursor.
@@ -23,7 +23,7 @@
 
 typedef enum fm_sense_shape {
     FM_SENSE_SQUARE,  // max(dx, dy) <= radius
-    FM_SENSE_DIAMOND, // dx + dy <= radius; 4-neighbour worlds only, it hides the corners
+    FM_SENSE_DIAMOND, // dx + dy <= radius; 4-neighbour worlds only, it leaves out the corners
     FM_SENSE_DISC,    // dx^2 + dy^2 <= radius * (radius + 1)
 } fm_sense_shape;
 
@@ -51,12 +51,12 @@ FM_CHECKED fm_status fm_line_of_sight_create(fm_sense_rules rules, const fm_memo
 /// NULL is allowed.
 void fm_line_of_sight_destroy(fm_line_of_sight *sight);
 
-// What every tick looks at comes first: there may be thousands of them.
+// Members read in every tick come first: there may be thousands of these structs.
 typedef struct fm_knowledge {
     const fm_grid *truth;
     const fm_line_of_sight *sight;
     bool omniscient;        // knows everything always
-    bool keep_learned;      // somebody wants `learned`
+    bool keep_learned;      // somebody reads `learned`
     bool wants_weights;     // has seen a cell of another cost than the floor; see use_weights
     bool has_class_maps;    // one of `classes` is not NULL
     uint32_t classes_ready; // bit per class: fm_knowledge_view() has it
@@ -71,7 +71,7 @@ typedef struct fm_knowledge {
     fm_bitmap stale;              // known, but edited since; empty until the map is first edited
     uint8_t *seen;                // terrain as last seen, of stale cells; NULL until then
     fm_view view;                 // of `blocked` and `weights`: what planners get
-    fm_tile_map tiles;            // of `view`; empty until somebody wants it
+    fm_tile_map tiles;            // of `view`; empty until something needs it
     const fm_memory *memory;
     fm_step_costs steps;
 
@@ -83,7 +83,7 @@ typedef struct fm_knowledge {
     fm_learned *learned; // since fm_knowledge_forget_learned(), in order of learning
     uint32_t learned_count;
     uint32_t learned_capacity;
-    bool learned_lost; // there was no memory for one of them
+    bool learned_lost; // out of memory: some are missing
 } fm_knowledge;
 
 /// Makes an empty knowledge (nothing seen) or, with `omniscient`, one that has seen all and sees
@@ -99,19 +99,18 @@ FM_CHECKED fm_status fm_knowledge_create(const fm_grid *truth, const fm_line_of_
 /// Releases it. NULL is allowed.
 void fm_knowledge_destroy(fm_knowledge *knowledge);
 
-/// Whether fm_knowledge_sense() may learn something there: there is a cell within reach that is not
-/// known, or was edited since. Never false when it would.
+/// Whether fm_knowledge_sense() may learn something there: some cell within reach is unknown or was
+/// edited since it was seen. May be true when nothing would be learned, never the other way round.
 ///
-/// @param sight  how the one who looks sees; NULL: as the world's rules say. The same below
+/// @param sight  how this unit sees; NULL: by the world's rules. The same below
 bool fm_knowledge_has_news(const fm_knowledge *knowledge, const fm_line_of_sight *sight,
                            fm_cell cell);
 
-/// Someone of the team stands on `cell` and looks around. When a list cannot grow for want of
-/// memory, what was seen is known all the same, and planners of the team start over.
+/// A unit of the team stands on `cell` and looks around. When a list cannot grow, what was seen is
+/// known all the same, and the team's planners start over.
 void fm_knowledge_sense(fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell);
 
-/// Someone of the team is going to look around from `cell` soon: asks the processor for the rows
-/// that fm_knowledge_sense() will read. Changes nothing.
+/// Prefetches the rows that fm_knowledge_sense() will read for `cell`. Changes nothing.
 void fm_knowledge_fetch(const fm_knowledge *knowledge, fm_cell cell);
 
 /// Before the true map is edited for the first time, and when it becomes weighted: makes room to
@@ -129,11 +128,11 @@ void fm_knowledge_use_weights(fm_knowledge *knowledge);
 /// only, after fm_knowledge_prepare_for_edits().
 void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain_before);
 
-/// Makes the team keep a list of the buildings that it sees; at once after it is made.
+/// Makes the team keep a list of the buildings that it sees. Call right after creation.
 void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *buildings);
 
-/// When a saved world is loaded, of a cell that the team does not know yet: how it looked when it
-/// was seen. Notes nothing else, and logs nothing.
+/// For loading a saved world: how a cell that the team does not know yet looked when it was seen.
+/// Logs nothing.
 ///
 /// @param is_stale  it has been edited since, so that `look` need not be what it is; only after
 ///                  fm_knowledge_prepare_for_edits() (asserted)
@@ -153,8 +152,8 @@ void fm_knowledge_forget_learned(fm_knowledge *knowledge);
 FM_CHECKED fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_index,
                                                 const fm_movement_class *movement);
 
-/// Hangs the tiles that fields of distances share on fm_knowledge_view(), which is not NULL
-/// (asserted), unless they are there. Serial stages only.
+/// Attaches the tiles that fields of distances share to fm_knowledge_view(), which is not NULL
+/// (asserted), unless it has them. Serial stages only.
 ///
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_knowledge_prepare_tiles(fm_knowledge *knowledge, uint32_t class_index);
@@ -162,14 +161,15 @@ FM_CHECKED fm_status fm_knowledge_prepare_tiles(fm_knowledge *knowledge, uint32_
 /// The team's map as planners of a class see it; NULL before fm_knowledge_prepare_class().
 const fm_view *fm_knowledge_view(const fm_knowledge *knowledge, uint32_t class_index);
 
-/// Hangs tables on fm_knowledge_view(), which is not NULL (asserted). They outlive the knowledge.
+/// Attaches tables to fm_knowledge_view(), which is not NULL (asserted). They outlive the
+/// knowledge.
 void fm_knowledge_hang_tables(fm_knowledge *knowledge, uint32_t class_index,
                               const struct fm_heuristic_tables *tables);
 
 /// What has changed on fm_knowledge_view(), which is not NULL (asserted).
 const fm_change_log *fm_knowledge_log(const fm_knowledge *knowledge, uint32_t class_index);
 
-/// A tick is over for the logs of all classes; see change_log.h.
+/// Ends the tick for the logs of all classes; see change_log.h.
 void fm_knowledge_trim_logs(fm_knowledge *knowledge);
 
 /// Notes in the logs of all classes which tiles have changed in this tick.
@@ -177,7 +177,7 @@ void fm_knowledge_trim_logs(fm_knowledge *knowledge);
 /// @return whether some step may have become cheaper
 bool fm_knowledge_stamp_logs(fm_knowledge *knowledge);
 
-/// Adds 1 bits to `visible` for every cell that someone on `cell` sees now.
+/// Sets the bit in `visible` for every cell that a unit on `cell` sees now.
 void fm_knowledge_look(const fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell,
                        fm_bitmap *visible);
 

@@ -29,9 +29,9 @@
 
 #define FM_LABEL_NONE         0u  // of a blocked cell
 #define FM_LABELS_BLOCK_SIDE  64u // cells
-#define FM_LABELS_BLOCK_UNITS 8u  // expansions that looking through one block is charged as
-#define FM_LABELS_RUN_STRIDE  8u  // runs that are joined in the time of one more
-#define FM_LABELS_NODE_STRIDE 16u // nodes of the graph that are labelled in the time of one more
+#define FM_LABELS_BLOCK_UNITS 8u  // expansions charged for examining one block
+#define FM_LABELS_RUN_STRIDE  8u  // runs joined for one more
+#define FM_LABELS_NODE_STRIDE 16u // nodes of the graph labelled for one more
 
 typedef struct fm_labels fm_labels;
 
@@ -75,23 +75,23 @@ static inline bool fm_labels_connect(const fm_labels *labels, fm_cell a, fm_cell
     return label != FM_LABEL_NONE && label == fm_labels_of(labels, b);
 }
 
-/// How often updates have changed anything: what depends on cells is as it was while this is.
+/// Counts updates that changed anything: while it stays, what depends on cells stays.
 /// For the test that holds updates to what they promise.
 uint64_t fm_labels_version(const fm_labels *labels);
 
-/// How often updates may have changed who reaches whom.
+/// Counts updates that may have changed which cells reach each other.
 uint64_t fm_labels_graph_version(const fm_labels *labels);
 
 /// Of the cells with a label, the one nearest to `goal` by fm_view_distance(); ties go to the
-/// smaller straight-line distance, then to the smaller cell number. Blocks are looked at from the
-/// goal's outward, and only those that have the label. Answers are remembered until the labels
-/// change. Labels must be current.
+/// smaller straight-line distance, then to the smaller cell number. Blocks are examined from the
+/// goal's outward, only those that have the label. Answers are remembered until the labels change.
+/// Labels must be current.
 ///
 /// @param units  grows by the work done, in expansions; not at all when the answer was remembered
 /// @return FM_CELL_NONE when no cell has the label
 fm_cell fm_labels_nearest(fm_labels *labels, fm_cell goal, uint32_t label, uint64_t *units);
 
-/// Forgets those answers: the next ones are looked for, and paid for, again.
+/// Forgets those answers: the next ones are computed, and charged, again.
 void fm_labels_forget_answers(fm_labels *labels);
 
 /// Number of components. Labels must be current.

@@ -88,7 +88,7 @@ void fm_line_of_sight_destroy(fm_line_of_sight *sight)
 uint32_t fm_line_of_sight_visible(const fm_line_of_sight *sight, const fm_bitmap *blocked,
                                   fm_cell from, fm_cell *cells)
 {
-    bool passes[FM_SIGHT_RAYS_MAX]; // seen, and one can look past it
+    bool passes[FM_SIGHT_RAYS_MAX]; // seen, and does not block sight
     int32_t x = (int32_t)fm_cell_x(from), y = (int32_t)fm_cell_y(from);
     uint32_t count = 0;
     for (uint32_t i = 0; i < sight->ray_count; i++) {

@@ -29,7 +29,6 @@ struct fm_line_of_sight {
 uint32_t fm_line_of_sight_visible(const fm_line_of_sight *sight, const fm_bitmap *blocked,
                                   fm_cell from, fm_cell *cells);
 
-/// Whether one who stands on `from` sees `cell`. The same as looking for it in what
-/// fm_knowledge_look() marks.
+/// Whether a unit on `from` sees `cell`: whether fm_knowledge_look() would mark it.
 bool fm_line_of_sight_sees(const fm_line_of_sight *sight, const fm_bitmap *blocked, fm_cell from,
                            fm_cell cell);

@@ -1,9 +1,9 @@
 // core/map/look_all.c: see look_all.h.
 //
-// Plain sight is a shape, so a whole row of eyes is looked at together: its bits are smeared as far
-// as the shape reaches to either side, by shifts that double, and that goes into each row that the
-// shape reaches up and down. Units in a crowd cost no more than one, where one after the other each
-// would mark its own rows. With lines of sight each cell is looked from once.
+// Plain sight is a shape, so all eyes of a row are handled together: their bits are smeared as far
+// as the shape reaches to either side, by doubling shifts, and the result is added to each row that
+// the shape reaches up and down. A crowd of units costs no more than one unit. With line of sight
+// each occupied cell is handled once.
 
 #include "core/map/look_all.h"
 

@@ -1,7 +1,7 @@
 // core/map/map_file.c: the .map and .scen formats, see map_file.h.
 //
 // Both readers take one line at a time through next_line(), which hides LF and CRLF and counts
-// lines, and report every damage through refuse(), which is the only place that fills a
+// lines, and report every error through refuse(), which is the only place that fills a
 // fm_text_error. Every text is walked twice: once to check it, once to fill what was allocated for
 // it. The second walk cannot fail, so nothing has to be undone half way. Costs are walked as runs,
 // so that a short text costs little.
@@ -54,8 +54,8 @@ static fm_status reader_start(struct reader *reader, const char *text, size_t si
     return FM_OK;
 }
 
-// Moves on to the next line. Past the last one there is an empty line, so that an error there has
-// a place, and the answer is false.
+// Moves on to the next line. Past the last one it sets an empty line, so that an error there has a
+// place, and returns false.
 static bool next_line(struct reader *reader)
 {
     reader->line_number += 1;
@@ -193,7 +193,7 @@ const fm_map_letters fm_map_letters_default = {
 };
 _Static_assert(FM_TERRAIN_UNKNOWN == 0, "bytes that are no terrain must read as unknown");
 
-// Those that can be printed, as many as there is room for.
+// The printable characters, as many as there is room for.
 static void list_letters(const fm_map_letters *letters, char *text, size_t size)
 {
     size_t length = 0;
@@ -222,7 +222,7 @@ static fm_status check_letter(const struct reader *reader, const fm_map_letters 
                   letter, known);
 }
 
-// The leftmost damage of a row is the one to report.
+// Reports the leftmost error of a row.
 static fm_status check_row(const struct reader *reader, const fm_map_letters *letters, uint32_t y,
                            uint32_t width)
 {

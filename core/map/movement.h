@@ -7,7 +7,7 @@
 // times the class's cost for its terrain.
 //
 // As text: "name:size=2,ground=1,swamp=3". Terrains that are not named cannot be entered; a class
-// that names none goes on ground alone.
+// that names none enters ground only.
 
 #pragma once
 
@@ -25,7 +25,7 @@ typedef struct fm_movement_class {
     uint8_t cost[FM_TERRAIN_COUNT]; // by fm_terrain: 0 cannot be entered, else 1..FM_COST_MAX
 } fm_movement_class;
 
-/// "ground": one cell large, goes on ground at cost 1 and nowhere else.
+/// "ground": one cell large, enters only ground, at cost 1.
 fm_movement_class fm_movement_class_ground(void);
 
 /// Whether the fields are in their ranges and some terrain can be entered.

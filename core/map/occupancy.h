@@ -51,13 +51,13 @@ void fm_occupancy_leave(fm_occupancy *occupancy, fm_cell cell, uint32_t size, ui
 ///
 /// @param occupancy  NULL: everybody may stand everywhere
 /// @param ring       rings around `from` that are known to be full, 0 when nothing is known.
-///                   Receives the number for the next call with the same `from` and size, if
-///                   nobody has left meanwhile
+///                   Receives the number for the next call with the same `from` and size, good as
+///                   long as no unit leaves
 fm_cell fm_occupancy_nearest_free(const fm_occupancy *occupancy, const fm_bitmap *blocked,
                                   fm_cell from, uint32_t size, uint32_t *ring);
 
-// The same for many units around one cell, of whom none leaves meanwhile: each cell is looked at
-// once, and waits in a heap until it is the nearest. Begins zeroed but for `memory`.
+// The same for many units around one cell, while no unit leaves: each cell is examined once and
+// waits in a heap until it is the nearest. Begins zeroed but for `memory`.
 typedef struct fm_nearest_cells {
     const fm_memory *memory;
     fm_cell from;
@@ -68,8 +68,8 @@ typedef struct fm_nearest_cells {
     uint32_t count, capacity;
 } fm_nearest_cells;
 
-/// The next nearest cell, as above. Somebody stands there from now on, or it is given up. With
-/// another `from` or size it begins again.
+/// The next nearest cell, as above. The caller places a unit there or skips the cell. Starts over
+/// with another `from` or size.
 ///
 /// @param out  receives it; FM_CELL_NONE when there is none
 /// @return FM_OK or FM_ERR_NO_MEMORY

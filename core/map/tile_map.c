@@ -1,11 +1,11 @@
 // core/map/tile_map.c: see tile_map.h.
 //
-// Which tiles does a cell concern? Steps over the cell's own sides and past its corners: those of
-// all cells around it. A field finds by itself what follows across a side when a cell of the next
-// tile gets blocked, because it keeps the distances on both sides; not so what follows when a step
-// becomes possible into a tile that it has never looked at, where a tile's corner is, or where
-// weights make a diagonal step the cheaper one. Then all tiles that hold a cell around the changed
-// one count a change.
+// Which tiles count a change of a cell? Those whose steps it may affect: over the cell's own sides
+// and past its corners, that is the tiles of all cells around it. A field finds by itself what
+// follows across a side when a cell of the next tile gets blocked, because it keeps the distances
+// on both sides. It does not in three cases: a step becomes possible into a tile that it has never
+// examined, the cell is a tile's corner, or weights make a diagonal step the cheaper one. Then all
+// tiles that hold a cell around the changed one count a change.
 
 #include "core/map/tile_map.h"
 

@@ -1,10 +1,9 @@
-// core/map/tile_map.h: what fields of distances in tiles (core/fields) have to know of a view's
-// tiles of 32 x 32 cells, besides its bits: whether one has changed since they looked, and which
-// cells of its sides are free.
+// core/map/tile_map.h: what fields of distances (core/fields) need to know of a view's tiles of 32
+// x 32 cells: whether a tile has changed since they read it, and which cells of its sides are free.
 //
 // There is one for each view, and all fields on the view share it. It counts the changes of each
-// tile, so that no field has to be notified of any: a field compares the version that it has worked
-// with. A view without one is for searches that are driven alone; then each keeps its own.
+// tile, so that fields need not be notified: a field compares the version that it has worked with.
+// Where a view has no tile map (searches outside a world), each field keeps its own.
 //
 // Threads: one writer, while nobody reads, like the view.
 
@@ -27,7 +26,7 @@ typedef enum fm_tile_side {
 } fm_tile_side;
 
 typedef struct fm_tile_look {
-    uint32_t version;              // changes when anything does that steps in it depend on
+    uint32_t version;              // grows when anything changes that steps in it depend on
     uint32_t sides[FM_SIDE_COUNT]; // bits of free cells
 } fm_tile_look;
 
@@ -52,7 +51,7 @@ void fm_tile_map_fini(fm_tile_map *map, const fm_memory *memory);
 /// @param cheaper  whether some step through it may cost less than before
 void fm_tile_map_note(fm_tile_map *map, const fm_view *view, fm_cell cell, bool cheaper);
 
-/// The view has changed beyond what anybody can list: everything is new.
+/// The changes of the view cannot be listed: every tile is new.
 void fm_tile_map_renew(fm_tile_map *map, const fm_view *view);
 
 /// The free cells of a tile, row by row; what lies outside the map is not free.

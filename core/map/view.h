@@ -1,5 +1,5 @@
-// core/map/view.h: the map as one searcher sees it: which cells block, which moves are legal, what
-// a step costs, and the heuristic that fits.
+// core/map/view.h: the map as one search sees it: which cells block, which moves are legal, what a
+// step costs, and the heuristic that fits.
 //
 // A view is what decides a search: a team's knowledge gives one (unknown cells free), the truth
 // gives one, and each movement class has its own. Planners hold a `const fm_view *` and read
@@ -39,7 +39,7 @@ typedef struct fm_view {
     uint32_t height;                     // cells
     uint32_t step[2];                    // straight, diagonal; even where weights is not NULL
     fm_connectivity connectivity;
-    const struct fm_heuristic_tables *tables; // for estimates better than distance, or NULL
+    const struct fm_heuristic_tables *tables; // tables for better estimates than distance, or NULL
     const struct fm_tile_map *tiles;          // of this view (core/map/tile_map.h), or NULL
 } fm_view;
 
@@ -47,8 +47,7 @@ typedef struct fm_view {
 /// and weights (which decides whether odd step costs are doubled).
 void fm_view_set_rules(fm_view *view, fm_connectivity connectivity, fm_step_costs steps);
 
-/// The view of one who knows the whole true map. Good as long as the grid lives and stays
-/// (un)weighted.
+/// The view that knows the whole true map. Good as long as the grid lives and stays (un)weighted.
 fm_view fm_view_of_grid(const fm_grid *grid, fm_connectivity connectivity, fm_step_costs steps);
 
 /// The legal moves from a cell inside the map, bit d for direction d. Zero when the cell itself

@@ -57,7 +57,7 @@ fm_status fm_view_copy_create(const fm_view *view, const fm_memory *memory, fm_v
     copy->view.blocked_transposed =
         view->blocked_transposed == NULL ? NULL : &copy->blocked_transposed;
     copy->view.weights = copy->weights;
-    copy->view.tables = NULL; // they continue with the world; searches notice, and restart without
+    copy->view.tables = NULL; // they change with the world; searches that used them restart without
     copy->view.tiles = NULL;  // the same
     *out = copy;
     return FM_OK;

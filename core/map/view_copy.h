@@ -1,4 +1,4 @@
-// core/map/view_copy.h: what a view shows at one moment, kept while the original keeps changing.
+// core/map/view_copy.h: a copy of a view at one moment, while the original keeps changing.
 //
 // Threads: readers may share it.
 

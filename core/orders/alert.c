@@ -7,7 +7,7 @@
 #include "core/world/names.h"
 #include "core/world/unit_index.h"
 
-// Without memory to tell of it, it stops in a later tick.
+// Out of memory for the alert: it stops in a later tick.
 void fm_alert_look(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;

@@ -7,13 +7,13 @@
 //        saw │  └── FM_COMMAND_RESUME ──────────────────────────────────────┘ └───── with `ticks`:
 //        so long it stops for nobody
 //
-// An order of any kind that may have `alert` goes on from where it was: it keeps its leg and its
-// search. Whether there is something to fight is the game's to know, so nothing but a command lets
-// a unit go on; one that goes on stops again for the next enemy, or for the same.
+// An order keeps its leg and its search while the unit stands. Only the game knows whether there is
+// a fight, so only a command lets a unit continue; then it stops again for the next enemy, or for
+// the same one.
 //
 // An enemy is an agent of another team. The nearest counts; of those equally near the one whose
-// cell, then whose team is the smaller number, then the one born first. Only what somebody of the
-// team sees in this tick, before anybody moves, stops anybody.
+// cell, then whose team is the smaller number, then the one born first. A unit stops only for what
+// its team sees in this tick before any unit moves.
 //
 // Threads: serial stages and commands only.
 

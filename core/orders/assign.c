@@ -52,8 +52,8 @@ static void assign(fm_world *world, struct fm_agent *agent)
     }
 }
 
-// An order that ends here makes way for the next one, and a leg for the next leg: they move in this
-// tick. Each turn of the loop ends an order, or continues to a leg that leads somewhere else.
+// When an order or a leg ends here, the next one begins and moves in this tick. Each turn of the
+// loop ends an order, or continues to a leg that leads somewhere else.
 static void assign_orders(fm_world *world, struct fm_agent *agent)
 {
     for (uint32_t turn = 0; turn < TURNS_MAX; turn++) {
@@ -70,8 +70,8 @@ static void assign_orders(fm_world *world, struct fm_agent *agent)
     }
 }
 
-// Whether nothing becomes of another look at an agent's order until something marks it again: see
-// what fm_order_progress() and fm_unreachable_attend() do in each tick.
+// Whether the agent's order needs no more attention until something marks it again: see what
+// fm_order_progress() and fm_unreachable_attend() do in each tick.
 static bool is_quiet(const fm_world *world, const struct fm_agent *agent)
 {
     const struct fm_order *order = &agent->order;
@@ -105,8 +105,8 @@ static bool is_quiet(const fm_world *world, const struct fm_agent *agent)
            !fm_order_marches(order) && !fm_order_is_too_long(order) && agent->cell != order->goal;
 }
 
-// What may happen to an order in any tick, whatever its agent does. The end of one makes way for
-// the next, which moves in this tick.
+// What may happen to an order in any tick, whatever its agent does. When one ends, the next begins
+// and moves in this tick.
 static void watch(fm_world *world, uint32_t slot)
 {
     struct fm_agent *agent = &world->agents.slots[slot];
@@ -143,7 +143,7 @@ static void for_all_marked(fm_world *world, fm_agent_mark mark,
     }
 }
 
-// Agents whose next leg had to be looked for get it, and their planners.
+// Agents whose next leg was searched for get it, and their planners.
 static void assign_found(fm_world *world)
 {
     for (uint32_t i = 0; i < world->teams.count; i++) {
@@ -163,8 +163,8 @@ static void assign_found(fm_world *world)
     }
 }
 
-// Those of a group that came before it was one had planners made for themselves; in the tick in
-// which they set out, when these have not searched yet, all go together.
+// The first agents of a group got planners of their own before there were enough for a group. These
+// have not searched yet in the tick in which the group sets out, so all switch to the shared one.
 static void join_group(fm_world *world, uint32_t slot, uint64_t planners_made_before)
 {
     struct fm_agent *agent = &world->agents.slots[slot];

@@ -6,9 +6,9 @@
 #include "core/base/workers.h"
 #include "core/world/world.h"
 
-/// The assign stage: orders continue, and planners are dealt out. Serial, but for those who look
-/// for their next goal.
+/// The assign stage: orders continue, and agents get planners. Serial, except the search for next
+/// goals.
 ///
 /// @param budget  expansions of the tick
-/// @return how many of them it took to look for goals
+/// @return how many of them the search for goals took
 uint64_t fm_orders_assign(fm_world *world, fm_workers *workers, uint64_t budget);

@@ -1,4 +1,4 @@
-// core/orders/detour.h: how long a path an order puts up with (max_detour).
+// core/orders/detour.h: how long a path an order accepts (max_detour).
 //
 // When the path to its goal is first known, a move remembers its length in steps. Whenever the
 // steps made and those still to go, as the team knows the map now, come to more than max_detour per
@@ -6,9 +6,9 @@
 // agent stands, nearest_reached; fail ends it, unreachable; wait stops the agent, blocked, until
 // the path is short enough again.
 //
-// Units never lengthen a path, only what is learned of the map does: a queue at a bridge is waited
-// for, a bridge that is gone is what this is for. Planners that move before they know a whole path
-// are asked once they do.
+// Units never lengthen a path, only knowledge of the map does: agents wait in a queue at a bridge,
+// but a bridge that is gone counts. Planners that move before they know a whole path are asked once
+// they do.
 
 #pragma once
 

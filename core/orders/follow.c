@@ -39,8 +39,8 @@ static bool is_seen(fm_world *world, uint32_t team, uint32_t other, fm_cell cell
     return fm_unit_index_sees(world, team, cell);
 }
 
-// An agent that is gone. It counts as seen to die if the team sees where it stood, whatever has
-// become of its slot since: that may be news of what the team cannot see.
+// An agent that is gone. It counts as seen to die if the team sees where it stood. What has become
+// of its slot since does not count: that may depend on what the team cannot see.
 static bool is_death_seen(fm_world *world, uint32_t team, fm_agent_id id)
 {
     const struct fm_world_interval *interval = fm_world_interval(world);
@@ -87,7 +87,7 @@ static bool look_for_target(fm_world *world, struct fm_agent *agent)
 
 // ---- near and far -------------------------------------------------------------------------------
 
-// Whether one can walk from a cell straight to another: not over a wall to a neighbour.
+// Whether a straight walk from one cell to another is free of walls.
 static bool is_straight_way(const fm_view *view, fm_cell from, fm_cell to)
 {
     while (from != to) {
@@ -123,7 +123,7 @@ static void stay_near(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;
     const fm_view *view = view_of(world, agent);
-    // One who guards comes back further than it need, or it would be on its way all the time.
+    // A guard comes back nearer than it must, or it would be under way all the time.
     uint32_t near = order->kind == FM_ORDER_GUARD ? order->radius / 2 : order->radius;
     bool going = order->goal != FM_CELL_NONE && !order->resting;
     if (is_within(view, agent->cell, order->follow.post, going ? near : order->radius)) {
@@ -152,7 +152,7 @@ void fm_follow_begin(fm_world *world, struct fm_agent *agent)
         order->radius = order->kind == FM_ORDER_GUARD ? GUARD_RADIUS : FOLLOW_RADIUS;
     }
     if (order->follow.post == FM_CELL_NONE) {
-        order->follow.post = agent->cell; // until the target has been looked for
+        order->follow.post = agent->cell; // until the target has been searched for
     }
 }
 

@@ -11,13 +11,13 @@
 //          ends, target_lost
 //
 // The post is the target's cell, or the guarded one. A search leads to a goal that is where the
-// post was; it is moved after the post only when it is off by more than a quarter of what is left
-// to go. So one who follows from afar searches a few times, not in every tick.
+// post was; the goal is moved to the post only when it is off by more than a quarter of the
+// distance left. So an agent that follows from afar searches a few times, not in every tick.
 //
 // With `once` (a chase) the order ends as arrived as soon as it is near enough.
 //
-// A target of another team is followed while the team sees it. Once it is out of sight nobody can
-// know whether what comes into sight later is the same one, so it stays lost.
+// A target of another team is followed while the team sees it. Once it is out of sight it stays
+// lost, because the team cannot know whether a unit that appears later is the same one.
 //
 // Threads: serial stages only.
 

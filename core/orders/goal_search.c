@@ -9,12 +9,12 @@
 #include "core/world/team.h"
 #include "core/world/world_parts.h"
 
-#define BUDGET_SHARE    4u   // one part in so many of the tick's budget is for looking around
-#define CELLS_MIN       64u  // that a team may look at in a tick, whatever the budget
-#define FLEE_CELLS      192u // that one who flees looks at
+#define BUDGET_SHARE    4u   // 1 / so much of the tick's budget is for these searches
+#define CELLS_MIN       64u  // cells that a team may examine in a tick, whatever the budget
+#define FLEE_CELLS      192u // cells that a fleeing agent examines
 #define FLEE_CELLS_LATE (1u + FM_DIRECTION_COUNT) // the same, when the share is used up
 #define FLEE_RADIUS     8u                        // cells, when the order names none
-#define FLEE_TICKS      4u                        // between two looks while it is under way
+#define FLEE_TICKS      4u                        // ticks between its searches
 
 static const fm_view *view_of(const fm_world *world, const struct fm_agent *agent)
 {
@@ -44,8 +44,8 @@ static bool explorer_needs_a_leg(fm_world *world, struct fm_agent *agent)
     return false;
 }
 
-// Those who flee look every few ticks, not all in the same one: by their place in the team, since
-// the slot would depend on how many others were born.
+// Fleeing agents search every few ticks, spread by their index in the team: the slot would depend
+// on how many agents of others were born.
 static bool fleer_needs_a_look(const fm_world *world, const struct fm_agent *agent)
 {
     uint64_t tick = fm_world_tick(world);
@@ -63,7 +63,7 @@ void fm_goal_search_progress(fm_world *world, struct fm_agent *agent)
 {
     fm_world_edit_orders(world)->seeks = true;
     if (agent->order.search.tick == fm_world_tick(world) + 1 || fm_order_is_listed(&agent->order)) {
-        return; // comes from looking, or is about to
+        return; // has just searched, or is about to
     }
     bool wanted = agent->order.kind == FM_ORDER_EXPLORE ? explorer_needs_a_leg(world, agent)
                                                         : fleer_needs_a_look(world, agent);
@@ -158,7 +158,7 @@ static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *ag
         order->search.state = FM_GOAL_SEARCH_EXHAUSTED;
         return;
     }
-    // Distance beyond the radius is worth no steps.
+    // Distance beyond the radius counts for nothing.
     uint32_t step = dangers.view->step[0], enough = (order->radius + 1) * step;
     uint32_t here = nearest_danger(&dangers, agent->cell);
     int64_t best = 2 * (int64_t)here;
@@ -187,8 +187,8 @@ static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *ag
 
 // ---- first moves --------------------------------------------------------------------------------
 
-// One that has not moved under its order does not wait for its turn: an explorer sets out for where
-// the team's wave has come to, one who flees for the best of the cells beside it.
+// An agent that has not moved under its order does not wait for its turn: an explorer sets out for
+// where the team's wave is now, a fleeing agent for the best of the cells beside it.
 static void set_out(const fm_world *world, fm_seekers *seekers, struct fm_agent *agent)
 {
     const fm_wave *wave = &seekers->frontier.wave;
@@ -209,7 +209,8 @@ static void set_out(const fm_world *world, fm_seekers *seekers, struct fm_agent 
 static void seek_for_team(const fm_world *world, struct fm_team *team)
 {
     fm_seekers *seekers = &team->seekers;
-    // Whose search is under way continues; the others' order rotates, so that none is always last.
+    // The agent whose search is under way continues; the order of the others rotates, so that none
+    // is always last.
     uint32_t first = seekers->count == 0 ? 0 : (uint32_t)(fm_world_tick(world) % seekers->count);
     for (uint32_t i = 0; i < seekers->count; i++) {
         if (fm_agent_at(world, seekers->slots[i])->order.id == seekers->frontier.job) {
@@ -246,7 +247,7 @@ static void seek_for_teams(uint32_t begin, uint32_t end, uint32_t worker, void *
 
 static uint64_t look_around(fm_world *world, fm_workers *workers, uint64_t budget)
 {
-    // Whether other teams seek too makes no difference to what a team may look at.
+    // What a team may examine does not depend on the searches of other teams.
     uint32_t team_count = fm_world_team_count(world);
     uint64_t share = budget / BUDGET_SHARE / team_count;
     share = share < CELLS_MIN ? CELLS_MIN : share;
@@ -279,7 +280,7 @@ uint64_t fm_goal_search_run(fm_world *world, fm_workers *workers, uint64_t budge
 
 // ---- what comes of it ---------------------------------------------------------------------------
 
-// Nowhere is farther away from the dangers than where it stands.
+// No cell is farther away from the dangers than where it stands.
 static void face_corner(fm_world *world, struct fm_agent *agent)
 {
     switch (agent->order.on_unreachable) {
@@ -340,5 +341,5 @@ void fm_goal_search_leg_over(fm_world *world, struct fm_agent *agent, fm_order_e
         fm_agent_end_order(world, agent, how);
         return;
     }
-    fm_order_set_goal(world, agent, FM_CELL_NONE); // the next tick looks for another
+    fm_order_set_goal(world, agent, FM_CELL_NONE); // the next tick searches for another
 }

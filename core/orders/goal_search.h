@@ -1,9 +1,9 @@
-// core/orders/goal_search.h: orders whose next leg has to be looked for: explore and flee.
+// core/orders/goal_search.h: orders whose next leg has to be searched for: explore and flee.
 //
-// In the assign stage such agents are listed by team. Then the teams look in parallel, each for its
-// own agents one after the other, in an order that rotates; what they look at is charged like
-// expansions, up to a share of the tick's budget. Last, on the tick thread, each agent gets what
-// was found for it, and its planner.
+// In the assign stage such agents are listed by team. Then teams search in parallel, each for its
+// own agents one after the other, in an order that rotates. The cells examined are charged like
+// expansions, up to a share of the tick's budget. Last, on the tick thread, each agent gets its new
+// leg and its planner.
 //
 //   explore   the nearest frontier cell (frontier.h) that no other explorer of the team is bound
 //             for. Chosen again when the cell is no longer a frontier. Ends `explored` when none
@@ -11,12 +11,12 @@
 //   flee      of the cells around, the one that brings most distance from what it flees for the
 //             fewest steps, and on the way to which it never comes nearer than it is. It flees from
 //             the cells that the order names and from all enemies that its team sees; ends
-//             `arrived` when none is within the radius. Where there is nowhere better to go,
-//             on_unreachable decides: nearest ends as nearest_reached, fail as unreachable, and
-//             with wait it stays, and looks again.
+//             `arrived` when none is within the radius. Where no better cell exists, on_unreachable
+//             decides: nearest ends as nearest_reached, fail as unreachable, and with wait it
+//             stays, and searches again.
 //
-// One that has not moved under its order sets out at once, whatever the load: an explorer for where
-// the search for the rim has come to, one who flees for the best of the cells beside it.
+// An agent that has not moved under its order sets out at once, whatever the load: an explorer for
+// where the search for the rim is now, a fleeing agent for the best of the cells beside it.
 
 #pragma once
 
@@ -25,7 +25,7 @@
 
 struct fm_agent;
 
-#define FM_DANGERS_MAX 16u // that an agent looks at, the nearest ones
+#define FM_DANGERS_MAX 16u // enemies that an agent considers, the nearest ones
 
 /// Sets the radius of an order whose turn has come.
 void fm_goal_search_begin(fm_world *world, struct fm_agent *agent);
@@ -36,8 +36,8 @@ void fm_goal_search_progress(fm_world *world, struct fm_agent *agent);
 /// As fm_order_leg_over(), for explore and flee.
 void fm_goal_search_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
 
-/// Looks for all agents that are listed. Serial, runs teams in parallel. Afterwards their orders'
-/// search.state says what came of it.
+/// Searches for all listed agents. Serial, runs teams in parallel. Afterwards search.state of each
+/// order says what came of it.
 ///
 /// @param budget  expansions of the tick
 /// @return how many of them this took

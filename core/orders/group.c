@@ -10,10 +10,10 @@
 
 #include <stdlib.h>
 
-#define EXCHANGES_MAX   (1u << 18) // pairs looked at, for one command
+#define EXCHANGES_MAX   (1u << 18) // pairs examined, for one command
 #define EXCHANGE_PASSES 4u
 #define NEIGHBOURS_MAX  64u // next ones in strip order that a unit may exchange goals with
-#define SNAP_RADIUS     8u  // cells around a place that are looked at before any other
+#define SNAP_RADIUS     8u  // cells around a place that are tried before any other
 #define LINE_WIDTH_MIN  16u // units
 
 // One command being worked on.
@@ -21,7 +21,7 @@ struct group {
     const fm_world *world;
     const fm_command *command;
     const fm_view *view; // of the first agent's class
-    fm_labels *labels;   // NULL: not to be had now
+    fm_labels *labels;   // NULL: not available now
     fm_wave wave;        // from the meeting cell over free cells
     fm_bitmap taken;     // goals given out
     fm_cell meeting;
@@ -39,7 +39,7 @@ static fm_cell cell_of(const struct group *group, uint32_t i)
 
 // ---- the meeting cell and the direction ---------------------------------------------------------
 
-// By on_unreachable = nearest alone a group goes where it was not sent.
+// Only with on_unreachable = nearest a group goes where it was not sent.
 static fm_cell choose_meeting(fm_world *world, const struct group *group)
 {
     fm_cell named = group->command->cells[0];
@@ -94,7 +94,7 @@ static bool is_free(const struct group *group, int64_t x, int64_t y)
            (group->labels == NULL || fm_labels_connect(group->labels, group->meeting, cell));
 }
 
-// Nobody else's unit fits where this one's stands.
+// Marks the cells in which no other unit's corner may be once a unit stands on this one.
 static void take(struct group *group, fm_cell cell)
 {
     int64_t x = fm_cell_x(cell), y = fm_cell_y(cell), reach = group->spacing - 1;
@@ -141,7 +141,7 @@ static fm_cell snap(struct group *group, int64_t x, int64_t y)
     return next_of_wave(group);
 }
 
-// Rounds a / b to the nearest, halves upward, so that what was one apart stays so; b > 0.
+// Rounds a / b to the nearest, halves upward, so that values one apart stay one apart; b > 0.
 static int64_t divide_rounded(int64_t a, int64_t b)
 {
     int64_t twice = 2 * a + b;

@@ -11,9 +11,9 @@
 // that is as near to its own goal as the meeting cell is (and FM_MARCH_NEAR cells more, march.h)
 // leaves it and finds its own path from there.
 //
-// Goals are free cells, as the team believes, that hang together with the meeting cell:
+// Goals are cells that the team believes free and connected with the meeting cell:
 //
-//   spread   the nearest ones by steps, a blot around the meeting cell
+//   spread   the nearest ones by steps, a patch around the meeting cell
 //   keep     where each unit stands relative to the middle of the group
 //   line     rows across the direction of march, 16 wide or more
 //   box      rows across the direction of march, as wide as deep
@@ -24,7 +24,7 @@
 // Who gets which goal: units and goals are cut into strips along the direction of march, as many as
 // there are units in each, and matched from front to back; then pairs exchange their goals as long
 // as that makes their paths shorter in sum. Paths that cross are longer than paths that do not, so
-// few are left; who is in front gets a goal in front.
+// few are left; units in front get goals in front.
 //
 // Threads: commands only.
 
@@ -42,6 +42,6 @@
 FM_CHECKED fm_status fm_group_place(fm_world *world, const fm_command *command, fm_cell *goals,
                                     fm_cell *meeting, uint32_t *failed_index);
 
-/// The slowest speed among a command's agents, in cells per 1000 s, at least 1. What agents without
-/// a speed make is a step a tick.
+/// The slowest speed among a command's agents, in cells per 1000 s, at least 1. Agents without a
+/// speed make one step a tick.
 uint32_t fm_group_speed(const fm_world *world, const fm_command *command);

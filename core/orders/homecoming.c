@@ -9,7 +9,7 @@
 void fm_home_pushed(fm_world *world, struct fm_agent *agent)
 {
     if (fm_world_rules_get(world)->pushed_stay) {
-        agent->settled = false; // it does not stand where its order ended any more
+        agent->settled = false; // it no longer stands where its order ended
         return;
     }
     if (agent->home == FM_CELL_NONE) {
@@ -36,7 +36,7 @@ void fm_home_stepped(fm_world *world, struct fm_agent *agent)
     }
 }
 
-// A large unit leaves somebody's way in several steps; it waits the longer.
+// A large unit needs several steps to clear the way, so it waits longer.
 void fm_home_progress(fm_world *world, struct fm_agent *agent)
 {
     uint32_t wait = FM_RETURN_TICKS << (fm_world_class_size(world, agent->class_index) - 1);

@@ -1,4 +1,4 @@
-// core/orders/homecoming.h: who has no order and is pushed from where it stands goes back.
+// core/orders/homecoming.h: units without an order that were pushed away go back.
 //
 //   AT HOME ── pushed ──> AWAY ── FM_RETURN_TICKS not pushed ──> RETURNING (by its own search)
 //     ^  ^                 ^                                       │  │
@@ -6,11 +6,12 @@
 //     │  └──────────────────────── is there again ───────────────────┤
 //     └──── no path back, or a new order: its home is where it stands ┘
 //
-// In worlds with the rule `pushed_stay` nobody goes back.
+// In worlds with the rule `pushed_stay` no unit goes back.
 //
 // Home is the cell where the unit stood when it was pushed first. A search back is a D* Lite,
-// whatever planner the unit has: the path is short and its distances are exact. Who returns comes
-// after all who have orders, and waits as long as somebody else stands there who belongs there.
+// whatever planner the unit has: the path is short and its distances are exact. Returning units
+// have lower priority than units with orders, and wait while another unit whose home it is stands
+// there.
 //
 // Threads: serial stages and commands only.
 
@@ -19,7 +20,7 @@
 #include "core/world/agent.h"
 
 #define FM_RETURN_TICKS 4u  // for units of one cell; twice as long for each cell more
-#define FM_PEACE_TICKS  32u // not pushed for so long, a large unit pushes others on its way back
+#define FM_PEACE_TICKS  32u // a large unit that was not pushed for so long pushes others
 
 /// A unit without an order is about to be pushed off its cell.
 void fm_home_pushed(fm_world *world, struct fm_agent *agent);
@@ -30,7 +31,7 @@ void fm_home_progress(fm_world *world, struct fm_agent *agent);
 /// A unit without an order has made a step: it may be at home again.
 void fm_home_stepped(fm_world *world, struct fm_agent *agent);
 
-/// The unit is at home where it stands, or has got an order.
+/// Makes the unit's cell its home; also when it gets an order.
 void fm_home_forget(fm_world *world, struct fm_agent *agent);
 
 /// Whether the unit is away from home.

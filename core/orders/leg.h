@@ -9,8 +9,8 @@
 
 struct fm_agent;
 
-/// Leads the leg somewhere else: the agent's planner gets the new goal if it serves this agent
-/// alone, and is let go if it is shared.
+/// Gives the leg another goal: the agent's planner gets it if it serves this agent alone, and is
+/// released if it is shared.
 ///
 /// @param goal  FM_CELL_NONE: nowhere
 void fm_order_set_goal(fm_world *world, struct fm_agent *agent, fm_cell goal);

@@ -65,7 +65,7 @@ static const struct kind kinds[FM_ORDER_KIND_COUNT] = {
                        .may_alert = true,
                        .progress = fm_march_progress,
                        .leg_over = fm_march_leg_over},
-    [FM_ORDER_STOP] = {.accepts = takes_any}, // ends the others' orders and is none itself
+    [FM_ORDER_STOP] = {.accepts = takes_any}, // ends other orders and is none itself
     [FM_ORDER_PATROL] = {.accepts = takes_waypoints,
                          .may_alert = true,
                          .has_route = true,

@@ -11,8 +11,8 @@
 //   flee    away from dangers, the same                       when none is near, or cornered
 //   guard   back to the post, see follow.h                     when the friend it guards dies
 //
-// Any order ends when memory has run out, and as replaced, cancelled or died. A new kind is a row
-// of the table in order_kinds.c and an entry of FM_ORDER_KIND_LIST.
+// Any order ends when out of memory, and as replaced, cancelled or died. A new kind is a row of the
+// table in order_kinds.c and an entry of FM_ORDER_KIND_LIST.
 //
 // Threads: serial stages and commands only.
 
@@ -46,9 +46,9 @@ void fm_order_progress(fm_world *world, struct fm_agent *agent);
 /// its next leg, or ends.
 void fm_order_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
 
-/// The goal of the leg cannot be had as things are. Ends the leg as on_unreachable says; with wait
-/// it continues.
+/// The goal of the leg cannot be reached now. Ends the leg as on_unreachable says; with wait it
+/// continues.
 ///
-/// @param as_nearest  how it is over with nearest: FM_END_NEAREST or FM_END_CROWDED
+/// @param as_nearest  how it ends with nearest: FM_END_NEAREST or FM_END_CROWDED
 /// @return whether the leg is over
 bool fm_order_give_up_leg(fm_world *world, struct fm_agent *agent, fm_order_end as_nearest);

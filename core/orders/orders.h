@@ -18,15 +18,15 @@
 
 #define FM_TURN_NOW UINT32_MAX // in place of a place in the queue: the order under way
 
-/// Gives an agent an order in place of all that it has.
+/// Gives an agent an order that replaces all that it has.
 void fm_agent_give_order(fm_world *world, struct fm_agent *agent, struct fm_order order);
 
 /// Puts an order into an agent's queue, after `at` others or, where there are fewer, after all.
-/// Room was made. Who has no order at all begins it.
+/// Room was made. An agent without any order begins it.
 void fm_agent_queue_order(fm_world *world, struct fm_agent *agent, struct fm_order order,
                           uint32_t at);
 
-/// Puts an order in the place of one that the agent has, which ends as replaced.
+/// Replaces one of the agent's orders, which ends as replaced.
 ///
 /// @param at  place in the queue, or FM_TURN_NOW
 void fm_agent_replace_order(fm_world *world, struct fm_agent *agent, struct fm_order order,

@@ -6,7 +6,7 @@
 #include "core/orders/order_end.h"
 #include "core/world/agent.h"
 
-#define PATROL_PAUSE 16u // ticks before a patrol that came to nothing goes on to the next waypoint
+#define PATROL_PAUSE 16u // ticks before a patrol skips a waypoint that it could not reach
 
 // From a single waypoint the path back leads home, which then counts as a waypoint before it.
 static uint32_t waypoint_count(const struct fm_order *order)
@@ -34,7 +34,7 @@ static void go_to_next_waypoint(fm_world *world, struct fm_agent *agent, fm_orde
         order->patrol.waypoint =
             order->patrol.backwards ? order->patrol.waypoint - 1 : order->patrol.waypoint + 1;
     }
-    // Where nothing can be reached, no search is made in every tick.
+    // Where nothing can be reached, not every tick makes a search.
     if (how != FM_END_ARRIVED && order->leg_moves == agent->moves) {
         order->pause_end = fm_world_tick(world) + PATROL_PAUSE;
     }

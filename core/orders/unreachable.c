@@ -7,7 +7,7 @@
 #include "core/world/team.h"
 #include "core/world/team_labels.h"
 
-// What the labels say of an order; asked at most once in a tick for each.
+// The labels' answer for an order; asked at most once per order and tick.
 struct question {
     fm_labels *labels; // NULL: no answer now
     uint64_t change;   // wakes retries
@@ -43,7 +43,7 @@ static void rest(const fm_world *world, struct fm_agent *agent, const struct que
     fm_retry_refuse(&agent->order.retry, fm_world_tick(world), q->change);
 }
 
-// The path to the goal is open again, or was all the time.
+// The path to the goal is open again, or was open all along.
 static bool walk(fm_world *world, struct fm_agent *agent)
 {
     aim(world, agent, FM_CELL_NONE);
@@ -75,7 +75,7 @@ static bool is_nearer(const fm_world *world, const struct fm_agent *agent, fm_ce
 }
 
 // Goes, or continues, to the reachable cell nearest to the goal. A substitute that can still be
-// reached is kept unless there is one strictly nearer, so that nobody wavers between equals.
+// reached is kept unless there is a strictly nearer one, so that no agent wavers between equals.
 static bool go_to_nearest(fm_world *world, struct fm_agent *agent, const struct question *q)
 {
     fm_cell substitute = agent->order.substitute;

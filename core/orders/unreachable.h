@@ -16,12 +16,12 @@
 //              │                       goal; standing on it with none nearer, the order ends,
 //              └── retry ──────────────nearest_reached
 //
-// Retries (retry.h) rest for 1, 2, 4 ... 32 ticks. A BLOCKED or DETOUR order is woken when it may
-// have changed who reaches whom, which is what blocks its path; on a detour also when the
-// substitute is reached, or no longer can be. A WALK that has its path is not asked about at all.
+// Retries (retry.h) rest for 1, 2, 4 ... 32 ticks. A BLOCKED or DETOUR order is woken when the
+// components may have changed; on a detour also when the substitute is reached, or no longer can
+// be. A WALK that has its path is not checked at all.
 //
 // Labels may be missing: out of memory, or the team has done FM_TEAM_LABELS_UNITS_MAX units of work
-// on them in this tick. Then the planner tries meanwhile, and the order asks again later.
+// on them in this tick. Then the planner searches meanwhile, and the order asks again later.
 //
 // Threads: serial stages only.
 
@@ -32,7 +32,7 @@
 struct fm_agent;
 
 /// Decides where an agent with an order, not on its goal, should go: order.substitute, or the goal
-/// while that is FM_CELL_NONE. Lets its planner go when that has changed. May end the order.
+/// while that is FM_CELL_NONE. Releases its planner when that has changed. May end the order.
 ///
 /// @return whether the agent needs a planner
 bool fm_unreachable_attend(fm_world *world, struct fm_agent *agent);

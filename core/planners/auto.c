@@ -29,8 +29,9 @@
 //
 // The engine is notified of what the guide's agent sees, but not of its steps, until it has
 // finished for the cell where it was asked; then it continues to where the agent is by now.
-// Notified of each step, it would spend its grants on renewing the keys of its open list (on the
-// twelve game maps, 550 expansions in an interval: 2640 intervals to the goal in place of 1870).
+// If it were notified of each step, it would spend its grants on renewing the keys of its open list
+// (on the twelve game maps, 550 expansions in an interval: 2640 intervals to the goal in place of
+// 1870).
 //
 // While a path by jump points is followed (walk()), nothing else is asked; one that is broken
 // farther ahead is followed until the search has another (PARTIAL), and the guide is left
@@ -50,7 +51,7 @@
 #include "core/search/jump_search.h"
 
 #define GUIDE_UNITS_LATE 32u // once the deadline has passed
-#define JUMPS_GRANT      16u // a smaller one is all the guide's: beginning a search costs as much
+#define JUMPS_GRANT      16u // a smaller grant goes to the guide: starting a search costs as much
 
 // In jump points. Found by sweeps over the twelve game maps and two mazes; between half and twice
 // of each little changes. See loadtest/results/README.md.
@@ -63,7 +64,7 @@
 // One of the planners that this one is made of.
 struct part {
     const fm_planner_ops *ops;
-    void *self; // NULL until it is needed
+    void *self; // NULL until needed
 };
 
 struct automatic {
@@ -220,7 +221,7 @@ static void advance_guide(struct automatic *a, uint32_t units, fm_work *work)
         advance_part(&a->guide, units, work);
         return;
     }
-    fm_work late = *work; // the deadline has stopped the search; a move is due all the same
+    fm_work late = *work; // the deadline has stopped the search, but a move is still needed
     late.deadline = (fm_deadline){0};
     late.cut = false;
     late.cut_at = 0;
@@ -229,9 +230,9 @@ static void advance_guide(struct automatic *a, uint32_t units, fm_work *work)
     work->secondary = late.secondary;
 }
 
-// Savings count like costs: a stretch of costly searches on a path of cheap ones is not worth the
-// engine, whose first search covers all that jumps would have to look at, and whose repairs cost
-// more than jumps on the cheap stretch that follows.
+// Savings count like costs: a few costly searches among cheap ones are not worth the engine. Its
+// first search covers all that jumps would have to search, and its repairs cost more than jumps
+// once searches are cheap again.
 static void count_jumps(struct automatic *a, uint32_t jump_points, bool answered)
 {
     a->jumps_unanswered += jump_points;
@@ -253,7 +254,7 @@ static bool advance_search(struct automatic *a, uint32_t units, fm_work *work)
     if (searches_by_jumps(a)) {
         count_jumps(a, used, answered);
     } else if (answered && a->searched_from != a->start) {
-        tell_search_start(a); // the guide has led on since the search was asked
+        tell_search_start(a); // the guide has moved the agent since the search was asked
         answered = !work->cut && used < units && advance_part(&a->search, units - used, work);
     }
     a->pending = !answered;
@@ -268,7 +269,7 @@ static bool advance_search(struct automatic *a, uint32_t units, fm_work *work)
     return answered;
 }
 
-// Deals the grant out: three quarters to the search, then a quarter to the guide.
+// Divides the grant: three quarters to the search, then a quarter to the guide.
 static void deal(struct automatic *a, fm_work *work)
 {
     bool is_spared =
@@ -375,7 +376,7 @@ static void auto_knowledge_changed(void *self, const fm_change *changes, uint32_
     if (a->search.self != NULL) {
         a->search.ops->knowledge_changed(a->search.self, changes, count, work);
     }
-    // Estimates stay good while steps get costlier, and the idle guide has nothing else of use.
+    // Estimates stay valid while steps get costlier, and the idle guide keeps nothing else.
     if (a->guide.self != NULL && (a->guiding || any_cheaper(changes, count))) {
         a->guide.ops->knowledge_changed(a->guide.self, changes, count, work);
     }
@@ -423,8 +424,8 @@ static fm_plan_state auto_advance(void *self, fm_work *work)
     } else if (!a->guiding || !is_answer(state_of(&a->guide, a->start))) {
         deal(a, work);
     } else if (!searches_by_jumps(a) || a->rejoin) {
-        // The guide has led on; time to catch up. Where agents push each other, jumps do so as
-        // well: their paths stand it better.
+        // The guide has moved the agent: the search catches up. Where agents push each other jumps
+        // also do, because their paths tolerate it better.
         advance_search(a, work->expansions_max, work);
     }
     return auto_state_at(a, a->start);
@@ -518,7 +519,7 @@ static fm_plan_state auto_walk(void *self, fm_cell start, uint32_t steps)
 
 // ---- saved worlds -------------------------------------------------------------------------------
 
-// A path of jump points is small. The guide, idle then, goes, and with it what it has learned.
+// A path of jump points is small. The guide is idle then and is dropped with what it has learned.
 static bool auto_settle(void *self, fm_slab *slab)
 {
     struct automatic *a = self;

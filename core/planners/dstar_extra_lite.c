@@ -118,7 +118,7 @@ FM_INLINE uint32_t key_of(const struct tree *t, fm_cell cell, const struct node 
     return node->g + fm_box_distance(t->view, four, &t->starts.box, cell) + t->starts.km;
 }
 
-// Queues a visited cell under its key. An entry under another key is left behind.
+// Queues a visited cell under its key. Its entry under another key becomes a leftover.
 FM_INLINE void open_cell(struct tree *t, const struct spot *u, fm_slab *slab)
 {
     uint32_t key = key_of(t, u->cell, u->node);
@@ -242,7 +242,7 @@ FM_INLINE bool all_settled(struct tree *t)
     return true;
 }
 
-// The starts have to be looked at again.
+// The starts have to be checked again.
 static void unsettle(struct tree *t)
 {
     t->done = false;
@@ -251,7 +251,7 @@ static void unsettle(struct tree *t)
 
 FM_INLINE void run(struct tree *t, const bool weighted, fm_work *work, uint32_t expansions_at_start)
 {
-    uint32_t units = 0; // until the grant and the deadline are looked at
+    uint32_t units = 0; // until the grant and the deadline are checked
     while (!t->exhausted) {
         fm_bucket_top top;
         bool empty = !find_top(t, &top, work->slab);
@@ -393,12 +393,12 @@ static void rebase(struct tree *t, fm_slab *slab)
 // All edges that a change of cell b can touch join two of the nine cells around it: those incident
 // to b, and the diagonals that squeeze past its corners. Nothing is decided from b itself: a change
 // notified of before this one may have cut it. Returns whether something got cheaper where the
-// search has been; it may have cut all cells there since. Adds the cells looked at to `looked_at`.
+// search has been, even if all cells there were cut since. Adds the cells examined to `looked_at`.
 static bool repair_around(struct tree *t, const fm_change *change, fm_slab *slab,
                           uint32_t *looked_at)
 {
     if (!change->cheaper && fm_pages_find(&t->pages, change->cell) == NULL) {
-        return false; // no search has come near
+        return false; // no search has been near
     }
     bool cheaper = false;
     int64_t x = fm_cell_x(change->cell), y = fm_cell_y(change->cell);
@@ -442,7 +442,7 @@ static void extra_knowledge_changed(void *self, const fm_change *changes, uint32
     if (cheaper) {
         t->era += 1;
     }
-    if (t->era == ERA_MAX) { // once in a very long life
+    if (t->era == ERA_MAX) { // once in a very long run
         start_over(t, work->slab);
     }
     if (cheaper || t->cut_count > 0) {
@@ -511,7 +511,7 @@ static void extra_set_starts(void *self, const fm_cell *cells, uint32_t count)
 
 static void search(struct tree *t, fm_work *work, uint32_t expansions_at_start)
 {
-    // Look before rebasing: most moves along a path leave nothing to do, and km is better kept
+    // Checks before rebasing: most moves along a path leave nothing to do, and km should stay
     // small.
     fm_bucket_top top;
     bool empty = !find_top(t, &top, work->slab);

@@ -94,7 +94,7 @@ FM_INLINE struct spot spot_of(const struct dstar *d, uint32_t ref)
     return spot_at(fm_node_page(&d->pages, ref), fm_node_position(ref));
 }
 
-// The neighbour in direction i, if only to read: where no page was taken, a blank node.
+// The neighbour in direction i, for reading only: a blank node where no page was taken.
 FM_INLINE const fm_dstar_node *seen(const struct spot *u, uint32_t i)
 {
     fm_page_step step = fm_page_steps[u->position][i];
@@ -236,7 +236,7 @@ struct loop {
     fm_dstar_node start_then;
     uint64_t start_key;
     uint32_t expansions_at_start; // of the call
-    uint32_t units;               // until the grant and the deadline are looked at
+    uint32_t units;               // until the grant and the deadline are checked
 };
 
 // Queues the cell that was kept back after all.
@@ -461,7 +461,7 @@ typedef void run_fn(struct dstar *d, fm_work *work);
 typedef void renew_fn(struct dstar *d, const struct frame *frame, const struct spot *u,
                       fm_slab *slab);
 
-// So that no loop asks in its innermost part what shape it has.
+// So that no inner loop tests which shape it has.
 #define SHAPE(run_name, renew_name, ...)                                                           \
     static void run_name(struct dstar *d, fm_work *work)                                           \
     {                                                                                              \
@@ -572,7 +572,7 @@ static uint32_t repair_around(struct dstar *d, const struct frame *frame, const 
             }
         }
     }
-    // A cell next to what was searched may have become reachable, so it needs a page by now.
+    // A cell next to the searched area may have become reachable, so it needs a page now.
     for (uint32_t i = 0; touched > 0 && i < count; i++) {
         page = change->cheaper ? fm_pages_get(&d->pages, cells[i], slab)
                                : fm_pages_find(&d->pages, cells[i]);
@@ -680,7 +680,7 @@ static void dstar_set_starts(void *self, const fm_cell *cells, uint32_t count)
     d->done = false;
 }
 
-// For debug builds: rhs is what its definition says, and exactly the inconsistent cells are queued.
+// For debug builds: rhs is as defined, and exactly the inconsistent cells are queued.
 __attribute__((unused)) static bool is_sound(const struct dstar *d)
 {
     const struct frame frame = frame_of(d);
@@ -726,7 +726,7 @@ static fm_plan_state dstar_advance(void *self, fm_work *work)
         begin(d, work->slab);
     }
     if (!d->done && !d->exhausted) {
-        // Look before rebasing: most moves along a path leave nothing to do, and km is better kept
+        // Checks before rebasing: most moves along a path leave nothing to do, and km should stay
         // small.
         fm_dstar_top top;
         bool any = fm_dstar_open_top(&d->open, d->shape.order, &top, work->slab);
@@ -823,7 +823,7 @@ static void dstar_inspect(const void *self, fm_inspect_fn *visit, void *context)
                 continue;
             }
             bool open = u.node->g != u.node->rhs;
-            // A cell that is not queued though it should be: memory ran out before it could be.
+            // Out of memory: a cell that should be queued is not.
             bool queued = open && u.node->place != fm_dstar_unqueued(d->shape.order);
             fm_inspection inspection = {
                 .cell = u.cell,

@@ -1,17 +1,17 @@
 // core/planners/goal_field.c: goal fields: one search from the goal for everybody who wants to get
 // there, at the grain of tiles.
 //
-// The distances are those of tile_field.h. Here is when they are found and mended. A repair goes
-// through these phases, one unit of work after the other, and may be interrupted between any two:
+// tile_field.h keeps the distances; this file decides when they are computed and repaired. A repair
+// goes through these phases, one unit of work after the other, and may be interrupted between any
+// two:
 //
 //     AUDIT ──> SEATS ──> SEARCH ──> WALK ──> DONE
 //       ^         ^                   │        │
 //       │         └── something rose ─┘        │
 //       └──────────── it is due again ─────────┘
 //
-//   AUDIT   refreshes tiles in use that have changed; where some step has become cheaper, all tiles
-//           that have
-//   SEATS   sees to it that the tiles where agents stand have a body
+//   AUDIT   refreshes changed tiles in use; if some step has become cheaper, all changed tiles
+//   SEATS   makes bodies for the tiles where agents stand
 //   SEARCH  computes tiles in A* order until every agent has a distance, and no smaller one can
 //           come
 //   WALK    follows everybody's path through the next tiles, refreshing what has changed there,
@@ -27,9 +27,9 @@
 //
 // With weight 1, period 1 and no horizon, paths are shortest on what is known, in every tick.
 //
-// Why agents arrive: between changes of knowledge distances fall along every step, and are never
-// raised but by a reset; each reset uses up a stale tile or a change. So each move brings an agent
-// nearer by the cost of a step, and integers end at 0.
+// Why agents arrive: between changes of knowledge distances fall along every step, and only a reset
+// raises them; each reset uses up a stale tile or a change. So each move brings an agent nearer by
+// the cost of a step, and integers end at 0.
 
 #include "core/fields/tile_field.h"
 #include "core/planners/goal_field.h"
@@ -89,7 +89,7 @@ static bool has_horizon(const struct goal_field *f)
     return f->horizon != FM_HORIZON_NONE;
 }
 
-// Nobody gets from a cell that cannot be left, nor to one that cannot be entered.
+// No path from a cell that cannot be left, nor to one that cannot be entered.
 static bool is_hopeless(const struct goal_field *f, fm_cell start)
 {
     const fm_view *view = f->field.view;
@@ -130,7 +130,7 @@ static bool is_walked(const struct goal_field *f, fm_cell cell)
             1) != 0;
 }
 
-// How far a start is; FM_COST_INFINITE: nobody knows.
+// How far a start is; FM_COST_INFINITE: not known.
 static uint32_t start_cost(const struct goal_field *f, fm_cell start)
 {
     const fm_tile *tile = fm_tile_at(&f->field, start);
@@ -327,8 +327,7 @@ static void search(struct goal_field *f, fm_slab *slab)
 
 // ---- WALK ---------------------------------------------------------------------------------------
 
-// Makes sure that the tile that a path enters is as it should be. Returns whether the walk
-// continues.
+// Brings the tile that a path enters up to date. Returns whether the walk continues.
 static bool enter_tile(struct goal_field *f, fm_tile *tile, fm_slab *slab)
 {
     if (fm_tile_is_stale(&f->field, tile)) {
@@ -358,8 +357,8 @@ static void end_walk(struct goal_field *f, bool is_whole)
     f->walks_left -= 1;
 }
 
-// The next path. It begins elsewhere than the last time, so that those who keep moving do not keep
-// others from being looked at.
+// The next path. It begins at another agent than last time, so that agents that keep moving do not
+// keep others from being checked.
 static void begin_walk(struct goal_field *f)
 {
     f->walk_start %= f->start_count;
@@ -444,7 +443,7 @@ static void walk(struct goal_field *f, fm_slab *slab)
         return;
     }
     if (is_freed(f) || is_any_stale(f)) {
-        begin_audit(f); // something has changed behind the walks
+        begin_audit(f); // something has changed on a part already walked
     } else {
         finish(f, slab);
     }
@@ -452,15 +451,15 @@ static void walk(struct goal_field *f, fm_slab *slab)
 
 // ---- when a repair is due -----------------------------------------------------------------------
 
-// Whether the distance of a cell would be known if there were one: either its tile has a body, or
-// the search has been everywhere without getting there.
+// Whether it is known if a cell has a distance: its tile has a body, or the search has ended
+// without reaching it.
 static bool is_cost_known(const struct goal_field *f, fm_cell start)
 {
     const fm_tile *tile = fm_tile_at(&f->field, start);
     return tile != NULL && tile->is_computed ? tile->body != NULL : f->field.queue.count == 0;
 }
 
-// Whether a start cannot wait: it has no step, and it is not known that there is none.
+// Whether a start cannot wait: it has no step, and may have one.
 static bool is_urgent(const struct goal_field *f, fm_cell start)
 {
     if (is_walked(f, start) && !is_any_stale_at(f, start)) {
@@ -475,7 +474,7 @@ static bool is_urgent(const struct goal_field *f, fm_cell start)
     return fm_tile_field_step(&f->field, start) == FM_CELL_NONE;
 }
 
-// Whether a start stands where nobody did when paths were walked last.
+// Whether a start stands where none did when paths were walked last.
 static bool is_elsewhere(const struct goal_field *f, fm_cell start)
 {
     if (start == f->field.goal || start_cost(f, start) >= FM_COST_INFINITE) {
@@ -608,7 +607,7 @@ static void goal_field_knowledge_changed(void *self, const fm_change *changes, u
                                          fm_work *work)
 {
     struct goal_field *f = self;
-    (void)work; // those that share a map read its versions
+    (void)work; // fields that share a tile map read its versions
     for (uint32_t i = 0; f->own_map.tiles != NULL && i < count; i++) {
         fm_tile_map_note(&f->own_map, f->field.view, changes[i].cell, changes[i].cheaper);
     }
@@ -645,7 +644,7 @@ static fm_plan_state goal_field_state_at(const void *self, fm_cell start)
     return goal_field_answer(self, start, &next);
 }
 
-// How much is left to do, as states go.
+// The planner's state by the work that is left.
 static int urgency_of(fm_plan_state state)
 {
     switch (state) {

@@ -11,9 +11,8 @@
 //   astar              the least g + h                cheapest, if h is never too high
 //
 // They begin from scratch when the path they are on is blocked or costlier, or when any step has
-// become cheaper. dijkstra and astar are the search of repeated-forward-astar under the names by
-// which people look for them; dijkstra is A* that knows nothing of the goal. The other three are
-// below.
+// become cheaper. dijkstra and astar are the search of repeated-forward-astar under their
+// well-known names; dijkstra is A* without an estimate. The other three are below.
 
 #include "core/planners/one_shot.h"
 
@@ -149,7 +148,7 @@ FM_INLINE fm_plan_state advance(fm_forward *f, fm_work *work, const frontier ord
     if (f->state != FM_PLAN_RUNNING) {
         return f->state;
     }
-    fm_forward_repair(f, work, expansions_at_start); // nothing was learned: looks at tables only
+    fm_forward_repair(f, work, expansions_at_start); // nothing was learned: checks tables only
     if (!f->searching && !begin(f, work->slab, order)) {
         return fm_forward_exhaust(f, work->slab);
     }

@@ -4,14 +4,14 @@
 // points do, and fm_nearest finds where to go instead when there is no path. Everything else is
 // asked of the catalogue's A*, or of the planner that the caller names, which is run like an
 // agent's planner that never moves; its pages come from a slab of the query's own, so that a query
-// may be dropped at any time. The nearest of several goals and fields are swept for (sweep.h). A
-// trial is such a planner's run up to its first answer, of which the query keeps how it looked.
+// may be dropped at any time. The nearest of several goals and fields come from a sweep (sweep.h).
+// A trial runs a planner up to its first answer, and the query keeps a copy of the search.
 //
 //   SEARCH ── path found ──────────────────────────────> answer
 //      └───── no path ──> NEAREST ──> SEARCH_NEAREST ──> answer
 //
-// All engines read `view`, the query's own copy of the view's few words. Moving changes where those
-// point to and nothing else, so a search under way does not notice, unless it goes by tables.
+// All engines read `view`, the query's own copy of the view's few words. Moving only changes where
+// these point, so a search under way does not notice, unless it uses tables.
 
 #include "core/planners/query.h"
 
@@ -24,7 +24,7 @@
 
 enum phase {
     PHASE_SEARCH,
-    PHASE_NEAREST,        // jump points only; A* knows it when it has failed
+    PHASE_NEAREST,        // jump points only; A* knows the nearest cell when it has failed
     PHASE_SEARCH_NEAREST, // the path to the nearest cell
 };
 
@@ -37,7 +37,7 @@ struct walker {
 
 struct fm_query {
     const fm_memory *memory;
-    fm_view view; // of words that are the caller's
+    fm_view view; // of words that belong to the caller
 
     fm_planner_spec spec; // of the walker; ops NULL: whatever is best
     fm_cell from, to;
@@ -102,7 +102,7 @@ static struct walker *walker_create(const fm_query *query)
     return walker;
 }
 
-// Ends the search, whatever it was, and lends its memory to the next.
+// Ends the search of any kind, and keeps its memory for the next.
 static void drop_engines(fm_query *query, fm_scratch *scratch)
 {
     if (scratch != NULL) {
@@ -129,7 +129,8 @@ static bool allocate_cells(fm_query *query, uint32_t count)
     return query->cells != NULL;
 }
 
-// Costs are the same everywhere, so the lines between turns say all, in less time than the cells.
+// Costs are equal everywhere, so cost and length follow from the lines between turns, faster than
+// cell by cell.
 static void measure_turns(fm_query *query, const fm_cell *turns, uint32_t count)
 {
     fm_query_answer *answer = &query->answer;
@@ -168,7 +169,7 @@ static bool take_jump_path(fm_query *query)
     return allocated;
 }
 
-// While the view is still what the path was found on.
+// Call while the view is still the one the path was found on.
 static void measure_path(fm_query *query)
 {
     fm_query_answer *answer = &query->answer;
@@ -261,7 +262,7 @@ static void note_cell(const fm_inspection *inspection, void *context)
     }
 }
 
-// Before the planner goes.
+// Call before the planner is destroyed.
 static void keep_trial(fm_query *query)
 {
     const struct walker *walker = query->walker;
@@ -270,8 +271,7 @@ static void keep_trial(fm_query *query)
     query->answer.bytes = walker->ops->bytes(walker->planner);
 }
 
-// What a real-time planner says depends on the grant, so that has to be the same no matter who
-// interrupts.
+// A real-time planner's answer depends on the grant, so its grant must not depend on interruptions.
 static void limit_trial(fm_work *work)
 {
     work->deadline = (fm_deadline){0};

@@ -4,7 +4,7 @@
 //   path     which path from here to there?
 //   nearest  which of these goals is the nearest, and which path leads there?
 //   field    how far is it to this goal from each cell of a rectangle?
-//   trial    what does this planner make of the path from here to there?
+//   trial    how does this planner search the path from here to there?
 //
 // A query reads the view it was made for. Before the world changes under queries that are not done
 // yet, fm_query_move() gives them a copy of the view to read, so that their answers are right for
@@ -42,8 +42,9 @@ FM_CHECKED fm_status fm_query_create(const fm_view *view, fm_cell from, fm_cell 
                                      uint64_t expansions_max, const fm_memory *memory,
                                      fm_query **out);
 
-/// Has a planner of the catalogue answer in place of what is best, with its options. Before the
-/// first fm_query_advance(). FM_QUERY_FOUND then means what FM_PLAN_FOUND means for that planner.
+/// Uses a planner of the catalogue, with its options, in place of the fastest search. Call before
+/// the first fm_query_advance(). FM_QUERY_FOUND then means what FM_PLAN_FOUND means for that
+/// planner.
 /// @return FM_OK, or FM_ERR_BAD_VALUE when it does not search from scratch from where it stands
 ///         (fm_query_takes_planner()), or not by the rules of the view
 FM_CHECKED fm_status fm_query_use_planner(fm_query *query, const fm_planner_spec *spec);
@@ -51,8 +52,8 @@ FM_CHECKED fm_status fm_query_use_planner(fm_query *query, const fm_planner_spec
 /// Whether queries can be answered by a planner, whatever the view.
 bool fm_query_takes_planner(const fm_planner_ops *ops);
 
-/// It is known that `to` cannot be reached from `from`, and which cell is the nearest that can
-/// (fm_labels_nearest()): the path that is looked for leads there. Before the first advance.
+/// For callers that know that `to` cannot be reached and which reachable cell is nearest to it
+/// (fm_labels_nearest()): the query searches a path there. Call before the first advance.
 void fm_query_use_substitute(fm_query *query, fm_cell substitute);
 
 /// The nearest of several goals, by the cost of the path; ties go to whichever the search meets
@@ -67,7 +68,7 @@ FM_CHECKED fm_status fm_query_create_nearest(const fm_view *view, fm_cell from,
                                              uint64_t expansions_max, const fm_memory *memory,
                                              fm_query **out);
 
-/// What it costs to come to `goal` from each cell of a rectangle.
+/// The cost to reach `goal` from each cell of a rectangle.
 ///
 /// @param goal       not blocked (FM_ERR_BLOCKED_CELL)
 /// @param box        inside the map, at most FM_QUERY_FIELD_CELLS_MAX cells
@@ -78,8 +79,8 @@ FM_CHECKED fm_status fm_query_create_field(const fm_view *view, fm_cell goal, fm
                                            uint32_t reachable, uint64_t expansions_max,
                                            const fm_memory *memory, fm_query **out);
 
-/// What a planner of the catalogue makes of the path from an agent to its goal: any planner, run
-/// like the agent's own up to its first answer. Its search is there to be looked at afterwards.
+/// Runs a planner of the catalogue like an agent's own, from an agent to its goal, up to its first
+/// answer. Its search can be inspected afterwards.
 ///
 /// @param box       inside the map; cells of the search in here are kept
 /// @param cells_max how many of them at most; 0: none
@@ -96,7 +97,7 @@ void fm_query_destroy(fm_query *query);
 /// From now on the query reads a view of equal content, good until it is moved again or destroyed.
 void fm_query_move(fm_query *query, const fm_view *view);
 
-/// Ends a running query as FM_QUERY_EXHAUSTED: there is no memory for what it needs.
+/// Ends a running query as FM_QUERY_EXHAUSTED: out of memory.
 void fm_query_give_up(fm_query *query);
 
 /// Searches on, as fm_planner_ops.advance does.

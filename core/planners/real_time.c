@@ -1,5 +1,5 @@
-// core/planners/real_time.c: planners that look a few expansions ahead, raise the estimates of what
-// they saw, make one step, and look again.
+// core/planners/real_time.c: planners that look a few expansions ahead, raise the estimates of the
+// cells they expanded, make one step, and look ahead again.
 //
 //   rtaa-star      learns h(s) = f* - g(s) for the closed cells, where f* is the smallest f of the
 //                  open list (Koenig and Likhachev 2006).
@@ -16,7 +16,7 @@
 //     ^           │ goal on top: FM_PLAN_FOUND  (LSS only)                │
 //     └───────────┴────────────── the agent has moved ────────────────────┘
 //
-// That there is no path they notice only when the look-ahead covers all that the agent can reach.
+// They notice that there is no path only when the look-ahead covers all that the agent can reach.
 
 #include "core/planners/real_time.h"
 
@@ -217,7 +217,7 @@ static void real_time_set_starts(void *self, const fm_cell *cells, uint32_t coun
     if (cells[0] == f->start) {
         return;
     }
-    // What is being learned must be finished; the episode after that begins at the new start.
+    // Learning under way must be finished; the episode after that begins at the new start.
     if (f->start != FM_CELL_NONE && !r->is_learning && !still_answers(f, cells[0])) {
         fm_forward_restart(f);
     }

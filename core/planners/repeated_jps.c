@@ -1,5 +1,5 @@
-// core/planners/repeated_jps.c: plans again, from scratch and by jump points, whenever its path may
-// no longer be a shortest one; in between it keeps the path and nothing else.
+// core/planners/repeated_jps.c: searches again from scratch, by jump points, whenever its path may
+// no longer be a shortest one; in between it keeps only the path.
 //
 // A jump-point search takes some microseconds, less than an incremental search often needs to
 // repair what it keeps. The path is stored as its turning points, so an agent costs a few hundred
@@ -10,11 +10,11 @@
 // that a path through it might be shorter: no path through cell b costs less than the distances to
 // b and from b to the goal. What is blocked elsewhere only makes other paths longer.
 //
-// A search under way begins again when a cell changes that it may have looked at. It ends all the
-// same: each new beginning takes such a change, so after n of them n + 1 searches were made at
-// most. Grants smaller than a search, on a map that is edited within its reach in every tick, do
-// put the answer off for as long as that continues; planner auto then moves by tbaa-star.
-// tests/core/planners/test_progress.c.
+// A search under way begins again when a cell changes that it may have looked at. It still ends:
+// each restart needs such a change, so after n changes at most n + 1 searches were made. Where
+// grants are smaller than a search and the map is edited within its reach in every tick, the answer
+// is delayed as long as that continues; planner auto then moves by tbaa-star
+// (tests/core/planners/test_progress.c).
 //
 //   SEARCH ── path found ──> FOUND ── walk() sees a wall some steps ahead ──> PARTIAL
 //      │                       ^                                               │
@@ -22,8 +22,8 @@
 //      └───── no path ─────> NEAREST ── nearest reachable cell known ──> UNREACHABLE
 //
 // In a world the planner is not notified of what changed off its path (fm_planner_ops.walk): it
-// looks at the steps ahead of its agent. A wall that is not near yet makes it search again only
-// when its agent has gone REPLAN_STEPS steps since the last search: who explores learns of another
+// looks at the steps ahead of its agent. A wall farther ahead makes it search again only when its
+// agent has made REPLAN_STEPS steps since the last search, because an explorer learns of another
 // wall with every step. The agent continues along the old path until there is another, or until it
 // is at the wall.
 
@@ -34,7 +34,7 @@
 #include "core/search/nearest.h"
 #include "core/search/scratch.h"
 
-#define LOOKS_PER_UNIT 64u // at a change and a line of the path, in the time of a jump point
+#define LOOKS_PER_UNIT 64u // pairs of a change and a line of the path charged as one jump point
 #define TURNS_SPARE    4u  // before a path, for paths back to it
 #define REJOIN_AHEAD   4u // steps along its path, to the cell where a pushed agent comes back to it
 #define REJOIN_STEPS   8u // of the path back, at most
@@ -71,8 +71,8 @@ static bool has_path(const struct jps *p)
 
 // ---- the path -----------------------------------------------------------------------------------
 
-// Steps in one straight or diagonal line, and what they look like from a cell: `along` them and
-// `across`, so that one picture fits all eight directions.
+// Steps in one straight or diagonal line, in coordinates `along` and `across` it, so that one
+// drawing fits all eight directions.
 struct line {
     int32_t x, y;   // where it begins
     int32_t dx, dy; // of each step
@@ -500,7 +500,7 @@ static void catch_up(struct jps *p)
         return;
     }
     if (p->state == FM_PLAN_UNREACHABLE) {
-        p->start = cell; // nobody is pushed out of what can be reached
+        p->start = cell; // pushing never leads out of what can be reached
     } else if (p->state != FM_PLAN_FOUND || !(follow(p, cell) || go_back(p, cell))) {
         p->start = cell;
         restart(p);
@@ -677,7 +677,7 @@ static bool jps_settle(void *self, fm_slab *slab)
     return p->state == FM_PLAN_FOUND && !p->begun && p->broken == 0 && p->ahead < p->turn_count;
 }
 
-// The room before the path that can ever be used again: each path back takes two turns at most.
+// The room before the path that may still be used: each path back takes two turns at most.
 static uint32_t room_of(const struct jps *p)
 {
     uint32_t most = p->rejoin ? 2 * (REJOINED_MAX - p->rejoined) + 3 : 1;

@@ -3,8 +3,8 @@
 //
 //   tba-star   for terrain that is mostly known (Bjornsson, Bulitko and Sturtevant 2009). One
 //              search from where the agent stood; whatever changes inside it begins it again.
-//   rtba-star  restarts only when the path it wants to walk is broken. A search tree that is out of
-//              date elsewhere costs nothing until the path leads there.
+//   rtba-star  restarts only when the path it follows is broken. A search tree that is out of date
+//              elsewhere does no harm until the path leads there.
 //   tbaa-star  the same, and every search, even a broken off one, raises the estimates of the next
 //              (Hernandez, Baier, Uras and Koenig 2012).
 //
@@ -28,7 +28,7 @@
 
 #include "core/search/forward_search.h"
 
-// Kept back from each grant for a search that has to restart, so that the agent need not pass.
+// Reserved from each grant for a search that has to restart, so that the agent still gets a move.
 #define GRACE_EXPANSIONS 16u
 
 // Cells traced for one unit of work; the ratio of the authors of TBA*.
@@ -361,8 +361,8 @@ static searching search(struct time_bounded *t, fm_work *work, uint32_t expansio
     FM_UNREACHABLE();
 }
 
-// What is kept back from a grant for tracing the path of a search that takes all the rest of it:
-// the path has no more cells than were expanded.
+// The part of a grant reserved for tracing the path of a search that uses all the rest: the path
+// has no more cells than were expanded.
 static uint32_t trace_share(uint32_t granted)
 {
     return (granted + CELLS_PER_UNIT) / (CELLS_PER_UNIT + 1);

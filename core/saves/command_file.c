@@ -1,7 +1,7 @@
 // core/saves/command_file.c: see command_file.h.
 //
-// A field that is zero is not written; one that is said to be set and is zero all the same is
-// refused. So whatever is accepted has one form, and packing it again gives the bytes back.
+// A field that is zero is not written; a field that is marked as set but zero is refused. So
+// whatever is accepted has one form, and packing it again gives the same bytes.
 
 #include "core/saves/command_file.h"
 
@@ -103,7 +103,7 @@ static void take_head(fm_reader *reader, char mark, uint32_t version, const char
     }
 }
 
-// The number that `difference` leads to from the one before. Wraps only for bytes that are wrong.
+// The number at `difference` from the one before. Wraps only for invalid bytes.
 static uint32_t take_next(fm_reader *reader, uint32_t before, const char *what)
 {
     int64_t difference = fm_reader_take_signed(reader);
@@ -264,7 +264,7 @@ static fm_rect take_rect(fm_reader *reader)
     return rect;
 }
 
-// Walks over the arrays, so that all is known to be right before memory is asked for.
+// Walks over the arrays, so that all is checked before memory is allocated.
 static void draft_agents(fm_reader *reader, struct draft *draft)
 {
     draft->command.agent_count = fm_reader_take_count(reader, UINT32_MAX, 2, "agents");

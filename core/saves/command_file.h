@@ -1,5 +1,5 @@
 // core/saves/command_file.h: commands and tick records as bytes, for journals. Together with a
-// saved world (world_file.h) they say all that comes after it.
+// saved world (world_file.h) they determine all later ticks.
 //
 // One blob holds one command or one record; a caller that keeps several puts their sizes beside
 // them. The first byte says what it is, the second in which version of its form:
@@ -12,7 +12,7 @@
 // where they lie together. A command's id (core/world/receipts.h) comes last. Two equal commands
 // have equal bytes.
 //
-// A newer program reads all older versions; an older one refuses what is newer, by its version.
+// A newer program reads all older versions; an older one refuses newer versions.
 //
 // Threads: any; nothing is shared.
 
@@ -39,7 +39,7 @@ typedef struct fm_command_copy {
 } fm_command_copy;
 
 /// Reads one command, whatever the bytes are. What comes back has enumerators that exist and arrays
-/// of the lengths that it says, and is safe to give to fm_world_apply(), which looks at the rest.
+/// of the lengths that it says, and is safe to give to fm_world_apply(), which checks the rest.
 /// Takes at most some eight times `size` of memory, in one block.
 ///
 /// @param out    receives the command, to be released with fm_command_copy_destroy(); left alone on

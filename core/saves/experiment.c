@@ -26,13 +26,13 @@ fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uin
         count += agent->alive && !fits;
         if (agent->alive && fits) {
             fm_planner_release(world, agent);
-            fm_agent_mark_set(world, agent, FM_MARK_ATTEND); // also who had none
+            fm_agent_mark_set(world, agent, FM_MARK_ATTEND); // also agents that had none
             agent->plan_state = FM_PLAN_RUNNING;
             agent->spec = *spec;
         }
     }
     fm_world_disturb(world);
-    fm_world_settle(world); // no search of before shall help
+    fm_world_settle(world); // earlier searches must not help
     if (kept != NULL) {
         *kept = count;
     }

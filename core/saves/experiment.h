@@ -1,4 +1,5 @@
-// core/saves/experiment.h: what is done to worlds in replays and experiments only, never in a game.
+// core/saves/experiment.h: changes that are made to worlds in replays and experiments only, never
+// in a game.
 //
 // Threads: between ticks.
 
@@ -7,8 +8,8 @@
 #include "core/world/world.h"
 
 /// Gives the world, its teams and its agents another planner, where it can work for an agent's
-/// movement class; the others keep theirs. The world is settled (core/saves/world_file.h), and what
-/// its searches found is forgotten, so all restart in the next tick.
+/// movement class; the others keep theirs. The world is settled (core/saves/world_file.h), and all
+/// searches are dropped, so they restart in the next tick.
 ///
 /// @param spec  of a planner that there is
 /// @param kept  receives how many agents keep theirs; may be NULL

@@ -1,9 +1,9 @@
 // core/saves/settle.c: brings a living world to where loading its file puts it (world_file.h).
 //
 // Three kinds of things are not in a file. What follows from the rest (views of classes, labels) is
-// brought to the one state that it has when it is made again. What searches hold is given up. And
-// what belongs to a tick under way is empty between ticks anyway. An order that is carried out in
-// parts goes to all that are left.
+// brought to the state that it has when rebuilt. What searches hold is dropped. And what belongs to
+// a tick under way is empty between ticks anyway. An order that is given in parts goes to all
+// agents that are left.
 
 #include "core/saves/settle.h"
 
@@ -30,8 +30,8 @@ void fm_world_note_saved(fm_world *world)
     world->allocations.starved = false;
 }
 
-// Where memory ran out for a team's labels, they are made again and count their changes from the
-// beginning: a number from before means nothing now, and a saved order does not hold it.
+// When out of memory for a team's labels, they are rebuilt and count their changes from 0: an older
+// number means nothing now, and a saved order does not hold it.
 static void forget_lost_labels(fm_world *world)
 {
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
@@ -64,7 +64,7 @@ void fm_world_settle(fm_world *world)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         struct fm_team *team = &world->teams.list[i];
         fm_team_labels_settle(team);
-        team->account.turn_tick = 0;    // who asks again has waited from then on
+        team->account.turn_tick = 0;    // waiting counts from the next question
         team->seekers.frontier.job = 0; // the wave for the nearest frontier restarts
     }
     forget_lost_labels(world);

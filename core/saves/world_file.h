@@ -2,10 +2,10 @@
 //
 // The file holds everything that later ticks depend on, except what most searches have found so
 // far: that is too much to write (planners of 10,000 agents may hold hundreds of megabytes) and can
-// be found again. So saving is an event in the life of a world: fm_world_settle() lets go of
-// whatever the file does not hold, and puts the world exactly where loading the file would put it.
-// The world that continues and the one that was loaded then have the same digest after every later
-// tick, given the same commands and records.
+// be found again. So saving changes the world: fm_world_settle() drops whatever the file does not
+// hold, and puts the world exactly into the state that loading the file gives. The world that
+// continues and the one that was loaded then have the same digest after every later tick, given the
+// same commands and records.
 //
 //     world ── settle ──> world ─────────── commands, ticks ───────────> same digests
 //                           └─ save ──> bytes ── load ──> world ── the same commands, records ──┘

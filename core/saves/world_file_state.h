@@ -1,5 +1,5 @@
-// core/saves/world_file_state.h: what writing and reading a saved world have in common. Nobody else
-// includes it: world_file.h, world_save.h and world_load.h are what there is to know.
+// core/saves/world_file_state.h: what writing and reading a saved world have in common. No other
+// file includes it; world_file.h, world_save.h and world_load.h are the interface.
 //
 //   world_save.c         writes all sections
 //   world_load.c         the file as a whole, the head, rules, map, buildings
@@ -122,8 +122,8 @@ typedef enum fm_world_section {
 #define FM_CREDIT_BIAS (2 * (int64_t)FM_TICK_MILLIHERTZ_MAX)
 #define FM_CREDIT_MAX  (4 * (int64_t)FM_TICK_MILLIHERTZ_MAX)
 
-// What a retry remembers of the labels that refused it: their version counts what this process has
-// seen of them, so it is said in other words.
+// What a retry remembers of the labels that refused it: their version is particular to this
+// process, so one of these is written instead.
 enum fm_retry_memory {
     FM_RETRY_HAD_NONE, // there were no labels
     FM_RETRY_IS_SAME,  // they are as they were

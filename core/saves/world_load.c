@@ -1,10 +1,9 @@
 // core/saves/world_load.c: makes a world from a file that may be anything; see world_file.h.
 //
-// Sizes and checksums of all sections are looked at before anything is made of them: damage by
-// accident ends there. A file made on purpose gets further, so every number is checked
-// against what it is for, at the place where it is read. What cannot be checked (whether a world
-// would ever come to be as the file says) does no harm: the tick takes any state whose parts are in
-// their ranges.
+// Sizes and checksums of all sections are checked first: accidental damage is found there. A forged
+// file gets further, so every number is checked against its range where it is read. What cannot be
+// checked (whether a world could ever get into this state) does no harm: the tick accepts any state
+// whose parts are in their ranges.
 
 #include "core/saves/world_load.h"
 
@@ -193,7 +192,7 @@ static void take_head(fm_world_loader *loader, struct head *head)
     }
 }
 
-// Reads the list again, which has turned out to be right.
+// Reads the list again, now that it is checked.
 static fm_status fill_removed(fm_world_loader *loader, const struct head *head)
 {
     fm_world *world = loader->world;
@@ -316,7 +315,7 @@ static fm_status take_map(fm_world_loader *loader, fm_grid *grid)
 static fm_status load_map(fm_world_loader *loader)
 {
     fm_reader *reader = &loader->reader;
-    // Each row takes a byte at least; so a few bytes cannot ask for a large map.
+    // Each row takes a byte at least, so a few bytes cannot claim a large map.
     if (fm_reader_left(reader) < loader->height) {
         fm_reader_fail(reader, "The map is cut off.");
         return FM_OK;
@@ -386,7 +385,7 @@ static fm_status take_building(fm_world_loader *loader, uint32_t placed)
     return FM_OK;
 }
 
-// To the view of everything a building's name is its id.
+// In the view of everything a building's alias is its id.
 static void name_buildings(fm_world *world)
 {
     for (uint32_t i = 0; i < world->map.buildings_shown.count; i++) {

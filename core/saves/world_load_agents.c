@@ -52,7 +52,7 @@ static void recall_cells(fm_world_loader *loader, fm_knowledge *knowledge, const
     }
 }
 
-// Cells that are stale are known, and nobody is ever wrong who sees everything.
+// Stale cells are known, and a team that sees everything has none.
 static void check_cells(fm_world_loader *loader, const fm_bitmap *known, const fm_bitmap *stale)
 {
     const fm_grid *grid = loader->world->map.grid;
@@ -142,7 +142,7 @@ static fm_status load_knowledge(fm_world_loader *loader, struct fm_team *team)
     uint64_t digest = fm_reader_take_u64(reader);
     bool uses_weights = fm_reader_take_bool(reader, "uses_weights");
     bool wants_weights = fm_reader_take_bool(reader, "wants_weights");
-    // Each row takes a byte at least, so that a few bytes cannot ask for much.
+    // Each row takes a byte at least, so a few bytes cannot claim much memory.
     if (fm_reader_left(reader) < loader->height) {
         fm_reader_fail(reader, "What a team knows is cut off.");
         return FM_OK;
@@ -410,7 +410,7 @@ static fm_status take_route(struct agents *a, struct fm_order *order)
     return FM_OK;
 }
 
-// What a refusal hung on, in the words of this world's labels.
+// The version of this world's labels that stands for the saved word.
 static void take_retry_memory(struct agents *a, const struct fm_agent *agent,
                               struct fm_order *order)
 {
@@ -633,7 +633,7 @@ static fm_status load_agent(struct agents *a, struct fm_agent *agent)
     }
     agent->alive = true;
     fm_agent_be_born(world, agent);
-    fm_agent_mark_clear(world, agent, FM_MARK_CHANGED); // who watches from now on sees it
+    fm_agent_mark_clear(world, agent, FM_MARK_CHANGED); // later watchers see it
     if (!agent->must_sense) {
         fm_agent_mark_clear(world, agent, FM_MARK_LOOK);
     }

@@ -1,9 +1,9 @@
 // core/saves/world_save.c: writes a world that is settled; see world_file.h, and world_file_state.h
 // for what is written how.
 //
-// What two worlds that will continue alike may still differ in is not written, or is put in words
-// that do not: version numbers of logs and labels, capacities, free room, what only views and
-// people who debug are shown. So equal futures have equal bytes.
+// Two worlds with equal futures have equal bytes. What may still differ between them is not
+// written, or is written in a neutral form: version numbers of logs and labels, capacities, free
+// room, what only views and debugging show.
 
 #include "core/saves/world_save.h"
 
@@ -86,7 +86,7 @@ static void put_counts(struct save *s)
     }
 }
 
-// Agents removed since the last tick, of which those who follow them are not notified yet.
+// Agents removed since the last tick, whose followers are not notified yet.
 static void put_removed(struct save *s)
 {
     const fm_world *world = s->world;
@@ -299,7 +299,7 @@ static enum fm_retry_memory retry_memory(const fm_world *world, const struct fm_
                : FM_RETRY_IS_OTHER;
 }
 
-// One that has settled stays so as long as its team learns nothing.
+// A settled one stays settled as long as its team learns nothing.
 static bool is_settled_still(const fm_world *world, const struct fm_agent *agent,
                              const struct fm_order *order)
 {

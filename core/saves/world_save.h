@@ -1,6 +1,6 @@
 // core/saves/world_save.h: writes a world; see world_file.h.
 //
-// Threads: saving reads the world only and may be done by any thread as long as nobody changes it.
+// Threads: saving only reads the world; any thread may do it while the world does not change.
 
 #pragma once
 

@@ -2,14 +2,14 @@
 // first.
 //
 // Adding and taking the smallest are O(1). Nothing is ever searched or unlinked: the owner stores
-// in its node under which key it wants to be found, leaves old entries where they are, and skips an
-// entry whose key is not the node's (see core/search/dstar_open.h). fm_bucket_queue_sweep() drops
-// such leftovers when there may be too many of them.
+// in its node the key that counts, leaves old entries where they are, and skips an entry whose key
+// is not the node's (see core/search/dstar_open.h). fm_bucket_queue_sweep() drops such leftovers
+// when there may be too many of them.
 //
-// An owner whose keys may have become too small all at once (the agents have moved) says so with
-// fm_bucket_queue_age(). What is queued then is stale: it still comes up by its old key, but has to
-// be looked at with fm_bucket_queue_refresh() before it can be taken. That goes through a run of
-// stale entries in one small loop, far cheaper than to take each and queue it again.
+// An owner whose keys may all have become too small (the agents have moved) calls
+// fm_bucket_queue_age(). What is queued by then is stale: it still comes up by its old key, but
+// must be renewed with fm_bucket_queue_refresh() before it can be taken. That renews a run of stale
+// entries in one small loop, far cheaper than taking each and queuing it again.
 //
 // Keys may span a wide range and be sparse (70/99 costs), so heads live in pages of 64 keys that
 // stand in the directory only while one of their buckets holds something; a bit per bucket and a
@@ -40,7 +40,7 @@ struct fm_bucket_page {
 };
 
 #define FM_BUCKET_SPARES_MAX 8u    // pages kept for the next keys
-#define FM_BUCKET_SWEEP_MIN  1024u // entries that are never too many
+#define FM_BUCKET_SWEEP_MIN  1024u // up to so many entries there is no sweep
 
 typedef struct fm_bucket_queue {
     const fm_memory *memory;
@@ -75,9 +75,8 @@ size_t fm_bucket_queue_bytes(const fm_bucket_queue *queue);
 /// From now on every entry is stale.
 void fm_bucket_queue_age(fm_bucket_queue *queue);
 
-/// If there are three times as many entries as the last time it did so (or as the
-/// FM_BUCKET_SWEEP_MIN at the beginning), keeps those for which `keep` says yes and drops the
-/// others.
+/// Drops the entries for which `keep` returns false, but only if there are three times as many as
+/// after the last sweep (at first, as FM_BUCKET_SWEEP_MIN).
 void fm_bucket_queue_sweep(fm_bucket_queue *queue, fm_slab *slab,
                            bool (*keep)(const void *context, uint32_t key, uint32_t ref),
                            const void *context);
@@ -167,8 +166,7 @@ FM_INLINE void fm_bucket_queue_set_top_list(fm_bucket_queue *queue, uint32_t buc
     }
 }
 
-/// Removes the entry that fm_bucket_queue_peek() has just found, with nothing done in between. It
-/// is not stale.
+/// Removes the entry that the call just before, fm_bucket_queue_peek(), has found. It is not stale.
 FM_INLINE void fm_bucket_queue_take(fm_bucket_queue *queue, const fm_bucket_top *top, fm_slab *slab)
 {
     fm_bucket_entry *entry = &queue->entries[top->place];
@@ -179,8 +177,8 @@ FM_INLINE void fm_bucket_queue_take(fm_bucket_queue *queue, const fm_bucket_top 
     fm_bucket_queue_set_top_list(queue, top->key & 63, next, slab);
 }
 
-// Gives the key under which a stale entry is to be found from now on: not smaller than `key`, or
-// FM_BUCKET_KEY_NONE for a leftover.
+// Returns the new key of a stale entry: not smaller than `key`, or FM_BUCKET_KEY_NONE for a
+// leftover.
 typedef uint32_t fm_bucket_rekey_fn(const void *context, uint32_t key, uint32_t ref);
 
 // What fm_bucket_queue_refresh() did.
@@ -190,11 +188,11 @@ typedef struct fm_bucket_refresh {
 } fm_bucket_refresh;
 
 /// Renews the keys of stale entries of the smallest key, the newest first, up to one that keeps it,
-/// which is then stale no longer. So expansions come in the same order as if each entry had been
-/// looked at when it came up.
+/// which is then stale no longer. Expansions then come in the same order as if each entry were
+/// renewed when it came up.
 ///
 /// @param top    what fm_bucket_queue_peek() has just found, a stale entry
-/// @param limit  moves so many at most; >= 1
+/// @param limit  moves at most so many entries; >= 1
 /// @param rekey  a static inline function, so that the compiler folds it in
 FM_INLINE fm_bucket_refresh fm_bucket_queue_refresh(fm_bucket_queue *queue,
                                                     const fm_bucket_top *top, uint32_t limit,

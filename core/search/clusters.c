@@ -3,7 +3,7 @@
 #include "core/search/clusters.h"
 
 #define TILES_ABREAST 8u  // FM_CLUSTERS_MAX is its square
-#define SCAN_STRIDE   16u // cells looked at for one unit of work
+#define SCAN_STRIDE   16u // cells examined for one unit of work
 
 static size_t table_size(const fm_clusters *c)
 {

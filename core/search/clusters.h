@@ -18,8 +18,8 @@ typedef struct fm_clusters {
     const fm_memory *memory;
     uint32_t side, columns, count; // as in fm_cluster_table
     uint32_t *live, *next;         // count * count each, or NULL
-    bool busy, ready;              // `next` is being made, or waits to be published
-    bool scanning;                 // what was measured is being looked through
+    bool busy, ready;              // `next` is being measured, or waits to be published
+    bool scanning;                 // the measured costs are being scanned
     uint32_t tile;                 // measured from
     uint32_t cursor;               // of the scan
     fm_distance_field field;
@@ -29,16 +29,16 @@ typedef struct fm_clusters {
 void fm_clusters_init(fm_clusters *clusters, const fm_view *view, const fm_memory *memory);
 void fm_clusters_fini(fm_clusters *clusters);
 
-/// Begins to make a new table, whatever was being made. When out of memory, nothing begins.
+/// Starts a new table and drops any unfinished one. When out of memory, does nothing.
 void fm_clusters_begin(fm_clusters *clusters);
 
-/// Gives up what is being made. The table in use stays.
+/// Drops the unfinished table. The table in use stays.
 void fm_clusters_abandon(fm_clusters *clusters);
 
-/// Continues. When memory runs out, what is being made is given up.
+/// Continues. When out of memory, drops the unfinished table.
 void fm_clusters_advance(fm_clusters *clusters, fm_work *work, uint32_t expansions_at_start);
 
-/// Puts a table that is ready in place of the one in use.
+/// Replaces the table in use if a new one is ready.
 void fm_clusters_publish(fm_clusters *clusters, fm_cluster_table *table);
 
 /// Bytes held, the struct itself left out.

@@ -6,8 +6,8 @@
 // are wanted.
 //
 // The map may change between two slices as long as steps only become costlier. The field is then
-// not exact for either map, but |cost(u) - cost(v)| <= c(u, v) still holds on every step, because u
-// and v were reached when the step between them cost no more than now. That is all a heuristic
+// not exact for either map, but |cost(u) - cost(v)| <= c(u, v) still holds on every step, because
+// the step between u and v cost no more than now when they were reached. That is all a heuristic
 // needs. When a step becomes cheaper, the field must be restarted.
 //
 // Work is charged as expansions: one for each cell settled, one for each FM_FIELD_CELLS_PER_UNIT
@@ -22,7 +22,7 @@
 typedef enum fm_field_state {
     FM_FIELD_RUNNING,
     FM_FIELD_DONE,
-    FM_FIELD_NO_MEMORY, // begin again, or give up
+    FM_FIELD_NO_MEMORY, // start over, or give up
 } fm_field_state;
 
 typedef struct fm_distance_field {
@@ -42,10 +42,10 @@ typedef struct fm_distance_field {
 /// Sets up a field that holds no memory yet. View and memory outlive it.
 void fm_distance_field_init(fm_distance_field *field, const fm_view *view, const fm_memory *memory);
 
-/// Releases all memory. The field may be begun again.
+/// Releases all memory. The field may be used again.
 void fm_distance_field_fini(fm_distance_field *field);
 
-/// Begins to measure from the free cells of a rectangle, given by its north-west and south-east
+/// Starts measuring from the free cells of a rectangle, given by its north-west and south-east
 /// cells; both the same for one cell. @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_distance_field_begin(fm_distance_field *field, fm_cell first, fm_cell last);
 

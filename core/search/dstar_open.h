@@ -62,7 +62,7 @@ void fm_dstar_open_fini(fm_dstar_open *open, fm_slab *slab);
 /// Drops everything. The nodes are the caller's to forget.
 void fm_dstar_open_clear(fm_dstar_open *open, fm_slab *slab);
 
-/// Leftovers cost memory: drops them when they may be more than two for each cell that is queued.
+/// Drops leftovers when there may be more than two for each queued cell.
 void fm_dstar_open_sweep(fm_dstar_open *open, fm_slab *slab);
 
 /// The key of a queued cell.
@@ -88,7 +88,7 @@ FM_INLINE uint32_t *fm_dstar_heap_place(const void *context, uint32_t ref)
     return &fm_dstar_node_of(context, ref)->place;
 }
 
-/// A key from f and what else orders cells.
+/// A key from f and the tie-break.
 FM_INLINE uint64_t fm_dstar_key(fm_dstar_order order, uint32_t f, const fm_dstar_node *node)
 {
     bool under = node->g < node->rhs;
@@ -117,7 +117,7 @@ FM_INLINE bool fm_dstar_open_put(fm_dstar_open *open, fm_dstar_order order, fm_d
     return fm_bucket_queue_push(&open->buckets, (uint32_t)key, ref, slab);
 }
 
-/// Takes a cell off; nothing happens when it is not queued.
+/// Removes a cell, if it is queued.
 FM_INLINE void fm_dstar_open_remove(fm_dstar_open *open, fm_dstar_order order, fm_dstar_node *node,
                                     uint32_t ref)
 {
@@ -155,7 +155,7 @@ FM_INLINE bool fm_dstar_open_top(fm_dstar_open *open, fm_dstar_order order, fm_d
     }
 }
 
-/// Takes off the cell that fm_dstar_open_top() has just found, with nothing done in between.
+/// Removes the cell that the call just before, fm_dstar_open_top(), has found.
 FM_INLINE void fm_dstar_open_take(fm_dstar_open *open, fm_dstar_order order, fm_dstar_node *node,
                                   const fm_dstar_top *top, fm_slab *slab)
 {

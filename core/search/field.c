@@ -37,8 +37,8 @@ fm_cell fm_field_step(const fm_field *field, fm_cell cell, fm_step_choice choice
     return best;
 }
 
-// Between an edit and the tick in which the search takes it in, the distances that the search knows
-// are of another map: going down them could go round in circles. Down must be down.
+// Between an edit and the tick in which the search handles it, its distances are those of another
+// map, and following them could lead in a circle. So each step must go strictly down.
 uint32_t fm_field_path(const fm_field *field, fm_cell start, fm_step_choice choice, fm_cell *cells,
                        uint32_t capacity)
 {

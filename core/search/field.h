@@ -23,7 +23,7 @@ typedef struct fm_field {
 /// directions.
 fm_cell fm_field_step(const fm_field *field, fm_cell cell, fm_step_choice choice);
 
-/// The path down to the goal, as fm_planner_ops.path wants it. `start` has its true distance. Where
-/// the map was edited since the distances were found, there may be none.
+/// The path down to the goal, as fm_planner_ops.path returns it. `start` has its true distance.
+/// Where the map was edited since the distances were found, there may be none.
 uint32_t fm_field_path(const fm_field *field, fm_cell start, fm_step_choice choice, fm_cell *cells,
                        uint32_t capacity);

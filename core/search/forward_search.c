@@ -99,8 +99,8 @@ static bool open_number(fm_forward *forward)
 
 // ---- one search ----
 
-// How the open list orders a node. Among equal f, larger g first: it matters enormously where many
-// paths are equally short. Buckets come close to it by taking the latest first.
+// How the open list orders a node. Among equal f, larger g first: where many paths are equally
+// short this saves most expansions. Buckets come close to it by taking the latest first.
 FM_INLINE uint64_t key_of(const fm_forward *forward, const fm_queue_kind kind, uint32_t g,
                           uint32_t h)
 {
@@ -394,8 +394,8 @@ static void drop_everything(fm_forward *forward, fm_slab *slab)
     forward->state = FM_PLAN_RUNNING;
 }
 
-// Tables were made again, or have gone wrong, under the search or under what was learned: estimates
-// of before and after do not fit together.
+// Tables were renewed or went stale during the search or since estimates were learned: old and new
+// estimates do not fit together.
 static void follow_tables(fm_forward *forward, fm_slab *slab)
 {
     if (fm_heuristic_is_current(&forward->heuristic)) {
@@ -538,7 +538,8 @@ bool fm_forward_any_cheaper(const fm_change *changes, uint32_t count)
     return false;
 }
 
-// Makes h(cell) <= cost + h. Cells that no search has seen keep their distance, which always is.
+// Makes h(cell) <= cost + h. Cells that no search has seen keep their distance as h, which is never
+// above that.
 static void relax_estimate(fm_forward *forward, uint32_t ref, fm_cell cell, uint32_t bound)
 {
     fm_forward_node *node = fm_forward_node_at(forward, ref);
@@ -592,7 +593,7 @@ void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t co
         }
     }
     if (!done) {
-        drop_everything(forward, work->slab); // nothing learned is better than something wrong
+        drop_everything(forward, work->slab); // better to forget than to learn something wrong
     }
 }
 
@@ -691,7 +692,7 @@ void fm_forward_set_goal(void *self, fm_cell goal, fm_slab *slab)
     forward->goal = goal;
     aim(forward, goal);
     if (carries_over &&
-        !open_number(forward)) { // may look at every estimate, so the goal comes first
+        !open_number(forward)) { // may read every estimate, so the goal is set first
         drop_everything(forward, slab);
     }
 }
@@ -715,7 +716,7 @@ fm_cell fm_forward_next_step(const void *self, fm_cell start)
 }
 
 // How far the goal is from a cell: what was learned, or in a search from the goal what was found.
-// `behind` stands in where such a search has not been.
+// `behind` is returned for cells that such a search has not reached.
 static uint32_t distance_from(const fm_forward *forward, fm_cell cell, uint32_t behind)
 {
     const fm_forward_node *node = fm_forward_find(forward, cell);

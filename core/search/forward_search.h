@@ -1,15 +1,14 @@
 // core/search/forward_search.h: the A* that all planners of the forward family share: paged nodes,
 // one open list, estimates that learn, and what happens to a search when the map changes under it.
 //
-// Everything is lazy. A node carries the number of the search that wrote it; a node with another
-// number is read as if it had been brought up to date (fm_forward_estimate), so that no search
-// begins or ends by walking over the cells of the one before.
+// Everything is lazy. A node carries the number of the search that wrote it; an older node is read
+// as if it had been brought up to date (fm_forward_estimate), so no search has to walk over the
+// cells of the one before.
 //
 // Learning  After a search whose smallest f was C, every closed cell s has h(s) >= C - g(s). The
-//           record of each search keeps C, and a node learns when it is next looked at. This holds
-//           for a search that was broken off as well, and stays true while steps get costlier
-//           (Koenig and Likhachev, Adaptive A*, 2005; Sun, Koenig and Yeoh, Generalized Adaptive
-//           A*, 2008).
+//           record of each search keeps C, and a node learns when it is next looked at. This also
+//           holds for a search that was cut short, and stays true while steps get costlier (Koenig
+//           and Likhachev, Adaptive A*, 2005; Sun, Koenig and Yeoh, Generalized Adaptive A*, 2008).
 // Repair    When steps get cheaper, a Dijkstra search over h lowers what is now too high, before
 //           the next search begins.
 // New goal  h towards t serves t' as max(H(s, t'), h(s) - h(t')), again when next looked at; where
@@ -33,7 +32,7 @@
 // the records at 64 KiB.
 #define FM_FORWARD_SEARCHES_MAX 4096u
 
-// Look-ups of a changed cell in the time of an expansion.
+// Look-ups of changed cells charged as one expansion.
 #define FM_FORWARD_LOOKS_PER_UNIT 8u
 
 typedef struct fm_forward_node {
@@ -43,7 +42,7 @@ typedef struct fm_forward_node {
     uint8_t parent;  // direction of the cell before this one, FM_NO_DIRECTION at the root
     uint8_t next;    // direction of the path that leads on from here, or FM_NO_DIRECTION
     uint8_t closed;  // an fm_forward_mark
-    bool loose;      // in this search the path from here is known not to be a shortest one
+    bool loose;      // this search has proven that the path from here is not a shortest one
 } fm_forward_node;
 
 typedef enum fm_forward_mark {
@@ -134,8 +133,8 @@ uint32_t fm_forward_touch(fm_forward *forward, fm_cell cell, fm_slab *slab);
 
 // ---- one search ----
 
-/// Begins a search from the agent to the goal (or back, by the rules). @return false when memory
-/// is out
+/// Begins a search from the agent to the goal (or back, by the rules). @return false when out of
+/// memory
 FM_CHECKED bool fm_forward_begin(fm_forward *forward, fm_slab *slab);
 
 /// Expands cells until the target is on top of the open list or the grant is used up.
@@ -149,7 +148,7 @@ uint32_t fm_forward_top(fm_forward *forward);
 /// Remembers that no path over a cell of the open list costs less than `cost`.
 void fm_forward_learn(fm_forward *forward, uint32_t cost);
 
-/// Gives the current search up, learning from it what it is good for, and forgets the path.
+/// Ends the current search, learns from it, and forgets the path.
 void fm_forward_restart(fm_forward *forward);
 
 /// Ends in state FM_PLAN_EXHAUSTED and gives the pages back.
@@ -158,7 +157,7 @@ fm_plan_state fm_forward_exhaust(fm_forward *forward, fm_slab *slab);
 /// After FM_FORWARD_EMPTY: sets the nearest cell and the state.
 fm_plan_state fm_forward_fail(fm_forward *forward);
 
-/// What follows for the planner from the end of a run. @return the new state
+/// Handles the end of a run. @return the planner's new state
 fm_plan_state fm_forward_conclude(fm_forward *forward, fm_forward_outcome outcome, fm_slab *slab);
 
 /// After FM_FORWARD_DONE: learns, marks the path from the agent to the goal, sets the state.
@@ -177,7 +176,7 @@ bool fm_forward_tree_survives(fm_forward *forward, const fm_change *change);
 /// Whether no marked path leads through the change. Unmarks where one does, if paths are kept.
 bool fm_forward_path_survives(fm_forward *forward, const fm_change *change);
 
-/// Charges `work` for asking one of the two about so many changes.
+/// Charges `work` for checking so many changes with one of the two functions above.
 static inline void fm_forward_charge_changes(const fm_forward *forward, uint32_t count,
                                              fm_work *work)
 {
@@ -193,7 +192,7 @@ bool fm_forward_any_cheaper(const fm_change *changes, uint32_t count);
 void fm_forward_lower(fm_forward *forward, const fm_change *changes, uint32_t count, fm_work *work);
 
 /// After fm_forward_lower(): the cells that were learned again (FM_FORWARD_RELEARNED) may have come
-/// out lower than they were, so what is around them may be too high.
+/// out lower than they were, so their neighbours may be too high.
 void fm_forward_lower_relearned(fm_forward *forward, fm_slab *slab);
 
 /// Lowers estimates until all are consistent. @return false when the grant was used up first
@@ -227,7 +226,7 @@ void fm_forward_inspect(const void *self, fm_inspect_fn *visit, void *context); 
 /// Bytes held, with own_size for the planner's private state.
 size_t fm_forward_bytes(const fm_forward *forward, size_t own_size);
 
-// ---- ops of planners that walk along their path until it no longer is what they promise ----
+// ---- ops of planners that follow their path until it no longer is what they promise ----
 // They stand in core/planners/forward_astar.c.
 
 fm_plan_state fm_astar_advance(void *self, fm_work *work);                          // op

@@ -66,7 +66,7 @@ void fm_frontier_forget_claims(fm_frontier *frontier)
     frontier->claimed_count = 0;
 }
 
-// How many are bound for the cell's tile or one beside it.
+// How many explorers are bound for the cell's tile or one beside it.
 static uint32_t count_claims(const fm_frontier *frontier, fm_cell cell)
 {
     uint32_t count = 0;

@@ -83,7 +83,7 @@ static uint32_t by_clusters(const fm_heuristic *heuristic, fm_cell cell)
     return cost < FM_COST_INFINITE ? cost : 0;
 }
 
-// Where either cost is unknown a landmark says nothing.
+// Where either cost is unknown a landmark gives no bound.
 static uint32_t by_landmarks(const fm_heuristic *heuristic, fm_cell cell)
 {
     const fm_landmark_table *landmarks = &heuristic->view->tables->landmarks;
@@ -110,7 +110,7 @@ static uint32_t generation_of(const fm_view *view, fm_heuristic_kind kind)
                                           : 0;
 }
 
-// Whether there is a table, and whether it says nothing too high.
+// Whether there is a table, and it is never too high.
 static bool has_table(const fm_view *view, fm_heuristic_kind kind, bool *stale)
 {
     const fm_heuristic_tables *tables = view->tables;
@@ -151,7 +151,7 @@ fm_heuristic fm_heuristic_towards(const fm_view *view, fm_heuristic_kind kind, f
     heuristic.consistent =
         !stale && fm_heuristic_kind_is_consistent(heuristic.kind, view->connectivity);
     heuristic.admissible = !stale && is_admissible(heuristic.kind, view->connectivity);
-    // Roots are rounded down, each for itself; and a landmark may know two of three cells only.
+    // Each root is rounded down by itself; and a landmark may know only two of three cells.
     heuristic.metric = heuristic.kind != FM_HEURISTIC_EUCLIDEAN && !reads_table(heuristic.kind);
     if (heuristic.kind == FM_HEURISTIC_LANDMARKS) {
         const fm_landmark_table *landmarks = &view->tables->landmarks;

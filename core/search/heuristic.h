@@ -11,13 +11,13 @@
 //   cluster     cost between the tiles of the two cells       yes, while new   no
 //   landmarks   differential: |D(target) - D(cell)|           yes, while new   while new
 //
-// One that is never too high (admissible) makes A* find a cheapest path. A consistent one, where
-// h(u) <= c(u, v) + h(v) on every step, moreover lets it expand each cell once; what is learned
+// An estimate that is never too high (admissible) makes A* find a cheapest path. A consistent one,
+// where h(u) <= c(u, v) + h(v) on every step, also lets it expand each cell only once; learning
 // from searches, and buckets, need that. The last two are read from tables
 // (core/search/landmarks.h, core/search/clusters.h) that hang on the view. While these are missing,
-// or out of date because some step has become cheaper, the default stands in for them, so that no
-// path is silently worse than optimal; `allow_stale` says that such tables will do, and then the
-// paths may be longer.
+// or out of date because some step has become cheaper, the default is used instead, so that no path
+// is silently worse than optimal. `allow_stale` permits tables that are out of date; then paths may
+// be longer.
 //
 // Tables change between ticks only. A search that began with others must restart:
 // fm_heuristic_is_current().
@@ -68,18 +68,18 @@ typedef struct fm_cluster_table {
     uint32_t generation;
 } fm_cluster_table;
 
-// What hangs on a view.
+// The tables of a view.
 typedef struct fm_heuristic_tables {
     fm_landmark_table landmarks;
     fm_cluster_table clusters;
-    bool allow_stale; // stale tables are used all the same, where they need not be consistent
+    bool allow_stale; // stale tables are used where estimates need not be consistent
 } fm_heuristic_tables;
 
 // The estimates of one search. Set up by fm_heuristic_towards(); a plain value.
 typedef struct fm_heuristic {
     const fm_view *view;
     fm_cell target;
-    fm_heuristic_kind kind; // in use: the default where the one asked for has no table to go by
+    fm_heuristic_kind kind; // in use: the default where the wanted one has no table
     bool consistent;
     bool admissible;
     bool metric; // obeys the triangle inequality, as estimates that outlive a target must
@@ -99,13 +99,13 @@ bool fm_heuristic_by_name(const char *name, fm_heuristic_kind *kind);
 /// Estimates towards a cell of the map, by the tables that the view has now.
 ///
 /// @param view         outlives the estimates
-/// @param must_be_consistent  stale tables will not do, whatever is allowed. Kinds that are never
-///                            consistent under the view's rules are replaced by the default.
+/// @param must_be_consistent  no stale tables, whatever is allowed. Kinds that are never consistent
+///                            under the view's rules are replaced by the default.
 fm_heuristic fm_heuristic_towards(const fm_view *view, fm_heuristic_kind kind, fm_cell target,
                                   bool must_be_consistent);
 
-/// Whether the tables are still those that the estimates were set up with. If not, estimates are
-/// still safe to ask for, but do not fit those that were given before.
+/// Whether the tables are still those that the estimates were set up with. If not, estimates may
+/// still be asked for, but do not fit earlier ones.
 bool fm_heuristic_is_current(const fm_heuristic *heuristic);
 
 /// The part of fm_heuristic_estimate() that is not in line.

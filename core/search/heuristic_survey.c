@@ -2,8 +2,8 @@
 
 #include "core/search/heuristic_survey.h"
 
-#define QUIET_TICKS_MIN    8u   // without a cheaper step before tables are made again
-#define COSTLIER_COUNT_MIN 256u // changes that make it worth while to make them again
+#define QUIET_TICKS_MIN    8u   // ticks without a cheaper step before tables are renewed
+#define COSTLIER_COUNT_MIN 256u // costlier changes that make renewing worth while
 
 fm_status fm_heuristic_survey_create(const fm_view *view, fm_landmark_rules rules, uint64_t seed,
                                      const fm_memory *memory, fm_heuristic_survey **out)
@@ -42,7 +42,7 @@ void fm_heuristic_survey_want(fm_heuristic_survey *survey, fm_heuristic_kind kin
 
 // ---- changes ------------------------------------------------------------------------------------
 
-// Searches that began before must not continue with the same tables as if nothing had happened.
+// Searches that began before must notice that the tables have changed.
 static void grow_stale(fm_heuristic_survey *survey)
 {
     fm_heuristic_tables *tables = &survey->tables;
@@ -60,7 +60,7 @@ static void grow_stale(fm_heuristic_survey *survey)
     }
 }
 
-// Whether a table that was begun when `begun_at` changes had made steps costlier has become weak.
+// Whether a table has become weak that was begun when `begun_at` changes had made steps costlier.
 static bool is_weak(const fm_heuristic_survey *survey, uint64_t begun_at)
 {
     return survey->costlier_count - begun_at >= COSTLIER_COUNT_MIN + begun_at / 2;

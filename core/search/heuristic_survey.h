@@ -1,12 +1,11 @@
 // core/search/heuristic_survey.h: the tables that heuristics read, for one view: when they are
-// made, when they are out of date, and when they are made again.
+// measured, when they are out of date, and when they are renewed.
 //
 // A survey is begun when the first planner on the view wants tables, and lives as long as the view.
-// What was measured stays true in the sense that counts while steps only become costlier: that is
-// all that exploring does under the free-space assumption. It becomes weak, though, so once the
-// team knows half as many more dear cells, the tables are made again. When a step becomes cheaper
-// they are stale at once, what is being made is given up, and a new set is begun when for a while
-// nothing has become cheaper.
+// Tables stay admissible while steps only become costlier, and exploring does nothing else under
+// the free-space assumption. But they become weak; so once the team knows half as many more costly
+// cells, they are measured again. When a step becomes cheaper they are stale at once, unfinished
+// ones are dropped, and a new set is begun after a while without cheaper steps.
 //
 //   changes ──> follow ──> tables stale? ──> begin ──> advance, in many ticks ──> publish
 //
@@ -34,7 +33,7 @@ typedef struct fm_heuristic_survey {
     uint32_t tick_expansions;             // in this tick
 } fm_heuristic_survey;
 
-/// Makes a survey of a view; nothing is measured before somebody wants it.
+/// Makes a survey of a view; nothing is measured before a planner wants it.
 /// @param seed  of random placements
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_heuristic_survey_create(const fm_view *view, fm_landmark_rules rules,
@@ -48,8 +47,8 @@ void fm_heuristic_survey_destroy(fm_heuristic_survey *survey);
 void fm_heuristic_survey_want(fm_heuristic_survey *survey, fm_heuristic_kind kind, fm_cell start,
                               fm_cell goal);
 
-/// Once a tick, before anybody searches: what has changed on the view, which tables are ready, what
-/// to make next.
+/// Once a tick, before any search: takes in the changes of the view, publishes tables that are
+/// ready, decides what to measure next.
 ///
 /// @param complete  false: the changes are not all there
 void fm_heuristic_survey_follow(fm_heuristic_survey *survey, const fm_change *changes,

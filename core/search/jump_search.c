@@ -16,7 +16,7 @@
 // Nodes         A jump point keeps its best g and the set of directions it was reached from at that
 //               g: where two shortest paths meet, each allows other turns, and both count.
 // Goal          Never on the open list. `best` is the cost of the best path found so far; nothing
-//               that could not be cheaper is remembered, and the search ends when the smallest f
+//               that cannot be cheaper is remembered, and the search ends when the smallest f
 //               is no longer below it.
 //
 // Without corner cutting there is no forced turn at a diagonal, and straight forced turns come one
@@ -33,7 +33,7 @@
 #define NODES_AT_FIRST 4096u // places in the table when a search begins, a power of two
 #define NODES_MAX      (1u << 25)
 #define HEAP_AT_FIRST  1024u
-#define HEAP_PADDING   4u         // so that four children can be compared always
+#define HEAP_PADDING   4u         // so that four children can always be compared
 #define KEY_NONE       UINT64_MAX // larger than any key
 
 // A jump point. 16 bytes, four to a cache line.
@@ -67,7 +67,7 @@ struct fm_jump_search {
     uint32_t search; // number of this search
 
     // Open list: keys f << 34 | h >> h_shift << 24 | cell in a 4-ary heap, but for one kept before
-    // it: what an expansion puts on it is often expanded next.
+    // it: what an expansion adds is often expanded next.
     uint64_t first; // KEY_NONE: it is in the heap
     uint64_t *heap; // heap_capacity + HEAP_PADDING places; those that are not in use hold KEY_NONE
     uint32_t heap_count, heap_capacity;
@@ -721,7 +721,7 @@ void fm_jump_search_begin(fm_jump_search *search, const fm_view *view, fm_cell s
     s->goal = goal;
     s->goal_x = (int32_t)fm_cell_x(goal);
     s->goal_y = (int32_t)fm_cell_y(goal);
-    if (++s->search == 0) { // once in 2^32 searches a stamp would look new
+    if (++s->search == 0) { // once in 2^32 searches an old stamp would look new
         memset(s->store, 0, s->store_capacity * sizeof *s->store);
         s->search = 1;
     }

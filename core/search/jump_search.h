@@ -5,9 +5,8 @@
 // can are enough. Such a path turns only where an obstacle forces it to: at jump points. So the
 // search jumps from one to the next and puts nothing between them on the open list.
 //
-// A search is a piece of memory to be used again and again: begin() forgets the last search without
-// clearing anything. It works for one (view, start, goal) at a time and stops and continues between
-// any two expansions.
+// A search object is reused: begin() forgets the last search without clearing anything. It works
+// for one (view, start, goal) at a time and stops and continues between any two expansions.
 //
 // The result depends on the view, start and goal alone, never on what the memory was used for.
 //
@@ -22,12 +21,12 @@ typedef struct fm_jump_search fm_jump_search;
 typedef enum fm_jump_state {
     FM_JUMP_RUNNING,
     FM_JUMP_FOUND,
-    FM_JUMP_UNREACHABLE, // no path, or none that costs less than the bound
-    FM_JUMP_EXHAUSTED,   // memory ran out
+    FM_JUMP_UNREACHABLE, // no path, or none cheaper than the bound
+    FM_JUMP_EXHAUSTED,   // out of memory
 } fm_jump_state;
 
-/// Whether a view's rules are those that jump points need: all weights equal, FM_CONNECT_8, and a
-/// transposed copy of the blocked cells.
+/// Whether a view's rules fit jump points: all weights equal, FM_CONNECT_8, and a transposed copy
+/// of the blocked cells.
 static inline bool fm_jump_search_applies(const fm_view *view)
 {
     return view->weights == NULL && view->connectivity == FM_CONNECT_8 &&
@@ -64,8 +63,9 @@ uint32_t fm_jump_search_cost(const fm_jump_search *search);
 uint32_t fm_jump_search_turns(const fm_jump_search *search, fm_cell *cells, uint32_t capacity);
 
 /// Whether what the search has done so far may depend on one of the changed cells. Takes time in
-/// the size of the search plus the number of changes. Says yes too often rather than too seldom: it
-/// looks at the expanded jump points' bounds, not at each scan. For searches under way.
+/// the size of the search plus the number of changes. May say yes where nothing depends on them,
+/// never the other way round: it checks the box around the expanded jump points, not each scan. For
+/// searches under way.
 bool fm_jump_search_may_have_seen(const fm_jump_search *search, const fm_change *changes,
                                   uint32_t count);
 

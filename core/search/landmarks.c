@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#define ROOTS_MAX             8u         // cells tried in search of the largest part of the map
+#define ROOTS_MAX             8u         // tried to find the largest connected part
 #define ERRANDS_BETWEEN_MOVES 16u        // of the adaptive rule
-#define HOLDS_LANDMARK        UINT64_MAX // mark of a branch that already has one
+#define HOLDS_LANDMARK        UINT64_MAX // mark of a branch that already has a landmark
 #define WALK_STRIDE           8u         // cells walked over for one unit of work
 
 static const char *const placement_names[] = {
@@ -124,7 +124,7 @@ static uint64_t count_free_cells(const fm_landmarks *l)
     return cell_count(l) - fm_bitmap_count(l->view->blocked);
 }
 
-// A free cell, or after many tries a blocked one, which nothing can be reached from.
+// A free cell, or after many tries a blocked one, from which nothing can be reached.
 static fm_cell random_cell(fm_landmarks *l)
 {
     fm_cell cell = 0;
@@ -144,7 +144,7 @@ static fm_cell parent_of(const fm_landmarks *l, fm_cell cell)
     return d == FM_DIRECTION_COUNT ? FM_CELL_NONE : fm_cell_step(cell, d);
 }
 
-// What the landmarks chosen so far say about the path from the root.
+// The bound that the landmarks chosen so far give for the path from the root.
 static uint32_t estimate_from_root(const fm_landmarks *l, fm_cell cell)
 {
     uint32_t best = fm_view_distance(l->view, l->root, cell);
@@ -304,7 +304,7 @@ static void begin_next(fm_landmarks *l)
     FM_UNREACHABLE();
 }
 
-// The first roots are for finding the part of the map that hangs together most.
+// The first roots are for finding the largest connected part of the map.
 static void choose_part(fm_landmarks *l)
 {
     uint32_t settled = l->field.settled_count;
@@ -316,7 +316,7 @@ static void choose_part(fm_landmarks *l)
     bool enough = settled >= count_free_cells(l) / 2 || l->tries >= ROOTS_MAX;
     bool best = l->best_settled_count == 0 || l->root == l->best_root;
     if (enough && best && settled == 0) {
-        fm_landmarks_abandon(l); // nothing is free here, or it has been walled in by now
+        fm_landmarks_abandon(l); // no free cell here, or it has been walled in since
     } else if (enough && best) {
         l->rooted = true;
         l->chosen = l->field.order[settled - 1];
@@ -333,7 +333,7 @@ static void end_root(fm_landmarks *l)
         return;
     }
     if (l->field.settled_count == 0) {
-        fm_landmarks_abandon(l); // it has been walled in by now
+        fm_landmarks_abandon(l); // it has been walled in since
         return;
     }
     // Where nothing better is found.
@@ -381,7 +381,7 @@ static void end_measuring(fm_landmarks *l)
 {
     begin_walk(l, FM_LANDMARKS_MERGING);
     if (l->field.settled_count == 0) {
-        fm_landmarks_abandon(l); // it has been walled in by now
+        fm_landmarks_abandon(l); // it has been walled in since
     }
 }
 
@@ -487,7 +487,7 @@ void fm_landmarks_advance(fm_landmarks *l, fm_work *work, uint32_t expansions_at
 
 // ---- the adaptive rule --------------------------------------------------------------------------
 
-// The live landmark that says most about the path, FM_LANDMARKS_MAX when all are silent.
+// The live landmark with the best bound for the path, FM_LANDMARKS_MAX when none has one.
 static uint32_t best_for(const fm_landmarks *l, fm_cell start, fm_cell goal)
 {
     uint32_t best = FM_LANDMARKS_MAX, best_difference = 0;
@@ -531,7 +531,7 @@ void fm_landmarks_adapt(fm_landmarks *l)
     bool taken = fm_view_is_blocked(l->view, goal);
     for (uint32_t i = 0; i < l->live_count; i++) {
         taken = taken || l->live[i].cell == goal;
-        // Old merits count for half; the one that moves begins with the mean, to be given a chance.
+        // Old merits count for half; the one that moves starts with the mean, to get a chance.
         l->live[i].used = i == least ? (uint32_t)(sum / (2 * l->live_count)) : l->live[i].used / 2;
     }
     if (!taken) {

@@ -1,10 +1,10 @@
 // core/search/landmarks.h: chooses landmarks for the differential heuristic and measures the map
 // from them, in the background: a bounded piece at a time, for as many ticks as it takes.
 //
-// Where landmarks stand decides what they are good for. One sees best those paths that lead
-// straight towards it or away from it.
+// Where landmarks stand decides what they are good for. A landmark estimates best those paths that
+// lead straight towards it or away from it.
 //
-//   random         anywhere in the part of the map that hangs together most
+//   random         anywhere in the largest connected part of the map
 //   farthest       each as far as can be from those before (Goldberg and Harrelson 2005)
 //   avoid          where the ones before say least: at the end of the branch of a tree of cheapest
 //                  paths over which their estimates add up to the largest error, no landmark being
@@ -16,9 +16,9 @@
 //    ^                                                                                   │
 //    └───────────────────────────────── publish ─────────────────────────────────────────┘
 //
-// A set is made beside the one in use and takes its place whole, between two ticks. With the
-// adaptive rule a single landmark moves now and then: the one that has been of least use goes to
-// the goal of a recent order.
+// A new set is measured beside the one in use and replaces it as a whole, between two ticks. With
+// the adaptive rule a single landmark moves now and then: the least useful one goes to the goal of
+// a recent order.
 //
 // Threads: advance() on one worker; the rest in serial stages.
 
@@ -63,7 +63,7 @@ typedef enum fm_landmarks_phase {
 typedef struct fm_landmark {
     fm_cell cell;
     uint32_t *costs; // owned
-    uint32_t used;   // errands for which it gave the best estimate, lately
+    uint32_t used;   // recent orders for which it gave the best estimate
 } fm_landmark;
 
 typedef struct fm_errand {
@@ -83,9 +83,9 @@ typedef struct fm_landmarks {
     fm_distance_field field;
     fm_cell chosen;    // where the next one is to stand
     fm_cell root;      // where `field` began, while choosing
-    bool rooted;       // the part of the map is chosen
+    bool rooted;       // the connected part of the map is chosen
     uint32_t tries;    // roots tried
-    fm_cell best_root; // of them, the one that most can be reached from
+    fm_cell best_root; // of them, the one that reaches the most cells
     uint32_t best_settled_count;
     uint64_t *marks; // by cell, what the placement works out
     uint32_t cursor; // of a walk over field.order
@@ -100,19 +100,19 @@ void fm_landmarks_init(fm_landmarks *landmarks, const fm_view *view, fm_landmark
 
 void fm_landmarks_fini(fm_landmarks *landmarks);
 
-/// Begins to make a new set, whatever was being made.
+/// Starts a new set and drops any unfinished one.
 void fm_landmarks_begin(fm_landmarks *landmarks);
 
-/// Gives up what is being made. The set in use stays.
+/// Drops the unfinished set. The set in use stays.
 void fm_landmarks_abandon(fm_landmarks *landmarks);
 
-/// Somebody was sent from `start` to `goal`: placement and the adaptive rule go by that.
+/// Notes an order from `start` to `goal`, for placement and the adaptive rule.
 void fm_landmarks_note_errand(fm_landmarks *landmarks, fm_cell start, fm_cell goal);
 
-/// With the adaptive rule: begins to move a landmark if it is time to.
+/// With the adaptive rule: starts moving a landmark if one is due.
 void fm_landmarks_adapt(fm_landmarks *landmarks);
 
-/// Continues. When memory runs out, what is being made is given up.
+/// Continues. When out of memory, drops the unfinished set.
 void fm_landmarks_advance(fm_landmarks *landmarks, fm_work *work, uint32_t expansions_at_start);
 
 /// Whether advance() has anything to do.
@@ -121,7 +121,7 @@ static inline bool fm_landmarks_are_busy(const fm_landmarks *landmarks)
     return landmarks->phase != FM_LANDMARKS_IDLE && landmarks->phase != FM_LANDMARKS_READY;
 }
 
-/// Puts a set that is ready in place of the one in use, and into the table.
+/// Replaces the set in use, and the table, if a new set is ready.
 void fm_landmarks_publish(fm_landmarks *landmarks, fm_landmark_table *table);
 
 /// Bytes held, the struct itself left out.

@@ -9,7 +9,7 @@
 
 #include "core/search/reach.h"
 
-#define ROWS_PER_EXPANSION 8u // looked through in the time of jumping from one cell
+#define ROWS_PER_EXPANSION 8u // charged as jumping from one cell
 
 enum phase {
     PHASE_FLOOD,
@@ -66,7 +66,7 @@ void fm_nearest_destroy(fm_nearest *nearest)
 
 // ---- candidates ---------------------------------------------------------------------------------
 
-// Row of a place in the order of looking: the goal's, the one below it, the one above it ... False
+// Row of a place in the order of scanning: the goal's, the one below it, the one above it ... False
 // when that lies outside the map.
 static bool row_of(const fm_nearest *n, uint32_t place, uint32_t *y)
 {
@@ -95,14 +95,14 @@ static fm_cell candidate(const fm_nearest *n, uint32_t place)
                          : fm_cell_at(i * 64 + 63 - (uint32_t)__builtin_clzll(word), y);
     }
     uint64_t word = row[i] & ~to_goal;
-    while (word == 0) { // the margin ends it
+    while (word == 0) { // the margin ends the loop
         word = row[++i];
     }
     uint32_t x = i * 64 + (uint32_t)__builtin_ctzll(word);
     return x < n->view->width ? fm_cell_at(x, y) : FM_CELL_NONE;
 }
 
-// Whether neither a row nor any row after it can have anything nearer.
+// Whether no row from this one on can have anything nearer.
 static bool is_past_the_best(const fm_nearest *n, uint32_t place)
 {
     uint32_t offset = (place / 2 + 1) / 2;

@@ -1,10 +1,10 @@
 // core/search/nearest.h: where to go when there is no path to the goal: the reachable cell that is
 // nearest to it.
 //
-// Jumps leave most cells out, so what a failed search has reached does not answer it. Instead the
-// part of the map that the start belongs to is flooded, and its rows are looked through from the
-// goal's row outward. Where several cells are equally near, jump searches find which of them has
-// the shortest path.
+// Jumps skip most cells, so the cells that a failed search has reached do not answer this. Instead
+// the part of the map that the start belongs to is flooded, and its rows are looked through from
+// the goal's row outward. Where several cells are equally near, jump searches find which of them
+// has the shortest path.
 //
 // "Nearest" is by fm_view_distance() to the goal, then by cost of the path, then by row distance
 // from the goal's row, the row below first, the cell to the west first.
@@ -29,7 +29,7 @@ void fm_nearest_destroy(fm_nearest *nearest);
 
 /// Searches on, as fm_planner_ops.advance does.
 ///
-/// @param search  the caller's, used between this and the last call by nobody else
+/// @param search  the caller's; only this object uses it between the first and the last call
 /// @param cell    receives the nearest cell with FM_JUMP_FOUND
 /// @return FM_JUMP_RUNNING, FM_JUMP_FOUND or FM_JUMP_EXHAUSTED
 fm_jump_state fm_nearest_advance(fm_nearest *nearest, fm_jump_search *search, fm_work *work,

@@ -1,10 +1,9 @@
 // core/search/open_list.h: the open list of a forward search, by buckets or as a heap.
 //
-// Both forms are lazy: a cell whose priority falls is simply pushed again, and nothing is ever
-// searched for, unlinked or sifted from the middle. The entry left behind no longer agrees with its
-// cell and is thrown away when it comes to the top; the search decides that, because it knows g
-// and h. This works for searches whose priorities only fall; D* Lite raises them and has
-// bucket_queue.h.
+// Both forms are lazy: a cell whose priority falls is pushed again, and nothing is ever searched
+// for, unlinked or sifted from the middle. The old entry no longer matches its cell; the search
+// drops it when it comes to the top, because it knows g and h. This works for searches whose
+// priorities only fall; D* Lite raises them and has bucket_queue.h.
 //
 // Buckets   one list per value of f, in a ring. With a consistent h all keys in the list lie within
 //           twice the costliest step of the smallest, so the ring is short (32 for steps of 10 and
@@ -55,7 +54,7 @@ void fm_open_init(fm_open_list *list, const fm_memory *memory);
 /// Releases all memory. The list is empty and may be used again.
 void fm_open_fini(fm_open_list *list);
 
-/// Empties the list and makes it fit for keys within `span` of the smallest.
+/// Empties the list and prepares it for keys within `span` of the smallest.
 /// @return false when out of memory
 FM_CHECKED bool fm_open_clear(fm_open_list *list, fm_queue_kind kind, uint32_t span);
 
@@ -70,7 +69,7 @@ size_t fm_open_bytes(const fm_open_list *list);
 void fm_open_visit(const fm_open_list *list, fm_queue_kind kind,
                    bool (*visit)(void *context, uint32_t node, uint64_t key), void *context);
 
-// The distance from bucket `from` to the next one in use, going round. Some bucket is in use.
+// The distance from bucket `from` to the next one in use, around the ring. Some bucket is in use.
 static inline uint32_t fm_open_gap(const fm_open_list *list, uint32_t from)
 {
     uint32_t word_mask = list->bucket_count / 64 - 1;

@@ -199,8 +199,8 @@ static bool take_nowhere(fm_pages *pages, fm_slab *slab)
     return true;
 }
 
-// Both ways, with every page around that exists, so that afterwards a missing link means a missing
-// page and nobody needs to ask the hash table.
+// Links both ways with every page around that exists, so that a missing link means a missing page
+// and the hash table need not be asked.
 static void link_to_neighbours(const fm_pages *pages, fm_page *page)
 {
     int32_t x = (int32_t)fm_cell_x(page->corner), y = (int32_t)fm_cell_y(page->corner);

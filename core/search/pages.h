@@ -84,8 +84,7 @@ fm_page *fm_pages_get(fm_pages *pages, fm_cell cell, fm_slab *slab);
 static inline void *fm_pages_node(const fm_pages *pages, fm_cell cell);
 
 /// Whether a cell lies within `margin` cells of the box around all pages; if not, no page is so
-/// near. Sets most changes of a large map apart from the few that concern a search, without a look
-/// at the hash table.
+/// near. Filters out most changes of a large map without a look at the hash table.
 static inline bool fm_pages_may_hold(const fm_pages *pages, fm_cell cell, int32_t margin)
 {
     int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);

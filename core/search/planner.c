@@ -44,7 +44,7 @@ bool fm_planner_spec_is_optimal(const fm_planner_spec *spec, const fm_view *view
     FM_UNREACHABLE();
 }
 
-// "1.1," for 1100: without zeros at the end.
+// "1.1," for 1100: without trailing zeros.
 static void format_field(const fm_field_options *field, char *text, size_t size)
 {
     size_t length = 0;

@@ -2,8 +2,8 @@
 //
 // A planner answers for one (team knowledge, movement class, goal) and keeps its search between
 // ticks. It reads the world through a `const fm_view *` only. It never reads a clock: it is handed
-// a number of expansions and a deadline to ask about (fm_work), stops when either is used up, and
-// continues from the same unit of work next time.
+// a number of expansions and a deadline to check (fm_work), stops when either is used up, and
+// resumes at the same unit of work next time.
 //
 //                  set_goal / knowledge_changed / forget / set_starts
 //      ┌───────────────────────────────┬───────────────────────┐
@@ -15,7 +15,7 @@
 //   FOUND        next_step() leads along a shortest path on what is known; see ops->finding
 //   PARTIAL      real-time planners: next_step() is a good move, not yet a proven one
 //   UNREACHABLE  no path on what is known; any change of knowledge withdraws it
-//   EXHAUSTED    search memory ran out; next_step() has no answer
+//   EXHAUSTED search memory ran out; next_step() has no answer
 //
 // Shared planners (ops->shared) search backward from the goal and answer for any number of
 // agents; the others search from their one agent. Each answers for the cells that set_starts()
@@ -44,7 +44,7 @@ typedef enum fm_plan_state {
     FM_PLAN_EXHAUSTED,
 } fm_plan_state;
 
-// How advance() learns that time is up. NULL function: never.
+// How advance() learns that the deadline has passed. NULL function: never.
 typedef struct fm_deadline {
     bool (*passed)(void *context);
     void *context;
@@ -63,7 +63,8 @@ typedef struct fm_work {
     uint32_t expansions;     // added to by advance() and knowledge_changed(): work charged
     uint32_t secondary; // the part of it that was not the expansion of a cell: repair, re-keying
     fm_deadline deadline;
-    bool in_turn; // searches are finished one after the other: a move meanwhile would only cost
+    bool in_turn; // searches are finished one after the other, so no move is wanted before the
+                  // search is done
     bool cut;     // set by advance() when it stopped because of the deadline
     // What `expansions` was when the deadline stopped it; in a replay given beforehand, in place of
     // a deadline. 0: it did not.
@@ -77,21 +78,21 @@ typedef enum fm_queue_kind {
 } fm_queue_kind;
 
 typedef enum fm_ties {
-    FM_TIES_DEFAULT, // whatever the planner does best
+    FM_TIES_DEFAULT, // the planner's default
     FM_TIES_SMALLER_G,
     FM_TIES_LARGER_G,
 } fm_ties;
 
-// Which of several equally good steps an agent makes (D* Lite).
+// Which of several equally good steps an agent takes (D* Lite).
 typedef enum fm_step_choice {
     FM_STEP_NEAREST, // to the cell nearest to the goal as the crow flies: fewer moves in the end
-    FM_STEP_FIRST,   // in the order of directions: what published experiments count
+    FM_STEP_FIRST,   // the first in the order of directions, as in published experiments
 } fm_step_choice;
 
-// How exact a goal field is, and how soon. In all of them 0 means the default.
+// How exact a goal field is, and how soon it is repaired. 0 means the default in all of them.
 typedef struct fm_field_options {
     uint16_t weight;  // of the estimate, in thousandths: 1000 (shortest paths) to 2000
-    uint16_t period;  // ticks between repairs, while everybody has a step: 1..FM_PERIOD_MAX
+    uint16_t period;  // ticks between repairs while every agent has a step: 1..FM_PERIOD_MAX
     uint16_t horizon; // tiles that paths are checked ahead; FM_HORIZON_NONE: to the goal
     uint16_t full;    // ticks between checks to the goal, where the horizon is shorter
 } fm_field_options;
@@ -108,17 +109,17 @@ typedef struct fm_planner_options {
     fm_step_choice step;
     uint32_t lookahead; // expansions per episode of real-time planners; 0: what the grant allows
     fm_heuristic_kind heuristic; // of forward searches
-    fm_field_options field;      // of goal fields; all zero: the defaults
-    // Set by worlds where agents push each other, not by name. One that was pushed off its path may
-    // go back to it straight instead of searching again (jump points): its path is then some cells
-    // longer than a shortest one.
+    fm_field_options field;      // of goal fields; all zero: the defaults Set by worlds where
+    // agents push each other, not by name. One that was pushed off its path may go back to it
+    // straight instead of searching again (jump points): its path is then some cells longer than a
+    // shortest one.
     bool rejoin;
 } fm_planner_options;
 
 // Which estimates a planner can be guided by.
 typedef enum fm_guidance {
     FM_GUIDED_BY_ITS_OWN,    // the option `heuristic` is refused
-    FM_GUIDED_BY_CONSISTENT, // what it learns or checks would go wrong by others
+    FM_GUIDED_BY_CONSISTENT, // others would break what it learns or checks
     FM_GUIDED_BY_ANY,        // where the estimates are too high, paths may be longer
 } fm_guidance;
 
@@ -131,7 +132,7 @@ typedef enum fm_finding {
 
 typedef struct fm_planner_ops fm_planner_ops;
 
-#define FM_STEPS_ALL UINT32_MAX // for fm_planner_ops.walk: as far as the path goes
+#define FM_STEPS_ALL UINT32_MAX // for fm_planner_ops.walk: check the whole path
 
 // A planner as a user names it: "dstar-lite" or "dstar-lite:queue=heap,ties=larger-g".
 typedef struct fm_planner_spec {
@@ -145,7 +146,7 @@ typedef struct fm_inspection {
     fm_cell cell;
     bool open;
     bool closed; // expanded by the current search
-    bool stale;  // what is known around it has changed since, and it has not been looked at again
+    bool stale;  // knowledge around it has changed since, and the search has not handled that yet
     uint32_t g;
     uint32_t h; // the heuristic in use, learned where the algorithm learns
     uint32_t rhs;
@@ -168,26 +169,26 @@ struct fm_planner_ops {
     // One instance answers for all agents with the same (knowledge, class, goal).
     bool shared;
 
-    // Needs equal weights and FM_CONNECT_8, such as jump points. The catalogue's caller checks.
+    // Needs equal weights and FM_CONNECT_8, like jump points. The catalogue's caller checks.
     bool uniform_only;
 
     // May report PARTIAL moves before a search is complete.
     bool real_time;
 
-    // Shares the tiles of its view (core/map/tile_map.h), which are hung on it before init(), and
-    // finds there what has changed: knowledge_changed() has nothing for it.
+    // Shares the tiles of its view (core/map/tile_map.h), which the view has before init(), and
+    // finds changes there: knowledge_changed() does nothing.
     bool uses_tiles;
 
     // Keeps a field of distances: a cell that has a distance has a step as well. How many of these
     // a world has decides whether groups get more.
     bool keeps_field;
 
-    // Agents that have it go by one shared search when enough of them have the same goal, and step
-    // ahead while that one has no answer. Not for planners that are shared themselves.
+    // Agents with this planner switch to one shared search when enough of them have the same goal,
+    // and use their own while it has no answer. Not for planners that are shared themselves.
     bool joins_groups;
 
-    // What it says before its search is over is no better for a few expansions: it waits until it
-    // can be granted more. For planners with real_time.
+    // A few more expansions do not improve its answer before its search is over: it waits for a
+    // larger grant. For planners with real_time.
     bool waits_for_grant;
 
     // Takes the option `weight`: above 1 paths may be longer than the cheapest.
@@ -224,13 +225,13 @@ struct fm_planner_ops {
     void (*forget)(void *self, fm_slab *slab);
 
     // Works until every start has its answer, until work->expansions_max expansions are done, or
-    // until the deadline has passed (looked at every FM_DEADLINE_STRIDE units). Tests for the end
-    // of the search before it tests for the end of the grant, so a search that needs exactly
+    // until the deadline has passed (checked every FM_DEADLINE_STRIDE units). Tests for the end of
+    // the search before it tests for the end of the grant, so a search that needs exactly
     // expansions_max expansions is finished by them. At least one unit of progress per call.
     // Returns the state of the start that is furthest behind.
     fm_plan_state (*advance)(void *self, fm_work *work);
 
-    // Whether advance() would have nothing to do. NULL: it has to be asked.
+    // Whether advance() would have nothing to do. NULL: call advance() to find out.
     bool (*is_done)(const void *self);
 
     // The answer for an agent that stands on `start`, one of the starts set last.
@@ -240,16 +241,16 @@ struct fm_planner_ops {
     // FM_CELL_NONE when there is no answer (yet). Deterministic ties.
     fm_cell (*next_step)(const void *self, fm_cell start);
 
-    // state_at() and, where it is FOUND or PARTIAL, next_step() in one, for planners to which both
-    // are the same work. May be NULL.
+    // state_at() and, where that is FOUND or PARTIAL, next_step() in one call, for planners that do
+    // both in one computation. May be NULL.
     fm_plan_state (*answer)(const void *self, fm_cell start, fm_cell *next);
 
     // Ranks the cells around `start`, one of the starts set last: writes into distances[d] how far
     // the goal is from the neighbour in each direction d of `moves` (bits, as fm_view_moves()
-    // gives them), and into distances[FM_DIRECTION_COUNT] how far it is from `start`. They need to
-    // compare among each other only: exact where the search knows, else an estimate. For agents
-    // that get in each other's way, and may have to take another cell than next_step()'s.
-    // NULL: fm_view_distance() to the goal has to do.
+    // gives them), and into distances[FM_DIRECTION_COUNT] how far it is from `start`. They only
+    // need to be comparable with each other: exact where the search knows, else an estimate. For
+    // agents that block each other and may have to take another cell than next_step()'s. NULL:
+    // fm_view_distance() to the goal is used.
     void (*distances)(const void *self, fm_cell start, uint32_t moves,
                       uint32_t distances[FM_DIRECTION_COUNT + 1]);
 
@@ -279,15 +280,15 @@ struct fm_planner_ops {
     bool (*is_walking)(const void *self);
     fm_plan_state (*walk)(void *self, fm_cell start, uint32_t steps);
 
-    // Asks the memory for what walk() and next_step() will read beyond `self`, which is near
-    // already. Changes nothing. May be NULL.
+    // Prefetches what walk() and next_step() will read beyond `self`, which was prefetched already.
+    // Changes nothing. May be NULL.
     void (*fetch)(const void *self);
 
     // For saved worlds (world_file.h), where what is known is small; all three or none. settle()
-    // lets go of all that save() does not write, or returns false: it is not worth keeping, and the
-    // planner ends. It has an answer (FOUND), and nothing has changed since. load() brings one that
-    // was just made by init() to where settle() left the other; the bytes may be anything, and
-    // whatever is wrong with them is noted in the reader. Returns FM_OK or FM_ERR_NO_MEMORY.
+    // drops all that save() does not write, or returns false: not worth keeping, the planner is
+    // destroyed. Called only on a planner that has an answer (FOUND) with nothing changed since.
+    // load() brings a planner fresh from init() to the state in which settle() left the other; the
+    // bytes may be anything, and errors are noted in the reader. Returns FM_OK or FM_ERR_NO_MEMORY.
     bool (*settle)(void *self, fm_slab *slab);
     void (*save)(const void *self, fm_writer *writer);
     fm_status (*load)(void *self, fm_reader *reader);
@@ -307,14 +308,14 @@ bool fm_planner_spec_fits(const fm_planner_spec *spec, fm_connectivity connectiv
 /// Part of what a planner promises; the tests hold it to that.
 bool fm_planner_spec_is_optimal(const fm_planner_spec *spec, const fm_view *view);
 
-/// ops->distances, or what stands in for it.
+/// ops->distances, or its fallback.
 void fm_planner_distances(const fm_planner_ops *ops, const void *self, const fm_view *view,
                           fm_cell goal, fm_cell start, uint32_t moves,
                           uint32_t distances[FM_DIRECTION_COUNT + 1]);
 
 /// Whether advance() has to return now. `expansions_at_start` is what work->expansions was when it
-/// was called. Between two calls work->expansions must grow, or a replay, which has the count alone
-/// to go by, would stop somewhere else than the deadline did.
+/// was called. Between two calls work->expansions must grow: a replay stops by the count alone, and
+/// would otherwise stop at another place than the deadline did.
 static inline bool fm_work_must_stop(fm_work *work, uint32_t expansions_at_start)
 {
     uint32_t done = work->expansions - expansions_at_start;
@@ -339,8 +340,8 @@ static inline void fm_work_charge(fm_work *work, uint32_t units)
     work->secondary += units;
 }
 
-/// The same for loops too small to ask every time: how many units of work may be done before it has
-/// to be asked again. 0: advance() has to return now.
+/// The same for loops too small to check every time: how many units of work may be done before the
+/// next check. 0: advance() has to return now.
 static inline uint32_t fm_work_units(fm_work *work, uint32_t expansions_at_start)
 {
     if (fm_work_must_stop(work, expansions_at_start)) {

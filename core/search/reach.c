@@ -2,8 +2,8 @@
 
 #include "core/search/reach.h"
 
-// First x' >= x whose bit is `value`, looking no further than the margin behind the row. `row` is a
-// row of a blocked bitmap, so a search for 1 always ends.
+// First x' >= x whose bit is `value`, ending at the margin behind the row. `row` is a row of a
+// blocked bitmap, so a search for 1 always ends.
 static uint32_t next_with(const uint64_t *row, uint32_t x, bool value, uint32_t x_end)
 {
     uint64_t flip = value ? 0 : UINT64_MAX;

@@ -12,7 +12,7 @@
 #include "core/search/planner.h"
 
 typedef struct fm_reach_run {
-    uint16_t y, x_first, x_last; // where to look for free cells that are not reached yet
+    uint16_t y, x_first, x_last; // rows and ranges to scan for free cells not reached yet
 } fm_reach_run;
 
 typedef struct fm_reach {
@@ -21,7 +21,7 @@ typedef struct fm_reach {
     fm_bitmap reached;
     fm_reach_run *stack;
     uint32_t stack_count, stack_capacity;
-    bool done;      // nothing is left to look at
+    bool done;      // nothing is left to scan
     bool exhausted; // memory ran out; `reached` is incomplete
 } fm_reach;
 

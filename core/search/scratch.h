@@ -1,9 +1,10 @@
-// core/search/scratch.h: what a worker lends to searches that keep nothing between replans.
+// core/search/scratch.h: search memory that a worker lends to planners that keep none between
+// replans.
 //
 // A jump-point search needs a table and an open list for some microseconds and then only its path.
-// So the memory belongs to the worker, warm in its cache, and passes from planner to planner. A
-// search that does not finish within its grant takes its memory along until it does, and another
-// grows in its place.
+// So the memory belongs to the worker, stays warm in its cache, and passes from planner to planner.
+// A search that does not finish within its grant keeps its memory until it does, and the worker
+// makes another.
 //
 // Threads: one worker at a time for each scratch. What was taken from one worker's scratch may be
 // given to another's of the same world.

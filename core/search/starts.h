@@ -3,11 +3,11 @@
 // The open list is ordered by f = cost + h + km. h is the distance to the box around the agents,
 // which with one agent is its cell. When they move, h shrinks; instead of touching every key, km
 // grows by as much (fm_starts_rebase), so that every stored key stays a lower bound, and a key that
-// turns out too small is renewed when it comes up. That is the "key modifier" of D* Lite.
+// is too small is renewed when it comes up. That is the "key modifier" of D* Lite.
 //
 // The search continues until the last agent is settled: until its cell's cost is known to be the
-// true distance. What that takes the search decides; here is only who is settled already. Settled
-// ones stay so until the map changes, so only the first other one is ever looked at.
+// true distance. The search decides when that is; this list only keeps which ones are. Settled
+// starts stay settled until the map changes, so only the first unsettled one is ever checked.
 //
 // Source: S. Koenig, M. Likhachev, "D* Lite", AAAI 2002 (km).
 
@@ -38,8 +38,8 @@ static inline void fm_starts_init(fm_starts *starts, const fm_memory *memory)
 
 void fm_starts_fini(fm_starts *starts);
 
-/// The agents stand here now; nobody is settled. Copies the cells; count >= 1. False when memory is
-/// out, and then nothing has changed.
+/// The agents stand here now; nobody is settled. Copies the cells; count >= 1. False when out of
+/// memory; then nothing has changed.
 FM_CHECKED bool fm_starts_set(fm_starts *starts, const fm_cell *cells, uint32_t count);
 
 /// Declares the first `settled_count` starts settled, and no other.
@@ -73,7 +73,7 @@ static inline bool fm_starts_have_moved(const fm_starts *starts)
 }
 
 /// From now on keys are computed for where the agents are now; older ones are lower bounds. False
-/// when km would pass FM_KM_MAX, once in a very long life: then the search has to start over.
+/// when km would pass FM_KM_MAX, which takes very long: then the search has to start over.
 FM_CHECKED bool fm_starts_rebase(fm_starts *starts, const fm_view *view);
 
 /// Bytes held.

@@ -16,7 +16,7 @@ struct fm_sweep {
     fm_cell source;
     fm_box box;
     fm_queue_kind queue;
-    fm_slab slab; // its own, so that it may be dropped at any time
+    fm_slab slab; // its own slab, so that the sweep may be dropped at any time
     fm_pages pages;
     fm_open_list open;
     bool begun;

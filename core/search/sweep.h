@@ -2,8 +2,9 @@
 // one cell: A* towards a box (box.h), which continues where a search for one goal would stop.
 //
 // Inside the box the estimate is zero, so its cells come in the order of their costs; outside it,
-// the search goes straight for the box. Several goals are asked for with the box around them: the
-// first one to come is the nearest. A field of distances is the box's cells until all have come.
+// the search heads straight for the box. For the nearest of several goals, take the box around
+// them: the first goal to come is the nearest. For a field of distances, sweep until all cells of
+// the box have come.
 //
 // Threads: one worker at a time for each sweep.
 
@@ -21,8 +22,7 @@ typedef enum fm_sweep_state {
     FM_SWEEP_EXHAUSTED, // memory ran out
 } fm_sweep_state;
 
-/// Called with each cell of the box that can be reached, once, by rising cost. Returns whether to
-/// stop.
+/// Called once for each cell of the box that can be reached, by rising cost. Returns true to stop.
 typedef bool fm_sweep_fn(fm_cell cell, uint32_t cost, void *context);
 
 /// @param view    must not change until the sweep is over; its words may move

@@ -51,7 +51,7 @@ fm_cell fm_wave_take(fm_wave *wave)
 
 void fm_wave_spread(fm_wave *wave, fm_cell cell, const fm_memory *memory)
 {
-    // Straight steps first: what lies straight ahead is the better one of two.
+    // Straight steps first: of two cells at the same number of steps the straight one is better.
     uint32_t moves = fm_view_moves(wave->view, cell);
     for (uint32_t i = 0; i < FM_DIRECTION_COUNT; i++) {
         uint32_t d = i < 4 ? 2 * i : 2 * i - 7;

@@ -1,9 +1,9 @@
 // core/search/wave.h: a breadth-first wave over a view: the cells around a cell, by number of
 // steps.
 //
-// For looking around on what is believed of the map: the nearest frontier, places to flee to, cells
-// for a group. A wave can be left and continued at any cell, and is restarted in the time that
-// the one before took: what it has marked is in its queue.
+// For searches around a cell on what is known of the map: the nearest frontier, places to flee to,
+// cells for a group. A wave can be suspended and continued at any cell. Restarting takes as long as
+// the last wave did: only the cells in its queue are unmarked.
 //
 // Threads: one at a time.
 

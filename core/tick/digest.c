@@ -12,7 +12,7 @@
 
 // ---- one agent, one planner ---------------------------------------------------------------------
 
-// What few agents have.
+// Members that few agents use.
 static uint64_t hash_additions(const struct fm_agent *agent, uint64_t hash)
 {
     if (agent->sight != 0 || agent->tag_shown || agent->name_generation != agent->generation) {

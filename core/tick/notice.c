@@ -1,11 +1,10 @@
-// core/tick/notice.c: what the search stage has to turn to because of what teams have learned.
+// core/tick/notice.c: wakes the planners that are affected by what teams have learned.
 //
-// Nobody asks planners one by one what a change means to them. Those that are eager are notified
-// when their agents have moved, or after FM_LOG_TICKS ticks. Those that walk are asked whether the
-// next steps of their path are still legal, and only where something has changed near their agents
-// in this tick; of the whole path after an edit, and every FULL_LOOK_TICKS ticks, each in its turn.
-// A cell that became cheaper may shorten any path: then, which is rare, all of a team's planners
-// are notified.
+// Planners are not asked one by one what a change means to them. Eager ones are notified when their
+// agents have moved, or after FM_LOG_TICKS ticks. Those that walk check the next steps of their
+// path, only where something has changed near their agents in this tick; they check the whole path
+// after an edit, and every FULL_LOOK_TICKS ticks, each in its turn. A cell that became cheaper may
+// shorten any path: then, which is rare, all of a team's planners are notified.
 
 #include "core/tick/notice.h"
 #include "core/world/due.h"
@@ -14,7 +13,7 @@
 #define FULL_LOOK_TICKS 16u
 #define STEPS_AHEAD     (FM_FRESH_SIDE / 2)
 
-// A look at steps is nothing but a look: whatever it finds, the planner searches in its turn.
+// Checking steps changes nothing: whatever it finds, the planner searches in its turn.
 static void look_ahead(fm_world *world, const struct fm_agent *agent, const fm_change_log *log,
                        uint32_t steps)
 {
@@ -41,7 +40,8 @@ static void look_ahead_of(fm_world *world, uint32_t slot)
     }
     const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
     const fm_change_log *log = fm_knowledge_log(knowledge, agent->class_index);
-    // By its number in its team, and the team's: slots would show how many agents others have.
+    // By its number in its team, and the team's number: slots would depend on how many agents
+    // others have.
     bool in_full = (agent->member + agent->team + world->tick) % FULL_LOOK_TICKS == 0 ||
                    log->edited > log->trimmed;
     if (in_full || fm_change_log_is_fresh(log, agent->cell)) {
@@ -64,7 +64,7 @@ static void look_ahead_of_agents(uint32_t begin, uint32_t end, uint32_t worker, 
     fm_agents_note_visits(world, visits);
 }
 
-// What the view of a planner has become may be better than what it goes by.
+// The planner's view may have become better than its search knows.
 static void wake_for_cheaper(fm_world *world)
 {
     for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {

@@ -1,4 +1,4 @@
-// core/tick/notice.h: what of all that changed the search stage has to turn to.
+// core/tick/notice.h: which planners must react to what has changed.
 
 #pragma once
 

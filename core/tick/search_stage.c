@@ -1,10 +1,10 @@
 // core/tick/search_stage.c: the search stage: planners and surveys search in rounds, within grants
 // that share the tick's expansions, until the budget or the deadline ends it. Teams share first
 // (account.h), then the planners of each, among which a survey counts as one. tick.h says why a
-// replay can do the same again.
+// replay can repeat it.
 //
-// The stage turns to planners that are due (core/world/due.h), and to no others: what a tick costs
-// goes by what happened in it, not by how many planners there are.
+// The stage visits only planners that are due (core/world/due.h): a tick's cost depends on what
+// happened in it, not on how many planners exist.
 
 #include "core/tick/search_stage.h"
 
@@ -16,8 +16,8 @@
 
 #define MOVES_SHARE  4u    // of a team that has less than that, this part is for moves
 #define TURN_GROWTH  2u    // bits: who has had a turn in vain gets four times as much the next time
-#define TURNS_MAX    8u    // that grants grow with
-#define TURNS_SPENT  3u    // after which a team has had its turn, though its search is not over
+#define TURNS_MAX    8u    // factor by which grants grow
+#define TURNS_SPENT  3u    // after which a team's turn is over, even if its search is not
 #define TURNS_STRIDE 7919u // how far the orders of turns rotate from tick to tick
 
 // Items that a worker takes at a time.
@@ -48,8 +48,8 @@ static bool list_starts(fm_world *world)
     return true;
 }
 
-// Those that are notified, by team, in their order. Counts them in the accounts, and leaves the end
-// of each team's part in `ends`.
+// Lists the notified planners by team, in their order. Counts them in the accounts, and writes the
+// end of each team's part to `ends`.
 static void list_by_team(fm_world *world, uint32_t *slots, uint32_t *ends)
 {
     for (uint32_t i = 0; i < world->lists.notified_count; i++) {
@@ -134,7 +134,7 @@ static bool list_searchers(fm_world *world)
     return true;
 }
 
-// The surveys that have something to measure.
+// Lists the surveys that have something to measure.
 static bool list_surveys(fm_world *world)
 {
     world->surveys.running_count = 0;
@@ -167,18 +167,18 @@ static void open_accounts(struct fm_tick *t)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         struct fm_team *team = &world->teams.list[i];
         fm_account_open(&team->account, budget, weight_sum);
-        // Work on labels was done before the search, in the place of some of the team's. The time
-        // that it took belongs to the assign stage: taken from the tick's budget as well, it would
-        // leave nothing for anybody in ticks in which thousands of teams ask.
+        // Work on labels was done before the search and is taken from the team's account. Its time
+        // belongs to the assign stage: if the tick's budget paid for it as well, nothing would be
+        // left in ticks in which thousands of teams ask.
         fm_account_spend(&team->account, team->labels.units + team->seekers.cells_used);
         t->report->label_units += team->labels.units;
     }
 }
 
-// In round 0 nobody gets more than most repairs need. When that is more than there is, the planners
-// of a team that has few of them get more: together as much as those of any other team. Only then,
-// because the moves of real-time planners depend on their grants, and a player is not to learn from
-// its own how many planners the others have.
+// In round 0 no planner gets more than most repairs need. When that is more than there is, the
+// planners of a team that has few of them get more: together as much as those of any other team.
+// Only then, because the moves of real-time planners depend on their grants, and a player is not to
+// learn from its own how many planners the others have.
 static uint64_t first_grant(const fm_account *account, uint64_t budget, uint32_t planner_count,
                             uint32_t team_count)
 {
@@ -189,10 +189,9 @@ static uint64_t first_grant(const fm_account *account, uint64_t budget, uint32_t
     return mean < FM_FIRST_GRANT ? FM_FIRST_GRANT : mean;
 }
 
-// All the same to everybody, if that is enough to begin with. If not, in round 0 those that can use
-// a little get a little, for a move, and from then on some get enough for a whole search, one after
-// the other: a search costs least when it is done in one go, and those of agents that move on in
-// between even restart.
+// Equal grants, if these are enough to begin with. If not, in round 0 planners that can use a
+// little get a little, for a move; from then on some get enough for a whole search, one after the
+// other: a search costs least in one piece, and some restart when their agents move in between.
 static void set_grant(fm_account *account, uint32_t round, uint64_t allowance, uint64_t first)
 {
     uint64_t grant = allowance / (round == 0 ? account->searching : account->served);
@@ -207,9 +206,9 @@ static void set_grant(fm_account *account, uint32_t round, uint64_t allowance, u
     account->grant = grant < 1 ? 1 : grant > UINT32_MAX ? UINT32_MAX : (uint32_t)grant;
 }
 
-// Whether a team's planners get their grants from the pool. Where even one planner of each team
-// could not finish a search, teams put together what they have, and those that have waited longest
-// search first: dealt out, it would be of no use to anybody.
+// Whether a team's planners get their grants from the pool. Where the teams' shares are too small
+// for even one search each, teams pool them, and those that have waited longest search first:
+// divided, the shares would be of no use.
 static bool is_pooled(const fm_world *world, const fm_account *account)
 {
     return world->lists.teams_in_turns && account->in_turns;
@@ -265,8 +264,8 @@ static uint32_t grant_of(const struct fm_tick *t, const struct fm_planner *plann
     return is_left_out ? 0 : smaller(grant, UINT32_MAX);
 }
 
-// Deals out the round's grants, where not everybody gets one to those that stand first in the list.
-// Returns how far that went.
+// Sets the round's grants; where there is not enough for all, for the first in the list. Returns
+// how many planners got one.
 static uint32_t deal_grants(struct fm_tick *t)
 {
     fm_world *world = t->world;
@@ -589,7 +588,7 @@ static void tell_planners(struct fm_tick *t)
     spend(t, used);
 }
 
-// What the tick cost a search, for people who ask. Returns what it searched because of changes.
+// What the tick cost a search, for inspection. Returns what it searched because of changes.
 static uint64_t note_cost(fm_world *world, struct fm_planner *planner)
 {
     uint64_t used = planner->expansions - planner->noted_expansions, replanned = 0;
@@ -624,7 +623,7 @@ static void note_edits(fm_world *world, uint64_t replanned)
     }
 }
 
-// Those that are not finished are due again; the others when something happens to them.
+// Planners that are not finished are due again; the others when something happens to them.
 static void close_stage(fm_world *world)
 {
     uint64_t replanned = 0;
@@ -643,7 +642,7 @@ static void close_stage(fm_world *world)
     note_edits(world, replanned);
 }
 
-// Lists all that the stage turns to. When out of memory they stay due.
+// Lists all that the stage visits. When out of memory they stay due.
 static bool list(struct fm_tick *t)
 {
     fm_world *world = t->world;
@@ -675,7 +674,7 @@ void fm_stage_search(struct fm_tick *t)
     fm_view_surveys_follow(world);
     fm_search_notice(t);
     if (!list(t)) {
-        return; // out of memory: nobody searches in this tick
+        return; // out of memory: no searches in this tick
     }
     t->report->planners_notified = world->lists.notified_count;
     tell_planners(t);

@@ -1,4 +1,5 @@
-// core/tick/search_stage.h: the search stage: who may search how much.
+// core/tick/search_stage.h: the search stage: shares the tick's expansions among planners and lets
+// them search.
 
 #pragma once
 

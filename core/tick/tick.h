@@ -16,8 +16,8 @@
 // the next one starts. The order is the order of the table in tick.c; no other place decides it.
 //
 // Why it is deterministic: time comes in as a number of expansions and as the record of which
-// planners the deadline cut short; serial stages walk agents in slot order; parallel stages leave
-// nothing behind that depends on who ran them. Proof: tests/core/tick/test_determinism.c.
+// planners the deadline cut short; serial stages walk agents in slot order; results of parallel
+// stages do not depend on which worker ran what. Proof: tests/core/tick/test_determinism.c.
 //
 // Grants: the budget is shared among teams first, who may save what they do not use (account.h),
 // and then equally among the planners of each. First every planner is notified of what changed and
@@ -26,8 +26,8 @@
 // over is shared again, for FM_SEARCH_ROUNDS_MAX rounds at most. Where the equal share of a team
 // would be too small for a search, it is not dealt out equally: in round 0 real-time planners get
 // some for a move, and then one planner after the other gets what finishes a search, those first
-// whose agents cannot move, and of these those that have waited longest. Those for which there is
-// not enough at all are not even notified: they stay due (core/world/due.h).
+// whose agents cannot move, and of these those that have waited longest. Planners that get nothing
+// at all are not even notified: they stay due (core/world/due.h).
 //
 // Teams take turns, planner by planner. The deadline stops every planner within FM_DEADLINE_STRIDE
 // units, and those whose turn has not come search nothing in this tick. The order of turns rotates

@@ -1,9 +1,9 @@
 // core/tick/tick_state.h: what the stages of one tick share, for the files that make up the row.
-// Nobody else includes it: tick.h is what there is to know.
+// No other file includes it; tick.h is the interface.
 //
 //   tick.c          the row, and the stages that are short
-//   notice.c        what of all that changed the search stage has to turn to
-//   search_stage.c  who may search how much
+//   notice.c        wakes planners that must react to changes
+//   search_stage.c  shares the tick's expansions among planners
 
 #pragma once
 

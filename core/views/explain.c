@@ -17,13 +17,13 @@ static const struct fm_planner *planner_of(const fm_world *world, const struct f
     return agent->planner == FM_SLOT_NONE ? NULL : &fm_world_planners(world)->slots[agent->planner];
 }
 
-// The step that its search wants an agent to make that has not moved since.
+// The step that its search wants an agent to make, if the agent has not moved since.
 static fm_cell wanted_step(const struct fm_planner *planner, const struct fm_agent *agent)
 {
     return planner->spec.ops->next_step(planner->self, agent->cell);
 }
 
-// Who else holds one of the cells that the agent would cover on a cell, where a cell holds one
+// Another unit on one of the cells that the agent would cover on a cell, where a cell holds one
 // unit.
 static const struct fm_agent *holder_of(const fm_world *world, const struct fm_agent *agent,
                                         fm_cell cell)
@@ -169,7 +169,7 @@ fm_status fm_world_explain(const fm_world *world, fm_agent_id id, fm_explanation
 
 // ---- top ---------------------------------------------------------------------------------------
 
-// Keeps the rows sorted, the most expensive first; the last one falls out.
+// Keeps the rows sorted, the most expensive first; the last one is dropped.
 static uint32_t insert(fm_top_row *rows, uint32_t count, uint32_t capacity, const fm_top_row *row)
 {
     if (capacity == 0 || (count == capacity && rows[count - 1].cost >= row->cost)) {
@@ -196,7 +196,7 @@ static fm_top_row row_of_planner(const fm_world *world, const struct fm_planner 
     return row;
 }
 
-// What is costly to find out, for the rows that made it.
+// Fills in what is costly to find out, for the rows that stay.
 static void fill_in(const struct fm_planner *planner, fm_top_row *row)
 {
     row->bytes = planner->spec.ops->bytes(planner->self);
@@ -239,8 +239,8 @@ static bool is_listed(const fm_top_row *rows, uint32_t count, uint32_t slot)
     return i < count;
 }
 
-// An agent's cost is its part of its search's. Those who share one search would fill the list with
-// one and the same row: the first of them stands for all.
+// An agent's cost is its part of its search's. Agents that share one search would fill the list
+// with the same row: the first of them stands for all.
 static uint32_t top_agents(const fm_world *world, fm_top_row *rows, uint32_t capacity)
 {
     const struct fm_world_agents *agents = fm_world_agents(world);

@@ -36,8 +36,8 @@ typedef struct fm_explanation {
     fm_why why;
     fm_agent_id blocker; // FM_WHY_OCCUPIED: who; all zero else
     fm_cell blocked_at; // FM_WHY_OCCUPIED: the cell it wants to enter; FM_WHY_UNREACHABLE: its goal
-    // Who waits for whom: the blocker, whom that one waits for, and so on. Ends with one who does
-    // not wait for anybody, or with one who was named before: they stand in a circle.
+    // The chain of waiting: the blocker, its own blocker, and so on. Ends with a unit that waits
+    // for none, or with one that was listed before: they wait in a circle.
     fm_agent_id chain[FM_EXPLAINED_CHAIN_MAX];
     fm_cell chain_cells[FM_EXPLAINED_CHAIN_MAX]; // where they stand
     uint32_t chain_count;

@@ -107,7 +107,7 @@ static uint32_t path_from_before(const fm_world *world, const struct fm_agent *a
     }
     fm_cell before = fm_cell_step(agent->cell, (agent->heading + 4u) % FM_DIRECTION_COUNT);
     if (!fm_world_contains(world, before)) {
-        return 0; // it was put elsewhere since
+        return 0; // it was placed elsewhere since
     }
     const struct fm_planner *planner = leading_planner(world, agent);
     uint32_t length = planner->spec.ops->path(planner->self, before, cells, capacity);

@@ -1,4 +1,4 @@
-// core/views/inspect.h: the inside of a world, for people who debug and for `stats`.
+// core/views/inspect.h: the inside of a world, for debugging and for `stats`.
 //
 // Threads: between ticks. Nothing here changes the world.
 
@@ -28,7 +28,7 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts);
 /// @return how many teams there are, which may exceed capacity
 uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uint32_t capacity);
 
-/// Everything about one agent that costs nothing to tell: like fm_world_inspect(), with 0 for
+/// Everything about one agent that is cheap to find out: like fm_world_inspect(), with 0 for
 /// open_count, closed_count and planner_bytes.
 ///
 /// @return FM_OK or FM_ERR_NO_AGENT

@@ -1,10 +1,10 @@
-// core/views/presence.h: which teams have agents in which part of the map, so that views look for
+// core/views/presence.h: which teams have agents in which part of the map, so that views search for
 // others only where there are any.
 //
 // For each tile of 32 x 32 cells a bit per team, by number modulo 64. A bit is set as soon as an
-// agent comes into the tile, and may stay when the last one has left it, for FM_PRESENCE_TICKS at
-// most: then all is gathered again. So what is not marked is not there; and keeping it costs what
-// moves, not what exists. No part of the simulation.
+// agent enters the tile, and may stay for up to FM_PRESENCE_TICKS after the last one has left: then
+// all bits are rebuilt. So an unmarked tile is empty; and the cost depends on what moves, not on
+// what exists. No part of the simulation.
 //
 // Threads: fm_presence_follow() between parallel stages; reading in the observe stage.
 
@@ -16,8 +16,8 @@
 #define FM_PRESENCE_SIDE  32u // cells
 #define FM_PRESENCE_TICKS 32u
 
-/// Begins to keep it, or brings it up to what commands have done since the last tick. Without
-/// memory nothing is kept, and views look everywhere.
+/// Starts keeping it, or adds what commands have done since the last tick. When out of memory
+/// nothing is kept, and views search everywhere.
 void fm_presence_want(fm_world *world);
 
 /// After the moves of a tick, before FM_MARK_CHANGED is cleared.

@@ -1,5 +1,5 @@
-// core/views/sight.c: see sight.h. Two bitmaps, what is visible and what was told, are compared
-// word by word, no matter who has moved.
+// core/views/sight.c: see sight.h. Compares two bitmaps word by word: what is visible, and what was
+// reported.
 
 #include "core/views/sight.h"
 

@@ -26,7 +26,7 @@ static fm_agent_id name_for(const fm_world *world, uint32_t team, fm_agent_id id
     if (delta == NULL || slot >= delta->sightings.of_slot_capacity) {
         return (fm_agent_id){0};
     }
-    // What stands there of an agent that is not in view may be out of date.
+    // The sighting of an agent that is not in view may be out of date.
     uint32_t index = delta->sightings.of_slot[slot];
     bool in_view = index < delta->sightings.count && delta->sightings.list[index].taken &&
                    delta->sightings.list[index].slot == slot;

@@ -2,7 +2,7 @@
 // cells of its path, and why it waits.
 //
 // Nothing in it depends on what the unit's team cannot know: paths are those of the team's
-// knowledge, and who is in the way, or followed, is named only if the team can name it now.
+// knowledge, and a blocking or followed unit is named only if the team can name it now.
 //
 // Threads: between ticks. Nothing here changes the world.
 

@@ -12,14 +12,14 @@ struct fm_view_delta;
 void fm_view_delta_observe(const fm_world *world, uint32_t team, struct fm_view_delta *delta);
 void fm_view_delta_destroy(fm_world *world, struct fm_view_delta *delta);
 
-/// Says whether anybody wants fm_world_changes() for a team (or FM_ALL_TEAMS). Has no effect on the
-/// simulation or its digest. A view starts with what fm_world_snapshot_*() say at this moment.
+/// Turns fm_world_changes() on or off for a team (or FM_ALL_TEAMS). Has no effect on the simulation
+/// or its digest. A view starts with what fm_world_snapshot_*() say at this moment.
 ///
 /// @return FM_OK, FM_ERR_NO_TEAM or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_world_watch(fm_world *world, uint32_t team, bool wanted);
 
-/// Makes fm_world_changes() of a watched view (asserted) tell what is visible as well (sight.h),
-/// until the view is watched no longer. Has no effect on the simulation or its digest.
+/// Makes fm_world_changes() of a watched view (asserted) report visible cells as well (sight.h),
+/// until the view is no longer watched. Has no effect on the simulation or its digest.
 ///
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_world_watch_sight(fm_world *world, uint32_t team);

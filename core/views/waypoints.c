@@ -84,8 +84,8 @@ bool fm_world_line_is_free(const fm_world *world, uint32_t team, uint32_t class_
     return is_line_free(&eyes, from, to);
 }
 
-// How many cells of a path the line from its first one can pass over, at least one: in steps twice
-// as long each while they are free, then halfway between what is and what is not.
+// How many cells of a path the line from its first one can pass over, at least one: by doubling the
+// step while the line is free, then by bisection.
 static uint32_t reach_of(const struct eyes *eyes, const fm_cell *path, uint32_t last)
 {
     uint32_t free = 1, blocked = last + 1;

@@ -15,7 +15,7 @@
 
 #include "core/world/world.h"
 
-#define FM_WAYPOINT_CELLS    64u // of the path ahead that are looked at
+#define FM_WAYPOINT_CELLS    64u // of the path ahead that are examined
 #define FM_COURSE_POINTS_MAX 4u
 
 // The middle of the agent, in half cells: that of an agent of one cell in x, y is 2 x + 1, 2 y + 1.
@@ -23,8 +23,8 @@ typedef struct fm_waypoint {
     uint32_t x2, y2;
 } fm_waypoint;
 
-/// Where an agent turns next: from where it stands on, its own place left out. The last one may be
-/// where the part of the path ends that was looked at. By what its team knows alone.
+/// Where an agent turns next, without its own cell. The last point may be where the examined part
+/// of the path ends. Uses only what its team knows.
 ///
 /// @return how many are in `points`; 0 without a path or such an agent
 uint32_t fm_world_waypoints(const fm_world *world, fm_agent_id id, fm_waypoint *points,
@@ -42,8 +42,8 @@ typedef struct fm_course {
     fm_waypoint points[FM_COURSE_POINTS_MAX];
 } fm_course;
 
-/// The courses of those that are a view's own, of agents that it shows; of FM_ALL_TEAMS, of all.
-/// The same order as `looks`.
+/// The courses of a view's own agents, of those in `looks`; with FM_ALL_TEAMS, of all. The same
+/// order as `looks`.
 ///
 /// @return how many are in `courses`
 uint32_t fm_world_courses(const fm_world *world, uint32_t team, const fm_agent_look *looks,

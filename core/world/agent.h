@@ -1,8 +1,8 @@
 // core/world/agent.h: one agent, as the tick keeps it. Which of them a stage visits is marked in
 // agent_marks.h.
 //
-// Owner: the world. Who has a pointer to one may keep it until the stage or command ends; ids are
-// for longer.
+// Owner: the world. Pointers to an agent are good until the stage or command ends; for longer, keep
+// ids.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #define FM_SLOT_NONE UINT32_MAX // in place of a slot: none
 
-// What every tick looks at comes first, the order next: two lines of cache for a walk.
+// Members read in every tick come first, the order next: two cache lines for a walk.
 struct fm_agent {
     fm_cell cell;
     fm_cell next;     // chosen for this tick; FM_CELL_NONE: stay
@@ -41,26 +41,27 @@ struct fm_agent {
     uint64_t born;         // agents of the world spawned before it
     bool must_sense;       // in settled worlds: FM_MARK_LOOK, as saved
 
-    // What others call it.
-    uint32_t name_generation; // of its name, see names.h: its own, unless it has changed teams
+    // Its aliases.
+    uint32_t name_generation; // generation of its alias, see names.h: the agent's own, unless it
+                              // has changed teams
     uint8_t tag_size;         // bytes; 0 without a tag
     bool tag_shown;           // to other teams
     struct fm_tag *tag;       // NULL until it is given one; owned
 
     // Among others, where a cell holds one unit; see crowd.h.
     bool settled;           // stands where its last order ended, or was pushed from there
-    uint16_t stalled_ticks; // since somebody who cannot be pushed stands on its goal
+    uint16_t stalled_ticks; // ticks since a unit that cannot be pushed has stood on its goal
     fm_cell settled_aim;    // where its last order led
     fm_cell home;           // where it goes back to, see homecoming.h; FM_CELL_NONE: is there
-    fm_cell anchor;         // where it was when jams were looked for last; FM_CELL_NONE
+    fm_cell anchor;         // where it was at the last search for jams; FM_CELL_NONE
     uint64_t pushed_tick;   // ticks completed when it was pushed from there last
-    uint64_t asking_since;  // tick from which its priority grows; 0: it wants nothing
+    uint64_t asking_since;  // tick from which its priority grows; 0: it does not want to move
     uint32_t nearest;       // that its leg has brought it, see patience.h; 0: not known yet
-    uint16_t hindered;      // ticks since then in which others kept it from its way
-    bool stuck;             // was when jams were looked for last, and nobody has helped it since
+    uint16_t hindered;      // ticks since then in which others blocked it
+    bool stuck;             // was stuck at the last search for jams and has not been helped since
 };
 
-// What a game has written on an agent.
+// A game's own bytes on an agent.
 struct fm_tag {
     uint64_t own_tick;   // in which it changed last, for the agent's team
     uint64_t other_tick; // for other teams
@@ -81,8 +82,8 @@ FM_CHECKED bool fm_agent_reserve_tag(fm_world *world, struct fm_agent *agent);
 /// Releases the agent's tag, if it has one.
 void fm_agent_drop_tag(fm_world *world, struct fm_agent *agent);
 
-/// Whether the slot of an agent that is gone may be given out again: ids and names stay below 2^53.
+/// Whether the slot of a removed agent may be reused: ids and aliases stay below 2^53.
 bool fm_agent_slot_can_return(const struct fm_agent *agent);
 
-/// Changes what the agent does, and marks it for the stages that have to know.
+/// Changes the agent's state, and marks it for the stages that depend on it.
 void fm_agent_set_state(fm_world *world, struct fm_agent *agent, fm_agent_state state);

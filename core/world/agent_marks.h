@@ -1,4 +1,4 @@
-// core/world/agent_marks.h: which agents a stage has to look at: bits by slot, so that a tick costs
+// core/world/agent_marks.h: which agents a stage has to visit: bits by slot, so that a tick costs
 // what happens in it, not what exists.
 //
 // A stage walks words, 64 slots at a time, and visits the agents whose bits are set, in slot order.
@@ -46,7 +46,7 @@ struct fm_agent_marks {
     uint64_t of[FM_MARK_COUNT];
 };
 
-// What the digest counts of an agent, as of the last one.
+// The hashes of an agent that the last digest counted.
 struct fm_agent_hash {
     uint64_t whole;  // 0: the slot is free
     uint64_t orders; // the part of it that stays while the agent walks
@@ -58,7 +58,7 @@ struct fm_world_agents {
     struct fm_agent *slots;
     uint32_t slot_count, capacity;
     uint32_t count;     // alive
-    uint32_t tag_count; // of these that have been given a tag
+    uint32_t tag_count; // of these, agents that were given a tag
     uint64_t born;
     struct fm_agent_marks *marks; // by slot / 64
     uint32_t mark_capacity;
@@ -93,8 +93,8 @@ void fm_agents_fini(fm_world *world);
 /// Marks all that live.
 void fm_agents_mark_all(fm_world *world, fm_agent_mark mark);
 
-/// An agent is in its slot now: everybody looks at it in the next tick.
+/// An agent is in its slot now: all stages visit it in the next tick.
 void fm_agent_be_born(fm_world *world, const struct fm_agent *agent);
 
-/// It is no longer there, for stages and for the digest.
+/// The agent is gone, for stages and for the digest.
 void fm_agent_be_gone(fm_world *world, const struct fm_agent *agent);

@@ -9,7 +9,7 @@ struct fm_mover;
 struct fm_pibt_frame;
 
 // With FM_OCCUPANCY_EXCLUSIVE: who stands where, and room for the move stage to decide who goes
-// where. There is room for all agents. Whose: core/crowd; core/commands puts units down.
+// where. There is room for all agents. Whose: core/crowd; core/commands places units.
 struct fm_world_crowd {
     fm_occupancy *occupancy; // NULL: any number of units in a cell
     struct fm_mover *movers; // by agent slot

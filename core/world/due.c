@@ -96,14 +96,14 @@ bool fm_due_take(fm_world *world)
     return true;
 }
 
-// Whether a planner may be put off: its agents have nothing to gain from it.
+// Whether a planner may be postponed: its agents gain nothing from it now.
 static bool can_wait(const struct fm_planner *planner)
 {
     return planner->state == FM_PLAN_RUNNING ||
            (planner->state == FM_PLAN_PARTIAL && planner->spec.ops->walk != NULL);
 }
 
-// 0: has an answer; then the oldest first.
+// 0: has an answer; else the longest waiting first.
 static uint32_t rank_of(const fm_world *world, const struct fm_planner *planner)
 {
     if (!can_wait(planner)) {
@@ -113,7 +113,7 @@ static uint32_t rank_of(const fm_world *world, const struct fm_planner *planner)
     return age < AGES ? AGES - (uint32_t)age : 1;
 }
 
-// The same of its team, which has no share of a team's that asks for more.
+// The same for its team.
 static uint32_t team_rank_of(const fm_world *world, const struct fm_planner *planner)
 {
     uint64_t turn_tick = fm_team_of(world, planner->team)->account.turn_tick;
@@ -170,8 +170,8 @@ static void sort_by_age(fm_world *world)
     }
 }
 
-// How many searches a team may begin: by what it has, or by an equal part of the tick's budget.
-// Where teams have to take turns, one at least.
+// How many searches a team may begin: by its account, or by an equal part of the tick's budget. At
+// least one where teams take turns.
 static void open_doors(fm_world *world, uint64_t budget)
 {
     uint64_t asking = 0;
@@ -195,7 +195,8 @@ static void open_doors(fm_world *world, uint64_t budget)
     }
 }
 
-// Too few begun leave budget unused while others wait; too many are notified in vain.
+// Beginning too few leaves budget unused while others wait; beginning too many notifies planners in
+// vain.
 static uint64_t begin_cost(const fm_world *world)
 {
     uint64_t cost = world->planners.search_cost / 16;

@@ -1,7 +1,8 @@
-// core/world/due.h: which planners the next search stage turns to.
+// core/world/due.h: which planners the next search stage visits.
 //
-// A planner is touched only when something has happened to it. What makes that happen sets its
-// bit; the search stage takes all that are set, in slot order, and leaves everybody else alone:
+// A planner is touched only when something has happened to it. The code where it happens sets the
+// planner's bit; the search stage takes all set bits, in slot order, and leaves all other planners
+// alone:
 //
 //   it was made, has a new goal, or another agent     planner_table.c
 //   its agent moved, and it has to be notified of steps   move_stage.c
@@ -21,26 +22,26 @@
 
 #include "core/world/world.h"
 
-/// Makes room for one planner more. False when out of memory.
+/// Makes room for one more planner. False when out of memory.
 bool fm_due_reserve(fm_world *world, uint32_t planner_slots);
 
 // Expansions that a planner gets to begin with; nine repairs in ten take no more.
 #define FM_FIRST_GRANT 64u
 
-/// The next search stage turns to the planner.
+/// Marks the planner for the next search stage.
 void fm_planner_wake(fm_world *world, uint32_t slot);
 
 /// Whether the planner keeps a path that its agent follows.
 bool fm_planner_walks(const fm_world *world, uint32_t slot);
 
-/// Says which kind it is from now on. Also after the planner got another goal.
+/// Sets whether it walks or is eager. Also to be called after the planner got another goal.
 void fm_planner_set_walking(fm_world *world, uint32_t slot, bool walks);
 
-/// The planner has ended: its slot is nobody's.
+/// The planner has ended: its slot is free.
 void fm_due_strike(fm_world *world, uint32_t slot);
 
-/// Wakes the eager planners whose turn it is to be notified of changes, the agent of each having
-/// stood still.
+/// Wakes the eager planners whose agents stood still and whose turn it is to be notified of
+/// changes.
 void fm_due_wake_stale(fm_world *world);
 
 /// Takes all planners that are due, in slot order, and clears their bits.
@@ -48,23 +49,23 @@ void fm_due_wake_stale(fm_world *world);
 /// @return false when out of memory; then they stay due
 bool fm_due_take(fm_world *world);
 
-/// Puts those that were taken in the order in which they are notified: first those that have an
-/// answer, then the others, those first whose agents have waited longest. When a team's part of the
-/// budget would not do to begin all of its searches, the last ones are put off: they stay due, and
-/// nobody touches them. So whatever is asked for, searches are finished one after the other.
+/// Sorts the taken planners into the order in which they are notified: first those that have an
+/// answer, then the others, longest waiting first. When a team's part of the budget is too small to
+/// begin all of its searches, the last ones are postponed: they stay due and are not touched. So
+/// whatever is asked for, searches are finished one after the other.
 ///
-/// Where so many teams ask that an equal part would not do for a search (lists.teams_in_turns), the
-/// same goes for teams: those come first that have waited longest since they asked, or since a
-/// search of theirs was finished, and others are put off.
+/// Where so many teams ask that an equal part is too small for a search (lists.teams_in_turns), the
+/// same holds for teams: those come first that have waited longest since they asked, or since one
+/// of their searches was finished, and the others are postponed.
 ///
 /// @return false when out of memory; nothing has changed then
 bool fm_due_admit(fm_world *world, uint64_t budget);
 
-/// What so many searches took that were finished in one tick. By that it is judged how many can be
-/// begun where teams take turns.
+/// Notes the cost of the searches that were finished in one tick. It decides how many can be begun
+/// where teams take turns.
 void fm_due_learn_cost(fm_world *world, uint32_t finished, uint64_t expansions);
 
-/// All planners are eager and due again, and what searches cost is forgotten.
+/// Makes all planners eager and due, and forgets what searches cost.
 void fm_due_reset(fm_world *world);
 
 void fm_due_fini(fm_world *world);

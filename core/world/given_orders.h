@@ -13,7 +13,7 @@ struct fm_world_orders {
     uint64_t given;
     uint64_t live;              // given and not ended, queued ones too
     struct fm_order_rest *rest; // of an order that continues over ticks (order_command.c); or NULL
-    bool seeks;                 // somebody explores or flees in this tick
+    bool seeks;                 // some agent explores or flees in this tick
     fm_unit_index unit_index;   // who stands where, for follow and flee
     uint64_t unit_index_tick;   // assign stage that it was gathered in, counted from 1
 };

@@ -1,8 +1,7 @@
-// core/world/history.h: what happened lately to orders, searches and the map, for people who ask
-// why.
+// core/world/history.h: recent events of orders, searches and the map, for people who ask why.
 //
 // One ring of entries for a whole world: writing one costs a few nanoseconds and no memory beyond
-// the ring, and who asks looks through all of it. When it is full the oldest entries go. It has no
+// the ring; a query scans all of it. When it is full the oldest entries are overwritten. It has no
 // effect on the simulation or its digest; when out of memory, entries are left out.
 //
 // Threads: serial stages and commands only.
@@ -40,7 +39,8 @@ typedef struct fm_history {
 
 void fm_history_add(fm_history *history, const fm_memory *memory, const fm_history_entry *entry);
 
-/// The entry written `age` entries ago, 0 the last one; NULL when it is gone or never was.
+/// The entry written `age` entries ago, 0 the last one; NULL when it was overwritten or never
+/// existed.
 fm_history_entry *fm_history_at(const fm_history *history, uint64_t age);
 
 void fm_history_destroy(fm_history *history, const fm_memory *memory);

@@ -1,5 +1,5 @@
-// core/world/interval.h: what happened in a world since the last tick was streamed, for those who
-// watch.
+// core/world/interval.h: what happened in a world since the last tick was streamed, for watched
+// views.
 
 #pragma once
 
@@ -10,7 +10,7 @@ struct fm_view_delta;
 // What happened since the last tick was streamed. Whose: fm_world_begin_interval() resets it;
 // commands and orders note what happens, core/views reads it.
 struct fm_world_interval {
-    bool streamed;          // the lists below have been published; the next change begins new ones
+    bool streamed;          // the lists below have been published; the next change starts new ones
     fm_agent_left *removed; // with reason; by order of removal
     uint32_t removed_count, removed_capacity;
     fm_order_ended *ended;

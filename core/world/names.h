@@ -1,12 +1,12 @@
-// core/world/names.h: the numbers by which a player knows agents and orders.
+// core/world/names.h: aliases: the numbers by which a player knows agents and orders.
 //
 // The ids of fm_world count everybody's agents, so they would show a player how many others were
-// born or have died out of its sight. A player gets names instead, which depend on nothing but what
-// its team owns and has seen:
+// born or have died out of its sight. A player gets aliases ("names" in identifiers) instead, which
+// depend only on what its team owns and has seen:
 //
 //   own agent    index1 = 2 * member + 1. `member` counts the places of the team's agents: a dead
 //                agent's place goes to the team's next one, with the next generation. One that has
-//                come from another team has a name like those that are born (exchange.h).
+//                come from another team gets a name like a new agent (exchange.h).
 //   other agent  index1 = 2 * sighting + 2. A sighting begins when the agent comes into the team's
 //                view and ends when it leaves it: one that comes back has another name, so nobody
 //                can know whether it is the same one, or whether the first has died in the fog.

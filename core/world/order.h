@@ -3,7 +3,7 @@
 //
 // An order leads its agent over legs. A leg is one cell to go to, `goal`, and is all that planners
 // are given. A move has one leg, a patrol one after the other; a follow moves the goal of its
-// leg. What comes after a leg is decided in core/orders/order_kinds.c, by kind.
+// leg. core/orders/order_kinds.c decides by kind what comes after a leg.
 
 #pragma once
 
@@ -33,7 +33,7 @@ struct fm_order {
     uint64_t given_tick;    // ticks completed when its turn came
     uint32_t deadline;      // ticks after that in which it ends; 0: none
     uint32_t alert;         // cells within which it stops for enemies; 0: never
-    bool is_alerted;        // it has, and goes on when it is told
+    bool is_alerted;        // it has stopped, and continues on FM_COMMAND_RESUME
     uint64_t alert_from;    // not before so many ticks are completed
     bool is_named;          // by the command that is being done
     uint64_t number;        // among the team's own, from 1
@@ -42,7 +42,7 @@ struct fm_order {
     uint64_t leg_moves;     // the agent's moves when the leg began
     uint64_t pause_end;     // stays where it is until so many ticks are completed
 
-    // By kind. Who does not know the kind asks one of the functions below. The largest comes
+    // By kind. Code that does not know the kind uses the functions below. The largest comes
     // first: `{0}` makes all of it zero.
     union {
         struct {                      // follow, guard
@@ -55,7 +55,7 @@ struct fm_order {
             bool settled;             // stands on the reachable cell nearest to `post`
         } follow;
         struct {
-            fm_cell own_goal;     // where it leads in the end
+            fm_cell own_goal;     // its final goal
             uint32_t max_detour;  // per cent of the first path known; 0: any. See detour.h
             uint32_t first_steps; // of that path; 0: none is known yet
             uint32_t speed;       // cells in 1000 s, of the group's slowest; 0: the agent's own
@@ -67,14 +67,14 @@ struct fm_order {
             bool backwards;    // on the way back
         } patrol;
         struct {           // explore, flee
-            uint64_t tick; // tick in which a goal was looked for last
+            uint64_t tick; // tick of the last search for a goal
             fm_goal_search_state state;
             fm_cell found; // with FM_GOAL_SEARCH_FOUND
         } search;
     };
 };
 
-/// Whether the order has to be looked at in every tick, whatever its agent does (FM_MARK_WATCH).
+/// Whether the order has to be checked in every tick, whatever its agent does (FM_MARK_WATCH).
 static inline bool fm_order_is_watched(const struct fm_order *order)
 {
     return order->id != 0 && (order->deadline != 0 || (order->alert != 0 && !order->is_alerted));
@@ -113,13 +113,13 @@ static inline bool fm_order_is_too_long(const struct fm_order *order)
     return order->kind == FM_ORDER_MOVE && order->move.is_too_long;
 }
 
-/// Whether the order's goal is looked for: explore and flee.
+/// Whether the order's goal is searched for: explore and flee.
 static inline bool fm_order_searches(const struct fm_order *order)
 {
     return order->kind == FM_ORDER_EXPLORE || order->kind == FM_ORDER_FLEE;
 }
 
-/// Whether its agent waits for its turn to look for a goal in this tick.
+/// Whether its agent waits for its turn to search for a goal in this tick.
 static inline bool fm_order_is_listed(const struct fm_order *order)
 {
     return fm_order_searches(order) && order->search.state == FM_GOAL_SEARCH_LISTED;

@@ -3,7 +3,7 @@
 // ones.
 //
 // Thousands of autos may have one goal. A chain of the table holds one planner for each key, its
-// first; those with the same key form a ring with it. So listing and striking one costs the same
+// first; those with the same key form a ring with it. So adding and removing one costs the same
 // however many are alike.
 
 #include "core/world/planner_table.h"
@@ -199,7 +199,7 @@ void fm_planner_end(fm_world *world, uint32_t slot)
     if (is_listed(ops)) {
         strike(world, slot);
     }
-    // Pages go round the workers' slabs, so that none of them starves.
+    // Pages go to the workers' slabs in turn, so that none of them starves.
     world->workers.next_slab = (world->workers.next_slab + 1) % world->workers.count;
     ops->fini(planner->self, &world->workers.slabs[world->workers.next_slab]);
     fm_memory_release(&world->memory, planner->self, ops->size);
@@ -225,8 +225,8 @@ void fm_planners_forget(fm_world *world, uint32_t team)
     }
 }
 
-// What agents go by together, when their own planners would each search alone: a field of
-// distances, or D* Lite where cells differ in cost.
+// The shared search of agents whose own planners would each search alone: a field of distances, or
+// D* Lite where cells differ in cost.
 static const fm_planner_spec *group_spec_of(const fm_world *world, const struct fm_agent *agent)
 {
     static const fm_planner_spec field = {.ops = &fm_goal_field};
@@ -236,8 +236,8 @@ static const fm_planner_spec *group_spec_of(const fm_world *world, const struct 
     return is_uniform && world->planners.field_count < FIELDS_MAX ? &field : &weighted;
 }
 
-// How many agents have to set out for a goal to go together. By jump points each goes by itself,
-// which is cheaper for a long time, and always when there are fields enough.
+// How many agents must set out for a goal to share a search. With jump points each searches for
+// itself, which is cheaper up to a large number, and always when there are fields enough.
 static uint32_t group_min(const fm_world *world, const struct fm_agent *agent)
 {
     const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
@@ -253,7 +253,7 @@ static uint32_t find_group(const fm_world *world, const struct fm_agent *agent, 
     return find_first(world, agent, goal, group_spec_of(world, agent));
 }
 
-// Whether agents with auto are enough to go together, or some do so already.
+// Whether there are enough agents with auto to share a search, or some do already.
 static bool has_group(const fm_world *world, const struct fm_agent *agent, fm_cell goal)
 {
     uint32_t wanted = agent->spec.ops->joins_groups ? group_min(world, agent) : UINT32_MAX;
@@ -398,8 +398,8 @@ static fm_cell aim_of(const struct fm_agent *agent)
     return agent->order.substitute != FM_CELL_NONE ? agent->order.substitute : agent->order.goal;
 }
 
-// Whether the planner of an agent is one that can be saved, and has let go of the rest, its replans
-// and recent costs included.
+// Whether the planner of an agent can be saved; drops the rest, its replans and recent costs
+// included.
 static bool keep(fm_world *world, const struct fm_agent *agent)
 {
     struct fm_planner *planner = &world->planners.slots[agent->planner];
@@ -452,7 +452,8 @@ void fm_planners_settle(fm_world *world)
             continue;
         }
         if (!keep(world, agent)) {
-            // What has run out of memory ends its order in the next tick; it is not tried again.
+            // A search that ran out of memory ends its order in the next tick and is not tried
+            // again.
             bool exhausted = agent->plan_state == FM_PLAN_EXHAUSTED;
             fm_planner_release(world, agent);
             agent->plan_state = exhausted ? FM_PLAN_EXHAUSTED : FM_PLAN_RUNNING;

@@ -16,12 +16,12 @@
 
 struct fm_planner {
     bool in_use;
-    bool wants_search; // RUNNING after the last look
+    bool wants_search; // RUNNING when last checked
     uint8_t turns;     // that it has had in this tick
     bool cut;          // stopped by the deadline in this round
     bool skipped;      // the deadline had passed before its turn
-    bool disturbed;    // had an answer, and what is known changed: the next expansion is a replan
-    bool has_answered; // has it ever
+    bool disturbed;    // had an answer, then knowledge changed: the next expansion is a replan
+    bool has_answered; // has ever had an answer
     bool edited;       // `disturbed` by an edit, among others
     uint8_t state;     // fm_plan_state
     uint8_t cause;     // fm_replan, of the last of `replans`
@@ -34,9 +34,9 @@ struct fm_planner {
     uint32_t users;       // agents
     uint32_t first_agent; // slot of the one that came last; the others by `mate_after`
     uint64_t cursor;      // version of the knowledge it has read up to
-    uint64_t asked_tick;  // since when its agents want an answer that they do not have
+    uint64_t asked_tick;  // tick since which its agents wait for an answer
     uint64_t expansions;
-    uint64_t serial;                   // among all planners there ever were
+    uint64_t serial;                   // among all planners that ever existed
     uint64_t recent;                   // expansions per tick x 256, smoothed, as of recent_tick
     uint64_t recent_tick;              // see fm_planner_recent()
     uint64_t noted_expansions;         // as of the last tick's end
@@ -50,7 +50,7 @@ struct fm_planner {
     uint32_t next;                     // planner with the same hash and another key, or free slot
     uint32_t mate_before, mate_after;  // slots in the ring of those with its key
     uint32_t first_start, start_count; // its part of fm_world.lists.starts
-    uint64_t hash;                     // what the digest counts of it, as of the last one
+    uint64_t hash;                     // its hash that the last digest counted
 };
 
 // The planners. Whose: planner_table.c; the bits are those of due.c, grants and rounds those of the
@@ -63,13 +63,13 @@ struct fm_world_planners {
     uint32_t field_count; // of these, goal fields
     uint64_t made;
     uint64_t hash_sum;    // of fm_planner.hash
-    uint32_t search_cost; // what a search took of late, in 1/16 expansions; 0: not known yet
+    uint32_t search_cost; // recent cost of a search, in 1/16 expansions; 0: not known yet
     uint32_t *table;      // slot + 1 by hash; chains through fm_planner.next
     uint32_t table_mask;
 
     // Bits per planner slot; see due.h.
-    uint64_t *due;     // the next search stage turns to it
-    uint64_t *walking; // its agent follows a path, and is on its own
+    uint64_t *due;     // the next search stage visits it
+    uint64_t *walking; // its agent follows a path by itself
     uint64_t *eager;   // the others: it must be notified of every step of its agents
     uint32_t due_capacity, walking_capacity, eager_capacity;
 };
@@ -93,24 +93,23 @@ bool fm_planner_take(fm_world *world, struct fm_agent *agent, fm_cell goal);
 /// exact.
 bool fm_planner_take_exact(fm_world *world, struct fm_agent *agent, fm_cell goal);
 
-/// Lets go of an agent's planner, which ends when nobody else uses it. Nothing happens when there
-/// is none.
+/// Releases an agent's planner, which ends with its last user. Does nothing when there is none.
 void fm_planner_release(fm_world *world, struct fm_agent *agent);
 
-/// Gives a planner that serves one agent a new goal; one that is shared is let go instead, as with
-/// FM_CELL_NONE. Nothing happens when the agent has none.
+/// Gives a planner that serves one agent a new goal. A shared one is released instead, and so is
+/// any with FM_CELL_NONE. Does nothing when the agent has none.
 void fm_planner_redirect(fm_world *world, struct fm_agent *agent, fm_cell goal);
 
 #define FM_RECENT_TICKS 16u // over which the cost of a search is smoothed
 
-/// What a planner's searches cost of late, as of a tick: expansions per tick x 256, smoothed.
+/// Recent cost of a planner's searches, as of a tick: expansions per tick x 256, smoothed.
 uint64_t fm_planner_recent(const struct fm_planner *planner, uint64_t tick);
 
 /// Ends the search of every planner of a team without ending the planner.
 void fm_planners_forget(fm_world *world, uint32_t team);
 
 /// Between ticks, for saved worlds: ends every planner but those that can be saved, and numbers
-/// these from 0 on. Agents that have lost theirs get others in the next tick.
+/// these from 0 on. Agents that have lost theirs get new ones in the next tick.
 void fm_planners_settle(fm_world *world);
 
 /// Writes a planner that fm_planners_settle() has kept.

@@ -5,7 +5,7 @@
 #include "core/world/world.h"
 
 typedef struct fm_presence {
-    uint64_t *teams; // by tile; NULL: nobody wants to know
+    uint64_t *teams; // by tile; NULL: not kept
     uint32_t columns, rows;
 } fm_presence;
 

@@ -1,6 +1,6 @@
 // core/world/receipts.c: see receipts.h.
 //
-// Ids are looked for one by one, the newest first: who sends again does so soon.
+// Ids are searched one by one, the newest first: clients that send again do so soon.
 
 #include "core/world/receipts.h"
 
@@ -60,8 +60,8 @@ static void end_seat(fm_receipt_seat *seat, const fm_memory *memory)
     *seat = (fm_receipt_seat){0};
 }
 
-// A seat whose command was refused stays empty until somebody needs it: what was refused must not
-// push out anybody, because no journal knows of it.
+// A seat whose command was refused stays empty until it is needed: a refused command must not evict
+// another seat, because it is in no journal.
 static fm_receipt_seat *make_seat(fm_receipts *receipts, const fm_memory *memory, uint32_t seat)
 {
     for (uint32_t i = 0; i < receipts->count; i++) {

@@ -8,9 +8,9 @@
 // and no place in the digest.
 //
 // Ids belong to a seat (a team's players share one, everybody else another), so no team can learn
-// what another one did, or push its receipts out. For each seat the last FM_RECEIPTS_OF_SEAT are
-// kept, and of the spawned agents FM_RECEIPTS_AGENTS_MAX; the oldest go first. Where more than
-// FM_RECEIPTS_SEATS_MAX seats use ids, the one goes that has been silent for longest.
+// what another one did, or evict its receipts. For each seat the last FM_RECEIPTS_OF_SEAT are kept,
+// and of the spawned agents FM_RECEIPTS_AGENTS_MAX; the oldest are dropped first. Where more than
+// FM_RECEIPTS_SEATS_MAX seats use ids, the one that was silent longest is dropped.
 //
 // Commands that were refused have changed nothing and leave no receipt.
 //
@@ -68,7 +68,8 @@ FM_CHECKED fm_status fm_receipts_reserve(fm_receipts *receipts, const fm_memory 
                                          uint32_t seat, uint32_t agent_count,
                                          fm_receipt_agent **agents);
 
-/// Keeps a receipt, for which room was made; takes over its agents. What is beyond the limits goes.
+/// Keeps a receipt, for which room was made; takes over its agents. Drops what is beyond the
+/// limits.
 void fm_receipts_add(fm_receipts *receipts, const fm_memory *memory, uint32_t seat,
                      const fm_receipt *receipt);
 

@@ -1,5 +1,5 @@
-// core/world/retry.h: when to ask again about what was refused: after a while that doubles each
-// time, or as soon as something has changed that the refusal may have hung on.
+// core/world/retry.h: when to retry after a refusal: after a wait that doubles each time, or as
+// soon as something has changed on which the refusal may have depended.
 //
 //             refused                          wait over
 //   FRESH ──────────────> RESTING for 1 tick ────────────> asked again ── granted ──> FRESH
@@ -7,12 +7,11 @@
 //     │        woken         │   └── refused: RESTING for 2, 4, 8 ... FM_RETRY_WAIT_MAX ticks
 //     └──────────────────────┘
 //
-// What wakes is a number that grows with each change, kept by the one that refuses: asked about
-// another number than last time, a retry is due, and waits begin at 1 again. A zeroed fm_retry is
-// FRESH.
+// The side that refuses keeps a version that grows with each change. When the version differs from
+// that of the last refusal, a retry is due, and waits begin at 1 again. A zeroed fm_retry is FRESH.
 //
-// Orders use it, see unreachable.h. A unit that only has another one in its way, which moves aside
-// or is pushed, asks in every tick: that is not a refusal.
+// Orders use it, see unreachable.h. A unit that is only blocked by another one, which moves aside
+// or is pushed, tries in every tick: that is not a refusal.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// core/world/seekers.h: what a team keeps for its agents whose next leg has to be looked for, who
-// explore or flee. core/orders/goal_search.h looks.
+// core/world/seekers.h: what a team keeps for its agents whose next leg has to be searched for:
+// those that explore or flee. core/orders/goal_search.h searches.
 
 #pragma once
 
@@ -13,17 +13,17 @@ typedef enum fm_goal_search_state {
     FM_GOAL_SEARCH_SAFE,      // flee: there is no danger
     FM_GOAL_SEARCH_NOWHERE,   // explore: no frontier can be reached; flee: nowhere is better than
                               // here
-    FM_GOAL_SEARCH_EXHAUSTED, // memory ran out
+    FM_GOAL_SEARCH_EXHAUSTED, // out of memory
     FM_GOAL_SEARCH_NOT_YET,   // its turn did not come, or its search is not over
 } fm_goal_search_state;
 
 // Of one team. Zeroed: empty.
 typedef struct fm_seekers {
     uint32_t cells_max, cells_used; // in this tick
-    uint32_t *slots;                // of the agents that look for a leg in this tick
+    uint32_t *slots;                // of the agents that search for a leg in this tick
     uint32_t count, capacity;
     fm_frontier frontier;
-    fm_wave nearby; // around one who flees
+    fm_wave nearby; // around a fleeing agent
     fm_enemies enemies;
 } fm_seekers;
 

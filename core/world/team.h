@@ -12,8 +12,8 @@
 struct fm_jam;
 struct fm_view_delta;
 
-// What every tick looks at comes first, here and in the structs within: with thousands of teams
-// each line of cache counts.
+// Members read in every tick come first, here and in the structs within: with thousands of teams
+// each cache line counts.
 struct fm_team {
     fm_knowledge *knowledge;
     struct fm_view_delta *delta;           // NULL unless watched
@@ -26,11 +26,12 @@ struct fm_team {
     uint32_t member_count, member_capacity;
     uint32_t agent_free; // head of the list of its free slots through `planner`, FM_SLOT_NONE
     uint64_t orders_given;
-    uint32_t exchanges; // slots that it has got from other teams, or given to them
-    // See core/crowd/jam.h.
+    uint32_t exchanges; // slots that it has got from other teams, or given to them See
+    // core/crowd/jam.h.
     struct fm_jam *jams; // that are worked on
     uint32_t jam_count;
-    uint32_t stuck_left; // of those who were stuck at the last look: so many wait for help at most
+    uint32_t stuck_left; // agents that were stuck at the last search for jams: at most so many wait
+                         // for help
     uint32_t stuck_next; // member whose turn was last
 };
 

@@ -2,8 +2,7 @@
 // its movement classes see.
 //
 // They are made when first asked for. From then on the cells that change are marked as the change
-// logs grow, and are looked at when somebody asks again: a team that nobody asks about pays for
-// marks only.
+// logs grow, and are examined at the next query: a team without queries pays for marks only.
 //
 // There are two sets. The simulation's is brought up to date at the same points of every run, and
 // its work is charged to the tick. Queries have their own, so that what players ask, and when,
@@ -21,7 +20,7 @@ typedef struct fm_world fm_world;
 
 #define FM_LABELED_MAPS (1 + FM_CLASSES_MAX) // of classes without one of their own; a class's own
 
-// Units of work on labels that a team may do in one tick, updates and looking for the nearest cell
+// Units of work on labels that a team may do in one tick, updates and searches for the nearest cell
 // together. Orders beyond it wait for the next tick; one that has just been given searches
 // meanwhile. All teams together may do as many units as the tick has expansions, or this many if it
 // has fewer: where 10,000 teams are given their first orders at once, most search without asking.

@@ -13,8 +13,8 @@ struct fm_agent;
 struct fm_world_map {
     fm_grid *grid;
     fm_line_of_sight *sight;                                 // as the rules say
-    fm_line_of_sight *other_sights[FM_SENSE_RADIUS_MAX + 1]; // by radius; NULL: nobody had it yet
-    uint32_t sight_reach;                                    // largest radius that anybody had
+    fm_line_of_sight *other_sights[FM_SENSE_RADIUS_MAX + 1]; // by radius; NULL: no agent had it yet
+    uint32_t sight_reach;                                    // largest radius that any agent had
     fm_view truth;                                           // of the whole map
     fm_buildings buildings;
     fm_buildings_seen buildings_shown;         // to the view of everything

@@ -79,7 +79,7 @@ void fm_unit_index_refresh(fm_world *world)
     if (orders->unit_index_tick != fm_world_tick(world) + 1) {
         orders->unit_index_tick = fm_world_tick(world) + 1;
         if (gather(world) != FM_OK) {
-            return; // nobody is seen in this tick
+            return; // no enemy is seen in this tick
         }
     }
 }
@@ -118,7 +118,7 @@ static struct tiles tiles_around(const fm_unit_index *unit_index, fm_cell cell, 
     return tiles;
 }
 
-// Cells of one tile, so that where many agents share a cell it is looked at once.
+// Cells of one tile, so that a cell shared by many agents is examined once.
 struct tile_marks {
     uint64_t bits[4];
 };
@@ -143,7 +143,7 @@ static bool tile_sees(const fm_world *world, uint32_t tile, uint32_t team, fm_ce
     struct tile_marks marks = {{0}};
     for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
         const struct fm_agent *agent = &agents[unit_index->slots[i]];
-        // Those who see as the rules say are alike; others may see farther from the same cell.
+        // Agents that see by the rules are alike; others may see farther from the same cell.
         if (agent->team == team && (agent->sight != 0 || !mark(&marks, agent->cell)) &&
             fm_line_of_sight_sees(fm_agent_sight(world, agent), &map->grid->blocked, agent->cell,
                                   cell)) {
@@ -180,8 +180,8 @@ struct enemy_search {
     uint32_t distance;           // of it, or the largest that counts
 };
 
-// Whether an agent comes before the best one: nothing but what everybody sees decides, and then
-// what is the same whatever else was born meanwhile.
+// Whether an agent comes before the best one. Only what every player sees decides, then what does
+// not depend on other agents' births.
 static bool is_better(const struct enemy_search *search, const struct fm_agent *agent,
                       uint32_t distance)
 {
@@ -226,7 +226,7 @@ const struct fm_agent *fm_unit_index_enemy_near(const fm_world *world, uint32_t 
     if (unit_index->slots == NULL) {
         return NULL;
     }
-    // Nearly all tiles hold units of one team. Where teams share bits, every tile is looked at.
+    // Nearly all tiles hold units of one team. Where teams share bits, every tile is examined.
     uint64_t own = fm_world_team_count(world) < 64 ? (uint64_t)1 << team % 64 : 0;
     struct tiles tiles = tiles_around(unit_index, cell, radius);
     for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
@@ -292,7 +292,7 @@ void fm_enemies_fini(fm_enemies *enemies, const fm_memory *memory)
     *enemies = (fm_enemies){0};
 }
 
-// Puts a cell in its place among those found so far; the farthest one falls out.
+// Inserts a cell into those found so far; the farthest one is dropped.
 static uint32_t insert(fm_cell *cells, uint32_t count, uint32_t capacity, fm_cell cell,
                        const fm_view *view, fm_cell center)
 {

@@ -1,8 +1,8 @@
-// core/world/unit_index.h: who stands near a cell, and who sees it: the living agents by tile of 16
-// x 16 cells.
+// core/world/unit_index.h: which units stand near a cell, and which see it: the living agents by
+// tile of 16 x 16 cells.
 //
-// Made again when a stage or a command needs it, and good until the next agent moves, is born or
-// dies. Within a tile agents are in slot order.
+// Rebuilt when a stage or a command needs it, and good until the next agent moves, is born or dies.
+// Within a tile agents are in slot order.
 //
 // Threads: made on the tick thread; readers may share it.
 
@@ -22,8 +22,8 @@ typedef struct fm_unit_index {
     uint32_t slot_capacity;
 } fm_unit_index;
 
-/// Lists all agents by tile, once in a tick at most, for stages before agents move. Without memory
-/// it is empty.
+/// Lists all agents by tile, at most once in a tick, for stages before agents move. Empty when out
+/// of memory.
 void fm_unit_index_refresh(fm_world *world);
 
 /// Agents have moved since: the next call lists them again.

@@ -1,5 +1,5 @@
-// core/world/view_surveys.c: the surveys of a world: one for each view on which some planner goes
-// by tables.
+// core/world/view_surveys.c: the surveys of a world: one for each view on which some planner uses
+// tables.
 //
 // A view is what one team knows, as one movement class sees it. Surveys are begun in the order in
 // which agents ask for them, which is the order of slots, and stay until the world ends. In the

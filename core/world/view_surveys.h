@@ -1,5 +1,5 @@
 // core/world/view_surveys.h: the surveys of a world (core/search/heuristic_survey.h): one for each
-// view on which some planner goes by tables.
+// view on which some planner uses tables.
 //
 // Threads: serial stages and commands only.
 
@@ -32,8 +32,8 @@ struct fm_world_surveys {
 const struct fm_world_surveys *fm_world_surveys(const fm_world *world);
 struct fm_world_surveys *fm_world_edit_surveys(fm_world *world);
 
-/// An agent is about to get a planner: begins a survey of its view if its spec goes by tables. When
-/// out of memory there will be none, and the default heuristic does.
+/// An agent is about to get a planner: begins a survey of its view if its spec uses tables. When
+/// out of memory there is none, and the default heuristic is used.
 void fm_view_surveys_want(fm_world *world, const struct fm_agent *agent, fm_cell goal);
 
 /// Once a tick, before the search stage.
@@ -45,7 +45,7 @@ void fm_view_surveys_forget(fm_world *world, uint32_t team);
 /// Ends all surveys while their knowledge continues; the next planner that wants one begins it.
 void fm_view_surveys_settle(fm_world *world);
 
-/// Before the knowledge ends that the surveys are of.
+/// Call before the surveys' knowledge is released.
 void fm_view_surveys_destroy(fm_world *world);
 
 /// Bytes held by all surveys.

@@ -1,5 +1,5 @@
-// core/world/watched_view.h: a view that somebody watches: what it was shown, and what the last
-// tick changed in it. core/views/view_delta.c fills it; names.c looks up what it shows.
+// core/world/watched_view.h: a watched view: what it was shown, and what the last tick changed in
+// it. core/views/view_delta.c fills it; names.c looks up what it shows.
 
 #pragma once
 
@@ -7,9 +7,9 @@
 #include "core/world/names.h"
 #include "core/world/world.h"
 
-// Which cells a view was told to be visible, and the last changes. Whose: core/views/sight.c.
+// The cells reported as visible, and the last changes. Whose: core/views/sight.c.
 struct fm_sight {
-    fm_bitmap told; // empty for FM_ALL_TEAMS, and unless somebody wants to know
+    fm_bitmap told; // empty for FM_ALL_TEAMS, and unless wanted
     fm_bitmap eyes; // the same: cells from where the team's agents look
     fm_sight_flip *flips;
     uint32_t count, capacity;
@@ -25,8 +25,8 @@ struct fm_view_delta {
     uint8_t *near;      // by tile, see presence.h; NULL: it looks everywhere
     uint32_t near_capacity;
     uint32_t removed_before; // of the world's list of removed agents: went before the watch began
-    bool incomplete;         // there was no memory to compare the last tick with
-    bool ended_lost;         // nor for the orders that ended in it
+    bool incomplete;         // out of memory: the last tick could not be compared
+    bool ended_lost;         // nor could the orders that ended in it be listed
     fm_sightings sightings;  // of agents of others that are in view
     struct fm_sight sight;
     uint32_t *fresh; // slots that came into view in this tick

@@ -1,4 +1,5 @@
-// core/world/words.h: the words for what world.h and planner.h number, on the wire and on screens.
+// core/world/words.h: names of the enumerators of world.h and planner.h, on the wire and on
+// screens.
 
 #pragma once
 

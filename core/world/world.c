@@ -1,4 +1,4 @@
-// core/world/world.c: see world.h. What every reader of a world may ask.
+// core/world/world.c: see world.h. Functions that only read.
 
 #define FM_WORLD_INLINE // the functions that world_state.h has inline elsewhere are in here
 

@@ -66,7 +66,7 @@ typedef enum fm_agent_state {
 //
 // X(enumerator, name on the wire)
 #define FM_REPLAN_LIST(X)                                                                          \
-    X(FM_REPLAN_GOAL, "goal")       /* for a goal nobody searched for: an order, its next leg */   \
+    X(FM_REPLAN_GOAL, "goal")       /* for a new goal: an order, its next leg */                   \
     X(FM_REPLAN_SENSED, "sensed")   /* the team saw cells for the first time */                    \
     X(FM_REPLAN_EDIT, "map_change") /* it saw that cells it had known were edited */
 
@@ -77,11 +77,11 @@ typedef enum fm_replan {
     FM_REPLAN_COUNT,
 } fm_replan;
 
-// What came of units that wanted the same cells, where a cell holds one (core/crowd/crowd.h).
+// Counters of conflicts between units, where a cell holds one (core/crowd/crowd.h).
 //
 // X(enumerator, name on the wire)
 #define FM_CONFLICT_LIST(X)                                                                        \
-    X(FM_CONFLICT_WAITED, "waited")           /* unit and tick: would have gone on, but stayed */  \
+    X(FM_CONFLICT_WAITED, "waited")           /* unit and tick: would have moved, but stayed */    \
     X(FM_CONFLICT_SIDESTEPPED, "sidestepped") /* step: to another cell than its search wanted */   \
     X(FM_CONFLICT_PUSHED, "pushed")           /* step: of one that is not under way */             \
     X(FM_CONFLICT_SWAP, "swap_avoided")       /* try: two would have exchanged places or crossed */
@@ -283,7 +283,8 @@ typedef enum fm_set {
 typedef struct fm_command_id {
     uint32_t seat;    // whose ids they are: a team, or FM_ALL_TEAMS
     uint64_t id;      // not 0
-    uint64_t request; // a sum over what was asked, so that another command with this id is noticed
+    uint64_t request; // a checksum of the request, so that a different command with this id is
+                      // noticed
 } fm_command_id;
 
 // Arrays belong to the caller and are only read during fm_world_apply(). Values may come straight
@@ -317,7 +318,7 @@ typedef struct fm_command {
             uint8_t sight;        // SET: cells that it sees, 1..FM_SENSE_RADIUS_MAX; 0: as the
                                   // rules say
             uint32_t new_team;    // SET: whose the agent is from now on
-            const uint8_t *tag;   // SET: the game's own, by nobody understood
+            const uint8_t *tag;   // SET: the game's own bytes, not interpreted
         };
         struct { // FM_COMMAND_ORDER
             // What `cells` are: a move's goals, one for all agents or one each; a patrol's
@@ -466,7 +467,7 @@ typedef struct fm_changes {
     uint32_t sight_count;
 } fm_changes;
 
-// Everything about one agent, for people who debug.
+// Everything about one agent, for debugging.
 typedef struct fm_agent_report {
     fm_agent_id id;
     uint32_t team;

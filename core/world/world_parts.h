@@ -4,8 +4,8 @@
 // A source names the parts that it uses: agent.h, agent_marks.h, team.h, planner_table.h,
 // true_map.h, given_orders.h, crowd_state.h, interval.h, view_surveys.h. Each of these headers has
 // functions that lead to its part: fm_world_X() to read it, fm_world_edit_X() to change it, so a
-// search for the latter finds who changes what. In the few sources that include world_state.h (see
-// README.md) all of them are inline.
+// text search for the latter finds all code that changes a part. In the few sources that include
+// world_state.h (see README.md) all of them are inline.
 
 #pragma once
 
@@ -28,12 +28,12 @@ void fm_world_note_refusals(fm_world *world, uint32_t before);
 /// Something changes between ticks: the world is not settled, and its next tick not a still one.
 void fm_world_disturb(fm_world *world);
 
-/// For who makes the world, or tries it with another planner: else they are fixed.
+/// For code that makes the world, or tries it with another planner: else they are fixed.
 fm_world_rules *fm_world_edit_rules(fm_world *world);
 
 const fm_history *fm_world_history(const fm_world *world);
 
-/// Adds an entry to the history, which forgets the oldest one.
+/// Adds an entry to the history, which drops the oldest one.
 void fm_world_note(fm_world *world, const fm_history_entry *entry);
 
 /// Counters. What is not counted but looked up, such as teams, is 0 in here; see

@@ -1,4 +1,4 @@
-// core/world/world_state.h: the inside of fm_world: its parts, each of which somebody owns.
+// core/world/world_state.h: the inside of fm_world: its parts, each with its owner.
 //
 // For the sources that tests/check_includes lists: those that make, save or load a world as a
 // whole, and those that run for every agent or planner in every tick. All others include the
@@ -33,7 +33,7 @@ struct fm_world_workers {
     uint32_t next_slab; // where the next ended planner's pages go
 };
 
-// Memory that was refused. Whose: core/commands/create.c, whose fm_world.memory counts on behalf of
+// Failed allocations. Whose: core/commands/create.c, whose fm_world.memory counts on behalf of
 // `source`; `starved` is set by who begins a tick, a command or settling.
 struct fm_world_allocations {
     fm_memory source;
@@ -61,7 +61,7 @@ struct fm_world {
     bool settled; // loading this world's file would give this very state; see world_file.h
 
     // Whose: tick.c; what changes a world between ticks sets the first to 0.
-    uint32_t still_ticks;    // in a row in which nothing happened
+    uint32_t still_ticks;    // ticks in a row in which nothing happened
     uint64_t agents_visited; // by stages, each counted, in this tick
 
     struct fm_world_allocations allocations;
@@ -84,13 +84,13 @@ static inline bool fm_agent_is_marked(const fm_world *world, uint32_t slot, fm_a
     return world->agents.marks[slot / 64].of[mark] >> slot % 64 & 1;
 }
 
-/// Counts agents that a stage looks at. From any worker.
+/// Counts agents that a stage visits. From any worker.
 static inline void fm_agents_note_visits(fm_world *world, uint64_t count)
 {
     __atomic_fetch_add(&world->agents_visited, count, __ATOMIC_RELAXED);
 }
 
-/// Asks the memory for what a walk needs of an agent, ahead of its turn.
+/// Prefetches what a walk needs of an agent.
 static inline void fm_agent_fetch(const fm_world *world, uint32_t slot)
 {
     __builtin_prefetch(&world->agents.slots[slot]);

@@ -1,7 +1,7 @@
-// server/base/clock.h: the one place where the server asks what time it is.
+// server/base/clock.h: the one place where the server reads the time.
 //
-// Everything that runs on a schedule takes its time from here, so that a simulation can put
-// another clock in its place.
+// Everything that runs on a schedule takes its time from here, so that a simulation can replace the
+// clock.
 
 #pragma once
 
@@ -13,5 +13,5 @@
 /// Nanoseconds since some moment before the process started; never goes back. Any thread.
 uint64_t fm_clock_now_ns(void);
 
-/// Seconds since 1970, by the machine's clock, which somebody may set. Any thread.
+/// Seconds since 1970, by the machine's clock, which may be set. Any thread.
 uint64_t fm_clock_unix_s(void);

@@ -1,5 +1,5 @@
-// server/base/clock_unix.c: see clock.h. Apart from the other clock, so that a test can replace
-// either.
+// server/base/clock_unix.c: see clock.h. In a file of its own, so that a test can replace either
+// clock.
 
 #include "server/base/clock.h"
 

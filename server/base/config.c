@@ -63,7 +63,7 @@ static bool any_text(const char *text, char *error)
     return true;
 }
 
-// Goes into keys and texts that are separated by blanks and slashes.
+// The text goes into keys and texts that are separated by blanks and slashes.
 static bool word_text(const char *text, char *error)
 {
     size_t good = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_");
@@ -135,7 +135,7 @@ const fm_config_key fm_config_keys[FM_CONFIG_KEY_COUNT] = {
 };
 // clang-format on
 
-// Choices are read and written as unsigned numbers, whatever their enum is called.
+// Choices are read and written as unsigned numbers, whatever their enum.
 #define FM_CONFIG_CHOICE(member, default_text, type, names, value_name, text)                      \
     _Static_assert(sizeof(type) == sizeof(unsigned), "a choice is as large as an unsigned");
 #include "server/base/config.def"
@@ -239,7 +239,7 @@ static fm_status set_real(double *member, const fm_config_key *key, const char *
 {
     char *end;
     double value = strtod(text, &end);
-    // strtod() also takes "inf", "nan", hexadecimal and leading spaces, which nobody means.
+    // strtod() also takes "inf", "nan", hexadecimal and leading spaces, which are mistakes.
     if (end == text || *end != '\0' || strspn(text, "+-.0123456789eE") != strlen(text)) {
         return refuse(error, "'%.64s' is not a number", text);
     }

@@ -23,11 +23,11 @@
 #define FM_CONFIG_JOURNAL_DIR_MAX 200u // bytes: a file of it must have a name that fits
 #define FM_CONFIG_ERROR_SIZE      512u // bytes of an error text, NUL included
 
-// What a world does when its ticks come late.
+// What a world does when its ticks are late.
 // X(enumerator, name)
 #define FM_OVERLOAD_LIST(X)                                                                        \
     X(FM_OVERLOAD_SLIP, "slip")       /* the next tick starts late; time runs slower */            \
-    X(FM_OVERLOAD_SKIP, "skip")       /* ticks that were missed are left out and counted */        \
+    X(FM_OVERLOAD_SKIP, "skip")       /* missed ticks are skipped and counted */                   \
     X(FM_OVERLOAD_DEGRADE, "degrade") /* less search per tick until ticks are in time again */
 
 typedef enum fm_overload {
@@ -39,8 +39,8 @@ typedef enum fm_overload {
 // When a commit of a journal counts as written.
 // X(enumerator, name)
 #define FM_DURABILITY_LIST(X)                                                                      \
-    X(FM_DURABILITY_TICK, "tick")         /* synced, before anybody is notified of the tick */     \
-    X(FM_DURABILITY_INTERVAL, "interval") /* synced, now and then */                               \
+    X(FM_DURABILITY_TICK, "tick")         /* synced before clients are notified of the tick */     \
+    X(FM_DURABILITY_INTERVAL, "interval") /* synced at intervals */                                \
     X(FM_DURABILITY_NONE, "none")       /* written now and then; the system syncs when it likes */ \
     X(FM_DURABILITY_REPLICA, "replica") /* as tick, and a standby has it as well */
 
@@ -50,10 +50,10 @@ typedef enum fm_durability {
 #undef X
 } fm_durability;
 
-// What durability replica means while there is no standby that has everything.
+// What durability replica means while no standby has everything.
 // X(enumerator, name)
 #define FM_REPLICA_MISSING_LIST(X)                                                                 \
-    X(FM_REPLICA_BLOCK, "block")     /* nothing is sent until there is one */                      \
+    X(FM_REPLICA_BLOCK, "block")     /* nothing is sent until one has */                           \
     X(FM_REPLICA_DEGRADE, "degrade") /* as durability tick */
 
 typedef enum fm_replica_missing {
@@ -74,7 +74,7 @@ typedef enum fm_journal_on_error {
 #undef X
 } fm_journal_on_error;
 
-// What becomes of system calls that the server does not need; see server/process/syscall_filter.h.
+// What happens on system calls that the server does not need; see server/process/syscall_filter.h.
 // X(enumerator, name)
 #define FM_SYSCALL_FILTER_LIST(X)                                                                  \
     X(FM_SYSCALL_FILTER_NONE, "none")                                                              \
@@ -96,7 +96,7 @@ typedef struct fm_config {
 #define FM_CONFIG_CHOICE(member, default_text, type, names, value_name, text)    type member;
 #include "server/base/config.def"
     fm_grants grants;      // the configured tokens, as hashes. Never printed.
-    bool grants_from_file; // token_file, which can be read again
+    bool grants_from_file; // token_file, which a reload reads again
 } fm_config;
 
 typedef enum fm_config_kind {

@@ -14,7 +14,7 @@
 #include <yaml.h>
 
 #define FILE_SIZE_MAX   (1u << 20) // bytes; a config is some kilobytes
-#define KEYS_MAX        256u       // of a file, unknown ones included; more cannot be right
+#define KEYS_MAX        256u       // of a file, unknown ones included; more is refused
 #define KEY_NAME_MAX    63u        // bytes of a name that is remembered; known keys are shorter
 #define SCALAR_SIZE_MAX 4096u      // bytes of a value; fm_config_set() has tighter bounds
 
@@ -50,7 +50,7 @@ static const cyaml_schema_value_t document_schema = {
 struct position {
     char name[KEY_NAME_MAX + 1]; // cut
     uint32_t line;
-    char *value; // owned; NULL: none that can be right: a scalar, not too long, without a NUL
+    char *value; // owned; NULL: not a scalar, too long, or with a NUL
 };
 
 struct file {
@@ -62,7 +62,7 @@ struct file {
     char error[FM_CONFIG_ERROR_SIZE];
     fm_config_tell *tell;
     void *context;
-    char complaint[FM_CONFIG_ERROR_SIZE / 4]; // first that libcyaml said
+    char complaint[FM_CONFIG_ERROR_SIZE / 4]; // libcyaml's first message
 };
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ static bool is_good_value(const yaml_event_t *event)
            strlen((const char *)event->data.scalar.value) == event->data.scalar.length;
 }
 
-// A value beyond KEYS_MAX goes to the last key, which then has one already.
+// A value beyond KEYS_MAX goes to the last key, which already has one then.
 static void remember_value(struct position *position, const yaml_event_t *event)
 {
     if (position->value == NULL && is_good_value(event)) {
@@ -176,7 +176,7 @@ static fm_status find_keys(struct file *file)
 
 // ---- checking against the schema ----------------------------------------------------------------
 
-// Keeps the first complaint; what follows is the path there.
+// Keeps the first message; those that follow are only the path to it.
 __attribute__((format(printf, 3, 0))) static void
 on_cyaml_log(cyaml_log_t level, void *context, const char *format, va_list arguments)
 {
@@ -207,8 +207,8 @@ static const char *fault_of(const struct file *file, uint32_t index)
     return file->keys[index].value != NULL ? NULL : "a single short value is expected";
 }
 
-// Reports all faults among the keys, and keeps what is right for those who check values. Returns
-// whether there was a fault.
+// Reports all faults among the keys, and keeps the valid keys so that their values can be checked.
+// Returns whether there was a fault.
 static bool explain(struct file *file, fm_config_entry *entries)
 {
     bool is_wrong = false;
@@ -259,8 +259,8 @@ static fm_status check_schema(struct file *file, fm_config_entry *entries)
         return FM_ERR_NO_MEMORY;
     }
     // libcyaml stops at the first key that it refuses, but reports the line of the value before it,
-    // in words for programmers; looking again at what the walk saw gives better ones. It also cuts
-    // a value at a NUL where it should refuse it.
+    // in words for programmers; the keys found by the walk give better messages. It also cuts a
+    // value at a NUL where it should refuse it.
     bool is_explained = explain(file, entries);
     if (is_explained || result != CYAML_OK) {
         if (!is_explained) {
@@ -270,7 +270,7 @@ static fm_status check_schema(struct file *file, fm_config_entry *entries)
         cyaml_free(&options, &document_schema, document, 0);
         return FM_ERR_BAD_FORMAT;
     }
-    // The texts change hands: cyaml_mem() is realloc() and free().
+    // Takes over the texts: cyaml_mem() is realloc() and free().
     char **texts = (char **)document;
     for (uint32_t i = 0; i < FM_CONFIG_KEY_COUNT; i++) {
         entries[i] = (fm_config_entry){0};

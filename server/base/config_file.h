@@ -11,14 +11,14 @@ typedef struct fm_config_entry {
     uint32_t line; // from 1
 } fm_config_entry;
 
-/// Receives what is wrong with a file: "FILE:LINE: KEY: what is wrong", as much of it as is known.
+/// Receives what is wrong with a file, as far as known: "FILE:LINE: KEY: what is wrong".
 typedef void fm_config_tell(void *context, const char *error);
 
-/// Reads a file. Says nothing about values: their text goes to fm_config_set().
+/// Reads a file. Does not check values: their text goes to fm_config_set().
 ///
 /// @param entries  all zero; receives one entry per key of fm_config_keys, in that order; give them
-///                 back with fm_config_entries_fini(). On failure those that are right, so that
-///                 their values can be checked in the same go
+///                 back with fm_config_entries_fini(). On failure it has the valid ones, so that
+///                 their values can be checked as well
 /// @param tell     called on failure, for each fault among the keys
 /// @return FM_OK, FM_ERR_IO (the file cannot be read), FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_config_file_read(const char *path, fm_config_entry *entries,

@@ -21,7 +21,7 @@ static void describe_values(const fm_config_key *key, char *text, size_t size)
     }
 }
 
-// What is said of a key: its text, then the values it can have, then its default.
+// The text for a key: its text, then the values it can have, then its default.
 static void describe(const fm_config_key *key, char *text, size_t size)
 {
     char values[256];
@@ -35,7 +35,7 @@ static void describe(const fm_config_key *key, char *text, size_t size)
 // Writes words, each line behind `prefix`.
 static void print_wrapped(FILE *out, const char *prefix, const char *text)
 {
-    size_t column = TEXT_COLUMNS; // as if the line before were full
+    size_t column = TEXT_COLUMNS; // starts as if the line before were full
     while (*text != '\0') {
         size_t word = strcspn(text, " ");
         if (column + 1 + word >= TEXT_COLUMNS) {

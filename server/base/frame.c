@@ -7,7 +7,8 @@
 
 #define BROKEN SIZE_MAX // `alloc` of a buffer for which memory ran out
 
-// A buffer begins with 8 KiB; an answer of 30 bytes that waits in a queue should not hold them.
+// A buffer starts with 8 KiB, which an answer of 30 bytes should not hold while it waits in a
+// queue.
 static char *fit(msgpack_sbuffer *buffer)
 {
     size_t size = buffer->size, room = buffer->alloc;
@@ -37,7 +38,7 @@ fm_frame *fm_frame_take(msgpack_sbuffer *buffer)
         msgpack_sbuffer_destroy(buffer);
         return NULL;
     }
-    size_t size = buffer->size; // which fit() sets back
+    size_t size = buffer->size; // restored by fit()
     *frame = (fm_frame){.references = 1, .size = size, .bytes = fit(buffer)};
     return frame;
 }

@@ -1,4 +1,4 @@
-// server/base/frame.h: bytes on their way out, shared by everybody they go to.
+// server/base/frame.h: bytes on their way out, shared by all receivers.
 //
 // A frame is written once and then only read. Each queue that holds it counts as one reference.
 //
@@ -16,8 +16,8 @@ typedef struct fm_frame {
     char *bytes; // owned
 } fm_frame;
 
-/// What packers write to a msgpack_sbuffer with, in place of msgpack_sbuffer_write(): once memory
-/// is out the buffer stays empty, so that a message is whole or none.
+/// The write function of packers, in place of msgpack_sbuffer_write(): once out of memory the
+/// buffer stays empty, so that a message is whole or none.
 int fm_frame_write(void *buffer, const char *bytes, size_t size);
 
 /// Makes a frame of what a packer wrote, which it takes over (the buffer is empty afterwards).

@@ -27,7 +27,7 @@ void fm_histogram_add(fm_histogram *histogram, uint64_t value);
 /// @param share  0..1 (asserted); 0.99 for p99
 uint64_t fm_histogram_quantile(const fm_histogram *histogram, double share);
 
-// Times counted by fixed upper edges, as metrics want them. Zeroed is empty.
+// Times counted by fixed upper edges, for metrics. Zeroed is empty.
 #define FM_DISTRIBUTION_EDGES 16u
 
 /// Upper edges in microseconds, rising.
@@ -41,7 +41,7 @@ typedef struct fm_distribution {
 
 void fm_distribution_add(fm_distribution *distribution, uint64_t us);
 
-// The same of other values than times; its owner knows its edges. Zeroed is empty.
+// The same for other values than times; its owner knows its edges. Zeroed is empty.
 #define FM_TALLY_EDGES 8u
 
 typedef struct fm_tally {

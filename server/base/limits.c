@@ -100,7 +100,7 @@ static void drop(fm_addresses *addresses, fm_address *address)
     free(address);
 }
 
-// Whether it may be forgotten once it has no connections.
+// Whether an address may be forgotten once it has no connections.
 static bool is_forgiven(const fm_address *address, uint64_t now_ns)
 {
     return address->failures.paid_ns <= now_ns && address->openings.paid_ns <= now_ns;

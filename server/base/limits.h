@@ -1,13 +1,13 @@
-// server/base/limits.h: how much one client, and one address, may ask for.
+// server/base/limits.h: limits for one client and one address.
 //
-// A meter is a token bucket, kept as the time until which what was taken is paid for: taking n at a
-// rate of r a second moves it by n / r seconds, and who is more than FM_METER_BURST_S ahead of
-// the clock gets nothing until it has caught up. What is refused is answered with `busy`.
+// A meter is a token bucket, kept as a single time: taking n at a rate of r a second moves it by n
+// / r seconds, and while it is more than FM_METER_BURST_S ahead of the clock, nothing more is
+// given. Refused requests are answered with `busy`.
 //
 // Each session has a meter for messages, bytes, orders, queries and edits. Each address counts its
-// connections, has a meter for opening them, and one for wrong tokens: while that is full, nobody
-// from there gets in, with whatever token, so that guessing is slow. For IPv6 an address is its
-// first 64 bits.
+// connections, has a meter for opening them, and one for wrong tokens: while that is full, no
+// client of this address can log in, with any token, so that guessing is slow. For IPv6 an address
+// is its first 64 bits.
 //
 // Bounds: an address is kept while it has connections, or while one of its meters is ahead of the
 // clock; of the latter FM_ADDRESSES_IDLE_MAX.
@@ -43,10 +43,10 @@ typedef struct fm_meter {
     uint64_t paid_ns; // until then
 } fm_meter;
 
-/// Takes `amount`, all or nothing; more than a burst holds is given to a meter that is not in use.
+/// Takes `amount`, all or nothing; more than a burst is given only by an idle meter.
 ///
 /// @param per_s    rate; 0: no limit
-/// @param wait_ns  receives, on refusal, how long until something is given
+/// @param wait_ns  receives, on refusal, the time until something is given
 bool fm_meter_take(fm_meter *meter, uint64_t amount, uint64_t per_s, uint64_t now_ns,
                    uint64_t *wait_ns);
 
@@ -70,7 +70,7 @@ void fm_addresses_fini(fm_addresses *addresses);
 /// @return NULL when out of memory
 fm_address *fm_addresses_hold(fm_addresses *addresses, const char *peer);
 
-/// @param now_ns  forgets addresses whose connections and wrong tokens are long ago
+/// @param now_ns  addresses whose connections and wrong tokens are long ago are forgotten
 void fm_addresses_release(fm_addresses *addresses, fm_address *address, uint64_t now_ns);
 
 /// Whether an address may open the connection for which it was held.
@@ -80,5 +80,5 @@ bool fm_address_may_open(fm_address *address, uint64_t per_s, uint64_t now_ns);
 /// Whether an address may try a token. @param wait_ns  as in fm_meter_take()
 bool fm_address_may_try(const fm_address *address, uint64_t now_ns, uint64_t *wait_ns);
 
-/// It has tried a wrong one. @param per_window  how many are too many; 0: never
+/// Notes a wrong token. @param per_window  how many are too many; 0: never
 void fm_address_failed(fm_address *address, uint64_t per_window, uint64_t now_ns);

@@ -17,7 +17,7 @@
 struct line {
     char bytes[FM_LOG_LINE_MAX];
     size_t size;
-    bool full; // something did not fit; nothing more is added
+    bool full; // a field did not fit; nothing more is added
 };
 
 static uint64_t system_now_ms(void)
@@ -85,8 +85,8 @@ static void put_time(struct line *line, uint64_t now_ms)
     put_format(line, ".%03uZ", (unsigned)(now_ms % 1000));
 }
 
-// Bytes of the UTF-8 character at the start, and its code point; 0 when the bytes are none.
-// Overlong forms, surrogates and what lies beyond U+10FFFF are none (RFC 3629).
+// Bytes of the UTF-8 character at the start, and its code point; 0 when the bytes are invalid.
+// Overlong forms, surrogates and code points beyond U+10FFFF are invalid (RFC 3629).
 static size_t utf8_size(const unsigned char *bytes, size_t size, uint32_t *point)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -250,7 +250,7 @@ static void put_end(struct line *line, fm_log_format format)
     line->bytes[line->size++] = '\n';
 }
 
-// A log that cannot be written has nowhere to say so: the line is lost.
+// If the log cannot be written, the line is lost.
 static void send(const struct line *line)
 {
     size_t sent = 0;
@@ -309,7 +309,8 @@ void fm_log_fields(fm_log_level level, const char *message, const fm_log_field *
     }
 }
 
-// Counts a line. Returns whether it may be written, and with it how many were not. sites_lock held.
+// Counts a line. Returns whether it may be written, and how many were suppressed before it.
+// sites_lock is held.
 static bool site_take(fm_log_site *site, uint64_t now_ms, uint32_t *suppressed)
 {
     // A clock that was set back begins a new period too: the difference wraps and is large.

@@ -1,4 +1,4 @@
-// server/base/log.h: lines for the operator: what happened.
+// server/base/log.h: lines for the operator.
 //
 // A line has a level, a message that never varies (so that it can be searched for and counted), and
 // fields that do:
@@ -9,7 +9,7 @@
 //   {"time":"2025-01-31T12:00:00.123Z","level":"info","message":"session opened","session":3,...}
 //
 // Values may come from a client: quotes, control characters and bytes that are not UTF-8 are
-// escaped, so nobody can forge a line or send commands to a terminal.
+// escaped, so no client can forge a line or send commands to a terminal.
 //
 // Threads: any. A line goes out in one write(2) and is cut at FM_LOG_LINE_MAX bytes.
 
@@ -26,10 +26,10 @@
 
 // X(enumerator, name)
 #define FM_LOG_LEVEL_LIST(X)                                                                       \
-    X(FM_LOG_DEBUG, "debug")     /* for people who look for a bug; may be many */                  \
+    X(FM_LOG_DEBUG, "debug")     /* for debugging; may be many */                                  \
     X(FM_LOG_INFO, "info")       /* worlds, sessions, start and end */                             \
     X(FM_LOG_WARNING, "warning") /* works on, but somebody should look */                          \
-    X(FM_LOG_ERROR, "error")     /* something that was asked for did not happen */
+    X(FM_LOG_ERROR, "error")     /* something that was asked for failed */
 
 typedef enum fm_log_level {
 #define X(enumerator, name) enumerator,
@@ -59,7 +59,8 @@ typedef struct fm_log_options {
 /// Before other threads log.
 void fm_log_start(const fm_log_options *options);
 
-/// Writes what limited call sites still hold back, a line each. After other threads have ended.
+/// Writes the counts that limited call sites still hold, a line each. After other threads have
+/// ended.
 void fm_log_stop(void);
 
 /// Sets the least important level that is written. At any time.

@@ -31,8 +31,7 @@ struct fm_memory_arena {
 #endif
 };
 
-// Takes `size` from the limit before the memory is asked for, so that threads cannot pass it
-// together.
+// Takes `size` from the limit before allocating, so that threads together cannot exceed it.
 static bool reserve(fm_memory_arena *arena, size_t size)
 {
     size_t before = atomic_fetch_add_explicit(&arena->bytes, size, memory_order_relaxed);

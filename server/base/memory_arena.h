@@ -1,8 +1,8 @@
 // server/base/memory_arena.h: one jemalloc arena per world, behind fm_memory.
 //
 // All memory of a world comes from an arena of its own. The arena counts bytes, refuses to grow
-// beyond its limit, and dropping it gives everything back to the system at once, whatever was or
-// was not released before: RSS stays flat over any number of worlds.
+// beyond its limit, and dropping it gives everything back to the system at once, even blocks that
+// were not released: RSS stays flat over any number of worlds.
 //
 // Sanitizer builds go without jemalloc: blocks come from malloc and are kept in a list, so that
 // destroying an arena does the same there, and each block is still watched by the sanitizer.
@@ -27,10 +27,10 @@ FM_CHECKED fm_status fm_memory_arena_create(size_t bytes_max, fm_memory_arena **
 /// Gives back all blocks, released or not, and the arena itself. NULL is allowed.
 void fm_memory_arena_destroy(fm_memory_arena *arena);
 
-/// The arena as core/ wants it. Good until the arena is destroyed.
+/// The arena as fm_memory. Good until the arena is destroyed.
 const fm_memory *fm_memory_arena_memory(const fm_memory_arena *arena);
 
-/// Changes the limit; a lower one than there is in use takes nothing away. While nobody allocates.
+/// Changes the limit; one below what is in use frees nothing. Only while no thread allocates.
 void fm_memory_arena_limit(fm_memory_arena *arena, size_t bytes_max);
 
 /// Bytes in use: asked for and not released, rounded up as the allocator rounds.

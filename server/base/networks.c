@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// @return bits of an address; 0: it is none
+// @return bits of an address; 0: not an address
 static uint32_t read_address(const char *text, uint8_t bytes[16])
 {
     if (inet_pton(AF_INET, text, bytes) == 1) {

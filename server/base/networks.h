@@ -6,8 +6,8 @@
 
 #include "core/base/base.h"
 
-/// Whether an address stands in a list of addresses, or of networks, separated by commas.
+/// Whether an address is in a list of addresses and networks, separated by commas.
 ///
-/// @param peer  as text; NULL: only looks whether the list can be read
+/// @param peer  as text; NULL: only checks that the list can be read
 /// @return with NULL, whether the list can be read
 bool fm_networks_have(const char *list, const char *peer);

@@ -7,14 +7,14 @@
 static const double smoothing = 0.1; // weight of the newest tick
 static const double ns_per_expansion_first = 150.0;
 static const double ns_per_expansion_least = 1.0;
-static const double ns_per_expansion_most = 2e3; // costlier ones took time that was not theirs
+static const double ns_per_expansion_most = 2e3; // expansions that seem costlier were disturbed
 static const double expansions_least = 1000;     // ticks with fewer are too noisy to learn from
 static const double expansions_telling = 32; // of each planner: then these are what took the time
-static const double used_up_share = 0.8;     // of the grant, from here on it counts as used up
-static const double cheapen_least = 0.5;     // by how much one tick may change the guess downwards
+static const double used_up_share = 0.8;     // of the grant, from which on it counts as used up
+static const double cheapen_least = 0.5;     // by how much one tick may lower the estimate
 static const double cheapen_most = 0.95;
 static const double deviations = 2.0; // that the time after the search may be above its mean
-static const double caution_share_most = 0.1;  // of the budget: on a busy machine all is uncertain
+static const double caution_share_most = 0.1;  // of the budget: a reserve for busy machines
 static const double reserve_share = 0.05;      // of the budget, between deadline and its end
 static const double reserve_least_ns = 100e3;  // a late look at the clock, waking the workers
 static const double search_share_least = 0.05; // of the budget, whatever the other stages take
@@ -57,7 +57,7 @@ static double caution_ns(const fm_pacer *pacer, double budget_ns)
     return fmin(deviations * pacer->after_deviation_ns, caution_share_most * budget_ns);
 }
 
-// Whatever was spent, the search keeps its least share: what a command took is over.
+// Whatever was spent before, the search keeps its least share.
 static fm_pace pace_for(fm_pacer *pacer, double budget_ns, uint64_t now_ns)
 {
     uint64_t spent_ns = pacer->spent_ns;
@@ -141,14 +141,15 @@ static void smooth(double *average, double newest)
     *average += smoothing * (newest - *average);
 }
 
-// A search takes time for every planner that has a turn, whatever it expands. So the time per
-// expansion says less the fewer there were. Taken at face value, ticks in which few were needed
-// would teach that they are costly. And when the grant is small for that reason, agents wait
-// although there is time, nothing gets finished, and what is seen confirms the guess: the 10,000
-// agents of scenario `classes` were held at one expansion each. Hence
-//   - a search that ended before its deadline because the grant was used up makes the guess lower;
-//   - one that the deadline ended is believed as it is;
-//   - any other may raise the guess only if planners expanded much more than they cost otherwise.
+// A search takes time for every planner that has a turn, whatever it expands. So the fewer
+// expansions there were, the less the time per expansion means. Taken at face value, ticks that
+// needed few would suggest that expansions are costly. A small grant would follow, agents would
+// wait although there is time, no search would finish, and the next measurement would confirm the
+// estimate: the 10,000 agents of scenario `classes` were held at one expansion each. Hence
+//   - a search that ended before its deadline because the grant was used up lowers the estimate; -
+//   one that the deadline ended is believed as it is;
+//   - any other may raise the estimate only if expansions outweigh the planners' other costs by
+//   far.
 static void learn_cost(fm_pacer *pacer, const fm_pace *pace, const fm_tick_report *report,
                        double search_ns, double left_ns)
 {
@@ -174,14 +175,15 @@ void fm_pacer_end(fm_pacer *pacer, const fm_pace *pace, const fm_tick_report *re
     for (uint32_t stage = 0; stage < FM_STAGE_SEARCH; stage++) {
         before_ns += (double)report->stage_ns[stage];
     }
-    // Notifying planners takes the same whatever the grants are, and many of them take long.
-    // Counted as searching, it would make expansions look costly, so that fewer were granted, and
-    // costlier still.
+    // Notifying planners takes the same time whatever the grants are, and much of it when they are
+    // many. Counted as searching, it would make expansions look costly, so fewer would be granted,
+    // and these would look costlier still.
     before_ns += (double)(report->stage_ns[FM_STAGE_SEARCH] - report->rounds_ns);
     double search_ns = (double)report->rounds_ns;
     double search_end_ns = (double)pace->start_ns + before_ns + search_ns;
     double deadline_ns = (double)pace->deadline_ns;
-    // What a search that was cut took beyond its deadline must be kept free like what follows it.
+    // The time that a cut search took beyond its deadline must be reserved like that of the later
+    // stages.
     double after_begin_ns = search_end_ns < deadline_ns ? search_end_ns : deadline_ns;
     double after_ns = (double)now_ns - after_begin_ns;
     smooth(&pacer->before_ns, before_ns);

@@ -8,12 +8,12 @@
 //             skip     the schedule stays; ticks whose time has passed are left out
 //             degrade  the schedule stays; late ticks follow at once with a smaller budget, until
 //                      they are in time again; beyond FM_PACER_BEHIND_MAX ticks it slips
-// Budget    the search may take budget - spent - before - after: what was done for the world
-//           between the last tick and this one (commands, keyframes), and what the other stages,
-//           and notifying the planners of changes, took lately. That time, divided by the time per
-//           expansion of late, is the grant; its end, a little reserve earlier, is the deadline
-//           that cuts a search short when the guess was wrong. A grant that was used up before the
-//           deadline was too small: the guess gets lower.
+// Budget    the search may take budget - spent - before - after: `spent` is the time used for the
+//           world between the last tick and this one (commands, keyframes); `before` and `after`
+//           are recent times of the other stages, and of notifying planners of changes. What is
+//           left, divided by the recent time per expansion, is the grant; its end, minus a small
+//           reserve, is the deadline that cuts a search short when the estimate was wrong. A grant
+//           that is used up before the deadline was too small: the estimate is lowered.
 //
 // No clock is read here: `now` is an argument, so a test or a simulation needs no waiting.
 //
@@ -43,7 +43,7 @@ typedef struct fm_pacer {
     double ns_per_expansion;   // wall time of the search stage; smoothed, like the next two
     double before_ns;          // the stages before the search, and notifying the planners
     double after_ns;           // from its deadline, or end if that came first, to the tick's end
-    double after_deviation_ns; // mean distance of that from its mean
+    double after_deviation_ns; // mean deviation of that
     uint64_t late_ticks;       // ticks that began a period or more after they were due
     uint64_t skipped_ticks;    // ticks left out
     uint64_t degraded_ticks;   // ticks that ran with a smaller budget
@@ -58,13 +58,13 @@ void fm_pacer_init(fm_pacer *pacer, double tick_hz, double budget_ms, fm_overloa
 /// Another rate or budget; keeps what was measured. The next tick is due one period from now.
 void fm_pacer_change(fm_pacer *pacer, double tick_hz, double budget_ms, uint64_t now_ns);
 
-/// Time has been spent on the world outside its ticks. It belongs to the next one.
+/// Notes time spent on the world outside its ticks. The next tick pays for it.
 void fm_pacer_spend(fm_pacer *pacer, uint64_t ns);
 
 /// When the next tick is due.
 uint64_t fm_pacer_due_ns(const fm_pacer *pacer);
 
-/// Begins a tick that is due: applies the overload policy, moves the schedule on, and says what
+/// Begins a tick that is due: applies the overload policy, advances the schedule, and returns what
 /// the tick may spend.
 fm_pace fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns);
 
@@ -75,5 +75,5 @@ fm_pace fm_pacer_begin_step(fm_pacer *pacer, uint64_t now_ns);
 void fm_pacer_end(fm_pacer *pacer, const fm_pace *pace, const fm_tick_report *report,
                   uint64_t now_ns);
 
-/// How far a tick of this length, with what was spent before it, was over the budget.
+/// By how much a tick of this length, with what was spent before it, exceeded the budget.
 uint64_t fm_pacer_overrun_ns(const fm_pacer *pacer, uint64_t tick_ns);

@@ -1,7 +1,7 @@
 // server/base/tick_log.h: the newest entries of a kind, each with the tick it belongs to.
 //
-// A ring that grows up to a bound and then forgets its oldest entries. A reader that asks for
-// "everything after tick t" answers whether that is still all there.
+// A ring that grows up to a bound and then drops its oldest entries. It can tell whether all
+// entries after a tick are still there.
 //
 // Threads: the event loop.
 
@@ -23,13 +23,13 @@ typedef struct fm_tick_log {
 void fm_tick_log_init(fm_tick_log *log, size_t entry_size, uint32_t count_max);
 void fm_tick_log_fini(fm_tick_log *log);
 
-/// Forgets all entries; those of ticks after `tick` will all be there.
+/// Drops all entries; from now on it has all those of ticks after `tick`.
 void fm_tick_log_clear(fm_tick_log *log, uint64_t tick);
 
-/// Appends an entry (copied). Without memory to grow, the oldest entries go instead.
+/// Appends an entry (copied). When it cannot grow, drops the oldest entries instead.
 ///
 /// @param tick  not before the last one's (asserted)
-/// @return false when out of memory: this entry or another is gone before its time
+/// @return false when out of memory: this entry or another was dropped early
 bool fm_tick_log_add(fm_tick_log *log, uint64_t tick, const void *entry);
 
 /// Position of the first entry after a tick; continue from there to log->end.

@@ -82,7 +82,7 @@ static bool read_role(const struct word *word, fm_role *role)
     return false;
 }
 
-// As world.create demands: another name would be a seat of a world that cannot be.
+// As world.create demands: no world can have another name.
 static bool is_world_name(const struct word *word)
 {
     for (size_t i = 0; i < word->size; i++) {
@@ -258,7 +258,7 @@ const char *fm_grants_add_admin(fm_grants *grants, const char *token, size_t siz
     return wrong;
 }
 
-// ---- tokens that are good -----------------------------------------------------------------------
+// ---- valid tokens -----------------------------------------------------------------------
 
 void fm_tokens_fini(fm_tokens *tokens)
 {

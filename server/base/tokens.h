@@ -1,8 +1,8 @@
 // server/base/tokens.h: which secret gives which role and seat.
 //
 // A token is a secret of 16 to 256 printable characters. What is kept of it is its BLAKE2b hash of
-// 256 bits, made with libsodium: a token should be random (openssl rand -hex 32), and then a fast
-// hash is as good as a slow one and cannot be used to keep the loop busy.
+// 256 bits, made with libsodium: a token should be random (openssl rand -hex 32), then a fast hash
+// is as good as a slow one, and guessing cannot keep the loop busy.
 //
 // A file or variable has one token a line (a variable may use ';' instead of line ends):
 //
@@ -14,9 +14,9 @@
 //
 // TOKEN may be "blake2b:" and 64 hexadecimal digits, so that the secret itself need not be there:
 //   printf %s "$TOKEN" | b2sum -l 256
-// Empty lines and lines that begin with '#' say nothing.
+// Empty lines and lines that begin with '#' are skipped.
 //
-// Threads: the event loop; what parses is used before there is one as well.
+// Threads: the event loop; parsing also before it starts.
 
 #pragma once
 
@@ -25,8 +25,8 @@
 #define FM_TOKEN_MIN           16u  // bytes of a token
 #define FM_TOKEN_MAX           256u // bytes of a token; the protocol takes no longer ones
 #define FM_TOKEN_HASH_SIZE     32u
-#define FM_TOKENS_CONFIGURED   256u  // tokens in a file or variable
-#define FM_TOKENS_CREATED_MAX  4096u // tokens that token.create has made and that are still good
+#define FM_TOKENS_CONFIGURED   256u         // tokens in a file or variable
+#define FM_TOKENS_CREATED_MAX  4096u        // valid tokens made by token.create
 #define FM_TOKEN_FILE_SIZE_MAX (128u << 10) // bytes
 #define FM_TOKEN_TEXT_SIZE     44u          // of a token that was made here, NUL included
 #define FM_SEAT_WORLD_MAX      64u          // bytes; FM_WORLD_NAME_MAX
@@ -44,7 +44,7 @@ typedef struct fm_grant {
     fm_role role;
     fm_seat seat;
     uint64_t number;    // of one that was made by token.create; 0 for configured ones
-    uint64_t expires_s; // since 1970: no longer good from then on; 0: never
+    uint64_t expires_s; // since 1970: when it expires; 0: never
     uint64_t used_s;    // since 1970: when hello took it last; 0: never
 } fm_grant;
 
@@ -73,7 +73,7 @@ FM_CHECKED fm_status fm_grants_read_file(fm_grants *grants, const char *path, ch
 /// Adds the token of the role admin. @return NULL, or what is wrong with it: a static text
 const char *fm_grants_add_admin(fm_grants *grants, const char *token, size_t size);
 
-// All tokens that are good now.
+// All valid tokens.
 typedef struct fm_tokens {
     fm_grants configured;
     fm_grant *created; // owned
@@ -86,11 +86,11 @@ void fm_tokens_fini(fm_tokens *tokens);
 /// Whether a session needs a token at all.
 bool fm_tokens_are_needed(const fm_tokens *tokens);
 
-/// What a token gives. Looks at every token there is, whatever was found, so that the time shows
-/// nothing. @return NULL when it is none
+/// What a token gives. Compares with every token, whatever was found, so that timing reveals
+/// nothing. @return NULL when it is not valid
 const fm_grant *fm_tokens_find(const fm_tokens *tokens, const char *token, size_t size);
 
-/// What the token with this hash gives. NULL when it is no longer good
+/// What the token with this hash gives. NULL when it is no longer valid
 const fm_grant *fm_tokens_find_hash(const fm_tokens *tokens,
                                     const uint8_t hash[FM_TOKEN_HASH_SIZE]);
 
@@ -98,13 +98,13 @@ const fm_grant *fm_tokens_find_hash(const fm_tokens *tokens,
 /// @return FM_OK, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_tokens_restore(fm_tokens *tokens, const fm_grant *grant);
 
-/// Whether the token with this hash is still good.
+/// Whether the token with this hash is still valid.
 bool fm_tokens_have(const fm_tokens *tokens, const uint8_t hash[FM_TOKEN_HASH_SIZE]);
 
-/// Draws a random token that is good nowhere yet. @param token  receives the secret
+/// Draws a random token that is not registered yet. @param token  receives the secret
 void fm_tokens_draw(fm_grant *grant, char token[FM_TOKEN_TEXT_SIZE]);
 
-/// Takes in all that were made, in place of those that are there; when they were used last is kept.
+/// Replaces all tokens that were made; keeps their times of last use.
 ///
 /// @param grants  by their numbers; those that have expired are left out
 /// @return FM_OK, FM_ERR_LIMIT: some are left out, or FM_ERR_NO_MEMORY

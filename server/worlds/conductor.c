@@ -1,5 +1,5 @@
-// server/worlds/conductor.c: see conductor.h. Here: the thread, and which world has its turn
-// when. What a turn is is in live.c and playback.c, what a job does in jobs.c.
+// server/worlds/conductor.c: see conductor.h. This file has the thread, and decides which world has
+// its turn when. live.c and playback.c define what a turn is, jobs.c what a job does.
 
 #include "server/worlds/conductor.h"
 
@@ -32,9 +32,9 @@ struct fm_conductor {
 
     // The thread's own.
     pthread_t thread;
-    bool has_thread; // false: somebody calls fm_conductor_turn()
+    bool has_thread; // false: the caller drives it by fm_conductor_turn()
     bool for_replays;
-    fm_event stopped; // its last word
+    fm_event stopped; // its last event
     fm_workers *workers;
     fm_scratch scratches[FM_WORKERS_MAX]; // for queries; by worker
     fm_host **hosts;                      // owned array
@@ -106,7 +106,7 @@ static void add_host(fm_conductor *conductor, fm_job *job, uint64_t now_ns)
     conductor->hosts[conductor->host_count++] = host;
     fm_pacer_init(&host->pacer, host->tick_hz, host->budget_ms, host->overload, now_ns);
     kind_of(conductor, host)->show(&conductor->mailbox, host);
-    // Where a standby has to have it first, it has to be known first.
+    // Where a standby must have everything first, its position must be known.
     if (conductor->config->durability == FM_DURABILITY_REPLICA) {
         fm_outbox_finish_at_once(&conductor->mailbox, job, FM_OK);
     } else {
@@ -200,8 +200,8 @@ static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
 
 // ---- jobs --------------------------------------------------------------------------------------
 
-// What is under way may hold up what comes after it, so that pipelined requests are done in order.
-// Only the end of the world, which is always the last job, does not wait.
+// A job under way may block the next ones, so that pipelined requests are done in order. Only the
+// end of the world, which is always the last job, does not wait.
 static bool must_wait(const fm_conductor *conductor, const fm_host *host)
 {
     return kind_of(conductor, host)->holds_up_jobs(conductor->config, host) &&
@@ -218,8 +218,8 @@ static void run_job(fm_conductor *conductor, fm_host *host, fm_job *job)
     }
 }
 
-// Jobs must get on although ticks are always late; but what clients ask for must not make them
-// late. Each world does one job in any case.
+// Jobs must progress even if ticks are always late, but requests must not make ticks late. So each
+// world does at least one job.
 static bool is_enough(const fm_conductor *conductor, uint32_t done, uint64_t begun_ns,
                       uint64_t now_ns)
 {
@@ -242,7 +242,7 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
             return; // the loop may have released the host by now
         }
         run_job(conductor, host, job);
-        if (!host->paused) { // nothing is late while it is
+        if (!host->paused) { // removed worlds cannot be late
             fm_pacer_spend(&host->pacer, fm_clock_now_ns() - now_ns);
         }
         worked = true;
@@ -262,7 +262,7 @@ static void run_backlogs(fm_conductor *conductor)
     }
 }
 
-// Takes in what the loop has posted. New worlds, whose first job says so, join the others.
+// Takes in what the loop has posted. New worlds, announced by their first job, join the others.
 static void take_posted(fm_conductor *conductor)
 {
     fm_host *host;
@@ -275,8 +275,8 @@ static void take_posted(fm_conductor *conductor)
 
 // ---- the thread --------------------------------------------------------------------------------
 
-// Lets queries search until the next tick is due, for query_budget_ms at most, but for a
-// little while in any case. Returns whether some are still running.
+// Lets queries search until the next tick is due, for query_budget_ms at most and QUERY_SLICE_NS at
+// least. Returns whether some are still running.
 static bool run_queries(fm_conductor *conductor)
 {
     uint64_t now_ns = fm_clock_now_ns();
@@ -320,7 +320,7 @@ static void say_stopped(fm_conductor *conductor)
     }
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         fm_recording_give_up(&conductor->mailbox,
-                             conductor->hosts[i]); // for which there was no memory
+                             conductor->hosts[i]); // for which memory ran out
     }
     fm_mailbox_emit(&conductor->mailbox, &conductor->stopped, &conductor->stopped);
 }
@@ -347,8 +347,8 @@ static void *conduct(void *context)
     // For top(1) and gdb.
     pthread_setname_np(pthread_self(), conductor->for_replays ? "replays" : "conductor");
     if (conductor->for_replays) {
-        // Of this thread. Where the system refuses, as configs/fogmarchd.service makes it, do
-        // without.
+        // Lowers the priority of this thread. Ignores a refusal: configs/fogmarchd.service forbids
+        // it.
         (void)setpriority(PRIO_PROCESS, 0, REPLAYS_NICE);
     }
     while (!stop) {

@@ -1,4 +1,4 @@
-// server/worlds/event.h: what waits in the queues between the event loop and a conductor.
+// server/worlds/event.h: the entries of the queues between the event loop and a conductor.
 //
 // Jobs (job.h) and publications (publication.h) begin with an fm_event, so one queue carries both
 // to the loop in the order in which they happened.
@@ -10,7 +10,7 @@
 typedef enum fm_event_kind {
     FM_EVENT_JOB,
     FM_EVENT_PUBLICATION,
-    FM_EVENT_STOPPED, // the conductor's last word
+    FM_EVENT_STOPPED, // the conductor's last event
 } fm_event_kind;
 
 typedef struct fm_event {

@@ -12,7 +12,7 @@
 #include "server/worlds/queries.h"
 #include "server/worlds/recording.h"
 
-#define SLICE_NS (20 * FM_NS_PER_MS) // of one turn, and at least a row
+#define SLICE_NS (20 * FM_NS_PER_MS) // time for one turn, at least a row
 #define RETRY_NS (1 * FM_NS_PER_S)
 
 static void show(fm_mailbox *mailbox, fm_host *host)
@@ -115,13 +115,13 @@ static fm_status do_rows(fm_mailbox *mailbox, fm_host *host, fm_workers *workers
 
 // ---- going on ----------------------------------------------------------------------------------
 
-// All rows are done: from the next turn on it is a world like any other.
+// All rows are done: from the next turn on it is a living world.
 static void go_on(fm_mailbox *mailbox, fm_host *host)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
     fm_followed *followed = host->following.followed;
     fm_journal_tail tail = fm_journal_reader_tail(host->following.reader);
-    tail.has_mark = true; // who wrote the copy has made one
+    tail.has_mark = true; // the writer of the copy has made one
     tail.was_synced = !atomic_load(&followed->may_lack);
     fm_status status = fm_recording_go_on(followed->journals, host, followed->path, &tail, error);
     if (status != FM_OK) {
@@ -195,7 +195,7 @@ void fm_following_begin(fm_host *host, fm_followed *followed, fm_journal_reader 
     host->holds_back = fm_journals_hold_back(followed->journals);
     host->shared.tick_known = host->tick;
     host->shared.digest_known = host->digest;
-    fm_memory_arena_limit(host->arena, SIZE_MAX); // it was bounded where it ran
+    fm_memory_arena_limit(host->arena, SIZE_MAX); // it was bounded on the other server
 }
 
 void fm_following_end(fm_host *host)
@@ -204,7 +204,7 @@ void fm_following_end(fm_host *host)
     if (followed != NULL) {
         fm_journal_reader_close(host->following.reader);
         host->following = (fm_following){.followed = NULL};
-        atomic_store(&followed->is_over, true); // from here on it may be gone
+        atomic_store(&followed->is_over, true); // from here on `host` may be freed
     }
 }
 

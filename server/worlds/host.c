@@ -52,7 +52,7 @@ static fm_status make_world(const fm_host_options *options, fm_host *host, char 
     }
     host->width = grid->width;
     host->height = grid->height;
-    // A grid that no world took over goes with the arena.
+    // A grid that no world took over is freed with the arena.
     status =
         fm_world_create(&options->rules, grid, fm_memory_arena_memory(host->arena), &host->world);
     if (status == FM_ERR_BAD_VALUE) {
@@ -61,7 +61,7 @@ static fm_status make_world(const fm_host_options *options, fm_host *host, char 
     return status;
 }
 
-// Name and pace were taken from the file before, or say something else.
+// Name and pace were taken from the file before, or the request overrides them.
 static fm_status load_save(const fm_host_options *options, fm_host *host, char *error)
 {
     fm_save_head head;
@@ -199,7 +199,7 @@ static void take_replay(fm_host *host)
     host->rules = *fm_world_rules_get(host->world);
     host->tick = fm_replay_position(replay);
     host->playback.worlds_begun = fm_replay_worlds_begun(replay);
-    host->overload = FM_OVERLOAD_SLIP; // nobody waits for a tick that was long ago
+    host->overload = FM_OVERLOAD_SLIP; // a tick from long ago is not due
     host->paused = true;
 }
 
@@ -229,7 +229,7 @@ fm_status fm_host_open_replay(const char *path, size_t memory_max, fm_host **out
     return FM_OK;
 }
 
-// The world goes with its memory.
+// The world is freed with its memory.
 static void close_replay(fm_replay *replay)
 {
     if (replay != NULL) {

@@ -1,4 +1,4 @@
-// server/worlds/host.h: the home of one world: the world, its memory, its inbox, its pace.
+// server/worlds/host.h: one world on this server, with its memory, inbox and pace.
 //
 //   CREATING ── made, off the loop ──> LIVE ── world.destroy ──> ENDING ── memory dropped ──> gone
 //       └── failed ──> gone
@@ -23,7 +23,7 @@
 #define FM_WORLD_NAME_MAX    64u   // bytes
 #define FM_WATCHES_MAX       4096u // views of one world that are watched at once
 #define FM_HOST_TRACES_MAX   64u   // agents of one world that are followed with debug.subscribe
-#define FM_HOST_QUERIES_MAX  256u  // jobs of queries of one world that run or wait
+#define FM_HOST_QUERIES_MAX  256u  // query jobs of one world, running and waiting
 #define FM_JOURNAL_FILE_SIZE 256u  // bytes of a journal's name in its folder, NUL included
 
 typedef struct fm_scene fm_scene;
@@ -38,7 +38,7 @@ typedef enum fm_host_state {
 typedef struct fm_host_watch {
     uint32_t team;
     uint64_t serial;
-    bool lost;   // a publication was left out: the loop is behind, or memory out; a snapshot is due
+    bool lost;   // a publication was left out: the loop is behind, or no memory; a snapshot is due
     bool absent; // a replay: the team is not there at this tick
     bool sight;  // what is visible is wanted too
     bool motion; // courses are wanted
@@ -49,7 +49,7 @@ typedef struct fm_host_watch {
     bool unsent_lost; // there was no room for all of them
 } fm_host_watch;
 
-// How the journal of a world is.
+// The state of a world's journal.
 // X(enumerator, name on the wire)
 #define FM_HOST_JOURNAL_LIST(X)                                                                    \
     X(FM_HOST_JOURNAL_NONE, "none") /* there is none */                                            \
@@ -67,17 +67,17 @@ typedef enum fm_host_journal {
 /// Static storage.
 const char *fm_host_journal_name(fm_host_journal journal);
 
-// What a replay looks like from outside.
+// The summary of a replay.
 typedef struct fm_replay_summary {
     uint64_t first_tick, last_tick; // that the journal holds
-    uint64_t seeks;                 // the tick that it is going to; FM_TICK_NONE: none
+    uint64_t seeks;                 // the tick that it seeks; FM_TICK_NONE: none
     uint64_t differences;           // ticks so far whose digest was not the recorded one
-    char error[FM_ERROR_TEXT_SIZE]; // why it does not continue; empty: nothing is wrong
+    char error[FM_ERROR_TEXT_SIZE]; // why it stopped; empty: no error
 } fm_replay_summary;
 
 #define FM_TICK_NONE UINT64_MAX
 
-// What a world looks like from outside, for world.list and the like.
+// The summary of a world, for world.list and the like.
 typedef struct fm_host_summary {
     uint64_t tick;
     uint32_t agents, teams;
@@ -94,19 +94,20 @@ typedef struct fm_host_summary {
 typedef struct fm_playback {
     fm_replay *replay;               // owned; NULL: a world that lives. Fixed
     char file[FM_JOURNAL_FILE_SIZE]; // its name in journal_dir. Fixed
-    uint64_t owner;                  // session that opened it; 0: has gone. The event loop's
+    uint64_t owner;                  // session that opened it; 0: closed. The event loop's
     // ---- the conductor's
-    fm_events seeks;                // FM_JOB_SEEK that are not answered; the last one counts
-    bool arrived;                   // what there is now has to be shown as a whole
-    bool tried_again;               // the seek, with the journal as it is now
-    fm_status status;               // what came of the seek, once arrived
+    fm_events seeks;                // unanswered FM_JOB_SEEK; the last one counts
+    bool arrived;                   // the whole view must be shown
+    bool tried_again;               // status of the seek, with the journal as it is now
+    fm_status status;               // result of the seek, once arrived
     uint64_t retry_ns;              // when to continue with a seek; 0: at once
-    uint64_t looked_ns;             // when the journal's end was last looked at
+    uint64_t looked_ns;             // when the journal's end was last checked
     uint64_t worlds_begun;          // fm_replay_worlds_begun() of the world that is watched
     char error[FM_ERROR_TEXT_SIZE]; // of the summary
 } fm_playback;
 
-// How far the world's journal is on the disk, and on that of a standby (server/streams/shipping.h).
+// How much of the world's journal is on the disk, and on that of a standby
+// (server/streams/shipping.h).
 typedef struct fm_host_copies {
     _Atomic uint64_t position, tick, size; // committed: the last row, ticks completed, bytes so far
     _Atomic uint64_t copied;               // position that the standby has on its disk
@@ -114,15 +115,15 @@ typedef struct fm_host_copies {
 
 typedef struct fm_followed fm_followed;
 
-// server/worlds/following.h: what makes a host one that follows another server's.
+// server/worlds/following.h: the state of a host that follows another server's world.
 typedef struct fm_following {
-    fm_followed *followed;     // NULL: none, or not any more. The conductor's, like the rest
+    fm_followed *followed;     // NULL: none, or no longer. The conductor's, like the rest
     fm_journal_reader *reader; // owned
-    bool is_stuck;             // it cannot go on from here
+    bool is_stuck;             // it cannot continue from here
     uint64_t retry_ns;         // when to try again to become a living world; 0: at once
 } fm_following;
 
-// What of a world waits to be taken, and what of it may be sent: guarded by the mailbox's lock.
+// Jobs that wait, and how much may be sent: guarded by the mailbox's lock.
 typedef struct fm_host_shared {
     fm_events inbox;
     bool is_closed; // it goes to another node: nothing more can be posted
@@ -142,31 +143,31 @@ typedef struct fm_host_traces {
     uint32_t count;
 } fm_host_traces;
 
-// server/worlds/publish.h: the views that somebody watches.
+// server/worlds/publish.h: the watched views.
 typedef struct fm_host_watches {
     fm_host_watch *items; // owned
     uint32_t count, capacity;
 } fm_host_watches;
 
-// server/worlds/recording.h: what is written down and what waits for that.
+// server/worlds/recording.h: the journal, and what waits for it.
 typedef struct fm_host_recording {
     fm_journal *journal;            // NULL: none
-    fm_journal_batch *batch;        // owned; what is not handed over yet; NULL: nothing
+    fm_journal_batch *batch;        // owned; not handed over yet; NULL: nothing
     fm_journal_batch *last_batch;   // owned; for the end
-    fm_events held;                 // waits for what is written down so far
+    fm_events held;                 // events that wait for the rows so far
     size_t row_begin;               // of the last row in `batch`
     uint64_t keyframe_tick;         // of the last keyframe
     uint64_t unkept_size;           // bytes of rows since
     uint64_t keyframe_size;         // bytes; 0: none was made here
     fm_host_journal journal_shown;  // in the summary
-    bool unrecorded;                // the journal does not know what happened last
-    uint64_t catch_up_ns;           // when that may be made up for
+    bool unrecorded;                // the journal misses what happened last
+    uint64_t catch_up_ns;           // when to repair that
     fm_distribution keyframe_times; // for which the world stood still
 } fm_host_recording;
 
 // server/worlds/live.h fills them in, server/worlds/world_stats.h reads them.
 typedef struct fm_host_times {
-    // Since the world began, or since stats began them again.
+    // Since the world began, or since stats reset them.
     uint64_t stage_ns[FM_STAGE_COUNT]; // sums
     uint64_t commands_ns;              // of what was done between ticks, the same
     uint32_t first_moves_before[65];   // what core/ had counted then
@@ -186,7 +187,7 @@ struct fm_host {
     fm_cell bases[FM_GENERATE_PLAYERS_MAX];
     uint32_t base_count;
     fm_memory_arena *arena;
-    bool holds_back; // nothing may be sent before the journal has it
+    bool holds_back; // nothing may be sent before it is in the journal
     fm_playback playback;
 
     // ---- the event loop's -----------------------------------------------------------------------
@@ -211,7 +212,7 @@ struct fm_host {
     fm_job *order;     // agent.order that continues over ticks; the same
     uint64_t tick, digest;
     uint64_t timeline;      // see fm_host_summary
-    uint32_t agents, teams; // as commands made and removed them; counting them takes long
+    uint32_t agents, teams; // counted as commands make and remove them, because counting is slow
     double tick_ns;         // smoothed
     fm_host_queries queries;
     fm_host_traces traces;
@@ -242,15 +243,14 @@ typedef struct fm_host_options {
     bool is_save; // `map` is a saved world (server/worlds/save_file.h), and brings its own rules
 } fm_host_options;
 
-/// Reads or generates the map and makes the world, or loads it. Takes its time: not on the event
-/// loop.
+/// Reads or generates the map and makes the world, or loads it. Slow: not on the event loop.
 ///
 /// @param out    receives the host, state FM_HOST_CREATING; left alone on failure
 /// @param error  receives a sentence; room for FM_ERROR_TEXT_SIZE; empty when the status says it
 /// all
 FM_CHECKED fm_status fm_host_create(const fm_host_options *options, fm_host **out, char *error);
 
-// What a world is brought back from.
+// What a world is restored from.
 typedef struct fm_host_restoration {
     const fm_journal_info *info;
     const uint8_t *bytes; // of fm_world_save()
@@ -277,5 +277,5 @@ FM_CHECKED fm_status fm_host_open_replay(const char *path, size_t memory_max, fm
                                          char *error);
 
 /// Releases the world by dropping its memory. After the conductor and the loop are done with it.
-/// Takes its time. NULL is allowed.
+/// Slow. NULL is allowed.
 void fm_host_destroy(fm_host *host);

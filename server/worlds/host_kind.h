@@ -1,4 +1,4 @@
-// server/worlds/host_kind.h: what differs between worlds that live (live.h) and replays
+// server/worlds/host_kind.h: the differences between living worlds (live.h) and replays
 // (playback.h), as a table. All worlds of a conductor are of one kind.
 
 #pragma once
@@ -7,14 +7,14 @@
 #include "server/worlds/mailbox.h"
 
 typedef struct fm_host_kind {
-    /// Puts what the world is now into its summary.
+    /// Updates the world's summary.
     void (*show)(fm_mailbox *mailbox, fm_host *host);
 
-    /// When the world wants its next turn, on the clock of fm_clock_now_ns(); UINT64_MAX: not by
-    /// itself.
+    /// When the world wants its next turn, on the clock of fm_clock_now_ns(); UINT64_MAX: only
+    /// after a job.
     uint64_t (*due_ns)(const fm_config *config, const fm_host *host);
 
-    /// Does a tick, or what stands in its place. Small worlds take their turns at the same time.
+    /// Does a tick, or its equivalent. Small worlds take their turns at the same time.
     /// @param workers  NULL: this thread alone
     void (*turn)(fm_mailbox *mailbox, fm_host *host, fm_workers *workers);
 

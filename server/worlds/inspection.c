@@ -18,7 +18,7 @@
 struct listing {
     fm_job_inspect *inspect;
     const fm_view *view;
-    fm_cell goal; // of estimates that may have been raised; FM_CELL_NONE: they lead elsewhere
+    fm_cell goal; // target of learned estimates; FM_CELL_NONE: estimates lead elsewhere
 };
 
 static uint32_t raised(const struct listing *listing, const fm_inspection *cell)
@@ -132,7 +132,7 @@ fm_status fm_inspection_list_top(fm_host *host, fm_job *job)
 
 // ---- traces ------------------------------------------------------------------------------------
 
-// Inspects for a trace and gives the result to the loop, unless that is behind. @return false when
+// Inspects for a trace and posts the result to the loop, unless that is behind. @return false when
 // the agent is gone
 static bool trace(fm_mailbox *mailbox, fm_host *host, const fm_job *order)
 {
@@ -141,14 +141,14 @@ static bool trace(fm_mailbox *mailbox, fm_host *host, const fm_job *order)
     }
     fm_job *job = fm_job_create(FM_JOB_INSPECT, host);
     if (job == NULL) {
-        return true; // the next tick may have memory again
+        return true; // out of memory now, perhaps not in the next tick
     }
     job->session = order->session;
     job->inspect = order->inspect;
     job->status = fm_inspection_make(host, &job->inspect);
     job->tick = host->tick;
     bool alive = job->status != FM_ERR_NO_AGENT;
-    if (!alive && fm_host_is_replay(host)) { // it may come back, or have been there
+    if (!alive && fm_host_is_replay(host)) { // in a replay it may come back
         fm_job_destroy(job);
         return true;
     }

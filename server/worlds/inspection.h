@@ -1,6 +1,5 @@
-// server/worlds/inspection.h: what debug.* methods ask of a world: one agent from inside, agents
-// that are followed from tick to tick (traces), why an agent does what it does, which agents cost
-// most.
+// server/worlds/inspection.h: what debug.* methods ask of a world: the inside of one agent, agents
+// traced from tick to tick, why an agent does what it does, which agents cost most.
 //
 // Threads: the conductor's, between ticks.
 
@@ -25,7 +24,7 @@ FM_CHECKED fm_status fm_inspection_report_units(fm_host *host, fm_job *job);
 /// Does an FM_JOB_TOP. @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_inspection_list_top(fm_host *host, fm_job *job);
 
-/// Begins to inspect an agent after every tick, and does so now.
+/// Starts inspecting an agent after every tick, and now.
 /// @return FM_OK, FM_ERR_NO_AGENT, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_trace_begin(fm_mailbox *mailbox, fm_host *host, fm_job *job);
 

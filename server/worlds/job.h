@@ -1,4 +1,4 @@
-// server/worlds/job.h: what the event loop asks of a conductor, and what comes of it.
+// server/worlds/job.h: requests of the event loop to a conductor, with their results.
 //
 // A job goes from the loop to a world's inbox, is done by the conductor between two ticks, and
 // comes back with its result.
@@ -8,10 +8,10 @@
 //   conductor:                        inbox ──> done ──> fm_conductor_receive
 //
 // A new kind needs a line in fm_job_kind, a row in each of three tables: fm_job_kinds (job.c: what
-// the kind is), the one in jobs.c (what it does), and the one in server/methods/methods.c (what
-// becomes of it when it comes back).
+// the kind is), the one in jobs.c (what it does), and the one in server/methods/methods.c (what the
+// loop does with its result).
 //
-// Owner: who holds the pointer. A job owns its arrays.
+// Owner: the holder of the pointer. A job owns its arrays.
 
 #pragma once
 
@@ -61,12 +61,12 @@ typedef struct fm_job_command {
     fm_agent_id *spawned;
     fm_agent_id *names; // of those, for their own team
     bool by_name;       // comes from a player: agents and orders go by the names of its team
-    fm_command_id id;   // to which command.id points, if it has one
-    uint8_t tag[FM_TAG_SIZE_MAX]; // to which command.tag points
-    bool id_is_taken;             // by another command: that is why it was refused
+    fm_command_id id;   // command.id points here, if it has one
+    uint8_t tag[FM_TAG_SIZE_MAX]; // command.tag points here
+    bool id_is_taken;             // used by another command: the reason of the refusal
 } fm_job_command;
 
-// What is asked.
+// A question.
 typedef enum fm_ask_kind {
     FM_ASK_PATH, // cells: from, to of each question; likewise the next two
     FM_ASK_DISTANCE,
@@ -117,7 +117,7 @@ typedef struct fm_quantiles {
     double p50, p99, p999, max;
 } fm_quantiles;
 
-// What `stats` says of a world.
+// A world's part of `stats`.
 typedef struct fm_world_stats {
     fm_world_counts counts;
     fm_quantiles tick_ms, overrun_ms, order_to_first_move_ticks;
@@ -127,7 +127,7 @@ typedef struct fm_world_stats {
     uint64_t late_ticks, skipped_ticks, degraded_ticks;
     double ns_per_expansion;
     const char *journal;                       // state on the wire
-    char journal_error[FM_JOURNAL_ERROR_SIZE]; // why it cannot be written; empty: it can
+    char journal_error[FM_JOURNAL_ERROR_SIZE]; // why it cannot be written; empty: no error
     fm_journal_numbers journal_numbers;
     fm_distribution keyframe_times;
     uint64_t memory, memory_max; // bytes of the world's arena, and its limit
@@ -137,7 +137,7 @@ typedef struct fm_world_stats {
 
 #define FM_STATS_TEAMS_MAX 4096u // teams that `stats` lists
 
-// What of an agent is asked for, as bits.
+// Parts of an inspection, as bits.
 // X(enumerator, bit, name on the wire)
 #define FM_CHANNEL_LIST(X)                                                                         \
     X(FM_CHANNEL_REPORT, 1u, "report") /* state, order, planner, sizes */                          \
@@ -175,14 +175,14 @@ typedef struct fm_job {
     fm_job_kind kind;
     fm_host *host;
 
-    // Who wants to know; session 0: nobody.
+    // Who asked; session 0: nobody.
     uint64_t session;
     uint64_t request;
     fm_method method;
-    bool is_notification; // they did not ask for an answer
+    bool is_notification; // the client wants no answer
     bool is_scrape;       // STATS for server/process/metrics.h
 
-    fm_status status; // what came of it
+    fm_status status; // the result
     uint64_t tick;    // ticks completed when it was done
     union {
         struct fm_creation *creation; // ADD: the loop's
@@ -223,9 +223,9 @@ typedef struct fm_job {
             fm_top_row *rows; // owned
         } top;
         struct {
-            uint32_t team;           // whose they are; FM_ALL_TEAMS: anybody's
-            bool by_name;            // comes from a player, whose names they go by
-            uint32_t count;          // of agents; then of reports: who is gone is left out
+            uint32_t team;           // their team; FM_ALL_TEAMS: any
+            bool by_name;            // comes from a player: agents are given by its aliases
+            uint32_t count;          // of agents; then of reports, without dead agents
             uint32_t cells_max;      // of each path
             fm_agent_id *agents;     // all owned
             fm_unit_report *reports; // in the order of `agents`
@@ -234,7 +234,7 @@ typedef struct fm_job {
         struct {
             uint32_t team;
             uint64_t serial; // of the scene that wants it
-            bool sight;      // and what is visible: also of one that it watches already
+            bool sight;      // report visible cells too: also for a view that is watched already
             bool motion;     // and courses of the view's own agents: the same
         } watch;
         struct {
@@ -244,10 +244,10 @@ typedef struct fm_job {
     };
 } fm_job;
 
-// What a kind of job is. By default it waits for its place in the inbox, changes nothing and looks
-// into the world.
+// What a kind of job is. By default it waits its turn in the inbox, changes nothing and reads the
+// world.
 typedef struct fm_job_traits {
-    bool always_fits;          // never refused with FM_ERR_BUSY: what it belongs to is bounded
+    bool always_fits;          // never refused with FM_ERR_BUSY: other limits bound it
     bool changes_world;        // goes into the journal: refused while that cannot be written
     bool is_harmless;          // done even by a world that waits until its journal can be written
     bool needs_no_world;       // done by a replay that has lost its world
@@ -259,5 +259,5 @@ extern const fm_job_traits fm_job_kinds[FM_JOB_KIND_COUNT];
 /// @return NULL when out of memory
 fm_job *fm_job_create(fm_job_kind kind, fm_host *host);
 
-/// NULL is allowed. Either thread, once nobody else knows the job.
+/// NULL is allowed. Either thread, once no other holds the job.
 void fm_job_destroy(fm_job *job);

@@ -54,7 +54,7 @@ static fm_status resume(fm_mailbox *mailbox, fm_host *host, fm_job *job)
     return FM_OK;
 }
 
-// The world's end may wait behind this job, and waits for no step.
+// The world's end may wait behind this job, and must not wait for a step.
 static void begin_step(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 {
     if (host->step == NULL && host->paused) {
@@ -91,8 +91,8 @@ static void keep_count(fm_host *host, const fm_job_command *command)
     }
 }
 
-// The agent that a player means. What it cannot name becomes an agent that cannot exist, so that it
-// is refused like one that does not.
+// The agent behind a player's alias. An unknown alias becomes an id that cannot exist, and is
+// refused like any dead agent.
 static fm_agent_id agent_named(const fm_host *host, uint32_t team, fm_agent_id name)
 {
     fm_agent_id id = fm_world_agent_named(host->world, team, name);
@@ -118,7 +118,7 @@ static fm_status resolve_names(const fm_host *host, fm_job_command *command)
     return FM_OK;
 }
 
-// What a player may only do where its team sees it.
+// Checks what a player may only do in sight of its team.
 static fm_status check_permit(const fm_host *host, fm_job_command *command)
 {
     const fm_command *wanted = &command->command;
@@ -143,7 +143,7 @@ static fm_status check_permit(const fm_host *host, fm_job_command *command)
     FM_UNREACHABLE();
 }
 
-// A paused world has no ticks that an order could be spread over, and none that it could make late.
+// A paused world has no ticks over which to spread an order, and none that it could delay.
 static void spread_order(const fm_config *config, const fm_host *host, fm_command *command)
 {
     if (command->kind == FM_COMMAND_ORDER) {
@@ -152,7 +152,7 @@ static void spread_order(const fm_config *config, const fm_host *host, fm_comman
     }
 }
 
-// What was carried out before is answered as it was then.
+// A repeated command gets its first answer.
 static fm_status answer_again(fm_job_command *command, const fm_receipt *receipt)
 {
     uint32_t agent_count =
@@ -314,7 +314,7 @@ static void begin_query(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 
 // What a kind of job does: one of the two.
 static const struct {
-    /// Does it; then it is given back.
+    /// Does the job; then it is given back.
     fm_status (*run)(fm_mailbox *mailbox, fm_host *host, fm_job *job);
     /// Takes the job over, and gives it back now or later.
     void (*begin)(fm_mailbox *mailbox, fm_host *host, fm_job *job);

@@ -9,8 +9,8 @@
 /// Does one job, or begins it (step, query). Jobs that are done are given back.
 void fm_jobs_run(fm_mailbox *mailbox, fm_host *host, fm_job *job);
 
-/// Answers an order that was carried out in parts, once it has reached all. After whatever may
-/// bring it to its end: a tick, a keyframe, a save.
+/// Answers an order that was given in parts, once it has reached all agents. Call after what may
+/// complete it: a tick, a keyframe, a save.
 void fm_jobs_finish_order(fm_mailbox *mailbox, fm_host *host);
 
 /// Gives back everything that still waits for the world: backlog, step and queries.

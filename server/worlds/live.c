@@ -96,7 +96,7 @@ static void turn(fm_mailbox *mailbox, fm_host *host, fm_workers *workers)
     fm_recording_flush(mailbox, host);
     uint64_t over_ns = fm_clock_now_ns();
     if (fm_recording_keep(host, mailbox->config)) {
-        fm_jobs_finish_order(mailbox, host); // the keyframe may have brought it to its end
+        fm_jobs_finish_order(mailbox, host); // the keyframe may have completed it
         fm_recording_flush(mailbox, host);
         fm_pacer_spend(&host->pacer, fm_clock_now_ns() - over_ns);
     }
@@ -116,15 +116,15 @@ static uint64_t due_ns(const fm_config *config, const fm_host *host)
 // ---- jobs --------------------------------------------------------------------------------------
 
 // Whether an order is on its way to all its agents, in ticks to come; after a recovery nobody waits
-// for its answer. Where the disk holds up the ticks it holds up nobody else: what could change the
-// world is refused.
+// for its answer. Where the disk blocks the ticks, jobs that would change the world are refused
+// instead of waiting.
 static bool is_carried_on(const fm_config *config, const fm_host *host)
 {
     return fm_world_left_to_do(host->world) > 0 && !host->paused &&
            !fm_recording_stands_still(config, host);
 }
 
-// A journal that is too far behind holds up everything, a step or order what comes after it.
+// A journal that is too far behind blocks everything; a step or order blocks the jobs after it.
 static bool holds_up_jobs(const fm_config *config, const fm_host *host)
 {
     return host->step != NULL || is_carried_on(config, host) || fm_recording_is_behind(host);

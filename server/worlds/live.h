@@ -1,4 +1,4 @@
-// server/worlds/live.h: worlds that live: how they tick.
+// server/worlds/live.h: living worlds: how they tick.
 //
 // Threads: the conductor's, one per world.
 

@@ -10,7 +10,7 @@
 
 // ---- beginning and end -------------------------------------------------------------------------
 
-// Condition variables look at the same clock as everything else.
+// Condition variables use the same clock as everything else.
 void fm_mailbox_init(fm_mailbox *mailbox, const fm_config *config, void (*on_event)(void *context),
                      void *context)
 {
@@ -48,7 +48,7 @@ fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)
     }
     pthread_mutex_lock(&mailbox->lock);
     if (mailbox->stop || host->shared.is_closed || !posted_reserve(mailbox)) {
-        bool stop = mailbox->stop; // nobody looks into inboxes now
+        bool stop = mailbox->stop; // the inboxes are no longer read
         bool is_closed = host->shared.is_closed;
         pthread_mutex_unlock(&mailbox->lock);
         return stop ? FM_ERR_GOING_DOWN : is_closed ? FM_ERR_MOVED : FM_ERR_BUSY;

@@ -1,13 +1,13 @@
 // server/worlds/mailbox.h: the two queues between the event loop and a conductor, and the one lock
-// that the two share.
+// that they share.
 //
 //   loop:  post ──> inbox of a world ──> take, backlog ──> done            conductor
 //          receive <── outbox <── emit <── answers, publications ──┘
 //
 // Neither side ever holds the lock while it works. Inboxes are bounded; a full one is FM_ERR_BUSY.
-// The outbox is bounded by leaving out publications, which a snapshot makes up for later.
+// The outbox is bounded by leaving out publications; a snapshot replaces them later.
 //
-// What both threads read of a world beyond that, its summary, is guarded by the same lock.
+// The same lock guards a world's summary, which both threads read.
 
 #pragma once
 
@@ -25,26 +25,26 @@ typedef struct fm_mailbox {
     atomic_bool has_standby;      // there is one: it gets what is committed
     atomic_bool waits_for_copies; // nothing is sent before the standby has it
 
-    pthread_mutex_t lock; // guards what follows, and of every host the group that says so
+    pthread_mutex_t lock; // guards what follows, and the group `mail` of every host
     pthread_cond_t arrived;
     fm_events outbox;
     fm_host **posted; // hosts whose inbox is not empty; owned
     uint32_t posted_count, posted_capacity;
-    bool nudged;         // the conductor is to make a turn although there is nothing to do
+    bool nudged;         // the conductor shall take a turn although there is nothing to do
     uint64_t turn_count; // turns that the conductor has ended
     bool stop;
 } fm_mailbox;
 
 /// @param config    outlives the mailbox
-/// @param on_event  called from the conductor's threads when the outbox was empty and is not any
-///                  more: uv_async_send() or the like
+/// @param on_event  called from the conductor's threads when the outbox is no longer empty:
+///                  uv_async_send() or the like
 void fm_mailbox_init(fm_mailbox *mailbox, const fm_config *config, void (*on_event)(void *context),
                      void *context);
 void fm_mailbox_fini(fm_mailbox *mailbox);
 
 // ---- the event loop's side ---------------------------------------------------------------------
 
-/// Puts a job into its world's inbox, and at once with it those behind it (event.next).
+/// Puts a job, and the jobs chained to it (event.next), into its world's inbox at once.
 /// @return FM_OK, or FM_ERR_BUSY, after fm_mailbox_stop() FM_ERR_GOING_DOWN, or after the job with
 ///         which the world went to another node FM_ERR_MOVED: the caller keeps the job
 FM_CHECKED fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job);
@@ -52,7 +52,7 @@ FM_CHECKED fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job);
 /// Takes all events out of the outbox, oldest first.
 fm_event *fm_mailbox_receive(fm_mailbox *mailbox);
 
-/// How a world looks from outside as of its last tick or command.
+/// A world's summary, as of its last tick or command.
 fm_host_summary fm_mailbox_summary(fm_mailbox *mailbox, const fm_host *host);
 
 /// Wakes the conductor. @return turns that it has ended so far

@@ -19,7 +19,7 @@ void fm_outbox_close(fm_job *job, fm_status status)
     atomic_fetch_sub(&host->jobs_waiting, 1);
 }
 
-// `stats` is answered even while the journal cannot be written: it says why.
+// Answer `stats` even while the journal cannot be written: it says why.
 void fm_outbox_finish(fm_mailbox *mailbox, fm_job *job, fm_status status)
 {
     fm_outbox_close(job, status);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLICE_NS (20 * FM_NS_PER_MS) // of a seek in one turn, and at least a tick
+#define SLICE_NS (20 * FM_NS_PER_MS) // time for a seek in one turn, at least a tick
 #define RETRY_NS (5 * FM_NS_PER_MS)  // until the loop has taken in what was published
 #define LOOK_NS  (1 * FM_NS_PER_S)   // between two looks at the end of a journal that may grow
 
@@ -52,7 +52,7 @@ static void show_summary(fm_mailbox *mailbox, fm_host *host)
 
 // ---- the journal, which may grow ---------------------------------------------------------------
 
-// A file that is gone, or that can no longer be opened, is read on as it was.
+// A file that is gone, or can no longer be opened, is still read through the old handle.
 static void look_again(fm_host *host, uint64_t now_ns)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
@@ -61,7 +61,7 @@ static void look_again(fm_host *host, uint64_t now_ns)
     host->playback.looked_ns = now_ns;
 }
 
-// What the replay is now becomes what the host is. Returns whether the world is another one.
+// Copies the replay's state to the host. Returns whether the world is another one.
 static bool take_position(fm_host *host)
 {
     fm_playback *playback = &host->playback;
@@ -114,7 +114,7 @@ void fm_playback_seek(fm_mailbox *mailbox, fm_host *host, fm_job *job)
     fm_outbox_finish(mailbox, job, FM_ERR_BAD_VALUE);
 }
 
-// Seeks that wait in the backlog take the place of the one under way.
+// Seeks that wait in the backlog replace the one under way.
 static void take_newer(fm_mailbox *mailbox, fm_host *host)
 {
     if (!is_seeking(host)) {
@@ -138,7 +138,7 @@ static void answer_seeks(fm_mailbox *mailbox, fm_host *host, fm_status status)
     const fm_journal_info *info = fm_replay_info(playback->replay);
     fm_event *seeks = playback->seeks.first;
     playback->seeks = (fm_events){0};
-    show_summary(mailbox, host); // before anybody can ask
+    show_summary(mailbox, host); // before any client can ask
     while (seeks != NULL) {
         fm_job *job = (fm_job *)seeks;
         seeks = job->event.next;
@@ -151,7 +151,7 @@ static void answer_seeks(fm_mailbox *mailbox, fm_host *host, fm_status status)
     }
 }
 
-// Shows what there is now; again later, when the loop is too far behind for that.
+// Publishes the whole views; tries again later if the loop is too far behind.
 static void show(fm_mailbox *mailbox, fm_host *host)
 {
     fm_playback *playback = &host->playback;
@@ -179,7 +179,7 @@ struct slice {
     bool begun;
 };
 
-// At least one tick is done, so that every turn comes nearer.
+// At least one tick is done, so that every turn makes progress.
 static bool has_time(void *context, uint64_t tick)
 {
     (void)tick;
@@ -205,7 +205,7 @@ static void go_on_seeking(fm_mailbox *mailbox, fm_host *host, fm_workers *worker
         show_summary(mailbox, host);
         return;
     }
-    // A running server has perhaps removed its oldest ticks.
+    // A running server may have removed its oldest ticks.
     if ((status == FM_ERR_IO || status == FM_ERR_BAD_FORMAT) && !playback->tried_again) {
         playback->tried_again = true;
         look_again(host, now_ns);

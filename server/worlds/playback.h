@@ -1,4 +1,4 @@
-// server/worlds/playback.h: what the conductor of the replays does in the place of ticks.
+// server/worlds/playback.h: what the conductor of the replays does in place of ticks.
 //
 //                       ┌── seek: some ticks in each turn ──┐
 //                       v                                   │
@@ -7,11 +7,11 @@
 //      └── play ──> a tick whenever one is due; the end of the journal, or what cannot be read,
 //      ends it
 //
-// A seek that comes while another is under way takes its place, so that a user who drags a slider
-// waits for the last of its places only; all that were asked for are answered together.
+// A seek that comes while another is under way replaces it, so that a user who drags a slider waits
+// only for the last position; all are answered together.
 //
 // A world is lost when a keyframe cannot be read, and comes back with the next seek that works.
-// What would look into it is refused meanwhile.
+// Jobs that read it are refused meanwhile.
 //
 // Threads: the conductor's.
 

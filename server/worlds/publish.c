@@ -74,7 +74,7 @@ static void add_courses(const fm_host *host, fm_publication *block, const fm_age
                          block->courses + block->course_count, room - block->course_count);
 }
 
-// How many tags the looks tell.
+// How many looks have a new tag.
 static uint32_t count_tags(const fm_host *host, const fm_agent_look *looks, uint32_t look_count)
 {
     uint32_t count = 0;
@@ -155,7 +155,7 @@ static bool take_looks(const fm_host *host, fm_publication *block)
     return block->looks != NULL;
 }
 
-// The same of what is visible, if that is wanted. A team that is not there sees nothing.
+// The same for visible cells, if wanted. A team that does not exist sees nothing.
 static bool take_sight(const fm_host *host, const fm_host_watch *watch, fm_publication *block)
 {
     if (!watch->sight) {
@@ -200,7 +200,7 @@ static void copy_looks(const fm_host *host, uint32_t team, uint16_t *looks)
     }
 }
 
-// A team that is not there knows nothing and has nothing.
+// A team that does not exist knows nothing and has nothing.
 static fm_publication *block_of_nothing(const fm_host *host, const fm_host_watch *watch)
 {
     fm_publication *block = block_create(host, watch, 0);
@@ -296,7 +296,7 @@ static bool keep_unsent(fm_host_watch *watch, const fm_changes *changes)
     return true;
 }
 
-// The snapshot that comes instead has all but how orders ended, which goes with it.
+// The snapshot that replaces them lacks only the ended orders, which are added to it.
 static void leave_out(fm_host_watch *watch, const fm_changes *changes)
 {
     watch->lost = true;
@@ -338,11 +338,11 @@ static fm_status begin_watch(fm_host *host, fm_host_watch *watch)
     return status;
 }
 
-// When the loop is behind, or out of memory, the view continues with a snapshot later: blocks that
-// nobody takes in must not pile up.
+// When the loop is behind, or out of memory, the view continues with a snapshot later: blocks must
+// not pile up.
 //
-// @param caught_up  whether the loop has taken in all that was published in the ticks before. What
-//                   other views have published in this one must not keep a view from continuing
+// @param caught_up  whether the loop has taken in all that was published in the ticks before.
+//                   Publications of other views in this tick must not stop a view
 static void publish_watch(fm_mailbox *mailbox, fm_host *host, fm_host_watch *watch,
                           const fm_load *load, bool caught_up)
 {
@@ -477,7 +477,7 @@ fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team, ui
     }
     fm_host_watch watch = {.team = team, .serial = serial, .sight = sight, .motion = motion};
     status = begin_watch(host, &watch);
-    // In a replay it may come yet, or have been there.
+    // In a replay it may exist at another tick.
     watch.absent = status == FM_ERR_NO_TEAM && fm_host_is_replay(host);
     if (status != FM_OK && !watch.absent) {
         return status;

@@ -13,17 +13,17 @@
 /// After a tick: a publication for each watched view.
 void fm_publish_tick(fm_mailbox *mailbox, fm_host *host, const fm_load *load);
 
-/// After a replay went to another tick: a publication of the whole of each watched view. Those that
-/// were published before a failure are published again.
+/// After a replay went to another tick: a publication of the whole of each watched view. After a
+/// failure all are published again, even those that were.
 ///
 /// @return FM_OK, FM_ERR_BUSY (the loop has not taken in what was published) or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_publish_cut(fm_mailbox *mailbox, fm_host *host);
 
-/// Begins to watch a view and publishes a snapshot of it. Of a view that is watched under that
-/// serial already, publishes what is visible, now and in each tick.
+/// Starts watching a view and publishes a snapshot of it. For a view that is already watched under
+/// that serial, adds visible cells, now and in each tick.
 ///
-/// @param sight   what is visible is wanted too
-/// @param motion  the courses of the view's own agents too, from the next tick on
+/// @param sight   report visible cells too
+/// @param motion  report the courses of the view's own agents too, from the next tick on
 /// @return FM_OK, FM_ERR_NO_TEAM, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_publish_watch(fm_mailbox *mailbox, fm_host *host, uint32_t team,
                                       uint64_t serial, bool sight, bool motion);

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 
 #define RUNNING_PER_WORKER 2u     // questions that search at the same time
-#define LABEL_UNITS        4096u  // work on labels between two looks at the clock, and of one job
+#define LABEL_UNITS        4096u  // work on labels between readings of the clock, and of one job
 #define TRIAL_CELLS_MAX    16384u // cells of searches that the trials of one job list together
 
-// A map as it was, for the jobs that had begun to read it.
+// A copy of a map for the jobs that had begun to read it.
 struct fm_query_copy {
     fm_view_copy *view;
     uint32_t users; // jobs
@@ -59,7 +59,7 @@ static fm_status begin_pair(fm_job_query *query, uint32_t i, const fm_view *view
     if (status == FM_OK && query->planner.ops != NULL) {
         status = fm_query_use_planner(item->query, &query->planner);
     }
-    // On large maps where many questions want one, the rest look for themselves, on the pool.
+    // On large maps with many such questions, the rest search for themselves, on the workers.
     if (status == FM_OK && !connected && *units < LABEL_UNITS) {
         uint32_t label = fm_labels_of(labels, from);
         fm_query_use_substitute(item->query, fm_labels_nearest(labels, to, label, units));
@@ -173,7 +173,7 @@ static fm_status begin_job(fm_host *host, fm_job *job, uint64_t deadline_ns)
     return begin_items(query, view_of(host, query), labels);
 }
 
-// What the agent of a trial knows, where it stands and wants to go.
+// Reads the trial agent's knowledge, position and goal.
 static fm_status look_up_agent(const fm_host *host, fm_job_query *query)
 {
     fm_agent_report report;
@@ -218,7 +218,7 @@ fm_status fm_queries_take(fm_host *host, fm_job *job)
             return found;
         }
     }
-    // Before anything is asked on a map that this changes: others may be reading it.
+    // Call before any query on a map that this changes: others may be reading it.
     fm_status status = fm_world_prepare_class(host->world, query->team, query->class_index);
     if (status != FM_OK) {
         return status;
@@ -248,8 +248,7 @@ static fm_query_copy *make_copy(const fm_view *view)
     return copy;
 }
 
-// Moves a job to a copy of its map. Without memory for it the questions end as exhausted, which is
-// their answer.
+// Moves a job to a copy of its map. When out of memory the questions are answered as exhausted.
 static void use_copy(fm_job_query *query, fm_query_copy *copy)
 {
     for (uint32_t i = 0; i < query->item_count; i++) {

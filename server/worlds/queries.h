@@ -2,7 +2,7 @@
 //
 // A job asks one question or many of the same kind. Questions that labels answer are answered at
 // once; for the others each gets an fm_query, and the workers search them while no tick is due,
-// for query_budget_ms at most between two ticks. What is not finished continues the next time.
+// for query_budget_ms at most between two ticks. Unfinished searches continue the next time.
 //
 //   job ── labels up to date? ── no ──> waits; each slice of time brings them on
 //              │ yes
@@ -23,7 +23,7 @@
 #include "core/search/scratch.h"
 #include "server/worlds/mailbox.h"
 
-/// Takes in a job. @return FM_OK: it will be finished by fm_queries_search(); or what is wrong
+/// Accepts a job. @return FM_OK: fm_queries_search() will finish it; or an error
 FM_CHECKED fm_status fm_queries_take(fm_host *host, fm_job *job);
 
 /// Lets the world's queries search until `deadline_ns`.

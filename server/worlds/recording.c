@@ -11,9 +11,9 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-#define SEGMENTS       4u  // of a file's largest size that may lie between two keyframes
+#define SEGMENTS       4u  // share of a file's largest size between two keyframes
 #define KEYFRAME_SHARE 4u  // of a keyframe's size that the ticks between two take at least
-#define CATCH_UP_REST  10u // times as long as trying to make a keyframe took, until the next try
+#define CATCH_UP_REST  10u // the next try waits so many times as long as the last try took
 
 // ---- batches -----------------------------------------------------------------------------------
 
@@ -36,7 +36,7 @@ static bool is_recorded(const fm_host *host)
     return host->recording.journal != NULL && !host->recording.unrecorded;
 }
 
-// From here on the journal does not know the world, until a keyframe is made.
+// From here on the journal has lost track of the world, until a keyframe is made.
 static void lose_track(fm_host *host)
 {
     if (host->recording.batch != NULL) {
@@ -45,7 +45,7 @@ static void lose_track(fm_host *host)
     host->recording.unrecorded = true;
 }
 
-// A row that could not be written whole is no row.
+// Drops a row that was not written whole.
 static fm_status end_row(fm_host *host, size_t begin)
 {
     fm_journal_batch *batch = host->recording.batch;
@@ -124,7 +124,7 @@ void fm_recording_add_pace(fm_host *host)
 
 // ---- keyframes ---------------------------------------------------------------------------------
 
-// What a replay cannot follow: ticks that were not written, or memory that ran out.
+// Notes what a replay cannot reproduce: ticks that were not written, or out of memory.
 //
 // @param record  of the tick that has just ended in that case; NULL: another time
 static fm_status add_gap(fm_host *host, const fm_tick_record *record)
@@ -152,8 +152,8 @@ static bool put_keyframe(fm_host *host, const fm_tick_record *record)
            end_row(host, begin) == FM_OK;
 }
 
-// Settles the world and makes a keyframe of it. On failure the world is settled and nobody knows,
-// so the journal has lost track.
+// Settles the world and makes a keyframe of it. On failure the world is settled but the journal
+// does not say so: it has lost track.
 //
 // @param record  of the tick that has just ended, if that cannot be replayed; else NULL
 static bool add_keyframe(fm_host *host, const fm_tick_record *record)
@@ -184,8 +184,8 @@ static bool add_keyframe(fm_host *host, const fm_tick_record *record)
     return true;
 }
 
-// A batch has room for one keyframe. Where none can be made the world is settled all the same, and
-// the journal has lost track.
+// A batch has room for one keyframe. If none can be made the world is settled anyway, and the
+// journal has lost track.
 void fm_recording_settle(fm_mailbox *mailbox, fm_host *host)
 {
     if (fm_world_is_settled(host->world) && !fm_world_is_starved(host->world)) {
@@ -228,7 +228,7 @@ static bool make_keyframe(fm_host *host, const fm_tick_record *record)
     return made;
 }
 
-// Memory ran out, so nobody could do this tick again: the world as it is now takes its place.
+// Out of memory, so this tick cannot be replayed: a keyframe replaces it.
 static void bridge_tick(fm_host *host, const fm_tick_record *record)
 {
     static fm_log_site site;
@@ -246,7 +246,7 @@ void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick
     if (host->recording.journal == NULL) {
         return;
     }
-    // A world that stands still from here on can write it down later.
+    // A world that stands still from here on can be written later.
     bool goes_on = config->journal_on_error == FM_JOURNAL_READ_ONLY;
     if (host->recording.unrecorded || (goes_on && fm_journal_has_failed(host->recording.journal)) ||
         batch_of(host) == NULL) {
@@ -272,7 +272,7 @@ bool fm_recording_keep(fm_host *host, const fm_config *config)
     return is_recorded(host) && keyframe_is_due(host, config) && make_keyframe(host, NULL);
 }
 
-// Where the journal no longer knows the world.
+// Call when the journal has lost track of the world.
 static void find_track(fm_host *host)
 {
     if (!make_keyframe(host, NULL)) {
@@ -296,7 +296,7 @@ void fm_recording_add_last_keyframe(fm_host *host)
     }
 }
 
-// A try takes as long as a keyframe; those that fail must not take the other worlds' time.
+// A try takes as long as a keyframe; failing tries must not take the other worlds' time.
 void fm_recording_catch_up(fm_host *host)
 {
     uint64_t begun_ns = fm_clock_now_ns();
@@ -326,14 +326,14 @@ static bool has_rows(const fm_host *host)
     return host->recording.batch != NULL && host->recording.batch->rows.size > 0;
 }
 
-// What the journal does not know must not be shown, unless the world continues without it.
+// What is not in the journal must not be shown, unless the world continues without the journal.
 static bool is_kept_secret(const fm_mailbox *mailbox, const fm_host *host)
 {
     return host->recording.unrecorded && host->holds_back &&
            mailbox->config->journal_on_error == FM_JOURNAL_PAUSE;
 }
 
-// The next keyframe needs room in a batch.
+// Makes room in a batch for the next keyframe.
 static void hand_over_keyframe(fm_host *host)
 {
     fm_journal_batch *batch = host->recording.batch;
@@ -366,7 +366,7 @@ void fm_recording_flush(fm_mailbox *mailbox, fm_host *host)
         return;
     }
     if (batch_of(host) == NULL) {
-        return; // without memory they wait for the next round
+        return; // out of memory: they wait for the next round
     }
     fm_journal_batch *batch = host->recording.batch;
     batch->held_first = host->recording.held.first;
@@ -383,8 +383,8 @@ static bool is_answer(const fm_event *event)
     return event->kind == FM_EVENT_JOB;
 }
 
-// What was done but not written down by the end has not happened, for those who asked and for those
-// who watch.
+// What was done but not written by the end has not happened: requests fail, and watchers do not see
+// it.
 static void give_up(fm_mailbox *mailbox, fm_event *event, fm_status status)
 {
     while (event != NULL) {
@@ -425,8 +425,7 @@ static bool is_acknowledgement(const fm_event *event)
     return is_answer(event) && job->status == FM_OK && fm_job_kinds[job->kind].changes_world;
 }
 
-// With read_only the world is shown all the same; but that something was done is said only once it
-// is written.
+// With read_only the world is still shown; but requests are answered only once they are written.
 void fm_recording_failed(void *context, void *owner, fm_journal_batch *batch)
 {
     fm_mailbox *mailbox = context;
@@ -532,7 +531,7 @@ void fm_recording_stats(const fm_config *config, const fm_host *host, fm_world_s
 
 // ---- beginning and end -------------------------------------------------------------------------
 
-// The last batch must not fail for want of memory.
+// The last batch must not fail when out of memory.
 static fm_status prepare(fm_journals *journals, fm_host *host, char *error)
 {
     host->recording.last_batch = fm_journal_batch_create();
@@ -541,7 +540,7 @@ static fm_status prepare(fm_journals *journals, fm_host *host, char *error)
         return FM_ERR_NO_MEMORY;
     }
     host->recording.last_batch->is_last = true;
-    if (host->following.followed == NULL) { // else the loop knows the world, and all that already
+    if (host->following.followed == NULL) { // else the loop has its world and events already
         host->holds_back = fm_journals_hold_back(journals);
         host->shared.tick_known = host->tick;
         host->shared.digest_known = host->digest;

@@ -1,5 +1,5 @@
 // server/worlds/recording.h: what the conductor does for the journal of a world: writes down what
-// happens, and holds back what may not be known before that is on the disk.
+// happens, and holds back what clients may not see before that is on the disk.
 //
 //   commands, ticks ──> batch ──┐
 //   answers, deltas ──> held ───┴── flush, after each round ──> server/journal/journal.h ──> outbox
@@ -9,29 +9,29 @@
 //
 //   RECORDED ── the journal fails ──> FAILING ── written again ──> RECORDED
 //
-//   FAILING, journal_on_error: pause
-//     The world stands still; what waits, waits; requests are refused, but for stats.
+//   FAILING, journal_on_error: pause The world stands still and events stay held; requests are
+//     refused, except stats.
 //   FAILING, journal_on_error: read_only
-//     The world continues and is shown, what changes it is refused; later a keyframe bridges the
-//     ticks that nobody wrote down.
+//     The world continues and is shown, but changes are refused; later a keyframe bridges the ticks
+//     that were not written.
 //
-// Threads: the conductor's, one per world; what the journal's writer calls says so.
+// Threads: the conductor's, one per world; functions that the journal's writer calls say so.
 
 #pragma once
 
 #include "server/journal/journal.h"
 #include "server/worlds/mailbox.h"
 
-#define FM_HELD_UP_NS 10000000u // how often a world that is held up is looked at
+#define FM_HELD_UP_NS 10000000u // how often a blocked world is checked
 
-/// Makes the journal of a world that nobody knows yet. Takes its time: on the thread pool. A host
-/// without journal_dir has none, which is fine.
+/// Makes the journal of a world before it is added. Slow: on the thread pool. Does nothing for a
+/// host without journal_dir.
 ///
 /// @param error  receives on failure a sentence; room for FM_JOURNAL_ERROR_SIZE
 /// @return as fm_journal_create()
 FM_CHECKED fm_status fm_recording_begin(fm_journals *journals, fm_host *host, char *error);
 
-/// Continues with a journal from which the world was brought back. The same holds.
+/// Continues the journal from which the world was restored. The same holds.
 /// @return as fm_journal_open()
 FM_CHECKED fm_status fm_recording_go_on(fm_journals *journals, fm_host *host, const char *path,
                                         const fm_journal_tail *tail, char *error);
@@ -42,14 +42,14 @@ void fm_recording_discard(fm_host *host);
 /// Ends the journal of a world that ends. What is held, and `event` at last, is released once the
 /// file is gone.
 ///
-/// @param is_left  it goes on elsewhere: the file stays, and the event comes once it is said where
+/// @param is_left  it continues elsewhere: the file stays, and the event comes once the new owner
+///                 is entered
 void fm_recording_end(fm_host *host, fm_event *event, bool is_left);
 
-/// Whether the journal does not know what happened last, so that a world that goes on elsewhere
-/// needs a keyframe.
+/// Whether the journal has lost track, so that a world that continues elsewhere needs a keyframe.
 bool fm_recording_has_lost_track(const fm_host *host);
 
-/// The writer has stopped: answers that could not be handed over to it are given as failed.
+/// The writer has stopped: gives the answers that it did not take, as failed.
 void fm_recording_give_up(fm_mailbox *mailbox, fm_host *host);
 
 /// Writes down a command that is about to be applied. @return FM_OK or FM_ERR_NO_MEMORY
@@ -67,37 +67,37 @@ void fm_recording_add_pace(fm_host *host);
 /// Writes down a tick.
 void fm_recording_add_tick(fm_host *host, const fm_config *config, const fm_tick_record *record);
 
-/// Between two ticks, once the last one is on its way to the disk: makes a keyframe when it is time
-/// for one, which takes its time. @return whether one was made, to be flushed
+/// Between two ticks, once the last one is on its way to the disk: makes a keyframe if one is due,
+/// which is slow. @return whether one was made, to be flushed
 bool fm_recording_keep(fm_host *host, const fm_config *config);
 
-/// Makes a keyframe if anything has happened since the last: the server goes down. Who starts
-/// next, perhaps as a newer program, need not replay anything.
+/// Makes a keyframe if anything has happened since the last: the server goes down. The next start,
+/// perhaps of a newer program, then has nothing to replay.
 void fm_recording_add_last_keyframe(fm_host *host);
 
-/// Settles the world, which is about to be saved for a client, and makes a keyframe of it: who
-/// replays the journal has to settle there as well. Does nothing when the world is settled.
+/// Settles the world, which is about to be saved for a client, and makes a keyframe of it: a replay
+/// has to settle there as well. Does nothing when the world is settled.
 void fm_recording_settle(fm_mailbox *mailbox, fm_host *host);
 
-/// Holds an event back. @return false: it may go at once
+/// Holds an event back. @return false: it may be sent at once
 bool fm_recording_hold(fm_host *host, fm_event *event);
 
-/// Hands over what was written down and held. What need not wait goes into the outbox.
+/// Hands over rows and held events. Events that need not wait go into the outbox.
 void fm_recording_flush(fm_mailbox *mailbox, fm_host *host);
 
 /// Whether the world may neither tick nor do jobs: the journal is too far behind.
 bool fm_recording_is_behind(const fm_host *host);
 
-/// Whether it may not tick.
+/// Whether it must not tick.
 bool fm_recording_stands_still(const fm_config *config, const fm_host *host);
 
-/// Whether it must be looked at again soon, although nothing happens.
+/// Whether it must be checked again soon, although nothing happens.
 bool fm_recording_is_watched(const fm_host *host);
 
 /// Whether a kind of job is refused now.
 bool fm_recording_refuses(const fm_config *config, const fm_host *host, fm_job_kind kind);
 
-/// After a failure, once the journal can be written again: bridges what was not written down.
+/// After a failure, once the journal can be written again: bridges the ticks that were not written.
 void fm_recording_catch_up(fm_host *host);
 
 fm_host_journal fm_recording_state(const fm_config *config, const fm_host *host);

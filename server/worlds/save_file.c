@@ -56,7 +56,7 @@ static double take_real(fm_reader *reader, double first, double last, const char
     uint64_t bits = fm_reader_take_u64(reader);
     double real;
     memcpy(&real, &bits, sizeof real);
-    if (!(real >= first && real <= last)) { // nor not a number
+    if (!(real >= first && real <= last)) { // nor NaN
         fm_reader_fail(reader, "%s is not in %g..%g.", what, first, last);
         return first;
     }

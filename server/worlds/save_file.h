@@ -4,12 +4,11 @@
 //     "FMSAVED\n"  u32 version  u32 size of the head  head  u64 checksum of the head
 //     the world, as core/saves/world_file.h writes it
 //
-// The head says how the server is to run the world: name, ticks per second, budget, what happens
-// when ticks are late, whether it is paused, the bases of its players; and the digest of its last
-// tick.
+// The head says how the server runs the world: name, ticks per second, budget, what happens when
+// ticks are late, whether it is paused, the bases of its players; and the digest of its last tick.
 //
 // A file may also be the world alone, as `fogmarch replay seek --save` writes it: then there is no
-// head, and nobody has said how the world is to be run.
+// head, and the request decides how the world runs.
 //
 // Threads: none of its own.
 
