@@ -19,7 +19,7 @@
 #define ADDRESS_SIZE  256u
 #define HEAD_SIZE_MAX 8192u
 #define BODY_SIZE_MAX ((size_t)64 << 20)
-#define PAUSE_MS      50 // after all members failed
+#define PAUSE_MS      50 // pause after all members failed
 #define TOKEN_SIZE    1024u
 
 #define GRPC_UNAVAILABLE       14 // no leader, or it has just changed
@@ -39,11 +39,11 @@ struct fm_etcd {
     const fm_etcd_access *access;
     fm_etcd_link link;
     char token[TOKEN_SIZE]; // of our user, good for all members; empty: none yet
-    bool token_is_old;      // the last request was refused for it
+    bool token_is_old;      // the last request was refused because of it
     bool asked;             // a request was sent whole, and its answer has not come
     const char *path;       // of the request under way
     const fm_writer *body;
-    fm_writer in; // of the answer, as it comes
+    fm_writer in; // of the answer, as received
 };
 
 // ---- members -----------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ static bool send_request(fm_etcd *etcd, uint64_t deadline_ns)
            fm_etcd_link_send(&etcd->link, etcd->body->data, etcd->body->size, deadline_ns);
 }
 
-// Reads more of the answer. False: the member has disconnected, or is silent.
+// Reads more of the answer. False: the member has disconnected, or sends nothing.
 static bool receive_more(fm_etcd *etcd, uint64_t deadline_ns)
 {
     size_t before = etcd->in.size;
@@ -204,12 +204,12 @@ static bool read_head(fm_etcd *etcd, struct answer *answer, uint64_t deadline_ns
            answer->length <= BODY_SIZE_MAX;
 }
 
-// Takes the framing of chunks out, in place. 1: all is there, 0: more must come, -1: nonsense.
+// Removes the chunk framing, in place. 1: complete, 0: more must come, -1: invalid.
 static int join_chunks(uint8_t *bytes, size_t size, size_t *joined)
 {
     size_t at = 0;
     *joined = 0;
-    for (int pass = 0; pass < 2; pass++) { // first look whether all is there, then move
+    for (int pass = 0; pass < 2; pass++) { // first check that all is there, then move
         size_t out = 0;
         for (at = 0;;) {
             const uint8_t *line_end = memmem(bytes + at, size - at, "\r\n", 2);
@@ -241,7 +241,7 @@ static int join_chunks(uint8_t *bytes, size_t size, size_t *joined)
     return 1;
 }
 
-// The body of the answer; points into what was received. NULL: it does not come.
+// The body of the answer; points into the received bytes. NULL: it does not come.
 static const char *read_body(fm_etcd *etcd, const struct answer *answer, size_t *size,
                              uint64_t deadline_ns)
 {
@@ -268,7 +268,7 @@ static bool is_passing(int64_t code)
            code == GRPC_UNKNOWN;
 }
 
-// Tokens end after a while without use, and with etcd's own life.
+// Tokens expire after a while without use, and when etcd restarts.
 static bool blames_token(int64_t code, const char *text)
 {
     return code == GRPC_UNAUTHENTICATED ||
@@ -288,7 +288,7 @@ static fm_etcd_outcome judge(fm_etcd *etcd, const struct answer *answer, const c
                              size_t size, json_t **out, char *error)
 {
     json_t *json = json_loadb(body, size, 0, NULL);
-    if (json == NULL) { // etcd's gateway says some things in plain words
+    if (json == NULL) { // etcd's gateway sends some errors as plain text
         snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: %" PRIu32 " %.*s", answer->code,
                  (int)line_size(body, size), body);
         return FM_ETCD_UNREACHABLE;
@@ -330,7 +330,7 @@ static fm_etcd_outcome receive_answer(fm_etcd *etcd, uint64_t deadline_ns, json_
 
 // ---- calls -------------------------------------------------------------------------------------
 
-// A connection that stood open may have been closed by the member meanwhile: a fresh one is tried.
+// The member may have closed an idle connection meanwhile: a fresh one is tried.
 static bool ask_plainly(fm_etcd *etcd, uint64_t deadline_ns)
 {
     bool was_open = etcd->link.fd >= 0;
@@ -360,7 +360,7 @@ static bool take_token(fm_etcd *etcd, json_t *answer, char *error)
     return good;
 }
 
-// Gets a token for our user from the member that is asked. What is under way comes after it.
+// Gets a token for our user from the current member; the request under way follows.
 static fm_etcd_outcome log_in(fm_etcd *etcd, uint64_t deadline_ns, char *error)
 {
     json_t *login =
@@ -426,7 +426,7 @@ void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body)
     FM_ASSERT(!etcd->asked);
     etcd->path = path;
     etcd->body = body;
-    char error[FM_ETCD_ERROR_SIZE]; // finish() asks again, and says it
+    char error[FM_ETCD_ERROR_SIZE]; // finish() tries again and reports it
     (void)ask(etcd, fm_clock_now_ns() + FM_ETCD_TRY_MS * FM_NS_PER_MS, error);
 }
 

@@ -2,13 +2,13 @@
 //
 // Calls block, with a deadline each. A caller is a thread that has nothing else
 // to do meanwhile: the journals' writer, a thread of the pool that makes or takes over a world, the
-// node's own. So there are no callbacks and no queue between threads; several transactions are on
-// their way at once over several clients (begin ... begin, finish ... finish).
+// node's thread. So there are no callbacks and no queue between threads; several transactions are
+// on their way at once over several clients (begin ... begin, finish ... finish).
 //
 //   a member does not answer ──> the next one is asked, until the deadline
 //
-// An answer that is lost leaves open whether the request was done: it may be done twice. All
-// transactions of this room are made so that the second time changes nothing and says so.
+// When an answer is lost, the request may have been done and is sent again. All transactions of
+// this room are made so that the second time changes nothing and the answer says so.
 //
 // With TLS, and as a user with a password, where etcd_access.h says so. A token that etcd no longer
 // knows is replaced, and the request sent once more.
@@ -25,14 +25,14 @@
 
 #define FM_ETCD_MEMBERS_MAX 9u
 #define FM_ETCD_VALUE_MAX   ((size_t)1 << 20) // bytes of one value; etcd takes requests of 1.5 MiB
-#define FM_ETCD_TRY_MS      1000u             // that one member may take
+#define FM_ETCD_TRY_MS      1000u             // for one member
 
 typedef struct fm_etcd fm_etcd;
 
 // X(enumerator)
 typedef enum fm_etcd_outcome {
     FM_ETCD_DONE,        // there is an answer
-    FM_ETCD_REFUSED,     // etcd says no: nothing was done
+    FM_ETCD_REFUSED,     // etcd refused: nothing was done
     FM_ETCD_UNREACHABLE, // no answer in time: it may have been done
 } fm_etcd_outcome;
 
@@ -56,13 +56,13 @@ void fm_etcd_destroy(fm_etcd *etcd);
 fm_etcd_outcome fm_etcd_call(fm_etcd *etcd, const char *path, const fm_writer *body,
                              uint32_t timeout_ms, json_t **answer, char *error);
 
-/// Sends a request. What comes of it fm_etcd_finish() says; `body` must stay until then.
+/// Sends a request. fm_etcd_finish() returns the result; `body` must stay until then.
 void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body);
 
 /// Waits for the answer to what was begun; tries again where there is none, as fm_etcd_call().
 fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answer, char *error);
 
-// ---- what is asked, and what comes back --------------------------------------------------------
+// ---- requests and answers --------------------------------------------------------
 
 /// Appends plain text to a body.
 void fm_etcd_put(fm_writer *body, const char *text);
@@ -70,7 +70,7 @@ void fm_etcd_put(fm_writer *body, const char *text);
 /// Appends `"NAME":"bytes in base64"`.
 void fm_etcd_put_bytes(fm_writer *body, const char *name, const void *bytes, size_t size);
 
-/// The same of a text.
+/// The same for a text.
 void fm_etcd_put_text(fm_writer *body, const char *name, const char *text);
 
 /// Appends `"key":...,"range_end":...`: all keys that begin with `prefix`.
@@ -89,7 +89,7 @@ char *fm_etcd_bytes(const json_t *object, const char *name, size_t *size);
 void fm_etcd_compare_value(fm_writer *body, const char *key, const char *value);
 void fm_etcd_compare_absent(fm_writer *body, const char *key);
 
-/// The same: it was created at this revision, and is not another one since. 0: it does not exist
+/// The same: it was created at this revision and not replaced since. 0: it does not exist
 void fm_etcd_compare_created(fm_writer *body, const char *key, int64_t revision);
 
 /// Appends what is done. @param to  delete: all keys from `key` up to here; NULL: that key alone
@@ -102,5 +102,5 @@ bool fm_etcd_succeeded(const json_t *answer);
 /// Value of the only key of a range among a transaction's responses, for free(). NULL: none
 char *fm_etcd_response_value(const json_t *answer, size_t index, size_t *size);
 
-/// Whether it is this one.
+/// The same for this response.
 bool fm_etcd_response_is(const json_t *answer, size_t index, const void *wanted, size_t size);

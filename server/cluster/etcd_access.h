@@ -1,5 +1,5 @@
-// server/cluster/etcd_access.h: how etcd's members are reached: where they are, whom to trust, and
-// as whom to come. Made once, used by every client of this process.
+// server/cluster/etcd_access.h: how etcd's members are reached: addresses, TLS and user. Made once,
+// used by every client of this process.
 //
 // Threads: made and ended by one; reading may be shared.
 
@@ -18,21 +18,21 @@ struct ssl_ctx_st;
 typedef struct fm_etcd_access {
     const char *members;    // ADDRESS:PORT, separated by commas; outlives this
     struct ssl_ctx_st *tls; // NULL: plain TCP
-    const char *user;       // empty: etcd asks nobody for a name; outlives this
+    const char *user;       // empty: no authentication; outlives this
     char password[FM_ETCD_PASSWORD_SIZE];
 } fm_etcd_access;
 
-// What the settings say. Texts may be empty, never NULL.
+// The settings. Texts may be empty, never NULL.
 typedef struct fm_etcd_settings {
     const char *members;
     const char *ca_file;     // PEM; "system": the system's own. Empty: no TLS
     const char *certificate; // PEM, of this node, where members want one
-    const char *key;         // PEM; empty: it stands in the certificate's file
+    const char *key;         // PEM; empty: in the certificate's file
     const char *user;
     const char *password_file; // its first line is the password
 } fm_etcd_settings;
 
-/// Reads files and checks that all fits together.
+/// Reads the files and checks the settings.
 ///
 /// @param error  receives a sentence; room for FM_ETCD_ERROR_SIZE
 /// @return FM_OK, FM_ERR_BAD_VALUE, FM_ERR_IO or FM_ERR_NO_MEMORY; only after FM_OK is there

@@ -1,4 +1,4 @@
-// server/cluster/etcd_json.c: what etcd is asked and what it answers, as JSON; see etcd.h.
+// server/cluster/etcd_json.c: requests to etcd and its answers, as JSON; see etcd.h.
 
 #include "server/cluster/etcd.h"
 

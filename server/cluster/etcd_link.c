@@ -37,7 +37,7 @@ static bool wait_for(const fm_etcd_link *link, short events, uint64_t deadline_n
 
 // ---- TLS ---------------------------------------------------------------------------------------
 
-// After a call that did not succeed: waits for what it wants. False: it is no use to try again.
+// After a call that did not succeed: waits until it can continue. False: do not try again.
 static bool wait_for_tls(fm_etcd_link *link, int result, uint64_t deadline_ns)
 {
     int wanted = SSL_get_error(link->tls, result);
@@ -124,7 +124,7 @@ void fm_etcd_link_close(fm_etcd_link *link)
 
 // ---- bytes -------------------------------------------------------------------------------------
 
-// -1: it may be tried again; 0: over.
+// -1: try again; 0: over.
 static ssize_t send_some(fm_etcd_link *link, const void *bytes, size_t size, uint64_t deadline_ns)
 {
     if (link->tls != NULL) {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define AGAIN_MS       1000u // until an order that failed is given again
+#define AGAIN_MS       1000u // until a failed order is given again
 #define SURE_MARGIN_MS 100u
 #define LOOK_OFTEN_MS  40u   // while worlds come or go
 #define SILENT_MS      1500u // after which etcd counts as gone
@@ -108,7 +108,7 @@ static void renew(fm_node *node)
     fm_writer_fini(&body);
 }
 
-// Others wait for a sign that this node knows them.
+// Others wait until nodes/ME shows that this node knows them.
 static bool knows_more_tokens(fm_node *node)
 {
     uv_mutex_lock(&node->lock);
@@ -179,7 +179,7 @@ static void add_node(fm_node_directory *directory, const char *key, const char *
     entry->worlds = (uint64_t)fm_etcd_number(json, "worlds");
     entry->agents = (uint64_t)fm_etcd_number(json, "agents");
     entry->load = (uint64_t)fm_etcd_number(json, "load");
-    // A program that does not say it knows of no such tokens.
+    // An older program that does not write it does not know such tokens.
     entry->tokens = json_object_get(json, "tokens") == NULL
                         ? UINT64_MAX
                         : (uint64_t)fm_etcd_number(json, "tokens");
@@ -250,7 +250,7 @@ static bool read_directory(const json_t *answer, uint64_t asked_ns, fm_node_dire
 
 // ---- who takes over ----------------------------------------------------------------------------
 
-// How many nodes are better for a world that nobody has.
+// How many nodes are better for a world without an owner.
 static uint32_t rank_of(const fm_node *node, const fm_node_directory *directory, uint64_t world)
 {
     const fm_node_entry *own =
@@ -263,11 +263,11 @@ static uint32_t rank_of(const fm_node *node, const fm_node_directory *directory,
     return rank;
 }
 
-// Another node has a world that is here still. From now on nothing is sent of it.
+// Another node owns a world that is still here. From now on nothing of it is sent.
 static bool drop(fm_node *node, const fm_node_world *world)
 {
     bool given = fm_node_give_order(node, FM_NODE_DROP, world->number, "", false);
-    if (given) { // else the next look finds it again
+    if (given) { // else the next read finds it again
         fm_world_log_note_lost(node->options.store, world->number);
     }
     return given;
@@ -358,8 +358,8 @@ static void take_in(fm_node *node, fm_node_directory *fresh)
     }
 }
 
-// With a new lease others may have the worlds that were here with the last one: only who has looked
-// whose they are may speak for them again.
+// With a new lease, others may own the worlds that were here with the last one: the node must read
+// the owners before it sends anything of them again.
 static void begin_to_be_sure(fm_node *node)
 {
     if (node->lease != 0 && node->is_unread) {
@@ -424,7 +424,7 @@ const char *fm_cluster_state_advice(fm_cluster_state state)
     FM_UNREACHABLE();
 }
 
-// That it is full is said of what is written, a few times in a second.
+// etcd reports that it is full only on writes, of which there are a few in a second.
 static fm_cluster_state state_of(const fm_node *node, uint64_t now_ns)
 {
     if (now_ns - node->answered_ns > SILENT_MS * FM_NS_PER_MS) {
@@ -553,7 +553,7 @@ void fm_node_note_lost(fm_node *node, uint64_t world)
 {
     uv_mutex_lock(&node->lock);
     (void)fm_node_give_order(node, FM_NODE_DROP, world, "",
-                             false); // without room: the next look finds it
+                             false); // without room: the next read finds it
     uv_mutex_unlock(&node->lock);
     node->options.on_order(node->options.context);
 }

@@ -1,19 +1,17 @@
-// server/cluster/node.h: this node among the others: its lease, the directory, and who takes over
-// which world.
+// server/cluster/node.h: this node in the cluster: its lease, the directory, and which node takes
+// over which world.
 //
 //   JOINING ── lease granted, nodes/ME put ──> MEMBER ── lease over ──> JOINING
 //
 // A thread of its own renews the lease, reads nodes and owners a few times a second, and finds
-// worlds whose owner is dead: its node's lease is over, or another process has its name. Those that
-// live rank by a hash of node and world; the first one tries at once, each next one a little later.
-// Who wins is decided by one transaction (fm_world_log_take()), so it does no harm that
-// several do.
+// worlds whose owner is dead: its node's lease is over, or another process has its name. Living
+// nodes rank by a hash of node and world; the first one tries at once, each next one a little
+// later. One transaction decides (fm_world_log_take()), so it does no harm that several try.
 //
 // A world moves in three steps, each of them one key (node_moves.c):
 //
-//   move/W    "EPOCH NODE INCARNATION", as the owner will be: somebody wants it. That node
-//             reads the log and replays it,
-//             and continues reading (FOLLOW)
+//   move/W    "EPOCH NODE INCARNATION", as the owner will be: the move was requested. That node
+//             reads the log and replays it, and continues reading (FOLLOW)
 //   ready/W   the same text: it is where the log ends
 //   owner/W   the same text: the source has stopped the world, and its last batch is in the log
 //             (LEAVE). Written by the source in one transaction, which removes the other two
@@ -21,14 +19,14 @@
 //   source:  ticks ────────────────────────────── stops, last batch ── owner/W ── clients: moved
 //   target:      reads keyframe, replays ── ready/W ── reads on ─────────────── last batch ── ticks
 //
-// Until the last step nothing has happened, no matter who dies; behind it the target is the owner,
+// Until the last step nothing has changed, whichever node dies; after it the target is the owner,
 // and if it dies its worlds are taken over like any others. A node of another version does not
-// replay: the source makes a keyframe where it stops, and nobody needs to be ready.
+// replay: the source makes a keyframe where it stops, and does not wait for ready/W.
 //
 //   drain/NODE  incarnation: that process gives its worlds away and takes no more
 //
-// Until when the lease holds is counted from the moment at which its last good renewal was sent, by
-// the monotonic clock.
+// The lease is counted from the moment at which its last successful renewal was sent, by the
+// monotonic clock.
 //
 //   nodes/NAME   lease; JSON: incarnation, tcp, http, version, worlds, agents, load, tokens
 //
@@ -44,8 +42,8 @@
 
 #define FM_NODE_LEASE_S    2u
 #define FM_NODE_RENEW_MS   500u
-#define FM_NODE_LOOK_MS    200u // between two looks at the directory
-#define FM_NODE_STAGGER_MS 300u // between two nodes that try to take one world
+#define FM_NODE_LOOK_MS    200u // between two reads of the directory
+#define FM_NODE_STAGGER_MS 300u // delay between two nodes that try to take one world
 #define FM_NODE_MOVES_MAX  2u   // worlds that leave a node at once, while it drains
 #define FM_NODE_MOVE_S     20u  // after which a move is given up
 
@@ -77,7 +75,7 @@ typedef struct fm_node_order {
     bool with_keyframe;               // LEAVE: the next owner does not replay
 } fm_node_order;
 
-// A node as the directory has it.
+// A node in the directory.
 typedef struct fm_node_entry {
     char name[FM_CLUSTER_NAME_MAX + 1];
     char tcp[FM_CLUSTER_ADDRESS_MAX + 1], http[FM_CLUSTER_ADDRESS_MAX + 1];
@@ -89,7 +87,7 @@ typedef struct fm_node_entry {
     bool is_draining; // it gives its worlds away
 } fm_node_entry;
 
-// A world as the directory has it.
+// A world in the directory.
 typedef struct fm_node_world {
     uint64_t number, epoch, incarnation; // the latter of the owner
     char name[FM_JOURNAL_NAME_MAX + 1];
@@ -107,7 +105,7 @@ typedef struct fm_node_world {
     uint64_t moving_since_ns;
 } fm_node_world;
 
-// How the cluster is for this node. X(enumerator, name on the wire, what to do)
+// The cluster's state as this node sees it. X(enumerator, name on the wire, what to do)
 #define FM_CLUSTER_STATE_LIST(X)                                                                   \
     X(FM_CLUSTER_GOOD, "good", "")                                                                 \
     X(FM_CLUSTER_NO_MAJORITY, "no_majority",                                                       \
@@ -132,15 +130,15 @@ typedef enum fm_cluster_state {
 const char *fm_cluster_state_name(fm_cluster_state state);
 const char *fm_cluster_state_advice(fm_cluster_state state);
 
-// The directory as one look found it.
+// The directory, as last read.
 typedef struct fm_node_directory {
     fm_node_entry nodes[FM_NODES_MAX];
     uint32_t node_count;
     fm_node_world *worlds; // owned
     uint32_t world_count;
     bool is_member;                 // this node's lease holds
-    uint64_t asked_ns, looked_ns;   // when the look began and ended; 0: never
-    char error[FM_ETCD_ERROR_SIZE]; // why etcd did not answer last; empty: it did
+    uint64_t asked_ns, looked_ns;   // when the read began and ended; 0: never
+    char error[FM_ETCD_ERROR_SIZE]; // why etcd did not answer; empty: it did
     fm_cluster_state state;
     uint64_t tokens;   // revision of their last change
     uint64_t term;     // of etcd's leader: grows with each new one
@@ -160,20 +158,19 @@ const char *fm_node_name(const fm_node *node);
 /// The next order. @return false: there is none
 bool fm_node_next_order(fm_node *node, fm_node_order *order);
 
-/// A world belongs to somebody else: makes an order of it. Any thread.
+/// A world belongs to another node: queues an order. Any thread.
 void fm_node_note_lost(fm_node *node, uint64_t world);
 
-/// What came of an order TAKE. FM_ERR_BAD_FORMAT: it is not tried again.
+/// The result of an order TAKE. FM_ERR_BAD_FORMAT: it is not tried again.
 void fm_node_end_order(fm_node *node, uint64_t world, fm_status status);
 
-/// What others are told of this node. @param load  permille of its time that ticks take
+/// Sets what other nodes read of this node. @param load  permille of its time that ticks take
 void fm_node_set_load(fm_node *node, uint64_t worlds, uint64_t agents, uint64_t load);
 
 /// A world has come to this node, moved or taken over: the directory need not look to know.
 void fm_node_note_come(fm_node *node, uint64_t world, uint64_t epoch);
 
-/// A world has left this node: the directory need not look to know. @param owner  text of the next
-/// one
+/// A world has left this node: updates the directory at once. @param owner  text of the next one
 void fm_node_note_left(fm_node *node, uint64_t world, const char *owner);
 
 /// Moves a world.
@@ -182,7 +179,7 @@ void fm_node_note_left(fm_node *node, uint64_t world, const char *owner);
 /// @param entry  receives the node that it goes to
 /// @param error  receives a sentence; room for FM_ETCD_ERROR_SIZE
 /// @return FM_OK: it will begin to, or is there; FM_ERR_NO_WORLD; FM_ERR_BAD_VALUE: no such node;
-///         FM_ERR_NOT_READY: it has no owner, moves already, or nobody can take it; FM_ERR_BUSY
+///         FM_ERR_NOT_READY: it has no owner, moves already, or no node can take it; FM_ERR_BUSY
 FM_CHECKED fm_status fm_node_move(fm_node *node, uint64_t world, const char *to,
                                   fm_node_entry *entry, char *error);
 
@@ -195,22 +192,21 @@ FM_CHECKED fm_status fm_node_drain(fm_node *node, const char *name, fm_node_entr
 /// @param entry  receives it @return false: on this one, which has as much capacity left as any
 bool fm_node_place(fm_node *node, fm_node_entry *entry);
 
-/// A new world was given to another node: the directory need not look to know. @param owner  its
-/// text
+/// A new world was given to another node: updates the directory at once. @param owner  its text
 void fm_node_note_placed(fm_node *node, uint64_t world, const char *name, const char *owner);
 
-/// The same of one that begins here: were it lost before the next look, this node would have to say
+/// The same for one that begins here: if it were lost before the next read, this node would report
 /// that there is no such world.
 void fm_node_note_created(fm_node *node, uint64_t world, const char *name);
 
 /// The cluster's tokens, if they have changed since they were taken last.
-/// @param list  receives them, for free() @return false: they have not
+/// @param list receives them, for free() @return false: they have not
 bool fm_node_take_tokens(fm_node *node, fm_token_list *list);
 
 /// Waits until they were read for the first time. @return false: etcd did not answer in time
 bool fm_node_wait_for_tokens(fm_node *node, uint32_t timeout_ms);
 
-/// Whether all nodes that live know the tokens as they were at this revision.
+/// Whether all living nodes know the tokens of this revision.
 bool fm_node_tokens_are_known(fm_node *node, uint64_t revision);
 
 /// Whether another node would take this one's worlds.
@@ -220,12 +216,12 @@ bool fm_node_has_heirs(fm_node *node);
 bool fm_node_is_draining(fm_node *node);
 
 /// Where a world is. @param name  used when `number` is 0
-/// @param entry  receives its node, unless nobody has it now
+/// @param entry  receives its node, unless it has none now
 /// @return false: there is no such world, as far as this node knows
 bool fm_node_locate(fm_node *node, uint64_t number, const char *name, fm_node_world *world,
                     fm_node_entry *entry);
 
-/// The nodes that live, as the last look found them. @return how many
+/// The living nodes, as last read. @return how many
 uint32_t fm_node_list(fm_node *node, fm_node_entry entries[FM_NODES_MAX]);
 
 /// A copy of the directory, whose `worlds` are for free(). @return false when out of memory

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LOAD_STEP   100u // permille of load: less does not make a node better
-#define LOAD_OF_ONE 20u  // permille that a world which is on its way counts for
-#define LOAD_MARGIN 150u // permille that another node must have less, to get a new world
+#define LOAD_STEP   100u // permille of load; smaller differences do not count
+#define LOAD_OF_ONE 20u  // permille of load that a world under way counts as
+#define LOAD_MARGIN 150u // permille of load less that another node must have to get a new world
 
 // ---- which node --------------------------------------------------------------------------------
 
@@ -22,7 +22,7 @@ static uint64_t score(const char *node, uint64_t world)
     return sum ^ sum >> 32;
 }
 
-// Worlds that are on their way count already: many may be, before the node says how it bears them.
+// Worlds under way count already: there may be many before the node reports its new load.
 static uint64_t load_now(const fm_node_directory *directory, const fm_node_entry *entry)
 {
     uint64_t load = entry->load;
@@ -48,7 +48,7 @@ bool fm_node_is_better(const fm_node_directory *directory, const fm_node_entry *
                                   : one_load < other_load;
 }
 
-// The best node but the one that has the world. NULL: none takes worlds.
+// The best node other than the world's owner. NULL: none takes worlds.
 static const fm_node_entry *choose(const fm_node_directory *directory, const char *but,
                                    uint64_t world)
 {
@@ -81,7 +81,7 @@ static const char *last_part(const char *key)
     return slash == NULL ? key : slash + 1;
 }
 
-// What is left of an earlier owner's time says nothing.
+// Keys left from an earlier owner do not count.
 void fm_node_moves_add(fm_node_directory *directory, const char *key, const char *value)
 {
     fm_node_world *world = fm_node_find_world(directory, strtoull(last_part(key), NULL, 16));
@@ -131,14 +131,14 @@ static bool wish_move(fm_node *node, fm_node_world *world, const fm_node_entry *
     if (!wish(node, &wanted)) {
         return false;
     }
-    // So that it counts before the directory says so.
+    // Counts it ahead of the directory.
     snprintf(world->heir, sizeof world->heir, "%s", wanted.heir);
     snprintf(world->to, sizeof world->to, "%s", to->name);
     world->moving_since_ns = fm_clock_now_ns();
     return true;
 }
 
-// Of a value that compares: nothing is done twice, or after somebody else has done something.
+// Compares values, so that nothing is done twice, or after another change.
 static void put_compared(const fm_node *node, fm_writer *body, const struct node_wish *wanted)
 {
     char number[24], move_key[FM_NODE_KEY_SIZE], owner_key[FM_NODE_KEY_SIZE];
@@ -203,14 +203,14 @@ static bool is_over(const fm_node_world *world, const fm_node_entry *heir, uint6
     return heir == NULL || now_ns - world->moving_since_ns > FM_NODE_MOVE_S * FM_NS_PER_S;
 }
 
-// The world is here, and is to go.
+// The world is here and must leave.
 static bool consider_leaving(fm_node *node, const fm_node_directory *fresh, fm_node_world *world,
                              const fm_node_entry *heir)
 {
     if (is_over(world, heir, fresh->looked_ns)) {
         struct node_wish wanted = {.kind = NODE_WISH_FORGET, .world = world->number};
         snprintf(wanted.heir, sizeof wanted.heir, "%s", world->heir);
-        (void)wish(node, &wanted); // without room: the next look sees it again
+        (void)wish(node, &wanted); // without room: the next read finds it again
         fm_log(FM_LOG_WARNING, "world does not move", fm_log_uint("world", world->number),
                fm_log_text("to", world->to),
                fm_log_text("reason", heir == NULL ? "that node is gone" : "it takes too long"));
@@ -271,7 +271,8 @@ void fm_node_moves_plan(fm_node *node)
     }
 }
 
-// ---- what is asked for -------------------------------------------------------------------------
+// ---- requests from clients
+// -------------------------------------------------------------------------
 
 static fm_status move(fm_node *node, fm_node_world *world, const char *to, fm_node_entry *entry,
                       char *error)
@@ -308,7 +309,7 @@ fm_status fm_node_move(fm_node *node, uint64_t number, const char *to, fm_node_e
     return status;
 }
 
-// As of now, not as the node said last.
+// As of now, not as the node last reported.
 static uint64_t count_worlds(const fm_node_directory *directory, const fm_node_entry *entry)
 {
     uint64_t count = 0;
@@ -346,7 +347,7 @@ bool fm_node_place(fm_node *node, fm_node_entry *entry)
     uv_mutex_lock(&node->lock);
     const fm_node_directory *directory = &node->directory;
     const fm_node_entry *best = choose(directory, node->options.name, 0);
-    // As of now: what others read of this node is up to two seconds old.
+    // As of now: the directory's entry of this node is up to two seconds old.
     bool elsewhere =
         best != NULL && (node->is_draining || load_now(directory, best) + LOAD_MARGIN < node->load);
     if (elsewhere) {

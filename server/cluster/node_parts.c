@@ -71,7 +71,7 @@ void fm_node_note_world(fm_node *node, const fm_node_world *world)
     fm_node_world *worlds = fm_node_find_world(directory, world->number) == NULL
                                 ? realloc(directory->worlds, size)
                                 : NULL;
-    if (worlds != NULL) { // else the next look finds it
+    if (worlds != NULL) { // else the next read finds it
         directory->worlds = worlds;
         directory->worlds[directory->world_count++] = *world;
     }
@@ -103,7 +103,7 @@ void fm_node_read_tokens(fm_node *node)
     }
     if (fm_token_log_read(node->etcd, node->options.cluster, CALL_MS, &list, error) !=
         FM_ETCD_DONE) {
-        return; // the next look finds it again
+        return; // the next read finds it again
     }
     uv_mutex_lock(&node->lock);
     free(node->tokens.grants);

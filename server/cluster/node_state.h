@@ -1,5 +1,5 @@
 // server/cluster/node_state.h: the inside of server/cluster/node.h, for node.c, which keeps the
-// lease and the directory, and node_moves.c, which moves worlds. Nobody else includes it.
+// lease and the directory, and node_moves.c, which moves worlds. No other file includes it.
 
 #pragma once
 
@@ -41,10 +41,10 @@ struct fm_node {
     struct node_wish wishes[FM_NODE_WISHES_MAX];
     uint32_t wish_count;
     bool is_draining;              // since before the directory says so
-    bool is_moving;                // worlds come or go: the directory is looked at more often
+    bool is_moving;                // worlds come or go: the directory is read more often
     uint64_t worlds, agents, load; // of this node
     uint64_t answered_ns;          // when etcd answered last
-    uint64_t full_ns;              // when it said last that it is full; 0: never
+    uint64_t full_ns;              // when it last reported that it is full; 0: never
     uint64_t term;                 // of its leader
     uint64_t sure_until_ns;        // that the lease holds
     uint64_t leases_lost;
@@ -56,35 +56,35 @@ struct fm_node {
     uv_cond_t known;       // tokens_known
     // ---- the thread's
     int64_t lease;                     // 0: none
-    bool is_unread;                    // the directory was not, since this lease began
+    bool is_unread;                    // the directory was not read since this lease began
     uint64_t tokens_seen, tokens_told; // revisions: of the last look, in nodes/ME
     uint64_t renewed_ns, told_ns;
 };
 
 void fm_node_key(const fm_node *node, char *key, size_t size, const char *what, const char *name);
 
-/// Asks etcd, and notes what is wrong with it.
+/// Calls etcd, and notes its errors.
 fm_etcd_outcome fm_node_call(fm_node *node, const char *path, const fm_writer *body,
                              json_t **answer);
 
 /// NULL: there is no such world.
 fm_node_world *fm_node_find_world(const fm_node_directory *directory, uint64_t number);
 
-/// A node that lives. NULL: it does not, or another process has its name.
+/// A living node. NULL: dead, or another process has its name.
 const fm_node_entry *fm_node_find_owner(const fm_node_directory *directory, const char *name,
                                         uint64_t incarnation);
 
-/// Whether this process is meant.
+/// Whether this is the present process.
 bool fm_node_is_self(const fm_node *node, const char *name, uint64_t incarnation);
 
-/// Enters a world that the directory does not say yet. The lock is held.
+/// Enters a world ahead of the directory. The lock is held.
 void fm_node_note_world(fm_node *node, const fm_node_world *world);
 
 /// The lock is held. @return whether there was room
 bool fm_node_give_order(fm_node *node, fm_node_order_kind kind, uint64_t world, const char *owner,
                         bool with_keyframe);
 
-/// Reads the tokens, if they are others than were read. The thread.
+/// Reads the tokens if they have changed. The thread.
 void fm_node_read_tokens(fm_node *node);
 
 // ---- node_moves.c ------------------------------------------------------------------------------
@@ -96,14 +96,14 @@ void fm_node_moves_add_ready(fm_node_directory *directory, const char *key, cons
 /// Takes in drain/NODE.
 void fm_node_moves_add_drain(fm_node_directory *directory, const char *key, const char *value);
 
-/// Looks at a world that has an owner. The lock is held. @return whether there is a new order
+/// Checks a world that has an owner. The lock is held. @return whether there is a new order
 bool fm_node_moves_consider(fm_node *node, const fm_node_directory *fresh, fm_node_world *world,
                             const fm_node_world *before);
 
 /// Begins the next moves of a node that drains. The lock is held.
 void fm_node_moves_plan(fm_node *node);
 
-/// Does what is wished. The thread.
+/// Carries out the queued requests. The thread.
 void fm_node_moves_carry_out(fm_node *node);
 
 /// Whether `one` is the better node for a world: it takes worlds, has more capacity left.

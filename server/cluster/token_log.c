@@ -129,7 +129,7 @@ static fm_status read_next(const fm_token_log_place *place, fm_etcd *etcd, char 
     return outcome == FM_ETCD_DONE ? FM_OK : FM_ERR_IO;
 }
 
-// One try. FM_ERR_BUSY: somebody else was faster.
+// One try. FM_ERR_BUSY: another node was faster.
 static fm_status try_to_add(const fm_token_log_place *place, fm_etcd *etcd, fm_grant *grant,
                             int64_t lease, uint64_t *revision, char *error)
 {
@@ -169,7 +169,7 @@ static fm_status try_to_add(const fm_token_log_place *place, fm_etcd *etcd, fm_g
     return status;
 }
 
-// Where an answer is lost a token may be there whose secret nobody was sent.
+// When an answer is lost, a token may exist whose secret was never sent.
 fm_status fm_token_log_add(const fm_token_log_place *place, fm_grant *grant, uint64_t now_s,
                            uint64_t *revision, char *error)
 {

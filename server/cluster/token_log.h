@@ -1,16 +1,16 @@
-// server/cluster/token_log.h: the tokens that token.create has made, on whichever node, as all
-// nodes of a cluster know them. etcd holds hashes only.
+// server/cluster/token_log.h: the tokens that token.create has made on any node, shared by all
+// nodes of a cluster. etcd holds hashes only.
 //
 //   tokens/WORLD/NUMBER  "HASH ROLE TEAM EXPIRES": hash in hexadecimal digits, role as a number,
 //                        seconds since 1970 or 0; WORLD of a seat, else 0
 //   tokens_next          the number of the next one
 //   tokens_changed       something else after each change
 //
-// Nodes look at `tokens_changed` with the directory (server/cluster/node.h) and read the tokens
-// when it is another one. A change has a revision, that of its transaction: a node that says the
-// same one, or a higher one, in nodes/NAME knows of it.
+// Nodes read `tokens_changed` with the directory (server/cluster/node.h), and read the tokens when
+// it has changed. A change has the revision of its transaction: a node that reports the same or a
+// higher one in nodes/NAME knows of it.
 //
-// A token that expires has a lease, so that its key goes after it.
+// A token that expires has a lease, so that its key is removed after it.
 //
 // Threads: those of the pool, for what changes; the node's, for what reads.
 
@@ -24,7 +24,7 @@ typedef struct fm_token_log_place {
     const char *cluster; // its name
 } fm_token_log_place;
 
-/// Writes a token down, and gives it a number.
+/// Stores a token, and gives it a number.
 ///
 /// @param now_s     since 1970
 /// @param revision  receives that of the change
@@ -33,11 +33,11 @@ typedef struct fm_token_log_place {
 FM_CHECKED fm_status fm_token_log_add(const fm_token_log_place *place, fm_grant *grant,
                                       uint64_t now_s, uint64_t *revision, char *error);
 
-/// Strikes a token out. @param world  of its seat, or 0 @return as above
+/// Removes a token. @param world  of its seat, or 0 @return as above
 FM_CHECKED fm_status fm_token_log_remove(const fm_token_log_place *place, uint64_t world,
                                          uint64_t number, uint64_t *revision, char *error);
 
-/// Strikes out all tokens for seats of a world. @return as above
+/// Removes all tokens for seats of a world. @return as above
 FM_CHECKED fm_status fm_token_log_remove_world(const fm_token_log_place *place, uint64_t world,
                                                uint64_t *revision, char *error);
 
@@ -61,5 +61,5 @@ void fm_token_log_ask(fm_writer *body, const char *cluster);
 /// Its answer: revision of the last change, 0: there was none yet. @param index  of the response
 uint64_t fm_token_log_revision(const json_t *answer, size_t index);
 
-/// Reads one. @param key, value  as above @return false: it is none
+/// Reads one. @param key, value as above @return false: not a token
 bool fm_token_log_parse(const char *key, const char *value, fm_grant *grant);

@@ -33,7 +33,7 @@ static fm_fence_verdict check(void *context, uint64_t number)
 
 // ---- names and numbers -------------------------------------------------------------------------
 
-// One try. FM_ERR_BUSY: somebody else was faster.
+// One try. FM_ERR_BUSY: another node was faster.
 static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const char *name,
                                 const char *nonce, uint64_t given, uint64_t *number, char *error)
 {
@@ -182,7 +182,7 @@ static void pack_head(const fm_journal_head *head, fm_writer *out)
     }
 }
 
-// Puts the parts of a world's bytes, which nobody reads until a record names them.
+// Writes the parts of a world's bytes, which are not read until a record names them.
 static fm_status put_parts(fm_world_log_store *store, fm_etcd *etcd, uint64_t number,
                            struct log_keyframe *keyframe, const uint8_t *bytes, size_t size,
                            char *error)
@@ -294,8 +294,7 @@ fm_status fm_world_log_place(fm_world_log_store *store, const fm_journal_head *h
 
 // ---- appending ---------------------------------------------------------------------------------
 
-// Rows of batches, up to one keyframe. What was once sent must be sent the same way again: it may
-// be there already.
+// Rows of batches, up to one keyframe. A retry must send the same bytes: they may be there already.
 static void gather(struct log_world *world, fm_journal_batch *first)
 {
     fm_writer rows = fm_writer_init(&fm_memory_libc);
@@ -448,7 +447,7 @@ static fm_fence_verdict judge(fm_world_log_store *store, struct log_lane *lane,
     snprintf(lane->error, sizeof lane->error,
              "world %" PRIu64 ": another record stands at position %" PRIu64, world->number,
              world->position);
-    return lose(store, world); // only somebody who does not keep to this protocol wrote it
+    return lose(store, world); // only a writer that breaks this protocol wrote it
 }
 
 // One part.
@@ -473,7 +472,8 @@ static fm_fence_verdict finish_part(fm_world_log_store *store, struct log_lane *
     return verdict;
 }
 
-// What lies before the keyframe before the new one. Best effort: what stays goes with the next.
+// Removes what lies before the last but one keyframe. Best effort: the next call removes what
+// stays.
 static void forget_older(fm_world_log_store *store, struct log_lane *lane)
 {
     struct log_world *world = lane->world;

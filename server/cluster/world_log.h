@@ -1,4 +1,4 @@
-// server/cluster/world_log.h: the worlds' logs in etcd, and who may write them.
+// server/cluster/world_log.h: the worlds' logs in etcd, and which node may write them.
 //
 // A world's log holds what its journal holds (server/journal/journal_schema.h): a keyframe and the
 // rows behind it. A batch of rows is appended in one transaction:
@@ -6,9 +6,9 @@
 //   if  owner/W is exactly what this node wrote  and  log/W/P does not exist
 //   then put log/W/P
 //
-// That is the fence. A node that was thought dead and is not may still compute, but nothing that
-// it computes is sent to anybody, because answers, deltas and ends of orders wait for the commit.
-// So what clients have seen is a prefix of one log, from any node.
+// That is the fence. A node that was wrongly taken for dead may still compute, but nothing that it
+// computes is sent, because answers, deltas and ends of orders wait for the commit. So what clients
+// have seen is a prefix of one log, from any node.
 //
 //   CREATED ── append ──> OWNED ── another owner ──> LOST (the world is dropped here)
 //   TAKEN ────────────────^  └── heir set, is_left ──> owner/W is the heir's
@@ -23,15 +23,15 @@
 //   names/NAME     number and reservation
 //   worlds/W       name
 //   next           the number of the next world
-//   scenes/W       which views of a world that was moved are looked at (server/streams/scenes.h)
-//   move/W, ready/W, drain/NODE, nodes/NODE  see node.h
+//   scenes/W       which views of a moved world are watched (server/streams/scenes.h) move/W,
+//   ready/W, drain/NODE, nodes/NODE  see node.h
 //
-// A keyframe's parts are there before the record that names them. Afterwards what lies before the
-// keyframe before goes.
+// A keyframe's parts are written before the record that names them. Afterwards all before the last
+// but one keyframe is removed.
 //
 // Threads: fm_world_log_reserve, fm_world_log_create, fm_world_log_take: threads of the pool, any
-// number at once. The journals' writer appends. A lock guards the table of worlds; nobody talks to
-// etcd while holding it.
+// number at once. The journals' writer appends. A lock guards the table of worlds and is never held
+// during a call to etcd.
 
 #pragma once
 
@@ -74,7 +74,7 @@ FM_CHECKED fm_status fm_world_log_store_create(const fm_world_log_options *optio
 /// Where the same cluster keeps its tokens.
 fm_token_log_place fm_world_log_token_place(const fm_world_log_store *store);
 
-/// When nobody uses it. NULL is allowed.
+/// Call when it is no longer used. NULL is allowed.
 void fm_world_log_store_destroy(fm_world_log_store *store);
 
 /// The fence for fm_journal_options.
@@ -88,11 +88,11 @@ const fm_journal_fence *fm_world_log_store_fence(fm_world_log_store *store);
 FM_CHECKED fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name,
                                           uint64_t wanted, uint64_t *number, char *error);
 
-/// Gives them back: the world could not begin.
+/// Releases them: the world could not begin.
 void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name);
 
-/// Begins the log of a new world that another node shall have: that takes it like one that was
-/// given to it. Takes its time.
+/// Begins the log of a new world for another node, which takes it like one that was moved to it.
+/// Slow.
 ///
 /// @param owner  text of that node in epoch 1
 /// @return FM_OK, FM_ERR_IO, FM_ERR_EXISTS or FM_ERR_NO_MEMORY
@@ -105,7 +105,7 @@ FM_CHECKED fm_status fm_world_log_place(fm_world_log_store *store, const fm_jour
 /// @param owner   text of the present owner, who is dead or has handed the world over
 /// @param folder  of the journals; a file of the world that is there gets another name
 /// @param path    receives the journal's name, of `size` bytes
-/// @return FM_OK; FM_ERR_EXISTS: somebody else was first; FM_ERR_BUSY: it is being dropped here
+/// @return FM_OK; FM_ERR_EXISTS: another node was first; FM_ERR_BUSY: it is being dropped here
 /// still; FM_ERR_IO: etcd or the disk, it may be
 ///         tried again; FM_ERR_BAD_FORMAT: the log is damaged; FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_world_log_take(fm_world_log_store *store, uint64_t number,
@@ -120,7 +120,7 @@ typedef enum fm_follow_state {
     FM_FOLLOW_CLOSE,  // there was next to nothing to read
     FM_FOLLOW_OWNED,  // the world is this node's, and the log was read to its end
     FM_FOLLOW_AGAIN,  // a keyframe came: restart, with less to replay
-    FM_FOLLOW_OVER,   // nothing comes of the move
+    FM_FOLLOW_OVER,   // the move has failed
 } fm_follow_state;
 
 /// Reads a world's log as it is into a new journal.
@@ -132,14 +132,14 @@ FM_CHECKED fm_status fm_world_log_follow(fm_world_log_store *store, uint64_t num
                                          const char *owner, const char *folder, char *path,
                                          size_t size, fm_world_log_follower **out, char *error);
 
-/// Adds to that journal what has come since, and looks whose the world is. @return as above
+/// Adds new records to that journal, and reads the world's owner. @return as above
 FM_CHECKED fm_status fm_world_log_follow_on(fm_world_log_follower *follower, fm_follow_state *state,
                                             char *error);
 
 /// Notifies the owner that the world can come.
 FM_CHECKED fm_status fm_world_log_follow_ready(fm_world_log_follower *follower, char *error);
 
-/// The text that the owner before has left. After FM_FOLLOW_OWNED. Empty: none
+/// The text that the previous owner has left. After FM_FOLLOW_OWNED. Empty: none
 void fm_world_log_follow_scenes(fm_world_log_follower *follower, char *text, size_t size,
                                 char *error);
 
@@ -149,7 +149,7 @@ FM_CHECKED fm_status fm_world_log_follow_enter(fm_world_log_follower *follower);
 /// Ends it. The journal stays. NULL is allowed.
 void fm_world_log_follow_end(fm_world_log_follower *follower);
 
-/// Says who gets a world when it ends here as one that continues elsewhere
+/// Sets the next owner of a world that ends here and continues elsewhere
 /// (fm_journal_batch.is_left).
 ///
 /// @param scenes  a text of the caller's for the next owner
@@ -157,10 +157,10 @@ void fm_world_log_follow_end(fm_world_log_follower *follower);
 bool fm_world_log_set_heir(fm_world_log_store *store, uint64_t number, const char *heir,
                            const char *scenes);
 
-/// Forgets a world that this node has lost, or could not bring back.
+/// Forgets a world that this node has lost, or could not restore.
 void fm_world_log_forget(fm_world_log_store *store, uint64_t number);
 
-/// A world belongs to another node, as the directory says: nothing is appended or told of it any
+/// The directory says that a world belongs to another node: nothing of it is appended or sent any
 /// more. Any thread.
 void fm_world_log_note_lost(fm_world_log_store *store, uint64_t number);
 
@@ -173,13 +173,13 @@ bool fm_world_log_owns(fm_world_log_store *store, uint64_t number, uint64_t *epo
 /// The text of an owner. @param text  room for FM_CLUSTER_OWNER_MAX
 void fm_world_log_owner_text(char *text, uint64_t epoch, const char *node, uint64_t incarnation);
 
-/// Reads one. @param node  room for FM_CLUSTER_NAME_MAX + 1. @return false: it is none
+/// Reads one. @param node room for FM_CLUSTER_NAME_MAX + 1. @return false: not an owner
 bool fm_world_log_owner_parse(const char *text, uint64_t *epoch, char *node, uint64_t *incarnation);
 
-/// A world is here now that was followed, or else taken over.
+/// Counts a world that is here now: one that was followed, or else taken over.
 void fm_world_log_note_come(fm_world_log_store *store, bool was_followed, uint64_t took_us);
 
-/// Until when the node may be sure that nobody has taken its worlds; 0: it cannot be. Any thread.
+/// Until when it is certain that no node has taken this node's worlds; 0: not certain. Any thread.
 void fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns);
 
 fm_world_log_numbers fm_world_log_numbers_get(fm_world_log_store *store);

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-// If the world is still ours.
+// A condition: the world is still ours.
 static void compare_owner(const fm_world_log_store *store, const struct log_world *world,
                           fm_writer *body, const char *key)
 {
@@ -72,8 +72,8 @@ static void destroy(const fm_world_log_store *store, const struct log_world *wor
 
 // ---- given away --------------------------------------------------------------------------------
 
-// The last step of a move. Where the answer is lost the directory tells later whose the world is:
-// this node takes it again, or the next owner has it.
+// The last step of a move. If the answer is lost, the directory later shows the owner: this node
+// takes the world again, or the next owner has it.
 static void hand_over(fm_world_log_store *store, const struct log_world *world, fm_etcd *etcd,
                       const char *heir)
 {

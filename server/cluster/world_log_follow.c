@@ -80,7 +80,7 @@ static fm_status read_source(fm_world_log_follower *follower)
         bool good = fm_world_log_owner_parse(follower->source, &epoch, follower->source_node,
                                              &follower->source_incarnation) &&
                     fm_world_log_owner_parse(follower->mine, &taking->epoch, node, &(uint64_t){0});
-        // One step before, or it is this node's already.
+        // One epoch before, or it is this node's already.
         status =
             good && (epoch + 1 == taking->epoch || strcmp(follower->source, follower->mine) == 0)
                 ? FM_OK
@@ -106,7 +106,7 @@ static bool has_keyframe(const fm_writer *rows)
     return false;
 }
 
-// What was damaged for a reader who came too late is not damaged.
+// Records removed while reading look damaged to a late reader, but are not.
 static fm_status passing(fm_status status)
 {
     return status == FM_ERR_BAD_FORMAT ? FM_ERR_IO : status;
@@ -209,7 +209,7 @@ void fm_world_log_follow_scenes(fm_world_log_follower *follower, char *text, siz
 
 fm_status fm_world_log_follow_enter(fm_world_log_follower *follower)
 {
-    fm_journal_file_close(follower->file); // who goes on with it opens it again
+    fm_journal_file_close(follower->file); // the world that continues it opens it again
     follower->file = NULL;
     return fm_world_log_enter(&follower->taking);
 }

@@ -1,5 +1,5 @@
 // server/cluster/world_log_state.h: the inside of server/cluster/world_log.h, for world_log.c,
-// which appends, world_log_take.c, which reads, and world_log_end.c. Nobody else includes it.
+// which appends, world_log_take.c, which reads, and world_log_end.c. No other file includes it.
 
 #pragma once
 
@@ -16,7 +16,7 @@
     ((size_t)4 << 20)                            // bytes of rows, beyond which no more batches join
 #define FM_WORLD_LOG_ROWS_MAX  ((size_t)1 << 31) // bytes of rows of one record
 #define FM_WORLD_LOG_HEAD_SIZE 18u               // of a record: version, more, epoch, checksum
-#define FM_WORLD_LOG_CALL_MS   3000u             // for what no tick waits for
+#define FM_WORLD_LOG_CALL_MS   3000u             // for calls that no tick waits for
 
 #define FM_WORLD_LOG_OWNER_KEY    "owner/%016" PRIx64
 #define FM_WORLD_LOG_MOVE_KEY     "move/%016" PRIx64
@@ -27,7 +27,7 @@
 #define FM_WORLD_LOG_PARTS_KEY    "part/%016" PRIx64 "/%016" PRIx64
 #define FM_WORLD_LOG_PART_KEY     FM_WORLD_LOG_PARTS_KEY "/%016" PRIx64 "/%08" PRIx32
 
-// A keyframe as kf/W says it.
+// A keyframe, as in kf/W.
 struct log_keyframe {
     uint64_t position, epoch;
     uint32_t part_count;
@@ -51,8 +51,8 @@ struct log_world {
     fm_journal_batch *first, *last;   // whose rows are in `payload`
     fm_journal_batch *keyframe_batch; // the one among them with a keyframe; NULL: none
     struct log_keyframe next_keyframe;
-    bool is_gathered; // `payload` must go out as it is
-    bool has_parts;   // those of next_keyframe are there
+    bool is_gathered; // `payload` must be sent as it is
+    bool has_parts;   // the parts of next_keyframe are there
     fm_writer payload, value;
     size_t sent, part_size; // bytes of the payload
 };
@@ -93,7 +93,7 @@ struct log_taking {
 struct fm_world_log_store {
     fm_world_log_options options;
     fm_journal_fence fence;
-    uv_mutex_t lock; // guards the list of worlds, and what says so
+    uv_mutex_t lock; // guards the list of worlds, and members that say so
     struct log_world *worlds;
     fm_world_log_numbers numbers; // guarded
     struct log_lane lanes[FM_FENCE_LANES];
@@ -140,10 +140,10 @@ FM_CHECKED fm_status fm_world_log_read_key(struct log_taking *taking, const char
 /// Reads keyframe and records as they are now.
 FM_CHECKED fm_status fm_world_log_read(struct log_taking *taking);
 
-/// Reads what has come since, behind the rows that are there.
+/// Appends new records to the rows that are there.
 FM_CHECKED fm_status fm_world_log_read_records(struct log_taking *taking);
 
-/// Makes a journal of what was read, in the place of one that is there.
+/// Writes a journal of what was read, replacing one that is there.
 FM_CHECKED fm_status fm_world_log_write_journal(struct log_taking *taking, const char *folder,
                                                 char *path, size_t size, fm_journal_file **out);
 

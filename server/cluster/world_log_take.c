@@ -1,11 +1,11 @@
-// server/cluster/world_log_take.c: takes a world over: becomes its owner, reads what its log holds,
-// and writes that into a journal, from which it is brought back as after a restart.
+// server/cluster/world_log_take.c: takes a world over: becomes its owner, reads its log, and writes
+// that into a journal, from which the world is restored as after a restart.
 //
 //   owner (e, dead) ── txn ──> (e + 1, me) ── read kf/W, parts, log/W/... ──> journal ── replayed
 //
-// The transaction is the read barrier as well: behind it nobody else can append, so the log is what
-// it was. It ends with the first record that is not there; parts of a record that nobody finished
-// were never told to anybody, and the next owner's records follow them.
+// The transaction is the read barrier as well: after it no other node can append, so the log is
+// final. It ends at the first missing record; parts of an unfinished record were never shown to
+// clients, and the next owner's records follow them.
 
 #include "server/base/log.h"
 #include "server/cluster/world_log_state.h"
@@ -27,11 +27,11 @@ static fm_status damaged(struct log_taking *taking, const char *what)
 
 // ---- becoming the owner ------------------------------------------------------------------------
 
-// Whether the owner's process is dead. What is there under its name now must be the same when the
-// world is taken: a node that was thought dead may have joined again meanwhile, has looked whose
-// its worlds are, and speaks for them.
+// Whether the owner's process is dead. The key under its name must be unchanged when the world is
+// taken: a node that seemed dead may have joined again meanwhile, read the owners, and send for its
+// worlds again.
 //
-// @param created  receives the revision at which that was created; 0: nothing is there
+// @param created  receives the revision at which that was created; 0: there is none
 static fm_status check_dead(struct log_taking *taking, const char *key, uint64_t incarnation,
                             int64_t *created)
 {
@@ -201,7 +201,7 @@ static fm_status read_world(struct log_taking *taking)
 
 // ---- records -----------------------------------------------------------------------------------
 
-// Of the record with the keyframe only what comes behind its KEYFRAME row counts.
+// Of the record with the keyframe only rows after its KEYFRAME row count.
 static void skip_to_keyframe(fm_writer *rows)
 {
     fm_reader reader = fm_reader_init(rows->data, rows->size, NULL);
@@ -248,7 +248,7 @@ static fm_status take_part(struct log_taking *taking, const char *bytes, size_t 
         return damaged(taking, "the checksum of a record is another");
     }
     if (epoch != record->epoch || record->parts.size == 0) {
-        fm_writer_clear(&record->parts); // what an owner before did not finish
+        fm_writer_clear(&record->parts); // left unfinished by an earlier owner
         record->epoch = epoch;
         record->begin = taking->position;
     }

@@ -12,7 +12,7 @@
 #include <uv.h>
 
 #define PATH_SIZE    4096u
-#define COPY_STOP_MS 2000u // that the end waits for the copy of what was committed
+#define COPY_STOP_MS 2000u // time that the end waits for the copy of what was committed
 
 struct fm_journal {
     fm_journals *journals;
@@ -188,7 +188,7 @@ static fm_status add_world(fm_journal *journal, const fm_journal_batch *batch, c
     return fm_journal_file_add_keyframe(journal->file, &world, error);
 }
 
-// A gap in the log means that ticks were shown which are not in it, unless it holds the last one's
+// A gap in the log means that ticks were shown that are not in it, unless it holds the last one's
 // record.
 static fm_status add_row(fm_journal *journal, const fm_journal_batch *batch,
                          const fm_journal_row *row, char *error)
@@ -225,7 +225,7 @@ static fm_status write_batches(fm_journal *journal, char *error)
     return status == FM_OK ? fm_journal_file_commit(journal->file, error) : status;
 }
 
-// Only then is it counted as gone: who sees that nothing waits may be sure that it was released.
+// Counted as gone only now: when nothing waits, all was released.
 static void release_batch(fm_journal *journal, fm_journal_batch *batch, bool written)
 {
     const fm_journal_options *options = &journal->journals->options;
@@ -304,8 +304,8 @@ static void note_failure(fm_journal *journal, const char *error)
     }
 }
 
-// Batches that came while nothing could be written bring no rows, and once their events are gone
-// there is nothing left to keep.
+// Batches that came while nothing could be written have no rows; once their events are released
+// nothing is left to keep.
 static bool is_empty(const fm_journal_batch *batch)
 {
     return batch->failed && !has_rows(batch) && batch->held_first == NULL && !batch->is_last;
@@ -362,7 +362,7 @@ static void note_success(fm_journal *journal, uint64_t begun_ns, uint32_t keyfra
 
 // ---- a turn ------------------------------------------------------------------------------------
 
-// Batches that bring nothing wait behind those that do, for the order of their events alone.
+// Batches without rows wait behind those with rows only to keep the order of events.
 static bool have_rows(const fm_journal *journal)
 {
     for (const fm_journal_batch *batch = journal->taken_first; batch != NULL; batch = batch->next) {
@@ -407,9 +407,9 @@ static void commit(fm_journal *journal)
     journal->due_ns = fm_clock_now_ns() + journal->journals->options.interval_ms * FM_NS_PER_MS;
 }
 
-// The world has ended: what it did last is of interest only to those who keep the file. The journal
-// goes before its batches do, because the one notified of the last one may release the owner. Of a
-// world that is lost nothing is told, not even what came with its end.
+// The world has ended: its last rows matter only where the file is kept. The journal is freed
+// before its batches, because the callback of the last one may release the owner. Of a lost world
+// nothing is reported, not even its end.
 static void end(fm_journal *journal)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
@@ -450,14 +450,14 @@ static bool has_ended(const fm_journal *journal)
     return journal->taken_last->is_last;
 }
 
-// Not to continue elsewhere: then nothing that it did last matters.
+// Not one that continues elsewhere: then its last rows do not matter.
 static bool ends_for_good(const fm_journal *journal)
 {
     return journal->taken_last->is_last && !journal->taken_last->is_left;
 }
 
-// Something new is due at once with durability tick, else an interval after the last commit; what
-// failed is due when it is tried again, whatever comes in.
+// New batches are due at once with durability tick, else an interval after the last commit; failed
+// ones are due at the next try, whatever comes in.
 static bool is_urgent(const fm_journal *journal, bool hurry)
 {
     bool failed = atomic_load(&journal->has_failed);
@@ -476,7 +476,8 @@ static fm_journal_batch *first_uncommitted(const fm_journal *journal)
     return batch;
 }
 
-// Of a world that may belong to somebody else nothing is sent, whether or not it has to be written.
+// Nothing is sent of a world that may belong to another node, whether or not there is something to
+// write.
 static bool waits_for_fence(const fm_journal *journal)
 {
     const fm_journal_fence *fence = journal->journals->options.fence;
@@ -484,7 +485,7 @@ static bool waits_for_fence(const fm_journal *journal)
                              fence->check(fence->context, journal->number) != FM_FENCE_COMMITTED);
 }
 
-// Its batches go where all end: the last one may be among them.
+// Its batches are released like all: the last one may be among them.
 static void lose(fm_journal *journal)
 {
     static fm_log_site site;
@@ -493,7 +494,7 @@ static void lose(fm_journal *journal)
                    fm_log_uint("world", journal->number));
 }
 
-// A world that has nothing to append learns only so that another node has it.
+// Only so a world without anything to append learns that another node has it.
 static void look_for_loss(fm_journal *journal)
 {
     const fm_journal_fence *fence = journal->journals->options.fence;
@@ -649,7 +650,7 @@ static bool waits_for_copies(const fm_journals *journals)
     return false;
 }
 
-// What was done last can still be answered, if the other server has it soon.
+// The last requests can still be answered if the standby has them soon.
 static void wait_for_copies(fm_journals *journals)
 {
     uint64_t until_ns = fm_clock_now_ns() + COPY_STOP_MS * FM_NS_PER_MS;

@@ -1,5 +1,5 @@
-// server/journal/journal.h: the writer of all worlds' journals: a thread of its own, so that no
-// tick and no client's message ever waits for the disk.
+// server/journal/journal.h: the writer of all worlds' journals: a thread of its own, so that the
+// disk never blocks a tick or a client's message.
 //
 //   conductor:  rows, events that must wait for them ──> batch ── submit ──┐
 //                                                                          v
@@ -7,20 +7,20 @@
 //                                                                          │
 //   loop:       answers, deltas, events  <── the batch's events  <── released
 //
-// A batch is what a world has done in one round of the conductor: commands, a tick, perhaps a
+// A batch holds what a world has done in one round of the conductor: commands, a tick, perhaps a
 // keyframe. While one commit is under way others pile up and go with the next: the slower the disk,
-// the larger the commits. What piles up is bounded: fm_journal_is_behind() says that the world must
+// the larger the commits. The backlog is bounded: fm_journal_is_behind() says that the world must
 // wait.
 //
 //   GOOD ── a commit fails ──> FAILED ── written after all, tried again every second ──> GOOD
 //
-// A batch whose commit failed is kept, and written before all later ones. The other worlds do not
-// notice.
+// A batch whose commit failed is kept, and written before all later ones. Other worlds are not
+// affected.
 //
 // Where another server keeps a copy (durability replica), what was committed waits for that in the
 // same order: committed ── copied ──> released.
 //
-// Threads: as each function says. A lock guards the queues; nobody works while holding it.
+// Threads: as each function says. A lock guards the queues; it is never held during work.
 
 #pragma once
 
@@ -33,32 +33,32 @@
 #define FM_JOURNAL_WAITING_MAX       ((size_t)64 << 20) // bytes of one world that are not written yet
 #define FM_JOURNAL_TICKS_WAITING_MAX 64u                // the same, ticks
 #define FM_JOURNAL_RETRY_MS          1000u
-#define FM_FENCE_LANES               8u // appends that are on their way at once
+#define FM_FENCE_LANES               8u // appends under way at once
 #define FM_FENCE_RETRY_MS            50u
 
 typedef struct fm_journals fm_journals;
 typedef struct fm_journal fm_journal; // of one world
 
-// What has come of an append, or whose a world is.
+// The result of an append, or the owner of a world.
 typedef enum fm_fence_verdict {
     FM_FENCE_COMMITTED,
-    FM_FENCE_WAITING, // not known yet: the same is tried again
+    FM_FENCE_WAITING, // not known yet: the same append is tried again
     FM_FENCE_LOST,    // the world belongs to somebody else
 } fm_fence_verdict;
 
 // A log that outlives this machine (server/cluster/world_log.h). Where there is one, a batch goes
-// there first: what it holds back waits for both, and of a world that belongs to somebody else
-// nothing more is written.
+// there first: its events wait for both, and nothing more is written of a world that belongs to
+// another node.
 typedef struct fm_journal_fence {
     void *context;
 
-    /// Begins the log of a new world. On a thread of the pool, and may take its time.
+    /// Begins the log of a new world. On a thread of the pool; may be slow.
     /// @return FM_OK or FM_ERR_IO, with a sentence in `error`
     fm_status (*create)(void *context, const fm_journal_head *head, const fm_journal_world *world,
                         char *error);
 
-    /// Begins to append batches of a world that are not committed, from `first` on as many as go
-    /// into one record. They stay as they are until `finish`, and so do those that have to be tried
+    /// Begins to append batches of a world that are not committed, from `first` on, as many as fit
+    /// into one record. They must not change until `finish`, and neither must those that are tried
     /// again. The writer's thread.
     ///
     /// @param lane  below FM_FENCE_LANES; one append at a time on each
@@ -67,8 +67,8 @@ typedef struct fm_journal_fence {
     /// Ends it, and marks what is committed. @param error  receives what is wrong, if anything
     fm_fence_verdict (*finish)(void *context, uint32_t lane, char *error);
 
-    /// Whose a world is now, as far as is known without asking: FM_FENCE_COMMITTED: nobody else can
-    /// own it. Any thread.
+    /// The owner of a world, as far as known without asking etcd. FM_FENCE_COMMITTED: no other node
+    /// can own it. Any thread.
     fm_fence_verdict (*check)(void *context, uint64_t world);
 
     /// Forgets a world that has ended here, and removes its log unless it continues elsewhere. The
@@ -85,16 +85,16 @@ typedef struct fm_journal_options {
     bool keep;                     // files of worlds that ended
     bool driven;                   // without a thread: somebody calls fm_journals_turn()
     const fm_journal_fence *fence; // outlives the writer; NULL: none
-    /// A batch was written, or never will be because the writer stops: takes what it holds. On the
+    /// A batch was written, or never will be because the writer stops: takes its events. On the
     /// writer's thread, or the one that stops it.
     void (*released)(void *context, void *owner, fm_journal_batch *batch, bool written);
     /// It could not be written, for now. Once for each batch. On the writer's thread.
     void (*failed)(void *context, void *owner, fm_journal_batch *batch);
-    /// Rows up to this position are on the disk. When a journal begins, and after each commit. On
-    /// the thread that did it. NULL: nobody asks.
+    /// Rows up to this position are on the disk. Called when a journal begins and after each
+    /// commit, on the thread that did it. May be NULL.
     void (*committed)(void *context, void *owner, uint64_t position, uint64_t tick, uint64_t size);
     /// Up to which position another server has a copy; UINT64_MAX: nothing waits for that. Any
-    /// thread. fm_journals_look_again() when it has grown. NULL: nothing ever waits
+    /// thread. Call fm_journals_look_again() when it has grown. NULL: nothing ever waits
     uint64_t (*copied)(void *context, void *owner);
     void *context;
 } fm_journal_options;
@@ -112,11 +112,11 @@ typedef struct fm_journal_numbers {
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_journals_create(const fm_journal_options *options, fm_journals **out);
 
-/// Ends the thread. What was submitted is written before, where that works; the rest is given to
-/// `released` as not written. Nothing may be submitted from here on.
+/// Ends the thread. Submitted batches are written first, if possible; the rest go to `released` as
+/// not written. Nothing may be submitted after this.
 void fm_journals_stop(fm_journals *journals);
 
-/// Stops it, if nobody has, and releases it. The journals may go before or after. NULL is allowed.
+/// Stops it, if it runs, and releases it. Journals may be closed before or after. NULL is allowed.
 void fm_journals_destroy(fm_journals *journals);
 
 /// Waits until everything that was submitted so far was written or has failed. Any thread.
@@ -126,7 +126,7 @@ void fm_journals_flush(fm_journals *journals);
 /// when something is submitted
 uint64_t fm_journals_turn(fm_journals *journals);
 
-/// What `copied` says is another by now. Any thread.
+/// The value of `copied` has changed. Any thread.
 void fm_journals_look_again(fm_journals *journals);
 
 /// Whether what clients are sent has to wait until it is written.
@@ -138,7 +138,7 @@ bool fm_journals_path(const fm_journals *journals, uint64_t number, const char *
 
 // ---- the journal of one world ------------------------------------------------------------------
 
-/// Makes the file of a new world. Takes its time: on a thread of the pool.
+/// Makes the file of a new world. Slow: on a thread of the pool.
 ///
 /// @param owner  given to `released` and `failed`
 /// @return as fm_journal_file_create()
@@ -146,8 +146,8 @@ FM_CHECKED fm_status fm_journal_create(fm_journals *journals, const fm_journal_h
                                        const fm_journal_world *world, void *owner, fm_journal **out,
                                        char *error);
 
-/// Continues with the file of a world that was brought back. The same holds. Where the disk is full
-/// it has failed already (fm_journal_has_failed()), and is tried again with what is submitted.
+/// Continues the file of a restored world. The same holds. Where the disk is full it starts as
+/// failed (fm_journal_has_failed()), and is tried again with the next batch.
 ///
 /// @param tail  as fm_journal_reader_tail()
 /// @return as fm_journal_file_open()
@@ -155,28 +155,28 @@ FM_CHECKED fm_status fm_journal_open(fm_journals *journals, const char *path,
                                      const fm_journal_tail *tail, void *owner, fm_journal **out,
                                      char *error);
 
-/// Closes a journal of which nothing is queued: one that was never used, or whose writer has
-/// stopped. The file stays where it is. A journal whose world ends (`is_last`) is released by the
-/// writer. NULL is allowed.
+/// Closes a journal without queued batches: one that was never used, or whose writer has stopped.
+/// The file stays where it is. A journal whose world ends (`is_last`) is released by the writer.
+/// NULL is allowed.
 void fm_journal_destroy(fm_journal *journal);
 
 /// The same, and removes the file: of a world that could not begin.
 void fm_journal_discard(fm_journal *journal);
 
-/// Hands a batch over. The conductor's thread. Batches are written in the order of this.
+/// Hands a batch over. The conductor's thread. Batches are written in this order.
 void fm_journal_submit(fm_journal *journal, fm_journal_batch *batch);
 
 /// Whether batches wait. Any thread.
 bool fm_journal_is_waiting(const fm_journal *journal);
 
-/// Whether so much waits that the world must not continue. Any thread.
+/// Whether so many batches wait that the world must not continue. Any thread.
 bool fm_journal_is_behind(const fm_journal *journal);
 
-/// Whether the world belongs to somebody else now: nothing more is written or sent. Any thread.
+/// Whether the world belongs to another node now: nothing more is written or sent. Any thread.
 bool fm_journal_is_lost(const fm_journal *journal);
 
-/// Whether nothing may be sent of the world although nothing new was written: it may belong to
-/// somebody else. Any thread.
+/// Whether nothing may be sent of the world, even without new rows: it may belong to another node.
+/// Any thread.
 bool fm_journal_is_in_doubt(const fm_journal *journal);
 
 /// Whether the last commit failed. Any thread.

@@ -1,6 +1,6 @@
-// server/journal/journal_batch.h: what a world has done in one round, on its way to a journal: rows
-// as bytes, one after the other. The same bytes go to the cluster's log
-// (server/cluster/world_log.h) and to a standby (shipment.h).
+// server/journal/journal_batch.h: the rows of one round of a world, as bytes, on their way to a
+// journal. The same bytes go to the cluster's log (server/cluster/world_log.h) and to a standby
+// (shipment.h).
 //
 //   row:  kind u8, tick u64, size u32, bytes
 //
@@ -10,12 +10,12 @@
 
 #include "server/journal/journal_reader.h"
 
-// What one round has brought. Begins zeroed but for its writers.
+// The rows of one round. Begins zeroed but for its writers.
 typedef struct fm_journal_batch {
     struct fm_journal_batch *next;
     fm_writer rows; // kind u8, tick u64, size u32, bytes; one after the other
     uint32_t tick_count;
-    uint64_t tick, digest; // when it was handed over: the caller's own
+    uint64_t tick, digest; // when it was handed over: for the caller
     bool has_keyframe;     // of `world`, at its place among the rows
     uint64_t keyframe_tick, keyframe_digest;
     fm_journal_pace keyframe_pace;
@@ -24,9 +24,9 @@ typedef struct fm_journal_batch {
     bool is_left;                 // the same, but the world continues elsewhere: the file stays
     bool is_committed;            // it is in the shared log
     bool failed;                  // `failed` was called for it
-    bool is_lost;                 // never written: the world belongs to somebody else
+    bool is_lost;                 // never written: the world belongs to another node
     uint64_t position;            // of the journal's last row once it was committed
-    void *held_first, *held_last; // whatever waits for it: the caller's own
+    void *held_first, *held_last; // events that wait for it: for the caller
 } fm_journal_batch;
 
 /// @return NULL when out of memory
@@ -45,5 +45,5 @@ void fm_journal_rows_put(fm_writer *rows, fm_journal_kind kind, uint64_t tick, c
 /// Takes the next row of such bytes; its position and pace are left zero.
 ///
 /// @param row  receives it; its bytes lie in the reader's
-/// @return false: there is none left, or it is none, and the reader has failed
+/// @return false: no row is left, or it is invalid and the reader has failed
 bool fm_journal_rows_take(fm_reader *rows, fm_journal_row *row);

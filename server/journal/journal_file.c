@@ -13,8 +13,8 @@
 #include <zstd.h>
 
 #define PATH_SIZE         4096u
-#define BUSY_MS           50         // for somebody else who works on the file
-#define WAL_KEPT_SIZE     "16777216" // bytes of the WAL file that stay after it was larger
+#define BUSY_MS           50         // wait for another process that uses the file
+#define WAL_KEPT_SIZE     "16777216" // bytes to which the WAL file is truncated
 #define COMPRESSION_LEVEL 1 // 400 MB a second and a third of the size; 3 gains 4 % and halves that
 #define KEYFRAMES_KEPT    2u
 
@@ -27,7 +27,7 @@ static const char schema[] =
     "NULL,"
     " size INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL, seal BLOB);";
 
-// Positions of rows without a link end at what linked_from says.
+// Rows up to position linked_from have no link.
 static const char from_format_1[] =
     "ALTER TABLE log ADD COLUMN link BLOB; ALTER TABLE keyframes ADD COLUMN seal BLOB;"
     "INSERT OR REPLACE INTO meta SELECT 'linked_from', max(position) FROM log;";
@@ -40,7 +40,7 @@ struct fm_journal_file {
     fm_journal_mark end;               // the last row that was committed
     fm_journal_mark next;              // the last row of the transaction under way
     const fm_journal_link *first_link; // of a copy's first row, which follows none here; NULL
-    fm_journal_tail tail;              // where it continues, until it does
+    fm_journal_tail tail;              // where it continues, before it does
     bool goes_on;                      // the file is as this program writes it
     fm_journal_added added;            // since; after a commit, by it
     fm_journal_marker *marker;         // owned; NULL: not open yet
@@ -67,7 +67,7 @@ static fm_status status_of(int code)
     }
 }
 
-// SQLite says what went wrong, the system why.
+// SQLite says what failed, the system why.
 static fm_status complain_sqlite(const fm_journal_file *file, char *error, const char *doing)
 {
     if (file->db == NULL) {
@@ -159,7 +159,7 @@ static fm_status prepare_inserts(fm_journal_file *file, char *error)
     return status;
 }
 
-// A file is there for good when its folder is synced. File systems that cannot do that do not need
+// A file is durable only when its folder is synced. File systems that cannot do that do not need
 // it.
 static void sync_folder(const char *path)
 {
@@ -178,14 +178,14 @@ static void sync_folder(const char *path)
     }
 }
 
-// Where the last durability was another than tick, ticks that somebody has seen may be lost.
+// Where the last durability was not tick, ticks that clients have seen may be lost.
 static fm_status adopt(fm_journal_file *file, char *error)
 {
     bool may_lack = !file->tail.was_synced, is_old = file->tail.format < FM_JOURNAL_FORMAT;
     bool synced = file->durability == FM_DURABILITY_TICK;
     char sql[768];
     if (!may_lack && !is_old && synced) {
-        return FM_OK; // nothing is to be written, which a full disk would refuse
+        return FM_OK; // avoids writing, which a full disk would refuse
     }
     snprintf(sql, sizeof sql,
              "BEGIN IMMEDIATE; %s UPDATE meta SET value = value + %d WHERE key = 'timeline';"
@@ -198,8 +198,8 @@ static fm_status adopt(fm_journal_file *file, char *error)
     return status;
 }
 
-// What is done once before it is written again. The mark goes first: a journal of this format
-// without one is as good as damaged.
+// Done once before the file is written again. The mark comes first: a journal of this format
+// without one counts as damaged.
 static fm_status go_on(fm_journal_file *file, char *error)
 {
     fm_status status = FM_OK;
@@ -561,8 +561,8 @@ static void remove_files(const char *path)
     }
 }
 
-// They are made here and not by SQLite, so that nobody else can ever read them, and the mark is
-// there for good before the journal is.
+// They are made here and not by SQLite, so that no other user can ever read them, and the mark is
+// durable before the journal is.
 static fm_status make_files(fm_journal_file *file, const fm_journal_head *head, char *error)
 {
     file->goes_on = true;
@@ -652,7 +652,7 @@ fm_status fm_journal_file_open(const char *path, fm_durability durability,
     file->end.position = tail->position;
     file->end.tick = tail->tick;
     file->end.link = tail->link;
-    (void)chmod(path, 0600); // older programs made files that everybody could read
+    (void)chmod(path, 0600); // older programs made files that all users could read
     status = open_again(file, error);
     if (status != FM_OK && status != FM_ERR_IO) {
         file_destroy(file);
@@ -676,7 +676,7 @@ void fm_journal_file_close(fm_journal_file *file)
     }
 }
 
-// Where the disk was full, rows may still be in the WAL file alone: it is renamed as well, and
+// Where the disk was full, rows may still be only in the WAL file: it is renamed as well, and
 // first.
 bool fm_journal_file_set_aside(const char *path, const char *ending)
 {
@@ -704,7 +704,7 @@ fm_status fm_journal_file_end(fm_journal_file *file, bool keep, char *error)
         snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: removing it: %m", path);
         return FM_ERR_IO;
     }
-    remove_files(path); // what else lies beside it
+    remove_files(path); // the files beside it
     sync_folder(path);
     return FM_OK;
 }

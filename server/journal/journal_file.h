@@ -4,8 +4,8 @@
 //   create ──┐                    ┌── commit ──> durable
 //   open ────┴──> begin ── add ───┴── failed: rolled back, closed; the next begin opens it again
 //
-// A commit that failed may still turn out to be in the file after a crash. So rows that are written
-// again replace what has their position.
+// A failed commit may still be in the file after a crash. So rows that are written again replace
+// those at their positions.
 //
 // Threads: one at a time.
 
@@ -14,7 +14,7 @@
 #include "server/base/config.h"
 #include "server/journal/journal_reader.h"
 
-// What is written once, at the beginning.
+// Written once, at the beginning.
 typedef struct fm_journal_head {
     const char *name;
     uint64_t number;
@@ -35,9 +35,9 @@ typedef struct fm_journal_world {
 
 typedef struct fm_journal_file fm_journal_file;
 
-/// Makes a journal that begins with a keyframe, and syncs it and its folder. Takes its time.
+/// Makes a journal that begins with a keyframe, and syncs it and its folder. Slow.
 ///
-/// @param path   of no file that is there
+/// @param path   no such file may exist
 /// @param out    left alone on failure, and nothing is left on the disk
 /// @param error  receives on failure a sentence with the file's name; room for
 /// FM_JOURNAL_ERROR_SIZE
@@ -54,9 +54,9 @@ FM_CHECKED fm_status fm_journal_file_copy(const char *path, const fm_journal_hea
                                           const fm_journal_mark *start, fm_journal_file **out,
                                           char *error);
 
-/// Opens one to continue with it, which a reader has found good up to its end. Where the last
-/// durability was another than tick, ticks that somebody has seen may be lost: then another
-/// timeline begins. A file of an older format becomes one of the present format.
+/// Opens a journal to continue it; a reader has checked it up to its end. Where the last durability
+/// was not tick, ticks that clients have seen may be lost: then another timeline begins. A file of
+/// an older format becomes one of the present format.
 ///
 /// Where the disk is full or fails it is not open yet, and `error` says why; begin tries again.
 ///
@@ -81,18 +81,18 @@ FM_CHECKED fm_status fm_journal_file_begin(fm_journal_file *file, char *error);
 FM_CHECKED fm_status fm_journal_file_add(fm_journal_file *file, fm_journal_kind kind, uint64_t tick,
                                          const void *bytes, size_t size, char *error);
 
-/// Adds a keyframe: packs the world, and notes in the log that it was settled.
+/// Adds a keyframe: packs the world, and logs that it was settled.
 FM_CHECKED fm_status fm_journal_file_add_keyframe(fm_journal_file *file,
                                                   const fm_journal_world *world, char *error);
 
-/// Notes that ticks which clients have seen were lost.
+/// Logs that ticks that clients have seen were lost.
 FM_CHECKED fm_status fm_journal_file_next_timeline(fm_journal_file *file, char *error);
 
 /// Ends the transaction, and notes the end in the mark. With durabilities tick and interval it is
 /// on the disk when this returns.
 FM_CHECKED fm_status fm_journal_file_commit(fm_journal_file *file, char *error);
 
-// What the transaction has added.
+// Rows and bytes that a transaction has added.
 typedef struct fm_journal_added {
     uint64_t rows;
     uint64_t bytes; // of rows and keyframes as they lie in the file
@@ -109,14 +109,14 @@ fm_journal_mark fm_journal_file_end_mark(const fm_journal_file *file);
 /// The last row of the transaction under way.
 fm_journal_mark fm_journal_file_next_mark(const fm_journal_file *file);
 
-/// Gives up the transaction and closes the database; the next begin opens it again.
+/// Rolls back the transaction and closes the database; the next begin opens it again.
 void fm_journal_file_give_up(fm_journal_file *file);
 
-/// Removes the oldest keyframes and what follows them, one after the other, until the file uses
-/// `size_max` bytes at most or only two keyframes are left.
+/// Removes the oldest keyframes and the rows after them, one by one, until the file uses at most
+/// `size_max` bytes or only two keyframes are left.
 /// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_journal_file_shorten(fm_journal_file *file, uint64_t size_max, char *error);
 
-/// Renames a journal and what lies beside it to PATH.ending. Nobody has it open.
+/// Renames a journal and the files beside it to PATH.ending. It must not be open.
 /// @return false: the journal itself could not be renamed
 bool fm_journal_file_set_aside(const char *path, const char *ending);

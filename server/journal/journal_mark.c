@@ -19,7 +19,7 @@
 
 #define PATH_SIZE     4200u
 #define SLOT_SIZE     64u
-#define SLOT_USED     56u // bytes of it with a meaning, the checksum last
+#define SLOT_USED     56u // used bytes of it, the checksum last
 #define FILE_SIZE     (FM_JOURNAL_MARK_SLOTS * SLOT_SIZE)
 #define SYNCED_WRITES (FM_JOURNAL_MARK_SLOTS / 2) // so that a synced slot is always there
 #define BOOT_FILE     "/proc/sys/kernel/random/boot_id"
@@ -108,7 +108,7 @@ static void pack_slot(uint8_t slot[SLOT_SIZE], uint64_t number, const fm_journal
     fm_bytes_put_u64(slot + SLOT_USED - 8, fm_bytes_checksum(slot, SLOT_USED - 8));
 }
 
-// @return its number; 0: it says nothing
+// @return its number; 0: not valid
 static uint64_t unpack_slot(const uint8_t slot[SLOT_SIZE], fm_journal_mark *mark)
 {
     if (fm_bytes_get_u64(slot + SLOT_USED - 8) != fm_bytes_checksum(slot, SLOT_USED - 8)) {
@@ -190,7 +190,7 @@ static void destroy(fm_journal_marker *marker)
     free(marker);
 }
 
-// The file is made here and not by SQLite, so that nobody else can ever read it.
+// The file is made here and not by SQLite, so that no other user can ever read it.
 static fm_status open_file(fm_journal_marker *marker, int flags, char *error)
 {
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
@@ -236,7 +236,7 @@ fm_status fm_journal_marker_create(const char *journal, bool synced, const fm_jo
     if (status != FM_OK) {
         return status;
     }
-    // The number continues from what may be there, so that no older slot counts if this is torn.
+    // The number continues from an existing mark, so that no older slot counts if this one is torn.
     uint8_t bytes[FILE_SIZE] = {0};
     fm_journal_mark before;
     marker->number = read_slots(marker->path, &before) + 1;
@@ -276,7 +276,7 @@ fm_status fm_journal_marker_write(fm_journal_marker *marker, const fm_journal_ma
         put_bytes(marker, slot, (int)sizeof slot,
                   (sqlite3_int64)(number % FM_JOURNAL_MARK_SLOTS * SLOT_SIZE), error);
     if (status != FM_OK) {
-        return status; // the same slot again next time
+        return status; // next time the same slot again
     }
     marker->number = number;
     marker->unsynced++;

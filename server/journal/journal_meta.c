@@ -79,7 +79,7 @@ static fm_status take_number(fm_journal_reader *reader, sqlite3_stmt *row, const
     return FM_OK;
 }
 
-// Keys that this program does not know are left to newer ones.
+// Keys that this program does not know belong to newer ones.
 static fm_status take_meta(fm_journal_reader *reader, sqlite3_stmt *row, char *error)
 {
     fm_journal_info *info = &reader->info;

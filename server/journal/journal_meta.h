@@ -1,5 +1,5 @@
-// server/journal/journal_meta.h: what a journal says of itself: its format, its world's name and
-// number, the chain's beginning.
+// server/journal/journal_meta.h: a journal's description of itself: its format, its world's name
+// and number, the chain's beginning.
 
 #pragma once
 

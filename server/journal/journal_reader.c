@@ -1,6 +1,6 @@
 // server/journal/journal_reader.c: see journal_reader.h. A file may be anything: it may have been
-// cut off, overwritten, or made by somebody who means no good. SQLite checks its own pages as it
-// goes; types, order and sums of the rows are checked here.
+// cut off, overwritten, or forged. SQLite checks its own pages as it goes; types, order and sums of
+// the rows are checked here.
 
 #include "server/journal/journal_reader.h"
 
@@ -50,8 +50,8 @@ static bool is_kind(sqlite3_int64 kind)
     return kind >= FM_JOURNAL_COMMAND && kind <= FM_JOURNAL_GAP;
 }
 
-// Whether a row follows the one before it. The first one that is left of a journal that was
-// shortened has nothing to be compared with.
+// Whether a row follows the one before it. The first row of a shortened journal has nothing to be
+// compared with.
 static fm_status check_link(fm_journal_reader *reader, const fm_journal_row *row, char *error)
 {
     fm_journal_link link;
@@ -120,7 +120,7 @@ fm_status fm_journal_reader_seek(fm_journal_reader *reader, uint64_t position, c
     }
     sqlite3_reset(reader->rows);
     sqlite3_bind_int64(reader->rows, 1, (sqlite3_int64)position);
-    // After the position of a row that is there, the next must follow at once.
+    // After an existing position, the next one must follow at once.
     reader->at_start = position < reader->oldest_position;
     reader->position = position;
     reader->tick = 0;
@@ -157,7 +157,7 @@ fm_status fm_journal_reader_next(fm_journal_reader *reader, fm_journal_row *row,
     int code = sqlite3_step(reader->rows);
     *more = false;
     if (code == SQLITE_DONE) {
-        fm_journal_reader_rest(reader); // begins behind the last row, should the writer add some
+        fm_journal_reader_rest(reader); // begins after the last row, in case the writer adds some
         return reader->position >= reader->info.last_position
                    ? FM_OK
                    : complain_row(reader, reader->position, reader->tick, error,
@@ -177,7 +177,7 @@ fm_status fm_journal_reader_next(fm_journal_reader *reader, fm_journal_row *row,
     return status;
 }
 
-// The tick that a row belongs to: what comes between two ticks belongs to the later one.
+// The tick that a row belongs to: rows between two ticks belong to the later one.
 static fm_status tick_at(fm_journal_reader *reader, uint64_t position, uint64_t *tick, bool *found,
                          char *error)
 {
@@ -211,7 +211,7 @@ fm_status fm_journal_reader_seek_tick(fm_journal_reader *reader, uint64_t tick, 
 
 // ---- beginning and end -------------------------------------------------------------------------
 
-// How far it goes, and at which pace the world went last.
+// Where it ends, and the world's pace there.
 static fm_status read_end(fm_journal_reader *reader, char *error)
 {
     fm_journal_info *info = &reader->info;
@@ -264,8 +264,8 @@ static fm_status read_pace(fm_journal_reader *reader, char *error)
     return status;
 }
 
-// Compares the end with the mark, which was read before the database: of a journal that is being
-// written the database may be further, but not less far.
+// Compares the end with the mark, which was read before the database: while a journal is written
+// the database may be further, never less far.
 static fm_status compare_end(fm_journal_reader *reader, char *error)
 {
     fm_journal_info *info = &reader->info;

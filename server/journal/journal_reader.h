@@ -1,5 +1,5 @@
-// server/journal/journal_reader.h: reads the journal of a world, without changing it: to bring the
-// world back, to replay it, to look into it. Works on the file of a running server, of one that was
+// server/journal/journal_reader.h: reads the journal of a world, without changing it: to restore
+// the world, to replay it, to inspect it. Works on the file of a running server, of one that was
 // killed, and on a copy.
 //
 //   open ── keyframes: which ticks a replay can begin at
@@ -17,8 +17,8 @@
 //
 // Every error names the file, the table, and the position and tick where there are some.
 //
-// A reader in the middle of a journal holds on to the file as it was, which keeps the writer from
-// using its write-ahead file again. A reader that continues later lets go meanwhile: rest.
+// A reader in the middle of a journal keeps the file as it was, so the writer cannot reuse its
+// write-ahead file. A reader that pauses releases it: fm_journal_reader_rest().
 //
 // Threads: one at a time for each reader.
 
@@ -29,24 +29,24 @@
 #include "server/journal/journal_mark.h"
 
 #define FM_JOURNAL_NAME_MAX  64u // bytes of a world's name
-#define FM_JOURNAL_BASES_MAX 8u  // starting places
+#define FM_JOURNAL_BASES_MAX 8u  // bases
 
 // Whether a journal ends where it was written to (server/journal/journal_mark.h).
 typedef enum fm_journal_end {
-    FM_JOURNAL_END_KNOWN, // it does, or continues behind that; or it is of format 1, without a mark
+    FM_JOURNAL_END_KNOWN, // it does, or continues after that; or it is of format 1, without a mark
     FM_JOURNAL_END_UNKNOWN, // its mark is missing or damaged
     FM_JOURNAL_END_SHORTER, // rows that were written are not there: it is an older state
-    FM_JOURNAL_END_OTHER,   // another row stands in the place of the last one
+    FM_JOURNAL_END_OTHER,   // another row is in the place of the last one
 } fm_journal_end;
 
-// What a journal says of itself.
+// A journal's description of itself.
 typedef struct fm_journal_info {
     char fogmarch[32]; // version of the program that made it
     char name[FM_JOURNAL_NAME_MAX + 1];
     uint64_t number;   // of the world
     uint32_t overload; // fm_overload
-    bool was_synced;   // after every tick: nothing that somebody has seen is missing
-    uint64_t timeline; // grows whenever ticks that somebody has seen were lost
+    bool was_synced;   // after every tick: nothing that clients have seen is missing
+    uint64_t timeline; // grows whenever ticks that clients have seen were lost
     uint32_t bases[FM_JOURNAL_BASES_MAX]; // cells
     uint32_t base_count;
     fm_journal_pace pace; // at the end
@@ -79,19 +79,19 @@ FM_CHECKED fm_status fm_journal_reader_open(const char *path, fm_journal_reader 
 /// NULL is allowed.
 void fm_journal_reader_close(fm_journal_reader *reader);
 
-// Where a writer that continues begins.
+// Where a writer continues.
 typedef struct fm_journal_tail {
     uint64_t position, tick; // of the last row: ticks completed
     fm_journal_link link;
     uint32_t format;
-    bool has_mark;   // else there is none to continue with
+    bool has_mark;   // else there is no chain to continue
     bool was_synced; // after every tick
 } fm_journal_tail;
 
 /// As of the row that was read last, which must be the end.
 fm_journal_tail fm_journal_reader_tail(const fm_journal_reader *reader);
 
-/// What an end that is not KNOWN means for a writer that continues with it, as a sentence with what
+/// Describes an end that is not KNOWN, for a writer that continues there: a sentence that says what
 /// is lost.
 /// @param error  receives it; room for FM_JOURNAL_ERROR_SIZE
 void fm_journal_reader_doubt(const fm_journal_reader *reader, char *error);
@@ -100,7 +100,7 @@ void fm_journal_reader_doubt(const fm_journal_reader *reader, char *error);
 const fm_journal_info *fm_journal_reader_info(const fm_journal_reader *reader);
 
 /// Goes to a position: the next row is the first one behind it. A keyframe's own position leads to
-/// what followed it.
+/// the row after it.
 FM_CHECKED fm_status fm_journal_reader_seek(fm_journal_reader *reader, uint64_t position,
                                             char *error);
 
@@ -124,8 +124,8 @@ FM_CHECKED fm_status fm_journal_reader_seek_tick(fm_journal_reader *reader, uint
 FM_CHECKED fm_status fm_journal_reader_next(fm_journal_reader *reader, fm_journal_row *row,
                                             bool *more, char *error);
 
-/// Lets go of the file until the next call. The bytes of the last row are gone; the next one
-/// follows it all the same.
+/// Releases the file until the next call. The bytes of the last row are freed; the next call still
+/// continues after it.
 void fm_journal_reader_rest(fm_journal_reader *reader);
 
 /// Name of a kind, for people. Static storage.

@@ -28,7 +28,7 @@ static fm_status status_of(int code)
     }
 }
 
-// What SQLite says of its own format means little to people who have a journal.
+// SQLite's own messages about its format mean little to users.
 fm_status fm_journal_reader_complain(const fm_journal_reader *reader, char *error,
                                      const char *where)
 {
@@ -117,7 +117,7 @@ bool fm_journal_pace_is_sane(const fm_journal_pace *pace)
 
 // ---- opening -----------------------------------------------------------------------------------
 
-// A file that somebody made to do harm may have views and triggers in the place of tables.
+// A malicious file may have views and triggers in place of tables.
 static void distrust(sqlite3 *db)
 {
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -169,7 +169,7 @@ static int open_database(fm_journal_reader *reader, enum access how)
     int code = sqlite3_open_v2(name, &reader->db, flags, NULL);
     if (code == SQLITE_OK) {
         distrust(reader->db);
-        if (how == ACCESS_ALONE) { // what SQLite shares with others it keeps in memory then
+        if (how == ACCESS_ALONE) { // SQLite then keeps shared data in memory
             sqlite3_db_config(reader->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
             sqlite3_exec(reader->db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
         }
@@ -178,8 +178,8 @@ static int open_database(fm_journal_reader *reader, enum access how)
     return code;
 }
 
-// SQLite wants to write files beside one in WAL mode. Where it may not, and nothing is left in such
-// a file, it can be read without.
+// SQLite writes files beside a database in WAL mode. Where it may not, and no rows are left in such
+// a file, it can read without them.
 fm_status fm_journal_reader_open_file(fm_journal_reader *reader, char *error)
 {
     struct stat about;

@@ -1,18 +1,19 @@
-// server/journal/journal_reader_file.h: a journal's file, as its readers ask it.
+// server/journal/journal_reader_file.h: queries of a journal's file, for its readers.
 //
-// All of them: on failure `error` receives a sentence with the file's name and `where`, a table.
+// For all of them: on failure `error` receives a sentence with the file's name and `where`, a
+// table.
 
 #pragma once
 
 #include "server/journal/journal_reader_state.h"
 
-/// Opens the file; the disk may be full or read-only, and the file made to do harm.
+/// Opens the file; the disk may be full or read-only, and the file malicious.
 FM_CHECKED fm_status fm_journal_reader_open_file(fm_journal_reader *reader, char *error);
 
 /// Whether a write-ahead file lies beside it.
 bool fm_journal_has_wal(const char *path);
 
-/// Says what SQLite complains of. @return the status of its last error
+/// Formats SQLite's last error. @return the status of its last error
 fm_status fm_journal_reader_complain(const fm_journal_reader *reader, char *error,
                                      const char *where);
 
@@ -36,5 +37,5 @@ bool fm_journal_take_link(sqlite3_stmt *row, int column, fm_journal_link *link);
 FM_CHECKED fm_status fm_journal_reader_link(fm_journal_reader *reader, uint64_t position,
                                             fm_journal_link *link, bool *found, char *error);
 
-/// Whether a pace is one that a world can have.
+/// Whether a pace is valid for a world.
 bool fm_journal_pace_is_sane(const fm_journal_pace *pace);

@@ -1,9 +1,9 @@
-// server/journal/journal_reader_state.h: what the files of a reader have in common. Nobody else
-// includes it: journal_reader.h is what there is to know.
+// server/journal/journal_reader_state.h: what the files of a reader share. No other file includes
+// it; journal_reader.h is the interface.
 //
 //   journal_reader.c       going through the log, and where it ends
 //   journal_keyframes.c    the keyframes, and the worlds in them
-//   journal_meta.c         what a journal says of itself: format, name, number
+//   journal_meta.c         a journal's description of itself: format, name, number
 //   journal_reader_file.c  the file, statements and links: all calls that the others share
 
 #pragma once

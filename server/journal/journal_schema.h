@@ -1,7 +1,7 @@
-// server/journal/journal_schema.h: how a world's journal lies in its file.
+// server/journal/journal_schema.h: the format of a world's journal.
 //
 // One SQLite database in WAL mode for each world. A world is a deterministic function of a keyframe
-// and what came after it, so three tables are all:
+// and the rows after it, so three tables are enough:
 //
 //   meta       key, value                                   name, number, pace at the beginning
 //   log        position, tick, kind, bytes, checksum, link  all that happened, in order
@@ -11,12 +11,12 @@
 //                                                       │
 //   keyframes:                                    same position: the world as it was there
 //
-// Positions grow by one and ticks never fall, so a tick is found by halving. Making a keyframe
-// settles the world (core/saves/world_file.h): a reader that replays from an older one does the
-// same where the log says KEYFRAME.
+// Positions grow by one and ticks never fall, so a tick is found by binary search. Making a
+// keyframe settles the world (core/saves/world_file.h): a replay from an older keyframe settles
+// where the log says KEYFRAME.
 //
-// Behind a GAP the world is not what the rows before make of it: a reader that replays continues
-// from the keyframe that follows.
+// After a GAP the world is not the result of the rows before: a replay continues from the keyframe
+// that follows.
 //
 //   ... TICK 7   GAP 19   KEYFRAME 19 ...                 no bytes: the ticks were not written
 //   ... TICK 7   COMMAND 8   GAP 8   KEYFRAME 8 ...       memory ran out in tick 8, the bytes are
@@ -61,7 +61,7 @@ typedef enum fm_journal_kind {
 #undef X
 } fm_journal_kind;
 
-// Binds a row to all before it.
+// Chains a row to all before it.
 typedef struct fm_journal_link {
     uint8_t bytes[16];
 } fm_journal_link;
@@ -78,7 +78,7 @@ static inline uint64_t fm_journal_ticks_at(fm_journal_kind kind, uint64_t tick)
     return kind == FM_JOURNAL_COMMAND && tick > 0 ? tick - 1 : tick;
 }
 
-/// Sum over a row, its place included, so that a row in the wrong place is noticed as well.
+/// Checksum of a row, its position included, so that a row in the wrong place is noticed as well.
 static inline uint64_t fm_journal_checksum(uint64_t position, uint64_t tick, unsigned kind,
                                            const void *bytes, size_t size)
 {

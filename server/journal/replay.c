@@ -25,8 +25,8 @@ struct fm_replay {
     uint64_t position;                   // of the last row that was done
     uint64_t tick;                       // completed
     uint64_t digest;                     // recorded at its end; 0: not known
-    bool is_as_sought;                   // the world is as a seek to `tick` would leave it
-    bool in_gap;                         // the next row is behind ticks that were not written
+    bool is_as_sought;                   // the world is in the state that a seek to `tick` gives
+    bool in_gap;                         // the next row comes after ticks that were not written
     fm_journal_pace pace;
     fm_command_copy *command; // of the last step
     fm_record_copy *record;   // the same
@@ -153,7 +153,7 @@ void fm_replay_rest(fm_replay *replay)
 
 // ---- keyframes ---------------------------------------------------------------------------------
 
-// Where the replay to a tick begins: the newest keyframe before it, else the one at it.
+// Where a replay to a tick begins: the newest keyframe before it, else the one at it.
 static const fm_journal_keyframe *keyframe_for(const fm_replay *replay, uint64_t tick)
 {
     const fm_journal_keyframe *before =
@@ -161,7 +161,7 @@ static const fm_journal_keyframe *keyframe_for(const fm_replay *replay, uint64_t
     return before != NULL ? before : fm_journal_reader_keyframe_before(replay->reader, tick);
 }
 
-// Somebody may have put the journals of two worlds together.
+// The file may mix the journals of two worlds.
 static fm_status check_kind(fm_replay *replay, const fm_journal_keyframe *keyframe, char *error)
 {
     const fm_grid *grid = fm_world_grid(replay->world);
@@ -403,7 +403,7 @@ static fm_status complain_range(const fm_replay *replay, uint64_t tick, uint64_t
         (unsigned long long)fm_replay_info(replay)->first_tick, (unsigned long long)last);
 }
 
-// Replays up to a tick that is not behind.
+// Replays up to a tick that is not in the past.
 static fm_status go_on(fm_replay *replay, uint64_t tick, fm_workers *workers,
                        fm_replay_progress_fn *progress, void *context, char *error)
 {
@@ -422,7 +422,7 @@ static fm_status go_on(fm_replay *replay, uint64_t tick, fm_workers *workers,
         if (!more) {
             return complain_range(replay, tick, before, error);
         }
-        if (replay->tick > tick) { // behind a gap
+        if (replay->tick > tick) { // after a gap
             return complain(replay, error, FM_ERR_BAD_VALUE, "ticks %llu to %llu were not written",
                             (unsigned long long)before + 1, (unsigned long long)replay->tick - 1);
         }

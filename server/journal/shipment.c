@@ -1,5 +1,5 @@
 // server/journal/shipment.c: see shipment.h. A standby trusts the server that it follows, but not
-// the way there: everything is checked before it is used.
+// the network: everything is checked before it is used.
 
 #include "server/journal/shipment.h"
 

@@ -6,11 +6,11 @@
 //   WORLD, PART, PART ...            a world that starts over: head, and its newest keyframe
 //   ROWS, ROWS, KEYFRAME, PART ...   what comes behind it
 //   END                              the world was destroyed
-//   BEAT                             nothing; so that both know that the other is there
+//   BEAT                             nothing; shows each side that the other is alive
 //
 // The copy has the same rows in the same positions with the same links (journal_mark.h). So each
-// ROWS says which link its last row must have: rows that were lost, swapped or changed on the way,
-// or that belong to another history, do not fit.
+// ROWS names the link that its last row must have: rows that were lost, swapped or changed on the
+// way, or that belong to another history, do not fit.
 //
 // Numbers are little-endian, as core/base/bytes.h has them. A reader refuses what it does not know.
 //
@@ -68,14 +68,13 @@ typedef struct fm_shipment {
     uint32_t grant_count;
 } fm_shipment;
 
-/// Packs what `kind` needs of it.
+/// Packs the members that `kind` needs.
 void fm_shipment_put(fm_writer *writer, const fm_shipment *shipment);
 
-/// What goes behind all of it, so that accidents on the way are noticed: 8 bytes.
+/// Appends a checksum of 8 bytes over all of it, against accidents on the way.
 uint64_t fm_shipment_sum(const void *bytes, size_t size);
 
-/// @param size  with the sum; receives that without
-/// @return false: it was damaged on the way
+/// @param size with the sum; receives that without @return false: it was damaged on the way
 bool fm_shipment_is_whole(const uint8_t *bytes, size_t *size);
 
 /// One of a LEDGER's tokens; grant_count of them follow the shipment.
@@ -90,8 +89,8 @@ FM_CHECKED fm_status fm_shipment_take(fm_reader *reader, fm_shipment *shipment);
 /// @return FM_OK or FM_ERR_BAD_FORMAT
 FM_CHECKED fm_status fm_shipment_take_grant(fm_reader *reader, fm_grant *grant);
 
-/// Places, one behind the other: what a standby has when it begins to follow.
+/// Places, one after the other: what a standby has when it begins to follow.
 void fm_shipment_put_place(fm_writer *writer, const fm_shipment_place *place);
 
-/// @return false: there is none left, or it is none, and the reader has failed
+/// @return false: none is left, or it is invalid and the reader has failed
 bool fm_shipment_take_place(fm_reader *reader, fm_shipment_place *place);
