@@ -271,8 +271,7 @@ void fm_node_moves_plan(fm_node *node)
     }
 }
 
-// ---- requests from clients
-// -------------------------------------------------------------------------
+// ---- requests from clients ----------------------------------------------------------------------
 
 static fm_status move(fm_node *node, fm_node_world *world, const char *to, fm_node_entry *entry,
                       char *error)
