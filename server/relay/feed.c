@@ -13,9 +13,9 @@
 
 #define RETRY_FIRST_NS (FM_NS_PER_S / 5)
 #define RETRY_LAST_NS  (2 * FM_NS_PER_S)
-#define HELD_SIZE_MAX  ((size_t)512 << 20) // bytes held back of one view: then it begins again
+#define HELD_SIZE_MAX  ((size_t)512 << 20) // delayed bytes of one view, beyond which it starts over
 
-// A message that is held back.
+// A delayed message.
 struct held {
     struct held *next;
     fm_notification notification;
@@ -32,8 +32,8 @@ struct view {
     bool wanted;           // to be subscribed to
     uint64_t request;      // subscribe that is not answered yet; UINT64_MAX: none
     uint64_t subscription; // 0: none
-    uint64_t stream;       // by which upstream knows what we have; 0: it does not
-    bool follows;          // what came so far leads to `tick`
+    uint64_t stream;       // upstream's number of the stream that we have; 0: none
+    bool follows;          // the messages so far lead to `tick`
     bool is_shown;         // the scene has had a keyframe
     uint64_t tick;
     struct held *held, *last_held;
@@ -49,7 +49,7 @@ struct fm_feed {
     uint64_t tick; // newest that is known
     bool has_ended;
     char place[FM_UPSTREAM_ADDRESS_SIZE]; // where it has moved to; empty: nowhere
-    bool has_moved;                       // the connection is of no use any more
+    bool has_moved;                       // the connection is no longer usable
     uint64_t retry_ns, wait_ns;
 };
 
@@ -138,7 +138,7 @@ static void unsubscribe(fm_feed *feed, struct view *view)
         fm_params_uint(&params, FM_FIELD_SUBSCRIPTION, view->subscription);
         fm_status ignored =
             fm_upstream_send(feed->upstream, FM_METHOD_UNSUBSCRIBE, &params, NULL, NULL, NULL);
-        (void)ignored; // a connection that is lost takes the subscription along
+        (void)ignored; // a lost connection ends the subscription
         fm_params_fini(&params);
         view->subscription = 0;
     }
@@ -153,7 +153,7 @@ static void remove_view(fm_feed *feed, struct view *view)
     *link = view->next;
     unsubscribe(feed, view);
     drop_held(feed, view);
-    answer(feed, view, FM_OK); // nobody waits for it
+    answer(feed, view, FM_OK); // no one waits for it
     free(view);
 }
 
@@ -171,7 +171,7 @@ static void show(fm_feed *feed, struct view *view, fm_notification notification,
 {
     const fm_scene *scene = fm_scenes_find(feed->host, view->team);
     if (scene == NULL || scene->serial != view->serial) {
-        return; // closed, which will be heard of soon
+        return; // closed; on_closed follows
     }
     fm_publication *publication;
     fm_status status = make_picture(scene, notification, params, &publication);
@@ -208,7 +208,7 @@ static void show_held(fm_feed *feed, struct view *view)
             break;
         }
         show(feed, view, notification, &message.data);
-        if (view->held != NULL) { // else it begins again
+        if (view->held != NULL) { // else it starts over
             drop_first_held(feed, view);
         }
     }
@@ -241,7 +241,7 @@ static void take_picture(fm_feed *feed, fm_notification notification, const msgp
     }
     *(is_keyframe ? &feed->counts->keyframes : &feed->counts->deltas) += 1;
     uint64_t tick = fm_object_uint(params, "tick", 0);
-    if (is_keyframe && tick < view->tick) { // upstream has begun again
+    if (is_keyframe && tick < view->tick) { // upstream has started over
         drop_held(feed, view);
         feed->tick = tick;
     }
@@ -286,7 +286,7 @@ static void on_notified(void *context, fm_notification notification, const msgpa
     case FM_NOTIFY_DEBUG:
     case FM_NOTIFY_IDLE:
     case FM_NOTIFY_GOING_DOWN: // the connection will break
-    case FM_NOTIFY_SHIPMENT:   // nobody has asked for one
+    case FM_NOTIFY_SHIPMENT:   // not asked for
     case FM_NOTIFICATION_COUNT:
         break;
     }
@@ -321,14 +321,14 @@ static void on_subscribed(void *context, uint64_t id, const fm_client_error *err
     switch (error->status) {
     case FM_ERR_NO_TEAM:
     case FM_ERR_LIMIT:
-        answer(feed, view, error->status); // the streams give the view up
+        answer(feed, view, error->status); // the streams drop the view
         view->wanted = false;
         break;
     case FM_ERR_NO_WORLD:
     case FM_ERR_MOVED:
         feed->has_moved = true;
         break;
-    default: { // the connection, or a state that will pass
+    default: { // the connection, or a temporary state
         static fm_log_site site;
         fm_log_limited(&site, FM_LOG_WARNING, "a view is not relayed now",
                        fm_log_text("world", feed->host->name), fm_log_uint("team", view->team),
@@ -375,7 +375,7 @@ static void subscribe_to_wanted(fm_feed *feed, uint64_t now_ns)
     }
 }
 
-// What the connection carried is lost; what was taken stays.
+// Requests under way are lost; what was received stays.
 static void forget_subscriptions(fm_feed *feed)
 {
     for (struct view *view = feed->views; view != NULL; view = view->next) {
@@ -401,7 +401,7 @@ static void wait_before_retry(fm_feed *feed)
                     : feed->wait_ns * 2 > RETRY_LAST_NS ? RETRY_LAST_NS
                                                         : feed->wait_ns * 2;
     feed->retry_ns = fm_clock_now_ns() + feed->wait_ns;
-    feed->place[0] = '\0'; // that was no good
+    feed->place[0] = '\0'; // that was invalid
 }
 
 static void on_closed(void *context, const char *reason)
@@ -471,8 +471,8 @@ static struct view *view_for(fm_feed *feed, const fm_job *job)
     return view;
 }
 
-// With a delay everything is asked for from the start: a view that begins again because somebody
-// wants to see more would stand still for so long, for all who look at it.
+// With a delay all parts of a view are requested from the start: resubscribing later for more would
+// freeze the view for all watchers for the length of the delay.
 static void watch(fm_feed *feed, fm_job *job)
 {
     bool is_delayed = feed->hub->config->relay_delay_ticks > 0;
@@ -484,12 +484,12 @@ static void watch(fm_feed *feed, fm_job *job)
         fm_job_destroy(job);
         return;
     }
-    answer(feed, view, FM_OK); // an earlier one waits for the same
+    answer(feed, view, FM_OK); // an earlier job waits for the same
     view->job = job;
     if ((sight && !view->sight) || (motion && !view->motion)) {
         view->sight |= sight;
         view->motion |= motion;
-        view->request = NO_REQUEST; // an answer under way is of no use
+        view->request = NO_REQUEST; // an answer under way is dropped
         begin_again(feed, view);
     } else if (view->is_shown) {
         answer(feed, view, FM_OK);

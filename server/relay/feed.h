@@ -1,13 +1,13 @@
-// server/relay/feed.h: what a relay gets of one world: a connection to where the world is, a
-// subscription for each view that somebody here shows, and what is held back of it.
+// server/relay/feed.h: one world on a relay: a connection to the world's server, a subscription for
+// each view that is watched here, and delayed messages.
 //
 //   view:  WANTED ── subscribe ──> ASKED ── keyframe, or resumed ──> FOLLOWING
 //             ^                                                          │
 //             └── connection lost, world moved, out of step ─────────────┘
 //
 // Subscriptions are of the whole map, dense: any rectangle is served from the scene. With a delay,
-// messages wait as bytes until the world is so many ticks further, and are read only then, because
-// a dense delta can be read by the scene alone that shows the tick before.
+// messages wait as bytes until the world is so many ticks further. They are decoded only then,
+// because decoding a dense delta needs the scene of the tick before.
 //
 // Threads: the event loop.
 
@@ -21,7 +21,7 @@ typedef struct fm_feed fm_feed;
 typedef struct fm_feed_counts {
     uint64_t keyframes, deltas; // taken from upstream
     uint64_t breaks;            // connections that were lost
-    uint64_t held_size;         // bytes that are held back now
+    uint64_t held_size;         // bytes that are delayed now
 } fm_feed_counts;
 
 /// @param counts  shared by all feeds; outlives them
@@ -29,23 +29,23 @@ typedef struct fm_feed_counts {
 fm_feed *fm_feed_create(fm_hub *hub, fm_host *host, const fm_upstream_access *access,
                         fm_feed_counts *counts);
 
-/// The world is gone, or the relay ends. NULL is allowed.
+/// Call when the world is gone or the relay ends. NULL is allowed.
 void fm_feed_destroy(fm_feed *feed);
 
 /// Takes a job of the streams: FM_JOB_WATCH, answered when there is a picture or an error, or
 /// FM_JOB_UNWATCH. Takes it over.
 void fm_feed_take(fm_feed *feed, fm_job *job);
 
-/// A few times a second, and after anything has come: connects where there is need, shows what has
-/// waited long enough.
+/// A few times a second, and after each message: connects if needed, shows what has waited long
+/// enough.
 ///
-/// @param address  where the world is said to be; NULL: not known now
+/// @param address  address of the world's server; NULL: not known now
 void fm_feed_check(fm_feed *feed, const char *address, uint64_t now_ns);
 
-/// The world has come so far, as far as was heard elsewhere.
+/// The world's tick, as learned elsewhere.
 void fm_feed_note_tick(fm_feed *feed, uint64_t tick);
 
-/// The world has begun again, at an earlier tick than it had.
+/// The world has restarted at an earlier tick.
 void fm_feed_go_back(fm_feed *feed, uint64_t tick);
 
 /// The newest tick that may be shown.
@@ -54,10 +54,10 @@ uint64_t fm_feed_shown_tick(const fm_feed *feed);
 /// Whether upstream said that the world was destroyed.
 bool fm_feed_has_ended(const fm_feed *feed);
 
-/// Whether it is connected, or needs not be.
+/// Whether it is connected, or need not be.
 bool fm_feed_is_well(const fm_feed *feed);
 uint32_t fm_feed_view_count(const fm_feed *feed);
 uint64_t fm_feed_bytes_in(const fm_feed *feed);
 
-/// Where commands for the world go: the address of its connection, or the last known one.
+/// The address for commands to the world: that of its connection, or the last known one.
 const char *fm_feed_address(const fm_feed *feed);

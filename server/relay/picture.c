@@ -161,8 +161,8 @@ static bool make_block(struct draft *draft)
     if (block == NULL) {
         return false;
     }
-    // The conductor counts what the loop has not taken in; this is taken in at once, and counts as
-    // nothing.
+    // The conductor counts publications that the loop has not taken in; this one is taken in at
+    // once, so it counts 0.
     *block = (fm_publication){
         .event = {.kind = FM_EVENT_PUBLICATION},
         .host = scene->host,
@@ -320,7 +320,7 @@ static bool read_classes(struct draft *draft)
     return true;
 }
 
-// How agents have stepped, the scene sees by itself; where they go next, only the world knows.
+// The scene sees agents' steps by itself; only the world knows their courses.
 static bool read_motion(struct draft *draft)
 {
     fm_numbers motion = draft->motion;
@@ -490,7 +490,7 @@ static fm_status read_marks(const struct draft *draft, const uint8_t *bytes, siz
     return FM_OK;
 }
 
-// What is to flip, as words; NULL: nothing is said.
+// The cells to flip, as words; NULL: no entry.
 static fm_status read_sight(struct draft *draft, uint64_t **out)
 {
     const fm_scene *scene = draft->scene;

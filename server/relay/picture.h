@@ -1,11 +1,11 @@
-// server/relay/picture.h: what upstream sends of a view (keyframes, dense deltas), as the
-// publications that a scene takes from a conductor where the world is. So everything behind the
-// scene (rectangles, merged deltas, packing once for all) is what it is on the world's own server.
+// server/relay/picture.h: turns what upstream sends of a view (keyframes, dense deltas) into
+// publications, as a scene gets them from a conductor on the world's own server. So everything
+// behind the scene (rectangles, merged deltas, packing once for all) works as it does there.
 //
-// Upstream knows agents by the world's ids, because a relay comes as an observer. The scene is told
-// these as names, too: a relay has no players, who alone would see them.
+// Upstream knows agents by the world's ids, because a relay comes as an observer. The scene takes
+// these as aliases, too: only players see aliases, and a relay has none.
 //
-// What comes is checked: whatever upstream sends is taken whole or refused.
+// Input is checked: a message is taken whole or refused.
 //
 // Threads: the event loop; nothing is kept between calls.
 

@@ -17,11 +17,11 @@
 #define CHECK_PERIOD_MS 50u
 #define LIST_NS         FM_NS_PER_S
 #define RETRY_NS        FM_NS_PER_S
-#define FORGET_NS       (10 * FM_NS_PER_S) // until a world that nobody lists is taken for gone
+#define FORGET_NS       (10 * FM_NS_PER_S) // until a world that no source lists counts as gone
 #define TOKEN_SIZE      512u
-#define BACK_TICKS_MAX  64u // that two looks at a world may be apart in the wrong order
+#define BACK_TICKS_MAX  64u // by which two reports of a world's tick may be out of order
 
-// A server that is asked which worlds there are.
+// A source: a server that lists its worlds.
 struct source {
     fm_relay *relay;
     uint32_t index;
@@ -40,7 +40,7 @@ struct world {
     uint32_t listed_by;   // sources, as bits
     uint32_t used;        // index of the source that its feed connects to
     uint64_t listed_tick; // as last heard
-    uint64_t unlisted_ns; // since when nobody lists it; 0: somebody does, or nobody can be asked
+    uint64_t unlisted_ns; // since when no source lists it; 0: listed, or no source is connected
     msgpack_sbuffer info; // of world.info
 };
 
@@ -168,7 +168,7 @@ static void end_world(fm_relay *relay, struct world *world)
     }
     *link = world->next;
     fm_log(FM_LOG_INFO, "world is gone", fm_log_text("world", world->host->name));
-    world->host->state = FM_HOST_ENDING; // nothing more is asked for
+    world->host->state = FM_HOST_ENDING; // no more requests
     fm_stream_end_host(relay->hub, world->host, NULL, 0);
     fm_hub_drop_host(relay->hub, world->host);
     relay->bytes_in_before += fm_feed_bytes_in(world->feed);
@@ -211,7 +211,7 @@ static void take_list_entry(struct source *source, const msgpack_object *entry)
     struct world *world = find_world(source->relay, number);
     if (world == NULL) {
         ask_about(source, number);
-    } else if (is_same(world->host, entry)) { // else the old one ends, as nobody lists it
+    } else if (is_same(world->host, entry)) { // else the old one ends because it is not listed
         world->listed_by |= 1u << source->index;
         take_summary(world, entry);
     }
@@ -285,7 +285,7 @@ static bool add_source(fm_relay *relay, const char *address)
     return source->upstream != NULL;
 }
 
-// A cluster's nodes come and go: all that one of them names are asked.
+// A cluster's nodes come and go: all nodes that one of them names become sources.
 static void on_source_opened(void *context)
 {
     struct source *source = context;
@@ -335,7 +335,7 @@ static void check_source(struct source *source, uint64_t now_ns)
 
 // ---- a few times a second ----------------------------------------------------------------------
 
-// Where a world is: at the source that was right before, if that still lists it.
+// The source to connect to: the last one, if it still lists the world.
 static const char *find_place(fm_relay *relay, struct world *world)
 {
     for (uint32_t i = 0; i < relay->source_count; i++) {
@@ -358,7 +358,7 @@ static bool knows_lists(const fm_relay *relay)
     return false;
 }
 
-// A world that moves, or is taken over, is listed by nobody for a moment.
+// No source lists a world for a moment while it moves or is taken over.
 static bool is_gone(const fm_relay *relay, struct world *world, uint64_t now_ns)
 {
     if (fm_feed_has_ended(world->feed)) {
@@ -372,7 +372,8 @@ static bool is_gone(const fm_relay *relay, struct world *world, uint64_t now_ns)
     return now_ns - world->unlisted_ns >= FORGET_NS;
 }
 
-// With a delay the first spectator would wait for so long: the view of everything is kept.
+// With a delay the first spectator would have to wait for it: so the view of everything is always
+// kept.
 static void keep_whole_view(const fm_relay *relay, fm_host *host)
 {
     fm_scene *scene;
@@ -383,7 +384,7 @@ static void keep_whole_view(const fm_relay *relay, fm_host *host)
     }
 }
 
-// What is told of the world is as late as its picture.
+// The world's summary is delayed like its picture.
 static void show_summary(const fm_relay *relay, struct world *world)
 {
     fm_host_summary *summary = &world->host->shared.summary;
@@ -433,7 +434,7 @@ static void on_wake(uv_async_t *async)
     check(async->data);
 }
 
-// The streams want something watched, or do so no more. They are in the middle of something.
+// The streams start or stop watching a view. Called from inside the streams.
 static void on_watch(fm_hub *hub, fm_job *job)
 {
     fm_events_append(&hub->relay->jobs, &job->event);
@@ -499,7 +500,7 @@ static void destroy_sources(fm_relay *relay)
     relay->source_count = 0;
 }
 
-// A relay has nothing of its own, and opens connections whenever it must.
+// A relay has no worlds of its own, and connects whenever it needs to.
 const char *fm_relay_conflict(const fm_config *config)
 {
     if (config->relay_of[0] == '\0') {
@@ -584,7 +585,7 @@ void fm_relay_destroy(fm_relay *relay)
     free(relay);
 }
 
-// ---- what others ask ---------------------------------------------------------------------------
+// ---- interface ---------------------------------------------------------------------------
 
 bool fm_relay_is_ready(const fm_relay *relay)
 {
@@ -603,7 +604,7 @@ const char *fm_relay_owner(const fm_relay *relay, const fm_host *host)
     return world == NULL ? relay->hub->config->relay_of : relay->sources[world->used].address;
 }
 
-// Entries of world.info that are not what they are where the world is.
+// Entries of world.info that differ from the world's own server.
 static bool pack_own(const char *key, size_t size, const fm_host_summary *summary,
                      msgpack_packer *packer)
 {

@@ -1,13 +1,13 @@
 // server/relay/relay.h: a server that runs no worlds and shows those of other servers to
 // spectators.
 //
-//   sources (relay_of, and the nodes that they name): which worlds there are, asked every second
-//     └──> a host for each world, and a feed (feed.h) that fills its scenes
+//   sources (relay_of, and the nodes that they name): list their worlds every second └──> a host
+//     for each world, and a feed (feed.h) that fills its scenes
 //            └──> sessions and streams as on any server
 //
-// The hosts have no world and no conductor knows them: what the streams ask a conductor to watch
-// comes here (fm_hub.on_watch), and publications come from feeds. Whatever else needs a world is
-// refused by the methods.
+// The hosts have no world and no conductor: jobs of the streams to watch a view come here
+// (fm_hub.on_watch), and publications come from feeds. The methods refuse whatever else needs a
+// world.
 //
 // Threads: the event loop.
 
@@ -19,10 +19,10 @@ typedef struct fm_relay fm_relay;
 
 #define FM_RELAY_ERROR_SIZE 512u
 
-/// What of the settings does not go with relay_of. NULL: nothing, or this is no relay
+/// Which settings conflict with relay_of. NULL: none, or this is no relay
 const char *fm_relay_conflict(const fm_config *config);
 
-/// Begins to look for worlds. Sets hub->relay and hub->on_watch.
+/// Starts listing worlds. Sets hub->relay and hub->on_watch.
 ///
 /// @param hub    with relay_of in its settings; outlives the relay
 /// @param error  receives a sentence
@@ -30,30 +30,30 @@ const char *fm_relay_conflict(const fm_config *config);
 ///         FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_relay_start(fm_hub *hub, char error[FM_RELAY_ERROR_SIZE]);
 
-/// Disconnects from the sources. The loop must run on until handles are closed. NULL is allowed.
+/// Disconnects from the sources. The loop must run until the handles are closed. NULL is allowed.
 void fm_relay_close(fm_relay *relay);
 
-/// After the loop has ended; closed before. NULL is allowed.
+/// Call after fm_relay_close(), once the loop has ended. NULL is allowed.
 void fm_relay_destroy(fm_relay *relay);
 
-/// Whether each source has said which worlds there are, or could not be reached once.
+/// Whether each source has listed its worlds, or could not be reached once.
 bool fm_relay_is_ready(const fm_relay *relay);
 
 /// Where commands go for a world, or (host NULL) for all.
 const char *fm_relay_owner(const fm_relay *relay, const fm_host *host);
 
-/// Packs the result of world.info: what the world's server answered, with what is true here in
-/// place of what changes. @return false when nothing is known
+/// Packs the result of world.info: the answer of the world's server, with entries that change
+/// replaced by what is true here. @return false when nothing is known
 bool fm_relay_pack_info(const fm_relay *relay, const fm_host *host, const fm_host_summary *summary,
                         msgpack_packer *packer);
 
 typedef struct fm_relay_numbers {
     uint64_t sources, sources_connected;
     uint64_t views;      // that are subscribed to upstream
-    uint64_t feeds_lost; // worlds that somebody shows, and that are not connected now
+    uint64_t feeds_lost; // worlds that are shown but not connected now
     uint64_t lost_total; // connections lost
     uint64_t keyframes, deltas;
-    uint64_t held_size; // bytes that are held back
+    uint64_t held_size; // delayed bytes
     uint64_t bytes_in;
 } fm_relay_numbers;
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define CONNECT_TIMEOUT_MS 2000u               // per address, and for hello
-#define REQUEST_TIMEOUT_MS (24u * 3600 * 1000) // a delayed relay takes its time to answer
+#define REQUEST_TIMEOUT_MS (24u * 3600 * 1000) // a delayed relay answers late
 #define PING_NS            FM_NS_PER_S
-#define SILENCE_NS         (5 * FM_NS_PER_S) // of a server that was asked
+#define SILENCE_NS         (5 * FM_NS_PER_S) // time for a server to answer
 #define LIKE_NAME          "fogmarch-relay"
 
 enum state {
@@ -20,8 +20,7 @@ enum state {
     STATE_OPEN,
 };
 
-// What a thread of the pool works with. It outlives the connection when that is destroyed
-// meanwhile.
+// Data of a thread of the pool. It outlives the connection when that is destroyed meanwhile.
 struct attempt {
     uv_work_t work;        // first
     fm_upstream *upstream; // NULL: destroyed
@@ -122,7 +121,7 @@ static void take_seeds(struct attempt *attempt, const msgpack_object *result)
     }
 }
 
-// Who sees one team only is of no use.
+// A role that sees only one team cannot serve a relay.
 static bool may_watch(const msgpack_object *result)
 {
     char role[32];
@@ -184,7 +183,7 @@ static void notify(void *context, fm_notification notification, const msgpack_ob
 
 static void poll_for(fm_upstream *upstream);
 
-// After each use of the client, none of which may end it from inside.
+// Call after each use of the client; none of these may end it from inside.
 static void look_after(fm_upstream *upstream, fm_status status)
 {
     if (status == FM_OK) {
@@ -310,7 +309,7 @@ fm_status fm_upstream_send(fm_upstream *upstream, fm_method method, const fm_par
         return FM_ERR_IO;
     }
     fm_status status = fm_client_send(upstream->client, method, params, on_reply, context, id);
-    poll_for(upstream); // what the socket did not take goes when it does
+    poll_for(upstream); // the rest is sent when the socket is writable
     return status;
 }
 
@@ -338,7 +337,7 @@ void fm_upstream_check(fm_upstream *upstream, uint64_t now_ns)
         upstream->ping_waits =
             fm_upstream_send(upstream, FM_METHOD_PING, NULL, on_pong, upstream, NULL) == FM_OK;
     }
-    look_after(upstream, fm_client_on_readable(upstream->client)); // TLS may have kept something
+    look_after(upstream, fm_client_on_readable(upstream->client)); // TLS may have buffered bytes
 }
 
 uint64_t fm_upstream_bytes_in(const fm_upstream *upstream)

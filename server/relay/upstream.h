@@ -5,9 +5,8 @@
 //      ^                      └── failed ──┐                     │
 //      └───────────────────────────────────┴── broke, silent ────┘
 //
-// Names, connections and hello are waited for on libuv's thread pool, all else is the loop's. A
-// server that is frozen says nothing and closes nothing, so it is asked every second whether it is
-// there.
+// Resolving, connecting and hello run on libuv's thread pool, all else on the loop. A frozen server
+// neither answers nor closes, so it is pinged every second.
 //
 // Threads: the event loop.
 
@@ -22,14 +21,14 @@
 
 typedef struct fm_upstream fm_upstream;
 
-// As whom a relay comes, and whom it trusts. Texts outlive all connections.
+// A relay's token, and the certificates that it trusts. Texts outlive all connections.
 typedef struct fm_upstream_access {
     const char *token;   // empty: none
     bool tls;            // the server's certificate is checked
     const char *ca_file; // NULL: the system's
 } fm_upstream_access;
 
-// What a connection tells its owner; none of these may destroy, close or connect it.
+// Callbacks of a connection; none may destroy, close or connect it.
 typedef struct fm_upstream_events {
     void (*opened)(void *context);
     void (*notified)(void *context, fm_notification notification, const msgpack_object *params);
@@ -42,14 +41,14 @@ typedef struct fm_upstream_events {
 fm_upstream *fm_upstream_create(uv_loop_t *loop, const fm_upstream_access *access,
                                 const fm_upstream_events *events, void *context);
 
-/// Closes it without a word. NULL is allowed. The loop must run on until its handles are closed.
+/// Closes it without callbacks. NULL is allowed. The loop must run until its handles are closed.
 void fm_upstream_destroy(fm_upstream *upstream);
 
-/// Begins to connect. It must be CLOSED (asserted).
+/// Starts connecting. It must be CLOSED (asserted).
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_upstream_connect(fm_upstream *upstream, const char *address);
 
-/// Disconnects without telling; or, while CONNECTING, as soon as that is over.
+/// Disconnects without callbacks; while CONNECTING, as soon as that is over.
 void fm_upstream_close(fm_upstream *upstream);
 
 bool fm_upstream_is_closed(const fm_upstream *upstream);
@@ -68,7 +67,7 @@ FM_CHECKED fm_status fm_upstream_send(fm_upstream *upstream, fm_method method,
                                       const fm_params *params, fm_client_reply_fn *on_reply,
                                       void *context, uint64_t *id);
 
-/// A few times a second: asks whether the server is there, and gives it up when it is not.
+/// A few times a second: pings the server, and disconnects when it does not answer.
 void fm_upstream_check(fm_upstream *upstream, uint64_t now_ns);
 
 /// Bytes received since it was created.

@@ -153,7 +153,7 @@ void fm_hub_count_ending(fm_hub *hub, const char *reason)
         i++;
     }
     if (i == FM_ENDINGS_MAX) {
-        i--; // the last one stands for all that have no room
+        i--; // the last one counts all that have no row
     } else if (i == hub->ending_count) {
         hub->endings[hub->ending_count++] = (fm_ending){.reason = reason};
     }

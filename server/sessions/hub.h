@@ -1,8 +1,7 @@
-// server/sessions/hub.h: what the parts of the event loop share: who is connected, which worlds
-// there are, and what was counted.
+// server/sessions/hub.h: what the parts of the event loop share: sessions, worlds and counters.
 //
 // Sessions and worlds are kept in the order of their numbers, which only grow, so a number is found
-// by halving. Nothing here is known to any other thread.
+// by binary search. Only the event loop uses this.
 
 #pragma once
 
@@ -27,10 +26,10 @@ typedef struct fm_shipping fm_shipping; // server/streams/shipping.h
 typedef struct fm_hub_counts {
     uint64_t messages, bytes_in, bytes_out;
     uint64_t deltas_merged, keyframes_forced, streams_resumed, protocol_errors;
-    uint64_t sight_size;            // bytes that told what is visible, among bytes_out
+    uint64_t sight_size;            // bytes of visible cells, among bytes_out
     uint64_t turned_away, too_fast; // the latter among the former
     uint64_t wrong_tokens, rate_refusals;
-    uint64_t recovery_mismatches;         // ticks of journals at the start that gave another digest
+    uint64_t recovery_mismatches;         // ticks replayed at the start with a different digest
     uint64_t replay_mismatches;           // the same, of replays that are closed
     fm_tally keyframe_sizes, delta_sizes; // by fm_hub_size_edges
     fm_tally delta_ticks;                 // in one delta, by fm_hub_tick_edges
@@ -39,26 +38,26 @@ typedef struct fm_hub_counts {
 extern const uint64_t fm_hub_size_edges[FM_TALLY_EDGES]; // bytes
 extern const uint64_t fm_hub_tick_edges[FM_TALLY_EDGES];
 
-// What a standby says of itself.
+// The state of a standby.
 typedef struct fm_standby_report {
     const char *role, *state; // as standby.status says; static
-    const char *peer;         // that it follows; as long as the standby
+    const char *peer;         // address that it follows; lives as long as the standby
     char error[FM_ERROR_TEXT_SIZE];
 } fm_standby_report;
 
-// What is asked of one, from below.
+// Functions of a standby, for lower rooms.
 typedef struct fm_standby_calls {
     void (*report)(fm_standby *standby, fm_standby_report *report);
 
-    /// Begins to take over. The request is answered when that is done.
+    /// Starts taking over. The request is answered when that is done.
     /// @return FM_OK or FM_ERR_BUSY: it does already, or FM_ERR_NO_MEMORY
     fm_status (*promote)(fm_standby *standby, fm_session *session, uint64_t request,
                          bool is_notification);
 } fm_standby_calls;
 
-#define FM_ENDINGS_MAX 32u // all that the code knows, and room
+#define FM_ENDINGS_MAX 32u // all reasons in the code, and some room
 
-// How many sessions have ended for a reason.
+// Sessions that have ended for one reason.
 typedef struct fm_ending {
     const char *reason; // static
     uint64_t count;
@@ -86,7 +85,7 @@ typedef struct fm_hub {
     /// A world that goes to another node was stopped, and its log says whose it is; NULL: none
     /// goes.
     void (*on_left)(struct fm_hub *hub, fm_host *host);
-    struct fm_relay *relay; // whose worlds are shown here; NULL: this server has its own
+    struct fm_relay *relay; // NULL: this server runs worlds of its own
     /// With a relay: takes over a job for a view to be watched, or not any more, that otherwise
     /// goes to the conductor; later, not before this returns.
     void (*on_watch)(struct fm_hub *hub, fm_job *job);
@@ -102,7 +101,7 @@ typedef struct fm_hub {
     uint32_t creation_count;
     fm_host *replays[FM_REPLAYS_MAX]; // open; state FM_HOST_LIVE
     uint32_t replay_count, opening_count;
-    uint32_t listing_count; // of journals, under way
+    uint32_t listing_count; // replays being opened
 
     uint64_t session_last, host_last, serial_last, upload_last; // numbers given out
     uint64_t download_last;                                     // the same
@@ -113,7 +112,7 @@ typedef struct fm_hub {
     uint64_t due_ns;    // when this turn began
     size_t scenes_size; // bytes of the cells of all scenes
     fm_tokens tokens;
-    struct fm_ledger *ledger; // what outlives the server; NULL: nothing does
+    struct fm_ledger *ledger; // tokens and keys on the disk; NULL: none
     fm_resume_key resume_key;
     fm_secrets secrets; // of the cluster; none: resume tokens are good here alone
     fm_addresses addresses;
@@ -138,7 +137,7 @@ bool fm_hub_add_session(fm_hub *hub, fm_session *session);
 /// Makes room for all worlds that are being made and one more. @return false when out of memory
 bool fm_hub_reserve_host(fm_hub *hub);
 
-/// Adds a world whose number no other has, for which room was made.
+/// Adds a world with a number of its own, for which room was made.
 void fm_hub_add_host(fm_hub *hub, fm_host *host);
 
 void fm_hub_drop_session(fm_hub *hub, const fm_session *session);

@@ -37,7 +37,7 @@ static const char from_format_1[] =
 struct fm_ledger {
     char path[FM_LEDGER_PATH_SIZE];
     sqlite3 *db;
-    int format; // of the file, until something is written
+    int format; // format of the file, until something is written
     uv_mutex_t lock;
 };
 
@@ -111,8 +111,8 @@ static fm_status run(fm_ledger *ledger, const char *sql, char *error)
     return status;
 }
 
-// Makes it what this program writes. Only before something is written: a server that starts on a
-// full disk reads what is there.
+// Updates the file's format. Only before the first write: a server that starts on a full disk can
+// then still read.
 static fm_status bring_up_to_date(fm_ledger *ledger, char *error)
 {
     fm_status status = ledger->format == FORMAT ? FM_OK
@@ -124,7 +124,7 @@ static fm_status bring_up_to_date(fm_ledger *ledger, char *error)
     return status;
 }
 
-// The file is made here and not by SQLite, so that nobody else can ever read it.
+// The file is made here and not by SQLite, so that no other user can ever read it.
 static fm_status open_database(fm_ledger *ledger, char *error)
 {
     int fd = open(ledger->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -282,7 +282,7 @@ static fm_status take_rows(fm_ledger *ledger, sqlite3_stmt *rows, fm_tokens *tok
     return code == SQLITE_DONE ? FM_OK : complain(ledger, error);
 }
 
-// Numbers are not given twice: who knows one that was revoked must not end another one with it.
+// Numbers are never reused: a client with a revoked token's number must not end another token.
 static fm_status read_last(fm_ledger *ledger, fm_tokens *tokens, char *error)
 {
     sqlite3_stmt *row;

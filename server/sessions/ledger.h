@@ -1,10 +1,10 @@
-// server/sessions/ledger.h: what the server itself keeps over a restart, in the folder of the
-// journals: the tokens that token.create has made, as hashes, and the key of resume tokens. One
-// small SQLite file, server.db, which only the server's user may read. And the epoch: how often a
-// standby has taken over, counted along all servers that were followed.
+// server/sessions/ledger.h: what the server keeps across restarts, in the folder of the journals:
+// the tokens that token.create has made, as hashes, and the key of resume tokens. One small SQLite
+// file, server.db, which only the server's user may read. And the epoch: how often a standby has
+// taken over, counted through all servers that were followed.
 //
-// Threads: opened, read and closed by what starts the server; writing takes its time and belongs
-// on the thread pool, one call at a time (a lock sees to that).
+// Threads: opened, read and closed by the code that starts the server; writing is slow and belongs
+// on the thread pool, one call at a time (under a lock).
 
 #pragma once
 
@@ -15,10 +15,10 @@
 
 typedef struct fm_ledger fm_ledger;
 
-/// Opens the ledger of a folder, or makes one. What is there but damaged is set aside as
-/// server.db.damaged, with a line in the log, and a new one is made.
+/// Opens the ledger of a folder, or makes one. A damaged one is renamed to server.db.damaged, with
+/// a line in the log, and a new one is made.
 ///
-/// @param key    receives the bytes that are kept, or has those that are kept from now on
+/// @param key    in: bytes to keep if there are none yet; out: the bytes that are kept
 /// @param out    left alone on failure
 /// @param error  receives a sentence; room for FM_LEDGER_ERROR_SIZE
 /// @return FM_OK, FM_ERR_IO (also: made by a newer program) or FM_ERR_NO_MEMORY
@@ -35,27 +35,26 @@ void fm_ledger_close(fm_ledger *ledger);
 /// @return FM_OK, FM_ERR_IO, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_ledger_read(fm_ledger *ledger, fm_tokens *tokens, char *error);
 
-/// Writes a token down and syncs it. @return FM_OK or FM_ERR_IO
+/// Stores a token and syncs it. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_add(fm_ledger *ledger, const fm_grant *grant, char *error);
 
-/// Writes down when each token was used last. When the server ends: what a server that is killed
-/// knew of it is gone. @return FM_OK or FM_ERR_IO
+/// Stores when each token was used last. Called when the server ends; a killed server loses this.
+/// @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_note_uses(fm_ledger *ledger, const fm_tokens *tokens, char *error);
 
-/// Strikes a token out. @return FM_OK or FM_ERR_IO
+/// Removes a token. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_remove(fm_ledger *ledger, uint64_t number, char *error);
 
-/// Strikes out all tokens for seats of a world. @return FM_OK or FM_ERR_IO
+/// Removes all tokens for seats of a world. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_remove_world(fm_ledger *ledger, uint64_t world, char *error);
 
-/// Reads the epoch; 0 where nobody has taken over yet. @return FM_OK or FM_ERR_IO
+/// Reads the epoch; 0 where no standby has taken over yet. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_read_epoch(fm_ledger *ledger, uint64_t *epoch, char *error);
 
 /// Writes it and syncs it. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_write_epoch(fm_ledger *ledger, uint64_t epoch, char *error);
 
-/// Puts the ledger of another server, which this one follows, in the place of all that is there, at
-/// once or not at all.
+/// Replaces all contents by the ledger of the server that this one follows, atomically.
 ///
 /// @param tokens  those that were created, and the last number
 /// @return FM_OK or FM_ERR_IO

@@ -21,8 +21,8 @@ void fm_resume_key_make(fm_resume_key *key)
     randombytes_buf(&key->epoch, sizeof key->epoch);
 }
 
-// Hides the hash, or shows it again: who gets hold of a resume token shall not be able to try
-// which token it came from.
+// Hides the hash, or reveals it again: the holder of a resume token must not be able to test which
+// token it came from.
 static void veil(const fm_resume_key *key, const uint8_t place[16],
                  uint8_t hash[FM_TOKEN_HASH_SIZE])
 {

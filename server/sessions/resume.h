@@ -1,13 +1,13 @@
-// server/sessions/resume.h: resume tokens: a client that lost its connection comes back as who it
-// was.
+// server/sessions/resume.h: resume tokens: a client that lost its connection comes back with its
+// role and seat.
 //
 //   base64url(version  has_token  epoch  session  hash of the token that was shown, veiled
 //             keyed hash of all that)
 //
-// Nothing is kept for them: what they say is true when the keyed hash is right, which only who
-// has the key can make. A resume token is worth what the token behind it is worth now, and nothing
-// once that has ended. It does not hold that token, nor anything to guess it by, and one that is
-// stolen ends with it.
+// The server stores nothing for them: the contents are trusted when the keyed hash is right, which
+// only a holder of the key can make. A resume token gives what the token behind it gives now, and
+// nothing once that has ended. It does not contain that token, nor anything to guess it by; a
+// stolen one ends with that token.
 //
 // The key is made at the start, or kept in the ledger, so that resume tokens outlive the server.
 //
@@ -22,7 +22,7 @@
 
 typedef struct fm_resume_key {
     uint8_t bytes[FM_RESUME_KEY_SIZE];
-    uint64_t epoch; // of this process: numbers of sessions start again with each
+    uint64_t epoch; // of this process: numbers of sessions restart with each
 } fm_resume_key;
 
 // What a resume token says.
@@ -41,7 +41,7 @@ void fm_resume_make(const fm_resume_key *key, const fm_resume *resume,
 
 /// Compares in constant time.
 ///
-/// @param resume  receives what the text says, also when nobody vouches for it; all zero but
-///                has_token when it says nothing
+/// @param resume  receives the contents, even when the hash is wrong; all zero but has_token when
+///                it cannot be parsed
 /// @return false when it was not made with this key
 bool fm_resume_read(const fm_resume_key *key, const char *text, size_t size, fm_resume *resume);

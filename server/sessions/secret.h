@@ -2,8 +2,8 @@
 // so that what one node has given a client is good on all of them.
 //
 // cluster_secret_file has one or two lines, each a secret of 16 to 256 printable characters, the
-// same on all nodes. The first one makes keys for what is given out; what the second one has made
-// is still taken. So a secret is changed in three steps, each on all nodes, with SIGHUP:
+// same on all nodes. The first one makes keys for what is issued; what the second one has signed is
+// still accepted. So a secret is changed in three steps, each on all nodes, with SIGHUP:
 //
 //   old ──> old, new ──> new, old ──> new
 //

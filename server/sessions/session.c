@@ -15,7 +15,7 @@
 #define INPUT_KEPT_SIZE   (16u << 10)       // capacity that an empty input keeps
 #define HELD_UP_SHARE     4u                // reading continues when this part of the bound is left
 #define FINISH_LONGEST_NS (5 * FM_NS_PER_S) // for a client to read its last answers
-#define PINGS_WHEN_IDLE   3u                // before a client that says nothing is disconnected
+#define PINGS_WHEN_IDLE   3u                // before a silent client is pinged
 #define LINGER_NS         (FM_NS_PER_S / 4) // for it to disconnect after that
 
 static const fm_transport_events events;
@@ -45,8 +45,8 @@ void fm_session_let_in(fm_session *session)
     set_limits(session, UINT64_MAX);
 }
 
-// A number that counted would show a client how many others come and go. 53 bits are what a
-// JavaScript client can hold, and enough that nobody looks whether another session has it.
+// A counter would show a client how many others come and go. 53 bits are what a JavaScript client
+// can hold, and enough not to check for duplicates.
 static uint64_t make_alias(void)
 {
     uint64_t alias;
@@ -133,7 +133,7 @@ void fm_session_accept(void *context, fm_transport *transport)
 }
 
 // From here on nothing is sent. Subscriptions end with the session, when its transport is closed:
-// this may have been called from a walk over them.
+// the caller may be walking over them.
 static void let_go(fm_session *session, fm_session_state state, const char *reason)
 {
     static fm_log_site ended;
@@ -213,8 +213,8 @@ static void refuse_bytes(fm_session *session, const uint8_t *message, size_t siz
     fm_session_finish(session, "bad bytes");
 }
 
-// One whole message that the scanner has passed. What it is unpacked into is gone with it: a
-// session that says nothing has no memory for messages.
+// One whole message that the scanner has passed. Its unpacked form is freed with it: an idle
+// session holds no memory for messages.
 static void receive_message(fm_session *session, const uint8_t *bytes, size_t size)
 {
     msgpack_object message;
@@ -243,7 +243,7 @@ static bool is_overloaded(const fm_session *session)
            fm_session_unsent_size(session) > session->hub->config->session_unsent_max;
 }
 
-// Work that follows on the heels of other work, as when libuv reads again and again, is the same
+// Work that directly follows other work, as when libuv reads again and again, belongs to the same
 // turn.
 static void begin_turn(fm_session *session, uint64_t now_ns)
 {
@@ -281,7 +281,7 @@ static bool may_go_on(const fm_session *session)
 
 // Handles the whole messages at the start of `bytes`. Returns how many bytes they were; the rest is
 // the beginning of a message, of which the scanner has seen scanner.size bytes, or waits because
-// the session was held up or yields.
+// the session was paused or yields.
 static size_t receive_messages(fm_session *session, const uint8_t *bytes, size_t size)
 {
     size_t start = 0;
@@ -332,7 +332,7 @@ static void drop_input(fm_session *session, size_t size)
 {
     session->input_size -= size;
     if (size > 0) {
-        session->message_ns = session->received_ns; // another one is at the front now
+        session->message_ns = session->received_ns; // another session is at the front now
     }
     if (session->input_size > 0) {
         memmove(session->input, session->input + size, session->input_size);
@@ -410,7 +410,7 @@ static void go_on(fm_session *session)
     }
 }
 
-// Continues with a session that was held up, once its client has caught up.
+// Resumes a paused session once its client has caught up.
 static void try_to_go_on(fm_session *session)
 {
     const fm_config *config = session->hub->config;
@@ -424,8 +424,8 @@ static void try_to_go_on(fm_session *session)
     go_on(session);
 }
 
-// Walks backwards: those that disconnect may be gone at once. Those who yield again wait for the
-// next round.
+// Walks backwards, because sessions that disconnect may be removed at once. Sessions that yield
+// again wait for the next round.
 void fm_sessions_take_turns(fm_hub *hub)
 {
     uint32_t left = hub->yield_count;
@@ -480,9 +480,9 @@ static uint64_t ns_of(double seconds)
     return (uint64_t)(seconds * 1e9);
 }
 
-// A client that has got everything should disconnect by itself: if we did, what it still sends
-// would make the system throw away what it has not read. When the server goes down, grace_s is the
-// limit.
+// A client that has received everything should disconnect by itself: if we closed first, bytes that
+// it still sends would make the system drop what it has not read. When the server goes down,
+// grace_s is the limit.
 static void check_finishing(fm_session *session, uint64_t now_ns)
 {
     if (fm_session_unsent_size(session) > 0) {
@@ -494,7 +494,7 @@ static void check_finishing(fm_session *session, uint64_t now_ns)
     }
 }
 
-// Asks for a sign of life. A client of the protocol answers with a ping of its own.
+// Pings the client. A client of the protocol answers with a ping of its own.
 static void ping(fm_session *session, uint64_t now_ns)
 {
     msgpack_sbuffer buffer;
@@ -513,7 +513,7 @@ static void ping(fm_session *session, uint64_t now_ns)
     }
 }
 
-// What is held up by us is nobody's fault.
+// A session that we paused is not idle by its own fault.
 static void check_idle(fm_session *session, uint64_t now_ns)
 {
     const fm_config *config = session->hub->config;
@@ -567,7 +567,7 @@ void fm_session_forgive(fm_session *session, uint64_t pause_ns, uint64_t now_ns)
         &session->pinged_ns, &session->message_ns, &session->progress_ns,
     };
     for (uint32_t i = 0; i < FM_COUNT_OF(times); i++) {
-        // What came in after the pause, before this, is not in the future.
+        // Bytes that came in after the pause must not get a time in the future.
         *times[i] = now_ns - *times[i] < pause_ns ? now_ns : *times[i] + pause_ns;
     }
 }
@@ -595,7 +595,7 @@ fm_status fm_session_meter(fm_session *session, fm_meter_kind kind, uint64_t amo
     return FM_ERR_BUSY;
 }
 
-// Walks backwards: those who finish may be gone at once.
+// Walks backwards, because sessions that finish may be removed at once.
 void fm_sessions_check_tokens(fm_hub *hub, const fm_session *but)
 {
     for (uint32_t i = hub->session_count; i-- > 0;) {
@@ -666,7 +666,7 @@ void fm_reply_moved(fm_session *session, uint64_t request, uint64_t number)
         (void)fm_node_locate(hub->node, number, NULL, &world, &place);
     }
     if (hub->node != NULL && strcmp(place.name, fm_node_name(hub->node)) == 0) {
-        place = (fm_node_entry){.name = ""}; // as it was at the last look
+        place = (fm_node_entry){.name = ""}; // as it was at the last check
     }
     fm_session_ticket(session, ticket);
     fm_reply reply;

@@ -12,8 +12,8 @@
 // What waits for the client is bounded. Answers: a session whose client does not read them is not
 // read from, so it cannot ask for more. Streams: see stream.h.
 //
-// Nor can it keep the loop to itself: after FM_SESSION_TURN_NS of work for one session it is the
-// turn of the others, however much the client has sent.
+// Nor can it monopolize the loop: after FM_SESSION_TURN_NS of work for one session the others get
+// their turn, however much the client has sent.
 //
 // Threads: the event loop. A session is released in its transport's closed() and nowhere else.
 
@@ -25,11 +25,11 @@
 #include "server/wire/transport.h"
 
 #define FM_SESSION_JOBS_MAX          1024u // requests that wait for the conductor
-#define FM_SESSION_WATCH_JOBS        256u  // how many of them a view counts as that is being opened
+#define FM_SESSION_WATCH_JOBS        256u  // how many of these a view counts as while it is opened
 #define FM_SESSION_SUBSCRIPTIONS_MAX 1024u
-#define FM_GREETING_SIZE_MAX         4096u   // bytes of a message of someone who is not known yet
-#define FM_SESSION_TURN_NS           250000u // or one message, where that takes longer
-#define FM_SAVES_WAITING_MAX         4u      // worlds that are being saved for clients
+#define FM_GREETING_SIZE_MAX         4096u               // bytes of a message before hello
+#define FM_SESSION_TURN_NS           250000u             // or one message, where that takes longer
+#define FM_SAVES_WAITING_MAX         4u                  // worlds that are being saved for clients
 #define FM_SESSION_UNSENT_MAX        ((size_t)256 << 20) // bytes; a keyframe of the largest world fits
 
 typedef struct fm_subscription fm_subscription;
@@ -41,21 +41,21 @@ typedef enum fm_session_state {
     FM_SESSION_GONE,
 } fm_session_state;
 
-// A map that comes in pieces.
+// A map that is uploaded in pieces.
 typedef struct fm_upload {
     uint64_t number; // 0: none
     char *bytes;     // owned
     size_t total, received;
 } fm_upload;
 
-// A saved world that goes in pieces.
+// A saved world that is downloaded in pieces.
 typedef struct fm_download {
     uint64_t number; // 0: none
     uint8_t *bytes;  // owned
     size_t total;
 } fm_download;
 
-// What becomes of what a session receives. Set once, as fm_hub.session_events.
+// Handlers of a session's events. Set once, as fm_hub.session_events.
 typedef struct fm_session_events {
     /// Handles one message that was unpacked, which is good until this returns. May end the
     /// session.
@@ -64,7 +64,7 @@ typedef struct fm_session_events {
     /// The client has read.
     void (*drained)(fm_session *session);
 
-    /// The connection is gone: lets go of the session, which is released after this.
+    /// The connection is gone: drops references to the session, which is released after this.
     void (*closed)(fm_session *session);
 } fm_session_events;
 
@@ -72,7 +72,7 @@ struct fm_session {
     fm_hub *hub;
     fm_transport *transport;
     uint64_t number; // counts sessions: for logs and jobs, never sent to clients
-    uint64_t alias;  // what the client knows it by: random, not 0
+    uint64_t alias;  // its number for the client: random, not 0
     fm_session_state state;
     fm_role role;
     fm_seat seat;    // of a player
@@ -89,33 +89,33 @@ struct fm_session {
     size_t message_size; // bytes of it
     uint8_t *input;      // owned; bytes of messages that are not whole yet
     size_t input_size, input_capacity;
-    bool held_up;                // not read from: too much waits for it
-    bool yields;                 // not read from: it has had its turn, and gets the next one soon
-    uint64_t turn_ns, worked_ns; // when its turn began, and when it was last worked for
+    bool held_up;                // not read from: too many bytes wait for it
+    bool yields;                 // not read from: its turn is over, the next one comes soon
+    uint64_t turn_ns, worked_ns; // when its turn began, and when work for it was last done
 
     uint32_t jobs_waiting;
     uint32_t queries_waiting; // of the jobs
     fm_subscription *subscriptions;
     uint32_t subscription_count;
     uint64_t subscription_last;
-    fm_subscription *due_first, *due_last; // those that are to be brought up to date, in that order
+    fm_subscription *due_first, *due_last; // subscriptions that are due, in order
     fm_session *next_due;                  // in the hub's line
     fm_upload upload;
     bool saving; // world.save is under way
     fm_download download;
 
     uint64_t opened_ns, finish_ns;
-    uint64_t received_ns, pinged_ns; // when bytes came in, and when it was last asked for some
+    uint64_t received_ns, pinged_ns; // when bytes came in, and when it was last pinged
     uint64_t message_ns;             // when the message that is not whole yet began
     uint64_t progress_ns;  // when the client was last seen to read, or had nothing to read
     uint64_t queued_size;  // bytes ever queued
-    uint64_t written_size; // of these, when last looked at, written
+    uint64_t written_size; // of these, written as of the last check
 };
 
 /// Takes over a transport that was just accepted; fits fm_accept_fn.
 void fm_session_accept(void *hub, fm_transport *transport);
 
-/// While hello, a whole message, is handled: its client is known now, and may send larger ones.
+/// Called while hello is handled: the client is known now and may send larger messages.
 void fm_session_let_in(fm_session *session);
 
 /// Disconnects at once. May be called from anywhere and more than once.
@@ -123,7 +123,7 @@ void fm_session_let_in(fm_session *session);
 /// @param reason  for the log
 void fm_session_disconnect(fm_session *session, const char *reason);
 
-/// Writes what waits, then disconnects.
+/// Writes queued bytes, then disconnects.
 void fm_session_finish(fm_session *session, const char *reason);
 
 /// Queues frames that make one message.
@@ -151,15 +151,15 @@ void fm_session_jobs_done(fm_session *session, uint32_t count);
 /// hub->on_yield.
 void fm_sessions_take_turns(fm_hub *hub);
 
-/// Disconnects everybody whose token is no longer good.
+/// Disconnects all sessions whose token is no longer valid.
 ///
-/// @param but  who is spared this time; may be NULL
+/// @param but  a session to keep for now; may be NULL
 void fm_sessions_check_tokens(fm_hub *hub, const fm_session *but);
 
-/// Disconnects a client that is too slow to say hello or to read. Called a few times a second.
+/// Disconnects clients that are too slow to say hello or to read. Called a few times a second.
 void fm_session_check_time(fm_session *session, uint64_t now_ns);
 
-/// The server itself stood still for so long until now: no client is to blame for that time.
+/// The server itself was stalled for so long: time-outs do not count that time.
 void fm_session_forgive(fm_session *session, uint64_t pause_ns, uint64_t now_ns);
 
 // ---- answers -----------------------------------------------------------------------------------
@@ -180,5 +180,5 @@ void fm_reply_error(fm_session *session, uint64_t request, fm_status status, con
 /// Answers FM_ERR_MOVED, with where a world is now and a ticket for there.
 void fm_reply_moved(fm_session *session, uint64_t request, uint64_t world);
 
-/// A ticket for who holds this session. Empty: the cluster gives none
+/// A ticket for the client of this session. Empty: the cluster issues none
 void fm_session_ticket(const fm_session *session, char text[FM_TICKET_TEXT_SIZE]);

@@ -10,7 +10,7 @@
 #define VERSION    1u
 #define HAS_TOKEN  1u
 #define IS_CREATED 2u
-#define PLACE_SIZE 32u // of what the hash is veiled by: all that stands before the name
+#define PLACE_SIZE 32u // nonce that veils the hash: all bytes before the name
 #define MAC_SIZE   32u
 #define BODY_MAX   (PLACE_SIZE + 1u + FM_SEAT_WORLD_MAX + FM_TOKEN_HASH_SIZE)
 #define VARIANT    sodium_base64_VARIANT_URLSAFE_NO_PADDING
@@ -18,7 +18,7 @@
 _Static_assert(sodium_base64_ENCODED_LEN(BODY_MAX + MAC_SIZE, VARIANT) <= FM_TICKET_TEXT_SIZE,
                "room for a ticket");
 
-// As in resume.c: nobody shall be able to try which token it came from.
+// As in resume.c: the holder must not be able to test which token it came from.
 static void veil(const uint8_t *key, const uint8_t *place, uint8_t hash[FM_TOKEN_HASH_SIZE])
 {
     uint8_t mask[FM_TOKEN_HASH_SIZE];
@@ -33,7 +33,7 @@ static void sign(const uint8_t *key, const uint8_t *body, size_t size, uint8_t m
     crypto_generichash(mac, MAC_SIZE, body, size, key, FM_SECRET_KEY_SIZE);
 }
 
-// Two tickets of one second have the same place, but then also the same role and seat.
+// Two tickets of one second have the same nonce, but then also the same role and seat.
 void fm_ticket_make(const fm_secrets *secrets, const fm_ticket *ticket,
                     char text[FM_TICKET_TEXT_SIZE])
 {
@@ -67,7 +67,7 @@ static bool read_with(const uint8_t *key, const uint8_t *bytes, size_t size, fm_
     }
     if (bytes[0] != VERSION || name_size > FM_SEAT_WORLD_MAX ||
         body_size != PLACE_SIZE + 1 + name_size + FM_TOKEN_HASH_SIZE || bytes[2] > FM_ROLE_ADMIN) {
-        return false; // of a program that knows more
+        return false; // of a newer program
     }
     *ticket = (fm_ticket){.has_token = (bytes[1] & HAS_TOKEN) != 0,
                           .is_created = (bytes[1] & IS_CREATED) != 0,

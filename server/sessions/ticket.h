@@ -1,12 +1,12 @@
-// server/sessions/ticket.h: tickets: what a client that is sent to another process shows there in
-// place of its token: a node that has the world now, or a relay.
+// server/sessions/ticket.h: tickets: a client that is sent to another process (a node that has the
+// world now, or a relay) shows one there in place of its token.
 //
 //   base64url(version  flags  role  team  world  expires  name of the seat's world
 //             hash of the token behind it, veiled  keyed hash of all that)
 //
-// A ticket says which role and seat its holder has, and is good for FM_TICKET_LASTS_S. Who has
-// the key can check it without knowing the token behind it. Where that was made by token.create
-// all nodes know it, and a ticket is worth nothing once the token has ended.
+// A ticket says which role and seat its holder has, and is valid for FM_TICKET_LASTS_S. A holder of
+// the key can check it without knowing the token behind it. A token made by token.create is known
+// to all nodes, and a ticket is invalid once that token has ended.
 //
 // Threads: any; nothing is shared.
 
@@ -15,7 +15,7 @@
 #include "server/base/tokens.h"
 #include "server/sessions/secret.h"
 
-#define FM_TICKET_LASTS_S   60u  // until it has to be shown; clocks of nodes may differ by as much
+#define FM_TICKET_LASTS_S   60u  // until it must be shown; clocks of nodes may differ by as much
 #define FM_TICKET_TEXT_SIZE 256u // NUL included
 
 typedef struct fm_ticket {
@@ -34,7 +34,6 @@ void fm_ticket_make(const fm_secrets *secrets, const fm_ticket *ticket,
 /// Compares in constant time.
 ///
 /// @param now_s   since 1970
-/// @param ticket  receives what it says
-/// @return false: nobody vouches for it, or it has expired
+/// @param ticket  receives its contents @return false: not signed with a key of ours, or expired
 bool fm_ticket_read(const fm_secrets *secrets, const char *text, size_t size, uint64_t now_s,
                     fm_ticket *ticket);

@@ -1,5 +1,5 @@
-// server/streams/body_packer.h: what keyframes and deltas of a scene are packed with, and the
-// entries that both have. proto/protocol.def describes them.
+// server/streams/body_packer.h: packs keyframes and deltas of a scene, and the entries that both
+// have. proto/protocol.def describes them.
 //
 // Threads: the event loop.
 
@@ -22,7 +22,7 @@ typedef struct fm_body_packer {
 
 void fm_body_begin(fm_body_packer *body, fm_form form);
 
-/// Ends the packing. The caller owns the frame; it is NULL when memory ran out.
+/// Ends the packing. The caller owns the frame; NULL when out of memory.
 fm_body fm_body_take(fm_body_packer *body);
 
 static inline void fm_body_uint(fm_body_packer *body, uint64_t number)

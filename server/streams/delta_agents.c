@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What became of the agents that changed, as slots or log entries. Arrays are parts of one block.
+// The agents that changed, by kind of change, as slots or log entries. Arrays are parts of one
+// block.
 struct agent_lists {
     struct moved_agent {
         uint32_t place; // in the numbers that the reader knows, for dense steps
@@ -21,7 +22,7 @@ struct agent_lists {
     uint32_t *entered;
     uint32_t *other_class; // shown before, as of another class
     uint32_t *motion;      // moves otherwise than before
-    uint32_t *tagged;      // has a tag that is news
+    uint32_t *tagged;      // has a new tag
     struct left_agent {
         uint64_t name, id;
     } * left;
@@ -55,8 +56,8 @@ static void lists_fini(struct agent_lists *lists)
     free(lists->left);
 }
 
-// Why a reader must stop showing an agent. One whose slot was given to another since is gone, but
-// a team that lost sight of it before is not notified.
+// Why a reader must stop showing an agent. An agent whose slot was reused is gone, but a team that
+// lost sight of it before must not learn that.
 static uint8_t leave_reason(const fm_scene_agent *agent, uint64_t name)
 {
     if (agent->name != name) {

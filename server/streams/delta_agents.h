@@ -1,4 +1,4 @@
-// server/streams/delta_agents.h: what became of agents since a tick, as entries of a delta.
+// server/streams/delta_agents.h: changes of agents since a tick, as entries of a delta.
 //
 // Threads: the event loop.
 

@@ -89,7 +89,7 @@ static bool pack_dense_runs(fm_body_packer *body, const fm_scene *scene, const f
     return true;
 }
 
-// The cells that a view shows since it moved. What a reader did not show is unknown to it.
+// The cells that a view uncovers by moving. Cells that the reader did not show are unknown to it.
 static uint32_t list_uncovered(const fm_scene *scene, const fm_view_shift *shift, fm_cell *cells)
 {
     const fm_rect *to = shift->to;

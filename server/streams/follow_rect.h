@@ -1,4 +1,4 @@
-// server/streams/follow_rect.h: where the rectangle of a view stands that follows an agent.
+// server/streams/follow_rect.h: the rectangle of a view that follows an agent.
 
 #pragma once
 

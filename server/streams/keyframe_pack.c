@@ -60,8 +60,8 @@ static bool next_run(struct run_walk *walk)
 
 #define LONG_ARRAY_SIZE 5u // bytes of the head of a msgpack array of any length: 0xdd, count
 
-// An array whose length is known when it has been packed: a map of 16 million cells is walked over
-// once.
+// An array whose length is only known once it is packed, so that a map of 16 million cells is
+// walked over once.
 static size_t begin_array(fm_body_packer *body, const char *name)
 {
     fm_body_entry(body, name);
@@ -73,7 +73,7 @@ static size_t begin_array(fm_body_packer *body, const char *name)
 static void end_array(fm_body_packer *body, size_t head, uint32_t count)
 {
     if (body->buffer.size < head + LONG_ARRAY_SIZE) {
-        return; // out of memory, and the body will not be taken
+        return; // out of memory: the body will be dropped
     }
     for (uint32_t i = 1; i < LONG_ARRAY_SIZE; i++) {
         body->buffer.data[head + i] = (char)(count >> 8 * (LONG_ARRAY_SIZE - 1 - i));

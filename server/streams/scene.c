@@ -1,5 +1,5 @@
-// server/streams/scene.c: see scene.h. Here: taking publications in. What goes out is in
-// scene_pack.c. Memory is reserved before anything is taken in, so only logs can lack it later.
+// server/streams/scene.c: see scene.h. This file takes publications in; scene_pack.c packs answers.
+// Memory is reserved before anything is taken in, so only logs can lack it later.
 
 #include "server/streams/scene.h"
 
@@ -13,7 +13,7 @@
 #define CELL_LOG_MAX  (1u << 18) // changes of cells
 #define ENDED_LOG_MAX (1u << 16) // orders
 
-#define STEP_TICKS_MAX 64u // a step that took longer says nothing of speed
+#define STEP_TICKS_MAX 64u // a step that took longer gives no speed
 
 // Bytes of a set of cells, `visible` or `flipped`.
 static size_t sight_size(uint32_t pitch, const fm_host *host)
@@ -123,10 +123,10 @@ static void log_before(fm_scene *scene, uint64_t name, const fm_scene_agent *age
     if (agent->name == name) {
         before = fm_agent_as_before(agent);
     }
-    (void)fm_tick_log_add(&scene->agent_log, scene->tick, &before); // or a keyframe has it
+    (void)fm_tick_log_add(&scene->agent_log, scene->tick, &before); // or a keyframe shows it
 }
 
-// What is seen of a step tells heading and speed: nobody's plans do.
+// Heading and speed follow from visible steps only, not from orders.
 static void note_step(fm_scene *scene, uint64_t name, const fm_scene_agent *agent,
                       const fm_agent_look *look)
 {
@@ -175,7 +175,7 @@ static void note_courses(fm_scene *scene, const fm_publication *publication)
     }
 }
 
-// A place that another agent comes to has no tag, whatever readers show of the one before.
+// A slot that gets another agent has no tag, whatever readers show of the agent before.
 static void forget_tag(fm_scene *scene, uint32_t slot)
 {
     if (slot < scene->tag_count && scene->tags[slot].size > 0) {
@@ -283,7 +283,7 @@ static void take_buildings(fm_scene *scene, const fm_changes *changes)
     scene->buildings_tick = scene->tick;
 }
 
-// An order ends once, and a unit stops once for an enemy: a scene that cannot show it is of no use.
+// An order ends once, and a unit stops once for an enemy: a scene that cannot show it is broken.
 static bool note_ended(fm_scene *scene, const fm_changes *changes)
 {
     for (uint32_t i = 0; i < changes->ended_count; i++) {
@@ -339,7 +339,7 @@ static void flip_sight(fm_scene *scene, const fm_changes *changes, uint64_t befo
 
 static fm_status apply_snapshot(fm_scene *scene, fm_publication *publication)
 {
-    // To copy the 32 MiB of a map of 4096 x 4096 cells would keep all other clients waiting.
+    // Copying the 32 MiB of a map of 4096 x 4096 cells would keep all other clients waiting.
     uint16_t *looks = scene->looks;
     scene->looks = publication->looks;
     publication->looks = looks;
@@ -379,7 +379,7 @@ static void apply_cells(fm_scene *scene, const fm_changes *changes)
     }
 }
 
-// Those who left go first: another agent may have come into the same slot.
+// Agents that left go first: another agent may be in the same slot.
 static fm_status apply_changes(fm_scene *scene, const fm_changes *changes)
 {
     for (uint32_t i = 0; i < changes->left_count; i++) {

@@ -4,13 +4,13 @@
 // A scene is built from publications and answers two questions about any rectangle: what is there
 // (keyframe), and what is different since tick t (delta). For the second it remembers, for the last
 // many changes, how each agent was before: the first entry after t that names an agent says what a
-// reader who stopped at t still shows, and the scene says what it should show. The difference is
-// the delta, whether the reader is one tick behind or fifty, with a rectangle or without.
+// reader at t still shows, and the scene says what it should show. The difference is the delta,
+// whether the reader is one tick behind or fifty, with a rectangle or without.
 //
 //   AWAITED ── snapshot ──> LIVE ── snapshot (after a loss) ──> LIVE
 //
-// Answers are packed once and kept until the next tick, so that all readers who are at the same
-// tick and show the same rectangle share one frame.
+// Answers are packed once and kept until the next tick, so that all readers at the same tick with
+// the same rectangle share one frame.
 //
 // Agents and orders have two numbers: the world's ids, and the names of core/world/names.h that a
 // player may know. A scene distinguishes agents by name; a veiled answer, for a player, has names
@@ -36,9 +36,9 @@ typedef struct fm_form {
     bool motion; // with `motion`; of a scene that keeps it
 } fm_form;
 
-// What follows the subscription's number in a keyframe or delta.
+// The part of a keyframe or delta that follows the subscription's number.
 typedef struct fm_body {
-    fm_frame *frame;   // NULL: nothing to say or, with entries, no memory to say it
+    fm_frame *frame;   // NULL: empty or, with entries, out of memory
     uint32_t entries;  // of the map, without those before and after
     size_t sight_size; // bytes of them that say what is visible
 } fm_body;
@@ -67,7 +67,7 @@ typedef struct fm_scene_motion {
     fm_waypoint points[FM_COURSE_POINTS_MAX]; // of own agents: where it goes
 } fm_scene_motion;
 
-// What a game has written on an agent.
+// A game's tag on an agent.
 typedef struct fm_scene_tag {
     uint64_t changed_tick; // when it was another one last
     uint8_t size;          // bytes; 0: none
@@ -87,9 +87,9 @@ struct fm_scene {
     fm_host *host;
     uint32_t team;
     uint64_t serial;
-    uint64_t stream;  // by which clients know this history again; random, even
+    uint64_t stream;  // identifies this history for clients that come back; random, even
     uint64_t idle_ns; // since when nobody is subscribed; 0: somebody is
-    bool is_kept;     // also while nobody is: until the world or the server ends
+    bool is_kept;     // kept without subscribers, until the world or the server ends
     bool live;
     uint64_t tick; // of the newest publication
     fm_load load;
@@ -97,11 +97,11 @@ struct fm_scene {
 
     uint16_t *looks;          // owned; row by row
     uint32_t sight_pitch;     // words of a row of the next two
-    uint64_t *visible;        // owned; as fm_world_sight() gives it; NULL: nobody wants it
-    uint64_t *flipped;        // owned; in the same way: what was another way before `sight_tick`
-    uint64_t sight_tick;      // when any of it changed last
+    uint64_t *visible;        // owned; as fm_world_sight() gives it; NULL: not wanted
+    uint64_t *flipped;        // owned; in the same way: what differed before `sight_tick`
+    uint64_t sight_tick;      // when any of it last changed
     uint64_t sight_from;      // `flipped` leads from this tick, and those between, to now
-    bool sight_asked;         // the conductor was told that somebody wants it
+    bool sight_asked;         // the conductor was asked for it
     fm_scene_agent *agents;   // owned; by slot of the name
     fm_scene_motion *motions; // owned; the same; NULL unless `keeps_motion`
     uint32_t motion_count;    // at least slot_count
@@ -112,7 +112,7 @@ struct fm_scene {
     uint32_t stamp;
     fm_building_look *buildings; // owned
     uint32_t building_count, building_capacity;
-    uint64_t buildings_tick; // when any came or went last
+    uint64_t buildings_tick; // when any last came or went
     fm_tick_log agent_log;   // struct before, see scene.c
     fm_tick_log cell_log;    // fm_cell
     fm_tick_log ended_log;   // fm_order_ended
@@ -132,14 +132,14 @@ FM_CHECKED fm_status fm_scene_keep_motion(fm_scene *scene);
 /// Without subscriptions (asserted). NULL is allowed.
 void fm_scene_destroy(fm_scene *scene);
 
-/// Takes in the changes of a tick, or a snapshot; that gets the scene's looks for its own.
-/// @return FM_OK, or FM_ERR_NO_MEMORY: the scene is of no use then
+/// Takes in the changes of a tick, or a snapshot, which takes over the scene's old looks.
+/// @return FM_OK, or FM_ERR_NO_MEMORY: the scene is broken then
 FM_CHECKED fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication);
 
 /// Whether a delta since that tick can be made.
 bool fm_scene_reaches(const fm_scene *scene, uint64_t since);
 
-/// The rest of a keyframe. The scene keeps the frame; hold it to keep it longer.
+/// The body of a keyframe. The scene owns the frame; add a reference to keep it.
 fm_body fm_scene_keyframe(fm_scene *scene, const fm_rect *rect, fm_form form);
 
 /// The rest of a delta. Empty when nothing in the rectangle is different.
@@ -153,8 +153,8 @@ fm_body fm_scene_shift(fm_scene *scene, const fm_rect *from, const fm_rect *to, 
 /// The agent in view with an id, or of that name with `veiled`. NULL when there is none
 const fm_scene_agent *fm_scene_find(const fm_scene *scene, uint64_t number, bool veiled);
 
-/// A delta with nothing but the orders that ended, and the alerts, since that tick, as far as they
-/// are remembered: what a keyframe does not have. The caller owns the frame.
+/// A delta with only the ended orders and the alerts since that tick, as far as they are
+/// remembered: these are not in a keyframe. The caller owns the frame.
 fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form);
 
 /// The entry `load` alone.

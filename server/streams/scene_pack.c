@@ -43,7 +43,7 @@ static const fm_cached_body *find_cached(const fm_scene *scene, const fm_cached_
     return NULL;
 }
 
-// The oldest answer makes room.
+// Evicts the oldest answer.
 static void keep_cached(fm_scene *scene, const fm_cached_body *made)
 {
     fm_cached_body *place = &scene->cache[scene->cached_count % FM_SCENE_CACHE_MAX];
@@ -110,7 +110,7 @@ static void begin_delta(fm_body_packer *body, const fm_scene *scene, fm_form for
     fm_body_number(body, "tick", scene->tick);
 }
 
-// A delta that says no more than where and when says nothing.
+// A delta with nothing but rectangle and tick is empty.
 static fm_body finish_delta(fm_body_packer *body, bool complete)
 {
     if (!complete || body->entries == 2) {
@@ -138,7 +138,7 @@ static fm_body make_delta(fm_scene *scene, const fm_view_shift *shift, uint64_t 
     return finish_delta(&body, complete);
 }
 
-// ---- what others call --------------------------------------------------------------------------
+// ---- interface --------------------------------------------------------------------------
 
 static fm_body cached_or_made(fm_scene *scene, fm_cached_body wanted)
 {
@@ -151,7 +151,7 @@ static fm_body cached_or_made(fm_scene *scene, fm_cached_body wanted)
                       : make_delta(scene, &(fm_view_shift){&wanted.rect, &wanted.rect},
                                    wanted.since, wanted.form);
     if (wanted.body.frame != NULL || wanted.body.entries == 0) {
-        keep_cached(scene, &wanted); // else out of memory; there may be some the next time
+        keep_cached(scene, &wanted); // else out of memory; perhaps not the next time
     }
     return wanted.body;
 }

@@ -75,7 +75,7 @@ static fm_scene *longest_idle(const fm_hub *hub)
     return longest;
 }
 
-// Who has been waited for longest gives way.
+// Closes the scene that has waited longest for its readers.
 static bool make_room(fm_hub *hub, size_t size)
 {
     fm_scene *scene;
@@ -85,8 +85,7 @@ static bool make_room(fm_hub *hub, size_t size)
     return hub->scenes_size + size <= FM_SCENES_SIZE_MAX;
 }
 
-// Nobody else has it, not even before or after a restart. Its two low bits are for what a reader
-// wants of it.
+// Unique, also across restarts. Its two low bits are for what a reader wants of it.
 uint64_t fm_scenes_make_stream(void)
 {
     uint64_t stream;
@@ -160,8 +159,8 @@ fm_status fm_scenes_ask_for_sight(fm_session *session, fm_scene *scene)
 
 void fm_scenes_close(fm_hub *hub, fm_scene *scene)
 {
-    // A world that ends takes its watches along. A conductor that was not notified publishes to
-    // nobody, which costs time but harms nothing.
+    // A world that ends drops its watches. A conductor that was not notified publishes in vain,
+    // which costs time but does no harm.
     if (scene->host->state == FM_HOST_LIVE && !hub->going_down) {
         (void)post_watch(hub, scene, FM_JOB_UNWATCH, NULL);
     }
@@ -178,7 +177,7 @@ size_t fm_scenes_describe(const fm_host *host, char *text, size_t size)
         char one[48];
         int count = snprintf(one, sizeof one, "%" PRIu32 " %" PRIu64 " %d,", scene->team,
                              scene->stream, scene->sight_asked);
-        if (scene->live && length + (size_t)count < size) { // who has no room gets a keyframe
+        if (scene->live && length + (size_t)count < size) { // readers without room get a keyframe
             memcpy(text + length, one, (size_t)count + 1);
             length += (size_t)count;
         }

@@ -1,11 +1,11 @@
-// server/streams/scenes.h: the scenes of all worlds: found, opened when somebody subscribes to a
-// view, closed when nobody shows it.
+// server/streams/scenes.h: the scenes of all worlds: opened when a session subscribes to a view,
+// closed when none shows it.
 //
-// All scenes together have FM_SCENES_SIZE_MAX bytes of cells. Those that nobody shows, but somebody
-// may come back to, give way to new ones; first the one that has waited longest.
+// All scenes together have FM_SCENES_SIZE_MAX bytes of cells. Scenes without readers, kept for
+// readers that may come back, are closed for new ones; first the one that has waited longest.
 //
-// Scenes go to another node with their world. There a scene begins with a snapshot of the world as
-// it came, before its next tick: a client that was sent all up to there continues with the same
+// Scenes go to another node with their world. There a scene begins with a snapshot of the world
+// before its next tick: a client that was sent everything up to there continues with the same
 // stream; others get a keyframe.
 //
 // Threads: the event loop.
@@ -29,8 +29,7 @@ fm_scene *fm_scenes_find(const fm_host *host, uint32_t team);
 FM_CHECKED fm_status fm_scenes_open(fm_hub *hub, fm_session *session, fm_host *host, uint32_t team,
                                     bool sight, fm_scene **out);
 
-/// Asks for the visible cells of a scene that has been without until now; nothing happens when it
-/// has them.
+/// Asks for the visible cells of a scene without them; does nothing when it has them.
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_scenes_ask_for_sight(fm_session *session, fm_scene *scene);
 
@@ -40,17 +39,16 @@ FM_CHECKED fm_status fm_scenes_ask_for_motion(fm_session *session, fm_scene *sce
 /// Closes a scene without subscriptions, and ends the conductor's watch.
 void fm_scenes_close(fm_hub *hub, fm_scene *scene);
 
-/// A number for a scene's stream that nobody else has, not even before or after a restart. Its two
-/// low bits are 0.
+/// A number for a scene's stream, unique also across restarts. Its two low bits are 0.
 uint64_t fm_scenes_make_stream(void);
 
 // ---- from node to node -------------------------------------------------------------------------
 
-/// Writes down the scenes of a world that goes to another node. @return bytes, without the NUL
+/// Writes the scenes of a world that goes to another node as text. @return bytes, without the NUL
 size_t fm_scenes_describe(const fm_host *host, char *text, size_t size);
 
 /// Makes those of a world that has just come, as far as `text` is what fm_scenes_describe() writes.
-/// They close when nobody comes for them.
+/// They close if no reader comes back.
 ///
 /// @return jobs for the conductor, one behind the other (event.next), which are to follow the one
 ///         that adds the world before its first tick; NULL: none

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define READ_SIZE    ((size_t)1 << 20)   // of all journals in one look
+#define READ_SIZE    ((size_t)1 << 20)   // bytes of all journals in one read
 #define SHIPPER_SIZE ((size_t)256 << 10) // of one
-#define NEAR_TICKS   8u                  // behind, of a standby that has all but a little
+#define NEAR_TICKS   8u                  // ticks behind, of a standby in step
 #define BEAT_NS      (1 * FM_NS_PER_S)   // between two shipments, at most
 #define BROKEN_NS    (1 * FM_NS_PER_S)   // until a journal that could not be read is read again
 #define PEER_SIZE    64u
@@ -24,15 +24,15 @@ struct fm_shipping {
     char peer[PEER_SIZE];
     fm_shipping_state state;
     uint64_t number;                 // of the last shipment
-    size_t unsaid_size;              // bytes that were sent, and that it has not said it has
+    size_t unsaid_size;              // bytes that were sent and not acknowledged
     fm_parcels unsaid;               // these shipments, without their bytes
     uint64_t sent_ns;                // when something was sent last
-    uint64_t heard_ns;               // when it last said something, or there was nothing to say
+    uint64_t heard_ns;               // when it last answered, or nothing was unacknowledged
     fm_shipper *shippers;            // owned; by number of the world
     uint64_t ledger_sent;            // version
     uint64_t ledger_copied;          // the same, of what the standby has
     bool is_ledger_sent, has_ledger; // at all
-    bool is_over; // its session is gone; it is released when the pool is done with it
+    bool is_over;                    // its session is gone; released when the pool is done with it
     // ---- a look into the files, one at a time
     uv_work_t work; // work.data points back here
     bool is_reading;
@@ -43,7 +43,7 @@ struct fm_shipping {
     fm_parcels parcels;  // that it has brought
 };
 
-// What waits until the standby has the ledger, or a world.
+// A callback that waits until the standby has the ledger, or a world.
 struct fm_copy_wait {
     struct fm_copy_wait *next;
     uint64_t world;   // 0: the ledger
@@ -62,21 +62,22 @@ const char *fm_shipping_state_name(fm_shipping_state state)
     return names[state];
 }
 
-// ---- who waits for it --------------------------------------------------------------------------
+// ---- callbacks that wait for it
+// --------------------------------------------------------------------------
 
 static bool is_wished_for(const fm_hub *hub)
 {
     return hub->config->durability == FM_DURABILITY_REPLICA;
 }
 
-// Whether what clients are sent waits for the standby's disk.
+// Whether bytes to clients wait for the standby's disk.
 static bool is_waited_for(const fm_hub *hub)
 {
     bool in_step = hub->shipping != NULL && hub->shipping->state == FM_SHIPPING_IN_STEP;
     return is_wished_for(hub) && (in_step || hub->config->replica_missing == FM_REPLICA_BLOCK);
 }
 
-// A world that has gone again waits for nothing.
+// A world that is gone again waits for nothing.
 static bool is_copied(const fm_hub *hub, const struct fm_copy_wait *wait)
 {
     const fm_shipping *shipping = hub->shipping;
@@ -140,7 +141,7 @@ static void wait_for_copy(fm_hub *hub, uint64_t world, void (*then)(void *contex
 {
     struct fm_copy_wait *wait = is_waited_for(hub) ? calloc(1, sizeof *wait) : NULL;
     if (wait == NULL) {
-        then(context, true); // without memory it is as safe as with durability tick
+        then(context, true); // out of memory: as safe as durability tick
         return;
     }
     *wait = (struct fm_copy_wait){
@@ -248,7 +249,7 @@ static void note_copied(fm_shipping *shipping, const fm_parcel *parcel)
     if (shipper == NULL || parcel->position == 0) {
         return;
     }
-    bool has_all = parcel->position >= shipper->goal; // that there was when it was read
+    bool has_all = parcel->position >= shipper->goal; // committed when it was read
     shipper->copied = parcel->position;
     shipper->copied_tick = has_all ? shipper->goal_tick : parcel->tick;
     shipper->copied_size = has_all ? shipper->goal_size : shipper->copied_size;
@@ -268,7 +269,7 @@ static bool keep_unsaid(fm_shipping *shipping, const fm_parcel *parcel)
     return fm_parcels_put(&shipping->unsaid, &nothing, &about);
 }
 
-// Sends what was read or made; it waits in the list without its bytes.
+// Sends a parcel; it stays in the list without its bytes.
 static void send_parcels(fm_shipping *shipping, fm_parcels *parcels)
 {
     fm_session *session = fm_hub_find_session(shipping->hub, shipping->session);
@@ -383,7 +384,7 @@ static void put_end(fm_shipping *shipping, uint64_t world)
     send_parcels(shipping, &parcels);
 }
 
-// Worlds that are gone: the standby hears of it. Both lists are in the order of numbers.
+// Notifies the standby of worlds that are gone. Both lists are in the order of numbers.
 static void end_shippers(fm_shipping *shipping)
 {
     const fm_hub *hub = shipping->hub;
@@ -530,7 +531,7 @@ void fm_shipping_have(fm_session *session, uint64_t number)
     fm_shipping_feed(session->hub);
 }
 
-// So that the standby knows that this server is there, and the other way round.
+// Shows each side that the other is alive.
 static void send_beat(fm_shipping *shipping)
 {
     const fm_shipment shipment = {.kind = FM_SHIPMENT_BEAT};
@@ -600,7 +601,7 @@ void fm_shipping_end(fm_hub *hub)
     tell_waits(hub, true, false);
 }
 
-// One that says nothing any more, perhaps because its machine is gone, makes room for another.
+// A silent one, perhaps on a dead machine, is replaced by another.
 static bool make_room(fm_hub *hub)
 {
     if (hub->shipping != NULL && hub->shipping->state == FM_SHIPPING_LATE) {

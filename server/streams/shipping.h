@@ -4,17 +4,17 @@
 //   commit ──> loop: which worlds have news ──> thread pool: reads their journals' files ──> loop:
 //   shipments ──> the standby's disk ──> journal.have ──> what waited for that is sent
 //
-// What was just written and what is old are read the same way, from the file, so a standby that
-// comes back after a day needs nothing special: it says where it is and gets what follows, or a
-// keyframe where its rows are gone or are not this server's.
+// New and old rows are read the same way, from the file, so a standby that comes back after a day
+// is no special case: it says where it is and gets what follows, or a keyframe where its rows are
+// gone or are not this server's.
 //
 //   NONE ── journal.follow ──> CATCHING_UP ── has all but a little ──> IN_STEP
 //     ^                              ^                                   │ nothing from it for
 //     └── disconnected ──┴───────────┴────────────── LATE <──────────────┘ replica_timeout_ms
 //
 // With durability replica what clients are sent waits for the standby: with replica_missing block
-// always, with degrade while it is IN_STEP. Between it and the standby there are never more than
-// FM_SHIPPING_WINDOW bytes and what one look into the files brings.
+// always, with degrade while it is IN_STEP. Never more than FM_SHIPPING_WINDOW bytes, and what one
+// read of the files brings, are under way to the standby.
 //
 // Threads: the event loop; the files are read on the thread pool.
 
@@ -22,7 +22,7 @@
 
 #include "server/sessions/session.h"
 
-#define FM_SHIPPING_WINDOW ((size_t)4 << 20) // bytes on their way, beyond which no more are read
+#define FM_SHIPPING_WINDOW ((size_t)4 << 20) // bytes under way, beyond which no more are read
 
 // X(enumerator, name)
 #define FM_SHIPPING_STATE_LIST(X)                                                                  \
@@ -40,38 +40,38 @@ typedef enum fm_shipping_state {
 /// Static storage.
 const char *fm_shipping_state_name(fm_shipping_state state);
 
-/// A session follows from now on.
+/// Makes a session follow.
 ///
-/// @param places  what it has already; as fm_shipment_take_place() reads them
+/// @param places  what it has; as fm_shipment_take_place() reads them
 /// @param error   receives a sentence; room for FM_ERROR_TEXT_SIZE
 /// @return FM_OK, FM_ERR_BUSY, FM_ERR_BAD_VALUE, FM_ERR_NOT_READY or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_shipping_begin(fm_session *session, const void *places, size_t size,
                                        char *error);
 
-/// It has all shipments up to this one on its disk. Of any other session it says nothing.
+/// The standby has all shipments up to this one on its disk. Ignored from other sessions.
 void fm_shipping_have(fm_session *session, uint64_t number);
 
 /// Sends what there is. After commits, and whenever there may be news.
 void fm_shipping_feed(fm_hub *hub);
 
-/// Now and then: a standby that says nothing is late.
+/// Called at intervals: detects a silent standby.
 void fm_shipping_check_time(fm_hub *hub, uint64_t now_ns);
 
 /// The session is gone.
 void fm_shipping_end_session(fm_session *session);
 
-/// The ledger has changed, and is on the disk. Calls `then` once the standby has it where that is
-/// wished for (durability replica), else at once. is_safe: false when the server ends before.
+/// The ledger has changed, and is on the disk. Calls `then` once the standby has it (durability
+/// replica), else at once. is_safe: false when the server ends before.
 void fm_shipping_note_ledger(fm_hub *hub, void (*then)(void *context, bool is_safe), void *context);
 
-/// The server ends: nothing waits any more, and what was waiting is told.
+/// The server ends: calls all waiting callbacks.
 void fm_shipping_end(fm_hub *hub);
 
 /// The same for a world that has begun.
 void fm_shipping_note_world(fm_hub *hub, const fm_host *host,
                             void (*then)(void *context, bool is_safe), void *context);
 
-// What it is like, for people.
+// The standby's state, for `stats`.
 typedef struct fm_shipping_report {
     fm_shipping_state state;
     const char *peer;       // of the standby; empty: none

@@ -55,7 +55,7 @@ static void let_go(fm_shipper *shipper)
     shipper->bytes = NULL;
 }
 
-// What was sent of it is of no use: the standby gets it again.
+// What was sent of it is void: the standby gets it again.
 static void give_up(fm_shipper *shipper)
 {
     let_go(shipper);
@@ -123,7 +123,7 @@ static bool begin_anew(fm_shipper *shipper, fm_parcels *parcels)
     return true;
 }
 
-// Where the standby says that it is, if that is a place in this journal.
+// Where the standby says it is, if that is a place in this journal.
 static void check_claim(fm_shipper *shipper, fm_parcels *parcels)
 {
     const fm_shipment_place *claim = &shipper->claim;

@@ -14,10 +14,10 @@
 
 #define FM_SHIPPER_PATH_SIZE 4096u
 
-// A piece on its way to the standby.
+// A shipment on its way to the standby.
 typedef struct fm_parcel {
     struct fm_parcel *next;
-    fm_writer bytes;         // empty: the standby has said itself that it has this position
+    fm_writer bytes;         // empty: a position that the standby has reported
     uint64_t world;          // 0: the ledger
     uint64_t position, tick; // that the standby has with it; 0: no row is whole with it
     uint64_t version;        // of the ledger
@@ -28,7 +28,7 @@ typedef struct fm_parcel {
 typedef struct fm_parcels {
     fm_parcel *first, *last; // `last` counts only while there is a first
     size_t size;             // bytes of all
-    bool failed;             // out of memory: nothing more can be put
+    bool failed;             // out of memory: nothing more can be added
 } fm_parcels;
 
 // How far the journal of one world is read.
@@ -37,7 +37,7 @@ typedef struct fm_shipper {
     uint64_t world;
     char path[FM_SHIPPER_PATH_SIZE];
     fm_journal_reader *reader; // owned; NULL: not open
-    bool is_claimed;           // `claim` was not looked at yet
+    bool is_claimed;           // `claim` was not checked yet
     bool has_begun;            // the standby has it up to `position`, or will
     bool is_broken;            // it cannot be read; it starts over
     char error[FM_JOURNAL_ERROR_SIZE];

@@ -12,7 +12,7 @@ static size_t word_count(size_t cells)
     return (cells + 63) / 64;
 }
 
-// One word more than there are, so that every bit may be read with the 63 after it.
+// One extra word, so that every bit may be read with the 63 after it.
 static bool make_bits(size_t count, uint32_t width, fm_sight_bits *bits)
 {
     uint64_t *words = calloc(word_count(count) + 1, sizeof *words);

@@ -1,8 +1,8 @@
 // server/streams/sight_bits.h: which cells of a rectangle are visible, as bits and as runs.
 //
-// The rectangle is cut out of the map's rows into one long row of bits, so that all else is
-// counting bits. In dense deltas a cell is compared with the one above it: units see squares and
-// discs, whose edges then take a few bytes where a run for each of their rows would take many.
+// The rectangle is copied from the map's rows into one long row of bits, so that the rest is bit
+// counting. In dense deltas a cell is compared with the one above it: units see squares and discs,
+// whose edges then take a few bytes where a run for each of their rows would take many.
 //
 // Threads: any; nothing is kept between calls.
 

@@ -1,7 +1,7 @@
 // server/streams/sight_pack.c: see sight_pack.h.
 //
-// A reader who knows the tick before the last change gets what has flipped, any other one all that
-// is visible: that takes a few bytes for each edge, so nothing has to be remembered for longer.
+// A reader that knows the tick before the last change gets the flipped cells, any other one all
+// visible cells: these take a few bytes per edge, so older changes need not be remembered.
 
 #include "server/streams/sight_pack.h"
 

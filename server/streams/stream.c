@@ -15,8 +15,8 @@
 #define SHIFT_CELLS_MAX 65536u // of a view that moves; of a larger one a keyframe is sent
 #define CAUGHT_UP_SHARE 16u    // ... and continue when no more than this part is
 
-// Of subscriptions, in one turn of the loop: the first one that is reached ends it. The time is
-// what matters; the count is for a clock that stands, as in the simulation.
+// Limits on the work for subscriptions in one turn of the loop. The time is what matters; the count
+// is for a clock that stands still, as in the simulation.
 #define TURN_COUNT_MAX 256u
 #define TURN_NS_MAX    (2 * FM_NS_PER_MS)
 
@@ -106,8 +106,8 @@ static fm_form form_of(const fm_subscription *subscription)
                      .motion = subscription->motion};
 }
 
-// A keyframe replaces all that the client has, but orders end only once, so those that it has not
-// notified of follow.
+// A keyframe replaces all that the client has, but orders end only once, so ended orders that it
+// was not sent follow.
 static void send_keyframe(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
@@ -200,7 +200,7 @@ static bool is_ready(const fm_subscription *subscription)
     return scene->live && (!subscription->sight || scene->visible != NULL);
 }
 
-// Brings a client up to date, unless it is too slow for that at the moment.
+// Brings a client up to date, unless it is too far behind reading.
 static void bring_up_to_date(fm_subscription *subscription)
 {
     fm_session *session = subscription->session;
@@ -231,8 +231,8 @@ static bool has_read(const fm_session *session)
 
 // ---- subscribing -------------------------------------------------------------------------------
 
-// What a view shows differs in the names of agents between players and others, and in what is
-// visible, so the histories do.
+// Players and others see different numbers of agents, and some see visible cells, so their
+// histories differ.
 static uint64_t stream_of(const fm_subscription *subscription)
 {
     return subscription->scene->stream | is_veiled(subscription) | (subscription->sight ? 2u : 0u);
@@ -350,7 +350,7 @@ static bool turn_is_over(const fm_hub *hub)
            (hub->due_taken >= TURN_COUNT_MAX || fm_clock_now_ns() - hub->due_ns > TURN_NS_MAX);
 }
 
-// Who has the first place takes one subscription and goes to the end of the line.
+// The first session in the line sends one subscription and goes to the end of the line.
 static void take_dues(fm_hub *hub)
 {
     while (hub->due_first != NULL && !turn_is_over(hub)) {
@@ -440,7 +440,7 @@ static void end(fm_subscription *subscription)
     }
 }
 
-// The last one to be lost leaves it for a while.
+// After the last lost subscriber it stays for a while.
 static void lose(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
@@ -454,7 +454,7 @@ static void lose(fm_subscription *subscription)
     }
 }
 
-// Many sessions of one player are one player.
+// Many sessions of one player count once.
 static bool has_too_many(const fm_session *session)
 {
     const fm_hub *hub = session->hub;
@@ -561,7 +561,7 @@ bool fm_stream_unsubscribe(fm_session *session, uint64_t number)
         return false;
     }
     if (subscription->opening) {
-        answer_opened(subscription); // or nobody ever would
+        answer_opened(subscription); // or it would never be closed
     }
     end(subscription);
     return true;
@@ -584,8 +584,8 @@ static void make_all_due(fm_scene *scene)
     }
 }
 
-// A world in which nothing happens publishes nothing, so nobody would look again at clients that
-// wanted to wait a few ticks, or for which there was no memory.
+// A world in which nothing happens publishes nothing, so clients that wait a few ticks, or that ran
+// out of memory, are served here.
 static void flush_scene(fm_scene *scene, const fm_host_summary *summary)
 {
     for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
@@ -603,7 +603,7 @@ static void flush_scene(fm_scene *scene, const fm_host_summary *summary)
     }
 }
 
-// Closes scenes that nobody has come back to for `longest_ns`; with 0 those that are kept as well.
+// Closes scenes without readers for `longest_ns`; with 0 those that are kept as well.
 static void close_idle(fm_hub *hub, fm_host *host, uint64_t now_ns, double longest_ns)
 {
     fm_scene *next;
@@ -677,7 +677,7 @@ uint64_t fm_stream_lag_max(const fm_hub *hub)
     return most;
 }
 
-// The view cannot be shown. Those who wait for it are told why.
+// The view cannot be shown: answers those who wait for it with the reason.
 static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
 {
     bool is_last = scene->subscriptions == NULL;
@@ -699,7 +699,7 @@ static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
     }
 }
 
-// The view continues as it was. Those who wait for what is visible are told why.
+// The view continues as it was: answers those who wait for visible cells with the reason.
 static void refuse_sight(fm_scene *scene, fm_status status)
 {
     scene->sight_asked = false;
@@ -716,7 +716,7 @@ static void refuse_sight(fm_scene *scene, fm_status status)
     }
 }
 
-// A replay went elsewhere in time: who looks on, or comes back, begins with a keyframe.
+// A replay went to another tick: all readers, also those that come back, start with a keyframe.
 static void forget_keyframes(fm_scene *scene)
 {
     scene->stream = fm_scenes_make_stream();
@@ -761,7 +761,7 @@ void fm_stream_watched(fm_hub *hub, const fm_job *job)
     }
 }
 
-// What `every` has kept back; a client that is behind gets it where it goes.
+// Sends what `every` has delayed; a client that is behind gets it from the next node.
 static void send_last_delta(fm_subscription *subscription)
 {
     if (subscription->has_keyframe && subscription->tick < subscription->scene->tick &&
@@ -770,7 +770,7 @@ static void send_last_delta(fm_subscription *subscription)
     }
 }
 
-// Quiet ticks are not published: who was sent everything knows them all the same.
+// Quiet ticks are not published: a client that was sent everything is up to date with them, too.
 static uint64_t known_tick(const fm_subscription *subscription, uint64_t tick)
 {
     const fm_scene *scene = subscription->scene;

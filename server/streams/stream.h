@@ -1,4 +1,4 @@
-// server/streams/stream.h: who is subscribed to what, and when they get it.
+// server/streams/stream.h: subscriptions, and when each is served.
 //
 //   OPENING ── scene is live ──> DUE FOR A KEYFRAME ── sent ──> FOLLOWING
 //      └── no such view ──> gone       ^                          │
@@ -6,19 +6,20 @@
 //                                                             └── read, one merged delta ──>
 //                                                             FOLLOWING
 //
-// A subscription remembers one number: the tick up to which its client was sent all. FOLLOWING and
-// BEHIND differ only in how old that is; the scene makes a delta since any tick it remembers.
+// A subscription remembers one number: the tick up to which its client was sent everything.
+// FOLLOWING and BEHIND differ only in how old that is; the scene makes a delta since any tick it
+// remembers.
 // So a slow client costs nothing while it is slow, and cannot make the server grow.
 //
-// A client that is lost may come back: the scene stays for resume_s after its last subscriber went
-// without a word, and a subscription that names it (`stream`) and a tick (`since`) continues from
-// there. Scenes that wait so give way to new ones.
+// A client that is lost may come back: the scene stays for resume_s after its last subscriber was
+// lost, and a subscription that names it (`stream`) and a tick (`since`) continues from there. New
+// scenes may evict such scenes.
 //
-// What a publication makes due is sent in turns of the loop, a bounded part in each, and the
-// sessions take turns with one subscription each: many subscriptions of one keep nobody else
-// waiting. A tick that comes meanwhile finds them due already and goes out in the same delta.
-// Before a session gets an answer of the conductor all of its own are sent, so that it stands
-// behind the deltas before it.
+// Deltas that a publication makes due are sent in turns of the loop, a bounded part in each.
+// Sessions take turns with one subscription each, so many subscriptions of one do not delay the
+// others. A tick that comes meanwhile finds them due already and goes out in the same delta. Before
+// a session gets an answer of the conductor, all its due deltas are sent, so that the answer comes
+// after them.
 //
 // Threads: the event loop.
 
@@ -36,13 +37,13 @@ typedef struct fm_stream_request {
     bool sight;      // and what is visible
     bool motion;     // and how agents move
     uint64_t follow; // agent to keep in the middle of the rectangle; 0: none
-    uint64_t stream; // whose client knows all up to `since`; 0: it knows nothing
+    uint64_t stream; // stream that the client knows up to `since`; 0: none
     uint64_t since;
     uint64_t number;      // of the request
     bool is_notification; // no answer is wanted
 } fm_stream_request;
 
-/// Begins a subscription; answers the request when the view turns out to exist.
+/// Begins a subscription; answers the request once the view exists.
 /// @return FM_OK, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *request);
 
@@ -54,21 +55,22 @@ FM_CHECKED fm_status fm_stream_move(fm_session *session, uint64_t number, const 
 /// @return false when the session has no such subscription
 bool fm_stream_unsubscribe(fm_session *session, uint64_t number);
 
-/// Takes in what the conductor published, and sends what follows from it, or the first part of it.
-/// Releases the publication.
+/// Takes in a publication of the conductor, and sends the first part of what it makes due. Releases
+/// the publication.
 void fm_stream_publish(fm_hub *hub, fm_publication *publication);
 
-/// A turn of the loop begins: continues with what is still due. Called soon after hub->on_yield.
+/// At the beginning of a turn of the loop: continues with what is due. Called soon after
+/// hub->on_yield.
 void fm_stream_take_turn(fm_hub *hub);
 
 /// Sends all that is due to one session.
 void fm_stream_catch_up(fm_session *session);
 
-/// A few times a second: sends what subscriptions with `every` still owe when their world went
-/// quiet, and forgets scenes to which nobody has come back.
+/// A few times a second: sends what `every` has delayed in worlds that went quiet, and closes
+/// scenes without readers.
 void fm_stream_flush(fm_hub *hub);
 
-/// Forgets all scenes without subscribers: the server goes down.
+/// Closes all scenes without subscribers: the server goes down.
 void fm_stream_forget(fm_hub *hub);
 
 /// Bytes that all sessions hold with their subscriptions, but for the views behind these, and bytes
@@ -86,12 +88,13 @@ void fm_stream_watched(fm_hub *hub, const fm_job *job);
 /// The client has read; sends what it missed.
 void fm_stream_drained(fm_session *session);
 
-/// Drops the subscriptions of a session without a word. Their scenes stay for a while.
+/// Drops the subscriptions of a lost session. Their scenes stay for a while.
 void fm_stream_end_session(fm_session *session);
 
-/// Ends all subscriptions of a world that is destroyed, or has gone to another node. What they are
-/// owed is sent before.
+/// Ends all subscriptions of a world that is destroyed, or has gone to another node. What is due to
+/// them is sent before.
 ///
 /// @param place  that node, as far as it is known; NULL: the world is destroyed
-/// @param tick   up to where those know the world who were sent everything; 0: not known
+/// @param tick   the tick up to which clients know the world that were sent everything; 0: not
+///               known
 void fm_stream_end_host(fm_hub *hub, fm_host *host, const fm_node_entry *place, uint64_t tick);

@@ -1,4 +1,4 @@
-// server/streams/view_shift.h: the rectangles that a delta leads from and to.
+// server/streams/view_shift.h: the rectangles before and after a delta.
 
 #pragma once
 

@@ -46,7 +46,7 @@ static fm_http_text trim(fm_http_text text)
     return text;
 }
 
-// Takes what stands before the first `end`, which is dropped, or all that is there.
+// Takes the bytes before the first `end`, which is dropped, or all bytes.
 static fm_http_text take_until(fm_http_text *rest, char end)
 {
     fm_http_text taken = *rest;
@@ -110,7 +110,7 @@ static bool is_value(fm_http_text text)
 
 // ---- lines -------------------------------------------------------------------------------------
 
-// What the lines say together, besides what is in the request.
+// Facts gathered from the lines that are not in the request.
 struct reading {
     fm_http_request *request;
     fm_http_refusal *refusal;
@@ -210,7 +210,7 @@ static bool take_field_line(struct reading *reading, fm_http_text line)
     return take_field(reading, name, value);
 }
 
-// What lines mean only together.
+// Checks that need several lines.
 static bool conclude(struct reading *reading)
 {
     fm_http_request *request = reading->request;

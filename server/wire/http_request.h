@@ -1,10 +1,9 @@
-// server/wire/http_request.h: the head of an HTTP/1.1 request, from bytes to what was asked for.
+// server/wire/http_request.h: parses the head of an HTTP/1.1 request.
 //
-// Strict, because a client that sends something odd is no browser of ours: lines end with CR LF,
-// names are tokens, values have no control characters, no line is continued, the target is a path.
-// What is refused is refused whole, with a status and a sentence. Nothing here is kept from one
-// call to the next but a count of bytes that were looked at, so a head that comes byte by byte is
-// read once.
+// Strict, because clients are browsers and known tools: lines end with CR LF, names are tokens,
+// values have no control characters, no line is continued, the target is a path. A request is
+// refused whole, with a status and a sentence. The only state between calls is a count of scanned
+// bytes, so a head that comes byte by byte is scanned once.
 //
 // Format: RFC 9110 and 9112. A request has no body here.
 //
@@ -40,23 +39,23 @@ typedef struct fm_http_refusal {
     const char *reason; // static, ends with a line end
 } fm_http_refusal;
 
-/// Looks for the end of a head.
+/// Searches for the end of a head.
 ///
-/// @param looked  bytes that were looked at before; 0 at the beginning; moved on
+/// @param looked  bytes that were scanned before; 0 at the beginning; updated
 /// @return size of the head with its empty line, or 0: it is not whole yet
 size_t fm_http_head_size(const uint8_t *bytes, size_t size, size_t *looked);
 
 /// Reads a whole head; `request` points into it.
 ///
 /// @param refusal  receives the reason on failure
-/// @return false: to be refused, and the connection ended, for nobody knows what follows
+/// @return false: refuse it and end the connection, because the rest cannot be parsed
 bool fm_http_request_read(const uint8_t *head, size_t size, fm_http_request *request,
                           fm_http_refusal *refusal);
 
-/// Whether one of the words of a comma-separated list is this one.
+/// Whether a comma-separated list has this word.
 ///
 /// @param any_case  upper and lower case are the same
 bool fm_http_list_has(fm_http_text list, const char *word, bool any_case);
 
-/// Whether a text is this one, byte by byte.
+/// Whether a text equals this one, byte by byte.
 bool fm_http_text_is(fm_http_text text, const char *other);

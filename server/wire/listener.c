@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define BACKLOG         511
-#define ACCEPTS_AT_ONCE 8u   // then it is the turn of others: a TLS handshake takes a millisecond
+#define ACCEPTS_AT_ONCE 8u   // then others get their turn: a TLS handshake takes a millisecond
 #define REST_MS         100u // when there is no descriptor or memory for a connection
 
 struct fm_listener {
@@ -44,7 +44,7 @@ static bool is_shortage(int error)
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-// What else may go wrong concerns one connection that is gone already; see accept(2).
+// All other errors concern one connection that is gone already; see accept(2).
 static void accept_some(fm_listener *listener)
 {
     for (uint32_t i = 0; i < ACCEPTS_AT_ONCE; i++) {

@@ -1,8 +1,8 @@
 // server/wire/listener.h: a port that takes TCP connections.
 //
-// Accepting is done here and not by libuv, because that turns in circles while the process has no
-// file descriptor left for a connection that waits. Here the port rests for a moment instead; those
-// who wait stay in the backlog.
+// Accepting is done here and not by libuv, because libuv spins while the process has no file
+// descriptor left for a waiting connection. Here the port pauses for a moment instead; connections
+// stay in the backlog.
 //
 // Threads: the event loop.
 
@@ -15,8 +15,7 @@
 
 typedef struct fm_listener fm_listener;
 
-/// A connection came in. `fd` does not block, is closed on exec, and belongs to the one who is
-/// called.
+/// A connection came in. `fd` does not block, is closed on exec, and belongs to the callee.
 typedef void fm_listener_fn(void *context, int fd);
 
 /// Listens on a numeric address, IPv4 or IPv6.
@@ -30,5 +29,5 @@ FM_CHECKED fm_status fm_listener_create(uv_loop_t *loop, const char *address, ui
                                         fm_listener_fn *take, void *context, uint16_t *port_taken,
                                         fm_listener **out, const char **error);
 
-/// Stops listening at once; the loop has to run on until the handles are closed. NULL is allowed.
+/// Stops listening at once; the loop must run until the handles are closed. NULL is allowed.
 void fm_listener_destroy(fm_listener *listener);

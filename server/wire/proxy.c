@@ -14,7 +14,7 @@
 #define SIGNATURE_SIZE 12u
 #define HEAD_SIZE      16u  // of version 2, before addresses
 #define LINE_MAX_SIZE  107u // of version 1, its end included
-#define VERSION_LOCAL  0x20 // the proxy itself, which looks whether we are well
+#define VERSION_LOCAL  0x20 // a health check of the proxy itself
 #define VERSION_PROXY  0x21
 #define TCP_4          0x11
 #define TCP_6          0x21
@@ -24,7 +24,7 @@
 struct waiting {
     fm_transport *transport;
     fm_proxies *proxies;
-    struct waiting *next, **link; // link NULL: in the list no more
+    struct waiting *next, **link; // link NULL: no longer in the list
     uint64_t since_ns;
     size_t size;
     uint8_t bytes[FM_PROXY_HEAD_MAX];
@@ -163,8 +163,8 @@ static void disconnect(struct waiting *waiting, const char *reason)
     waiting->transport->ops->close(waiting->transport);
 }
 
-// Hands the connection on, and what came behind the head. Who takes it becomes its owner;
-// who closes it leaves it to us until it is closed.
+// Hands the connection on, with the bytes after the head. The callee becomes its owner; if it
+// closes it, we stay the owner until it is closed.
 static void hand_on(struct waiting *waiting, const fm_proxy_head *head, const uint8_t *rest,
                     size_t rest_size)
 {

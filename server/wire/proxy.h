@@ -1,13 +1,13 @@
-// server/wire/proxy.h: connections of proxies that are trusted: who is behind them (the PROXY
-// protocol of HAProxy, versions 1 and 2).
+// server/wire/proxy.h: the client addresses behind trusted proxies (the PROXY protocol of HAProxy,
+// versions 1 and 2).
 //
 //   peer ──> port ──> trusted? ── no ──────────────────────────────> session, TLS or HTTP
 //                         └────── yes ── its first bytes say who ──> the same, with that address
 //
 // Behind a proxy all clients have its address: limits of connections, subscriptions and wrong
-// tokens would be shared by all of them. A proxy whose address is in `trusted_proxies` says in the
-// first bytes of each connection for whom it is. Who is not in the list cannot: its first bytes are
-// what they are. A trusted one that says nothing of the kind is disconnected.
+// tokens would be shared by all of them. A proxy whose address is in `trusted_proxies` names the
+// client in the first bytes of each connection. From other addresses such bytes are ordinary input.
+// A trusted proxy that does not send them is disconnected.
 //
 // Bounds: FM_PROXY_HEAD_MAX bytes of a head, FM_PROXIES_WAITING_MAX connections without one, and
 // hello_timeout_s.
@@ -29,10 +29,10 @@ typedef enum fm_proxy_reading {
     FM_PROXY_WRONG,
 } fm_proxy_reading;
 
-// What a head says.
+// The contents of a head.
 typedef struct fm_proxy_head {
     size_t size;   // bytes of it
-    bool has_peer; // else the proxy speaks for itself
+    bool has_peer; // else the connection is the proxy's own
     char peer[64]; // an address as text
     bool is_loopback;
 } fm_proxy_head;
@@ -41,18 +41,18 @@ typedef struct fm_proxy_head {
 fm_proxy_reading fm_proxy_head_read(const uint8_t *bytes, size_t size, fm_proxy_head *head);
 
 /// @param list  trusted_proxies; outlives it, and may change
-/// @param accept, context  who takes the connections
+/// @param accept, context  receives the connections
 /// @return NULL when out of memory
 fm_proxies *fm_proxies_create(const char *list, fm_accept_fn *accept, void *context);
 
-/// Once the loop has run out. NULL is allowed.
+/// Call after the loop has ended. NULL is allowed.
 void fm_proxies_destroy(fm_proxies *proxies);
 
 /// Takes a connection; fits fm_accept_fn, `proxies` is the context.
 void fm_proxies_accept(void *proxies, fm_transport *transport);
 
-/// Disconnects those who have said nothing for so long. NULL is allowed.
+/// Disconnects connections without a head for so long. NULL is allowed.
 void fm_proxies_check_time(fm_proxies *proxies, uint64_t now_ns, uint64_t patience_ns);
 
-/// Disconnects all that wait: the server ends. NULL is allowed.
+/// Disconnects all waiting connections: the server ends. NULL is allowed.
 void fm_proxies_close(fm_proxies *proxies);

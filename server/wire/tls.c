@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define PLAIN_SIZE       (16u << 10) // of a TLS record
-#define RECORD_HANDSHAKE 0x16        // first byte of those who begin with TLS
+#define RECORD_HANDSHAKE 0x16        // first byte of a TLS connection
 #define FILE_NAME_SIZE   256u
 
 struct fm_tls {
@@ -25,12 +25,12 @@ struct tls_transport {
     fm_transport base;
     fm_transport *inner;
     SSL *ssl;
-    const uint8_t *in; // what has just come in; OpenSSL takes all of it before we return
+    const uint8_t *in; // bytes just received; OpenSSL takes all of them before we return
     size_t in_size;
     msgpack_sbuffer out; // what OpenSSL has written; empty between two calls of ours
     bool begun;          // the first byte has come
     bool ready;          // the handshake is over
-    bool dead;           // nothing more is taken in
+    bool dead;           // no more input is taken
 };
 
 static uint8_t gather[PLAIN_SIZE]; // of one message that is being sent
@@ -62,8 +62,9 @@ static fm_status load(const fm_tls *tls, SSL_CTX *context, char *error)
     return FM_ERR_BAD_VALUE;
 }
 
-// In this order, where the client's processor has an opinion on AES. SHA-256 keeps 200 bytes less
-// for each connection than SHA-384, and the key exchange is no stronger than 128 bits anyway.
+// In this order, unless the client prefers otherwise for lack of AES instructions. SHA-256 keeps
+// 200 bytes less for each connection than SHA-384, and the key exchange is no stronger than 128
+// bits anyway.
 // TLS 1.2 goes without CBC, whose padding has been attacked too often, and with forward secrecy.
 #define SUITES_1_2 "ECDHE+AESGCM:ECDHE+CHACHA20"
 #define SUITES     "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_256_GCM_SHA384"
@@ -108,7 +109,7 @@ static int bio_write(BIO *bio, const char *bytes, size_t size, size_t *written)
     return msgpack_sbuffer_write(&tls->out, bytes, size) == 0;
 }
 
-// There is nothing to be flushed; all else that might be asked for is not there.
+// Nothing to flush; other controls are not supported.
 static long bio_control(BIO *bio, int command, long number, void *pointer)
 {
     (void)bio;
@@ -264,7 +265,7 @@ static fm_status tls_send(fm_transport *transport, fm_frame *const *frames, uint
         return FM_ERR_IO;
     }
     if (!tls->ready) {
-        return FM_OK; // the peer has asked for nothing yet, and could not read it
+        return FM_OK; // the peer has sent nothing yet, and could not read an answer
     }
     return encrypt_message(tls, frames, frame_count) ? flush(tls) : FM_ERR_IO;
 }
@@ -382,7 +383,7 @@ static bool shake_hands(struct tls_transport *tls)
     return tls->ready;
 }
 
-// Whatever has come in whole goes to the owner, who may end the connection at any time.
+// Delivers whole records to the owner, which may end the connection at any time.
 static void deliver(struct tls_transport *tls)
 {
     static uint8_t plain[PLAIN_SIZE]; // the loop delivers for one connection at a time
@@ -396,7 +397,7 @@ static void deliver(struct tls_transport *tls)
         }
         int error = SSL_get_error(tls->ssl, result);
         if (error == SSL_ERROR_ZERO_RETURN) {
-            tls_close(&tls->base); // the peer has said goodbye
+            tls_close(&tls->base); // the peer has sent close_notify
         } else if (error != SSL_ERROR_WANT_READ) {
             give_up(tls, "TLS failed");
         } else if (flush(tls) != FM_OK) { // such as answers to key updates

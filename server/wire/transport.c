@@ -1,4 +1,4 @@
-// server/wire/transport.c: what all transports have in common.
+// server/wire/transport.c: what all transports share.
 
 #include "server/wire/transport.h"
 

@@ -1,13 +1,13 @@
 // server/wire/transport.h: what carries a session's bytes.
 //
-// A session knows this table of functions only. TCP stands behind it (transport_tcp.h); WebSocket,
-// TLS or a simulated socket can, without the session noticing.
+// A session knows this table of functions only. TCP implements it (transport_tcp.h), and so do
+// WebSocket, TLS and simulated sockets; the session does not notice.
 //
 //   OPEN ── finish ──> FINISHING ── all written, peer closed ──> CLOSED
 //     └───────── close, error, peer closed ─────────────────────────^
 //
 //   OPEN       bytes go in both directions
-//   FINISHING  what was queued is still written, what comes in is thrown away
+//   FINISHING  queued bytes are still written, input is dropped
 //   CLOSED     nothing more happens; events->closed() comes exactly once, from the loop, and is
 //              the owner's last event
 //
@@ -27,7 +27,7 @@
 
 typedef struct fm_transport fm_transport;
 
-// Calls to the owner. None is called from inside a function of the owner's.
+// Callbacks to the owner. None is called from inside a call by the owner.
 typedef struct fm_transport_events {
     /// Bytes came in; good until it returns.
     void (*received)(void *owner, const uint8_t *bytes, size_t size);
@@ -39,12 +39,12 @@ typedef struct fm_transport_events {
 
 typedef struct fm_transport_ops {
     /// Queues one message that consists of these frames, and holds them as long as it needs to.
-    /// Returns FM_OK, FM_ERR_NO_MEMORY or FM_ERR_IO: the connection is of no use then.
+    /// Returns FM_OK, FM_ERR_NO_MEMORY or FM_ERR_IO: the connection is broken then.
     fm_status (*send)(fm_transport *transport, fm_frame *const *frames, uint32_t frame_count);
     /// Bytes queued that the system has not taken yet, and FM_SEND_OVERHEAD for each message: many
     /// small ones hold more memory than their bytes.
     size_t (*unsent_size)(const fm_transport *transport);
-    /// Stops and continues reading, so that the peer is held up instead of our memory.
+    /// Stops and resumes reading, so that the peer waits instead of filling our memory.
     void (*pause)(fm_transport *transport);
     void (*resume)(fm_transport *transport);
     void (*finish)(fm_transport *transport);
@@ -65,6 +65,6 @@ struct sockaddr_storage;
 /// Fills in `peer` and `is_loopback` from the peer's address, an IPv4 or IPv6 one.
 void fm_transport_describe_peer(fm_transport *transport, const struct sockaddr_storage *address);
 
-/// A connection came in. Who takes it sets transport->events and owner before it returns, or
-/// closes it.
+/// A connection came in. The callee sets transport->events and owner before it returns, or closes
+/// it.
 typedef void fm_accept_fn(void *context, fm_transport *transport);

@@ -1,8 +1,8 @@
 // server/wire/transport_tcp.c: see transport_tcp.h.
 //
 // Each message is one uv_write() of its frames; libuv tries the socket at once and queues the
-// rest. Bytes that come in land in one buffer that all connections share, because the loop reads
-// one at a time and the owner takes what it needs before it returns.
+// rest. All connections share one buffer for received bytes, because the loop reads one at a time
+// and the owner takes what it needs before it returns.
 
 #include "server/wire/transport_tcp.h"
 
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define KEEPALIVE_S      60
-#define SEND_BUFFER_SIZE (256 << 10) // of the socket: a slow reader is noticed after this much
+#define SEND_BUFFER_SIZE (256 << 10) // of the socket: a slow reader is noticed after so many bytes
 
 struct fm_tcp_listener {
     fm_listener *port;
@@ -164,7 +164,7 @@ static void on_shut_down(uv_shutdown_t *request, int error)
 }
 
 // The write side ends first and the read side continues until the peer disconnects: closing a
-// socket with unread bytes in it would make the system throw away our last answer.
+// socket with unread bytes in it would make the system drop our last answer.
 static void tcp_finish(fm_transport *transport)
 {
     struct tcp_transport *tcp = tcp_of(transport);
@@ -217,7 +217,7 @@ static void on_connection(void *context, int fd)
     }
     int send_buffer_size = SEND_BUFFER_SIZE;
     uv_tcp_nodelay(&tcp->handle, 1);
-    uv_tcp_keepalive(&tcp->handle, 1, KEEPALIVE_S); // finds peers that vanished without a word
+    uv_tcp_keepalive(&tcp->handle, 1, KEEPALIVE_S); // detects peers that vanished
     uv_send_buffer_size((uv_handle_t *)&tcp->handle, &send_buffer_size);
     describe_peer(tcp);
     listener->accept(listener->context, &tcp->base);

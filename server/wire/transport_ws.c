@@ -14,7 +14,7 @@
 #define PING_NS         (20 * FM_NS_PER_S)
 #define HANG_UP_NS      (35 * FM_NS_PER_S)
 #define LINGER_NS       FM_NS_PER_S        // for the client to close, once it was notified
-#define END_LONGEST_NS  (10 * FM_NS_PER_S) // for it to read what still waits for it
+#define END_LONGEST_NS  (10 * FM_NS_PER_S) // for it to read what is still queued
 #define REASON_MAX      (FM_WEBSOCKET_CONTROL_MAX - 2)
 
 enum state {
@@ -70,7 +70,7 @@ static fm_status ws_send(fm_transport *transport, fm_frame *const *frames, uint3
     return status;
 }
 
-// A control frame. One that cannot be sent finds a connection that ends anyway.
+// A control frame. If it cannot be sent, the connection ends anyway.
 static void send_control(struct fm_ws *ws, fm_websocket_kind kind, const void *bytes, size_t size)
 {
     uint8_t whole[FM_WEBSOCKET_HEAD_MAX + FM_WEBSOCKET_CONTROL_MAX];
@@ -228,7 +228,7 @@ void fm_ws_check_time(fm_ws *ws, uint64_t now_ns)
         return; // its owner knows how long to wait
     }
     if (ws->paused) {
-        ws->received_ns = now_ns; // what is held up by us is nobody's fault
+        ws->received_ns = now_ns; // a pause of ours is not its fault
     } else if (now_ns - ws->received_ns > HANG_UP_NS) {
         ws_close(&ws->base);
     } else if (now_ns - ws->received_ns > PING_NS && !ws->pinged) {

@@ -4,13 +4,13 @@
 //   OPEN ── finish: our close frame is sent ──> ENDING ── the client's comes ──> OVER
 //     └── the client's close frame, an error: answered with ours ──> OVER ^
 //
-//   ENDING  waits for the client's close frame; messages are thrown away
+//   ENDING  waits for the client's close frame; messages are dropped
 //   OVER    nothing more is read; the inner transport ends
 //
-// A message of ours goes out as one WebSocket message: a head, and then the frames as they are,
-// which all who get the same share. What comes in is one stream of bytes, however the client cuts
-// it into messages and fragments; text messages end the connection. Pings are answered, the last
-// of those that came at once, and not while the client does not read. A client that says nothing
+// A message of ours goes out as one WebSocket message: a head, then the frames, which all receivers
+// share. Input is one stream of bytes, however the client cuts it into messages and fragments; text
+// messages end the connection. Pings are answered (of several at once only the last), but not while
+// the client does not read. A client that says nothing
 // is pinged after 20 seconds and disconnected after 35.
 //
 // The owner of the inner transport passes on what it reports.
@@ -37,10 +37,10 @@ fm_ws *fm_ws_open(fm_transport *inner, uint64_t frame_size_max, fm_accept_fn *ac
 void fm_ws_receive(fm_ws *ws, const uint8_t *bytes, size_t size);
 void fm_ws_sent(fm_ws *ws);
 
-/// Looks at time-outs. Called a few times a second.
+/// Checks time-outs. Called a few times a second.
 void fm_ws_check_time(fm_ws *ws, uint64_t now_ns);
 
-/// The server itself stood still for so long until now.
+/// The server itself was stalled for so long.
 void fm_ws_forgive(fm_ws *ws, uint64_t pause_ns, uint64_t now_ns);
 
 /// The inner transport is closed: notifies the owner and releases it.

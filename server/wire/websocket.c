@@ -48,7 +48,7 @@ static bool is_control(const fm_websocket_decoder *decoder)
     return (decoder->head[0] & IS_CTRL) != 0;
 }
 
-// What the first two bytes say. Later ones are not waited for when these are wrong.
+// Parses the first two bytes. If these are wrong, later ones are not awaited.
 static void check_beginning(const fm_websocket_decoder *decoder, fm_websocket_heard *heard)
 {
     uint32_t kind = decoder->head[0] & KIND;

@@ -1,12 +1,12 @@
-// server/wire/websocket.h: WebSocket frames (RFC 6455), from bytes to what they carry and back.
+// server/wire/websocket.h: encodes and decodes WebSocket frames (RFC 6455).
 //
 //   HEAD ── its 2 to 14 bytes are there ──> PAYLOAD ── all of it ──> HEAD
 //     └── what must not be ──> refused, with a close code
 //
-// What comes in is decoded as it comes: the payload of data frames is unmasked into one piece, and
-// nothing of it is kept, so a frame may be as long as its limit without costing memory. Payloads of
-// control frames, 125 bytes at most, are kept until they are whole. A connection that says nothing
-// has 160 bytes here; a frame context of wslay has 4.2 KiB.
+// Input is decoded as it comes: the payload of data frames is unmasked into one piece, and nothing
+// of it is kept, so even a frame at the limit costs no memory. Payloads of control frames, 125
+// bytes at most, are kept until they are whole. An idle connection takes 160 bytes here; a frame
+// context of wslay has 4.2 KiB.
 //
 // There are no extensions, so nothing is compressed.
 //
@@ -47,10 +47,10 @@ typedef struct fm_websocket_decoder {
     uint8_t control[FM_WEBSOCKET_CONTROL_MAX];
 } fm_websocket_decoder;
 
-// What some bytes said.
+// The result of decoding some bytes.
 typedef struct fm_websocket_heard {
     size_t size;     // bytes of messages that were written to `out`
-    bool has_pinged; // of several pings the last one is reported, which is the one to be answered
+    bool has_pinged; // of several pings the last one, which must be answered
     uint8_t pinged[FM_WEBSOCKET_CONTROL_MAX];
     size_t pinged_size;
     uint32_t close_code; // of the client; 0: it has not closed
@@ -58,11 +58,11 @@ typedef struct fm_websocket_heard {
     const char *error;   // static
 } fm_websocket_heard;
 
-/// Reads what a client sent. Nothing that follows a close frame or an error is read; the decoder is
-/// of no use then.
+/// Reads what a client sent. Nothing after a close frame or an error is read; the decoder is
+/// finished then.
 ///
 /// @param out    receives the bytes of messages, in one piece; has room for `size`
-/// @param heard  receives what was said
+/// @param heard  receives the result
 void fm_websocket_decode(fm_websocket_decoder *decoder, const uint8_t *bytes, size_t size,
                          uint8_t *out, fm_websocket_heard *heard);
 
