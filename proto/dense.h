@@ -1,5 +1,5 @@
-// proto/dense.h: dense deltas, in which a step is a gap of ids and a direction. PROTOCOL.md, *Dense
-// deltas*, has the format with an example; here it is written and read.
+// proto/dense.h: writes and reads dense deltas, in which a step is a gap of ids and a direction.
+// PROTOCOL.md, *Dense deltas*, has the format with an example.
 //
 //   steps   one entry per agent that moved or changed state, by rising place (the low 32 bits of
 //           its id):  head  [gap]  [x y]  [state]
@@ -33,8 +33,8 @@
 #define FM_DENSE_RUN_SIZE_MAX  15u // bytes of an entry of `runs`
 #define FM_DENSE_SPAN_SIZE_MAX 10u // bytes of an entry of `sight`
 
-#define FM_DENSE_SIGHT_WHOLE 0u // what is marked is visible, and all else is not
-#define FM_DENSE_SIGHT_FLIPS 1u // what is marked is visible if it was not, and the other way round
+#define FM_DENSE_SIGHT_WHOLE 0u // marked cells are visible, all others are not
+#define FM_DENSE_SIGHT_FLIPS 1u // marked cells flip between visible and not
 
 // An agent that moved or changed state.
 typedef struct fm_dense_step {
@@ -74,7 +74,7 @@ uint8_t *fm_dense_put_step(uint8_t *at, const fm_dense_step *step, uint32_t befo
 /// Reads an entry.
 ///
 /// @param step  in: the entry before, all zero at first; out: this one
-/// @return behind it; NULL: the bytes break off, or are none of the format
+/// @return behind it; NULL: the bytes are cut off or invalid
 const uint8_t *fm_dense_get_step(const uint8_t *at, const uint8_t *end, fm_dense_step *step);
 
 /// Writes an entry.

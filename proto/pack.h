@@ -1,6 +1,6 @@
 // proto/pack.h: packs the entries of a map that many messages have: a key and its value.
 //
-// A packer that fails (out of memory) fails for good: the owner of its buffer looks once, at the
+// A packer that fails (out of memory) stays failed: the owner of its buffer checks once, at the
 // end.
 
 #pragma once

@@ -1,5 +1,5 @@
-// proto/param_words.h: what protocol.def says of a parameter, for the files that expand it. The
-// names are bare because they stand so in the list.
+// proto/param_words.h: the words that protocol.def uses for parameters, for files that expand it.
+// They have no prefix because the list uses them bare.
 
 #pragma once
 

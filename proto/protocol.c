@@ -1,8 +1,8 @@
 // proto/protocol.c: from msgpack values to checked requests, and the frames around answers.
 //
 // A method's parameters are rows of a table made from protocol.def; one walk over the rows and the
-// received map does all the checks, so no handler has any. Text and binary count as the same
-// thing, as in the MessagePack-RPC clients that are older than the difference. Any thread.
+// received map does all the checks, so no handler has any. Text and binary count as the same, for
+// MessagePack-RPC clients that are older than this distinction. Any thread.
 
 #include "proto/protocol.h"
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_SHOWN_MAX 48 // bytes of a client's own words that an error repeats
+#define NAME_SHOWN_MAX 48 // bytes of a client's text that an error repeats
 
 struct param {
     fm_field field; // FM_FIELD_COUNT ends the list
@@ -137,7 +137,7 @@ static bool is_same(const struct name *a, const struct name *b)
     return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
 }
 
-// Bytes of the UTF-8 character at the front; 0 when there is none. NUL is not taken for one.
+// Bytes of the UTF-8 character at the front; 0 when invalid. NUL counts as invalid.
 static uint32_t character_size(const uint8_t *bytes, size_t size)
 {
     uint8_t first = bytes[0];
@@ -175,7 +175,7 @@ static bool is_text(const char *text, size_t size)
 
 // ---- saying what is wrong -----------------------------------------------------------------------
 
-// What a value is, in the words of an error; numbers are shown as they came.
+// Describes a value for an error; numbers are shown as received.
 static void describe(const msgpack_object *object, char *out, size_t size)
 {
     switch (object->type) {
@@ -384,7 +384,7 @@ static const struct param *find_param(const struct param *params, const struct n
     return NULL;
 }
 
-// A field that the method does not know is ignored, whatever it holds.
+// A field that the method does not know is ignored, whatever its value.
 static bool check_entry(const msgpack_object_kv *entry, fm_request *request, char *error)
 {
     struct name name;
@@ -484,7 +484,7 @@ static bool find_method(const struct name *name, fm_method *method)
     return false;
 }
 
-// Repeats a client's word without trusting it: the answer must stay short and be text.
+// Repeats a client's text without trusting it: the answer must stay short and be valid text.
 static void quote(const struct name *name, char *out)
 {
     uint32_t size = name->size < NAME_SHOWN_MAX ? name->size : NAME_SHOWN_MAX;

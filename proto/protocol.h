@@ -97,8 +97,8 @@ static inline uint64_t fm_value_at(const fm_value *value, uint32_t index)
 const char *fm_method_name(fm_method method);
 fm_role fm_method_role(fm_method method); // lowest role that may call it
 
-/// Whether a role may call a method: from its lowest role on, but orders are not for those who only
-/// look (observer, debug).
+/// Whether a role may call a method: from its lowest role on, but observer and debug only read and
+/// may not give orders.
 bool fm_role_may(fm_role role, fm_method method);
 const char *fm_notification_name(fm_notification notification);
 const char *fm_field_name(fm_field field);

@@ -2,8 +2,8 @@
 // protocol.json, from which the clients in other languages are made.
 //
 // Both are kept in git, so that nobody needs a build to read them; `check` is the test that they
-// are not stale. The part of PROTOCOL.md between the two marker lines is the program's, the rest is
-// written by hand.
+// are not stale. The program writes the part of PROTOCOL.md between the two marker lines; the rest
+// is written by hand.
 //
 //   protocol_doc write PROTOCOL.md protocol.json
 //   protocol_doc check PROTOCOL.md protocol.json
@@ -53,7 +53,7 @@ struct message {
     const struct entry *entries;
 };
 
-// Two walks over the list: one picks the parameters of each method, the other its results.
+// Two passes over the list: one takes the parameters of each method, the other its results.
 static const struct param *const params_of[FM_METHOD_COUNT] = {
 #define PARAM(field, type, need, minimum, maximum, text)                                           \
     {field, type, need, minimum, maximum, text},
@@ -134,7 +134,7 @@ static const struct numbers lists[] = {
 
 #define PLANNERS_MAX 64u
 
-// The catalogue is no list of the preprocessor's: its rows are made when they are first wanted.
+// The catalogue is not a preprocessor list: its rows are made on first use.
 static const struct numbers *planners(void)
 {
     static struct number rows[PLANNERS_MAX];
@@ -348,7 +348,7 @@ static _Noreturn void give_up(const char *path, const char *why)
     exit(2);
 }
 
-// The whole file as a string; a missing one is an empty one, so that it can be written.
+// The whole file as a string; empty if the file is missing, so that it can be written.
 static char *read_file(const char *path)
 {
     char *text = NULL;
@@ -374,7 +374,7 @@ static void write_file(const char *path, const char *text)
     }
 }
 
-// What PROTOCOL.md should be: its own words around fresh tables.
+// What PROTOCOL.md should be: its handwritten text around fresh tables.
 static char *renew_document(const char *path, const char *old)
 {
     const char *begin = strstr(old, marker_begin), *end = strstr(old, marker_end);

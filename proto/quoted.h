@@ -1,4 +1,4 @@
-// proto/quoted.h: texts as JSON and YAML want them.
+// proto/quoted.h: quoted texts for JSON and YAML.
 
 #pragma once
 

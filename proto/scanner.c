@@ -1,11 +1,11 @@
 // proto/scanner.c: the frame scanner, one byte or one run of small values at a time.
 //
-// What makes it resumable: between two bytes, everything there is to know about a message is how
-// many values each open array still wants, how many bytes of a text are still to be skipped, and
-// how far a length has been read. Nothing of the message itself is kept.
+// What makes it resumable: between two bytes, the state of a message is how many values each open
+// array still needs, how many bytes of a text are still to be skipped, and how far a length has
+// been read. Nothing of the message itself is kept.
 //
 // What makes it fast: the bulk of an order is one long array of small numbers, and one table gives
-// how long each such value is; texts are skipped without being looked at. Any thread.
+// how long each such value is; texts are skipped without being read. Any thread.
 
 #include "proto/scanner.h"
 
@@ -71,7 +71,7 @@ static void end_value(fm_scanner *scanner)
     }
 }
 
-// The rest of the value is `size` bytes that mean nothing here.
+// The rest of the value is `size` bytes to skip.
 static void begin_skip(fm_scanner *scanner, uint64_t size)
 {
     if (scanner->size + size > scanner->limits.size_max) {

@@ -2,8 +2,8 @@
 //
 // The scanner walks over raw bytes and finds where a message ends. It holds no more than a stack of
 // counters, one per open array or map, and refuses a message as soon as its bytes, its depth or the
-// elements that its headers promise pass the limits, however the bytes are cut: it can stop and go
-// on at any byte. What it accepts, msgpack-c can unpack; only then is it unpacked.
+// elements that its headers promise pass the limits, however the bytes are cut: it can stop and
+// continue at any byte. What it accepts, msgpack-c can unpack; only then is it unpacked.
 //
 //   FM_SCAN_MORE ── bytes ──> FM_SCAN_DONE ── fm_scanner_reset ──> FM_SCAN_MORE
 //        └───────── bytes ──> FM_SCAN_BAD, FM_SCAN_LARGE   (for good: disconnect)

@@ -170,7 +170,7 @@ static uint8_t read_set_mask(const fm_request *request)
     return set;
 }
 
-// The team is the agents' new one, not the one that they are of.
+// The team is the agents' new one, not their present one.
 static fm_status fill_set(const fm_request *request, fm_job *job, char *error)
 {
     fm_command *command = &job->command.command;
@@ -235,7 +235,7 @@ static fm_status read_on_unreachable(const fm_request *request, fm_command *comm
     return status;
 }
 
-// The cells of a kind that wants either one, `goal`, or several, `goals`.
+// The cells of a kind that takes either one, `goal`, or several, `goals`.
 static fm_status read_goals(const fm_request *request, fm_job *job, char *error)
 {
     fm_command *command = &job->command.command;
@@ -279,7 +279,7 @@ static fm_status read_guarded(const fm_request *request, fm_job *job, char *erro
                  : read_target(request, &job->command.command, error);
 }
 
-// What the kind of order wants besides agents.
+// Reads the fields that the kind of order needs besides agents.
 static fm_status read_places(const fm_request *request, fm_job *job, char *error)
 {
     switch (job->command.command.order) {
@@ -337,7 +337,7 @@ static fm_status read_group(const fm_request *request, fm_command *command, char
     return status;
 }
 
-// One order for each agent, which have been taken.
+// One order for each agent; the agents were read before.
 static fm_status take_orders(const fm_request *request, fm_field field, fm_job *job, char *error)
 {
     const fm_value *value = &request->values[field];
@@ -445,7 +445,7 @@ static fm_status fill_cancel(const fm_request *request, fm_job *job, char *error
     return status == FM_OK ? take_orders(request, FM_FIELD_ORDERS, job, error) : status;
 }
 
-// FM_TERRAIN_UNKNOWN for what is no terrain that a map can have.
+// FM_TERRAIN_UNKNOWN for a name that is no terrain of maps.
 static fm_terrain read_terrain(const fm_value *name)
 {
     for (uint32_t terrain = FM_TERRAIN_UNKNOWN + 1; terrain < FM_TERRAIN_BUILDING; terrain++) {
@@ -467,7 +467,7 @@ static fm_status read_set(const fm_request *request, fm_command *command, char *
         command->cost = FM_COST_FLOOR;
     } else if (read_terrain(set) != FM_TERRAIN_UNKNOWN) {
         command->terrain = read_terrain(set);
-        command->cost = (uint8_t)cost->number; // 0, when it is absent: as it was
+        command->cost = (uint8_t)cost->number; // 0 when absent: unchanged
     } else if (!fm_value_is(set, "cost")) {
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "set must be blocked, free, cost, or a terrain: ground, out_of_bounds, trees, "

@@ -1,5 +1,5 @@
-// server/methods/agent_report.c: see agent_report.h. Players name units, orders and those who are
-// in the way by names; for others they are ids.
+// server/methods/agent_report.c: see agent_report.h. Players know units, orders and blocking units
+// by aliases; other roles by ids.
 
 #include "server/methods/agent_report.h"
 

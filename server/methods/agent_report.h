@@ -1,4 +1,4 @@
-// server/methods/agent_report.h: agent.report: what units are doing, for those who own them.
+// server/methods/agent_report.h: agent.report: what units are doing, for their owners.
 
 #pragma once
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-// A player's building pushes nobody away: see core/commands/permit.h.
+// A player's building pushes no units away: see core/commands/permit.h.
 static fm_status read_on_units(const fm_request *request, bool is_player, fm_on_units *on_units,
                                char *error)
 {

@@ -1,6 +1,5 @@
 // server/methods/cluster_methods.c: see cluster_methods.h. All answer from the directory as this
-// node's last look found it (server/cluster/node.h); what is wished the node's thread writes into
-// etcd.
+// node last read it (server/cluster/node.h); the node's thread writes requests into etcd.
 
 #include "server/methods/cluster_methods.h"
 
@@ -27,7 +26,7 @@ static void answer_place(fm_session *session, const fm_request *request, uint64_
     fm_reply_send(session, &reply);
 }
 
-// This node, as the last look at the directory found it.
+// This node's entry in the directory.
 static fm_node_entry own_entry(fm_node *node)
 {
     static fm_node_entry entries[FM_NODES_MAX]; // too large for the stack; the event loop's
@@ -62,7 +61,7 @@ static fm_status locate_elsewhere(fm_session *session, const fm_request *request
     fm_node *node = session->hub->node;
     if (!fm_node_locate(node, number, name, &world, &entry)) {
         return locate_here(session, request, number,
-                           name); // made since that last look, or a replay
+                           name); // made since the directory was read, or a replay
     }
     if (!fm_request_may_locate(session, &world)) {
         return FM_ERR_NO_WORLD;
@@ -210,7 +209,7 @@ static void copy_name(const fm_request *request, char *name)
     name[size] = '\0';
 }
 
-// Without a cluster there is one node, which has no name.
+// Without a cluster there is one node, without a name.
 static fm_status refuse_name(const char *name, char *error)
 {
     if (name[0] == '\0') {

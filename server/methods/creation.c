@@ -21,7 +21,7 @@ struct fm_creation {
     uint64_t begun_ns;
     uint64_t number;     // of the world
     bool is_reserved;    // in the cluster
-    bool is_elsewhere;   // it begins on another node, which has more capacity left
+    bool is_elsewhere;   // it begins on another node with more capacity left
     fm_node_entry place; // that node
 
     // Who asked.
@@ -29,7 +29,7 @@ struct fm_creation {
     uint64_t request;
     bool is_notification;
 
-    // What the work gave.
+    // Results of the work.
     fm_host *host;
     uint64_t tick, digest; // ticks completed; of the last
     fm_status status;
@@ -116,7 +116,7 @@ static void answer_created(const fm_creation *creation)
 static void fail(fm_creation *creation, fm_status status)
 {
     fm_hub *hub = creation->hub;
-    hub->host_last -= creation->number == hub->host_last; // nobody knows of it
+    hub->host_last -= creation->number == hub->host_last; // not known to anyone yet
     fm_log(FM_LOG_WARNING, "world not created", fm_log_text("name", creation->options.name),
            fm_log_status("reason", status), fm_log_text("detail", creation->error));
     answer_error(creation, status);
@@ -127,7 +127,7 @@ static void fail(fm_creation *creation, fm_status status)
     unlink_and_free(creation);
 }
 
-// The journal comes first: a world that was answered to exists after a crash as well.
+// The journal comes first: a world that was reported as created exists after a crash as well.
 static fm_status begin_journal(fm_creation *creation)
 {
     char error[FM_JOURNAL_ERROR_SIZE] = "";
@@ -166,7 +166,7 @@ static void name_owner(const fm_creation *creation, char *owner)
     fm_world_log_owner_text(owner, 1, creation->place.name, creation->place.incarnation);
 }
 
-// Its log is all of it: that node takes it as if it had been given to it.
+// Writes only its log: the other node takes it like a world that was moved to it.
 static fm_status place_elsewhere(fm_creation *creation)
 {
     const fm_host *host = creation->host;
@@ -229,7 +229,7 @@ static void on_placed(fm_creation *creation)
     unlink_and_free(creation);
 }
 
-// The world is made; the conductor must know it before anybody can use it.
+// The world is made; the conductor must have it before clients can use it.
 static void on_made(uv_work_t *work, int error)
 {
     fm_creation *creation = work->data;
@@ -273,7 +273,7 @@ static void on_copied(void *context, bool is_safe)
 {
     fm_creation *creation = context;
     if (fm_hub_find_host(creation->hub, creation->number) != creation->host) {
-        answer_error(creation, FM_ERR_NO_WORLD); // somebody has destroyed it again
+        answer_error(creation, FM_ERR_NO_WORLD); // it was destroyed again
     } else if (is_safe) {
         log_created(creation);
         answer_created(creation);
@@ -290,7 +290,7 @@ void fm_creation_added(fm_hub *hub, fm_job *job)
     fm_status status = job->status;
     fm_job_destroy(job);
     if (creation == NULL) {
-        return; // brought back by server/process/recovery.h, which has listed it
+        return; // restored by server/process/recovery.h, which has listed it
     }
     if (status != FM_OK && status != FM_ERR_GOING_DOWN) {
         fail(creation, status);
@@ -386,6 +386,6 @@ void fm_creation_removed(fm_hub *hub, fm_job *job)
         }
         free(removal);
     }
-    fm_host_destroy(job->host); // here: better slowly than never
+    fm_host_destroy(job->host); // on this thread: slow, but done
     answer_removed(hub, job);
 }

@@ -1,4 +1,4 @@
-// server/methods/creation.h: making and dropping worlds without making the event loop wait.
+// server/methods/creation.h: making and dropping worlds without blocking the event loop.
 //
 //   world.create   begin ──> thread pool: map, world ──> conductor: ADD ──> answered, in the hub
 //   world.destroy  conductor: REMOVE ──> thread pool: memory dropped ──> answered
@@ -15,7 +15,7 @@ typedef struct fm_creation fm_creation;
 /// Whether a world of that name is being made.
 bool fm_creation_has_name(const fm_hub *hub, const char *name);
 
-/// Begins to make a world; the request is answered when it is done. Takes over the options' map.
+/// Starts making a world; the request is answered when it is done. Takes over the options' map.
 /// @return FM_OK, FM_ERR_NO_MEMORY or FM_ERR_IO
 FM_CHECKED fm_status fm_creation_begin(fm_session *session, const fm_request *request,
                                        const fm_host_options *options);
@@ -23,5 +23,5 @@ FM_CHECKED fm_status fm_creation_begin(fm_session *session, const fm_request *re
 /// The conductor has taken a new world, or could not.
 void fm_creation_added(fm_hub *hub, fm_job *job);
 
-/// The conductor has let go of a world. Takes the job over.
+/// The conductor has released a world. Takes the job over.
 void fm_creation_removed(fm_hub *hub, fm_job *job);

@@ -280,7 +280,7 @@ static void send_trace(fm_session *session, const fm_job *job)
     fm_reply_send(session, &reply);
 }
 
-// A world that ends, which takes its traces along, gets no more jobs.
+// A world that ends drops its traces and gets no more jobs.
 static void stop_trace(fm_hub *hub, const fm_job *job)
 {
     fm_job *end =
@@ -295,7 +295,7 @@ static void stop_trace(fm_hub *hub, const fm_job *job)
     }
 }
 
-// A client that does not read gets the next one that it has room for.
+// A client that does not read skips traces until it has room.
 void fm_debug_send_trace(fm_hub *hub, fm_session *session, const fm_job *job)
 {
     atomic_fetch_sub(&job->host->traces_unread, 1);

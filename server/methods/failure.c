@@ -11,7 +11,7 @@ static bool is_about_an_entry(fm_status status)
            status == FM_ERR_BUILDING || status == FM_ERR_NO_ORDER;
 }
 
-// What stands where a building was to be placed.
+// What stands on the site of a building.
 static void describe_site(const fm_job *job, char *error)
 {
     const fm_command_result *result = &job->command.result;
@@ -26,7 +26,7 @@ static void describe_site(const fm_job *job, char *error)
     }
 }
 
-// The same for a player, who is told what its team sees or knows and no more.
+// The same for a player, who is told only what its team sees or knows.
 static void describe_permit(const fm_job *job, char *error)
 {
     if (job->status == FM_ERR_DENIED) {
@@ -43,7 +43,7 @@ static void describe_permit(const fm_job *job, char *error)
     }
 }
 
-// Which cell, and who does not fit.
+// Which cell, and which agent does not fit.
 static int describe_cell(const fm_job *job, fm_cell cell, uint32_t class_index, char *error,
                          size_t size)
 {
@@ -64,7 +64,7 @@ static void describe_spawn(const fm_job *job, char *error)
                   FM_ERROR_TEXT_SIZE - (size_t)length);
 }
 
-// It is always where a path, or a field, begins. What the team does not know says nothing here.
+// It is always where a path, or a field, begins. Reveals nothing that the team does not know.
 static void describe_query(const fm_job *job, char *error)
 {
     const fm_job_query *query = &job->query;

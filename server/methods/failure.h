@@ -1,4 +1,4 @@
-// server/methods/failure.h: the sentence that an error answer says of a job.
+// server/methods/failure.h: the sentence of an error answer to a job.
 
 #pragma once
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KNOWN_MS 4000u // longer than a node that does not answer keeps its lease
+#define KNOWN_MS 4000u // longer than the lease of a node that does not answer
 
 enum entry_kind {
     ENTRY_ADD,
@@ -19,7 +19,7 @@ enum entry_kind {
     ENTRY_REMOVE_WORLD,
 };
 
-// What is to be written, and who waits for it.
+// A change to be written, and the session that waits for it.
 struct entry {
     uv_work_t work; // work.data points back here
     fm_hub *hub;
@@ -27,11 +27,11 @@ struct entry {
     fm_grant grant;                 // ENTRY_ADD
     char token[FM_TOKEN_TEXT_SIZE]; // the same: the secret
     uint64_t number;                // of the token or world
-    uint64_t session, request;      // session 0: nobody waits
+    uint64_t session, request;      // session 0: none waits
     bool is_notification;
     uint64_t world;    // ENTRY_REMOVE: of the token's seat
     uint64_t revision; // in a cluster: of the change
-    uint64_t until_ns; // that it waits for the other nodes
+    uint64_t until_ns; // time that it waits for the other nodes
     struct entry *next;
     fm_status status;
     char error[FM_LEDGER_ERROR_SIZE];
@@ -131,7 +131,7 @@ static fm_status queue(struct entry *entry)
     return FM_OK;
 }
 
-// Who is asked for `number` to be struck out need not be notified.
+// A server that is told to remove `number` need not be notified.
 static void strike(fm_hub *hub, enum entry_kind kind, uint64_t number)
 {
     bool is_kept = hub->ledger != NULL || hub->log_store != NULL;
@@ -156,7 +156,7 @@ static void finish_add(struct entry *entry, fm_session *session)
         return; // it is in no list
     }
     if (entry->status != FM_OK) {
-        (void)fm_tokens_revoke(&hub->tokens, entry->number); // nobody knows of it
+        (void)fm_tokens_revoke(&hub->tokens, entry->number); // not known to anyone yet
     } else {
         log_created(&entry->grant);
     }
@@ -165,8 +165,8 @@ static void finish_add(struct entry *entry, fm_session *session)
     }
 }
 
-// Ends a token that is struck out, and the sessions that were opened with it, but for that of who
-// has ended its own: it hears of that first.
+// Ends a removed token, and the sessions that were opened with it. A session that revoked its own
+// token gets its answer first.
 static fm_status end_token(fm_hub *hub, uint64_t number, const fm_session *session)
 {
     if (!fm_tokens_revoke(&hub->tokens, number)) {
@@ -186,7 +186,7 @@ static void tell_ended(fm_hub *hub, fm_session *session, uint64_t request, bool 
     fm_sessions_check_tokens(hub, NULL);
 }
 
-// By now the token is gone.
+// The token is gone now.
 static void finish_remove(const struct entry *entry, fm_session *session)
 {
     bool was_asked_for = entry->session != 0;
@@ -203,8 +203,8 @@ static void finish_copied(void *context, bool is_safe)
     finish_entry(entry);
 }
 
-// A token that nobody could ask for by its number (ENTRY_REMOVE without a session) is gone already.
-// Others end before the standby is told: it gets the tokens that are good.
+// A token without a number for clients (ENTRY_REMOVE without a session) is gone already. Others end
+// before the standby is notified: it gets the valid tokens.
 static void tell_standby(struct entry *entry)
 {
     fm_hub *hub = entry->hub;
@@ -282,7 +282,7 @@ static struct entry *make_entry(const fm_session *session, const fm_request *req
 
 // ---- a cluster ---------------------------------------------------------------------------------
 
-// Who ends its own token is answered first.
+// A session that revokes its own token is answered first.
 static const fm_session *revoker(const fm_hub *hub)
 {
     for (const struct entry *entry = waiting; entry != NULL; entry = entry->next) {
@@ -384,7 +384,8 @@ fm_status fm_issue_token(fm_session *session, const fm_request *request, const f
     return status;
 }
 
-// Written first: were the token ended before and the disk full, it would come back with a restart.
+// Written first: if the token ended first and the disk were full, it would come back with a
+// restart.
 fm_status fm_revoke_token(fm_session *session, const fm_request *request, uint64_t number)
 {
     fm_hub *hub = session->hub;
@@ -417,7 +418,7 @@ void fm_expire_tokens(fm_hub *hub)
         fm_log_limited(&expired, FM_LOG_INFO, "token expired", fm_log_uint("number", number));
         (void)fm_tokens_revoke(&hub->tokens, number);
         if (hub->log_store == NULL) { // else its key goes with a lease, whatever this clock says
-            strike(hub, ENTRY_REMOVE, number); // where that fails it has still expired
+            strike(hub, ENTRY_REMOVE, number); // if that fails it has still expired
         }
         any = true;
     }

@@ -1,20 +1,20 @@
-// server/methods/issuance.h: tokens that are made and ended while the server runs, and kept over a
-// restart.
+// server/methods/issuance.h: makes and ends tokens while the server runs, and keeps them across
+// restarts.
 //
 //   token.create ──> made ── written on the thread pool ──> answered
 //                     └── cannot be written ──> ended again, io
-//   token.revoke ──> struck out on the thread pool ──> ended, answered
-//                     └── cannot be written ──> good as before, io
+//   token.revoke ──> removed on the thread pool ──> ended, answered
+//                     └── cannot be written ──> valid as before, io
 //
 // Without a ledger nothing is written and the answer comes at once. A token that ends while it is
-// being written is struck out afterwards.
+// being written is removed afterwards.
 //
-// In a cluster etcd is what is written to (server/cluster/token_log.h), in place of the ledger, and
-// the answer comes when all nodes that live know of the change:
+// In a cluster etcd replaces the ledger (server/cluster/token_log.h), and the answer comes when all
+// living nodes know of the change:
 //
 //   written ──> every node has read it (a few looks at the directory), or KNOWN_MS ──> answered
 //
-// Threads: the event loop; what it says above the thread pool does.
+// Threads: the event loop; writing on the thread pool, as above.
 
 #pragma once
 
@@ -35,7 +35,7 @@ FM_CHECKED fm_status fm_revoke_token(fm_session *session, const fm_request *requ
 /// Takes in the tokens of the cluster, where they have changed. Called when the node says so.
 void fm_take_cluster_tokens(fm_hub *hub);
 
-/// Answers those who wait for other nodes to know. Called a few times a second.
+/// Answers requests that wait for the other nodes. Called a few times a second.
 void fm_issuance_check(fm_hub *hub);
 
 /// Ends the tokens that have expired, with their sessions. Called now and then.

@@ -35,7 +35,7 @@ enum method_worlds {
 struct method {
     fm_take_fn *take;
     fm_answer_fn *answer; // NULL: `take` or `reply` answers
-    fm_reply_fn *reply;   // NULL: `answer` packs all that there is to say
+    fm_reply_fn *reply;   // NULL: `answer` packs the whole result
     /// How much it takes from `meter`, besides a message and its bytes; NULL: nothing.
     uint64_t (*amount)(const fm_request *request);
     fm_meter_kind meter;
@@ -72,7 +72,7 @@ static uint64_t count_reports(const fm_request *request)
     return (request->values[FM_FIELD_AGENTS].count + 15) / 16;
 }
 
-// At most: planners are words.
+// An upper bound: planners are words.
 static uint64_t count_planners(const fm_request *request)
 {
     const fm_value *value = &request->values[FM_FIELD_PLANNERS];
@@ -234,7 +234,7 @@ static const struct method methods[FM_METHOD_COUNT] = {
 
 // ---- requests ----------------------------------------------------------------------------------
 
-// Every message costs its session, also one that will be refused.
+// Every message is metered, also one that will be refused.
 static fm_status pay_for_message(fm_session *session, char *error)
 {
     fm_status status = fm_session_meter(session, FM_METER_MESSAGES, 1, error);
@@ -250,8 +250,8 @@ static fm_status pay_for_work(fm_session *session, const fm_request *request, ch
                : fm_session_meter(session, method->meter, method->amount(request), error);
 }
 
-// Replays cannot be changed, and worlds cannot go back in time. Who may not know of a world hears
-// from the handler that there is none.
+// Replays cannot be changed, and worlds cannot go back in time. For a session that may not know the
+// world, the handler reports that there is none.
 static fm_status check_world(fm_session *session, const fm_request *request, char *error)
 {
     const fm_value *number = &request->values[FM_FIELD_WORLD];
@@ -274,7 +274,7 @@ static fm_status check_world(fm_session *session, const fm_request *request, cha
     return FM_OK;
 }
 
-// Who asks for a world that was moved before goes there, and not from seed to seed.
+// A request for a moved world is redirected to its node, not from seed to seed.
 static fm_status refuse_at_the_end(const fm_session *session, const fm_request *request)
 {
     const fm_value *world = &request->values[FM_FIELD_WORLD];
@@ -283,7 +283,7 @@ static fm_status refuse_at_the_end(const fm_session *session, const fm_request *
     return has_moved ? FM_ERR_MOVED : FM_ERR_GOING_DOWN;
 }
 
-// What only a server can do that has the world, its relays cannot.
+// Refuses what only the world's own server can do.
 static fm_status refuse_on_relay(const fm_session *session, const fm_request *request, char *error)
 {
     const fm_hub *hub = session->hub;
@@ -300,7 +300,7 @@ static fm_status refuse_on_relay(const fm_session *session, const fm_request *re
     return FM_ERR_DENIED;
 }
 
-// Who changes worlds has to ask the server that they live on.
+// Refuses changes: only the server that worlds live on can make them.
 static fm_status check_standby(const fm_hub *hub, const fm_request *request, char *error)
 {
     const struct method *method = &methods[request->method];
@@ -454,7 +454,7 @@ static void take_nothing(fm_hub *hub, fm_job *job)
     fm_job_destroy(job);
 }
 
-// What becomes of a kind of job. Each takes the job over.
+// Handles a kind of job that came back. Each takes the job over.
 static void (*const returns[FM_JOB_KIND_COUNT])(fm_hub *hub, fm_job *job) = {
     [FM_JOB_ADD] = take_added,       [FM_JOB_REMOVE] = fm_creation_removed,
     [FM_JOB_COMMAND] = take_answer,  [FM_JOB_PAUSE] = take_answer,
@@ -467,7 +467,7 @@ static void (*const returns[FM_JOB_KIND_COUNT])(fm_hub *hub, fm_job *job) = {
     [FM_JOB_UNWATCH] = take_nothing, [FM_JOB_SAVE] = take_save,
 };
 
-// What happened before an answer is sent before it.
+// Deltas of earlier ticks are sent before the answer.
 void fm_methods_job_done(fm_hub *hub, fm_job *job)
 {
     fm_session *session = asker(hub, job);

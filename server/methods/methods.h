@@ -1,5 +1,5 @@
-// server/methods/methods.h: what each method does, as one table indexed by fm_method, and what
-// becomes of each kind of job that comes back from the conductor.
+// server/methods/methods.h: what each method does, as one table indexed by fm_method, and what is
+// done with each kind of job that comes back from the conductor.
 //
 // Threads: the event loop.
 
@@ -7,7 +7,7 @@
 
 #include "server/sessions/session.h"
 
-/// What sessions do with what comes in: fm_hub.session_events.
+/// The handlers of sessions' events: fm_hub.session_events.
 extern const fm_session_events fm_methods_session_events;
 
 /// Takes in a job that came back, and answers the request that it was made for. Takes the job over.

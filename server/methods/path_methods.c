@@ -9,7 +9,7 @@
 
 // ---- taking -------------------------------------------------------------------------------------
 
-// What all questions have, then what `read` knows of.
+// Reads the common fields, then those that `read` knows.
 fm_status fm_path_ask(fm_session *session, const fm_request *request, fm_ask_kind kind,
                       fm_read_fn *read, char *error)
 {
@@ -174,7 +174,7 @@ static void pack_outcome(msgpack_packer *packer, fm_query_state state, uint64_t 
     fm_pack_key_uint(packer, "expansions", expansions);
 }
 
-// How all questions together went: as the first that did not end well.
+// The state of all questions together: that of the first that failed.
 static void pack_summary(msgpack_packer *packer, const fm_job_query *query)
 {
     fm_query_state state = FM_QUERY_FOUND;

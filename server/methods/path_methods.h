@@ -9,7 +9,7 @@ fm_take_fn fm_take_path_query, fm_take_path_distance, fm_take_path_reachable, fm
     fm_take_path_field;
 fm_answer_fn fm_answer_path, fm_answer_reachable, fm_answer_nearest, fm_answer_field;
 
-/// Reads what a question wants to know, beside world, team, class and expansions_max.
+/// Reads a question's own fields, besides world, team, class and expansions_max.
 typedef fm_status fm_read_fn(const fm_request *request, fm_job *job, char *error);
 
 /// Takes in a question and posts it. @return FM_OK, FM_ERR_BUSY, or what is wrong with it

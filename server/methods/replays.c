@@ -48,7 +48,7 @@ bool fm_replays_are_possible(const fm_hub *hub)
 
 // ---- names of files ----------------------------------------------------------------------------
 
-// NUMBER-NAME.journal, also of a world that was destroyed, or that could not be brought back.
+// NUMBER-NAME.journal, also of a world that was destroyed, or that could not be restored.
 static bool is_journal_name(const char *name, size_t size)
 {
     static const char *const endings[] = {FM_JOURNAL_SUFFIX, FM_JOURNAL_SUFFIX ".ended",
@@ -66,7 +66,7 @@ static bool is_journal_name(const char *name, size_t size)
     return false;
 }
 
-// Only what lies in the folder itself: no links to elsewhere, nothing that opening would wait for.
+// Only files in the folder itself: no links to elsewhere, nothing on which opening would block.
 static bool is_file(const char *path, struct stat *about)
 {
     return lstat(path, about) == 0 && S_ISREG(about->st_mode);
@@ -84,7 +84,7 @@ static void copy_error(char *to, size_t size, const char *error, const char *fil
 struct entry {
     char file[FM_JOURNAL_FILE_SIZE];
     struct timespec changed;
-    uint64_t size; // bytes, with what is not in the file itself yet
+    uint64_t size; // bytes, with the write-ahead file
     fm_journal_info info;
     char error[FM_ERROR_TEXT_SIZE]; // empty: `info` is there
 };
@@ -111,7 +111,7 @@ static int newer_first(const void *one, const void *other)
     return strcmp(a->file, b->file);
 }
 
-// The journal of a world that runs grows beside its file first.
+// The journal of a running world grows in its write-ahead file first.
 static void measure(const char *path, const struct stat *about, struct entry *entry)
 {
     char wal[PATH_SIZE + 8];
@@ -361,7 +361,7 @@ static void close_unasked(fm_hub *hub, fm_host *host)
     fm_job *job = hub->going_down ? NULL : fm_job_create(FM_JOB_REMOVE, host);
     host->playback.owner = 0;
     if (job != NULL && fm_replays_close(hub, host, job) != FM_OK) {
-        fm_job_destroy(job); // it stays until somebody closes it
+        fm_job_destroy(job); // it stays until a client closes it
     }
 }
 

@@ -1,12 +1,12 @@
-// server/methods/replays.h: journals that people look at: listing them, opening and closing
-// replays, without making the event loop wait.
+// server/methods/replays.h: journals as replays: listing, opening and closing them without blocking
+// the event loop.
 //
-//   replay.list   thread pool: looks into every journal ──> answered
+//   replay.list   thread pool: reads every journal ──> answered
 //   replay.open   thread pool: opens the journal, makes its first world ──> the replays'
 //                 conductor: ADD ──> answered, in the hub
 //   replay.close  the same conductor: REMOVE ──> thread pool: memory dropped ──> answered
 //
-// A replay ends with the session that opened it: who closes a page need not tidy up.
+// A replay ends with the session that opened it, so closing a page is enough.
 //
 // Threads: the event loop; the work itself on libuv's thread pool.
 
@@ -17,14 +17,14 @@
 #define FM_JOURNALS_LISTED_MAX 256u // the newest ones
 #define FM_LISTINGS_MAX        4u   // under way at once
 
-/// Whether journals can be looked at here.
+/// Whether journals can be replayed here.
 bool fm_replays_are_possible(const fm_hub *hub);
 
-/// Begins to list the journals; the request is answered when it is done.
+/// Starts listing the journals; the request is answered when it is done.
 /// @return FM_OK, FM_ERR_BUSY, FM_ERR_NO_MEMORY or FM_ERR_IO
 FM_CHECKED fm_status fm_replays_list(fm_session *session, const fm_request *request);
 
-/// Begins to open a journal; the request is answered when it is done.
+/// Starts opening a journal; the request is answered when it is done.
 ///
 /// @param file   its name in journal_dir, as a client sent it
 /// @param error  receives a sentence; room for FM_ERROR_TEXT_SIZE

@@ -137,8 +137,8 @@ static uint64_t mix_value(uint64_t sum, const fm_value *value)
     return mix(sum, value->count);
 }
 
-// A sum over what is asked, whatever order its fields came in. It is kept in journals: fields go by
-// their names, because their numbers grow with the protocol.
+// A checksum of a request, independent of the order of its fields. It is kept in journals, so it
+// uses fields' names: their numbers may change with the protocol.
 static uint64_t sum_of(const fm_request *request)
 {
     uint64_t sum = 0;

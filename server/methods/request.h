@@ -1,8 +1,8 @@
-// server/methods/request.h: what the methods share: who asks, for which world and team, with which
-// fields, and how a request becomes a job.
+// server/methods/request.h: what the methods share: the session, world, team and fields of a
+// request, and how it becomes a job.
 //
-// Numbers become cells and ids here, and nowhere else: what the conductor gets lies inside the map
-// or is refused with the entry's position.
+// Only here numbers become cells and ids: what lies outside the map is refused with the entry's
+// position.
 //
 // A method has up to two halves. `take` runs when the request comes in, with fields that were
 // checked against proto/protocol.def: it answers at once, or turns the request into a job. `answer`
@@ -18,7 +18,7 @@
 #define FM_AGENTS_PER_REQUEST 65536u // as in proto/protocol.def
 #define FM_CELLS_PER_REQUEST  65536u // the same; each is two numbers
 
-/// What `take` returns when something else than the status's own text should be said: the text
+/// What `take` returns when another text than the status's own shall be sent: the text
 /// goes into `error`, which has room for FM_ERROR_TEXT_SIZE and is empty at first.
 typedef fm_status fm_take_fn(fm_session *session, const fm_request *request, char *error);
 
@@ -34,12 +34,12 @@ typedef void fm_reply_fn(fm_session *session, fm_job *job);
 /// Whether a session may know where a world of the cluster is.
 bool fm_request_may_locate(const fm_session *session, const fm_node_world *world);
 
-/// The world that field `world` names. For a player there is but one.
+/// The world that field `world` names. A player has only one.
 /// @return FM_OK, FM_ERR_NO_WORLD or FM_ERR_MOVED: another node has it
 FM_CHECKED fm_status fm_request_host(fm_session *session, const fm_request *request, fm_host **out);
 
-/// Why a world that is not here is not. @return FM_ERR_NO_WORLD, or FM_ERR_MOVED: another node has
-/// it
+/// The error for a world that is not here. @return FM_ERR_NO_WORLD, or FM_ERR_MOVED: another node
+/// has it
 FM_CHECKED fm_status fm_request_missing(const fm_session *session, uint64_t number);
 
 /// The team that field `team` names: FM_ALL_TEAMS, everything, when it is absent. A player's is
@@ -48,7 +48,7 @@ FM_CHECKED fm_status fm_request_missing(const fm_session *session, uint64_t numb
 FM_CHECKED fm_status fm_request_team(const fm_session *session, const fm_request *request,
                                      uint32_t *team);
 
-/// Whether a session may know that there is this world. For players there is but one.
+/// Whether a session may know of this world. A player knows only one.
 bool fm_request_may_know(const fm_session *session, const fm_host *host);
 
 /// The world of a player's seat. NULL while there is none
@@ -56,8 +56,8 @@ fm_host *fm_request_seat_host(const fm_session *session);
 
 // ---- handlers ----------------------------------------------------------------------------------
 
-/// Calls what handles a method. Here and not where the table is, so that the simulation can look
-/// before and after (tests/sim/unchanged.h): what is refused has changed nothing.
+/// Calls a method's handler. Here and not beside the table, so that the simulation can check before
+/// and after (tests/sim/unchanged.h) that a refused request has changed nothing.
 FM_CHECKED fm_status fm_request_take(fm_take_fn *take, fm_session *session,
                                      const fm_request *request, char *error);
 
@@ -75,7 +75,7 @@ fm_job *fm_request_make_job(fm_session *session, const fm_request *request, fm_j
 /// @return FM_OK or FM_ERR_BUSY
 FM_CHECKED fm_status fm_request_post(fm_session *session, fm_job *job);
 
-/// Fills in a command, of which kind and team are there, from the fields of its method.
+/// Fills in a command, whose kind and team are set, from the fields of its method.
 /// @return FM_OK, or why it is refused
 typedef fm_status fm_fill_fn(const fm_request *request, fm_job *job, char *error);
 
@@ -105,7 +105,7 @@ FM_CHECKED fm_status fm_request_planner(const fm_request *request, fm_planner_sp
 /// Whether a TEXT value is this word.
 bool fm_value_is(const fm_value *value, const char *word);
 
-/// Where a TEXT value stands in a list of names.
+/// Index of a TEXT value in a list of names.
 ///
 /// @param index  receives it; left alone when the value is absent
 /// @return FM_OK or FM_ERR_BAD_VALUE, with a sentence that lists the names

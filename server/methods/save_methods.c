@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_SIZE (256u << 10) // bytes, when the client names no other
+#define PIECE_SIZE (256u << 10) // bytes, by default
 
 // ---- world.save, save.download -----------------------------------------------------------------
 
@@ -134,7 +134,7 @@ static fm_status read_name(const fm_session *session, const fm_request *request,
     return fm_request_new_name(session, bytes, size, options->name, error);
 }
 
-// What the request says in place of the file.
+// Overrides the file by what the request says.
 static fm_status read_changes(const fm_session *session, const fm_request *request,
                               fm_host_options *options, char *error)
 {

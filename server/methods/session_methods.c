@@ -25,7 +25,7 @@ static bool goes_without(const fm_session *session)
     return !fm_tokens_are_needed(&session->hub->tokens) && session->transport->is_loopback;
 }
 
-// The session that is resumed may not know yet that its connection is gone.
+// The old session may not have noticed yet that its connection is gone.
 static void end_resumed(fm_session *session, const fm_resume *resume)
 {
     fm_hub *hub = session->hub;
@@ -38,7 +38,7 @@ static void end_resumed(fm_session *session, const fm_resume *resume)
     }
 }
 
-// As this node makes them, or as any did before the shared secret was changed.
+// As this node makes them, or as any node did before the shared secret was changed.
 static bool read_resume(const fm_hub *hub, const fm_value *text, fm_resume *resume)
 {
     bool is_ours = fm_resume_read(&hub->resume_key, text->bytes, text->size, resume);
@@ -110,8 +110,8 @@ static bool take_role(fm_session *session, const fm_request *request)
         take_ticket(session, &request->values[FM_FIELD_TICKET])) {
         return true;
     }
-    // A wrong one is worth nothing, also where nobody needs one: a page with the token of a seat
-    // must not come back as admin because the server was started again without it.
+    // A wrong token is refused even where none is needed: a page with the token of a seat must not
+    // come back as admin because the server was restarted without tokens.
     if (token->present && token->size > 0) {
         const fm_grant *grant = fm_tokens_find(tokens, token->bytes, token->size);
         if (grant == NULL) {
@@ -127,9 +127,9 @@ static bool take_role(fm_session *session, const fm_request *request)
     return true;
 }
 
-// Whether what is shown is right and was drawn by this server: 256 random bits, which nobody finds
-// by trying. Only tokens that people made up are guessed at. So who tries wrong ones does not
-// lock out the players who share its address, behind a proxy or at a university.
+// Whether the token is valid and was drawn by this server: 256 random bits, which cannot be
+// guessed. Only tokens that people chose can be. So guessing does not lock out players with such
+// tokens who share the address, behind a proxy or at a university.
 static bool is_beyond_guessing(const fm_hub *hub, const fm_request *request)
 {
     const fm_value *token = &request->values[FM_FIELD_TOKEN];
@@ -167,7 +167,7 @@ static void pack_resume(msgpack_packer *packer, const fm_session *session)
     sodium_memzero(text, sizeof text);
 }
 
-// Where clients go when this node dies, or does not have their world.
+// Nodes for clients to try when this node dies, or does not have their world.
 static void pack_seeds(msgpack_packer *packer, const fm_hub *hub)
 {
     static fm_node_entry entries[FM_NODES_MAX]; // too large for the stack; the event loop's
@@ -234,7 +234,7 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
     }
     if (!take_role(session, request)) {
         session->hub->counts.wrong_tokens++;
-        if (token->size > 0) { // who shows none guesses none
+        if (token->size > 0) { // a client without a token does not guess
             fm_address_failed(session->address, session->hub->config->auth_failures_per_minute,
                               now_ns);
         }
@@ -327,7 +327,7 @@ fm_status fm_take_token_create(fm_session *session, const fm_request *request, c
         status = read_seat(session, request, &grant, error);
     }
     if (status != FM_OK || request->is_notification) {
-        return status; // a secret that nobody is sent need not be made
+        return status; // without an answer there is no use in making a secret
     }
     uint64_t lasts_s = request->values[FM_FIELD_EXPIRES_S].number;
     grant.expires_s = lasts_s == 0 ? 0 : fm_clock_unix_s() + lasts_s;

@@ -1,4 +1,4 @@
-// server/methods/session_methods.h: hello, ping, and the tokens that others show.
+// server/methods/session_methods.h: hello, ping, and token.*.
 
 #pragma once
 

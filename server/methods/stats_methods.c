@@ -85,7 +85,7 @@ static void pack_searches(msgpack_packer *packer, const fm_world_counts *counts)
     }
 }
 
-// Planners are listed where there are any: there are more than twenty kinds.
+// Only kinds of planners in use are listed: there are more than twenty.
 static void pack_memory(msgpack_packer *packer, const fm_world_stats *stats)
 {
     const fm_world_counts *counts = &stats->counts;

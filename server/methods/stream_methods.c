@@ -6,7 +6,7 @@
 
 #define FOLLOW_SIDE 33u // cells
 
-// A view that follows an agent has a side of its own when none is asked for.
+// A view that follows an agent has a default side.
 static void shrink_to_follow(const fm_request *request, fm_rect *rect)
 {
     if (!request->values[FM_FIELD_RECT].present) {
@@ -15,7 +15,7 @@ static void shrink_to_follow(const fm_request *request, fm_rect *rect)
     }
 }
 
-// Where an earlier subscription stopped; what its client shows must be said, unless it is all.
+// Where an earlier subscription stopped; its rectangle must be given, unless it was the whole map.
 static fm_status take_resumption(const fm_request *request, fm_stream_request *wanted, char *error)
 {
     bool has_stream = request->values[FM_FIELD_STREAM].present;

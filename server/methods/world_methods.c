@@ -312,7 +312,7 @@ static fm_status add_piece(fm_upload *upload, const fm_request *request, char *e
     return FM_OK;
 }
 
-// An unfinished one is given up for the new one, but not for a request that is refused.
+// A new upload replaces an unfinished one, unless the request is refused.
 static fm_status begin_upload(fm_session *session, const fm_request *request, char *error)
 {
     fm_hub *hub = session->hub;
@@ -369,7 +369,7 @@ fm_status fm_take_map_upload(fm_session *session, const fm_request *request, cha
 
 // ---- world.list, world.info --------------------------------------------------------------------
 
-// A player does not learn how many others there are.
+// A player must not learn how many worlds there are.
 static fm_host_summary summary_for(const fm_session *session, const fm_host *host)
 {
     fm_host_summary summary = fm_conductor_summary(fm_hub_conductor(session->hub, host), host);
@@ -499,7 +499,7 @@ static void pack_info(msgpack_packer *packer, const fm_session *session, const f
     fm_pack_key_cells(packer, "bases", host->bases, base_count);
     fm_pack_key_text(packer, "journal", fm_host_journal_name(summary.journal));
     pack_replay(packer, host, &summary.replay);
-    if (!is_player) { // it hangs on what the player's team does not see
+    if (!is_player) { // it depends on what the player's team does not see
         fm_pack_key_digest(packer, summary.digest);
     }
 }
@@ -517,7 +517,7 @@ fm_status fm_take_world_info(fm_session *session, const fm_request *request, cha
                               : fm_hub_find_host_by_name(session->hub, name->bytes, name->size);
     if (host == NULL && number->present) {
         fm_host *ignored;
-        return fm_request_host(session, request, &ignored); // says whether it is elsewhere
+        return fm_request_host(session, request, &ignored); // reports whether it is on another node
     }
     if (host == NULL || !fm_request_may_know(session, host)) {
         return FM_ERR_NO_WORLD;

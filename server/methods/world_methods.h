@@ -1,8 +1,8 @@
 // server/methods/world_methods.h: map.upload and world.*: making, listing, pacing and ending
 // worlds.
 //
-// Reading or generating a map, and dropping a world's memory, take their time: both run on libuv's
-// thread pool. A name is taken from the moment world.create comes in.
+// Reading or generating a map, and dropping a world's memory, are slow: both run on libuv's thread
+// pool. A name is taken from the moment world.create comes in.
 
 #pragma once
 

@@ -64,7 +64,7 @@ static void unlink_copy(fm_copies *copies, const fm_copy *copy)
     *link = copy->next;
 }
 
-// It is of no use any more, but perhaps for people.
+// It is no longer used, but kept for people.
 static void drop(fm_copies *copies, fm_copy *copy)
 {
     bool has_file = copy->file != NULL;

@@ -22,7 +22,7 @@
 #define INPUT_MAX     ((size_t)8192)     // of requests that are not answered yet
 #define UNSENT_MAX    ((size_t)64 << 10) // of answers; more are not begun
 #define REQUEST_MAX_S 10.0               // for a handshake and a head, whatever hello_timeout_s
-#define PROGRESS_NS   (10 * FM_NS_PER_S) // for taking something of an answer
+#define PROGRESS_NS   (10 * FM_NS_PER_S) // for the client to read some of an answer
 #define KEEP_ALIVE_NS (30 * FM_NS_PER_S) // for the next request
 #define LINGER_NS     FM_NS_PER_S        // for the client to close after the last answer
 #define ALLOWED       "allow: GET, HEAD\r\n"
@@ -80,8 +80,8 @@ static void drop_input(struct connection *connection)
     connection->input_size = connection->looked = 0;
 }
 
-// Writes what waits, and then waits for the client to close: what it still sends would make the
-// system throw away our answer.
+// Writes queued bytes, and then waits for the client to close: closing first would make the system
+// drop our answer if the client still sends.
 static void finish(struct connection *connection)
 {
     enter(connection, ENDING);
@@ -316,7 +316,7 @@ static void on_received(void *owner, const uint8_t *bytes, size_t size)
     }
 }
 
-// Continues where an answer was waited for.
+// Continues after an answer that was awaited.
 static void go_on(struct connection *connection)
 {
     if (connection->state == READING && connection->paused && !holds_back(connection)) {
@@ -492,7 +492,7 @@ static void check_time(struct connection *connection, uint64_t now_ns)
         break;
     case UPGRADED:
         fm_ws_check_time(connection->ws, now_ns);
-        return; // its session knows who reads too slowly
+        return; // its session detects slow readers
     case ENDING:
         if (connection->unsent_size == 0 && now_ns - connection->since_ns > LINGER_NS) {
             hang_up(connection);

@@ -1,14 +1,14 @@
 // server/process/http.h: an HTTP port: health, metrics, the web client's files, and WebSocket.
 //
-//   GET /livez     200 while the event loop turns
-//   GET /readyz    200 while clients are taken, 503 while worlds load or the server goes down
+//   GET /livez 200 while the event loop runs
+//   GET /readyz 200 while clients are accepted, 503 while worlds load or the server goes down
 //   GET /healthz   the same with details, as JSON; for operators
 //   GET /metrics   Prometheus text format 0.0.4 (server/process/metrics.h); for operators
 //   GET /ws        WebSocket, subprotocol "fogmarch" or none (server/wire/transport_ws.h)
 //   GET /...       files of the web client below web_root
 //
-// There may be two: `http` for everybody, and `metrics_listen` for operators, which serves the
-// first four pages alone. Pages for operators are not on the first one when the second is there;
+// There may be two: `http` for all clients, and `metrics_listen` for operators, which serves only
+// the first four pages. Pages for operators are not on the first one when the second is there;
 // without it only clients on this machine get them there, others get 403.
 //
 // HEAD is answered like GET, without the body. All else is refused with a status and a sentence,
@@ -58,7 +58,8 @@ fm_http *fm_http_create(fm_hub *hub, fm_accept_fn *accept);
 FM_CHECKED fm_status fm_http_listen(fm_http *http, const char *address, uint16_t port,
                                     uv_buf_t read_buffer, uint16_t *port_taken, const char **error);
 
-/// A connection came in; fits fm_accept_fn, `http` is the context. For those who bring their own.
+/// A connection came in; fits fm_accept_fn, `http` is the context. For callers with their own
+/// listener.
 void fm_http_accept(void *http, fm_transport *inner);
 
 /// Reads the certificate again, for the connections to come, and the files. `http` may be NULL.
@@ -69,14 +70,14 @@ void fm_http_read_files(fm_http *http);
 /// A job whose is_scrape is set came back. Destroys it. `http` may be NULL.
 void fm_http_take_scrape(fm_http *http, fm_job *job);
 
-/// Looks at time-outs, a few times a second. `http` may be NULL.
+/// Checks time-outs, a few times a second. `http` may be NULL.
 void fm_http_check_time(fm_http *http, uint64_t now_ns);
 
-/// The server itself stood still for so long until now: no client is to blame. `http` may be NULL.
+/// The server itself was stalled for so long: time-outs do not count that time. `http` may be NULL.
 void fm_http_forgive(fm_http *http, uint64_t pause_ns, uint64_t now_ns);
 
-/// Disconnects everybody, WebSocket sessions included. The loop has to run on until their handles
-/// are closed. NULL and repetition are allowed.
+/// Disconnects all clients, WebSocket sessions included. The loop must run until their handles are
+/// closed. NULL and repetition are allowed.
 void fm_http_close(fm_http *http);
 
 /// Releases a server that was closed, once its loop has ended. NULL is allowed.

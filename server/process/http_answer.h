@@ -1,7 +1,7 @@
-// server/process/http_answer.h: what a page says, and the head that goes before it.
+// server/process/http_answer.h: the answer of a page: body and head.
 //
-// Every answer has a length and the rules for browsers: scripts, styles and connections of our own
-// only, no frames, no guessing of types.
+// Every answer has a length and the rules for browsers: only our own scripts, styles and
+// connections, no frames, no content sniffing.
 //
 // Threads: the event loop.
 

@@ -89,7 +89,7 @@ static void make_etag(struct file *file)
     snprintf(file->etag, sizeof file->etag, "\"%016llx\"", (unsigned long long)number);
 }
 
-// A file that cannot be read is not there.
+// A file that cannot be read is left out.
 static void add_file(fm_http_files *files, const char *path, const char *shown, size_t size)
 {
     if (files->count == FILES_MAX || size > FILES_SIZE_MAX - files->size) {
@@ -108,7 +108,7 @@ static void add_file(fm_http_files *files, const char *path, const char *shown, 
     files->size += size;
 }
 
-// @param shown  where in `path` that begins which a request has
+// @param shown  where in `path` the request's path begins
 static void add_folder(fm_http_files *files, const char *path, size_t shown, uint32_t depth)
 {
     DIR *entries = opendir(path);

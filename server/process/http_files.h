@@ -1,11 +1,11 @@
 // server/process/http_files.h: the web client's files, in memory.
 //
 // All files below a folder are read once, at the start and on SIGHUP, and found by their exact
-// path: what a stranger asks for never reaches the disk, nothing leads out of the folder, and a
-// slow disk holds up nobody. Who gets a file shares its bytes with all others.
+// path: requests never reach the disk, no path leads out of the folder, and a slow disk delays no
+// client. All clients share a file's bytes.
 //
-// Bounds: 1024 files and 64 MiB; what is more is left out, and the log says so. Names that begin
-// with a dot are left out.
+// Bounds: 1024 files and 64 MiB; more are left out, and the log says so. Names that begin with a
+// dot are left out.
 //
 // Threads: the event loop.
 
@@ -24,7 +24,7 @@ fm_http_files *fm_http_files_read(const char *folder);
 /// NULL is allowed. Answers that are under way keep what they need.
 void fm_http_files_destroy(fm_http_files *files);
 
-/// Answers with a file, or with 304 to somebody who has it. "/" is index.html.
+/// Answers with a file, or with 304 to a client that has it. "/" is index.html.
 ///
 /// @param files  NULL: there are none
 /// @return false: there is no such file

@@ -33,7 +33,7 @@ static bool host_is_fixed(const char *host)
            inet_pton(in_brackets ? AF_INET6 : AF_INET, name, &address) == 1;
 }
 
-// @return false: it is longer than any that is welcome
+// @return false: it is longer than any allowed one
 static bool copy(fm_http_text text, char *out, size_t room)
 {
     if (text.size >= room) {

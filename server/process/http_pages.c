@@ -128,9 +128,9 @@ static bool shows_worlds(const fm_http_request *request)
     return fm_http_text_is(request->path, "/healthz") || fm_http_text_is(request->path, "/metrics");
 }
 
-// How many agents there are, and what they do, is what fog hides: it is for the operators. Without
-// a listener of their own they are who is on this machine, and is no browser that was led here by
-// the name of somebody else's page.
+// Fog hides how many agents there are, and what they do: metrics are for the operators. Without a
+// listener of their own, operators are clients on this machine, but not browsers that reached it
+// through another page's name.
 static bool may_know(const fm_http_pages *pages, const fm_http_request *request, bool is_local)
 {
     return pages->for_operators || (pages->hub->config->metrics_listen[0] == '\0' && is_local &&

@@ -1,4 +1,4 @@
-// server/process/http_pages.h: what each page of the HTTP port says.
+// server/process/http_pages.h: the pages of the HTTP port.
 //
 // Threads: the event loop.
 
@@ -20,7 +20,7 @@ fm_http_pages *fm_http_pages_create(fm_hub *hub, bool for_operators,
 /// NULL is allowed.
 void fm_http_pages_destroy(fm_http_pages *pages);
 
-/// Reads the files of the web client, again when it did before.
+/// Reads the files of the web client, or reads them again.
 void fm_http_pages_read_files(fm_http_pages *pages);
 
 /// Answers a request.

@@ -17,7 +17,7 @@
 
 #define PATH_SIZE      4096u
 #define FOLLOWERS_MAX  2u // threads of the pool, which has four
-#define FOLLOW_MS      5u // between two looks at a log that is followed
+#define FOLLOW_MS      5u // between two reads of a followed log
 #define FOLLOW_TRIES   8u
 #define TOKENS_MS      1000u               // that a start waits for them
 #define REPLAY_NUMBERS ((uint64_t)1 << 40) // numbers of replays, above those of all nodes' worlds
@@ -27,7 +27,7 @@ struct taking {
     fm_hub *hub;
     fm_node_order order;
     uint64_t begun_ns;
-    uint64_t source_ns; // FOLLOW: when another node had the world for the last time
+    uint64_t source_ns; // FOLLOW: when another node was last seen to have the world
     char scenes[FM_SCENES_TEXT_SIZE];
     fm_host *host;
     fm_status status;
@@ -103,7 +103,7 @@ fm_status fm_membership_read_secrets(const fm_config *config, fm_secrets *secret
     return status;
 }
 
-// What was kept for this node alone gives way to what all nodes share.
+// Keys shared by all nodes replace those of this node.
 static void share_keys(fm_hub *hub)
 {
     if (hub->secrets.count > 0) {
@@ -296,7 +296,7 @@ static fm_status follow_once(struct taking *taking, bool *again)
     return status;
 }
 
-// A log that cannot be gone on with here is no reason to stop where it is written.
+// A log that cannot be followed here is no reason to stop the world where it runs.
 static void follow(uv_work_t *work)
 {
     struct taking *taking = work->data;
@@ -328,7 +328,7 @@ static void tell_taken(const struct taking *taking)
            fm_log_real("ms", (double)took_ns / (double)FM_NS_PER_MS));
 }
 
-// Somebody else was first, which is how it is meant, or something is wrong.
+// Another node was first, which is normal, or something is wrong.
 static void tell_not_taken(const struct taking *taking)
 {
     if (taking->status != FM_ERR_EXISTS && taking->status != FM_ERR_BUSY) {
@@ -386,7 +386,7 @@ static void begin_taking(fm_hub *hub, const fm_node_order *order)
 
 // ---- dropping ----------------------------------------------------------------------------------
 
-// Says where the world is, as far as it is known.
+// Notifies clients where the world is, as far as known.
 //
 // @param tick  as in fm_stream_end_host()
 static void drop_from_hub(fm_hub *hub, fm_host *host, uint64_t tick)
@@ -408,7 +408,7 @@ static void drop(fm_hub *hub, uint64_t number)
     fm_host *host = fm_hub_find_host(hub, number);
     fm_job *job = host == NULL ? NULL : fm_job_create(FM_JOB_REMOVE, host);
     if (job == NULL) {
-        return; // gone already, or the next look finds it again
+        return; // gone already, or the next read finds it again
     }
     job->is_notification = true;
     job->remove.is_left = true;
@@ -424,8 +424,8 @@ static void drop(fm_hub *hub, uint64_t number)
 
 // ---- leaving -----------------------------------------------------------------------------------
 
-// Until the journal's writer has said whose it is the world stays in the hub, so that what is on
-// its way to clients gets there. It ticks no more, and nothing can be asked of it.
+// The world stays in the hub until the journal's writer has entered the new owner, so that deltas
+// under way reach the clients. It no longer ticks or takes requests.
 static fm_status begin_leaving(fm_hub *hub, const fm_node_order *order)
 {
     fm_host *host = fm_hub_find_host(hub, order->world);

@@ -1,5 +1,5 @@
-// server/process/membership.h: a server that is a node of a cluster: begins and ends its worlds as
-// the directory says (server/cluster/node.h).
+// server/process/membership.h: a server that is a node of a cluster: starts and ends its worlds by
+// the directory's orders (server/cluster/node.h).
 //
 //   TAKE ── thread pool: own it, read its log, replay ──> conductor, hub
 //   DROP ── conductor: REMOVE ──> memory dropped; its journal stays as NUMBER-NAME.journal.ended
@@ -8,7 +8,7 @@
 //   LEAVE ── conductor: REMOVE ──> journal's writer: last batch, owner/W ──> clients: moved, memory
 //            dropped
 //
-// Without cluster_name there is no store and no node, and nothing here does anything.
+// Without cluster_name there is no store and no node, and all functions do nothing.
 //
 // Threads: the event loop; the work itself on libuv's thread pool.
 
@@ -17,7 +17,7 @@
 #include "server/cluster/etcd_access.h"
 #include "server/sessions/hub.h"
 
-/// How the settings say that etcd is reached; reads certificates, key and password.
+/// Makes etcd's access from the settings; reads certificates, key and password.
 ///
 /// @param access  receives it; ends before the config does
 /// @param error   receives a sentence; room for FM_ETCD_ERROR_SIZE
@@ -30,7 +30,7 @@ FM_CHECKED fm_status fm_membership_find_etcd(const fm_config *config, fm_etcd_ac
 FM_CHECKED fm_status fm_membership_read_secrets(const fm_config *config, fm_secrets *secrets,
                                                 char *error);
 
-/// The same on SIGHUP: what cannot be read stays as it was, with a line in the log.
+/// The same on SIGHUP: what cannot be read stays unchanged, with a line in the log.
 void fm_membership_reload(fm_hub *hub);
 
 /// Makes the store, before the conductor. @return FM_OK, FM_ERR_NO_MEMORY or FM_ERR_BAD_VALUE: a
@@ -48,17 +48,17 @@ FM_CHECKED fm_status fm_membership_join(fm_hub *hub, const char *address, uint16
 /// Takes the orders that wait.
 void fm_membership_take_orders(fm_hub *hub);
 
-/// Publishes how much there is to do here. Called a few times a second.
+/// Publishes this node's load. Called a few times a second.
 void fm_membership_tell_load(fm_hub *hub);
 
-/// Gives all worlds to other nodes. @return false: there are none, of the one or the other
+/// Gives all worlds to other nodes. @return false: no worlds or no other nodes
 bool fm_membership_begin_to_drain(fm_hub *hub);
 
-/// Whether that is over: nothing is left, or nobody who would take it.
+/// Whether that is over: no world is left, or no node would take one.
 bool fm_membership_is_drained(fm_hub *hub);
 
-/// Leaves: others take the worlds over at once.
+/// Leaves the cluster: other nodes take the worlds over at once.
 void fm_membership_leave(fm_hub *hub);
 
-/// Ends the store, when nothing is left that would write to it.
+/// Releases the store, once nothing writes to it.
 void fm_membership_end(fm_hub *hub);

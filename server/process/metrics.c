@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRESH_NS FM_NS_PER_S // a text serves others for so long
+#define FRESH_NS FM_NS_PER_S // for so long a text serves later scrapes
 
 struct world_numbers {
     char name[FM_WORLD_NAME_MAX + 1]; // letters, digits, '.', '_', '-': a label as it is
@@ -299,7 +299,7 @@ static void write_journals(FILE *out, const fm_metrics *metrics)
     }
 }
 
-// How the cluster is for this node. Without one there is nothing to say.
+// The cluster's state as this node sees it; nothing without a cluster.
 static void write_cluster(FILE *out, const fm_hub *hub)
 {
     static fm_node_directory directory; // too large for the stack; the event loop's
@@ -367,7 +367,7 @@ static void write_relay(FILE *out, const fm_hub *hub)
         (double)numbers.held_size);
 }
 
-// How far the standby is, if this server has or had one; and whether it is one.
+// How far the standby is, if this server has or had one; and whether this server is one.
 static void write_standby(FILE *out, const fm_hub *hub)
 {
     const fm_shipping_report report = fm_shipping_report_get(hub);

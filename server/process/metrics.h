@@ -2,7 +2,7 @@
 //
 // A scrape asks every world for its numbers, as the method `stats` does, and is complete when all
 // have answered. Scrapes that come while one is under way, or within a second after it, get the
-// same text, so that no client can keep the worlds busy with counting.
+// same text, so that no client can load the worlds by scraping.
 //
 // Labels are bounded: the world's name, a state, a reason, a stage; never an agent or a session.
 //
@@ -19,7 +19,7 @@ typedef struct fm_metrics fm_metrics;
 /// @return NULL when out of memory
 fm_metrics *fm_metrics_create(fm_hub *hub, void (*on_ready)(void *context), void *context);
 
-/// NULL is allowed. Jobs under way are forgotten: they come back to the hub that drops them.
+/// NULL is allowed. Jobs under way are dropped when they come back to the hub.
 void fm_metrics_destroy(fm_metrics *metrics);
 
 /// Asks for a text.
@@ -30,5 +30,5 @@ bool fm_metrics_request(fm_metrics *metrics);
 /// A job of kind FM_JOB_STATS that belongs to a scrape came back. Destroys it.
 void fm_metrics_take(fm_metrics *metrics, fm_job *job);
 
-/// The last complete text, good until the next call of any function here. NULL when memory ran out.
+/// The last complete text, good until the next call of any function here. NULL when out of memory.
 const char *fm_metrics_text(const fm_metrics *metrics, size_t *size);

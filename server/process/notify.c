@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-// A path, or a name of Linux's abstract kind, which begins with '@' here and with NUL for bind(2).
+// A path, or an abstract socket name of Linux, which begins with '@' here and with NUL for bind(2).
 static int open_socket(const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -65,7 +65,7 @@ void fm_notify_fini(fm_notify *notify)
     }
 }
 
-// Never waits: what systemd does not take is not said.
+// Never blocks: drops what systemd does not take.
 __attribute__((format(printf, 2, 3))) static void say(const fm_notify *notify, const char *format,
                                                       ...)
 {

@@ -1,6 +1,6 @@
-// server/process/notify.h: notifies systemd how the service is doing, by the protocol of
-// sd_notify(3): datagrams of lines to the socket that NOTIFY_SOCKET names. Without that variable
-// nothing is said.
+// server/process/notify.h: notifies systemd of the service's state, by the protocol of
+// sd_notify(3): datagrams of lines to the socket that NOTIFY_SOCKET names. Does nothing without
+// that variable.
 //
 //   starting ── READY=1 ──> ready ── RELOADING=1 ──> reading files again ── READY=1 ──> ready
 //   ready    ── STOPPING=1 ──> the end;    WATCHDOG=1 again and again, while all threads get on
@@ -12,8 +12,8 @@
 #include "core/base/base.h"
 
 typedef struct fm_notify {
-    int socket;           // -1: nobody listens
-    uint64_t watchdog_ns; // systemd gives up on us after so long a silence; 0: never
+    int socket;           // -1: no socket
+    uint64_t watchdog_ns; // systemd's watchdog time-out; 0: none
 } fm_notify;
 
 /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and removes them from the environment.

@@ -26,19 +26,19 @@ enum source_kind {
 };
 
 struct options {
-    // What the command line asks for.
+    // What the command line requests.
     bool help, version, print_config, check_config;
     const char *config_path;
     const char *flags[FM_CONFIG_KEY_COUNT]; // text of each flag, NULL when not given
 
     const char *const *environment;
     fm_config_entry entries[FM_CONFIG_KEY_COUNT];
-    enum source_kind sources[FM_CONFIG_KEY_COUNT]; // who decided each key
+    enum source_kind sources[FM_CONFIG_KEY_COUNT]; // the source of each key
     fm_config config;
 
     FILE *errors;
     uint32_t error_count;
-    int exit_code; // of the gravest error
+    int exit_code; // of the most severe error
 };
 
 // ---- errors -------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ static void on_file_fault(void *context, const char *error)
     complain(context, FM_EXIT_FAILURE, "%s", error);
 }
 
-// What is wrong has been printed then; values are checked all the same.
+// Errors are printed by then; values are still checked.
 static void read_file(struct options *options)
 {
     if (options->config_path == NULL) {
@@ -221,7 +221,7 @@ static void read_file(struct options *options)
     FM_ASSERT((status == FM_OK) == (options->error_count == 0));
 }
 
-// Sets one key from one source. What a stronger source replaces must be right as well.
+// Sets one key from one source. A value that a stronger source overrides must be valid as well.
 static void set_key(struct options *options, uint32_t index, enum source_kind source,
                     const char *text)
 {
@@ -257,7 +257,7 @@ static void complain_about_token_file(struct options *options, const char *error
     complain_about(options, key, options->sources[key - fm_config_keys], text);
 }
 
-// The variables beat the file, as everywhere.
+// Variables override the file, as everywhere.
 static void find_tokens(struct options *options)
 {
     fm_grants *grants = &options->config.grants;
@@ -283,9 +283,8 @@ static void find_tokens(struct options *options)
     }
 }
 
-// A server that anybody in the network can reach must be wanted twice: the address, and
-// allow_remote. It must know its friends, where it asks who they are, and talk with them in
-// private.
+// A server that the network can reach must be configured twice: the address, and allow_remote. It
+// also needs tokens and TLS.
 static void check_remote(struct options *options, const char *name, const char *listen,
                          bool asks_for_token)
 {
@@ -471,7 +470,7 @@ static void read_settings(struct options *options)
 {
     read_file(options);
     set_keys(options);
-    if (options->error_count == 0) { // what follows would blame the values that were kept instead
+    if (options->error_count == 0) { // later checks would report the values that were kept instead
         find_tokens(options);
         check_remote(options, "listen", options->config.listen, true);
         check_remote(options, "http", options->config.http, true);

@@ -1,8 +1,8 @@
 // server/process/options.h: fills fm_config from flags, environment and file.
 //
-// A flag beats an environment variable, that beats the file, that beats the default. The key
-// tick_hz is --tick-hz as a flag and FOGMARCH_TICK_HZ in the environment. Every error names where
-// the value came from: FILE:LINE and key, variable, or flag.
+// A flag overrides an environment variable, that overrides the file, that overrides the default.
+// The key tick_hz is --tick-hz as a flag and FOGMARCH_TICK_HZ in the environment. Every error names
+// where the value came from: FILE:LINE and key, variable, or flag.
 
 #pragma once
 

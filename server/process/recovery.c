@@ -30,11 +30,11 @@ struct fm_recovery {
     fm_host *host;
     uint64_t progress_ns;  // of the last line in the log
     uint64_t tick_count;   // replayed
-    uint64_t number, tick; // of the world that was brought back last
+    uint64_t number, tick; // of the world that was restored last
     fm_journal_tail tail;  // where its journal continues
-    bool is_broken;        // the rows could be read up to here and no further
-    bool is_alone;         // off the event loop: the hub is not looked at
-    bool is_doubtful;      // ticks that were written are lost: somebody has to accept that
+    bool is_broken;        // the rows could be read up to here
+    bool is_alone;         // off the event loop: the hub is not used
+    bool is_doubtful;      // ticks that were written are lost: an operator has to accept that
     char doubt[FM_JOURNAL_ERROR_SIZE]; // what is lost
 };
 
@@ -112,7 +112,7 @@ static fm_status do_row(fm_recovery *recovery, const fm_journal_row *row)
     return FM_OK;
 }
 
-// What memory runs out for here is another world than the one that was recorded. The file is good.
+// A world that runs out of memory here differs from the recorded one. The file is valid.
 static fm_status replay_row(fm_recovery *recovery, const fm_journal_row *row)
 {
     fm_status status = do_row(recovery, row);
@@ -214,8 +214,8 @@ static fm_status check_names(fm_recovery *recovery)
                       "world %llu, '%s', has the number or name of another one",
                       (unsigned long long)info->number, info->name);
     }
-    // A world that was being destroyed when the server was killed may be back, and another have
-    // been made in its place: refusing the last one would lose a world that somebody has seen.
+    // A world that was being destroyed when the server was killed may come back although a new one
+    // has its name: refusing the new one would lose a world that clients have seen.
     if (hub->host_count >= hub->config->worlds_max) {
         fm_log(FM_LOG_WARNING, "more worlds come back than worlds_max",
                fm_log_text("file", recovery->path),
@@ -238,7 +238,7 @@ static void finish_host(fm_host *host)
     host->state = FM_HOST_LIVE;
 }
 
-// Nobody else knows the world yet: the conductor takes it in before the loop's first turn.
+// The conductor takes the world in before the loop's first turn.
 //
 // @param jobs  that are done before its first tick; NULL: none
 static fm_status hand_over(fm_recovery *recovery, fm_job *jobs)
@@ -278,8 +278,8 @@ static bool rename_files(const fm_recovery *recovery, const char *ending, char *
 
 // ---- journals that went back -------------------------------------------------------------------
 
-// Somebody has seen ticks that are not there. Whether it continues without them is not for the
-// server to decide.
+// Clients have seen ticks that are missing. The operator decides whether the world continues
+// without them.
 static fm_status doubt(fm_recovery *recovery)
 {
     recovery->is_doubtful = true;
@@ -312,7 +312,7 @@ static fm_status note_break(fm_recovery *recovery)
     return doubt(recovery);
 }
 
-// The world continues in a file of its own, so that nothing is built on what is damaged.
+// The world continues in a new file, so that nothing is appended to a damaged one.
 static fm_status begin_again(fm_recovery *recovery)
 {
     char to[PATH_SIZE + 16];
@@ -362,7 +362,7 @@ static fm_status finish(fm_recovery *recovery, fm_status status)
     if (status == FM_OK) {
         recovery->tail = fm_journal_reader_tail(recovery->reader);
     }
-    fm_journal_reader_close(recovery->reader); // before anybody writes
+    fm_journal_reader_close(recovery->reader); // before anything is written
     recovery->reader = NULL;
     if (status == FM_OK) {
         finish_host(recovery->host);
@@ -472,8 +472,8 @@ fm_status fm_recovery_hand_over(fm_hub *hub, fm_host *host, fm_job *jobs, char *
     return status;
 }
 
-// Damaged files get another name, so that the next start does not trip over them again. Whatever
-// may pass, such as missing memory or rights, leaves the file where it is.
+// Damaged files are renamed, so that the next start does not meet them again. Temporary errors,
+// such as missing memory or rights, leave the file where it is.
 static void set_aside(fm_recovery *recovery, fm_status status)
 {
     char to[PATH_SIZE + 16];
@@ -524,9 +524,9 @@ static const char *name_of(const struct dirent *entry)
     return dash == NULL ? entry->d_name : dash + 1;
 }
 
-// A world gets its name when no other has it. So where a later file is of the same name, the world
-// was destroyed, and only the removal of its file was lost with the power: it must not come back in
-// the later one's place.
+// Names are unique among living worlds. So if a later file has the same name, the earlier world was
+// destroyed, and only the removal of its file was lost in a power failure: it must not come back in
+// place of the later one.
 static bool is_replaced(struct dirent *const *entries, int i, int count)
 {
     for (int k = i + 1; k < count; k++) {
@@ -558,7 +558,7 @@ fm_status fm_recovery_run(fm_hub *hub)
     for (int i = 0; i < count; i++) {
         snprintf(recovery.path, sizeof recovery.path, "%s/%s", hub->config->journal_dir,
                  entries[i]->d_name);
-        // Whatever becomes of it, no other world gets its number.
+        // Whatever happens to it, no other world gets its number.
         uint64_t number = strtoull(entries[i]->d_name, NULL, 10);
         hub->host_last = number > hub->host_last && number < INT64_MAX ? number : hub->host_last;
         if (status == FM_OK && is_replaced(entries, i, count)) {

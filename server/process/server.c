@@ -3,9 +3,9 @@
 //   STARTING ── listening ──> SERVING ── signal ──> STOPPING ── conductors stopped ──> FLUSHING
 //                                └── signal, other nodes ──> DRAINING ──^
 //
-// DRAINING: all goes on, and the worlds go to other nodes, for cluster_drain_s at most.
-// STOPPING: nobody is accepted, clients have been sent going_down, running ticks are finished.
-// FLUSHING: what waits for clients is written, for grace_s at most; then all are disconnected.
+// DRAINING: the server continues, and the worlds go to other nodes, for cluster_drain_s at most.
+// STOPPING: no client is accepted, clients have been sent going_down, running ticks are finished.
+// FLUSHING: queued bytes are written, for grace_s at most; then all clients are disconnected.
 
 #include "server/process/server.h"
 
@@ -41,18 +41,18 @@
 #include <unistd.h>
 
 #define READ_BUFFER_SIZE (64u << 10)
-#define CHECK_PERIOD_MS  100u              // how often time-outs are looked at
+#define CHECK_PERIOD_MS  100u              // how often time-outs are checked
 #define WATCHDOG_SHARE   4u                // signs of life per time that the watchdog waits
 #define STOP_EXTRA_S     1.0               // beside grace_s, for a loop that was asked to end
-#define PAUSE_NS         (FM_NS_PER_S / 2) // between two looks at time-outs: worth a warning
+#define PAUSE_NS         (FM_NS_PER_S / 2) // between two checks of time-outs: worth a warning
 
 struct server {
     fm_hub hub;                                        // first
     fm_config config;                                  // the hub's
     const char *const *arguments, *const *environment; // read again on SIGHUP
     fm_notify notify;
-    uint64_t checked_ns;            // when time-outs were last looked at
-    uint64_t looked_ns, turn_count; // when the conductor was last looked at, and what it had done
+    uint64_t checked_ns;            // when time-outs were last checked
+    uint64_t looked_ns, turn_count; // when the conductor was last checked, and its turns then
     uv_loop_t loop;
     uv_signal_t terminate, interrupt, reload;
     uv_async_t event;
@@ -64,9 +64,9 @@ struct server {
     fm_watchdog *watchdog;   // NULL: none
     fm_tls *tls;             // NULL: none
     char *read_buffer;       // owned
-    uint64_t drain_until_ns; // 0: it does not give its worlds away
+    uint64_t drain_until_ns; // 0: not draining
     int journal_lock;        // -1: none
-    bool stopped;            // the conductors have said their last word
+    bool stopped;            // the conductors have stopped
     uint32_t last_words;     // of conductors
     bool closing;            // only handles of our own are left, and they are closing
 };
@@ -113,8 +113,8 @@ static void on_grace_over(uv_timer_t *timer)
 static void flush(struct server *server)
 {
     server->stopped = true;
-    fm_membership_leave(&server->hub); // all is written: others may take over
-    fm_issuance_check(&server->hub);   // nobody is waited for now
+    fm_membership_leave(&server->hub); // all is written: other nodes may take over
+    fm_issuance_check(&server->hub);   // nothing is awaited now
     fm_shipping_end(&server->hub);
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
         fm_stream_catch_up(server->hub.sessions[i]);
@@ -157,8 +157,7 @@ static void stop(struct server *server)
     }
 }
 
-// Worlds that were moved have stood still for some milliseconds, those that are taken over for some
-// hundred.
+// Moved worlds were paused for some milliseconds, worlds taken over for some hundred.
 static bool begin_to_drain(struct server *server)
 {
     uint64_t longest_ns = (uint64_t)(server->config.cluster_drain_s * (double)FM_NS_PER_S);
@@ -231,7 +230,7 @@ static void take_settings(struct server *server, const fm_config *fresh)
     fm_sessions_check_tokens(&server->hub, NULL);
 }
 
-// What was is kept when anything is wrong: a typing error must not lock everybody out.
+// On any error the old settings stay: a typing error must not lock all clients out.
 static void reload_settings(struct server *server)
 {
     static fm_config fresh; // too large for the stack
@@ -341,13 +340,13 @@ static void wake_loop(void *context)
     uv_async_send(&server->event);
 }
 
-// In the loop's next round, after the others had theirs.
+// In the loop's next round, after other handles had their turn.
 static void on_yield(fm_hub *hub)
 {
     uv_async_send(&((struct server *)hub)->event);
 }
 
-// Only while both threads get on: this one, which is here, and the conductor, unless it has ended.
+// Only while both threads make progress: this one, and the conductor unless it has ended.
 static void feed_watchdog(struct server *server, uint64_t now_ns)
 {
     const fm_notify *notify = &server->notify;
@@ -363,9 +362,9 @@ static void feed_watchdog(struct server *server, uint64_t now_ns)
     }
 }
 
-// After SIGSTOP, or on a machine that was suspended or starved, what clients have sent meanwhile
-// may not even be read yet, and nobody was asked for a sign of life. So time-outs do not count the
-// time that this look came too late, however short: they may be no longer than that themselves.
+// After SIGSTOP, or on a machine that was suspended or starved, bytes that clients have sent
+// meanwhile may not be read yet, and no pings were sent. So time-outs do not count the time by
+// which this check was late, however short: a time-out may be as short.
 static void forgive_pause(struct server *server, uint64_t now_ns)
 {
     uint64_t pause_ns = now_ns - server->checked_ns;
@@ -414,7 +413,7 @@ static void on_check(uv_timer_t *timer)
 
 // ---- the beginning -----------------------------------------------------------------------------
 
-// Written whole or not at all: who waits for the file never reads half a number.
+// Written atomically: a reader that waits for the file never reads half a number.
 static bool write_port_file(const char *path, uint16_t port)
 {
     char temporary[FM_CONFIG_TEXT_MAX + 8];
@@ -622,7 +621,7 @@ static bool create_conductors(struct server *server)
     return false;
 }
 
-// Makes what may fail. On failure nothing needs undoing.
+// Creates all that may fail. On failure nothing needs undoing.
 static bool server_init(struct server *server, const fm_config *config)
 {
     *server = (struct server){.hub = {.session_events = &fm_methods_session_events,
@@ -670,8 +669,7 @@ static void note_uses(const fm_hub *hub)
 
 static void server_fini(struct server *server)
 {
-    // First, because the last to let go of a journal tidies it up, and should be the one who
-    // writes it.
+    // First, because the last to close a journal cleans it up, and that should be its writer.
     fm_standby_end(&server->hub);
     fm_conductor_destroy(server->hub.replayer);
     for (uint32_t i = 0; i < server->hub.replay_count; i++) {
@@ -702,7 +700,7 @@ static void server_fini(struct server *server)
     }
 }
 
-// A world that is not there has no seats, and its number may be given to another one.
+// A world that does not exist has no seats, and its number may be reused.
 static void forget_seats(fm_hub *hub)
 {
     char error[FM_LEDGER_ERROR_SIZE];
@@ -740,7 +738,7 @@ static bool start_ledger(fm_hub *hub)
     return true;
 }
 
-// Worlds come back before anybody can ask for them.
+// Worlds are restored before clients can ask for them.
 static bool start_journal(struct server *server)
 {
     const fm_config *config = server->hub.config;
@@ -756,7 +754,7 @@ static bool start_journal(struct server *server)
         fm_log(FM_LOG_ERROR, "cannot keep journals", fm_log_text("reason", error));
         return false;
     }
-    // A node's worlds are in the cluster's log, and this node may not be the one that has them.
+    // A node's worlds are in the cluster's log, and another node may own them now.
     bool is_elsewhere = server->hub.log_store != NULL || config->follow[0] != '\0';
     fm_status status = is_elsewhere ? FM_OK : fm_recovery_run(&server->hub);
     if (status != FM_OK) {
@@ -780,8 +778,8 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
                   const char *const *environment, const char *commit)
 {
     fm_methods_check();
-    signal(SIGPIPE, SIG_IGN); // a peer that is gone is an error of the write, not the end of all
-    signal(SIGXFSZ, SIG_IGN); // the same a file that may not grow
+    signal(SIGPIPE, SIG_IGN); // a closed peer is an error of the write, not of the process
+    signal(SIGXFSZ, SIG_IGN); // likewise a file that may not grow
     fm_descriptors_reserve(config);
     struct server server;
     if (!server_init(&server, config)) {

@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define AGAIN_MS       500u // until it is tried again to connect
-#define LOOK_MS        2u   // between two looks whether a world has ended
+#define AGAIN_MS       500u // until the next try to connect
+#define LOOK_MS        2u   // between two checks whether a world has ended
 #define ADDRESS_SIZE   256u
 #define REPLAY_NUMBERS ((uint64_t)1 << 40) // numbers of replays, above those of the worlds followed
 
@@ -30,7 +30,7 @@ enum state {
 
 static const char *const state_names[] = {"connecting", "following", "refused"};
 
-// What the thread has for the loop.
+// Messages of the thread to the loop.
 struct news {
     struct news *next;
     fm_host *host;  // a world that has come
@@ -53,7 +53,7 @@ struct fm_standby {
     uv_thread_t thread;
     bool has_thread; // it was begun, and has not been joined
     atomic_bool stop, is_ending;
-    atomic_bool may_lack; // what clients have seen may be missing here
+    atomic_bool may_lack; // ticks that clients have seen may be missing here
     uv_mutex_t lock;      // guards the next group
     enum state state;
     char error[FM_JOURNAL_ERROR_SIZE];
@@ -64,7 +64,7 @@ struct fm_standby {
     uint64_t world_last;  // number given out there
     struct news *waiting; // worlds whose end could not be posted yet
     bool is_promoting, is_handed_over;
-    uint64_t session, request; // who asked for it; 0: nobody waits
+    uint64_t session, request; // session that asked for it; 0: none waits
     bool is_notification;
     uv_work_t work; // of the promotion; work.data points back here
     fm_status status;
@@ -308,7 +308,7 @@ static fm_status take_shipment(fm_standby *standby, const fm_standby_message *me
                                              : fm_copies_take(&standby->copies, &shipment, error);
 }
 
-// Takes what has come in, and says that it is here.
+// Takes shipments that have come in, and acknowledges them.
 static fm_status take_input(fm_standby *standby, char *error)
 {
     fm_standby_message message;
@@ -483,7 +483,7 @@ static void take_news(fm_hub *hub)
 
 // ---- the loop: promotion -----------------------------------------------------------------------
 
-// On a thread of the pool. The epoch is on the disk before any world goes on.
+// On a thread of the pool. The epoch is on the disk before any world continues.
 static void end_following(uv_work_t *work)
 {
     fm_standby *standby = work->data;
@@ -536,7 +536,7 @@ static void on_ended(uv_work_t *work, int error)
         fm_log(FM_LOG_ERROR, "standby cannot take over",
                fm_log_text("reason", standby->promote_error));
         answer(hub, standby, FM_ERR_IO, 0);
-        standby->is_promoting = false; // it can be asked again; the thread has ended
+        standby->is_promoting = false; // the request may be repeated; the thread has ended
         return;
     }
     take_news(hub);
@@ -545,12 +545,12 @@ static void on_ended(uv_work_t *work, int error)
     fm_standby_take(hub);
 }
 
-// Whether all worlds live that can.
+// Whether all worlds that can live do.
 static bool all_live(const fm_standby *standby, uint32_t *count)
 {
     *count = 0;
     for (const fm_copy *copy = standby->copies.first; copy != NULL; copy = copy->next) {
-        bool is_over = atomic_load(&copy->followed.is_over); // before it is looked at whether
+        bool is_over = atomic_load(&copy->followed.is_over); // before the check whether
         bool lives = atomic_load(&copy->followed.lives);
         if (copy->has_world && !lives && !is_over && !atomic_load(&copy->followed.is_stuck)) {
             return false;
@@ -630,7 +630,7 @@ static int is_journal(const struct dirent *entry)
     return size > suffix_size && strcmp(entry->d_name + size - suffix_size, FM_JOURNAL_SUFFIX) == 0;
 }
 
-// What cannot be gone on with is sent again.
+// What cannot be continued is sent again.
 static void bring_back(fm_standby *standby, const char *path, uint64_t world)
 {
     char error[FM_JOURNAL_ERROR_SIZE] = "out of memory";
@@ -752,7 +752,7 @@ void fm_standby_end(fm_hub *hub)
     if (standby == NULL) {
         return;
     }
-    atomic_store(&standby->is_ending, true); // the conductor has let go of all worlds
+    atomic_store(&standby->is_ending, true); // the conductor has released all worlds
     stop_thread(standby);
     fm_copies_close(&standby->copies);
     for (struct news *news = standby->waiting != NULL ? standby->waiting : pop_news(standby);

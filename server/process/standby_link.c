@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#define CONNECT_MS   2000u // a promotion waits for that
+#define CONNECT_MS   2000u // a promotion waits for this long
 #define CALL_MS      5000u // for an answer
 #define SILENCE_MS   5000u // the other server sends a beat every second
 #define INPUT_SIZE   ((size_t)64 << 10)
@@ -55,7 +55,7 @@ static uint64_t deadline_ns(uint64_t ms)
 
 // ---- messages ----------------------------------------------------------------------------------
 
-// Makes room for more bytes, without those that were looked at.
+// Makes room for more bytes, dropping parsed ones.
 static bool make_room(fm_standby_link *link)
 {
     if (link->begin > 0) {
@@ -93,7 +93,7 @@ bool fm_standby_link_wait(fm_standby_link *link)
     return receive(link, deadline_ns(SILENCE_MS));
 }
 
-// The bytes of the next whole message. NULL: it is not whole yet, or none
+// The bytes of the next whole message. NULL: not whole yet, or invalid
 static const uint8_t *next_message(fm_standby_link *link, size_t *size, bool *is_bad)
 {
     link->scanned +=
@@ -151,7 +151,7 @@ static bool take_shipment(const msgpack_object *root, fm_standby_message *messag
     return true;
 }
 
-// Binary data stays where it lies, in the input.
+// Binary data is not copied from the input.
 static bool unpack(const uint8_t *bytes, size_t size, msgpack_unpacked *unpacked)
 {
     size_t offset = 0;
@@ -220,7 +220,7 @@ static fm_status read_answer(const msgpack_object *answer, msgpack_object *resul
     return FM_ERR_DENIED;
 }
 
-// Waits for the answer to the last request. What else comes before it says nothing yet.
+// Waits for the answer to the last request. Other messages before it are ignored.
 static fm_status wait_for_answer(fm_standby_link *link, msgpack_unpacked *unpacked,
                                  msgpack_object *result, char *error)
 {

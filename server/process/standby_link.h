@@ -18,14 +18,14 @@ typedef struct fm_standby_link {
     int fd;          // of the open link; -1
     bool is_interrupted;
     fm_scanner scanner;
-    uint8_t *input; // owned; bytes of messages, from `begin` on not looked at
+    uint8_t *input; // owned; bytes of messages, not parsed from `begin` on
     size_t begin, scanned, size, capacity;
     uint64_t request; // number of the last one
 } fm_standby_link;
 
 // What a message is.
 typedef struct fm_standby_message {
-    bool is_shipment;    // else it says nothing
+    bool is_shipment;    // else to be ignored
     uint64_t number;     // of the shipment
     const uint8_t *data; // good until the next receive
     size_t size;
@@ -35,19 +35,19 @@ typedef struct fm_standby_message {
 FM_CHECKED fm_status fm_standby_link_init(fm_standby_link *link);
 void fm_standby_link_fini(fm_standby_link *link);
 
-/// Makes whatever blocks return soon, from now on. Any thread.
+/// Makes blocking calls return soon, from now on. Any thread.
 void fm_standby_link_interrupt(fm_standby_link *link);
 
 /// Connects, says hello and journal.follow.
 ///
-/// @param access   whom to trust
+/// @param access   certificates to trust
 /// @param host     name or address; `port` digits
 /// @param token    empty: none is shown
-/// @param places   what is here already
+/// @param places   what the standby has
 /// @param epoch    of the standby; receives that of the server
 /// @param replica  receives whether clients wait for this standby
 /// @param error    receives a sentence; room for FM_JOURNAL_ERROR_SIZE
-/// @return FM_OK; FM_ERR_IO: not to be reached; FM_ERR_DENIED: it refuses, or this side does
+/// @return FM_OK; FM_ERR_IO: not reachable; FM_ERR_DENIED: one side refuses
 FM_CHECKED fm_status fm_standby_link_open(fm_standby_link *link, const fm_etcd_access *access,
                                           const char *host, const char *port, const char *token,
                                           const fm_writer *places, uint64_t *epoch, bool *replica,
@@ -56,12 +56,11 @@ FM_CHECKED fm_status fm_standby_link_open(fm_standby_link *link, const fm_etcd_a
 /// One that is closed is allowed.
 void fm_standby_link_close(fm_standby_link *link);
 
-/// Takes the next message that is here whole. @return false: there is none, or what there is is no
-/// message (`is_bad`)
+/// Takes the next whole message. @return false: there is none, or the bytes are invalid (`is_bad`)
 bool fm_standby_link_take(fm_standby_link *link, fm_standby_message *message, bool *is_bad);
 
 /// Waits for bytes. @return false: closed, or silent for too long
 bool fm_standby_link_wait(fm_standby_link *link);
 
-/// Says that all up to this shipment is on the disk. @return false: it is closed
+/// Acknowledges all shipments up to this one. @return false: it is closed
 bool fm_standby_link_say(fm_standby_link *link, uint64_t number);

@@ -1,11 +1,11 @@
 // server/process/syscall_filter.c: see syscall_filter.h.
 //
-// What is on the list was found by strace under all tests over the wire, and by reading what glibc,
-// jemalloc, libuv, OpenSSL and SQLite call besides in the same places. Those that
-// would open a door are allowed with certain arguments only.
+// The list was found by strace under all tests over the wire, and by reading what else glibc,
+// jemalloc, libuv, OpenSSL and SQLite may call in the same places. Dangerous calls are allowed with
+// certain arguments only.
 //
 // A refused call raises SIGSYS, whose handler counts it and has it fail with EPERM. Only the
-// handler knows the number of the call, and may do no more than count: the log is written later.
+// handler knows the number of the call, and it may only count: the log is written later.
 
 #include "server/process/syscall_filter.h"
 
@@ -83,7 +83,7 @@ static const char *const allowed[] = {
     "setpriority",
     // signals
     "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "sigreturn",
-    // time, chance, and what the process is
+    // time, randomness, and the process itself
     "clock_getres", "clock_gettime", "clock_gettime64", "getegid", "geteuid", "getgid", "getpid",
     "getppid", "getrandom", "getrlimit", "getrusage", "gettimeofday", "getuid", "sysinfo",
     "time", "times", "ugetrlimit", "uname",
@@ -204,7 +204,7 @@ static int add_rules(scmp_filter_ctx filter)
     if (result == 0) { // abort()
         result = allow(filter, "tgkill", 1, SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
     }
-    // Its flags are in memory, where the kernel's filter cannot look: the C library then uses
+    // Its flags are in memory, which the kernel's filter cannot read: the C library then uses
     // clone.
     return result != 0 ? result
                        : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);

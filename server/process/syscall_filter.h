@@ -1,8 +1,8 @@
 // server/process/syscall_filter.h: which system calls the process may make from now on.
 //
-// A list of what the server and its libraries need while it serves; everything else, such as to run
-// a program, to make a process, to listen on another port or to look into other processes, is
-// refused by the kernel (seccomp), in all threads and for good.
+// It allows what the server and its libraries need while it serves. The kernel refuses everything
+// else (seccomp), such as running a program, making a process, listening on another port or reading
+// other processes, in all threads and for good.
 //
 //   REFUSE  the call fails with EPERM, is counted, and the log and a metric say so
 //   KILL    the process ends with SIGSYS; the kernel's log has the number of the call
@@ -26,8 +26,8 @@
 /// @return FM_OK, FM_ERR_NO_MEMORY, FM_ERR_BAD_VALUE (built without) or FM_ERR_IO (the kernel)
 FM_CHECKED fm_status fm_syscall_filter_enter(fm_syscall_filter mode, char *error);
 
-/// Calls that were refused so far.
+/// Number of refused calls so far.
 uint64_t fm_syscall_filter_refusals(void);
 
-/// Logs what was refused since it was called last.
+/// Logs calls that were refused since the last time.
 void fm_syscall_filter_report(void);

@@ -25,7 +25,7 @@ struct fm_watchdog {
 
 // ---- signals ------------------------------------------------------------------------------------
 //
-// libuv's handler only writes to a pipe that the loop reads. This one goes before it.
+// libuv's handler only writes to a pipe that the loop reads. This one runs before it.
 
 static _Atomic bool asked_to_end;
 static void (*next_handlers[NSIG])(int);

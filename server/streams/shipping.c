@@ -62,8 +62,7 @@ const char *fm_shipping_state_name(fm_shipping_state state)
     return names[state];
 }
 
-// ---- callbacks that wait for it
-// --------------------------------------------------------------------------
+// ---- callbacks that wait for it -----------------------------------------------------------------
 
 static bool is_wished_for(const fm_hub *hub)
 {
