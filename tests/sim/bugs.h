@@ -9,6 +9,7 @@
 #define SIM_BUGS(X)                                                                                \
     X(NONE, "none", "none")                                                                        \
     X(LOST_BYTE, "lost-byte", "a write of a part forgets the byte behind it, once in 500 times")   \
+    X(LOST_RECORD, "lost-record", "one of 300 messages over TLS is not sent")                      \
     X(LOST_BLOCK, "lost-block", "one of 2,000 blocks is never given back")                         \
     X(LATE_TICK, "late-tick", "one of 100 ticks begins 200 ms late")                               \
     X(EARLY_NEWS, "early-news", "clients are told before it is on the disk")                       \

@@ -273,6 +273,10 @@ static void take_response(sim_client *client, const msgpack_object *message)
     const msgpack_object *parts = message->via.array.ptr;
     uint64_t id = parts[1].via.u64;
     uint32_t i = 0;
+    if (client->is_cut && id > client->cut_id) {
+        sim_fail("client %u: %" PRIu64 " is answered, which stood behind a broken record",
+                 client->index, id);
+    }
     while (i < client->request_count && client->requests[i].id != id) {
         i++;
     }
@@ -450,8 +454,24 @@ void sim_client_ask(sim_client *client, fm_method method, uint64_t world, uint64
     msgpack_sbuffer_destroy(&buffer);
 }
 
+// The records behind one that is broken must not be taken for sound.
+static void spoil_records(sim_client *client)
+{
+    bool was_sound = !client->spoilt;
+    client->spoilt = true;
+    sim_trace("client %u spoils its records", client->index);
+    if (sim_spoil_records(client->connection) && was_sound) {
+        client->is_cut = true;
+        client->cut_id = client->id_last;
+    }
+}
+
 void sim_client_spoil(sim_client *client, const void *bytes, size_t size)
 {
+    if (client->connection != NULL && client->connection->tls != NULL && sim_chance(300)) {
+        spoil_records(client);
+        return;
+    }
     client->spoilt = true;
     if (client->in_frames && client->connection != NULL && sim_chance(300)) {
         sim_websocket_spoil(&client->socket);

@@ -57,6 +57,8 @@ struct sim_client {
     uint64_t seat_world, seat_team; // of a player
     bool prompt;                    // its link is quick and it reads at once: answers have a bound
     bool spoilt;                    // it has sent what is no message: anything may come back
+    bool is_cut;                    // what it sent from this request on cannot be read
+    uint64_t cut_id;                // the last before
     bool warned;                    // was sent going_down
     bool in_frames;                 // its session is in a WebSocket
     sim_websocket socket;

@@ -17,6 +17,8 @@
     X(STOPPED_READING, "clients that stopped reading")                                             \
     X(SPOILT, "bytes sent that are no message")                                                    \
     X(SPOILT_FRAME, "frames of WebSockets that are none")                                          \
+    X(SPOILT_RECORD, "TLS records that are damaged or none")                                       \
+    X(STRANGER, "handshakes of TLS that were cut off, damaged, too weak or none")                  \
     X(HALF_REQUEST, "HTTP requests that were half, slow or nonsense")                              \
     X(NOT_ACCEPTED, "failures of accept")                                                          \
     X(NO_MEMORY, "allocations failed")                                                             \

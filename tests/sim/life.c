@@ -17,8 +17,11 @@
 #include "tests/sim/ledger.h"
 #include "tests/sim/loop.h"
 #include "tests/sim/memory.h"
+#include "tests/sim/net.h"
+#include "tests/sim/openssl.h"
 #include "tests/sim/pages.h"
 #include "tests/sim/plan.h"
+#include "tests/sim/strangers.h"
 #include "tests/sim/unchanged.h"
 #include "tests/sim/verify.h"
 
@@ -182,9 +185,11 @@ static void calm_down(void)
     sim_disk_rough = (sim_disk_roughness){0};
     sim_memory_fail(SIM_MEMORY_PLENTY, 0);
     sim_pages_calm();
+    sim_strangers_calm();
     sim_actors_calm();
     sim_audit_end();
     sim_pages_audit();
+    sim_strangers_audit();
     sim_unchanged_audit();
 }
 
@@ -210,6 +215,7 @@ static bool live(void)
     }
     sim_actors_begin();
     sim_pages_begin(&plan);
+    sim_strangers_begin(&plan);
     pass(plan.chaos_ns, "chaos");
     if (plan.ending == SIM_ENDS_KILLED || plan.ending == SIM_ENDS_IN_DARK) {
         crash();
@@ -260,10 +266,13 @@ bool sim_live(uint64_t seed, bool print_trace, sim_result *sum)
     sim_on_exit = on_exit_called;
     sim_describe = sim_actors_describe;
     fm_log_start(&(fm_log_options){.level = FM_LOG_DEBUG, .file = STDERR_FILENO});
+    sim_openssl_begin(seed, sim_told->life);
     sim_plan_draw(&plan, seed, sim_told->life);
+    sim_net_speaks_tls = plan.has_tls;
     sim_journal_may_fail = journal_may_fail();
     bool ended = live();
     fm_log_stop();
+    sim_openssl_end();
     uint64_t ticks_replayed = 0;
     if (ended && !server.at_once) {
         check_memory();

@@ -10,6 +10,7 @@
 
 #include "tests/sim/ledger.h"
 #include "tests/sim/life.h"
+#include "tests/sim/openssl.h"
 #include "tests/sim/sockets.h"
 
 #include "server/base/tokens.h"
@@ -285,6 +286,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "libsodium cannot be used\n");
         return 2;
     }
+    sim_openssl_start();
     sim_result result = {0};
     if (options.one) {
         result = run_lives(options.first, options.trace);

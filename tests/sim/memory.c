@@ -27,7 +27,7 @@ void __wrap_fm_memory_arena_destroy(fm_memory_arena *arena);
 struct held {
     const void *block;
     size_t size;
-    const void *caller;
+    const void *caller; // NULL: a library
 };
 
 static struct {
@@ -81,7 +81,7 @@ int64_t sim_memory_arenas(void)
     return memory.arenas;
 }
 
-static bool fails(size_t size)
+bool sim_memory_fails(size_t size)
 {
     if (sim_task_current() == NULL || memory.fail_after == SIM_MEMORY_PLENTY) {
         return false;
@@ -172,7 +172,9 @@ void sim_memory_describe(void)
 {
     extern const char __executable_start;
     for (size_t i = 0; i < memory.held_capacity; i++) {
-        if (memory.held[i].size != 0) {
+        if (memory.held[i].size != 0 && memory.held[i].caller == NULL) {
+            fprintf(stderr, "%zu bytes, allocated by a library\n", memory.held[i].size);
+        } else if (memory.held[i].size != 0) {
             fprintf(stderr, "%zu bytes, allocated at 0x%zx (addr2line -e sim)\n",
                     memory.held[i].size,
                     (size_t)((const char *)memory.held[i].caller - &__executable_start));
@@ -182,18 +184,20 @@ void sim_memory_describe(void)
 
 void *__wrap_malloc(size_t size)
 {
-    return fails(size) ? NULL : count_in(__real_malloc(size), __builtin_return_address(0));
+    return sim_memory_fails(size) ? NULL
+                                  : count_in(__real_malloc(size), __builtin_return_address(0));
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-    return fails(count * size) ? NULL
-                               : count_in(__real_calloc(count, size), __builtin_return_address(0));
+    return sim_memory_fails(count * size)
+               ? NULL
+               : count_in(__real_calloc(count, size), __builtin_return_address(0));
 }
 
 void *__wrap_realloc(void *block, size_t size)
 {
-    if (fails(size)) {
+    if (sim_memory_fails(size)) {
         return NULL;
     }
     count_out(block);
@@ -209,6 +213,23 @@ void __wrap_free(void *block)
     __real_free(block);
 }
 
+void *sim_counted_allocate(size_t size)
+{
+    return count_in(__real_malloc(size), NULL);
+}
+
+void *sim_counted_resize(void *block, size_t size)
+{
+    count_out(block);
+    return count_in(__real_realloc(block, size), NULL);
+}
+
+void sim_counted_release(void *block)
+{
+    count_out(block);
+    __real_free(block);
+}
+
 // ---- arenas of worlds --------------------------------------------------------------------------
 
 #ifdef FOGMARCH_JEMALLOC
@@ -217,7 +238,7 @@ void *__wrap_mallocx(size_t size, int flags);
 
 void *__wrap_mallocx(size_t size, int flags)
 {
-    return fails(size) ? NULL : __real_mallocx(size, flags);
+    return sim_memory_fails(size) ? NULL : __real_mallocx(size, flags);
 }
 #endif
 

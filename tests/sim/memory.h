@@ -15,6 +15,14 @@ void sim_memory_fail(uint64_t after, uint64_t count);
 
 #define SIM_MEMORY_PLENTY UINT64_MAX
 
+/// What a library allocates: the server's when one of its threads does, but it never fails.
+void *sim_counted_allocate(size_t size);
+void *sim_counted_resize(void *block, size_t size);
+void sim_counted_release(void *block);
+
+/// Whether an allocation of the server fails now.
+bool sim_memory_fails(size_t size);
+
 /// How many allocations have failed.
 uint64_t sim_memory_failures(void);
 

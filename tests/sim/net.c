@@ -13,6 +13,7 @@
 #define CONNECTIONS_MAX 2048u
 
 sim_listener sim_listening[SIM_PORT_COUNT];
+bool sim_net_speaks_tls;
 
 static sim_connection *all[CONNECTIONS_MAX];
 static uint32_t all_count;
@@ -105,6 +106,68 @@ static void look_again(sim_connection *connection)
     }
 }
 
+// ---- TLS ---------------------------------------------------------------------------------------
+
+static void add_tls(sim_connection *connection)
+{
+    connection->tls = sim_own_allocate(sizeof *connection->tls);
+    sim_tls_init(connection->tls, sim_chance(600)   ? SIM_TLS_NEW
+                                  : sim_chance(500) ? SIM_TLS_1_2
+                                                    : SIM_TLS_CHACHA);
+}
+
+static void drop_tls(sim_connection *connection)
+{
+    if (connection->tls != NULL) {
+        sim_tls_fini(connection->tls);
+        sim_own_release(connection->tls);
+    }
+}
+
+// What the client's end has written sets out.
+static void carry_up(sim_connection *connection)
+{
+    sim_bytes *out = &connection->tls->out;
+    sim_bytes_append(&connection->flight, sim_bytes_front(out), sim_bytes_size(out));
+    sim_bytes_drop(out, sim_bytes_size(out));
+    look_again(connection);
+}
+
+static void check_tls(const sim_connection *connection)
+{
+    const sim_tls *tls = connection->tls;
+    if (tls->failed && !tls->spoilt && sim_memory_failures() == 0) {
+        sim_fail("connection %u: TLS fails: %s", connection->number, tls->reason);
+    }
+}
+
+// The client gets what is whole of what TLS made of the bytes. The connection may be gone then.
+static void take_down_tls(sim_connection *connection, const uint8_t *bytes, size_t size)
+{
+    static sim_bytes plain;
+    sim_bytes_drop(&plain, sim_bytes_size(&plain));
+    sim_tls_feed(connection->tls, bytes, size, &plain);
+    check_tls(connection);
+    carry_up(connection);
+    if (sim_bytes_size(&plain) > 0) {
+        connection->hears = true;
+        connection->events->received(connection->owner, sim_bytes_front(&plain),
+                                     sim_bytes_size(&plain));
+    }
+}
+
+// Who ends a connection says so first: what was cut off must not look as if it were whole.
+static void check_end(const sim_connection *connection)
+{
+    const sim_tls *tls = connection->tls;
+    if (tls != NULL && connection->owner != NULL && connection->hears && !tls->hears_end &&
+        !tls->failed && !tls->spoilt && sim_memory_failures() == 0) {
+        sim_fail("connection %u: the server ends it and TLS does not", connection->number);
+    }
+}
+
+// ---- moving ------------------------------------------------------------------------------------
+
 static void forget_if_over(sim_connection *connection)
 {
     if (connection->server_closed && connection->owner == NULL) {
@@ -118,6 +181,7 @@ static void forget_if_over(sim_connection *connection)
         sim_bytes_fini(&connection->flight);
         sim_bytes_fini(&connection->arrived);
         sim_bytes_fini(&connection->socket);
+        drop_tls(connection);
         sim_own_release(connection);
     }
 }
@@ -146,6 +210,9 @@ static void move_up(void *owner)
 
 static void tell_closed(sim_connection *connection, bool clean)
 {
+    if (clean) {
+        check_end(connection);
+    }
     connection->told = true;
     void *client = connection->owner;
     connection->owner = NULL;
@@ -177,7 +244,9 @@ static void move_down(void *owner)
     sim_bytes_drop(&connection->socket, size);
     sim_loop_wake();
     look_again(connection);
-    if (connection->owner != NULL) {
+    if (connection->owner != NULL && connection->tls != NULL) {
+        take_down_tls(connection, bytes, size);
+    } else if (connection->owner != NULL) {
         connection->events->received(connection->owner, bytes, size);
     }
 }
@@ -207,6 +276,10 @@ sim_connection *sim_connect(const sim_link *link, const sim_net_events *events, 
     all[all_count++] = connection;
     sim_source_add(&connection->up);
     sim_source_add(&connection->down);
+    if (sim_net_speaks_tls && !link->is_raw) {
+        add_tls(connection);
+        carry_up(connection);
+    }
     sim_listener *listener = &sim_listening[link->port];
     if (!listener->is_open || listener->backlog_count == SIM_BACKLOG_MAX) {
         connection->server_closed = true;
@@ -221,8 +294,21 @@ sim_connection *sim_connect(const sim_link *link, const sim_net_events *events, 
 
 void sim_send(sim_connection *connection, const void *bytes, size_t size)
 {
+    if (connection->tls != NULL) {
+        sim_tls_write(connection->tls, bytes, size);
+        carry_up(connection);
+        return;
+    }
     sim_bytes_append(&connection->flight, bytes, size);
     look_again(connection);
+}
+
+bool sim_spoil_records(sim_connection *connection)
+{
+    sim_note_fault(SIM_FAULT_SPOILT_RECORD);
+    bool nothing_behind = sim_tls_spoil(connection->tls);
+    carry_up(connection);
+    return nothing_behind;
 }
 
 void sim_set_reading(sim_connection *connection, bool reading)
@@ -244,6 +330,10 @@ void sim_hang_up(sim_connection *connection)
 {
     sim_trace("connection %u ends", connection->number);
     sim_note_fault(SIM_FAULT_HUNG_UP);
+    if (connection->tls != NULL && sim_chance(500)) {
+        sim_tls_end(connection->tls);
+        carry_up(connection);
+    }
     connection->client_ended = true;
     connection->reading = true; // the system answers for a program that has gone
     connection->owner = NULL;
@@ -292,7 +382,8 @@ void sim_net_calm(const sim_link *link)
 
 bool sim_is_drained(const sim_connection *connection)
 {
-    return sim_bytes_size(&connection->flight) == 0 && sim_bytes_size(&connection->arrived) == 0 &&
+    return (connection->tls == NULL || sim_bytes_size(&connection->tls->waiting) == 0) &&
+           sim_bytes_size(&connection->flight) == 0 && sim_bytes_size(&connection->arrived) == 0 &&
            sim_bytes_size(&connection->socket) == 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "tests/sim/bytes.h"
 #include "tests/sim/kernel.h"
+#include "tests/sim/tls.h"
 
 #include <uv.h>
 
@@ -32,6 +33,7 @@ typedef struct sim_link {
     uint32_t socket_size;  // bytes that it takes from the server before they are delivered
     uint8_t address;       // the client's, 127.0.0.x; 0: one of four
     sim_port port;         // that it leads to
+    bool is_raw;           // bytes cross it as they are, though the server speaks TLS
 } sim_link;
 
 // What the client is told.
@@ -50,6 +52,8 @@ struct sim_connection {
     void *owner; // NULL: the client has let go of it
     sim_source up, down;
     sim_bytes flight, arrived, socket;
+    sim_tls *tls;         // the client's end; owned; NULL: bytes cross it as they are
+    bool hears;           // the client has been sent something through it
     bool client_ended;    // the client will send nothing more
     bool end_arrived;     // the server's system knows
     bool server_ended;    // the server will send nothing more
@@ -62,11 +66,18 @@ struct sim_connection {
     uint8_t address; // 127.0.0.x
 };
 
+/// Whether the server speaks TLS; clients then do as well.
+extern bool sim_net_speaks_tls;
+
 /// Connects to the server's listener. When there is none the connection is refused: closed() comes
 /// later.
 sim_connection *sim_connect(const sim_link *link, const sim_net_events *events, void *owner);
 
 void sim_send(sim_connection *connection, const void *bytes, size_t size);
+
+/// Sends what TLS does not allow. There must be TLS.
+/// @return whether the server can read nothing that the client sends from now on
+bool sim_spoil_records(sim_connection *connection);
 
 /// Stops and goes on taking what comes.
 void sim_set_reading(sim_connection *connection, bool reading);

@@ -2,6 +2,8 @@
 
 #include "tests/sim/plan.h"
 
+#include "tests/sim/openssl.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +137,14 @@ static void draw_http(sim_plan *plan)
     }
 }
 
+static void draw_tls(sim_plan *plan)
+{
+    plan->has_tls = sim_chance(300);
+    if (plan->has_tls) {
+        set(&plan->config, "tls_certificate", sim_certificate());
+    }
+}
+
 static sim_ending draw_ending(const sim_plan *plan, uint32_t life)
 {
     if (life < plan->crash_count) {
@@ -152,6 +162,7 @@ void sim_plan_draw(sim_plan *plan, uint64_t seed, uint32_t life)
     draw_config(plan);
     draw_journal(plan);
     draw_http(plan);
+    draw_tls(plan);
     sim_kernel_begin_life(life);
     draw_roughness(plan);
     draw_memory(plan);
@@ -162,6 +173,7 @@ void sim_plan_draw(sim_plan *plan, uint64_t seed, uint32_t life)
     plan->fault_permille = sim_chance(200) ? 0 : sim_below(60);
     plan->flood_permille = sim_chance(700) ? 0 : sim_below(30);
     plan->visitor_count = plan->has_http ? sim_below(SIM_VISITORS_MAX + 1) : 0;
+    plan->stranger_count = plan->has_tls ? sim_below(SIM_STRANGERS_MAX + 1) : 0;
     plan->websocket_permille = plan->has_http && sim_chance(700) ? sim_below(1000) : 0;
     plan->turn_max_us = 1000u << sim_below(7);
     plan->chaos_ns = sim_between(100, 1600) * SIM_NS_MS;

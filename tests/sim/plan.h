@@ -12,6 +12,8 @@
 #define SIM_HTTP_ROOMY   1024u
 #define SIM_VISITORS_MAX 8u
 
+#define SIM_STRANGERS_MAX 4u
+
 typedef enum sim_ending {
     SIM_ENDS_SETTLED, // everybody calms down, everything is compared, then SIGTERM
     SIM_ENDS_IN_MID,  // SIGTERM in the middle of everything
@@ -32,6 +34,8 @@ typedef struct sim_plan {
     uint32_t fault_permille;   // of their turns end their connection or stop their reading
     uint32_t flood_permille;   // of their turns open many connections
     bool has_http;
+    bool has_tls;                // on all its ports
+    uint32_t stranger_count;     // who get no further than the handshake
     uint32_t visitor_count;      // who ask the HTTP port for pages
     uint32_t websocket_permille; // of the clients' connections
     uint32_t turn_max_us;        // between two turns of a client
