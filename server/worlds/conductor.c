@@ -304,13 +304,36 @@ static bool has_backlog(const fm_conductor *conductor)
     return false;
 }
 
+// A world whose end was asked for ends before all do: when its last job is given back, the loop
+// releases it, whatever this thread and the journals' still want of it.
+static void end_if_asked(fm_conductor *conductor, fm_host *host)
+{
+    fm_job *end = NULL;
+    fm_events before = {0};
+    while (host->backlog.first != NULL) {
+        fm_event *event = fm_events_pop(&host->backlog);
+        if (((fm_job *)event)->kind == FM_JOB_REMOVE) {
+            end = (fm_job *)event;
+        } else {
+            fm_events_append(&before, event);
+        }
+    }
+    host->backlog = before;
+    fm_jobs_abandon(&conductor->mailbox, host, FM_ERR_GOING_DOWN);
+    if (end != NULL) {
+        remove_host(conductor, end);
+    }
+}
+
 static void say_stopped(fm_conductor *conductor)
 {
     conductor->stopped.kind = FM_EVENT_STOPPED;
     take_posted(conductor);
+    for (uint32_t i = conductor->host_count; i-- > 0;) {
+        end_if_asked(conductor, conductor->hosts[i]);
+    }
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         fm_host *host = conductor->hosts[i];
-        fm_jobs_abandon(&conductor->mailbox, host, FM_ERR_GOING_DOWN);
         fm_following_end(host);
         fm_recording_add_last_keyframe(host);
         fm_recording_flush(&conductor->mailbox, host);

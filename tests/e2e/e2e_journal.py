@@ -249,6 +249,27 @@ def destroyed_worlds_do_not_come_back():
                 assert server.connect().call("world.list")["worlds"] == []
 
 
+def worlds_destroyed_as_it_ends():
+    """What is answered as destroyed is gone, and what is refused is there again."""
+    for _ in range(2):
+        with Folder() as folder:
+            with JournalServer(folder) as server:
+                admin = server.connect()
+                worlds = {populate(admin, f"w{i}", agents=4, tick_hz=100) for i in range(6)}
+                server.process.send_signal(signal.SIGSTOP)  # so that it gets all at once
+                numbers = {admin.send("world.destroy", world=world): world for world in worlds}
+                server.terminate()
+                server.process.send_signal(signal.SIGCONT)
+                admin.disconnected()
+                assert server.wait() == 0
+            answers = {world: admin.answers[number] for number, world in numbers.items()
+                       if number in admin.answers}
+            with JournalServer(folder) as server:
+                left = {info["world"] for info in server.connect().call("world.list")["worlds"]}
+            for world, (error, _) in answers.items():
+                assert (error is None) == (world not in left), (answers, left)
+
+
 # ---- what goes wrong -----------------------------------------------------------------------------
 
 
@@ -679,6 +700,6 @@ def one_of_two_fails():
 
 if __name__ == "__main__":
     run([killed_and_back, nothing_seen_is_lost, memory_that_runs_out, without_syncing, ended_in_order,
-         destroyed_worlds_do_not_come_back, folders_that_will_not_do, damaged_files,
+         destroyed_worlds_do_not_come_back, worlds_destroyed_as_it_ends, folders_that_will_not_do, damaged_files,
          journals_that_went_back, full_disk, with_a_full_disk_nothing_is_half_done, started_with_a_full_disk,
          files_that_may_not_grow, ended_with_a_full_disk, read_only_disk, one_of_two_fails])
